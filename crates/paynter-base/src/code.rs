@@ -1,0 +1,134 @@
+//! The registry of diagnostic codes: one line each. The page of
+//! `paynter explain` for a code is `docs/src/diagnostics/CODE.md`.
+//!
+//! The hundreds tell the stage: 01 text, 02 names and structure of the
+//! program, 03 units and domains, 04 the graph, 05 causality, 09 files and
+//! the command line.
+
+use crate::Severity;
+
+/// One kind of diagnostic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code {
+    id: &'static str,
+    severity: Severity,
+    title: &'static str,
+    remedy: &'static str,
+}
+
+impl Code {
+    /// The code as printed: `BG0401`.
+    pub fn id(self) -> &'static str {
+        self.id
+    }
+
+    /// Its usual severity.
+    pub fn severity(self) -> Severity {
+        self.severity
+    }
+
+    /// What it is about, in a few words.
+    pub fn title(self) -> &'static str {
+        self.title
+    }
+
+    /// The general remedy, used where the case at hand has no better one.
+    pub fn remedy(self) -> &'static str {
+        self.remedy
+    }
+
+    /// Finds a code by its printed form, in any case.
+    pub fn find(id: &str) -> Option<Code> {
+        ALL.iter().copied().find(|code| code.id.eq_ignore_ascii_case(id))
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $id:literal $severity:ident $title:literal, $remedy:literal;)*) => {
+        $(
+            #[doc = $title]
+            pub const $name: Code = Code { id: $id, severity: Severity::$severity, title: $title, remedy: $remedy };
+        )*
+
+        /// Every code, in order.
+        pub const ALL: &[Code] = &[$($name),*];
+    };
+}
+
+codes! {
+    // 01: text
+    UNEXPECTED = "BG0101" Error "unexpected text", "see `paynter explain BG0101` for the form of each statement";
+    UNCLOSED = "BG0102" Error "unclosed brace, bracket or string", "close it";
+    BAD_CHARACTER = "BG0103" Error "a character the language does not know", "delete it or write the plain character";
+    BAD_NUMBER = "BG0104" Error "a malformed or overflowing number", "write digits on both sides of the point, as in `0.5`, and keep within 1e±308";
+    TOO_DEEP = "BG0105" Error "nesting too deep", "nest at most 256 levels; name sub-expressions as parameters or signals";
+    TOO_LARGE = "BG0106" Error "file too large", "split the model with `import`, or use submodel arrays; a file may have 16 MB";
+    NOT_TEXT = "BG0107" Error "not a text file", "save the model as UTF-8 text";
+    UNKNOWN_KIND = "BG0108" Error "unknown statement or element kind", "see `paynter explain BG0108` for the list of kinds";
+    EMPTY = "BG0109" Error "no model in the file", "write `model NAME { … }`, or start from `paynter examples`";
+    // 02: names and program structure
+    UNKNOWN_NAME = "BG0201" Error "unknown name", "declare it, or mend the spelling";
+    DUPLICATE_NAME = "BG0202" Error "name declared twice", "rename one of the two";
+    RESERVED_NAME = "BG0203" Error "reserved name", "choose another name; `s`, `t` and `pi` have fixed meanings";
+    CYCLIC_DEFINITION = "BG0204" Error "definitions in a cycle", "break the cycle: one of them needs a value of its own, or an `integral`";
+    RECURSIVE_SUBMODEL = "BG0205" Error "recursive submodel", "a submodel cannot contain itself; use an array `use cell c[1..N]`";
+    BAD_ARRAY = "BG0206" Error "array size or index out of range", "sizes and indices are whole numbers; `1..0` is empty";
+    BAD_ARGUMENT = "BG0207" Error "wrong argument of a submodel or function", "see the declaration";
+    IMPORT_FAILED = "BG0208" Error "import failed", "check the path, which is relative to the importing file";
+    IMPORT_CYCLE = "BG0209" Error "imports in a cycle", "move what both files need into a third";
+    IMPORT_OUTSIDE = "BG0210" Error "import outside the model's folder tree", "move the file below the model's folder";
+    BAD_VALUE = "BG0211" Error "value not finite or out of range", "give a finite value";
+    BAD_TOLERANCE = "BG0212" Error "bad tolerance or bounds", "write a tolerance as `±10%` or `±0.2`, positive, and bounds as `in [lo, hi]` around the value";
+    DERIVED_TOLERANCE = "BG0213" Error "tolerance on a derived parameter", "put the tolerance on the independent parameters it is defined from";
+    UNUSED_PARAMETER = "BG0214" Warning "parameter never used", "delete it, or use it";
+    MISPLACED = "BG0215" Error "statement or expression in the wrong place", "move it to where the language allows it";
+    WRONG_LAW = "BG0216" Error "constitutive law of the wrong form", "give one law for each port, over e, f (and q or p)";
+    MISSING_VALUE = "BG0217" Error "element without a value or law", "write `= value` or a law in braces";
+    TOO_MANY_ELEMENTS = "BG0218" Error "model too large", "check the array sizes; a model may have ten million elements";
+    // 03: units and domains
+    UNKNOWN_UNIT = "BG0301" Error "unknown unit", "use SI names and prefixes, products, quotients and powers";
+    UNIT_MISMATCH = "BG0302" Error "units do not fit", "mend the unit or the expression";
+    DOMAIN_MISMATCH = "BG0303" Error "domains do not fit", "join different domains by a TF or a GY";
+    NO_MOMENTUM = "BG0304" Error "an I in a thermal domain", "thermal systems have no inertia; use a C";
+    // 04: the graph
+    PORT_COUNT = "BG0401" Error "wrong number of bonds", "connect each port once";
+    UNCONNECTED = "BG0402" Error "element without a bond", "connect it or delete it";
+    UNKNOWN_PORT = "BG0403" Error "no such port", "see the element's declaration for its ports";
+    AMBIGUOUS_PORTS = "BG0404" Error "ports of a two-port ambiguous", "write `NAME.1` and `NAME.2`: port 1 is where power comes in";
+    DISCONNECTED = "BG0405" Warning "parts of the model are not connected", "join them by a bond, or keep them if they are meant to be separate";
+    BAD_BOND = "BG0406" Error "bond that cannot be", "a bond joins two different elements";
+    ARROWS_DISAGREE = "BG0407" Error "arrows disagree at a submodel's port", "turn one of the two bonds";
+    NOT_RECIPROCAL = "BG0408" Warning "field without a stored energy", "make the matrix symmetric (∂e_i/∂q_j = ∂e_j/∂q_i)";
+    INDEFINITE_FIELD = "BG0409" Warning "field with negative stored energy", "check the signs: a physical store is positive definite";
+    MODULATED_STORAGE = "BG0410" Warning "storage modulated by a signal", "energy enters unseen; use a multiport store with the modulating coordinate as a port";
+    BAD_INITIAL = "BG0411" Error "initial state that cannot be set", "only states of C and I and integrators have initial values";
+    // 05: causality
+    CAUSAL_CONFLICT = "BG0501" Error "causal conflict", "one of the two must give way: put an R, C or I between them, or remove one";
+    DERIVATIVE_CAUSALITY = "BG0502" Note "storage in derivative causality", "its state depends on others; a small R or C between them would make it independent";
+    ALGEBRAIC_LOOP = "BG0503" Note "algebraic loop", "it is solved for you; to break it, insert a small storage or tear it";
+    JUNCTION_LOOP = "BG0504" Warning "loop inside the junction structure", "check that it is meant: the junctions alone form a closed signal path";
+    VANISHING_MODULUS = "BG0505" Warning "causality that divides by something that can vanish", "put a small C or I next to the element, so that its causality can turn";
+    ONE_WAY_LAW = "BG0506" Warning "law used against its direction", "write the law in the other direction, if you can, or keep it: it is solved implicitly";
+    BAD_OVERRIDE = "BG0507" Error "causality by hand that cannot be", "remove the override or change it";
+    SINGULAR_STRUCTURE = "BG0508" Error "structurally singular", "the named elements leave a variable undetermined or determine one twice";
+    SWITCH_SERIES_INERTIA = "BG0509" Error "an open switch would stop an inertia at once", "give the switch a small `Goff`, so that flow can decay";
+    // 09: files and command line
+    FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
+    FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";
+    UNKNOWN_MODEL = "BG0903" Error "no such model", "name one of the models in the file with `--model`";
+    UNKNOWN_EXAMPLE = "BG0904" Error "no such example", "see `paynter examples` for the list";
+    UNKNOWN_CODE = "BG0905" Error "no such diagnostic code", "codes look like BG0401";
+    BAD_SET = "BG0906" Error "bad `--set`", "write `--set NAME=VALUE` with a parameter or an input of the model";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_ordered() {
+        assert!(ALL.windows(2).all(|pair| pair[0].id < pair[1].id));
+        assert_eq!(Code::find("bg0101"), Some(UNEXPECTED));
+        assert_eq!(Code::find("BG9999"), None);
+    }
+}

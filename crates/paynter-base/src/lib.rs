@@ -1,0 +1,19 @@
+//! What every stage of Paynter shares: places in source text, diagnostics as
+//! plain data, the one door to the outside world, cancellation and progress.
+//!
+//! This crate knows nothing of bond graphs and does no input or output itself.
+
+mod diagnostic;
+mod progress;
+mod source;
+mod suggest;
+mod world;
+
+pub mod code;
+
+pub use code::Code;
+pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use progress::{Cancelled, Ticket};
+pub use source::{FileId, LineColumn, Source, SourceMap, Span};
+pub use suggest::closest;
+pub use world::{MemoryWorld, World, WorldError, resolve_path};

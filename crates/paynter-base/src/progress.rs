@@ -1,0 +1,54 @@
+//! Cancellation and progress of long work.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The work was stopped from outside (Ctrl-C, a closed browser tab).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// Handed to long work: it asks [`Ticket::check`] now and then, and says how
+/// far it is. The holder of a clone cancels it and reads the progress.
+#[derive(Debug, Clone, Default)]
+pub struct Ticket {
+    state: Arc<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    cancelled: AtomicBool,
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Ticket {
+    /// Makes a ticket that nobody has cancelled.
+    pub fn new() -> Ticket {
+        Ticket::default()
+    }
+
+    /// Asks the work to stop.
+    pub fn cancel(&self) {
+        self.state.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Fails once the work has been cancelled.
+    pub fn check(&self) -> Result<(), Cancelled> {
+        if self.state.cancelled.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
+    }
+
+    /// Says how many steps there are in all.
+    pub fn set_total(&self, total: u64) {
+        self.state.total.store(total, Ordering::Relaxed);
+    }
+
+    /// Says that some steps are done.
+    pub fn advance(&self, steps: u64) {
+        self.state.done.fetch_add(steps, Ordering::Relaxed);
+    }
+
+    /// Returns the steps done and the steps in all (0 where unknown).
+    pub fn progress(&self) -> (u64, u64) {
+        (self.state.done.load(Ordering::Relaxed), self.state.total.load(Ordering::Relaxed))
+    }
+}
