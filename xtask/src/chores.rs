@@ -1,0 +1,173 @@
+//! The work behind each verb.
+
+use crate::metadata::Metadata;
+use crate::run::{cargo, installed, root, run};
+use crate::{layers, licences, pages};
+use std::process::Command;
+
+/// Everything that must pass before a change lands. Each step has a heading;
+/// all steps run, so that one round shows all that is wrong.
+pub fn test(arguments: &[String]) -> Result<(), String> {
+    none(arguments)?;
+    type Step = (&'static str, fn() -> Result<(), String>);
+    let steps: &[Step] = &[
+        ("format", || run(cargo().args(["fmt", "--all", "--check"]))),
+        ("lints", || {
+            run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
+        }),
+        ("tests", || run(cargo().args(["test", "--workspace", "--locked"]))),
+        ("documentation of the crates", || {
+            run(cargo()
+                .args(["doc", "--workspace", "--no-deps", "--locked", "--quiet"])
+                .env("RUSTDOCFLAGS", "-D warnings"))
+        }),
+        ("pages of the handbook", || report(pages::complaints(&root().join("docs/src"))?)),
+        ("layers", || report(layers::complaints(&Metadata::read()?))),
+        ("licences", || {
+            let deny =
+                std::fs::read_to_string(root().join("deny.toml")).map_err(|e| format!("deny.toml: {e}"))?;
+            report(licences::complaints(&Metadata::read()?, &deny))
+        }),
+        // Tests against Python oracles belong here once there are any, in an
+        // environment of their own below target/.
+    ];
+    let mut failed = Vec::new();
+    for (name, step) in steps {
+        println!("\n=== {name}");
+        match step() {
+            Ok(()) => println!("=== {name}: passed"),
+            Err(message) => {
+                println!("=== {name}: FAILED: {message}");
+                failed.push(*name);
+            }
+        }
+    }
+    println!();
+    if failed.is_empty() {
+        println!("All {} steps passed.", steps.len());
+        return Ok(());
+    }
+    Err(format!("{} of {} steps failed: {}", failed.len(), steps.len(), failed.join(", ")))
+}
+
+/// The main job on a built-in example.
+pub fn demo(arguments: &[String]) -> Result<(), String> {
+    none(arguments)?;
+    let folder = root().join("target/demo");
+    let model = folder.join("dc_motor.bg");
+    run(cargo().args(["build", "--release", "--locked", "--quiet", "-p", "paynter-cli"]))?;
+    let paynter = || {
+        let mut command = cargo();
+        command.args(["run", "--release", "--locked", "--quiet", "-p", "paynter-cli", "--"]);
+        command
+    };
+    println!("$ paynter examples dc_motor --write target/demo");
+    run(paynter().args(["examples", "dc_motor", "--force", "--write"]).arg(&folder))?;
+    for command in ["check", "causality"] {
+        println!("\n$ paynter {command} target/demo/dc_motor.bg");
+        run(paynter().arg(command).arg(&model))?;
+    }
+    Ok(())
+}
+
+/// All benchmarks, or those whose names contain a filter.
+pub fn bench(arguments: &[String]) -> Result<(), String> {
+    run(cargo().args(["bench", "--workspace", "--locked", "--benches", "--"]).args(arguments))
+}
+
+/// One fuzz target for some seconds, by libFuzzer's coverage on the stable
+/// toolchain: the flags are those of cargo-fuzz without a sanitizer, which
+/// safe Rust does not need.
+pub fn fuzz(arguments: &[String]) -> Result<(), String> {
+    const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+        -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+        -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1";
+    let folder = root().join("fuzz");
+    let [target, seconds] = arguments else {
+        let targets =
+            std::fs::read_dir(folder.join("fuzz_targets")).map_err(|e| format!("fuzz_targets: {e}"))?;
+        let mut names: Vec<String> = targets
+            .filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_string_lossy().into_owned()))
+            .collect();
+        names.sort();
+        return Err(format!("say `cargo xtask fuzz TARGET SECONDS`; the targets are {}", names.join(", ")));
+    };
+    seconds.parse::<u32>().map_err(|_| format!("`{seconds}` is no number of seconds"))?;
+    // Host and target are told apart, so that build scripts are built without the flags.
+    let host = host()?;
+    let corpus = folder.join("corpus").join(target);
+    let crashes = folder.join("artifacts").join(target);
+    for path in [&corpus, &crashes] {
+        std::fs::create_dir_all(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    run(cargo()
+        .current_dir(&folder)
+        .env("RUSTFLAGS", FLAGS)
+        .args(["run", "--release", "--target", &host, "--bin", target, "--"])
+        .arg(&corpus)
+        .arg(format!("-artifact_prefix={}/", crashes.display()))
+        .arg(format!("-max_total_time={seconds}"))
+        .args(["-timeout=10", "-rss_limit_mb=4096", "-print_final_stats=1"]))
+}
+
+/// The name of this machine's platform.
+fn host() -> Result<String, String> {
+    let text = crate::run::output(Command::new("rustc").arg("-vV"))?;
+    text.lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .map(str::to_owned)
+        .ok_or_else(|| "rustc does not name its host".to_owned())
+}
+
+/// The handbook as web pages.
+pub fn docs(arguments: &[String]) -> Result<(), String> {
+    none(arguments)?;
+    if !installed("mdbook") {
+        return Err("mdbook is not installed; `cargo install --locked mdbook` installs it".to_owned());
+    }
+    run(Command::new("mdbook").current_dir(root()).args([
+        "build",
+        "docs",
+        "--dest-dir",
+        "../target/handbook",
+    ]))?;
+    println!("the handbook is target/handbook/index.html");
+    Ok(())
+}
+
+/// The committed JSON schemas.
+pub fn schemas(arguments: &[String]) -> Result<(), String> {
+    none(arguments)?;
+    run(cargo().args(["test", "--quiet", "-p", "paynter-view", "--test", "schemas"]).env("UPDATE", "1"))
+}
+
+/// Everything the tests compare with.
+pub fn update(arguments: &[String]) -> Result<(), String> {
+    none(arguments)?;
+    run(cargo().args(["test", "--quiet", "--workspace"]).env("UPDATE", "1").env("INSTA_UPDATE", "always"))
+}
+
+/// cargo-deny itself, where it is installed.
+pub fn deny(arguments: &[String]) -> Result<(), String> {
+    none(arguments)?;
+    if !installed("cargo-deny") {
+        return Err("cargo-deny is not installed; `cargo install --locked cargo-deny` installs it".to_owned());
+    }
+    run(cargo().args(["deny", "check", "licenses", "bans", "sources"]))
+}
+
+/// Refuses arguments for a verb that has none.
+fn none(arguments: &[String]) -> Result<(), String> {
+    match arguments.first() {
+        None => Ok(()),
+        Some(extra) => Err(format!("takes no arguments, but was given `{extra}`")),
+    }
+}
+
+/// Fails with all complaints, or passes where there are none.
+fn report(complaints: Vec<String>) -> Result<(), String> {
+    for complaint in &complaints {
+        println!("{complaint}");
+    }
+    if complaints.is_empty() { Ok(()) } else { Err(format!("{} complaints", complaints.len())) }
+}

@@ -1,0 +1,94 @@
+//! The project's chores, started by `cargo xtask VERB`. This file is the list
+//! of verbs; each check has a file of its own.
+
+mod chores;
+mod layers;
+mod licences;
+mod metadata;
+mod pages;
+mod run;
+
+use std::process::ExitCode;
+
+/// One verb: its name, its arguments as shown, what it does, and the work.
+struct Verb {
+    name: &'static str,
+    arguments: &'static str,
+    about: &'static str,
+    work: fn(&[String]) -> Result<(), String>,
+}
+
+const VERBS: &[Verb] = &[
+    Verb {
+        name: "test",
+        arguments: "",
+        about: "format, lints, tests, documentation, licences: all that must pass",
+        work: chores::test,
+    },
+    Verb {
+        name: "demo",
+        arguments: "",
+        about: "check the built-in motor and show its causality",
+        work: chores::demo,
+    },
+    Verb { name: "bench", arguments: "[FILTER]", about: "run the benchmarks", work: chores::bench },
+    Verb {
+        name: "fuzz",
+        arguments: "TARGET SECONDS",
+        about: "run a fuzz target for a while",
+        work: chores::fuzz,
+    },
+    Verb {
+        name: "docs",
+        arguments: "",
+        about: "build the handbook into target/handbook (needs mdbook)",
+        work: chores::docs,
+    },
+    Verb {
+        name: "schemas",
+        arguments: "",
+        about: "rewrite the JSON schemas in docs/schemas",
+        work: chores::schemas,
+    },
+    Verb {
+        name: "update",
+        arguments: "",
+        about: "rewrite every reference output the tests compare with",
+        work: chores::update,
+    },
+    Verb {
+        name: "deny",
+        arguments: "",
+        about: "run cargo-deny on licences, bans and sources",
+        work: chores::deny,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else {
+        print!("{}", usage());
+        return ExitCode::SUCCESS;
+    };
+    let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
+        eprint!("there is no chore `{name}`\n\n{}", usage());
+        return ExitCode::from(2);
+    };
+    match (verb.work)(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("\nxtask {name}: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The list of verbs for people.
+fn usage() -> String {
+    let mut text = String::from("usage: cargo xtask VERB\n\n");
+    for verb in VERBS {
+        let head = format!("{} {}", verb.name, verb.arguments);
+        text.push_str(&format!("  {head:<24}{}\n", verb.about));
+    }
+    text
+}
