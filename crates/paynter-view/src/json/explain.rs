@@ -1,0 +1,41 @@
+//! The answers of `paynter explain`.
+
+use super::Severity;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// All codes, as `paynter explain` without an argument lists them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Codes {
+    /// The codes in order.
+    pub codes: Vec<Code>,
+}
+
+/// One code in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Code {
+    /// The code, `BG0401`.
+    pub code: &'static str,
+    /// Its usual severity.
+    pub severity: Severity,
+    /// What it is about.
+    pub title: &'static str,
+    /// The general remedy.
+    pub remedy: &'static str,
+}
+
+impl From<paynter_base::Code> for Code {
+    fn from(code: paynter_base::Code) -> Code {
+        Code { code: code.id(), severity: code.severity().into(), title: code.title(), remedy: code.remedy() }
+    }
+}
+
+/// The page on one code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Explanation {
+    /// The code in short.
+    #[serde(flatten)]
+    pub code: Code,
+    /// What it means, an example and the remedy, as Markdown.
+    pub page: String,
+}

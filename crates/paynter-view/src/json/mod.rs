@@ -1,0 +1,43 @@
+//! One serde type per command's JSON, with its schema. The committed schemas
+//! in `docs/schemas` are made from these types; keys are only ever added.
+
+mod causality;
+mod check;
+mod completions;
+mod diagnostic;
+mod examples;
+mod explain;
+mod failure;
+mod fmt;
+
+pub use causality::{Bond, Causality, Conflict, Storage};
+pub use check::{Check, Summary};
+pub use completions::Completions;
+pub use diagnostic::{Diagnostic, Severity};
+pub use examples::{Example, ExampleEntry, Examples, Written};
+pub use explain::{Code, Codes, Explanation};
+pub use failure::Failure;
+pub use fmt::{Format, FormattedFile};
+
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
+
+/// The schema of every document a command prints, by the name of its file in `docs/schemas`.
+pub fn schemas() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("causality", schema::<Causality>()),
+        ("check", schema::<Check>()),
+        ("completions", schema::<Completions>()),
+        ("example", schema::<Example>()),
+        ("examples", schema::<Examples>()),
+        ("examples-written", schema::<Written>()),
+        ("explain", schema::<Explanation>()),
+        ("explain-list", schema::<Codes>()),
+        ("failure", schema::<Failure>()),
+        ("fmt", schema::<Format>()),
+    ]
+}
+
+/// The schema of what is written, in which optional keys are there with `null`.
+fn schema<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+}
