@@ -1,1 +1,25 @@
-//! x
+//! Exact symbolic algebra for bond graphs.
+//!
+//! Expressions live in a [`Pool`] and are named by small handles ([`Expr`]); equal expressions have equal
+//! handles. Constructing simplifies (flattened sums and products, collected like terms, exact constants),
+//! but never expands. A child is always made before its parent, so the order of handles is a topological
+//! order: every traversal sorts the nodes it reaches instead of recursing, and depth never matters.
+//!
+//! A power with a fractional exponent is defined for a non-negative base only, as in every language the
+//! expressions are printed for.
+
+mod diff;
+mod eval;
+mod node;
+mod number;
+mod pool;
+mod print;
+mod simplify;
+mod substitute;
+mod traverse;
+
+pub use dashu_ratio::RBig as Rational;
+pub use eval::EvalError;
+pub use node::{Cmp, Expr, Func, Node, Symbol};
+pub use pool::Pool;
+pub use print::Printed;

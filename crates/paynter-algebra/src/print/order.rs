@@ -1,0 +1,135 @@
+//! The order and grouping in which people read sums and products.
+
+use crate::node::{Expr, Node};
+use crate::pool::Pool;
+use crate::{Rational, number};
+use dashu_base::UnsignedAbs;
+use dashu_int::UBig;
+use std::cmp::{Ordering, Reverse};
+
+/// The exponent of a printed factor.
+#[derive(Clone)]
+pub(crate) enum Exponent {
+    One,
+    Number(Rational),
+    Symbolic(Expr),
+}
+
+/// One printed factor.
+#[derive(Clone)]
+pub(crate) enum Factor {
+    Number(UBig),
+    Power(Expr, Exponent),
+}
+
+/// A product as a signed quotient of positive powers.
+#[derive(Clone, Default)]
+pub(crate) struct Fraction {
+    pub negative: bool,
+    pub above: Vec<Factor>,
+    pub below: Vec<Factor>,
+}
+
+impl Fraction {
+    pub fn of_number(r: &Rational) -> Fraction {
+        let mut fraction = Fraction { negative: number::is_negative(r), ..Fraction::default() };
+        fraction.scale(r);
+        fraction
+    }
+
+    fn scale(&mut self, r: &Rational) {
+        let above = r.numerator().clone().unsigned_abs();
+        if above != UBig::ONE {
+            self.above.push(Factor::Number(above));
+        }
+        if *r.denominator() != UBig::ONE {
+            self.below.push(Factor::Number(r.denominator().clone()));
+        }
+    }
+
+    /// Reads any expression as a signed quotient.
+    pub fn of(pool: &Pool, e: Expr) -> Fraction {
+        let mut fraction = Fraction::default();
+        match pool.node(e) {
+            Node::Product(factors) => {
+                let mut factors = factors.to_vec();
+                if let Some(r) = pool.as_rational(factors[0]) {
+                    fraction.negative = number::is_negative(r);
+                    fraction.scale(r);
+                    factors.remove(0);
+                }
+                factors.sort_by_cached_key(|f| factor_key(pool, *f));
+                for factor in factors {
+                    fraction.push(pool, factor);
+                }
+            }
+            Node::Number(r) => return Fraction::of_number(r),
+            _ => fraction.push(pool, e),
+        }
+        fraction
+    }
+
+    fn push(&mut self, pool: &Pool, factor: Expr) {
+        let Node::Power(base, exponent) = pool.node(factor) else {
+            self.above.push(Factor::Power(factor, Exponent::One));
+            return;
+        };
+        match pool.as_rational(exponent) {
+            Some(r) if number::is_negative(r) => {
+                let positive = -r.clone();
+                let exponent = if positive.is_one() { Exponent::One } else { Exponent::Number(positive) };
+                self.below.push(Factor::Power(base, exponent));
+            }
+            Some(r) => self.above.push(Factor::Power(base, Exponent::Number(r.clone()))),
+            None => self.above.push(Factor::Power(base, Exponent::Symbolic(exponent))),
+        }
+    }
+}
+
+/// Orders factors: constants, symbols by name, then everything else by the symbols inside.
+fn factor_key(pool: &Pool, e: Expr) -> (u8, String, Expr) {
+    let (base, _) = pool.as_base_exponent(e);
+    match pool.node(base) {
+        Node::Number(_) | Node::Pi => (0, String::new(), e),
+        Node::Symbol(s) => (1, pool.name(s).to_owned(), e),
+        Node::Sum(_) => (3, String::new(), e),
+        Node::Call(f, _) => (4, f.name().to_owned(), e),
+        _ => (5, String::new(), e),
+    }
+}
+
+/// Orders terms as in a polynomial: by falling degree, then by name, the constant last.
+fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, Vec<(u8, String, Expr)>) {
+    let factors: Vec<Expr> = match pool.node(e) {
+        Node::Number(_) => return (Reverse(i64::MIN), Vec::new()),
+        Node::Product(factors) => factors.iter().copied().filter(|f| !pool.is_number(*f)).collect(),
+        _ => vec![e],
+    };
+    let degree = |f: &Expr| match pool.node(*f) {
+        Node::Power(_, exponent) => pool.as_int(exponent).unwrap_or(1).clamp(-1000, 1000),
+        Node::Pi => 0,
+        _ => 1,
+    };
+    let total = factors.iter().map(degree).sum();
+    let mut keys: Vec<_> = factors.iter().map(|f| factor_key(pool, *f)).collect();
+    keys.sort();
+    (Reverse(total), keys)
+}
+
+/// Lists a sum's terms in reading order, with a positive one first where there is one.
+pub(crate) fn ordered_terms(pool: &Pool, terms: &[Expr]) -> Vec<Expr> {
+    let mut terms = terms.to_vec();
+    terms.sort_by_cached_key(|t| term_key(pool, *t));
+    if let Some(first) = terms.iter().position(|t| !is_negative_term(pool, *t)) {
+        terms[..=first].rotate_right(1);
+    }
+    terms
+}
+
+pub(crate) fn is_negative_term(pool: &Pool, e: Expr) -> bool {
+    let number = match pool.node(e) {
+        Node::Product(factors) => pool.as_rational(factors[0]),
+        _ => pool.as_rational(e),
+    };
+    number.is_some_and(|r| r.cmp(&Rational::ZERO) == Ordering::Less)
+}

@@ -1,0 +1,126 @@
+//! Sums: flattened, with like terms collected and the constant first.
+
+use crate::node::{Expr, Node};
+use crate::pool::{Head, Pool, Tag};
+use crate::{Rational, number};
+
+impl Pool {
+    /// Makes the sum of many terms at once, in time linear in their number but for sorting.
+    pub fn sum(&mut self, terms: &[Expr]) -> Expr {
+        if let [single] = terms {
+            return *single;
+        }
+        let mut constant = Rational::ZERO;
+        let mut parts: Vec<(Expr, Expr)> = Vec::with_capacity(terms.len());
+        for term in terms {
+            if self.head(*term).tag == Tag::Sum {
+                for i in 0..self.children(*term).len() {
+                    let child = self.children(*term)[i];
+                    self.gather_term(child, &mut constant, &mut parts);
+                }
+            } else {
+                self.gather_term(*term, &mut constant, &mut parts);
+            }
+        }
+        if parts.iter().any(|(rest, _)| *rest == self.undefined())
+            || number::bits(&constant) > 2 * number::MAX_BITS
+        {
+            return self.undefined();
+        }
+        parts.sort_unstable_by_key(|(rest, _)| *rest);
+        let mut out: Vec<Expr> = Vec::with_capacity(parts.len() + 1);
+        if !constant.is_zero() {
+            out.push(self.number(constant));
+        }
+        let mut i = 0;
+        while i < parts.len() {
+            let (rest, first) = parts[i];
+            let mut j = i + 1;
+            let mut coefficient = first;
+            while j < parts.len() && parts[j].0 == rest {
+                coefficient = self.add_numbers(coefficient, parts[j].1);
+                j += 1;
+            }
+            i = j;
+            if coefficient != self.zero() {
+                out.push(self.scaled(coefficient, rest));
+            }
+        }
+        match out.as_slice() {
+            [] => self.zero(),
+            [single] => *single,
+            _ => self.intern(Head::plain(Tag::Sum), &out),
+        }
+    }
+
+    fn gather_term(&mut self, term: Expr, constant: &mut Rational, parts: &mut Vec<(Expr, Expr)>) {
+        if let Some(value) = self.as_rational(term) {
+            *constant += value;
+        } else {
+            let (coefficient, rest) = self.split_coefficient(term);
+            parts.push((rest, coefficient));
+        }
+    }
+
+    pub(crate) fn add_numbers(&mut self, a: Expr, b: Expr) -> Expr {
+        match (self.as_int(a), self.as_int(b)) {
+            (Some(x), Some(y)) if x.checked_add(y).is_some() => self.int(x + y),
+            _ => match (self.as_rational(a), self.as_rational(b)) {
+                (Some(x), Some(y)) => {
+                    let sum = x + y;
+                    self.number(sum)
+                }
+                _ => self.undefined(),
+            },
+        }
+    }
+
+    pub(crate) fn multiply_numbers(&mut self, a: Expr, b: Expr) -> Expr {
+        match (self.as_int(a), self.as_int(b)) {
+            (Some(x), Some(y)) if x.checked_mul(y).is_some() => self.int(x * y),
+            _ => match (self.as_rational(a), self.as_rational(b)) {
+                (Some(x), Some(y)) => {
+                    let product = x * y;
+                    self.number(product)
+                }
+                _ => self.undefined(),
+            },
+        }
+    }
+
+    /// Makes number times rest, where the rest has no number of its own.
+    pub(crate) fn scaled(&mut self, coefficient: Expr, rest: Expr) -> Expr {
+        if coefficient == self.one() {
+            return rest;
+        }
+        if coefficient == self.zero() {
+            return if rest == self.undefined() { rest } else { coefficient };
+        }
+        match self.node(rest) {
+            Node::Number(_) => self.multiply_numbers(coefficient, rest),
+            Node::Product(factors) => {
+                let mut args = Vec::with_capacity(factors.len() + 1);
+                args.push(coefficient);
+                args.extend_from_slice(factors);
+                self.intern(Head::plain(Tag::Product), &args)
+            }
+            // A number is distributed over a sum, so that sums flatten and a - (a + b) is -b.
+            Node::Sum(terms) => {
+                let terms = terms.to_vec();
+                let mut out = Vec::with_capacity(terms.len());
+                for term in terms {
+                    let term = if self.is_number(term) {
+                        self.multiply_numbers(coefficient, term)
+                    } else {
+                        let (own, rest) = self.split_coefficient(term);
+                        let both = self.multiply_numbers(coefficient, own);
+                        self.scaled(both, rest)
+                    };
+                    out.push(term);
+                }
+                self.intern(Head::plain(Tag::Sum), &out)
+            }
+            _ => self.intern(Head::plain(Tag::Product), &[coefficient, rest]),
+        }
+    }
+}
