@@ -119,6 +119,7 @@ codes! {
     UNKNOWN_EXAMPLE = "BG0904" Error "no such example", "see `paynter examples` for the list";
     UNKNOWN_CODE = "BG0905" Error "no such diagnostic code", "codes look like BG0401";
     BAD_SET = "BG0906" Error "bad `--set`", "write `--set NAME=VALUE` with a parameter or an input of the model";
+    BAD_COMMAND_LINE = "BG0907" Error "wrong command line", "see `paynter help` for the commands and their options";
 }
 
 #[cfg(test)]

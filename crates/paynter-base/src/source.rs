@@ -99,6 +99,13 @@ impl SourceMap {
         self.files.iter().enumerate().map(|(i, s)| (FileId(i as u32), s))
     }
 
+    /// Renames every file, so that paths read as the user would write them.
+    pub fn rename(&mut self, shown: impl Fn(&str) -> String) {
+        for file in &mut self.files {
+            file.path = shown(&file.path);
+        }
+    }
+
     /// The text a span covers, empty where it does not fit.
     pub fn snippet(&self, span: Span) -> &str {
         self.get(span.file)

@@ -1,0 +1,106 @@
+//! What a command has to say, and how it is said: the document or the text on
+//! standard output, the findings on standard error, the exit code.
+
+use crate::args::Global;
+use crate::render;
+use anstream::AutoStream;
+use paynter::{Diagnostic, Diagnostics, SourceMap, code, json};
+use serde::Serialize;
+use std::io::{ErrorKind, Write};
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done = 0,
+    /// The model, the data or a file is wrong.
+    Wrong = 1,
+    /// The command line is wrong.
+    Usage = 2,
+}
+
+impl Exit {
+    /// Wrong where there is an error, done otherwise.
+    pub fn of(diagnostics: &Diagnostics) -> Exit {
+        if diagnostics.has_errors() { Exit::Wrong } else { Exit::Done }
+    }
+}
+
+/// What a command has to say.
+pub struct Answer {
+    /// The text or the document for standard output.
+    pub output: String,
+    /// The findings for standard error; with `--json` they are in the document.
+    pub diagnostics: Diagnostics,
+    /// The files the findings are about.
+    pub sources: SourceMap,
+    /// How it ended.
+    pub exit: Exit,
+}
+
+impl Answer {
+    /// Says something about no file.
+    pub fn plain<T: Serialize>(global: &Global, document: &T, text: impl FnOnce(&T) -> String) -> Answer {
+        Answer {
+            output: output(global, document, text),
+            diagnostics: Diagnostics::new(),
+            sources: SourceMap::new(),
+            exit: Exit::Done,
+        }
+    }
+
+    /// Says why nothing could be done.
+    pub fn failure(global: &Global, diagnostics: Diagnostics, sources: SourceMap, exit: Exit) -> Answer {
+        let document = json::Failure::new(json::Diagnostic::list(&diagnostics, &sources));
+        Answer { output: output(global, &document, |_| String::new()), diagnostics, sources, exit }
+    }
+
+    /// Says why nothing could be done, in one finding without a place.
+    pub fn refusal(global: &Global, diagnostic: Diagnostic, exit: Exit) -> Answer {
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(diagnostic);
+        Answer::failure(global, diagnostics, SourceMap::new(), exit)
+    }
+
+    /// Prints it all and returns the exit code.
+    pub fn print(self, global: &Global) -> Exit {
+        if !global.json && !self.diagnostics.is_empty() {
+            let text = render::render(&self.diagnostics, &self.sources);
+            let mut stderr = AutoStream::new(std::io::stderr().lock(), global.color.into());
+            // Where even standard error is closed, nobody is left to be told.
+            let _ = stderr.write_all(text.as_bytes());
+        }
+        match write_stdout(&self.output) {
+            // A reader that has seen enough, such as `head`, is no mistake.
+            Ok(()) => self.exit,
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.exit,
+            Err(error) => {
+                let message = format!("standard output cannot be written: {error}");
+                let mut diagnostics = Diagnostics::new();
+                diagnostics.push(Diagnostic::new(code::FILE_UNWRITABLE, message));
+                let text = render::render(&diagnostics, &SourceMap::new());
+                let mut stderr = AutoStream::new(std::io::stderr().lock(), global.color.into());
+                let _ = stderr.write_all(text.as_bytes());
+                Exit::Wrong
+            }
+        }
+    }
+}
+
+/// The document as JSON, or the text made of it for people.
+pub fn output<T: Serialize>(global: &Global, document: &T, text: impl FnOnce(&T) -> String) -> String {
+    if !global.json {
+        return text(document);
+    }
+    match serde_json::to_string_pretty(document) {
+        Ok(json) => json + "\n",
+        // Only maps with keys that are no strings fail; the documents have none.
+        Err(_) => "{\"ok\": false, \"diagnostics\": []}\n".to_owned(),
+    }
+}
+
+fn write_stdout(text: &str) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}

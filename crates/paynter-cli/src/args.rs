@@ -1,0 +1,131 @@
+//! The command line: its commands, options and their help.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Bond graphs from text: checked, made causal, explained.
+#[derive(Debug, Parser)]
+#[command(name = "paynter", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options that every command knows.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Print exactly one JSON document on standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+
+    /// Override a parameter or an input; may be repeated
+    #[arg(long, global = true, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+
+    /// Choose one of several models in a file (the last by default)
+    #[arg(long, global = true, value_name = "NAME")]
+    pub model: Option<String>,
+
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On terminals, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl From<Color> for anstream::ColorChoice {
+    fn from(color: Color) -> anstream::ColorChoice {
+        match color {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::AlwaysAnsi,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+    }
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Tell whether a model is a well-formed bond graph
+    Check {
+        /// The model file, or `-` for standard input
+        file: PathBuf,
+    },
+    /// Lay model files out, in place (`-`: standard input to standard output)
+    Fmt {
+        /// The model files
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Change nothing; fail if a file is not laid out
+        #[arg(long)]
+        check: bool,
+    },
+    /// Show every bond's causal stroke, when it was decided and why
+    Causality {
+        /// The model file, or `-` for standard input
+        file: PathBuf,
+    },
+    /// List the built-in examples, print one, or write them as files
+    Examples {
+        /// The example; all of them where left out
+        name: Option<String>,
+        /// Write to this folder instead of printing
+        #[arg(long, value_name = "DIR")]
+        write: Option<PathBuf>,
+        /// Overwrite files that are there
+        #[arg(long, requires = "write")]
+        force: bool,
+    },
+    /// Explain a diagnostic code, or list them all
+    Explain {
+        /// The code, such as BG0501
+        code: Option<String>,
+    },
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Reads `NAME=VALUE`.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("write NAME=VALUE, as in `--set Ra=2.5`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn assignments_need_both_sides() {
+        assert_eq!(assignment("k = 2*a"), Ok(("k".into(), "2*a".into())));
+        for bad in ["k", "=2", "k=", " = "] {
+            assert!(assignment(bad).is_err(), "{bad}");
+        }
+    }
+}

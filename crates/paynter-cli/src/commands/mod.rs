@@ -1,0 +1,25 @@
+//! The commands, one file each.
+
+mod causality;
+mod check;
+mod completions;
+mod examples;
+mod explain;
+mod fmt;
+
+use crate::answer::Answer;
+use crate::args::{Command, Global};
+
+/// Runs a command to its answer.
+pub fn run(command: &Command, global: &Global) -> Answer {
+    match command {
+        Command::Check { file } => check::run(file, global),
+        Command::Fmt { files, check } => fmt::run(files, *check, global),
+        Command::Causality { file } => causality::run(file, global),
+        Command::Examples { name, write, force } => {
+            examples::run(name.as_deref(), write.as_deref(), *force, global)
+        }
+        Command::Explain { code } => explain::run(code.as_deref(), global),
+        Command::Completions { shell } => completions::run(*shell, global),
+    }
+}

@@ -1,0 +1,76 @@
+//! Loads the model a command is about.
+
+use crate::answer::{Answer, Exit};
+use crate::args::Global;
+use crate::world::FileWorld;
+use paynter::{
+    Diagnostic, Diagnostics, LoadOptions, MAX_FILE_SIZE, Model, Source, SourceMap, Span, World, WorldError,
+};
+use paynter::{closest, code, examples};
+use std::path::Path;
+
+/// Loads a model, or says why its file cannot be read.
+pub fn load(path: &Path, global: &Global) -> Result<Model, Answer> {
+    let world = FileWorld::open(path);
+    if let Err(error) = world.read(world.main(), MAX_FILE_SIZE) {
+        let (sources, diagnostics) = refusal(&world, &error);
+        return Err(Answer::failure(global, diagnostics, sources, Exit::Wrong));
+    }
+    let options = LoadOptions { model: global.model.clone(), set: global.set.clone() };
+    let mut model = Model::load(&world, world.main(), &options);
+    model.sources.rename(|path| world.shown(path));
+    Ok(model)
+}
+
+/// Reads the text of a file for the formatter.
+pub fn read(path: &Path) -> Result<(String, Vec<u8>), (SourceMap, Diagnostics)> {
+    let world = FileWorld::open(path);
+    match world.read(world.main(), MAX_FILE_SIZE) {
+        Ok(content) => Ok((world.shown(world.main()), content)),
+        Err(error) => Err(refusal(&world, &error)),
+    }
+}
+
+/// Why the model file cannot be read, with the likely remedy.
+fn refusal(world: &FileWorld, error: &WorldError) -> (SourceMap, Diagnostics) {
+    let shown = world.shown(world.main());
+    let mut sources = SourceMap::new();
+    let file = sources.add(Source::new(shown.clone(), ""));
+    let diagnostic = match error {
+        WorldError::NotFound => {
+            let diagnostic = Diagnostic::new(code::FILE_UNREADABLE, format!("there is no file `{shown}`"));
+            match suggestion(world) {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic.help("check the path; `paynter examples` lists models to start from"),
+            }
+        }
+        WorldError::TooLarge(_) => {
+            let limit = MAX_FILE_SIZE / 1_000_000;
+            Diagnostic::new(code::TOO_LARGE, format!("`{shown}` is larger than {limit} MB"))
+        }
+        WorldError::Outside => {
+            Diagnostic::new(code::FILE_UNREADABLE, format!("`{shown}` leads outside the model's folder"))
+        }
+        WorldError::Other(reason) => {
+            Diagnostic::new(code::FILE_UNREADABLE, format!("`{shown}` cannot be read: {reason}"))
+                .help("name a model file that you may read, or `-` for standard input")
+        }
+    };
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(diagnostic.at(Span::new(file, 0, 0)));
+    (sources, diagnostics)
+}
+
+/// The file or example the user may have meant.
+fn suggestion(world: &FileWorld) -> Option<String> {
+    let name = world.main();
+    let neighbours = world.neighbours();
+    let with_extension = format!("{name}.bg");
+    let near = neighbours.iter().find(|n| **n == with_extension).map(String::as_str);
+    if let Some(near) = near.or_else(|| closest(name, neighbours.iter().map(String::as_str))) {
+        return Some(format!("did you mean `{}`?", world.shown(near)));
+    }
+    let example = examples::find(name.strip_suffix(".bg").unwrap_or(name))?;
+    let name = example.name;
+    Some(format!("`{name}` is a built-in example: `paynter examples {name} --write .` writes it here"))
+}

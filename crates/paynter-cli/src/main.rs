@@ -1,0 +1,47 @@
+//! The command `paynter`: reads the command line, lets the library answer,
+//! prints the answer. All knowledge of bond graphs lies in the library.
+
+mod answer;
+mod args;
+mod commands;
+mod input;
+mod render;
+mod replace;
+mod table;
+mod world;
+
+use answer::{Answer, Exit};
+use args::{Cli, Color, Global};
+use clap::Parser;
+use paynter::{Diagnostic, code};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Nothing is half-written when a person interrupts.
+    let _ = ctrlc::set_handler(|| {
+        replace::abandon();
+        std::process::exit(130);
+    });
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
+    let answer = commands::run(&cli.command, &cli.global);
+    ExitCode::from(answer.print(&cli.global) as u8)
+}
+
+/// Shows help and the version, or says what is wrong with the command line.
+fn misused(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    // The options could not be read, so that `--json` is looked for by hand.
+    if std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json") {
+        let global = Global { json: true, set: Vec::new(), model: None, color: Color::Auto };
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        Answer::refusal(&global, Diagnostic::new(code::BAD_COMMAND_LINE, first), Exit::Usage).print(&global);
+    }
+    ExitCode::from(Exit::Usage as u8)
+}

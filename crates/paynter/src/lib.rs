@@ -1,0 +1,20 @@
+//! The facade of Paynter: [`Model::load`] and one method per question. The
+//! command line, Python and the browser call this crate only.
+
+mod explain;
+mod model;
+
+pub mod examples;
+
+/// The texts that the library carries, listed by the build script.
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+}
+
+pub use explain::{codes, explain};
+pub use model::{Formatted, LoadOptions, MAX_FILE_SIZE, Model, format};
+pub use paynter_base::{
+    Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Severity, Source,
+    SourceMap, Span, Ticket, World, WorldError, closest, code, resolve_path,
+};
+pub use paynter_view::json;
