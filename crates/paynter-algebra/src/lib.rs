@@ -18,6 +18,8 @@ mod simplify;
 mod substitute;
 mod traverse;
 
+pub mod poly;
+
 pub use dashu_ratio::RBig as Rational;
 pub use eval::EvalError;
 pub use node::{Cmp, Expr, Func, Node, Symbol};

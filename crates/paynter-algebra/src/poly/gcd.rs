@@ -1,0 +1,483 @@
+//! Greatest common divisors of polynomials.
+//!
+//! The cheap cases first: contents, monomials, variables that only one of the
+//! two has, and univariate images modulo a prime, which bound the degree of
+//! the divisor in each variable and mostly show that there is none. What is
+//! left goes to [`super::zippel`]. Every answer is either forced by degrees or
+//! has passed a trial division, and pseudo-random points come from fixed seeds:
+//! the result is certain and the same in every run.
+
+use dashu_base::UnsignedAbs;
+use dashu_int::IBig;
+use std::cmp::Reverse;
+
+use super::modular::{Field, Primes, Random};
+use super::zippel::{Coefficients, Miss, Problem, Skeleton};
+use super::{Integer, Poly, PolyError, Work};
+
+const WHAT: &str = "a greatest common divisor";
+
+/// Depth of contents of contents; each level has at least one variable less.
+const DEPTH: u32 = 150;
+
+/// Fresh starts before Euclid's algorithm takes over.
+const ATTEMPTS: u32 = 8;
+
+impl Poly {
+    /// Returns the greatest common divisor, with positive leading coefficient
+    /// and the common content of the coefficients; that of 0 and 0 is 0.
+    pub fn gcd(&self, other: &Poly, work: &Work) -> Result<Poly, PolyError> {
+        gcd(self, other, 0, work)
+    }
+
+    /// Returns the greatest common divisor of a list, 0 for an empty one.
+    pub fn gcd_of(list: &[Poly], work: &Work) -> Result<Poly, PolyError> {
+        gcd_of(list.to_vec(), 0, work)
+    }
+
+    /// Returns the greatest common divisor of the coefficients by one variable.
+    pub fn content_in(&self, variable: usize, work: &Work) -> Result<Poly, PolyError> {
+        content_in(self, variable, 0, work)
+    }
+
+    /// Returns the least common multiple, with positive leading coefficient.
+    pub fn lcm(&self, other: &Poly, work: &Work) -> Result<Poly, PolyError> {
+        if self.is_zero() || other.is_zero() {
+            return Ok(Poly::zero());
+        }
+        let divisor = self.gcd(other, work)?;
+        let multiple = exact(self, &divisor, work)?.mul(other, work)?;
+        Ok(if multiple.is_negative() { multiple.neg() } else { multiple })
+    }
+}
+
+/// Divides where divisibility is known.
+pub(super) fn exact(dividend: &Poly, divisor: &Poly, work: &Work) -> Result<Poly, PolyError> {
+    if divisor.is_one() {
+        return Ok(dividend.clone());
+    }
+    dividend.div_exact(divisor, work)?.ok_or(PolyError::DivisionByZero)
+}
+
+fn positive(poly: &Poly) -> Poly {
+    if poly.is_negative() { poly.neg() } else { poly.clone() }
+}
+
+fn content_in(poly: &Poly, variable: usize, depth: u32, work: &Work) -> Result<Poly, PolyError> {
+    gcd_of(poly.coefficients(variable).into_iter().map(|(_, c)| c).collect(), depth + 1, work)
+}
+
+/// The divisor of many polynomials is mostly that of the shortest and a
+/// pseudo-random combination of the others.
+fn gcd_of(mut list: Vec<Poly>, depth: u32, work: &Work) -> Result<Poly, PolyError> {
+    list.retain(|p| !p.is_zero());
+    list.sort_by_key(Poly::len);
+    let Some((first, rest)) = list.split_first() else { return Ok(Poly::zero()) };
+    let mut divisor = positive(first);
+    if rest.len() > 1 {
+        let mut random = Random::new(rest.len() as u64);
+        let factors: Vec<Poly> =
+            rest.iter().map(|_| Poly::constant((random.next() >> 45) as i64 + 1)).collect();
+        let pairs: Vec<(bool, &Poly, &Poly)> =
+            rest.iter().zip(&factors).map(|(p, f)| (false, f, p)).collect();
+        let combination = Poly::sum_of_products(&pairs, work)?;
+        if !combination.is_zero() {
+            let content = rest.iter().fold(divisor.content(), |c, p| c.gcd(&p.content()));
+            let factor = gcd(&divisor, &combination, depth, work)?;
+            divisor = factor.primitive_part().scale(&content);
+        }
+    }
+    for poly in rest {
+        if divisor.is_one() {
+            break;
+        }
+        if poly.div_exact(&divisor, work)?.is_none() {
+            divisor = gcd(&divisor, poly, depth, work)?;
+        }
+    }
+    Ok(divisor)
+}
+
+fn gcd(a: &Poly, b: &Poly, depth: u32, work: &Work) -> Result<Poly, PolyError> {
+    if a.is_zero() || b.is_zero() || a == b {
+        return Ok(positive(if a.is_zero() { b } else { a }));
+    }
+    if depth > DEPTH {
+        return Err(PolyError::BudgetExceeded { what: WHAT, terms: a.len().max(b.len()) as u64 });
+    }
+    let number = a.content().gcd(&b.content());
+    let (left, right) = (a.monomial_content(), b.monomial_content());
+    let common: Vec<(usize, u32)> =
+        left.iter().zip(&right).map(|(x, y)| *x.min(y)).enumerate().filter(|(_, e)| *e > 0).collect();
+    let factor = Poly::monomial(number, &common)?;
+    let a = a.div_monomial(&left).primitive_part();
+    let b = b.div_monomial(&right).primitive_part();
+    // Powers of a variable that are all multiples of k are powers of its k-th power.
+    let steps = exponent_steps(&a, &b);
+    let divisor = if steps.iter().any(|&step| step > 1) {
+        let deflated = [a, b].map(|p| with_exponents(&p, &steps, |e, step| e / step));
+        let [a, b] = deflated;
+        with_exponents(&primitive_gcd(&a?, &b?, depth, work)?, &steps, |e, step| e * step)?
+    } else {
+        primitive_gcd(&a, &b, depth, work)?
+    };
+    divisor.mul(&factor, work)
+}
+
+/// Returns the greatest common divisor of the exponents of each variable.
+fn exponent_steps(a: &Poly, b: &Poly) -> Vec<u32> {
+    let mut steps: Vec<u32> = Vec::new();
+    let euclid = |mut x: u32, mut y: u32| {
+        while y != 0 {
+            (x, y) = (y, x % y);
+        }
+        x
+    };
+    for poly in [a, b] {
+        let count = poly.layout.variables();
+        steps.resize(steps.len().max(count), 0);
+        for monomial in poly.monomials() {
+            for (variable, step) in steps.iter_mut().enumerate().take(count).filter(|(_, step)| **step != 1) {
+                *step = euclid(*step, poly.layout.get(monomial, variable));
+            }
+        }
+    }
+    steps
+}
+
+fn with_exponents(poly: &Poly, steps: &[u32], change: impl Fn(u32, u32) -> u32) -> Result<Poly, PolyError> {
+    Poly::from_terms(poly.terms().map(|(mut exponents, coefficient)| {
+        for (exponent, &step) in exponents.iter_mut().zip(steps).filter(|(_, step)| **step > 1) {
+            *exponent = change(*exponent, step);
+        }
+        (exponents, coefficient.clone())
+    }))
+}
+
+/// The divisor of two polynomials without content and monomial factors.
+fn primitive_gcd(a: &Poly, b: &Poly, depth: u32, work: &Work) -> Result<Poly, PolyError> {
+    if a.as_constant().is_some() || b.as_constant().is_some() {
+        return Ok(Poly::one());
+    }
+    if a == b {
+        return Ok(a.clone());
+    }
+    let (left, right) = (a.variables(), b.variables());
+    let shared: Vec<usize> = left.iter().copied().filter(|v| right.contains(v)).collect();
+    if shared.is_empty() {
+        return Ok(Poly::one());
+    }
+    if shared.len() < left.len() || shared.len() < right.len() {
+        return gcd_in(a, b, &shared, depth, work);
+    }
+    let Some(bounds) = degree_bounds(a, b, &shared, work)? else {
+        return euclid(a, b, shared[0], depth, work);
+    };
+    let occurring: Vec<usize> =
+        shared.iter().zip(&bounds).filter(|(_, d)| **d > 0).map(|(v, _)| *v).collect();
+    if occurring.is_empty() {
+        return Ok(Poly::one());
+    }
+    if occurring.len() < shared.len() {
+        return gcd_in(a, b, &occurring, depth, work);
+    }
+    // The whole of one polynomial as divisor of the other.
+    for (small, large) in [(a, b), (b, a)] {
+        let whole = shared.iter().zip(&bounds).all(|(&v, &d)| d == small.degree(v));
+        if whole && large.div_exact(small, work)?.is_some() {
+            return Ok(positive(small));
+        }
+    }
+    by_interpolation(a, b, &shared, &bounds, depth, work)
+}
+
+/// The divisor, known to have no variables but `inner`: it divides all
+/// coefficients by the other variables.
+fn gcd_in(a: &Poly, b: &Poly, inner: &[usize], depth: u32, work: &Work) -> Result<Poly, PolyError> {
+    let mut parts = Vec::new();
+    for poly in [a, b] {
+        parts.extend(poly.split(|v| inner.contains(&v)));
+    }
+    Ok(gcd_of(parts, depth + 1, work)?.primitive_part())
+}
+
+/// Returns bounds for the degree of the divisor in each variable from
+/// univariate images modulo a prime; nothing if no point served.
+fn degree_bounds(
+    a: &Poly,
+    b: &Poly,
+    variables: &[usize],
+    work: &Work,
+) -> Result<Option<Vec<u32>>, PolyError> {
+    let mut random = Random::new(variables.len() as u64);
+    let degrees: u64 = [a, b].iter().flat_map(|p| p.degrees()).map(u64::from).sum();
+    work.spend(WHAT, degrees)?;
+    for field in Primes::new().take(4) {
+        let count = variables.last().map_or(0, |v| v + 1);
+        let point: Vec<u64> = (0..count).map(|_| random.element(&field)).collect();
+        let images = [Image::new(a, &point, &field), Image::new(b, &point, &field)];
+        let mut bounds = Vec::with_capacity(variables.len());
+        for &variable in variables {
+            let cost = u64::from(a.degree(variable)).saturating_mul(u64::from(b.degree(variable)));
+            work.spend(WHAT, (a.len() + b.len()) as u64 / 2 + cost / 4)?;
+            let [x, y] = [0, 1].map(|i| images[i].in_variable(variable, &point, &field));
+            // One leading coefficient that does not vanish is enough.
+            if x.last() == Some(&0) && y.last() == Some(&0) {
+                break;
+            }
+            bounds.push(field.univariate_gcd(x, y).len() as u32 - 1);
+        }
+        if bounds.len() == variables.len() {
+            return Ok(Some(bounds));
+        }
+    }
+    Ok(None)
+}
+
+/// The values of all terms of a polynomial at a point modulo a prime.
+struct Image<'a> {
+    poly: &'a Poly,
+    values: Vec<u64>,
+}
+
+impl<'a> Image<'a> {
+    fn new(poly: &'a Poly, point: &[u64], field: &Field) -> Image<'a> {
+        let powers: Vec<Vec<u64>> =
+            poly.degrees().iter().zip(point).map(|(&degree, &x)| field.powers(x, degree)).collect();
+        let values = poly
+            .monomials()
+            .zip(&poly.coefficients)
+            .map(|(monomial, coefficient)| {
+                let mut value = field.enter(coefficient.rem_u64(field.prime()));
+                for (variable, powers) in powers.iter().enumerate().filter(|(_, p)| p.len() > 1) {
+                    let exponent = poly.layout.get(monomial, variable) as usize;
+                    if exponent > 0 {
+                        value = field.mul(value, powers[exponent]);
+                    }
+                }
+                value
+            })
+            .collect();
+        Image { poly, values }
+    }
+
+    /// Returns the image with one variable left free.
+    fn in_variable(&self, variable: usize, point: &[u64], field: &Field) -> Vec<u64> {
+        let degree = self.poly.degree(variable);
+        let undo = field.powers(field.inv(point[variable]), degree);
+        let mut image = vec![0; degree as usize + 1];
+        for (monomial, &value) in self.poly.monomials().zip(&self.values) {
+            let exponent = self.poly.layout.get(monomial, variable) as usize;
+            image[exponent] = field.add(image[exponent], field.mul(value, undo[exponent]));
+        }
+        image
+    }
+}
+
+/// Chooses the main variable: one with a short leading coefficient, so that
+/// scaling by it costs little, then one of high degree.
+fn main_variable(a: &Poly, b: &Poly, variables: &[usize], bounds: &[u32]) -> usize {
+    let key = |&(&v, &bound): &(&usize, &u32)| {
+        let lead = |p: &Poly| {
+            let degree = p.degree(v);
+            p.monomials().filter(|m| p.layout.get(m, v) == degree).count()
+        };
+        (lead(a).min(lead(b)), Reverse(bound), v)
+    };
+    variables.iter().zip(bounds).min_by_key(key).map_or(variables[0], |(&v, _)| v)
+}
+
+fn by_interpolation(
+    a: &Poly,
+    b: &Poly,
+    variables: &[usize],
+    bounds: &[u32],
+    depth: u32,
+    work: &Work,
+) -> Result<Poly, PolyError> {
+    let main = main_variable(a, b, variables, bounds);
+    let (left, right) = (content_in(a, main, depth, work)?, content_in(b, main, depth, work)?);
+    let content = gcd(&left, &right, depth + 1, work)?;
+    let (a, b) = (exact(a, &left, work)?, exact(b, &right, work)?);
+    let gamma = gcd(&a.leading_coefficient_in(main), &b.leading_coefficient_in(main), depth + 1, work)?;
+    let others: Vec<(usize, u32)> =
+        variables.iter().copied().zip(bounds.iter().copied()).filter(|(v, _)| *v != main).collect();
+    let (names, limits): (Vec<usize>, Vec<u32>) = others.into_iter().unzip();
+    let mut degree = variables.iter().zip(bounds).find(|(v, _)| **v == main).map_or(0, |(_, d)| *d);
+    let problem = Problem::new(&a, &b, &gamma, main, &names, &limits);
+    let search = Search { a: &a, b: &b, gamma: &gamma, main, others: &names, problem: &problem, depth, work };
+    let mut random = Random::new(0x5EED);
+    let mut primes = Primes::new().skip(4);
+    for _ in 0..ATTEMPTS {
+        if degree == 0 {
+            return Ok(content);
+        }
+        match search.attempt(degree, &mut primes, &mut random) {
+            Ok(divisor) => return divisor.mul(&content, work),
+            Err(Miss::Lower(lower)) => degree = lower,
+            Err(Miss::Unlucky) => {}
+            Err(Miss::Stop(error)) => return Err(error),
+        }
+    }
+    euclid(&a, &b, main, depth, work)?.mul(&content, work)
+}
+
+/// A search for the divisor by interpolation modulo several primes.
+struct Search<'a> {
+    a: &'a Poly,
+    b: &'a Poly,
+    gamma: &'a Poly,
+    main: usize,
+    others: &'a [usize],
+    problem: &'a Problem,
+    depth: u32,
+    work: &'a Work,
+}
+
+impl Search<'_> {
+    fn attempt(
+        &self,
+        degree: u32,
+        primes: &mut impl Iterator<Item = Field>,
+        random: &mut Random,
+    ) -> Result<Poly, Miss> {
+        let field = primes.next().ok_or(Miss::Unlucky)?;
+        let (skeleton, image) = self.problem.explore(&field, degree, random, self.work)?;
+        let mut lifted = Lifted::new(&field, &image);
+        // A first image with small coefficients is probably the result.
+        if lifted.is_small()
+            && let Some(divisor) = self.verify(&skeleton, &lifted, degree)?
+        {
+            return Ok(divisor);
+        }
+        let mut misses = 0;
+        loop {
+            let field = primes.next().ok_or(Miss::Unlucky)?;
+            match self.problem.image(&field, degree, &skeleton, random, self.work) {
+                Ok(image) => {
+                    if lifted.refine(&field, &image) {
+                        continue;
+                    }
+                    return match self.verify(&skeleton, &lifted, degree)? {
+                        Some(divisor) => Ok(divisor),
+                        None => Err(Miss::Unlucky),
+                    };
+                }
+                Err(Miss::Unlucky) if misses < 2 => misses += 1,
+                Err(miss) => return Err(miss),
+            }
+        }
+    }
+
+    /// Takes the content out of the candidate and tries whether it divides.
+    /// Its degree is not below that of the true divisor, so that if it divides
+    /// both, it is the true one.
+    fn verify(&self, skeleton: &Skeleton, lifted: &Lifted, degree: u32) -> Result<Option<Poly>, PolyError> {
+        let count = self.others.iter().copied().chain([self.main]).max().unwrap_or(0) + 1;
+        let mut terms: Vec<(Vec<u32>, Integer)> = Vec::new();
+        for (power, (monomials, values)) in skeleton.iter().zip(&lifted.values).enumerate() {
+            for (monomial, value) in monomials.iter().zip(values) {
+                let mut exponents = vec![0; count];
+                exponents[self.main] = power as u32;
+                for (&variable, &exponent) in self.others.iter().zip(monomial) {
+                    exponents[variable] = exponent;
+                }
+                terms.push((exponents, Integer::from(value.clone())));
+            }
+        }
+        let lead = Poly::monomial(1, &[(self.main, degree)])?.mul(self.gamma, self.work)?;
+        let candidate = Poly::from_terms(terms)?.add(&lead, self.work)?;
+        let divisor = if self.gamma.as_constant().is_some() {
+            candidate.primitive_part()
+        } else {
+            let content = content_in(&candidate, self.main, self.depth, self.work)?;
+            exact(&candidate, &content, self.work)?.primitive_part()
+        };
+        let divides =
+            self.a.is_divisible_by(&divisor, self.work)? && self.b.is_divisible_by(&divisor, self.work)?;
+        Ok(divides.then_some(divisor))
+    }
+}
+
+/// Coefficients modulo a product of primes, nearest to 0.
+struct Lifted {
+    modulus: IBig,
+    values: Vec<Vec<IBig>>,
+}
+
+impl Lifted {
+    fn new(field: &Field, image: &Coefficients) -> Lifted {
+        let mut lifted = Lifted {
+            modulus: IBig::ONE,
+            values: image.iter().map(|list| vec![IBig::ZERO; list.len()]).collect(),
+        };
+        lifted.refine(field, image);
+        lifted
+    }
+
+    /// Returns whether no coefficient looks like a wrapped one.
+    fn is_small(&self) -> bool {
+        let limit = IBig::ONE << 48;
+        self.values.iter().flatten().all(|v| IBig::from(v.clone().unsigned_abs()) < limit)
+    }
+
+    /// Takes in an image modulo a new prime (Chinese remainders); the answer
+    /// is whether that changed anything.
+    fn refine(&mut self, field: &Field, image: &Coefficients) -> bool {
+        let prime = IBig::from(field.prime());
+        let residue = |value: &IBig| field.enter(Integer::from(value.clone()).rem_u64(field.prime()));
+        let inverse = field.inv(residue(&self.modulus));
+        let product = &self.modulus * &prime;
+        let half = &product / IBig::from(2);
+        let mut changed = false;
+        for (values, image) in self.values.iter_mut().zip(image) {
+            for (value, &target) in values.iter_mut().zip(image) {
+                let step = field.mul(field.sub(target, residue(value)), inverse);
+                if step != 0 {
+                    changed = true;
+                    *value += &self.modulus * IBig::from(field.leave(step));
+                    if *value > half {
+                        *value -= &product;
+                    }
+                }
+            }
+        }
+        self.modulus = product;
+        changed
+    }
+}
+
+/// Euclid's algorithm with primitive remainders: slow and sure, for inputs on
+/// which every pseudo-random choice failed.
+fn euclid(a: &Poly, b: &Poly, main: usize, depth: u32, work: &Work) -> Result<Poly, PolyError> {
+    let (left, right) = (content_in(a, main, depth, work)?, content_in(b, main, depth, work)?);
+    let content = gcd(&left, &right, depth + 1, work)?;
+    let (mut a, mut b) = (exact(a, &left, work)?, exact(b, &right, work)?);
+    if a.degree(main) < b.degree(main) {
+        std::mem::swap(&mut a, &mut b);
+    }
+    while !b.is_zero() {
+        if b.degree(main) == 0 {
+            return Ok(content);
+        }
+        let rest = pseudo_remainder(&a, &b, main, work)?;
+        a = b;
+        b = match rest.is_zero() {
+            true => rest,
+            false => exact(&rest, &content_in(&rest, main, depth, work)?, work)?,
+        };
+    }
+    a.primitive_part().mul(&content, work)
+}
+
+/// Returns a remainder of a multiple of `a` divided by `b` in one variable.
+fn pseudo_remainder(a: &Poly, b: &Poly, variable: usize, work: &Work) -> Result<Poly, PolyError> {
+    let (degree, lead) = (b.degree(variable), b.leading_coefficient_in(variable));
+    let mut rest = a.clone();
+    while !rest.is_zero() && rest.degree(variable) >= degree {
+        let shift = Poly::monomial(1, &[(variable, rest.degree(variable) - degree)])?;
+        let factor = rest.leading_coefficient_in(variable).mul(&shift, work)?;
+        rest = Poly::sum_of_products(&[(false, &lead, &rest), (true, &factor, b)], work)?;
+    }
+    Ok(rest)
+}

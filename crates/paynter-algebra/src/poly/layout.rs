@@ -1,0 +1,229 @@
+//! Exponent vectors packed into machine words.
+//!
+//! A [`Layout`] gives each variable a field of bits wide enough for its
+//! largest exponent. Variable 0 has the highest field of the first word, so
+//! that comparing the words as numbers is the lexicographic order of the
+//! exponents, whatever the widths. Fields never straddle words; bits below the
+//! last field of a word are unused.
+
+use std::sync::{Arc, LazyLock};
+
+use super::PolyError;
+
+/// Numbers of words that the arithmetic is compiled for.
+const WORD_COUNTS: [usize; 7] = [1, 2, 3, 4, 8, 32, 128];
+
+/// Runs an expression with a constant number of words per monomial.
+macro_rules! with_words {
+    ($words:expr, $w:ident => $body:expr) => {
+        match $words {
+            1 => {
+                const $w: usize = 1;
+                $body
+            }
+            2 => {
+                const $w: usize = 2;
+                $body
+            }
+            3 => {
+                const $w: usize = 3;
+                $body
+            }
+            4 => {
+                const $w: usize = 4;
+                $body
+            }
+            8 => {
+                const $w: usize = 8;
+                $body
+            }
+            32 => {
+                const $w: usize = 32;
+                $body
+            }
+            _ => {
+                const $w: usize = 128;
+                $body
+            }
+        }
+    };
+}
+pub(super) use with_words;
+
+/// Where the exponent of one variable stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Field {
+    word: usize,
+    shift: u32,
+    width: u32,
+}
+
+impl Field {
+    #[inline]
+    fn max(self) -> u64 {
+        if self.width == 0 { 0 } else { u64::MAX >> (64 - self.width) }
+    }
+}
+
+/// How exponents are packed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    fields: Vec<Field>,
+    words: usize,
+    /// Per word: the bits just above each field, into which a field that
+    /// overflows or borrows would carry.
+    above: Vec<u64>,
+}
+
+static CONSTANT: LazyLock<Arc<Layout>> =
+    LazyLock::new(|| Arc::new(Layout { fields: Vec::new(), words: 1, above: vec![0] }));
+
+fn bits_for(degree: u32) -> u32 {
+    32 - degree.leading_zeros()
+}
+
+impl Layout {
+    /// Returns the layout of constants: no variables.
+    pub(super) fn constant() -> Arc<Layout> {
+        CONSTANT.clone()
+    }
+
+    /// Makes the layout of fewest words that holds these exponents, one bound
+    /// per variable. Spare bits widen the fields, so that products seldom need
+    /// a new layout.
+    pub(super) fn for_degrees(degrees: &[u32]) -> Result<Arc<Layout>, PolyError> {
+        let widths: Vec<u32> = degrees.iter().map(|&d| bits_for(d)).collect();
+        let tight = Layout::pack(&widths)?;
+        for extra in [8, 4, 2, 1] {
+            let wider: Vec<u32> = widths.iter().map(|&w| (w + extra).min(32)).collect();
+            if let Ok(layout) = Layout::pack(&wider)
+                && layout.words == tight.words
+            {
+                return Ok(Arc::new(layout));
+            }
+        }
+        Ok(Arc::new(tight))
+    }
+
+    fn pack(widths: &[u32]) -> Result<Layout, PolyError> {
+        let mut fields = Vec::with_capacity(widths.len());
+        let (mut word, mut free) = (0, 64);
+        for &width in widths {
+            if width > free {
+                word += 1;
+                free = 64;
+            }
+            free -= width;
+            // A field of no width needs a valid shift all the same.
+            fields.push(Field { word, shift: free.min(63), width });
+        }
+        let needed = word + 1;
+        let Some(&words) = WORD_COUNTS.iter().find(|&&w| w >= needed) else {
+            return Err(PolyError::TooManyVariables { variables: widths.len() });
+        };
+        let mut above = vec![0u64; words];
+        for field in &fields {
+            let top = field.shift + field.width;
+            if field.width > 0 && top < 64 {
+                above[field.word] |= 1 << top;
+            }
+        }
+        Ok(Layout { fields, words, above })
+    }
+
+    /// Returns the number of words per monomial.
+    #[inline]
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Returns the number of variables that have a field.
+    #[inline]
+    pub(super) fn variables(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Returns the exponent of a variable.
+    #[inline]
+    pub(super) fn get(&self, monomial: &[u64], variable: usize) -> u32 {
+        match self.fields.get(variable) {
+            Some(field) => ((monomial[field.word] >> field.shift) & field.max()) as u32,
+            None => 0,
+        }
+    }
+
+    /// Writes the exponent of a variable, which must fit ([`Layout::holds`]).
+    #[inline]
+    pub(super) fn set(&self, monomial: &mut [u64], variable: usize, exponent: u32) {
+        if let Some(field) = self.fields.get(variable) {
+            let word = &mut monomial[field.word];
+            *word &= !(field.max() << field.shift);
+            *word |= (u64::from(exponent) & field.max()) << field.shift;
+        }
+    }
+
+    /// Returns whether all these exponents fit.
+    pub(super) fn holds(&self, degrees: &[u32]) -> bool {
+        degrees.iter().enumerate().all(|(variable, &degree)| match self.fields.get(variable) {
+            Some(field) => u64::from(degree) <= field.max(),
+            None => degree == 0,
+        })
+    }
+
+    /// Returns the largest exponent of each variable in a list of monomials.
+    pub(super) fn degrees(&self, exponents: &[u64]) -> Vec<u32> {
+        let mut degrees = vec![0; self.fields.len()];
+        for monomial in exponents.chunks_exact(self.words) {
+            for (degree, field) in degrees.iter_mut().zip(&self.fields) {
+                let exponent = ((monomial[field.word] >> field.shift) & field.max()) as u32;
+                *degree = (*degree).max(exponent);
+            }
+        }
+        degrees
+    }
+
+    /// Returns whether the sum of two monomials overflows no field. For two
+    /// bounds by bitwise union of many monomials the answer yes is certain and
+    /// the answer no is not.
+    #[inline]
+    pub(super) fn sum_fits(&self, a: &[u64], b: &[u64]) -> bool {
+        self.above.iter().zip(a.iter().zip(b)).all(|(&above, (&a, &b))| {
+            let (sum, carry) = a.overflowing_add(b);
+            !carry && (a ^ b ^ sum) & above == 0
+        })
+    }
+
+    /// Returns the quotient of two monomials if the second divides the first.
+    #[inline]
+    pub(super) fn quotient<const W: usize>(&self, a: &[u64; W], b: &[u64; W]) -> Option<[u64; W]> {
+        let mut quotient = [0; W];
+        for i in 0..W {
+            let (difference, borrow) = a[i].overflowing_sub(b[i]);
+            if borrow || (a[i] ^ b[i] ^ difference) & self.above[i] != 0 {
+                return None;
+            }
+            quotient[i] = difference;
+        }
+        Some(quotient)
+    }
+
+    /// Packs monomials of this layout into another that holds them.
+    pub(super) fn repack(&self, exponents: &[u64], target: &Layout) -> Vec<u64> {
+        let count = exponents.len() / self.words;
+        let mut packed = vec![0u64; count * target.words];
+        let moves: Vec<(Field, Field)> = self
+            .fields
+            .iter()
+            .copied()
+            .zip(target.fields.iter().copied())
+            .filter(|(from, _)| from.width > 0)
+            .collect();
+        for (from, to) in exponents.chunks_exact(self.words).zip(packed.chunks_exact_mut(target.words)) {
+            for (source, place) in &moves {
+                let exponent = (from[source.word] >> source.shift) & source.max();
+                to[place.word] |= exponent << place.shift;
+            }
+        }
+        packed
+    }
+}

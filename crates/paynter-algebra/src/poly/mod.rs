@@ -1,0 +1,33 @@
+//! Sparse multivariate polynomials over the integers, rational functions in
+//! lowest terms, determinants and linear systems of polynomials.
+//!
+//! Variables are numbered from 0; a [`Ring`] gives them names. Terms are kept
+//! in descending lexicographic order of their exponents with variable 0 the
+//! most significant, so that putting `s` first makes every polynomial a list
+//! of its coefficients in `s`. That order is fixed: "leading" always means it.
+//!
+//! Whatever can grow takes a [`Work`], which holds the [`Budget`] and the
+//! [`Ticket`](paynter_base::Ticket): an operation ends with its result, with
+//! [`PolyError::BudgetExceeded`] or with [`PolyError::Cancelled`], never in a
+//! hang. Effort is counted in elementary steps, not in seconds, so that the
+//! same input ends the same way on every machine.
+
+mod arithmetic;
+mod divide;
+mod evaluate;
+mod fraction;
+mod gcd;
+mod integer;
+mod layout;
+mod modular;
+mod polynomial;
+mod product;
+mod ring;
+mod work;
+mod zippel;
+
+pub use fraction::Fraction;
+pub use integer::Integer;
+pub use polynomial::Poly;
+pub use ring::Ring;
+pub use work::{Budget, PolyError, Work};

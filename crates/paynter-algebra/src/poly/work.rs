@@ -1,0 +1,134 @@
+//! The limits of symbolic work: a budget of terms and steps, and cancellation.
+
+use std::cell::Cell;
+use std::fmt;
+
+use paynter_base::{Cancelled, Ticket};
+
+/// How large a result may become and how much effort it may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// The largest number of terms of any one polynomial.
+    pub terms: usize,
+    /// The largest number of elementary steps (products of terms, operations
+    /// modulo a prime), about 10 to 50 nanoseconds each.
+    pub steps: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { terms: 200_000, steps: 400_000_000 }
+    }
+}
+
+/// Why a polynomial computation ended without a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PolyError {
+    /// The result, or something on the way to it, is larger than the budget.
+    BudgetExceeded {
+        /// What was being computed, as a noun phrase.
+        what: &'static str,
+        /// The terms it had when the budget ended, or the budget of steps
+        /// where effort and not size was the limit.
+        terms: u64,
+    },
+    /// The work was stopped from outside.
+    Cancelled,
+    /// Something was divided by zero, or a singular matrix was to be inverted.
+    DivisionByZero,
+    /// An exponent is too large.
+    ExponentTooLarge,
+    /// There are too many variables for one polynomial.
+    TooManyVariables {
+        /// How many there are.
+        variables: usize,
+    },
+}
+
+impl fmt::Display for PolyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolyError::BudgetExceeded { what, terms } => {
+                write!(f, "{what} needs more than the budget allows (stopped at {terms})")
+            }
+            PolyError::Cancelled => write!(f, "the work was cancelled"),
+            PolyError::DivisionByZero => write!(f, "division by zero"),
+            PolyError::ExponentTooLarge => write!(f, "an exponent is too large"),
+            PolyError::TooManyVariables { variables } => {
+                write!(f, "{variables} variables are too many for one expanded polynomial")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PolyError {}
+
+impl From<Cancelled> for PolyError {
+    fn from(_: Cancelled) -> PolyError {
+        PolyError::Cancelled
+    }
+}
+
+/// The budget that is left for a piece of work, and the ticket to stop it.
+#[derive(Debug, Clone)]
+pub struct Work {
+    budget: Budget,
+    ticket: Ticket,
+    spent: Cell<u64>,
+    next_check: Cell<u64>,
+}
+
+/// Steps between two looks at the ticket: some tenths of a millisecond.
+const CHECK_EVERY: u64 = 1 << 14;
+
+impl Work {
+    /// Starts work under a budget; the ticket can stop it.
+    pub fn new(budget: Budget, ticket: &Ticket) -> Work {
+        Work { budget, ticket: ticket.clone(), spent: Cell::new(0), next_check: Cell::new(CHECK_EVERY) }
+    }
+
+    /// Returns the budget the work began with.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// Returns the steps spent so far.
+    pub fn spent(&self) -> u64 {
+        self.spent.get()
+    }
+
+    /// Counts steps, and fails when they are used up or the work is cancelled.
+    #[inline]
+    pub fn spend(&self, what: &'static str, steps: u64) -> Result<(), PolyError> {
+        let spent = self.spent.get().saturating_add(steps);
+        self.spent.set(spent);
+        if spent >= self.next_check.get() { self.look(what) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn look(&self, what: &'static str) -> Result<(), PolyError> {
+        self.ticket.check()?;
+        self.next_check.set(self.spent.get().saturating_add(CHECK_EVERY));
+        if self.spent.get() > self.budget.steps {
+            // Every later request fails as well.
+            self.next_check.set(0);
+            return Err(PolyError::BudgetExceeded { what, terms: self.budget.steps });
+        }
+        Ok(())
+    }
+
+    /// Fails if a polynomial of so many terms is larger than the budget.
+    #[inline]
+    pub fn allow_terms(&self, what: &'static str, terms: usize) -> Result<(), PolyError> {
+        if terms > self.budget.terms {
+            return Err(PolyError::BudgetExceeded { what, terms: terms as u64 });
+        }
+        Ok(())
+    }
+}
+
+impl Default for Work {
+    fn default() -> Work {
+        Work::new(Budget::default(), &Ticket::new())
+    }
+}
