@@ -1,0 +1,21 @@
+//! Random bond graphs with everything the model language knows, and oracles
+//! that judge them by routes of their own: an exhaustive search of causality
+//! and the acausal equations, exact where the model is linear.
+//!
+//! Used by tests, benches and fuzz targets only; independent of the crates
+//! it tests.
+
+pub mod causality;
+mod census;
+pub mod elimination;
+pub mod expr;
+mod generate;
+pub mod linear;
+pub mod number;
+pub mod residual;
+pub mod rng;
+pub mod structure;
+mod text;
+
+pub use census::Census;
+pub use generate::{Options, Sample, generate, shrink, write};
