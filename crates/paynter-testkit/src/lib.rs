@@ -11,6 +11,7 @@ pub mod elimination;
 pub mod expr;
 mod generate;
 pub mod linear;
+pub mod nonlinear;
 pub mod number;
 pub mod residual;
 pub mod rng;

@@ -125,7 +125,8 @@ impl<'a> System<'a> {
     /// Looks up a name inside the braces of an element.
     fn local<N: Number>(&self, values: &Values<N>, index: usize, name: &str) -> Option<N> {
         let element = &self.structure.elements[index];
-        let (letter, digits) = name.split_at_checked(1)?;
+        // Only e, f, q and p are local; longer first letters leave nothing here.
+        let (letter, digits) = name.split_at_checked(1).unwrap_or((name, ""));
         let port = match (digits.is_empty(), element.ports) {
             (true, 1) => Some(1),
             (false, ports) if ports > 1 => digits.parse().ok().filter(|port| (1..=ports).contains(port)),
