@@ -1,5 +1,7 @@
 //! The oracles agree with results known by hand.
 
+#![allow(clippy::unwrap_used)]
+
 use paynter_testkit::causality::{Rules, search};
 use paynter_testkit::expr::Expr;
 use paynter_testkit::linear::{Pencil, generic, sensitivity, small_point};
