@@ -1,0 +1,246 @@
+//! Text to tokens. Every byte belongs to a token; look-alikes of plain
+//! characters become what they look like, with a diagnostic.
+
+use logos::Logos;
+use paynter_base::{Diagnostic, FileId, Span, code};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::SyntaxKind;
+use crate::lookalike;
+use crate::mistakes::Mistakes;
+
+/// A token; it ends where the next one starts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Token {
+    pub(crate) kind: SyntaxKind,
+    pub(crate) start: u32,
+}
+
+/// Cuts a text into tokens, the last of which is [`SyntaxKind::Eof`].
+pub(crate) fn lex(text: &str, file: FileId, mistakes: &mut Mistakes) -> Vec<Token> {
+    let mut tokens = Vec::with_capacity(text.len() / 3 + 1);
+    let mut lexer = SyntaxKind::lexer(text);
+    let mut last_bad = None;
+    while let Some(kind) = lexer.next() {
+        let mut kind = kind.unwrap_or(SyntaxKind::Unknown);
+        let start = lexer.span().start;
+        if kind == SyntaxKind::Unknown {
+            let first = lexer.slice().chars().next().unwrap_or('\0');
+            let more = unknown_length(first, lexer.slice().len(), lexer.remainder());
+            lexer.bump(more);
+            let span = Span::new(file, start as u32, lexer.span().end as u32);
+            // A run of the same wrong character is one mistake.
+            let repeats = last_bad == Some((first, start));
+            last_bad = Some((first, lexer.span().end));
+            let (meaning, diagnostic) = unknown(first, lexer.slice(), span);
+            kind = meaning;
+            if let Some(diagnostic) = diagnostic.filter(|_| !repeats) {
+                mistakes.push(diagnostic);
+            }
+        } else if kind == SyntaxKind::Ident && !lexer.slice().is_ascii() {
+            let span = Span::new(file, start as u32, lexer.span().end as u32);
+            check_letters(lexer.slice(), span, mistakes);
+        } else if kind == SyntaxKind::Slash && lexer.remainder().starts_with('*') {
+            // A block comment of another language, to its end or to the end of the line.
+            let rest = lexer.remainder();
+            let length = rest.find("*/").map_or_else(|| line_length(rest), |end| end + 2);
+            lexer.bump(length);
+            kind = SyntaxKind::Comment;
+            let span = Span::new(file, start as u32, start as u32 + 2);
+            mistakes.push(
+                Diagnostic::new(code::UNEXPECTED, "comments are not written `/* … */` here")
+                    .at(span)
+                    .help("start each line of the comment with `//`"),
+            );
+        }
+        tokens.push(Token { kind, start: start as u32 });
+    }
+    tokens.push(Token { kind: SyntaxKind::Eof, start: text.len() as u32 });
+    tokens
+}
+
+fn line_length(rest: &str) -> usize {
+    rest.find(['\r', '\n']).unwrap_or(rest.len())
+}
+
+/// How many bytes after the first character belong to the same mistake.
+fn unknown_length(first: char, length: usize, rest: &str) -> usize {
+    debug_assert_eq!(length, first.len_utf8());
+    let line = &rest[..line_length(rest)];
+    match first {
+        '#' => line.len(),
+        '"' => line.len(),
+        '\'' => line.find('\'').map_or(0, |end| end + 1),
+        c if lookalike::is_quote(c) => {
+            let end = line.char_indices().find(|(_, c)| *c == '"' || lookalike::is_quote(*c));
+            end.map_or(line.len(), |(at, c)| at + c.len_utf8())
+        }
+        '０'..='９' => line.find(|c| !matches!(c, '０'..='９')).unwrap_or(line.len()),
+        '&' | '|' if line.starts_with(first) => 1,
+        ':' if line.starts_with('=') => 1,
+        _ => 0,
+    }
+}
+
+/// What an unknown piece of text is taken for, and the diagnostic.
+fn unknown(first: char, piece: &str, span: Span) -> (SyntaxKind, Option<Diagnostic>) {
+    let bad = |message: String, help: String| {
+        Some(Diagnostic::new(code::BAD_CHARACTER, message).at(span).help(help))
+    };
+    match first {
+        // A byte order mark may stand before the text.
+        '\u{FEFF}' if span.start == 0 => return (SyntaxKind::Whitespace, None),
+        '"' => {
+            let diagnostic = Diagnostic::new(code::UNCLOSED, "this text has no closing quotation mark")
+                .at(span)
+                .help("close it with `\"` on the same line");
+            return (SyntaxKind::String, Some(diagnostic));
+        }
+        '#' => {
+            let help = "start the comment with `//`".to_owned();
+            return (SyntaxKind::Comment, bad("comments do not start with `#`".to_owned(), help));
+        }
+        '０'..='９' => {
+            let plain: String = piece.nfkc().collect();
+            return (
+                SyntaxKind::Number,
+                bad(format!("`{piece}` has full-width digits"), format!("write `{plain}`")),
+            );
+        }
+        ':' if piece == ":=" => {
+            return (SyntaxKind::Eq, bad("`:=` is not known here".to_owned(), "write `=`".to_owned()));
+        }
+        _ => {}
+    }
+    let name = described(first);
+    if lookalike::is_quote(first) {
+        let help = "write the plain quotation mark `\"` on both sides".to_owned();
+        return (SyntaxKind::String, bad(format!("{name} is not a plain quotation mark"), help));
+    }
+    match lookalike::plain(first) {
+        Some((kind, "")) => (kind, bad(format!("invisible character {name}"), "delete it".to_owned())),
+        Some((kind, " ")) => {
+            (kind, bad(format!("{name} is not a plain space"), "write a plain space".to_owned()))
+        }
+        Some((kind, "\n")) => {
+            (kind, bad(format!("{name} is not a plain line end"), "start a new line".to_owned()))
+        }
+        Some((kind, plain)) => {
+            (kind, bad(format!("{name} is not the plain `{plain}`"), format!("write `{plain}`")))
+        }
+        None => {
+            let advice = lookalike::advice(first).to_owned();
+            (SyntaxKind::Unknown, bad(format!("{name} has no meaning here"), advice))
+        }
+    }
+}
+
+/// A character for people: itself where it can be seen, always with its number where it is not plain.
+fn described(c: char) -> String {
+    let number = c as u32;
+    if c.is_ascii_graphic() {
+        format!("`{c}`")
+    } else if c.is_control() || matches!(lookalike::plain(c), Some((_, " " | "" | "\n"))) {
+        format!("U+{number:04X}")
+    } else {
+        format!("`{c}` (U+{number:04X})")
+    }
+}
+
+fn check_letters(word: &str, span: Span, mistakes: &mut Mistakes) {
+    if let Some((strange, plain)) = lookalike::hidden_letter(word) {
+        let message = format!("in `{word}` the letter {} looks like the Latin `{plain}`", described(strange));
+        mistakes.push(
+            Diagnostic::new(code::BAD_CHARACTER, message)
+                .at(span)
+                .help(format!("write `{}` with Latin letters", lookalike::latinised(word))),
+        );
+    }
+}
+
+/// Normalises a piece of text, so that letters that are the same to people are the same.
+pub(crate) fn normalised(text: &str) -> String {
+    if text.is_ascii() { text.to_owned() } else { text.nfkc().collect() }
+}
+
+/// Lexes for a test of the tokens alone.
+#[cfg(test)]
+fn kinds(text: &str) -> (Vec<(SyntaxKind, &str)>, paynter_base::Diagnostics) {
+    let mut mistakes = Mistakes::default();
+    let tokens = lex(text, FileId(0), &mut mistakes);
+    let pieces = tokens
+        .windows(2)
+        .map(|pair| (pair[0].kind, &text[pair[0].start as usize..pair[1].start as usize]))
+        .collect();
+    (pieces, mistakes.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use SyntaxKind::*;
+
+    #[test]
+    fn points_belong_to_numbers_ranges_or_ports() {
+        let kinds_of = |text| kinds(text).0.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>();
+        assert_eq!(kinds_of("1..N"), [Number, DotDot, Ident]);
+        assert_eq!(kinds_of("tf.1"), [Ident, Dot, Number]);
+        assert_eq!(kinds_of("c[3].1"), [Ident, LBracket, Number, RBracket, Dot, Number]);
+        assert_eq!(kinds_of("0.5e-3"), [Number]);
+        assert_eq!(kinds_of("5."), [Number, Dot]);
+        assert_eq!(kinds_of("1e5.f"), [Number, Dot, Ident]);
+        assert_eq!(kinds_of("2e"), [Number, Ident]);
+    }
+
+    #[test]
+    fn names_are_letters_of_any_alphabet() {
+        for name in ["ω_m", "R₁", "Ω", "Ω", "µ", "μ", "_x", "x̂", "質量", "𝛼"] {
+            let (pieces, diagnostics) = kinds(name);
+            assert_eq!(pieces, [(Ident, name)]);
+            assert!(diagnostics.is_empty(), "{name}");
+        }
+        assert_eq!(normalised("Ω"), normalised("Ω"));
+        assert_eq!(normalised("µ"), normalised("μ"));
+        assert_eq!(kinds("m²").0, [(Ident, "m"), (Superscript, "²")]);
+        assert_eq!(kinds("N·m").0, [(Ident, "N"), (Star, "·"), (Ident, "m")]);
+    }
+
+    #[test]
+    fn lookalikes_become_what_they_look_like() {
+        for (text, kind, plain) in [
+            ("−", Minus, "`-`"),
+            ("×", Star, "`*`"),
+            ("→", Arrow, "`->`"),
+            ("（", LParen, "`(`"),
+            ("＝", Eq, "`=`"),
+            ("\u{A0}", Whitespace, "plain space"),
+            ("“doc”", String, "quotation mark"),
+            ("≤", LessEq, "`<=`"),
+            ("１２", Number, "`12`"),
+        ] {
+            let (pieces, diagnostics) = kinds(text);
+            assert_eq!(pieces, [(kind, text)]);
+            assert_eq!(diagnostics.len(), 1, "{text}");
+            for diagnostic in diagnostics.iter() {
+                assert_eq!(diagnostic.code, code::BAD_CHARACTER);
+                assert!(diagnostic.help.contains(plain), "{text}: {}", diagnostic.help);
+            }
+        }
+    }
+
+    #[test]
+    fn letters_of_another_alphabet_do_not_hide_in_a_word() {
+        assert_eq!(kinds("Rа").1.len(), 1, "Cyrillic а");
+        assert_eq!(kinds("R_а").1.len(), 0);
+        assert_eq!(kinds("Δp").1.len(), 0);
+        assert_eq!(kinds("момент").1.len(), 0);
+    }
+
+    #[test]
+    fn a_run_of_one_wrong_character_is_one_mistake() {
+        assert_eq!(kinds("@@@@ x @@").1.len(), 2);
+        assert_eq!(kinds("\"abc").0, [(String, "\"abc")]);
+        assert_eq!(kinds("\"abc").1.len(), 1);
+        assert_eq!(kinds("/* a\n b */ x").0[0], (Comment, "/* a\n b */"));
+    }
+}
