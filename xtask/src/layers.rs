@@ -45,7 +45,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("anstream", &["paynter-cli"]),
     ("clap", &["paynter-cli"]),
     ("clap_complete", &["paynter-cli"]),
-    ("comfy-table", &["paynter-cli"]),
+    ("ctrlc", &["paynter-cli"]),
     ("dashu-int", &["paynter-algebra"]),
     ("dashu-ratio", &["paynter-algebra"]),
     ("indicatif", &["paynter-cli"]),
