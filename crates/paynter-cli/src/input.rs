@@ -66,11 +66,15 @@ fn suggestion(world: &FileWorld) -> Option<String> {
     let name = world.main();
     let neighbours = world.neighbours();
     let with_extension = format!("{name}.bg");
-    let near = neighbours.iter().find(|n| **n == with_extension).map(String::as_str);
-    if let Some(near) = near.or_else(|| closest(name, neighbours.iter().map(String::as_str))) {
-        return Some(format!("did you mean `{}`?", world.shown(near)));
+    if neighbours.contains(&with_extension) {
+        return Some(format!("did you mean `{}`?", world.shown(&with_extension)));
     }
-    let example = examples::find(name.strip_suffix(".bg").unwrap_or(name))?;
-    let name = example.name;
-    Some(format!("`{name}` is a built-in example: `paynter examples {name} --write .` writes it here"))
+    if let Some(example) = examples::find(name.strip_suffix(".bg").unwrap_or(name)) {
+        let name = example.name;
+        return Some(format!(
+            "`{name}` is a built-in example: `paynter examples {name} --write .` writes it here"
+        ));
+    }
+    let near = closest(name, neighbours.iter().map(String::as_str))?;
+    Some(format!("did you mean `{}`?", world.shown(near)))
 }

@@ -12,9 +12,10 @@ mod embedded {
 }
 
 pub use explain::{codes, explain};
-pub use model::{Formatted, LoadOptions, MAX_FILE_SIZE, Model, format};
+pub use model::{Formatted, LoadOptions, Model, format};
 pub use paynter_base::{
     Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Severity, Source,
     SourceMap, Span, Ticket, World, WorldError, closest, code, resolve_path,
 };
+pub use paynter_language::MAX_FILE_SIZE;
 pub use paynter_view::json;

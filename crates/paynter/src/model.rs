@@ -1,10 +1,8 @@
 //! A loaded model, and the questions it answers.
 
 use paynter_base::{Diagnostics, SourceMap, World};
+use paynter_language::{Loaded, load};
 use paynter_view::json;
-
-/// The largest model file, in bytes.
-pub const MAX_FILE_SIZE: u64 = 16_000_000;
 
 /// What to load and what to override.
 #[derive(Debug, Clone, Default)]
@@ -26,8 +24,9 @@ pub struct Model {
 
 impl Model {
     /// Loads a model with what it imports. Never fails: what is wrong is in the findings.
-    pub fn load(_world: &dyn World, _path: &str, _options: &LoadOptions) -> Model {
-        Model::default()
+    pub fn load(world: &dyn World, path: &str, _options: &LoadOptions) -> Model {
+        let Loaded { sources, diagnostics, .. } = load(world, path);
+        Model { sources, diagnostics }
     }
 
     /// Tells whether it is a well-formed bond graph.
