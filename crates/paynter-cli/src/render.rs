@@ -147,3 +147,65 @@ fn floor(text: &str, offset: usize) -> usize {
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paynter::code;
+
+    /// Renders one finding about a text, without colour.
+    fn shown(text: &str, diagnostic: impl FnOnce(&dyn Fn(&str) -> Span) -> Diagnostic) -> String {
+        let mut sources = SourceMap::new();
+        let file = sources.add(Source::new("m.bg", text));
+        let find = |word: &str| {
+            let start = text.find(word).unwrap();
+            Span::new(file, start as u32, (start + word.len()) as u32)
+        };
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(diagnostic(&find));
+        let styled = render(&diagnostics, &sources);
+        anstream::adapter::strip_str(&styled).to_string()
+    }
+
+    fn finding() -> Diagnostic {
+        Diagnostic::new(code::UNKNOWN_NAME, "unknown name").help("mend it")
+    }
+
+    #[test]
+    fn places_are_underlined_at_their_lines() {
+        let text = shown("first\n  R β = kk\nlast\n", |find| finding().at(find("kk")));
+        assert!(text.contains("error[BG0201]: unknown name"), "{text}");
+        assert!(text.contains("--> m.bg:2:9"), "{text}");
+        assert!(text.contains("2 |   R β = kk"), "{text}");
+        assert!(text.contains("help: mend it"), "{text}");
+        assert!(!text.contains("first") && !text.contains("last"), "{text}");
+    }
+
+    #[test]
+    fn far_places_get_excerpts_of_their_own() {
+        let source = format!("one\n{}two\n", "between\n".repeat(500));
+        let text = shown(&source, |find| finding().at(find("two")).label(find("one"), "declared here"));
+        assert!(text.contains("m.bg:502:1") && text.contains("declared here"), "{text}");
+        assert!(!text.contains("between"), "{text}");
+    }
+
+    #[test]
+    fn odd_places_are_harmless() {
+        for source in ["", "x", "x\n", "\r\nx\r\n", "\t\tβ\u{301}", "\u{0}\u{1b}[31m"] {
+            for (start, end) in [(0, 0), (0, 9), (1, 0), (2, 2), (7, 7), (900, 901)] {
+                let text = shown(source, |_| finding().at(Span::new(paynter::FileId(0), start, end)));
+                assert!(text.contains("m.bg"), "{source:?} {start}..{end}: {text}");
+                assert!(!text.contains('\u{1b}'), "{source:?} reaches the terminal");
+            }
+        }
+        let text = shown("x", |_| finding().at(Span::new(paynter::FileId(9), 0, 1)));
+        assert!(text.contains("unknown name"), "{text}");
+    }
+
+    #[test]
+    fn an_endless_line_is_not_shown() {
+        let source = "(".repeat(100_000);
+        let text = shown(&source, |_| finding().at(Span::new(paynter::FileId(0), 50_000, 50_001)));
+        assert!(text.contains("--> m.bg:1:50001") && text.len() < 1_000, "{} bytes", text.len());
+    }
+}
