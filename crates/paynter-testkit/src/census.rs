@@ -89,6 +89,9 @@ const CLASSES: &[Class] = &[
     ("named bond", Scope::Any, |facts| facts.structure.bonds.iter().any(|bond| bond.name.is_some())),
     ("initial state", Scope::Any, |facts| facts.any(|element| !element.initial.is_empty())),
     ("submodel", Scope::Any, |facts| facts.sample.submodels),
+    ("submodel in a submodel", Scope::Any, |facts| {
+        facts.any(|element| element.name.matches('.').count() > 1)
+    }),
     ("array", Scope::Any, |facts| facts.sample.array),
     ("output of a state", Scope::Any, |facts| facts.output(|meaning| matches!(meaning, Meaning::State(_)))),
     ("output of an effort", Scope::Any, |facts| {

@@ -61,6 +61,25 @@ pub fn eliminate<N: Number>(mut rows: Vec<Row<N>>, size: usize) -> Option<Elimin
     Some(Eliminated { determinant, solution })
 }
 
+/// Counts the independent rows.
+pub fn rank<N: Number>(mut rows: Vec<Row<N>>, size: usize) -> usize {
+    let mut open: Vec<usize> = (0..rows.len()).collect();
+    let mut found = 0;
+    loop {
+        open.retain(|row| rows[*row].range(..size).next().is_some());
+        let Some((slot, column)) = choose(&rows, &open, size) else { return found };
+        let pivot = rows[open.swap_remove(slot)].clone();
+        found += 1;
+        for &other in &open {
+            let factor = rows[other].get(&column).and_then(|entry| entry.div(pivot.get(&column)?));
+            if let Some(factor) = factor {
+                subtract(&mut rows[other], &pivot, &factor);
+                rows[other].remove(&column);
+            }
+        }
+    }
+}
+
 /// Picks the open row with the fewest entries and in it the emptiest column.
 fn choose<N: Number>(rows: &[Row<N>], open: &[usize], size: usize) -> Option<(usize, usize)> {
     let length = |row: &Row<N>| row.range(..size).count();

@@ -2,7 +2,7 @@
 //! junction as a pencil M₀ + s·M₁, solved exactly. No causality is assigned,
 //! so that a wrong one cannot hide.
 
-use crate::elimination::{Row, eliminate};
+use crate::elimination::{Row, eliminate, rank};
 use crate::number::{Dual, Linear, Modular, Number};
 use crate::residual::{Equation, System, Values};
 use crate::rng::Rng;
@@ -121,6 +121,12 @@ impl<N: Number> Pencil<N> {
     /// Tells whether the equations determine every variable at this s.
     pub fn is_solvable(&self, s: &N) -> bool {
         self.fixed.len() == self.size && eliminate(self.at(s), self.size).is_some()
+    }
+
+    /// The number of independent solutions without inputs at this s: the geometric multiplicity
+    /// where s is an eigenvalue.
+    pub fn nullity(&self, s: &N) -> usize {
+        self.size - rank(self.at(s), self.size)
     }
 
     /// The determinant's value at one s.
@@ -244,6 +250,8 @@ pub struct Generic {
     pub order: usize,
     /// The number of states, dependent ones counted.
     pub states: usize,
+    /// The rank of the state matrix of a minimal set of states.
+    pub rank: usize,
 }
 
 /// Judges a structure at a random point modulo the prime. In a nonlinear
@@ -252,7 +260,9 @@ pub struct Generic {
 pub fn generic(structure: &Structure, seed: u64) -> Option<Generic> {
     let pencil = generic_pencil(structure, &mut Rng::new(seed))?;
     let order = pencil.order();
-    Some(Generic { solvable: order.is_some(), order: order.unwrap_or(0), states: pencil.dynamic.len() })
+    let rank = order.map_or(0, |order| order - pencil.nullity(&Modular::zero()));
+    let states = pencil.dynamic.len();
+    Some(Generic { solvable: order.is_some(), order: order.unwrap_or(0), states, rank })
 }
 
 /// Tells whether almost all values of the parameters and laws determine every variable.

@@ -21,7 +21,11 @@ impl Maker {
                 let gain = maker.value();
                 let value = gain * Expr::name(maker.rng.pick(&variables).clone());
                 let name = maker.fresh("w");
-                let integral = maker.rng.chance(0.5).then_some(Expr::from(0));
+                let integral = match maker.rng.below(4) {
+                    0 => Some(Expr::from(0)),
+                    1 => Some(maker.value()),
+                    _ => None,
+                };
                 maker.draft.structure.signals.push(Signal { name, value, integral });
             });
         }

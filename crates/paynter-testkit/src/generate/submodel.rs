@@ -52,7 +52,13 @@ impl Maker {
                 inner.one_port(Kind::R, End { element: node, port: 0 });
             }
         }
-        let name = self.fresh("part");
+        if !self.inside && inner.rng.chance(0.3) {
+            // A submodel within the submodel.
+            let leaf = inner.template(1);
+            inner.use_once(&leaf, End { element: first, port: 0 });
+        }
+        self.draft.templates.append(&mut inner.draft.templates);
+        let name = self.fresh(if self.inside { "leaf" } else { "part" });
         let mut text = String::new();
         let header_text: Vec<String> = header.iter().map(|name| format!("param {name} = 1")).collect();
         text.push_str(&format!("model {name}({}) {{\n", header_text.join(", ")));
@@ -127,6 +133,15 @@ impl Maker {
         (values, pairs.join(", "))
     }
 
+    /// Uses a submodel with one port at an end.
+    fn use_once(&mut self, template: &Template, at: End) {
+        let instance = self.fresh("s");
+        let (values, text) = self.arguments(template);
+        self.draft.statements.push(format!("use {} {instance}({text})", template.name));
+        let ports = self.instantiate(template, &instance, &values);
+        self.plug(at, &instance, &ports[0]);
+    }
+
     /// Adds submodels: a part used once or twice, or a chain of an array.
     pub(crate) fn submodels(&mut self, small: bool) {
         let outer: Vec<usize> = (0..self.draft.structure.elements.len())
@@ -136,12 +151,8 @@ impl Maker {
         if self.rng.chance(0.5) {
             let template = self.template(1);
             for _ in 0..self.rng.within(1, if small { 1 } else { 2 }) {
-                let instance = self.fresh("s");
-                let (values, text) = self.arguments(&template);
-                self.draft.statements.push(format!("use {} {instance}({text})", template.name));
-                let ports = self.instantiate(&template, &instance, &values);
                 let at = End { element: *self.rng.pick(&outer), port: 0 };
-                self.plug(at, &instance, &ports[0]);
+                self.use_once(&template, at);
             }
             return;
         }
