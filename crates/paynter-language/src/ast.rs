@@ -2,6 +2,8 @@
 //! data with places, without trivia. Later stages read only this.
 //!
 //! Text is NFKC-normalised here; [`Span`]s refer to the file as it was read.
+//! What few statements have is boxed, so that models of many elements stay
+//! small in memory.
 
 use paynter_base::Span;
 
@@ -70,7 +72,7 @@ pub enum Statement {
     /// `use cell c[1..N](m = m0)`
     Use(Use),
     /// `for i in 1..N-1 { … }`
-    For(For),
+    For(Box<For>),
     /// `prefer derivative NAME`
     Prefer(Prefer),
     /// `causality BOND effort_into NAME`
@@ -87,9 +89,9 @@ pub struct Param {
     /// `[unit]`
     pub unit: Option<Unit>,
     /// `±10%` or `±0.2`
-    pub tolerance: Option<Tolerance>,
+    pub tolerance: Option<Box<Tolerance>>,
     /// `in [lo, hi]`
-    pub bounds: Option<Bounds>,
+    pub bounds: Option<Box<Bounds>>,
     /// `"doc"`
     pub doc: Option<String>,
     /// The whole statement.
@@ -207,9 +209,9 @@ pub struct Element {
     /// Its name.
     pub name: Name,
     /// `[n]`: the number of ports.
-    pub ports: Option<Expr>,
+    pub ports: Option<Box<Expr>>,
     /// `when (condition)` of a switch.
-    pub condition: Option<Expr>,
+    pub condition: Option<Box<Expr>>,
     /// `= value` or `{ … }`
     pub body: Body,
     /// `"doc"`
@@ -315,7 +317,7 @@ pub struct Use {
     /// The instance.
     pub name: Name,
     /// `[lo..hi]`
-    pub range: Option<Range>,
+    pub range: Option<Box<Range>>,
     /// `name = expr`
     pub arguments: Vec<Argument>,
     /// The whole statement.

@@ -21,21 +21,20 @@ pub(crate) fn lex(text: &str, file: FileId, mistakes: &mut Mistakes) -> Vec<Toke
     let mut tokens = Vec::with_capacity(text.len() / 3 + 1);
     let mut lexer = SyntaxKind::lexer(text);
     let mut last_bad = None;
+    let mut block_comments_end = true;
     while let Some(kind) = lexer.next() {
         let mut kind = kind.unwrap_or(SyntaxKind::Unknown);
         let start = lexer.span().start;
         if kind == SyntaxKind::Unknown {
             let first = lexer.slice().chars().next().unwrap_or('\0');
-            let more = unknown_length(first, lexer.slice().len(), lexer.remainder());
-            lexer.bump(more);
+            lexer.bump(unknown_length(first, lexer.remainder()));
             let span = Span::new(file, start as u32, lexer.span().end as u32);
             // A run of the same wrong character is one mistake.
             let repeats = last_bad == Some((first, start));
             last_bad = Some((first, lexer.span().end));
-            let (meaning, diagnostic) = unknown(first, lexer.slice(), span);
-            kind = meaning;
-            if let Some(diagnostic) = diagnostic.filter(|_| !repeats) {
-                mistakes.push(diagnostic);
+            kind = meaning(first, lexer.slice());
+            if !repeats && !mistakes.is_full() {
+                report_unknown(first, lexer.slice(), span, mistakes);
             }
         } else if kind == SyntaxKind::Ident && !lexer.slice().is_ascii() {
             let span = Span::new(file, start as u32, lexer.span().end as u32);
@@ -43,8 +42,9 @@ pub(crate) fn lex(text: &str, file: FileId, mistakes: &mut Mistakes) -> Vec<Toke
         } else if kind == SyntaxKind::Slash && lexer.remainder().starts_with('*') {
             // A block comment of another language, to its end or to the end of the line.
             let rest = lexer.remainder();
-            let length = rest.find("*/").map_or_else(|| line_length(rest), |end| end + 2);
-            lexer.bump(length);
+            let end = if block_comments_end { rest.find("*/") } else { None };
+            block_comments_end = end.is_some();
+            lexer.bump(end.map_or_else(|| line_length(rest), |end| end + 2));
             kind = SyntaxKind::Comment;
             let span = Span::new(file, start as u32, start as u32 + 2);
             mistakes.push(
@@ -64,75 +64,62 @@ fn line_length(rest: &str) -> usize {
 }
 
 /// How many bytes after the first character belong to the same mistake.
-fn unknown_length(first: char, length: usize, rest: &str) -> usize {
-    debug_assert_eq!(length, first.len_utf8());
-    let line = &rest[..line_length(rest)];
+fn unknown_length(first: char, rest: &str) -> usize {
+    let line = || &rest[..line_length(rest)];
     match first {
-        '#' => line.len(),
-        '"' => line.len(),
-        '\'' => line.find('\'').map_or(0, |end| end + 1),
+        '#' | '"' => line().len(),
+        '\'' => line().find('\'').map_or(0, |end| end + 1),
         c if lookalike::is_quote(c) => {
-            let end = line.char_indices().find(|(_, c)| *c == '"' || lookalike::is_quote(*c));
-            end.map_or(line.len(), |(at, c)| at + c.len_utf8())
+            let end = line().char_indices().find(|(_, c)| *c == '"' || lookalike::is_quote(*c));
+            end.map_or(line().len(), |(at, c)| at + c.len_utf8())
         }
-        '０'..='９' => line.find(|c| !matches!(c, '０'..='９')).unwrap_or(line.len()),
-        '&' | '|' if line.starts_with(first) => 1,
-        ':' if line.starts_with('=') => 1,
+        '０'..='９' => rest.find(|c| !matches!(c, '０'..='９')).unwrap_or(rest.len()),
+        '&' | '|' if rest.starts_with(first) => 1,
+        ':' if rest.starts_with('=') => 1,
         _ => 0,
     }
 }
 
-/// What an unknown piece of text is taken for, and the diagnostic.
-fn unknown(first: char, piece: &str, span: Span) -> (SyntaxKind, Option<Diagnostic>) {
-    let bad = |message: String, help: String| {
-        Some(Diagnostic::new(code::BAD_CHARACTER, message).at(span).help(help))
-    };
+/// What an unknown piece of text is taken for.
+fn meaning(first: char, piece: &str) -> SyntaxKind {
     match first {
-        // A byte order mark may stand before the text.
-        '\u{FEFF}' if span.start == 0 => return (SyntaxKind::Whitespace, None),
-        '"' => {
-            let diagnostic = Diagnostic::new(code::UNCLOSED, "this text has no closing quotation mark")
-                .at(span)
-                .help("close it with `\"` on the same line");
-            return (SyntaxKind::String, Some(diagnostic));
-        }
-        '#' => {
-            let help = "start the comment with `//`".to_owned();
-            return (SyntaxKind::Comment, bad("comments do not start with `#`".to_owned(), help));
-        }
-        '０'..='９' => {
-            let plain: String = piece.nfkc().collect();
-            return (
-                SyntaxKind::Number,
-                bad(format!("`{piece}` has full-width digits"), format!("write `{plain}`")),
-            );
-        }
-        ':' if piece == ":=" => {
-            return (SyntaxKind::Eq, bad("`:=` is not known here".to_owned(), "write `=`".to_owned()));
-        }
-        _ => {}
+        '"' => SyntaxKind::String,
+        '#' => SyntaxKind::Comment,
+        '０'..='９' => SyntaxKind::Number,
+        ':' if piece == ":=" => SyntaxKind::Eq,
+        c if lookalike::is_quote(c) => SyntaxKind::String,
+        c => lookalike::plain(c).map_or(SyntaxKind::Unknown, |(kind, _)| kind),
     }
+}
+
+/// Says what is wrong with an unknown piece of text.
+fn report_unknown(first: char, piece: &str, span: Span, mistakes: &mut Mistakes) {
     let name = described(first);
-    if lookalike::is_quote(first) {
-        let help = "write the plain quotation mark `\"` on both sides".to_owned();
-        return (SyntaxKind::String, bad(format!("{name} is not a plain quotation mark"), help));
-    }
-    match lookalike::plain(first) {
-        Some((kind, "")) => (kind, bad(format!("invisible character {name}"), "delete it".to_owned())),
-        Some((kind, " ")) => {
-            (kind, bad(format!("{name} is not a plain space"), "write a plain space".to_owned()))
+    let (message, help) = match (first, lookalike::plain(first)) {
+        // A byte order mark may stand before the text.
+        ('\u{FEFF}', _) if span.start == 0 => return,
+        ('"', _) => {
+            let message = "this text has no closing quotation mark";
+            let help = "close it with `\"` on the same line";
+            mistakes.push(Diagnostic::new(code::UNCLOSED, message).at(span).help(help));
+            return;
         }
-        Some((kind, "\n")) => {
-            (kind, bad(format!("{name} is not a plain line end"), "start a new line".to_owned()))
+        ('#', _) => ("comments do not start with `#`".to_owned(), "start the comment with `//`".to_owned()),
+        ('０'..='９', _) => {
+            (format!("`{piece}` has full-width digits"), format!("write `{}`", normalised(piece)))
         }
-        Some((kind, plain)) => {
-            (kind, bad(format!("{name} is not the plain `{plain}`"), format!("write `{plain}`")))
+        (':', _) if piece == ":=" => ("`:=` is not known here".to_owned(), "write `=`".to_owned()),
+        (c, _) if lookalike::is_quote(c) => {
+            let help = "write the plain quotation mark `\"` on both sides";
+            (format!("{name} is not a plain quotation mark"), help.to_owned())
         }
-        None => {
-            let advice = lookalike::advice(first).to_owned();
-            (SyntaxKind::Unknown, bad(format!("{name} has no meaning here"), advice))
-        }
-    }
+        (_, Some((_, ""))) => (format!("invisible character {name}"), "delete it".to_owned()),
+        (_, Some((_, " "))) => (format!("{name} is not a plain space"), "write a plain space".to_owned()),
+        (_, Some((_, "\n"))) => (format!("{name} is not a plain line end"), "start a new line".to_owned()),
+        (_, Some((_, plain))) => (format!("{name} is not the plain `{plain}`"), format!("write `{plain}`")),
+        (_, None) => (format!("{name} has no meaning here"), lookalike::advice(first).to_owned()),
+    };
+    mistakes.push(Diagnostic::new(code::BAD_CHARACTER, message).at(span).help(help));
 }
 
 /// A character for people: itself where it can be seen, always with its number where it is not plain.

@@ -15,9 +15,14 @@ pub(crate) struct Mistakes {
 }
 
 impl Mistakes {
+    /// Tells whether nothing more will be added, so that finding it is not worth the time.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() > LIMIT
+    }
+
     /// Adds one, unless muted or too many.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
-        if self.muted || self.list.len() > LIMIT {
+        if self.muted || self.is_full() {
             return;
         }
         if self.list.len() == LIMIT {

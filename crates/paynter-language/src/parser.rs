@@ -16,7 +16,7 @@ use paynter_base::{Code, Diagnostic, FileId, Span, code};
 use rowan::{Checkpoint, GreenNodeBuilder, Language};
 
 use crate::SyntaxKind;
-use crate::ast::Name;
+use crate::ast::{BinaryOp, Expr, Name};
 use crate::kind::BondGraphLanguage;
 use crate::lexer::{Token, normalised};
 use crate::mistakes::Mistakes;
@@ -49,6 +49,8 @@ pub(crate) struct Parser<'t> {
     depth: u32,
     /// The height of the expression read last.
     height: u32,
+    /// The operands of the chains of operators that are being read.
+    operands: Vec<(BinaryOp, Expr)>,
     /// Where the token read last ended.
     last_end: u32,
     tree: Option<GreenNodeBuilder<'static>>,
@@ -82,6 +84,7 @@ impl<'t> Parser<'t> {
             brackets: 0,
             depth: 0,
             height: 0,
+            operands: Vec::new(),
             last_end: 0,
             tree: tree.then(GreenNodeBuilder::new),
             open_nodes: 0,
@@ -443,6 +446,7 @@ impl<'t> Parser<'t> {
         let count = std::mem::take(&mut self.too_deep);
         self.brackets = state.brackets;
         self.depth = state.depth;
+        self.operands.clear();
         // A newline before the statement does not end it.
         self.joined = self.next == state.next;
         if self.at_end() && open == 0 {

@@ -22,8 +22,8 @@ impl Parser<'_> {
             );
         }
         let name = self.name("the element's name", &format!("write `{word} NAME`"))?;
-        let ports = if self.at(SyntaxKind::LBracket) { Some(self.index()?) } else { None };
-        let condition = if self.eat_word("when") { Some(self.expression()?) } else { None };
+        let ports = if self.at(SyntaxKind::LBracket) { Some(Box::new(self.index()?)) } else { None };
+        let condition = if self.eat_word("when") { Some(Box::new(self.expression()?)) } else { None };
         let mut body = Body::None;
         if self.eat_definition() {
             body =
@@ -103,7 +103,7 @@ impl Parser<'_> {
         self.open(SyntaxKind::Laws);
         self.enter()?;
         self.bump();
-        let mut laws = Vec::new();
+        let mut laws = Vec::with_capacity(1);
         loop {
             self.separators();
             match self.raw_kind() {

@@ -32,28 +32,38 @@ impl Parser<'_> {
         let mut left = self.prefix()?;
         while let Some((_, rank)) = self.binary_operator().filter(|(_, rank)| *rank >= least) {
             self.open_at(mark, SyntaxKind::Binary);
-            let mut chain = vec![(BinaryOp::Add, left)];
-            let mut height = self.height;
-            while let Some((operator, _)) = self.binary_operator().filter(|(_, same)| *same == rank) {
-                if rank == COMPARE && chain.len() > 1 {
-                    let help = "compare two values at a time: `a < b and b < c`";
-                    let message = "comparisons cannot be chained";
-                    return self.fail(code::UNEXPECTED, self.here(), message, help);
-                }
-                self.bump_joining();
-                chain.push((operator, self.ranked(rank + 1)?));
-                height = height.max(self.height);
-            }
+            left = self.chain(left, rank)?;
             self.close();
-            let added =
-                if chain.len() < BALANCED_FROM { chain.len() - 1 } else { chain.len().ilog2() as usize + 1 };
-            self.set_height(
-                height + added as u32,
-                chain.first().map_or(self.here(), |(_, first)| first.span),
-            )?;
-            left = folded(chain);
         }
         Some(left)
+    }
+
+    /// Reads the rest of `a + b - c`, whose operators are of one rank.
+    fn chain(&mut self, first: Expr, rank: u8) -> Parsed<Expr> {
+        let place = first.span;
+        let mut height = self.height;
+        // The operands wait on a stack that all chains share.
+        let base = self.operands.len();
+        self.operands.push((BinaryOp::Add, first));
+        while let Some((operator, _)) = self.binary_operator().filter(|(_, same)| *same == rank) {
+            if rank == COMPARE && self.operands.len() > base + 1 {
+                let help = "compare two values at a time: `a < b and b < c`";
+                return self.fail(code::UNEXPECTED, self.here(), "comparisons cannot be chained", help);
+            }
+            self.bump_joining();
+            let operand = self.ranked(rank + 1)?;
+            self.operands.push((operator, operand));
+            height = height.max(self.height);
+        }
+        let length = self.operands.len() - base;
+        let folded = if length < BALANCED_FROM {
+            folded(self.operands.drain(base..))
+        } else {
+            balanced(self.operands.split_off(base))
+        };
+        let added = if length < BALANCED_FROM { length - 1 } else { length.ilog2() as usize + 4 };
+        self.set_height(height + added as u32, place)?;
+        folded
     }
 
     /// Notes the height of the expression just read, or fails where it is too high.
@@ -459,29 +469,30 @@ fn binary(operator: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
     Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span }
 }
 
-/// Folds operands of one rank; the first operator stands for nothing.
-///
-/// Short chains are folded from the left. Long ones are split in the middle:
-/// sums and products are associative, and within a part that is subtracted or
-/// divided by, the operators turn.
-fn folded(mut chain: Vec<(BinaryOp, Expr)>) -> Expr {
-    if chain.len() >= BALANCED_FROM {
-        let right = chain.split_off(chain.len() / 2);
-        let operator = right.first().map_or(BinaryOp::Add, |(operator, _)| *operator);
-        let right = right.into_iter().map(|(inner, operand)| (turned(operator, inner), operand)).collect();
-        let (left, right) = (folded(chain), folded(right));
-        let span = left.span.cover(right.span);
-        return binary(operator, left, right, span);
-    }
-    let mut operands = chain.into_iter();
-    let Some((_, mut left)) = operands.next() else {
-        return Expr { kind: ExprKind::Error, span: Span::default() };
-    };
+/// Folds operands of one rank from the left; the first operator stands for nothing.
+fn folded(mut operands: impl Iterator<Item = (BinaryOp, Expr)>) -> Option<Expr> {
+    let (_, mut left) = operands.next()?;
     for (operator, right) in operands {
         let span = left.span.cover(right.span);
         left = binary(operator, left, right, span);
     }
-    left
+    Some(left)
+}
+
+/// Folds a long chain in halves: sums and products are associative, and
+/// within a half that is subtracted or divided by, the operators turn.
+fn balanced(mut chain: Vec<(BinaryOp, Expr)>) -> Option<Expr> {
+    if chain.len() < BALANCED_FROM {
+        return folded(chain.into_iter());
+    }
+    let mut right = chain.split_off(chain.len() / 2);
+    let operator = right.first().map(|(operator, _)| *operator)?;
+    for (inner, _) in &mut right {
+        *inner = turned(operator, *inner);
+    }
+    let (left, right) = (balanced(chain)?, balanced(right)?);
+    let span = left.span.cover(right.span);
+    Some(binary(operator, left, right, span))
 }
 
 /// The operator inside a part that stands after `outer`.

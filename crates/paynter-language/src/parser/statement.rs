@@ -76,6 +76,9 @@ impl Parser<'_> {
     /// Reads a statement whose first word is not known as what it was
     /// probably meant to be, in silence: one mistake is enough.
     fn unknown_statement(&mut self, text: &str) -> Parsed<Statement> {
+        if self.mistakes.is_full() {
+            return None;
+        }
         let next = self.lookahead(1);
         match (self.kind(), next) {
             (SyntaxKind::Ident, SyntaxKind::Eq) => {
@@ -183,7 +186,7 @@ impl Parser<'_> {
         self.at(SyntaxKind::String).then(|| self.string())
     }
 
-    fn tolerance(&mut self) -> Parsed<Option<Tolerance>> {
+    fn tolerance(&mut self) -> Parsed<Option<Box<Tolerance>>> {
         if !self.at(SyntaxKind::PlusMinus) {
             return Some(None);
         }
@@ -193,10 +196,10 @@ impl Parser<'_> {
         let value = self.expression()?;
         let percent = self.eat(SyntaxKind::Percent);
         self.close();
-        Some(Some(Tolerance { value, percent, span: self.since(start) }))
+        Some(Some(Box::new(Tolerance { value, percent, span: self.since(start) })))
     }
 
-    fn bounds(&mut self) -> Parsed<Option<Bounds>> {
+    fn bounds(&mut self) -> Parsed<Option<Box<Bounds>>> {
         if !self.at_word("in") {
             return Some(None);
         }
@@ -216,7 +219,7 @@ impl Parser<'_> {
         let high = self.expression()?;
         self.close_bracket(opened, SyntaxKind::RBracket, "`]`")?;
         self.close();
-        Some(Some(Bounds { low, high, span: self.since(start) }))
+        Some(Some(Box::new(Bounds { low, high, span: self.since(start) })))
     }
 
     fn quantity(&mut self, word: &'static str) -> Parsed<Statement> {
@@ -249,7 +252,8 @@ impl Parser<'_> {
     fn bonds(&mut self) -> Parsed<Statement> {
         let start = self.start_offset();
         self.open(SyntaxKind::Bonds);
-        let mut stages = vec![self.places()?];
+        let mut stages = Vec::with_capacity(2);
+        stages.push(self.places()?);
         if !self.at(SyntaxKind::Arrow) {
             if self.at(SyntaxKind::Eq) {
                 let help =
@@ -334,7 +338,7 @@ impl Parser<'_> {
         if self.at(SyntaxKind::LBracket) {
             self.open(SyntaxKind::Index);
             let opened = self.open_bracket()?;
-            range = Some(self.range()?);
+            range = Some(Box::new(self.range()?));
             self.close_bracket(opened, SyntaxKind::RBracket, "`]`")?;
             self.close();
         }
@@ -398,7 +402,7 @@ impl Parser<'_> {
         self.block(&mut statements, head.is_some(), "for i in 1..N {");
         let (variable, range) = head?;
         self.close();
-        Some(Statement::For(For { variable, range, statements, span: self.since(start) }))
+        Some(Statement::For(Box::new(For { variable, range, statements, span: self.since(start) })))
     }
 
     fn for_head(&mut self, form: &str) -> Parsed<(crate::ast::Name, crate::ast::Range)> {
