@@ -8,20 +8,27 @@
 //! A power with a fractional exponent is defined for a non-negative base only, as in every language the
 //! expressions are printed for.
 
+mod collect;
 mod diff;
 mod eval;
+mod interval;
 mod node;
 mod number;
 mod pool;
 mod print;
+mod range;
 mod simplify;
+mod solve;
 mod substitute;
 mod traverse;
+mod zero;
 
 pub mod poly;
 
 pub use dashu_ratio::RBig as Rational;
 pub use eval::EvalError;
+pub use interval::Interval;
 pub use node::{Cmp, Expr, Func, Node, Symbol};
 pub use pool::Pool;
 pub use print::Printed;
+pub use solve::{Condition, Solution, Stuck};

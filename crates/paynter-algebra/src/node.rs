@@ -183,6 +183,26 @@ impl Cmp {
         }
     }
 
+    /// Returns the comparison with its operands exchanged.
+    pub fn mirrored(self) -> Cmp {
+        match self {
+            Cmp::Lt => Cmp::Gt,
+            Cmp::Le => Cmp::Ge,
+            Cmp::Gt => Cmp::Lt,
+            Cmp::Ge => Cmp::Le,
+            equality => equality,
+        }
+    }
+
+    /// Tells whether the comparison holds above the threshold; an equality holds on neither side.
+    pub fn is_above(self) -> Option<bool> {
+        match self {
+            Cmp::Gt | Cmp::Ge => Some(true),
+            Cmp::Lt | Cmp::Le => Some(false),
+            Cmp::Eq | Cmp::Ne => None,
+        }
+    }
+
     /// Tells whether the comparison holds for operands in this order.
     pub fn holds(self, ordering: std::cmp::Ordering) -> bool {
         match self {

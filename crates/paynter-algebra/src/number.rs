@@ -34,6 +34,11 @@ pub(crate) fn as_i64(r: &Rational) -> Option<i64> {
     if r.is_int() { i64::try_from(r.numerator()).ok() } else { None }
 }
 
+/// Tells whether the constant is a floating-point number.
+pub(crate) fn is_exact(r: &Rational) -> bool {
+    matches!(r.to_f64(), dashu_base::Approximation::Exact(_))
+}
+
 pub(crate) fn to_f64(r: &Rational) -> f64 {
     r.to_f64().value()
 }

@@ -7,15 +7,20 @@ use rustc_hash::FxHashMap;
 impl Pool {
     /// Replaces symbols by expressions, all at once: what is put in is not searched again.
     pub fn substitute(&mut self, e: Expr, map: &FxHashMap<Symbol, Expr>) -> Expr {
+        self.rewrite(e, |pool, node| pool.as_symbol(node).and_then(|s| map.get(&s).copied()))
+    }
+
+    /// Replaces every occurrence of a node by another expression.
+    pub(crate) fn replace(&mut self, e: Expr, old: Expr, new: Expr) -> Expr {
+        self.rewrite(e, |_, node| (node == old).then_some(new))
+    }
+
+    fn rewrite(&mut self, e: Expr, rule: impl Fn(&Pool, Expr) -> Option<Expr>) -> Expr {
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
         for node in self.reachable(&[e]) {
-            if let Some(symbol) = self.as_symbol(node) {
-                if let Some(new) = map.get(&symbol) {
-                    replaced.insert(node, *new);
-                }
-                continue;
-            }
-            if self.children(node).iter().any(|child| replaced.contains_key(child)) {
+            if let Some(new) = rule(self, node) {
+                replaced.insert(node, new);
+            } else if self.children(node).iter().any(|child| replaced.contains_key(child)) {
                 let args: Vec<Expr> = self
                     .children(node)
                     .iter()

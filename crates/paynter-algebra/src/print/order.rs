@@ -20,6 +20,8 @@ pub(crate) enum Exponent {
 pub(crate) enum Factor {
     Number(UBig),
     Power(Expr, Exponent),
+    /// A sum with all its signs turned.
+    Opposite(Expr),
 }
 
 /// A product as a signed quotient of positive powers.
@@ -66,7 +68,25 @@ impl Fraction {
             Node::Number(r) => return Fraction::of_number(r),
             _ => fraction.push(pool, e),
         }
+        fraction.absorb_sign(pool);
         fraction
+    }
+
+    /// Lets a difference take the minus sign: -(a - b)/c is written (b - a)/c.
+    fn absorb_sign(&mut self, pool: &Pool) {
+        if !self.negative {
+            return;
+        }
+        for factor in self.above.iter_mut().chain(&mut self.below) {
+            if let Factor::Power(base, Exponent::One) = factor
+                && let Node::Sum(terms) = pool.node(*base)
+                && terms.iter().any(|t| is_negative_term(pool, *t))
+            {
+                *factor = Factor::Opposite(*base);
+                self.negative = false;
+                return;
+            }
+        }
     }
 
     fn push(&mut self, pool: &Pool, factor: Expr) {
@@ -116,11 +136,12 @@ fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, Vec<(u8, String, Expr)>) {
     (Reverse(total), keys)
 }
 
-/// Lists a sum's terms in reading order, with a positive one first where there is one.
-pub(crate) fn ordered_terms(pool: &Pool, terms: &[Expr]) -> Vec<Expr> {
+/// Lists a sum's terms in reading order, with a positive one first where there is one; `turned` sums have
+/// all their signs changed.
+pub(crate) fn ordered_terms(pool: &Pool, terms: &[Expr], turned: bool) -> Vec<Expr> {
     let mut terms = terms.to_vec();
     terms.sort_by_cached_key(|t| term_key(pool, *t));
-    if let Some(first) = terms.iter().position(|t| !is_negative_term(pool, *t)) {
+    if let Some(first) = terms.iter().position(|t| is_negative_term(pool, *t) == turned) {
         terms[..=first].rotate_right(1);
     }
     terms

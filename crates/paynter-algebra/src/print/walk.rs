@@ -1,7 +1,7 @@
 //! The walker: turns nodes into text with an explicit stack, parenthesising by precedence.
 
 use super::dialect::{Dialect, Power, Quotient};
-use super::order::{Exponent, Factor, Fraction, is_negative_term, ordered_terms};
+use super::order::{Exponent, Factor, Fraction, ordered_terms};
 use crate::Rational;
 use crate::node::{Expr, Node, Symbol};
 use crate::number;
@@ -95,7 +95,7 @@ impl Walker<'_> {
                 };
                 self.parts.push(Item::Text(Cow::Owned(name)));
             }
-            Node::Sum(terms) => self.grouped(Level::Sum, place, |w| w.sum(terms)),
+            Node::Sum(terms) => self.grouped(Level::Sum, place, |w| w.sum(terms, false)),
             Node::Call(f, args) => {
                 let (open, separator, close) = dialect.call;
                 self.text((dialect.function)(f));
@@ -144,16 +144,16 @@ impl Walker<'_> {
         });
     }
 
-    fn sum(&mut self, terms: &[Expr]) {
-        for (i, term) in ordered_terms(self.pool, terms).into_iter().enumerate() {
-            let negative = is_negative_term(self.pool, term);
+    fn sum(&mut self, terms: &[Expr], turned: bool) {
+        for (i, term) in ordered_terms(self.pool, terms, turned).into_iter().enumerate() {
+            let mut fraction = Fraction::of(self.pool, term);
+            let negative = fraction.negative != turned;
             match (i, negative) {
                 (0, true) => self.text(self.dialect.negative),
                 (0, false) => {}
                 (_, true) => self.text(self.dialect.subtract),
                 (_, false) => self.text(self.dialect.add),
             }
-            let mut fraction = Fraction::of(self.pool, term);
             fraction.negative = false;
             self.parts.push(Item::Fraction(fraction, Level::Product));
         }
@@ -209,6 +209,10 @@ impl Walker<'_> {
     fn factor(&mut self, factor: Factor, place: Level) {
         match factor {
             Factor::Number(n) => self.parts.push(Item::Text(Cow::Owned(n.to_string()))),
+            Factor::Opposite(sum) => {
+                let pool = self.pool;
+                self.grouped(Level::Sum, place, |w| w.sum(pool.children(sum), true));
+            }
             Factor::Power(base, Exponent::One) => self.parts.push(Item::Node(base, place)),
             Factor::Power(base, Exponent::Number(r)) if r == number::ratio(1, 2) => {
                 let (open, close) = self.dialect.root;

@@ -65,6 +65,12 @@ impl Pool {
         if self.is_never_negative(x) {
             return x;
         }
+        if let Node::Power(base, exponent) = self.node(x)
+            && self.as_int(exponent).is_some()
+        {
+            let magnitude = self.unary(Func::Abs, base);
+            return self.pow(magnitude, exponent);
+        }
         let (coefficient, rest) = self.split_coefficient(x);
         if coefficient != self.one() {
             // The coefficient is positive: the sign was taken out before.
@@ -108,22 +114,18 @@ impl Pool {
         }
     }
 
-    /// Tells whether the negative of the expression is its normal form inside an even or odd function.
-    fn leads_negative(&mut self, x: Expr) -> bool {
+    /// Tells whether the negative of the expression is its normal form inside a power or an odd function.
+    pub(super) fn leads_negative(&self, x: Expr) -> bool {
         let leading = match self.node(x) {
-            Node::Number(r) => return number::is_negative(r),
-            Node::Sum(terms) => {
-                if self.is_number(terms[0]) {
-                    terms[1]
-                } else {
-                    terms[0]
-                }
-            }
-            Node::Product(_) => x,
-            _ => return false,
+            Node::Sum(terms) if self.is_number(terms[0]) => terms[1],
+            Node::Sum(terms) => terms[0],
+            _ => x,
         };
-        let (coefficient, _) = self.split_coefficient(leading);
-        self.as_rational(coefficient).is_some_and(number::is_negative)
+        match self.node(leading) {
+            Node::Number(r) => number::is_negative(r),
+            Node::Product(factors) => self.as_rational(factors[0]).is_some_and(number::is_negative),
+            _ => false,
+        }
     }
 
     fn known_value(&mut self, f: Func, x: Expr) -> Option<Expr> {

@@ -75,6 +75,11 @@ impl Pool {
                 let inner = args[0];
                 self.pow(inner, exponent)
             }
+            Node::Sum(_) if self.leads_negative(base) => {
+                let opposite = self.neg(base);
+                let power = self.raw_power(opposite, exponent);
+                if number::is_even(r) { power } else { self.neg(power) }
+            }
             _ => self.raw_power(base, exponent),
         }
     }

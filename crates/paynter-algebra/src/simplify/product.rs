@@ -73,6 +73,18 @@ impl Pool {
                     }
                 }
             }
+            again |= self.fold_signs(&mut out);
+            if out.len() > 1 {
+                // A sum that is a factor has a positive leading term: (a - b)*c and (b - a)*c are opposites.
+                for factor in &mut out {
+                    if self.head(*factor).tag == Tag::Sum && self.leads_negative(*factor) {
+                        *factor = self.neg(*factor);
+                        let minus_one = self.int(-1);
+                        coefficient = self.multiply_numbers(coefficient, minus_one);
+                        again = true;
+                    }
+                }
+            }
             if again {
                 powers.clear();
                 for factor in out {
@@ -101,6 +113,30 @@ impl Pool {
                 }
             };
         }
+    }
+
+    /// Writes u*sign(u) as abs(u) and abs(u)*sign(u) as u.
+    fn fold_signs(&mut self, factors: &mut [Expr]) -> bool {
+        for i in 0..factors.len() {
+            let Node::Call(Func::Sign, args) = self.node(factors[i]) else {
+                continue;
+            };
+            let inner = args[0];
+            for j in 0..factors.len() {
+                let (base, exponent) = self.as_base_exponent(factors[j]);
+                let own = base == inner;
+                let magnitude = matches!(self.node(base), Node::Call(Func::Abs, args) if args[0] == inner);
+                let raised = self.as_rational(exponent).is_some_and(|e| *e >= number::integer(1));
+                if (own || magnitude) && raised {
+                    let minus_one = self.int(-1);
+                    let less = self.add(exponent, minus_one);
+                    factors[j] = self.pow(base, less);
+                    factors[i] = if own { self.call(Func::Abs, &[inner]) } else { inner };
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     fn gather_factor(&mut self, factor: Expr, coefficient: &mut Expr, powers: &mut Vec<(Expr, Expr)>) {

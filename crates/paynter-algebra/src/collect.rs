@@ -1,0 +1,238 @@
+//! Collection: linear parts in several symbols, polynomial coefficients and quotients in one.
+
+use crate::node::{Expr, Node, Symbol};
+use crate::pool::Pool;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// Polynomials of a higher degree are left alone.
+const MAX_DEGREE: usize = 64;
+
+/// A quotient of polynomials in one symbol, coefficients by rising power.
+pub(crate) type Quotient = (Vec<Expr>, Vec<Expr>);
+
+impl Pool {
+    /// Writes an expression as a linear form in some symbols: their coefficients and the rest.
+    ///
+    /// Returns `None` if it is not linear as it stands; nothing is expanded but sums. The cost is linear in
+    /// the number of nodes, however much they share.
+    pub fn linear_parts(&mut self, e: Expr, symbols: &[Symbol]) -> Option<(Vec<Expr>, Expr)> {
+        let place: FxHashMap<Symbol, usize> = symbols.iter().enumerate().map(|(i, s)| (*s, i)).collect();
+        let dependent = self.dependents(e, &|s| place.contains_key(&s));
+        let mut coefficients: Vec<Vec<Expr>> = vec![Vec::new(); symbols.len()];
+        let mut rest = Vec::new();
+        // Parents have larger handles than their children, so each node is taken once, with the sum of the
+        // multipliers that reach it.
+        let mut pending: BTreeMap<Expr, Vec<Expr>> = BTreeMap::from([(e, vec![self.one()])]);
+        while let Some((node, multipliers)) = pending.pop_last() {
+            let multiplier = self.sum(&multipliers);
+            if !dependent.contains(&node) {
+                rest.push(self.mul(multiplier, node));
+                continue;
+            }
+            match self.node(node) {
+                Node::Symbol(s) => coefficients[*place.get(&s)?].push(multiplier),
+                Node::Sum(terms) => {
+                    for term in terms {
+                        pending.entry(*term).or_default().push(multiplier);
+                    }
+                }
+                Node::Product(factors) => {
+                    let mut others = vec![multiplier];
+                    let mut inner = None;
+                    for factor in factors {
+                        if !dependent.contains(factor) {
+                            others.push(*factor);
+                        } else if inner.replace(*factor).is_some() {
+                            return None;
+                        }
+                    }
+                    let multiplier = self.product(&others);
+                    pending.entry(inner?).or_default().push(multiplier);
+                }
+                _ => return None,
+            }
+        }
+        let coefficients = coefficients.iter().map(|terms| self.sum(terms)).collect();
+        Some((coefficients, self.sum(&rest)))
+    }
+
+    /// Writes every sum that is linear in a symbol as coefficient times symbol plus rest.
+    pub(crate) fn with_linear_sums_collected(&mut self, e: Expr, s: Symbol) -> Expr {
+        let dependent = self.dependents(e, &|other| other == s);
+        let x = self.var(s);
+        let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
+        for node in self.reachable(&[e]) {
+            if !dependent.contains(&node) {
+                continue;
+            }
+            let args: Vec<Expr> = self
+                .children(node)
+                .iter()
+                .map(|child| replaced.get(child).copied().unwrap_or(*child))
+                .collect();
+            let mut new = if args == self.children(node) { node } else { self.rebuild(node, &args) };
+            if matches!(self.node(new), Node::Sum(_))
+                && let Some((coefficients, rest)) = self.linear_parts(new, &[s])
+            {
+                let rest = if self.is_zero(rest) { self.zero() } else { rest };
+                let term = self.mul(coefficients[0], x);
+                new = self.add(term, rest);
+            }
+            if new != node {
+                replaced.insert(node, new);
+            }
+        }
+        replaced.get(&e).copied().unwrap_or(e)
+    }
+
+    /// Returns the coefficients of a polynomial in a symbol, by rising power, or `None` if it is none.
+    pub fn collect(&mut self, e: Expr, s: Symbol) -> Option<Vec<Expr>> {
+        let (above, below) = self.quotient_in(e, s)?;
+        match below.as_slice() {
+            [divisor] if *divisor == self.one() => Some(above),
+            [divisor] => {
+                let divisor = *divisor;
+                Some(above.into_iter().map(|c| self.div(c, divisor)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// Lists the nodes under an expression that mention one of the chosen symbols.
+    pub(crate) fn dependents(&self, e: Expr, chosen: &dyn Fn(Symbol) -> bool) -> FxHashSet<Expr> {
+        let mut dependent = FxHashSet::default();
+        for node in self.reachable(&[e]) {
+            let depends = match self.node(node) {
+                Node::Symbol(s) => chosen(s),
+                _ => self.children(node).iter().any(|child| dependent.contains(child)),
+            };
+            if depends {
+                dependent.insert(node);
+            }
+        }
+        dependent
+    }
+
+    /// Writes an expression as a quotient of polynomials in a symbol, if it is one of moderate degree.
+    pub(crate) fn quotient_in(&mut self, e: Expr, s: Symbol) -> Option<Quotient> {
+        let dependent = self.dependents(e, &|other| other == s);
+        let mut quotients: FxHashMap<Expr, Quotient> = FxHashMap::default();
+        let one = self.one();
+        let constant = |e: Expr| (vec![e], vec![one]);
+        if !dependent.contains(&e) {
+            return Some(constant(e));
+        }
+        for node in self.reachable(&[e]) {
+            if !dependent.contains(&node) {
+                continue;
+            }
+            let of = |child: &Expr| quotients.get(child).cloned().unwrap_or_else(|| constant(*child));
+            let quotient = match self.node(node) {
+                Node::Symbol(_) => (vec![self.zero(), one], vec![one]),
+                Node::Sum(terms) => {
+                    let parts: Vec<Quotient> = terms.iter().map(of).collect();
+                    self.add_quotients(parts)?
+                }
+                Node::Product(factors) => {
+                    let parts: Vec<Quotient> = factors.iter().map(of).collect();
+                    let mut product = constant(one);
+                    for (above, below) in parts {
+                        product.0 = self.multiply_polynomials(&product.0, &above)?;
+                        product.1 = self.multiply_polynomials(&product.1, &below)?;
+                    }
+                    product
+                }
+                Node::Power(base, exponent) => {
+                    let n = self.as_int(exponent)?;
+                    let (above, below) = of(&base);
+                    let up = self.raise_polynomial(&above, n.unsigned_abs())?;
+                    let down = self.raise_polynomial(&below, n.unsigned_abs())?;
+                    if n < 0 { (down, up) } else { (up, down) }
+                }
+                _ => return None,
+            };
+            quotients.insert(node, quotient);
+        }
+        quotients.remove(&e)
+    }
+
+    fn add_quotients(&mut self, parts: Vec<Quotient>) -> Option<Quotient> {
+        // Parts with the same divisor are added as they are; only different divisors are multiplied.
+        let mut groups: Vec<(Vec<Expr>, Vec<Vec<Expr>>)> = Vec::new();
+        for (above, below) in parts {
+            let length = above.len();
+            let at = match groups.iter().position(|(divisor, _)| *divisor == below) {
+                Some(at) => at,
+                None => {
+                    groups.push((below, Vec::new()));
+                    groups.len() - 1
+                }
+            };
+            let columns = &mut groups[at].1;
+            if columns.len() < length {
+                columns.resize(length, Vec::new());
+            }
+            for (column, term) in columns.iter_mut().zip(above) {
+                column.push(term);
+            }
+        }
+        let mut total: Option<Quotient> = None;
+        for (below, columns) in groups {
+            let above: Vec<Expr> = columns.iter().map(|terms| self.sum(terms)).collect();
+            total = Some(match total {
+                None => (above, below),
+                Some((a, b)) => {
+                    let left = self.multiply_polynomials(&a, &below)?;
+                    let right = self.multiply_polynomials(&above, &b)?;
+                    let degree = left.len().max(right.len());
+                    let zero = self.zero();
+                    let sum = (0..degree)
+                        .map(|i| {
+                            let (x, y) = (left.get(i), right.get(i));
+                            self.add(x.copied().unwrap_or(zero), y.copied().unwrap_or(zero))
+                        })
+                        .collect();
+                    (sum, self.multiply_polynomials(&b, &below)?)
+                }
+            });
+        }
+        total.map(|(above, below)| (self.trimmed(above), below))
+    }
+
+    fn multiply_polynomials(&mut self, a: &[Expr], b: &[Expr]) -> Option<Vec<Expr>> {
+        if a.len() + b.len() > MAX_DEGREE + 2 {
+            return None;
+        }
+        let mut columns = vec![Vec::new(); (a.len() + b.len()).saturating_sub(1)];
+        for (i, x) in a.iter().enumerate() {
+            for (j, y) in b.iter().enumerate() {
+                columns[i + j].push(self.mul(*x, *y));
+            }
+        }
+        let product = columns.iter().map(|terms| self.sum(terms)).collect();
+        Some(self.trimmed(product))
+    }
+
+    fn raise_polynomial(&mut self, a: &[Expr], n: u64) -> Option<Vec<Expr>> {
+        let mut power = vec![self.one()];
+        if let [single] = a {
+            let exponent = self.int(i64::try_from(n).ok()?);
+            return Some(vec![self.pow(*single, exponent)]);
+        }
+        if n > MAX_DEGREE as u64 {
+            return None;
+        }
+        for _ in 0..n {
+            power = self.multiply_polynomials(&power, a)?;
+        }
+        Some(power)
+    }
+
+    fn trimmed(&self, mut polynomial: Vec<Expr>) -> Vec<Expr> {
+        while polynomial.len() > 1 && polynomial.last() == Some(&self.zero()) {
+            polynomial.pop();
+        }
+        polynomial
+    }
+}

@@ -1,0 +1,131 @@
+//! The exact zero test.
+//!
+//! Rational expressions are evaluated at random points modulo large primes, on the shared nodes and without
+//! expansion: a wrong "zero" has a probability below 2^-60, a wrong "not zero" none. Other functions become
+//! random kernels that obey their algebraic relations: roots are true roots, exp turns sums into products,
+//! sine and cosine come from exp(i u). Zero is claimed for these only if floating-point evaluation with an
+//! error bound agrees at every point tried.
+
+mod field;
+mod modular;
+mod numeric;
+
+use crate::node::{Expr, Func, Node};
+use crate::number;
+use crate::pool::Pool;
+use field::PRIMES;
+use rustc_hash::FxHashMap;
+
+/// Seeds tried before a point is found at which everything is defined.
+const ATTEMPTS: u64 = 64;
+
+impl Pool {
+    /// Decides whether an expression is zero wherever it is defined.
+    ///
+    /// An undefined expression is not zero. Relations the test does not know make it answer "not zero".
+    pub fn is_zero(&mut self, e: Expr) -> bool {
+        match self.node(e) {
+            Node::Number(r) => return r.is_zero(),
+            Node::Symbol(_) | Node::Pi => return false,
+            _ => {}
+        }
+        if e == self.undefined() || self.is_boolean(e) {
+            return false;
+        }
+        let e = self.with_plain_powers(e);
+        let rounds = match self.kind(e) {
+            Kind::Rational => 2,
+            Kind::Smooth => 4,
+            Kind::Branching => 32,
+        };
+        self.vanishes_modulo_primes(e, rounds)
+            && (self.kind(e) == Kind::Rational || numeric::vanishes(self, e))
+    }
+
+    /// Decides whether two expressions are equal wherever both are defined.
+    pub fn equal(&mut self, a: Expr, b: Expr) -> bool {
+        if a == b {
+            return true;
+        }
+        let difference = self.sub(a, b);
+        self.is_zero(difference)
+    }
+
+    fn vanishes_modulo_primes(&self, e: Expr, rounds: u64) -> bool {
+        let order = self.reachable(&[e]);
+        (0..rounds).all(|round| {
+            for attempt in 0..ATTEMPTS {
+                let prime = PRIMES[((round + attempt) % PRIMES.len() as u64) as usize];
+                if let Ok(value) = modular::evaluate(self, &order, e, prime, round * ATTEMPTS + attempt) {
+                    return value.is_zero();
+                }
+            }
+            false
+        })
+    }
+
+    fn kind(&self, e: Expr) -> Kind {
+        let mut kind = Kind::Rational;
+        for node in self.reachable(&[e]) {
+            match self.node(node) {
+                Node::Call(Func::Abs | Func::Sign | Func::Min | Func::Max, _)
+                | Node::Compare(..)
+                | Node::Select(..) => return Kind::Branching,
+                Node::Call(..) | Node::Pi => kind = Kind::Smooth,
+                Node::Power(_, exponent) if self.as_int(exponent).is_none() => kind = Kind::Smooth,
+                _ => {}
+            }
+        }
+        kind
+    }
+
+    /// Writes powers of fractional powers and fractional powers of products as products of plain powers.
+    ///
+    /// Both sides agree wherever both are defined, since a fractional power has a non-negative base.
+    fn with_plain_powers(&mut self, e: Expr) -> Expr {
+        let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
+        for node in self.reachable(&[e]) {
+            let args: Vec<Expr> = self
+                .children(node)
+                .iter()
+                .map(|child| replaced.get(child).copied().unwrap_or(*child))
+                .collect();
+            let new = if let (Node::Power(..), [base, exponent]) = (self.node(node), args.as_slice()) {
+                self.plain_power(*base, *exponent)
+            } else if args == self.children(node) {
+                continue;
+            } else {
+                self.rebuild(node, &args)
+            };
+            if new != node {
+                replaced.insert(node, new);
+            }
+        }
+        replaced.get(&e).copied().unwrap_or(e)
+    }
+
+    fn plain_power(&mut self, base: Expr, exponent: Expr) -> Expr {
+        if self.as_rational(exponent).is_some_and(|r| r.is_int()) {
+            return self.pow(base, exponent);
+        }
+        match self.node(base) {
+            Node::Power(inner, e) if self.as_rational(e).is_none_or(|r| !r.is_int()) => {
+                let both = self.mul(e, exponent);
+                self.pow(inner, both)
+            }
+            Node::Product(factors) if !self.as_rational(factors[0]).is_some_and(number::is_negative) => {
+                let factors = factors.to_vec();
+                let powers: Vec<Expr> = factors.into_iter().map(|f| self.plain_power(f, exponent)).collect();
+                self.product(&powers)
+            }
+            _ => self.pow(base, exponent),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Rational,
+    Smooth,
+    Branching,
+}
