@@ -13,21 +13,28 @@
 //! same input ends the same way on every machine.
 
 mod arithmetic;
+mod bareiss;
 mod divide;
 mod evaluate;
 mod fraction;
 mod gcd;
 mod integer;
 mod layout;
+mod matrix;
+mod minors;
 mod modular;
 mod polynomial;
 mod product;
 mod ring;
+mod structure;
+mod system;
 mod work;
 mod zippel;
 
 pub use fraction::Fraction;
 pub use integer::Integer;
+pub use matrix::Matrix;
 pub use polynomial::Poly;
 pub use ring::Ring;
+pub use system::Sensitivities;
 pub use work::{Budget, PolyError, Work};

@@ -1,0 +1,168 @@
+//! Times of polynomial determinants and sensitivities on the models of the
+//! comparison with FLINT (`poly_flint.py` beside this file prints the same
+//! table): `cargo bench -p paynter-algebra --bench poly`.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+
+use std::time::Instant;
+
+use paynter_algebra::poly::{Budget, Matrix, Poly, PolyError, Work};
+use paynter_base::Ticket;
+
+fn work() -> Work {
+    Work::new(Budget { terms: 5_000_000, steps: u64::MAX }, &Ticket::new())
+}
+
+/// Runs until a second has passed, at least three times if short, and prints the best time.
+fn report(name: &str, mut run: impl FnMut() -> Result<usize, PolyError>) {
+    let (mut best, begin, mut runs) = (f64::INFINITY, Instant::now(), 0);
+    loop {
+        let start = Instant::now();
+        let result = run();
+        best = best.min(start.elapsed().as_secs_f64());
+        runs += 1;
+        let done = begin.elapsed().as_secs_f64() > 1.0 || runs >= 200;
+        match result {
+            Err(error) => {
+                println!("{name:<34} {best:>10.5} s  {error}");
+                return;
+            }
+            Ok(terms) if done => {
+                println!("{name:<34} {best:>10.5} s  {terms} terms");
+                return;
+            }
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Variables: s, then m, b, k of each place.
+struct Symbols {
+    next: usize,
+}
+
+impl Symbols {
+    fn next(&mut self) -> Poly {
+        self.next += 1;
+        Poly::variable(self.next).unwrap()
+    }
+}
+
+fn power_of_s(p: &Poly, exponent: u32, work: &Work) -> Poly {
+    p.mul(&Poly::monomial(1, &[(0, exponent)]).unwrap(), work).unwrap()
+}
+
+/// Adds an element between two nodes (or one node and ground) to a nodal matrix.
+fn connect(matrix: &mut Matrix, a: usize, b: Option<usize>, value: &Poly, work: &Work) {
+    matrix.add(a, a, value, work).unwrap();
+    if let Some(b) = b {
+        matrix.add(b, b, value, work).unwrap();
+        matrix.add(a, b, &value.neg(), work).unwrap();
+        matrix.add(b, a, &value.neg(), work).unwrap();
+    }
+}
+
+/// Masses in a row, each tied to the one before (the first to the wall) by a spring and a damper.
+fn chain(masses: usize) -> Matrix {
+    let (work, mut symbols) = (work(), Symbols { next: 0 });
+    let mut matrix = Matrix::new(masses, masses);
+    for i in 0..masses {
+        let (m, b, k) = (symbols.next(), symbols.next(), symbols.next());
+        connect(&mut matrix, i, None, &power_of_s(&m, 2, &work), &work);
+        let link = power_of_s(&b, 1, &work).add(&k, &work).unwrap();
+        connect(&mut matrix, i, i.checked_sub(1), &link, &work);
+    }
+    matrix
+}
+
+/// Sections of a series resistor (as conductance) and a capacitor to ground.
+fn ladder(sections: usize) -> Matrix {
+    let (work, mut symbols) = (work(), Symbols { next: 0 });
+    let mut matrix = Matrix::new(sections, sections);
+    for i in 0..sections {
+        let (g, c) = (symbols.next(), symbols.next());
+        connect(&mut matrix, i, i.checked_sub(1), &g, &work);
+        connect(&mut matrix, i, None, &power_of_s(&c, 1, &work), &work);
+    }
+    matrix
+}
+
+/// A square grid of masses, a spring between neighbours, one corner tied to the wall.
+fn grid(side: usize) -> Matrix {
+    let (work, mut symbols) = (work(), Symbols { next: 0 });
+    let mut matrix = Matrix::new(side * side, side * side);
+    for i in 0..side * side {
+        let m = symbols.next();
+        connect(&mut matrix, i, None, &power_of_s(&m, 2, &work), &work);
+        if i % side > 0 {
+            connect(&mut matrix, i, Some(i - 1), &symbols.next(), &work);
+        }
+        if i >= side {
+            connect(&mut matrix, i, Some(i - side), &symbols.next(), &work);
+        }
+    }
+    connect(&mut matrix, 0, None, &symbols.next(), &work);
+    matrix
+}
+
+/// The grid with numbers for all masses and springs: what is left is s.
+fn numeric_grid(side: usize) -> Matrix {
+    let mut matrix = grid(side);
+    let work = work();
+    for column in 0..side * side {
+        for (row, value) in matrix.column(column).to_vec() {
+            let mut value = value;
+            for variable in value.variables().into_iter().filter(|&v| v > 0) {
+                let number = Poly::constant((variable * 7 % 11) as i64 + 1);
+                value = value.substitute(variable, &number, &work).unwrap();
+            }
+            matrix.set(row, column, value);
+        }
+    }
+    matrix
+}
+
+fn unit(size: usize, place: usize) -> Vec<Poly> {
+    (0..size).map(|i| Poly::constant(i64::from(i == place))).collect()
+}
+
+fn sensitivities(matrix: &Matrix, parameters: usize) -> Result<usize, PolyError> {
+    let size = matrix.rows();
+    let parameters: Vec<usize> = (1..=parameters).collect();
+    let all = matrix.sensitivities(&unit(size, size - 1), &unit(size, 0), &parameters, &work())?;
+    Ok(all.derivatives.iter().map(Poly::len).sum())
+}
+
+fn main() {
+    for n in [5, 6, 7, 8, 9] {
+        let matrix = chain(n);
+        report(&format!("chain {n}: denominator"), || Ok(matrix.determinant(&work())?.len()));
+    }
+    for n in [5, 6, 7, 8] {
+        let matrix = chain(n);
+        report(&format!("chain {n}: all sensitivities"), || sensitivities(&matrix, 3 * n));
+    }
+    for n in [10, 12, 14] {
+        let matrix = ladder(n);
+        report(&format!("RC ladder {n}: denominator"), || Ok(matrix.determinant(&work())?.len()));
+    }
+    for n in [6, 8, 10] {
+        let matrix = ladder(n);
+        report(&format!("RC ladder {n}: all sensitivities"), || sensitivities(&matrix, 2 * n));
+    }
+    for k in [2, 3, 4] {
+        let matrix = grid(k);
+        report(&format!("grid {k}x{k}: denominator"), || Ok(matrix.determinant(&work())?.len()));
+    }
+    for k in [3, 4, 5, 6] {
+        let matrix = numeric_grid(k);
+        report(&format!("grid {k}x{k} of numbers: denominator"), || Ok(matrix.determinant(&work())?.len()));
+    }
+    for n in [3, 4, 5] {
+        let matrix = chain(n);
+        let size = matrix.rows();
+        report(&format!("chain {n}: transfer, lowest terms"), || {
+            Ok(matrix.transfer(&unit(size, 0), &unit(size, 0), &work())?.denominator().len())
+        });
+    }
+}

@@ -1,0 +1,125 @@
+"""The table of poly.rs by FLINT: memoised minors of the polynomial matrix with
+python-flint. Run beside `cargo bench -p paynter-algebra --bench poly`."""
+
+import time
+from functools import lru_cache
+from flint import fmpz_mpoly_ctx, Ordering
+
+
+def report(name, run):
+    best, begin, runs = float("inf"), time.perf_counter(), 0
+    while True:
+        start = time.perf_counter()
+        terms = run()
+        best = min(best, time.perf_counter() - start)
+        runs += 1
+        if time.perf_counter() - begin > 1 or runs >= 200:
+            break
+    print(f"{name:<34} {best:>10.5f} s  {terms} terms", flush=True)
+
+
+def nodal(size, symbols, elements):
+    """elements: (power of s, node, other node or None) in the order of the symbols."""
+    ctx = fmpz_mpoly_ctx.get(["s"] + [f"p{i}" for i in range(symbols)], Ordering.lex)
+    s, *p = ctx.gens()
+    zero = ctx.from_dict({})
+    m = [[zero] * size for _ in range(size)]
+    for value, (power, a, b) in zip(p, elements):
+        value = value * s**power
+        m[a][a] += value
+        if b is not None:
+            m[b][b] += value
+            m[a][b] -= value
+            m[b][a] -= value
+    return ctx, p, m
+
+
+def chain(n):
+    elements = []
+    for i in range(n):
+        other = i - 1 if i else None
+        elements += [(2, i, None), (1, i, other), (0, i, other)]
+    return nodal(n, 3 * n, elements), elements
+
+
+def ladder(n):
+    elements = []
+    for i in range(n):
+        elements += [(0, i, i - 1 if i else None), (1, i, None)]
+    return nodal(n, 2 * n, elements), elements
+
+
+def grid(k):
+    elements = []
+    for i in range(k * k):
+        elements.append((2, i, None))
+        if i % k:
+            elements.append((0, i, i - 1))
+        if i >= k:
+            elements.append((0, i, i - k))
+    elements.append((0, 0, None))
+    return nodal(k * k, len(elements), elements), elements
+
+
+def minors(ctx, m):
+    """Returns a function: the minor of a tuple of rows and a tuple of columns."""
+    zero, one = ctx.from_dict({}), ctx.from_dict({(0,) * ctx.nvars(): 1})
+
+    @lru_cache(maxsize=None)
+    def minor(rows, columns):
+        if not columns:
+            return one
+        total = zero
+        column = columns[-1]
+        for place, row in enumerate(rows):
+            entry = m[row][column]
+            if entry == 0:
+                continue
+            sub = minor(rows[:place] + rows[place + 1:], columns[:-1])
+            if sub == 0:
+                continue
+            product = entry * sub
+            total = total + product if (place + len(columns) - 1) % 2 == 0 else total - product
+        return total
+
+    return minor
+
+
+def determinant(model):
+    (ctx, _, m), _ = model
+    n = len(m)
+    return len(minors(ctx, m)(tuple(range(n)), tuple(range(n))))
+
+
+def sensitivities(model):
+    (ctx, symbols, m), elements = model
+    n = len(m)
+    minor = minors(ctx, m)
+    everything = tuple(range(n))
+    without = [tuple(j for j in everything if j != i) for i in everything]
+    z = [minor(without[0], without[j]) * (-1) ** j for j in everything]
+    l = [minor(without[i], without[n - 1]) * (-1) ** (n - 1 + i) for i in everything]
+    minor(everything, everything)
+    s = ctx.gens()[0]
+    terms = 0
+    for power, a, b in elements:
+        left, right = (l[a], z[a]) if b is None else (l[a] - l[b], z[a] - z[b])
+        terms += len(-left * s**power * right)
+    return terms
+
+
+for n in [5, 6, 7, 8, 9]:
+    model = chain(n)
+    report(f"chain {n}: denominator", lambda: determinant(model))
+for n in [5, 6, 7, 8]:
+    model = chain(n)
+    report(f"chain {n}: all sensitivities", lambda: sensitivities(model))
+for n in [10, 12, 14]:
+    model = ladder(n)
+    report(f"RC ladder {n}: denominator", lambda: determinant(model))
+for n in [6, 8, 10]:
+    model = ladder(n)
+    report(f"RC ladder {n}: all sensitivities", lambda: sensitivities(model))
+for k in [2, 3]:
+    model = grid(k)
+    report(f"grid {k}x{k}: denominator", lambda: determinant(model))

@@ -1,0 +1,289 @@
+//! Determinants, linear systems, transfer functions and their sensitivities.
+
+use super::bareiss::eliminate;
+use super::layout::Layout;
+use super::minors::{Column, expand, replaced_columns};
+use super::structure::{Blocks, blocks, is_odd, narrow_order};
+use super::{Fraction, Matrix, Poly, PolyError, Work};
+
+/// More minors than this go to fraction-free elimination instead.
+const MINORS: usize = 30_000;
+
+/// The transfer function cᵀM⁻¹b and its derivatives by parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sensitivities {
+    /// The determinant Δ of the part of the matrix between input and output.
+    pub determinant: Poly,
+    /// The numerator of the transfer function over Δ, not reduced.
+    pub numerator: Poly,
+    /// For each parameter the numerator of the derivative over Δ², not reduced.
+    pub derivatives: Vec<Poly>,
+}
+
+impl Matrix {
+    /// Returns the determinant; that of a matrix that is not square is 0.
+    pub fn determinant(&self, work: &Work) -> Result<Poly, PolyError> {
+        let Some(Blocks { rows, columns }) = blocks(self.rows(), &self.pattern()) else {
+            return Ok(Poly::zero());
+        };
+        let mut product = Poly::one();
+        for (rows, columns) in rows.iter().zip(&columns) {
+            let factor = self.submatrix(rows, columns).block_determinant(work)?;
+            product = product.mul(&factor, work)?;
+        }
+        let odd = is_odd(&rows.concat()) ^ is_odd(&columns.concat());
+        Ok(if odd { product.neg() } else { product })
+    }
+
+    fn block_determinant(&self, work: &Work) -> Result<Poly, PolyError> {
+        let size = self.rows();
+        if size == 1 {
+            return Ok(self.get(0, 0).cloned().unwrap_or_else(Poly::zero));
+        }
+        let packed = self.packed()?;
+        let straight = narrow_order(size, &packed.pattern(), MINORS);
+        let transpose = packed.transpose();
+        let cap = straight.as_ref().map_or(MINORS, |o| o.minors.saturating_sub(1));
+        let (matrix, order) = match narrow_order(size, &transpose.pattern(), cap) {
+            Some(order) => (&transpose, order),
+            None => match straight {
+                Some(order) => (&packed, order),
+                None => return Ok(eliminate(&packed, &[], work)?.determinant),
+            },
+        };
+        let columns = ordered_columns(matrix, &order.columns);
+        let mut level = expand(size, &columns, None, false, work)?;
+        let determinant = level.pop().and_then(|l| l.into_values().next()).unwrap_or_else(Poly::zero);
+        Ok(if is_odd(&order.columns) { determinant.neg() } else { determinant })
+    }
+
+    /// Returns the adjoint matrix times a vector (by row): the unknowns of
+    /// M·x = v times the determinant, which comes first.
+    pub fn adjoint_times(&self, vector: &[Poly], work: &Work) -> Result<(Poly, Vec<Poly>), PolyError> {
+        let size = self.rows();
+        if size != self.columns() || vector.len() != size {
+            return Err(PolyError::DivisionByZero);
+        }
+        let determinant = self.determinant(work)?;
+        let packed = self.packed()?;
+        let listed: Vec<(usize, &Poly)> = vector.iter().enumerate().filter(|(_, v)| !v.is_zero()).collect();
+        if listed.is_empty() {
+            return Ok((determinant, vec![Poly::zero(); size]));
+        }
+        let Some(order) = narrow_order(size, &packed.pattern(), MINORS) else {
+            if determinant.is_zero() {
+                return Err(PolyError::BudgetExceeded { what: super::minors::WHAT, terms: MINORS as u64 });
+            }
+            return Ok((determinant, eliminate(&packed, &listed, work)?.solution));
+        };
+        let columns = ordered_columns(&packed, &order.columns);
+        let odd = is_odd(&order.columns);
+        let mut solution = vec![Poly::zero(); size];
+        for (place, value) in replaced_columns(size, &columns, &listed, work)?.into_iter().enumerate() {
+            solution[order.columns[place]] = if odd { value.neg() } else { value };
+        }
+        Ok((determinant, solution))
+    }
+
+    /// Solves M·x = v block by block, each unknown in lowest terms; fails with
+    /// [`PolyError::DivisionByZero`] where the matrix is singular.
+    pub fn solve(&self, vector: &[Fraction], work: &Work) -> Result<Vec<Fraction>, PolyError> {
+        let found = blocks(self.rows(), &self.pattern()).filter(|_| vector.len() == self.rows());
+        let Some(Blocks { rows, columns }) = found else { return Err(PolyError::DivisionByZero) };
+        let mut solution = vec![Fraction::zero(); self.columns()];
+        let by_row = self.transpose();
+        for (rows, columns) in rows.iter().zip(&columns) {
+            let mut right = Vec::with_capacity(rows.len());
+            for &row in rows {
+                let mut parts = vec![vector[row].clone()];
+                for (column, value) in by_row.column(row).iter().filter(|(c, _)| !columns.contains(c)) {
+                    if !solution[*column].is_zero() {
+                        parts.push(solution[*column].mul(&value.neg().into(), work)?);
+                    }
+                }
+                right.push(Fraction::sum(&parts, work)?);
+            }
+            let (common, numerators) = over_common_denominator(&right, work)?;
+            let (determinant, unknowns) = self.submatrix(rows, columns).adjoint_times(&numerators, work)?;
+            if determinant.is_zero() {
+                return Err(PolyError::DivisionByZero);
+            }
+            let denominator = determinant.mul(&common, work)?;
+            for (&column, unknown) in columns.iter().zip(unknowns) {
+                solution[column] = Fraction::new(unknown, denominator.clone(), work)?;
+            }
+        }
+        Ok(solution)
+    }
+
+    /// Returns cᵀM⁻¹b in lowest terms.
+    pub fn transfer(&self, c: &[Poly], b: &[Poly], work: &Work) -> Result<Fraction, PolyError> {
+        let Some((matrix, c, b)) = self.between(c, b)? else { return Ok(Fraction::zero()) };
+        // The bordered determinant is −cᵀ·adj(M)·b.
+        let size = matrix.rows();
+        let mut bordered = Matrix::new(size + 1, size + 1);
+        for column in 0..size {
+            matrix.column(column).iter().for_each(|(row, v)| bordered.set(*row, column, v.clone()));
+            bordered.set(size, column, c[column].clone());
+            bordered.set(column, size, b[column].clone());
+        }
+        let denominator = matrix.determinant(work)?;
+        Fraction::new(bordered.determinant(work)?.neg(), denominator, work)
+    }
+
+    /// Returns cᵀM⁻¹b and its derivatives by parameters, all over the
+    /// determinant: −λᵀ(∂M/∂p)z with z = adj(M)·b and λᵀ = cᵀ·adj(M), and the
+    /// parts of ∂b/∂p and ∂c/∂p.
+    pub fn sensitivities(
+        &self,
+        c: &[Poly],
+        b: &[Poly],
+        parameters: &[usize],
+        work: &Work,
+    ) -> Result<Sensitivities, PolyError> {
+        let Some((matrix, c, b)) = self.between(c, b)? else {
+            return Ok(Sensitivities {
+                determinant: Poly::one(),
+                numerator: Poly::zero(),
+                derivatives: vec![Poly::zero(); parameters.len()],
+            });
+        };
+        let (determinant, z) = matrix.adjoint_times(&b, work)?;
+        if determinant.is_zero() {
+            return Err(PolyError::DivisionByZero);
+        }
+        let (_, lambda) = matrix.transpose().adjoint_times(&c, work)?;
+        let dot = |x: &[Poly], y: &[Poly]| {
+            let pairs: Vec<(bool, &Poly, &Poly)> = x.iter().zip(y).map(|(x, y)| (false, x, y)).collect();
+            Poly::sum_of_products(&pairs, work)
+        };
+        let numerator = dot(&c, &z)?;
+        let mut derivatives = Vec::with_capacity(parameters.len());
+        for &parameter in parameters {
+            let slope = |list: &[Poly]| list.iter().map(|p| p.derivative(parameter)).collect::<Vec<Poly>>();
+            let inner = matrix.map(|p| p.derivative(parameter)).between_vectors(&lambda, &z, work)?;
+            let direct = dot(&slope(&c), &z)?.add(&dot(&lambda, &slope(&b))?, work)?;
+            let derivative = if direct.is_zero() {
+                inner.neg()
+            } else {
+                direct.mul(&determinant, work)?.sub(&inner, work)?
+            };
+            derivatives.push(derivative);
+        }
+        Ok(Sensitivities { determinant, numerator, derivatives })
+    }
+
+    /// Returns xᵀMy, as one product where M has rank one, as it has for a
+    /// parameter of one element.
+    fn between_vectors(&self, x: &[Poly], y: &[Poly], work: &Work) -> Result<Poly, PolyError> {
+        if let Some((u, weight, v)) = self.rank_one() {
+            let side = |factors: &[(usize, Poly)], vector: &[Poly]| {
+                let pairs: Vec<(bool, &Poly, &Poly)> =
+                    factors.iter().map(|(i, f)| (false, f, &vector[*i])).collect();
+                Poly::sum_of_products(&pairs, work)
+            };
+            let left = side(&u, x)?.mul(&weight, work)?;
+            return left.mul(&side(&v, y)?, work);
+        }
+        let mut lefts = Vec::new();
+        for column in 0..self.columns() {
+            let pairs: Vec<(bool, &Poly, &Poly)> =
+                self.column(column).iter().map(|(row, m)| (false, m, &x[*row])).collect();
+            lefts.push(Poly::sum_of_products(&pairs, work)?);
+        }
+        let pairs: Vec<(bool, &Poly, &Poly)> = lefts.iter().zip(y).map(|(l, y)| (false, l, y)).collect();
+        Poly::sum_of_products(&pairs, work)
+    }
+
+    /// Returns the matrix as u·w·vᵀ with integer vectors u and v, if it is that.
+    #[allow(clippy::type_complexity)]
+    fn rank_one(&self) -> Option<(Vec<(usize, Poly)>, Poly, Vec<(usize, Poly)>)> {
+        let used: Vec<usize> = (0..self.columns()).filter(|&c| !self.column(c).is_empty()).collect();
+        let first = self.column(*used.first()?);
+        let weight = first.first()?.1.primitive_part();
+        let ratio = |p: &Poly| {
+            let factor = p.leading_coefficient().div_exact(&weight.leading_coefficient())?;
+            (weight.scale(&factor) == *p).then_some(factor)
+        };
+        let u: Vec<(usize, super::Integer)> =
+            first.iter().map(|(row, p)| Some((*row, ratio(p)?))).collect::<Option<_>>()?;
+        let mut v = Vec::new();
+        for &column in &used {
+            let entries = self.column(column);
+            if entries.len() != u.len() {
+                return None;
+            }
+            let factor = ratio(&entries[0].1)?.div_exact(&u[0].1)?;
+            for ((row, value), (expected, multiple)) in entries.iter().zip(&u) {
+                if row != expected || ratio(value)? != multiple * &factor {
+                    return None;
+                }
+            }
+            v.push((column, Poly::constant(factor)));
+        }
+        Some((u.into_iter().map(|(i, f)| (i, Poly::constant(f))).collect(), weight, v))
+    }
+
+    /// Returns the part of the system that lies between b and c: the unknowns
+    /// that b moves and that c needs. Nothing if there are none; fails if the
+    /// matrix is singular by structure.
+    #[allow(clippy::type_complexity)]
+    fn between(&self, c: &[Poly], b: &[Poly]) -> Result<Option<(Matrix, Vec<Poly>, Vec<Poly>)>, PolyError> {
+        let fits = c.len() == self.columns() && b.len() == self.rows();
+        let found = blocks(self.rows(), &self.pattern()).filter(|_| fits);
+        let Some(Blocks { rows, columns }) = found else { return Err(PolyError::DivisionByZero) };
+        let mut block_of = vec![0; self.columns()];
+        for (block, columns) in columns.iter().enumerate() {
+            columns.iter().for_each(|&c| block_of[c] = block);
+        }
+        let by_row = self.transpose();
+        let needs = |block: usize| {
+            rows[block].iter().flat_map(|&row| by_row.column(row)).map(|(column, _)| block_of[*column])
+        };
+        let mut moved = vec![false; rows.len()];
+        for block in 0..rows.len() {
+            moved[block] =
+                rows[block].iter().any(|&r| !b[r].is_zero()) || needs(block).any(|other| moved[other]);
+        }
+        let mut needed = vec![false; rows.len()];
+        for block in (0..rows.len()).rev() {
+            needed[block] |= columns[block].iter().any(|&col| !c[col].is_zero());
+            if needed[block] {
+                needs(block).for_each(|other| needed[other] = true);
+            }
+        }
+        let kept: Vec<usize> = (0..rows.len()).filter(|&k| moved[k] && needed[k]).collect();
+        if kept.is_empty() {
+            return Ok(None);
+        }
+        let rows: Vec<usize> = kept.iter().flat_map(|&k| rows[k].iter().copied()).collect();
+        let columns: Vec<usize> = kept.iter().flat_map(|&k| columns[k].iter().copied()).collect();
+        let pick = |list: &[Poly], places: &[usize]| places.iter().map(|&i| list[i].clone()).collect();
+        Ok(Some((self.submatrix(&rows, &columns), pick(c, &columns), pick(b, &rows))))
+    }
+
+    /// Returns the matrix with all entries packed for its minors, so that no
+    /// product has to change the packing.
+    fn packed(&self) -> Result<Matrix, PolyError> {
+        let layout = Layout::for_degrees(&self.minor_degrees())?;
+        Ok(self.map(|p| p.with_layout(&layout)))
+    }
+}
+
+fn ordered_columns<'a>(matrix: &'a Matrix, order: &[usize]) -> Vec<Column<'a>> {
+    order.iter().map(|&c| matrix.column(c).iter().map(|(row, value)| (*row, value)).collect()).collect()
+}
+
+/// Returns a common denominator and the numerators over it.
+fn over_common_denominator(fractions: &[Fraction], work: &Work) -> Result<(Poly, Vec<Poly>), PolyError> {
+    let mut common = Poly::one();
+    for fraction in fractions {
+        common = common.lcm(fraction.denominator(), work)?;
+    }
+    let mut numerators = Vec::with_capacity(fractions.len());
+    for fraction in fractions {
+        let factor = super::gcd::exact(&common, fraction.denominator(), work)?;
+        numerators.push(fraction.numerator().mul(&factor, work)?);
+    }
+    Ok((common, numerators))
+}
