@@ -170,6 +170,11 @@ impl Layout {
         })
     }
 
+    /// Returns whether an exponent of one variable fits.
+    pub(super) fn field_holds(&self, variable: usize, exponent: u64) -> bool {
+        exponent <= self.fields.get(variable).map_or(0, |field| field.max())
+    }
+
     /// Returns the largest exponent of each variable in a list of monomials.
     pub(super) fn degrees(&self, exponents: &[u64]) -> Vec<u32> {
         let mut degrees = vec![0; self.fields.len()];

@@ -168,6 +168,19 @@ impl Poly {
         self.exponents.chunks_exact(self.layout.words())
     }
 
+    /// Returns the bitwise union of all monomials.
+    pub(super) fn union(&self) -> Vec<u64> {
+        let words = self.layout.words();
+        if words == 1 {
+            return vec![self.exponents.iter().fold(0, |union, m| union | m)];
+        }
+        let mut union = vec![0u64; words];
+        for monomial in self.monomials() {
+            union.iter_mut().zip(monomial).for_each(|(u, m)| *u |= m);
+        }
+        union
+    }
+
     /// Returns the exponents packed as `layout` says.
     pub(super) fn packed(&self, layout: &Arc<Layout>) -> Cow<'_, [u64]> {
         if same_layout(&self.layout, layout) {

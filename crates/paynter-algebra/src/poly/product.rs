@@ -16,7 +16,7 @@ use super::{Integer, Poly, PolyError, Work};
 const WHAT: &str = "a product";
 
 /// Rows from which the hash table beats the heap.
-const HASH_ROWS: usize = 8;
+const HASH_ROWS: usize = 32;
 
 /// The largest array for dense products.
 const DENSE_LIMIT: u64 = 1 << 20;
@@ -66,19 +66,21 @@ struct Packed<'a> {
 /// Returns a layout that no product of terms overflows.
 fn product_layout(pairs: &[(bool, &Poly, &Poly)]) -> Result<std::sync::Arc<Layout>, PolyError> {
     let common = &pairs[0].2.layout;
-    let union = |p: &Poly| {
-        let mut union = vec![0u64; common.words()];
-        for monomial in p.monomials() {
-            union.iter_mut().zip(monomial).for_each(|(u, m)| *u |= m);
+    let fits = |a: &Poly, b: &Poly| {
+        if !same_layout(&a.layout, common) || !same_layout(&b.layout, common) {
+            return false;
         }
-        union
+        let (x, y) = (a.union(), b.union());
+        // The union of the exponents' bits may be more than the largest
+        // exponent: only where it looks too large, look closely.
+        common.sum_fits(&x, &y)
+            || (0..common.variables()).all(|v| {
+                let most = u64::from(common.get(&x, v)) + u64::from(common.get(&y, v));
+                common.field_holds(v, most)
+                    || common.field_holds(v, u64::from(a.degree(v)) + u64::from(b.degree(v)))
+            })
     };
-    let surely_fits = pairs.iter().all(|(_, a, b)| {
-        same_layout(&a.layout, common)
-            && same_layout(&b.layout, common)
-            && common.sum_fits(&union(a), &union(b))
-    });
-    if surely_fits {
+    if pairs.iter().all(|(_, a, b)| fits(a, b)) {
         return Ok(common.clone());
     }
     let mut degrees = Vec::new();
@@ -118,7 +120,7 @@ trait Arithmetic {
     type Coefficient: Clone;
     type Sum: Default + Clone;
     fn load(c: &Integer, negate: bool) -> Self::Coefficient;
-    fn add(sum: &mut Self::Sum, a: &Self::Coefficient, b: &Self::Coefficient);
+    fn add(sum: &mut Self::Sum, a: &Self::Coefficient, b: &Integer);
     fn take(sum: &mut Self::Sum) -> Integer;
 }
 
@@ -135,8 +137,8 @@ impl Arithmetic for Word {
     }
 
     #[inline]
-    fn add(sum: &mut i64, a: &i64, b: &i64) {
-        *sum = sum.wrapping_add(a.wrapping_mul(*b));
+    fn add(sum: &mut i64, a: &i64, b: &Integer) {
+        *sum = sum.wrapping_add(a.wrapping_mul(b.as_i64().unwrap_or(0)));
     }
 
     #[inline]
@@ -171,7 +173,7 @@ struct Factors<'a, const W: usize, A: Arithmetic> {
     a: &'a [[u64; W]],
     x: Vec<A::Coefficient>,
     b: &'a [[u64; W]],
-    y: Vec<A::Coefficient>,
+    y: &'a [Integer],
 }
 
 fn multiply<const W: usize, A: Arithmetic>(
@@ -185,7 +187,7 @@ fn multiply<const W: usize, A: Arithmetic>(
             a: pair.a.0.as_chunks().0,
             x: pair.a.1.coefficients.iter().map(|c| A::load(c, pair.negate)).collect(),
             b: pair.b.0.as_chunks().0,
-            y: pair.b.1.coefficients.iter().map(|c| A::load(c, false)).collect(),
+            y: &pair.b.1.coefficients,
         })
         .collect();
     let rows: usize = factors.iter().map(|f| f.a.len()).sum();
@@ -291,9 +293,11 @@ fn merge_by_heap<const W: usize, A: Arithmetic>(
     product: &mut Poly,
     work: &Work,
 ) -> Result<(), PolyError> {
+    let products: usize = pairs.iter().map(|f| f.a.len().saturating_mul(f.b.len())).sum();
     let longest = pairs.iter().map(|f| f.b.len()).max().unwrap_or(0);
-    product.exponents.reserve(longest * W);
-    product.coefficients.reserve(longest);
+    let room = products.min(2 * longest);
+    product.exponents.reserve(room * W);
+    product.coefficients.reserve(room);
     let mut rows: Vec<Row> = Vec::new();
     let mut heap = Heap::new();
     for (pair, factors) in pairs.iter().enumerate() {
@@ -482,6 +486,20 @@ fn collect_in_table<const W: usize, A: Arithmetic>(
 /// Returns the number of exponents of each variable if an array of all
 /// monomials is worth its size.
 fn dense_radix(pairs: &[Packed<'_>], products: u64) -> Option<Vec<u64>> {
+    // A field whose bits together reach 2ᵏ holds an exponent of at least 2ᵏ.
+    let mut least = 1u64;
+    for (_, p) in pairs.iter().flat_map(|pair| [&pair.a, &pair.b]) {
+        let union = p.union();
+        let mut size = 1u64;
+        for v in 0..p.layout.variables() {
+            let exponents = u64::from(p.layout.get(&union, v));
+            size = size.saturating_mul(1 + (exponents + 1).next_power_of_two() / 2);
+        }
+        least = least.max(size);
+    }
+    if least > DENSE_LIMIT.min(products) {
+        return None;
+    }
     let mut degrees = Vec::new();
     for pair in pairs {
         let (x, y) = (pair.a.1.degrees(), pair.b.1.degrees());
@@ -514,7 +532,7 @@ fn collect_in_array<const W: usize, A: Arithmetic>(
         for (a, x) in factors.a.iter().zip(&factors.x) {
             work.spend(WHAT, factors.b.len() as u64 / 4)?;
             let left = place(a);
-            for (right, y) in right.iter().zip(&factors.y) {
+            for (right, y) in right.iter().zip(factors.y) {
                 A::add(&mut sums[left + right], x, y);
             }
         }

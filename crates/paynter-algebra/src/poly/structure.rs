@@ -167,10 +167,16 @@ pub(super) fn narrow_order(rows: usize, pattern: &[Vec<usize>], limit: usize) ->
         orders.push(greedy_order(rows, pattern, end));
     }
     let mut best: Option<Order> = None;
+    let mut failures = 0;
     for columns in orders {
         let cap = best.as_ref().map_or(limit, |b| b.minors.saturating_sub(1));
-        if let Some(minors) = count_minors(rows, pattern, &columns, cap) {
-            best = Some(Order { columns, minors });
+        match count_minors(rows, pattern, &columns, cap) {
+            Some(minors) => best = Some(Order { columns, minors }),
+            None => failures += usize::from(best.is_none()),
+        }
+        // A matrix that fills up in several orders fills up in all.
+        if failures == 3 {
+            break;
         }
     }
     best
