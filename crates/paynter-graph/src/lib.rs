@@ -1,1 +1,13 @@
-//! x
+//! Bond graphs: elements, ports, bonds, units and domains; submodels
+//! flattened; validation; causality with its reasons.
+//!
+//! This crate knows nothing of equations. It reads the plain syntax of
+//! `paynter-language` and holds expressions of `paynter-algebra`.
+
+pub mod dimension;
+pub mod domain;
+mod flatten;
+mod model;
+
+pub use flatten::{FlattenOptions, MAX_ELEMENTS, Setting, flatten};
+pub use model::*;

@@ -1,0 +1,310 @@
+//! Physical dimensions and the table of units.
+
+use std::fmt;
+
+use paynter_algebra::{Expr, Pool, Rational};
+use paynter_language::ast;
+
+/// Exponents are kept in sixtieths, so that roots of small order stay exact.
+const ONE: i32 = 60;
+
+/// A physical dimension: exponents of m, kg, s, A, K, mol, cd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Dimension([i32; 7]);
+
+impl Dimension {
+    /// The dimension of a pure number.
+    pub const NONE: Dimension = Dimension([0; 7]);
+
+    /// Makes a dimension from whole exponents of m, kg, s, A, K, mol, cd.
+    pub const fn new(exponents: [i32; 7]) -> Dimension {
+        let mut scaled = [0; 7];
+        let mut i = 0;
+        while i < 7 {
+            scaled[i] = exponents[i] * ONE;
+            i += 1;
+        }
+        Dimension(scaled)
+    }
+
+    /// The dimension of a product.
+    pub fn times(self, other: Dimension) -> Dimension {
+        Dimension(std::array::from_fn(|i| self.0[i].saturating_add(other.0[i])))
+    }
+
+    /// The dimension of a quotient.
+    pub fn over(self, other: Dimension) -> Dimension {
+        Dimension(std::array::from_fn(|i| self.0[i].saturating_sub(other.0[i])))
+    }
+
+    /// The dimension of a power with exponent `numerator/denominator`; none where it has no exact form.
+    pub fn power(self, numerator: i64, denominator: i64) -> Option<Dimension> {
+        let mut out = [0; 7];
+        for (to, from) in out.iter_mut().zip(self.0) {
+            let scaled = i64::from(from).checked_mul(numerator)?;
+            if denominator == 0 || scaled % denominator != 0 {
+                return None;
+            }
+            *to = i32::try_from(scaled / denominator).ok()?;
+        }
+        Some(Dimension(out))
+    }
+}
+
+impl fmt::Display for Dimension {
+    /// Prints a well-known unit where there is one, else base units: `N*m`, `kg/s^2`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Dimension::NONE {
+            return f.write_str("1");
+        }
+        if let Some((name, _)) = COHERENT.iter().find(|(_, d)| d == self) {
+            return f.write_str(name);
+        }
+        let part = |f: &mut fmt::Formatter<'_>, name: &str, sixtieths: i32| {
+            f.write_str(name)?;
+            if sixtieths == ONE {
+                Ok(())
+            } else if sixtieths % ONE == 0 {
+                write!(f, "^{}", sixtieths / ONE)
+            } else {
+                let g = gcd(sixtieths, ONE);
+                write!(f, "^({}/{})", sixtieths / g, ONE / g)
+            }
+        };
+        let names = ["m", "kg", "s", "A", "K", "mol", "cd"];
+        // Kilogram first reads as people write it: kg*m^2/s.
+        let order = [1, 0, 3, 4, 5, 6, 2];
+        let mut first = true;
+        for i in order.into_iter().filter(|&i| self.0[i] > 0) {
+            if !first {
+                f.write_str("*")?;
+            }
+            first = false;
+            part(f, names[i], self.0[i])?;
+        }
+        if first {
+            f.write_str("1")?;
+        }
+        for i in order.into_iter().filter(|&i| self.0[i] < 0) {
+            f.write_str("/")?;
+            part(f, names[i], -self.0[i])?;
+        }
+        Ok(())
+    }
+}
+
+fn gcd(a: i32, b: i32) -> i32 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
+}
+
+/// Units a person would name instead of base units.
+const COHERENT: &[(&str, Dimension)] = &[
+    ("N", Dimension::new([1, 1, -2, 0, 0, 0, 0])),
+    ("N*m", Dimension::new([2, 1, -2, 0, 0, 0, 0])),
+    ("Pa", Dimension::new([-1, 1, -2, 0, 0, 0, 0])),
+    ("W", Dimension::new([2, 1, -3, 0, 0, 0, 0])),
+    ("W/K", Dimension::new([2, 1, -3, 0, -1, 0, 0])),
+    ("J/K", Dimension::new([2, 1, -2, 0, -1, 0, 0])),
+    ("J/mol", Dimension::new([2, 1, -2, 0, 0, -1, 0])),
+    ("C", Dimension::new([0, 0, 1, 1, 0, 0, 0])),
+    ("V", Dimension::new([2, 1, -3, -1, 0, 0, 0])),
+    ("V*s", Dimension::new([2, 1, -2, -1, 0, 0, 0])),
+    ("F", Dimension::new([-2, -1, 4, 2, 0, 0, 0])),
+    ("ohm", Dimension::new([2, 1, -3, -2, 0, 0, 0])),
+    ("S", Dimension::new([-2, -1, 3, 2, 0, 0, 0])),
+    ("H", Dimension::new([2, 1, -2, -2, 0, 0, 0])),
+    ("N/m", Dimension::new([0, 1, -2, 0, 0, 0, 0])),
+    ("N*s", Dimension::new([1, 1, -1, 0, 0, 0, 0])),
+    ("N*s/m", Dimension::new([0, 1, -1, 0, 0, 0, 0])),
+    ("N*m*s", Dimension::new([2, 1, -1, 0, 0, 0, 0])),
+    ("N*m/A", Dimension::new([2, 1, -2, -1, 0, 0, 0])),
+    ("Pa*s/m^3", Dimension::new([-4, 1, -1, 0, 0, 0, 0])),
+    ("m^3/Pa", Dimension::new([4, -1, 2, 0, 0, 0, 0])),
+];
+
+/// How a unit symbol scales to SI.
+#[derive(Debug, Clone, Copy)]
+enum Scale {
+    /// A fraction of whole numbers.
+    Ratio(i64, i64),
+    /// A fraction times π (angles in degrees, turns).
+    PiRatio(i64, i64),
+}
+
+use Scale::{PiRatio, Ratio};
+
+/// Symbol, dimension, scale to SI, whether prefixes are allowed.
+const UNITS: &[(&str, [i32; 7], Scale, bool)] = &[
+    ("m", [1, 0, 0, 0, 0, 0, 0], Ratio(1, 1), true),
+    ("g", [0, 1, 0, 0, 0, 0, 0], Ratio(1, 1000), true),
+    ("s", [0, 0, 1, 0, 0, 0, 0], Ratio(1, 1), true),
+    ("A", [0, 0, 0, 1, 0, 0, 0], Ratio(1, 1), true),
+    ("K", [0, 0, 0, 0, 1, 0, 0], Ratio(1, 1), true),
+    ("mol", [0, 0, 0, 0, 0, 1, 0], Ratio(1, 1), true),
+    ("cd", [0, 0, 0, 0, 0, 0, 1], Ratio(1, 1), true),
+    ("rad", [0; 7], Ratio(1, 1), true),
+    ("sr", [0; 7], Ratio(1, 1), true),
+    ("Hz", [0, 0, -1, 0, 0, 0, 0], Ratio(1, 1), true),
+    ("N", [1, 1, -2, 0, 0, 0, 0], Ratio(1, 1), true),
+    ("Pa", [-1, 1, -2, 0, 0, 0, 0], Ratio(1, 1), true),
+    ("J", [2, 1, -2, 0, 0, 0, 0], Ratio(1, 1), true),
+    ("W", [2, 1, -3, 0, 0, 0, 0], Ratio(1, 1), true),
+    ("C", [0, 0, 1, 1, 0, 0, 0], Ratio(1, 1), true),
+    ("V", [2, 1, -3, -1, 0, 0, 0], Ratio(1, 1), true),
+    ("F", [-2, -1, 4, 2, 0, 0, 0], Ratio(1, 1), true),
+    ("ohm", [2, 1, -3, -2, 0, 0, 0], Ratio(1, 1), true),
+    ("Ω", [2, 1, -3, -2, 0, 0, 0], Ratio(1, 1), true),
+    ("S", [-2, -1, 3, 2, 0, 0, 0], Ratio(1, 1), true),
+    ("Wb", [2, 1, -2, -1, 0, 0, 0], Ratio(1, 1), true),
+    ("T", [0, 1, -2, -1, 0, 0, 0], Ratio(1, 1), true),
+    ("H", [2, 1, -2, -2, 0, 0, 0], Ratio(1, 1), true),
+    ("lm", [0, 0, 0, 0, 0, 0, 1], Ratio(1, 1), true),
+    ("lx", [-2, 0, 0, 0, 0, 0, 1], Ratio(1, 1), true),
+    ("Bq", [0, 0, -1, 0, 0, 0, 0], Ratio(1, 1), true),
+    ("Gy", [2, 0, -2, 0, 0, 0, 0], Ratio(1, 1), true),
+    ("Sv", [2, 0, -2, 0, 0, 0, 0], Ratio(1, 1), true),
+    ("kat", [0, 0, -1, 0, 0, 1, 0], Ratio(1, 1), true),
+    ("l", [3, 0, 0, 0, 0, 0, 0], Ratio(1, 1000), true),
+    ("L", [3, 0, 0, 0, 0, 0, 0], Ratio(1, 1000), true),
+    ("t", [0, 1, 0, 0, 0, 0, 0], Ratio(1000, 1), true),
+    ("bar", [-1, 1, -2, 0, 0, 0, 0], Ratio(100_000, 1), true),
+    ("atm", [-1, 1, -2, 0, 0, 0, 0], Ratio(101_325, 1), false),
+    ("min", [0, 0, 1, 0, 0, 0, 0], Ratio(60, 1), false),
+    ("h", [0, 0, 1, 0, 0, 0, 0], Ratio(3600, 1), false),
+    ("d", [0, 0, 1, 0, 0, 0, 0], Ratio(86_400, 1), false),
+    ("deg", [0; 7], PiRatio(1, 180), false),
+    ("°", [0; 7], PiRatio(1, 180), false),
+    ("rev", [0; 7], PiRatio(2, 1), false),
+    ("rpm", [0, 0, -1, 0, 0, 0, 0], PiRatio(1, 30), false),
+    ("%", [0; 7], Ratio(1, 100), false),
+];
+
+/// Prefixes and their powers of ten; `µ` is normalised to `μ` before it comes here.
+const PREFIXES: &[(&str, i32)] = &[
+    ("Q", 30),
+    ("R", 27),
+    ("Y", 24),
+    ("Z", 21),
+    ("E", 18),
+    ("P", 15),
+    ("T", 12),
+    ("G", 9),
+    ("M", 6),
+    ("k", 3),
+    ("h", 2),
+    ("da", 1),
+    ("d", -1),
+    ("c", -2),
+    ("m", -3),
+    ("μ", -6),
+    ("u", -6),
+    ("n", -9),
+    ("p", -12),
+    ("f", -15),
+    ("a", -18),
+    ("z", -21),
+    ("y", -24),
+    ("r", -27),
+    ("q", -30),
+];
+
+/// A unit as it stands in a model, understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unit {
+    /// As written, without the brackets: `N*m/A`.
+    pub text: String,
+    /// Its dimension.
+    pub dimension: Dimension,
+    /// One of it in SI, exact (may contain π).
+    pub scale: Expr,
+    /// The same as a number.
+    pub factor: f64,
+}
+
+/// Understands a unit; on failure returns the symbol that is not known and what to do about it.
+pub fn read_unit(pool: &mut Pool, unit: &ast::Unit) -> Result<Unit, (ast::Name, String)> {
+    let mut dimension = Dimension::NONE;
+    let mut scale = pool.one();
+    let mut text = String::new();
+    for factor in &unit.factors {
+        let symbol = factor.symbol.text.as_str();
+        let Some((base, one)) = lookup(pool, symbol) else {
+            return Err((factor.symbol.clone(), suggestion(symbol)));
+        };
+        let Some(part) = base.power(i64::from(factor.power), i64::from(factor.root)) else {
+            return Err((factor.symbol.clone(), "use a simpler exponent".to_owned()));
+        };
+        dimension = dimension.times(part);
+        let exponent = rational(pool, i64::from(factor.power), i64::from(factor.root));
+        let power = pool.pow(one, exponent);
+        scale = pool.mul(scale, power);
+        if factor.power < 0 {
+            text.push_str(if text.is_empty() { "1/" } else { "/" });
+        } else if !text.is_empty() {
+            text.push('*');
+        }
+        text.push_str(symbol);
+        match (factor.power.abs(), factor.root) {
+            (1, 1) => {}
+            (n, 1) => text.push_str(&format!("^{n}")),
+            (n, d) => text.push_str(&format!("^({n}/{d})")),
+        }
+    }
+    if text.is_empty() {
+        text.push('1');
+    }
+    let factor = pool.eval(scale, &|_| None).unwrap_or(1.0);
+    Ok(Unit { text, dimension, scale, factor })
+}
+
+/// Finds a symbol: an exact one wins over prefix and symbol (`min`, `Pa`).
+fn lookup(pool: &mut Pool, symbol: &str) -> Option<(Dimension, Expr)> {
+    if let Some(&(_, exponents, scale, _)) = UNITS.iter().find(|unit| unit.0 == symbol) {
+        return Some((Dimension::new(exponents), scale_expr(pool, scale)));
+    }
+    for &(prefix, power) in PREFIXES {
+        let Some(rest) = symbol.strip_prefix(prefix) else { continue };
+        if let Some(&(_, exponents, scale, _)) = UNITS.iter().find(|unit| unit.3 && unit.0 == rest) {
+            let ten = pool.int(10);
+            let exponent = pool.int(i64::from(power));
+            let prefix = pool.pow(ten, exponent);
+            let scale = scale_expr(pool, scale);
+            return Some((Dimension::new(exponents), pool.mul(prefix, scale)));
+        }
+    }
+    None
+}
+
+fn scale_expr(pool: &mut Pool, scale: Scale) -> Expr {
+    match scale {
+        Ratio(n, d) => rational(pool, n, d),
+        PiRatio(n, d) => {
+            let ratio = rational(pool, n, d);
+            let pi = pool.pi();
+            pool.mul(ratio, pi)
+        }
+    }
+}
+
+fn rational(pool: &mut Pool, numerator: i64, denominator: i64) -> Expr {
+    pool.number(Rational::from_parts(numerator.into(), denominator.unsigned_abs().into()))
+}
+
+fn suggestion(symbol: &str) -> String {
+    match symbol {
+        "degC" | "°C" | "Celsius" | "celsius" => {
+            "temperatures are in kelvin; write K and add 273.15 to the value".to_owned()
+        }
+        "kph" | "kmh" => "write km/h".to_owned(),
+        "psi" => "write Pa: 1 psi is 6894.757 Pa".to_owned(),
+        "Nm" => "write N*m".to_owned(),
+        "As" => "write A*s".to_owned(),
+        "Ohm" | "OHM" | "Ohms" | "ohms" => "write ohm or Ω".to_owned(),
+        "sec" | "seconds" => "write s".to_owned(),
+        "l/min" => "write l/min as two units".to_owned(),
+        _ => match paynter_base::closest(symbol, UNITS.iter().map(|unit| unit.0)) {
+            Some(near) => format!("did you mean `{near}`? Units are SI names with prefixes, such as mH, kPa, N*m/A"),
+            None => "units are SI names with prefixes, such as mH, kPa, N*m/A, kg*m^2".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,525 @@
+//! Bonds: statements become segments, segments that meet at submodel ports
+//! become one bond, and each bond finds its port at either end.
+
+use paynter_base::{Diagnostic, Span, closest, code};
+use paynter_language::ast::{self, Kind, Statement};
+use rustc_hash::FxHashSet;
+
+use super::program::Part;
+use super::{Flattener, MAX_ELEMENTS};
+use crate::domain::{DOMAINS, Domain};
+use crate::model::{Bond, BondId, ElementId, End, Port, is_junction};
+
+/// Where a segment ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// At an element, perhaps at a port that is said (from 0).
+    Element(ElementId, Option<usize>),
+    /// At the port of an instance, from outside or from inside.
+    Port { instance: usize, port: usize, outside: bool },
+}
+
+/// A bond as one statement draws it.
+#[derive(Debug, Clone)]
+pub(super) struct Segment {
+    from: Place,
+    to: Place,
+    from_span: Span,
+    to_span: Span,
+    /// Instance and place among its model's named bonds.
+    name: Option<(usize, usize)>,
+    span: Span,
+}
+
+/// An element's end of a bond, before its port is known.
+struct Incidence {
+    bond: usize,
+    /// Whether the arrow points here.
+    into: bool,
+    port: Option<usize>,
+    span: Span,
+}
+
+impl<'a> Flattener<'a, '_> {
+    /// Makes all bonds.
+    pub(super) fn connect(&mut self) {
+        let mut segments = Vec::new();
+        for instance in 0..self.instances.len() {
+            let model = self.instances[instance].model;
+            let statements: &'a [Statement] = &self.infos[model].ast.statements;
+            let mut named = 0;
+            self.collect(instance, statements, &mut Vec::new(), &mut named, &mut segments);
+        }
+        self.check_submodel_ports();
+        let chains = self.join(&segments);
+        self.place_bonds(&segments, &chains);
+    }
+
+    fn collect(
+        &mut self,
+        instance: usize,
+        statements: &'a [Statement],
+        loops: &mut Vec<(&'a str, i64)>,
+        named: &mut usize,
+        segments: &mut Vec<Segment>,
+    ) {
+        for statement in statements {
+            match statement {
+                Statement::Bonds(bonds) => self.collect_bonds(instance, bonds, loops, named, segments),
+                Statement::For(each) => {
+                    let Some((low, high)) = self.range(instance, loops, &each.range) else { continue };
+                    for i in low..=high {
+                        self.iterations += 1;
+                        if self.iterations > 2 * MAX_ELEMENTS {
+                            let message = "the `for` loops have too many turns";
+                            self.report.push(Diagnostic::new(code::TOO_MANY_ELEMENTS, message).at(each.span));
+                            return;
+                        }
+                        loops.push((&each.variable.text, i));
+                        self.collect(instance, &each.statements, loops, named, segments);
+                        loops.pop();
+                    }
+                }
+                Statement::Init(_) | Statement::Prefer(_) | Statement::Causality(_) => {}
+                other if !loops.is_empty() => {
+                    let span = statement_span(other);
+                    let message = "only bonds, `init`, `prefer`, `causality` and `for` may stand in a `for`";
+                    let help = "put the elements into a submodel and write `use NAME x[1..N]`";
+                    self.report.push(Diagnostic::new(code::MISPLACED, message).at(span).help(help));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn collect_bonds(
+        &mut self,
+        instance: usize,
+        bonds: &'a ast::Bonds,
+        loops: &[(&'a str, i64)],
+        named: &mut usize,
+        segments: &mut Vec<Segment>,
+    ) {
+        let name = bonds.name.as_ref().and_then(|name| {
+            if !loops.is_empty() {
+                let message = format!("the bond `{}` would be made several times", name.text);
+                self.report.push(Diagnostic::new(code::MISPLACED, message).at(name.span).help("name bonds outside of `for`"));
+                return None;
+            }
+            *named += 1;
+            Some((instance, *named - 1))
+        });
+        let mut places: Vec<Vec<Option<Place>>> = Vec::with_capacity(bonds.stages.len());
+        for stage in &bonds.stages {
+            places.push(stage.iter().map(|path| self.place(instance, loops, path)).collect());
+        }
+        let mut made = 0;
+        for k in 1..places.len() {
+            if places[k - 1].len() > 1 && places[k].len() > 1 {
+                let message = "several elements are bonded to several others";
+                self.report.push(Diagnostic::new(code::BAD_BOND, message).at(bonds.span).help("write one statement for each, or put a junction between"));
+                continue;
+            }
+            for (i, from) in places[k - 1].iter().enumerate() {
+                for (j, to) in places[k].iter().enumerate() {
+                    made += 1;
+                    let (Some(from), Some(to)) = (*from, *to) else { continue };
+                    let (from_span, to_span) = (bonds.stages[k - 1][i].span, bonds.stages[k][j].span);
+                    self.add_segment(segments, Segment { from, to, from_span, to_span, name, span: from_span.cover(to_span) });
+                }
+            }
+        }
+        if let (Some(name), true) = (&bonds.name, made > 1) {
+            let message = format!("the name `{}` is given to {made} bonds", name.text);
+            self.report.push(Diagnostic::new(code::BAD_BOND, message).at(name.span).help("name one bond a statement"));
+        }
+    }
+
+    fn add_segment(&mut self, segments: &mut Vec<Segment>, segment: Segment) {
+        if let (Place::Element(a, _), Place::Element(b, _)) = (segment.from, segment.to)
+            && a == b
+        {
+            let message = format!("`{}` is bonded to itself", self.graph.element(a).name);
+            self.report.push(Diagnostic::new(code::BAD_BOND, message).at(segment.span));
+            return;
+        }
+        let id = segments.len();
+        for place in [segment.from, segment.to] {
+            if let Place::Port { instance, port, outside } = place {
+                let join = &mut self.instances[instance].ports[port];
+                if outside { join.outside.push(id) } else { join.inside.push(id) }
+            }
+        }
+        segments.push(segment);
+    }
+
+    /// Finds what a path in a bond statement means.
+    fn place(&mut self, instance: usize, loops: &[(&'a str, i64)], path: &'a ast::Path) -> Option<Place> {
+        let (segments, port) = match path.segments.split_last() {
+            Some((last, rest)) if !rest.is_empty() && last.name.text.bytes().all(|b| b.is_ascii_digit()) => {
+                (rest, Some(&last.name))
+            }
+            _ => (path.segments.as_slice(), None),
+        };
+        // `motor.shfat` with `motor` a two-port: say which ports there are.
+        if let [first, second] = segments
+            && let Some(&Part::Element(e)) = self.infos[self.instances[instance].model].parts.get(first.name.text.as_str())
+        {
+            let element = self.instances[instance].elements[e];
+            self.unknown_port(element, &second.name);
+            return None;
+        }
+        let (owner, rest) = self.descend(instance, loops, segments)?;
+        let model = self.instances[owner].model;
+        let Some(segment) = rest else {
+            let ports: Vec<String> =
+                self.infos[model].ports.iter().map(|p| format!("`{}.{}`", self.instances[owner].path, p.name.text)).collect();
+            let message = format!("`{}` is a submodel: bonds reach it through a port", self.instances[owner].path);
+            let help = if ports.is_empty() { "declare a `port` in it".to_owned() } else { format!("write {}", ports.join(" or ")) };
+            self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(path.span).help(help));
+            return None;
+        };
+        let part = self.infos[model].parts.get(segment.name.text.as_str()).copied();
+        match part {
+            Some(Part::Port(p)) if owner == instance => Some(Place::Port { instance, port: p, outside: false }),
+            Some(Part::Port(p)) if self.instances[owner].depth == self.instances[instance].depth + 1 => {
+                Some(Place::Port { instance: owner, port: p, outside: true })
+            }
+            Some(Part::Element(e)) if owner == instance => {
+                let element = self.instances[owner].elements[e];
+                let port = match port {
+                    None => None,
+                    Some(name) => match name.text.parse::<usize>().ok().and_then(|k| k.checked_sub(1)) {
+                        Some(k) => Some(k),
+                        None => {
+                            self.unknown_port(element, name);
+                            return None;
+                        }
+                    },
+                };
+                Some(Place::Element(element, port))
+            }
+            Some(Part::Element(_) | Part::Port(_)) => {
+                let message = format!("`{}` is inside a submodel: bonds reach a submodel only through its own ports", segment.name.text);
+                self.report.push(Diagnostic::new(code::BAD_BOND, message).at(path.span).help("declare a `port` in the submodel and bond that"));
+                None
+            }
+            Some(Part::Bond(_)) => {
+                let message = format!("`{}` is a bond; a bond joins two elements", segment.name.text);
+                self.report.push(Diagnostic::new(code::BAD_BOND, message).at(path.span));
+                None
+            }
+            _ if owner != instance => {
+                let names: Vec<&str> = self.infos[model].ports.iter().map(|p| p.name.text.as_str()).collect();
+                let help = match closest(&segment.name.text, names.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if names.is_empty() => "it has no ports: declare one with `port`".to_owned(),
+                    None => format!("it has: {}", names.join(", ")),
+                };
+                let message = format!("the submodel `{}` has no port `{}`", self.instances[owner].path, segment.name.text);
+                self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(segment.name.span).help(help));
+                None
+            }
+            _ => {
+                self.unknown_part(model, &segment.name);
+                None
+            }
+        }
+    }
+
+    fn unknown_port(&mut self, element: ElementId, name: &ast::Name) {
+        let element = self.graph.element(element);
+        let help = match element.kind {
+            Kind::Zero | Kind::One => "a junction takes any number of bonds: write its name alone",
+            Kind::Tf | Kind::Gy | Kind::Rs => "a two-port has the ports 1 and 2",
+            Kind::R | Kind::C | Kind::I => "ports are numbered from 1 to the number in its brackets",
+            _ => "it has one port: write its name alone",
+        };
+        let message = format!("`{}` has no port `{}`", element.name, name.text);
+        self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(name.span).help(help));
+    }
+
+    /// Every port of a submodel must have one bond on either side.
+    fn check_submodel_ports(&mut self) {
+        for id in 1..self.instances.len() {
+            let instance = &self.instances[id];
+            let info = &self.infos[instance.model];
+            for (port, join) in info.ports.iter().zip(&instance.ports) {
+                let name = format!("{}.{}", instance.path, port.name.text);
+                if join.outside.is_empty() {
+                    let message = format!("the port `{name}` has no bond");
+                    let help = "bond it; a source of zero effort leaves it free, one of zero flow holds it";
+                    // Instances share the place of their `use`, so each port is said by its own name.
+                    self.report.diagnostics.push(Diagnostic::new(code::UNCONNECTED, message).at(instance.span).help(help));
+                } else if join.outside.len() > 1 {
+                    let message = format!("the port `{name}` has {} bonds", join.outside.len());
+                    self.report.diagnostics.push(Diagnostic::new(code::PORT_COUNT, message).at(instance.span).help("put a junction between"));
+                }
+                if join.inside.len() != 1 {
+                    let message = format!(
+                        "the port `{}` is bonded {} inside its model",
+                        port.name.text,
+                        if join.inside.is_empty() { "to nothing".to_owned() } else { format!("{} times", join.inside.len()) }
+                    );
+                    self.report.push(Diagnostic::new(code::PORT_COUNT, message).at(port.span).help("bond it once inside; put a junction where several meet"));
+                }
+            }
+        }
+    }
+
+    /// Follows segments through submodel ports. Each chain runs along the arrows
+    /// from one element to another.
+    fn join(&mut self, segments: &[Segment]) -> Vec<Vec<usize>> {
+        let mut chains = Vec::new();
+        for start in 0..segments.len() {
+            if !matches!(segments[start].from, Place::Element(..)) {
+                continue;
+            }
+            let mut chain = vec![start];
+            let mut here = start;
+            let complete = loop {
+                let Place::Port { instance, port, outside } = segments[here].to else { break true };
+                let join = &self.instances[instance].ports[port];
+                let other = if outside { &join.inside } else { &join.outside };
+                let [next] = other[..] else { break false };
+                if segments[next].from != (Place::Port { instance, port, outside: !outside }) {
+                    let name = &self.infos[self.instances[instance].model].ports[port].name;
+                    let message = format!("the arrows on either side of the port `{}.{}` point at each other", self.instances[instance].path, name.text);
+                    let diagnostic = Diagnostic::new(code::ARROWS_DISAGREE, message).at(segments[here].span);
+                    self.report.push(diagnostic.label(segments[next].span, "the other side"));
+                    break false;
+                }
+                if chain.len() > segments.len() {
+                    break false;
+                }
+                chain.push(next);
+                here = next;
+            };
+            if complete {
+                chains.push(chain);
+            }
+        }
+        self.check_backward(segments);
+        chains.sort_by_key(|chain| chain.iter().min().copied());
+        chains
+    }
+
+    /// Finds ports from which both arrows point away, which no chain reaches.
+    fn check_backward(&mut self, segments: &[Segment]) {
+        for id in 1..self.instances.len() {
+            for p in 0..self.instances[id].ports.len() {
+                let join = &self.instances[id].ports[p];
+                let ([outer], [inner]) = (&join.outside[..], &join.inside[..]) else { continue };
+                let away = |segment: &Segment| matches!(segment.from, Place::Port { instance, port, .. } if instance == id && port == p);
+                if away(&segments[*outer]) && away(&segments[*inner]) {
+                    let name = &self.infos[self.instances[id].model].ports[p].name;
+                    let message = format!("the arrows on either side of the port `{}.{}` point away from each other", self.instances[id].path, name.text);
+                    let diagnostic = Diagnostic::new(code::ARROWS_DISAGREE, message).at(segments[*outer].span);
+                    self.report.push(diagnostic.label(segments[*inner].span, "the other side"));
+                }
+            }
+        }
+    }
+
+    /// Gives each chain its ports at both elements and makes the bonds.
+    fn place_bonds(&mut self, segments: &[Segment], chains: &[Vec<usize>]) {
+        let mut incidences: Vec<Vec<Incidence>> = Vec::new();
+        incidences.resize_with(self.graph.elements.len(), Vec::new);
+        let mut ends: Vec<[Option<End>; 2]> = vec![[None; 2]; chains.len()];
+        for (bond, chain) in chains.iter().enumerate() {
+            let (first, last) = (&segments[chain[0]], &segments[chain[chain.len() - 1]]);
+            let (Place::Element(from, from_port), Place::Element(to, to_port)) = (first.from, last.to) else { continue };
+            incidences[from.index()].push(Incidence { bond, into: false, port: from_port, span: first.from_span });
+            incidences[to.index()].push(Incidence { bond, into: true, port: to_port, span: last.to_span });
+        }
+        for instance in 0..self.instances.len() {
+            for e in 0..self.instances[instance].elements.len() {
+                let id = self.instances[instance].elements[e];
+                let ast: &'a ast::Element = self.infos[self.instances[instance].model].elements[e];
+                let wanted = self.port_count(instance, ast);
+                let assigned = self.assign_ports(id, wanted, &incidences[id.index()]);
+                for (incidence, port) in incidences[id.index()].iter().zip(assigned) {
+                    let port = port.map(|port| End { element: id, port: port as u32 });
+                    ends[incidence.bond][usize::from(incidence.into)] = port;
+                }
+            }
+        }
+        self.make_bonds(segments, chains, &ends);
+    }
+
+    /// Decides the port of every bond on an element; none where that is a mistake.
+    fn assign_ports(&mut self, id: ElementId, wanted: Option<usize>, list: &[Incidence]) -> Vec<Option<usize>> {
+        let (kind, name, span) = {
+            let element = self.graph.element(id);
+            (element.kind, element.name.clone(), element.span)
+        };
+        let Some(wanted) = wanted else {
+            if list.is_empty() {
+                let message = format!("the junction `{name}` has no bonds");
+                self.report.push(Diagnostic::new(code::UNCONNECTED, message).at(span));
+            }
+            for incidence in list.iter().filter(|i| i.port.is_some()) {
+                let message = format!("the junction `{name}` has no numbered ports");
+                self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(incidence.span).help("write its name alone"));
+            }
+            return (0..list.len()).map(Some).collect();
+        };
+        if list.is_empty() {
+            let message = format!("`{name}` has no bond");
+            let help = format!("bond it, as in `junction -> {name}`, or delete it");
+            self.report.push(Diagnostic::new(code::UNCONNECTED, message).at(span).help(help));
+            return Vec::new();
+        }
+        if list.len() != wanted {
+            let message = format!("{} `{name}` has {} bond{} and needs {wanted}", kind.word(), list.len(), if list.len() == 1 { "" } else { "s" });
+            let help = match (list.len() > wanted, wanted) {
+                (true, 1) => "put a junction between them: 0 for a common effort, 1 for a common flow",
+                (true, _) => "remove the bonds that are too many, or put a junction where several meet",
+                (false, _) => "bond every port",
+            };
+            let mut diagnostic = Diagnostic::new(code::PORT_COUNT, message).at(span).help(help);
+            for incidence in list.iter().take(4) {
+                diagnostic = diagnostic.label(incidence.span, "a bond");
+            }
+            self.report.push(diagnostic);
+            return vec![None; list.len()];
+        }
+        let mut taken: Vec<Option<usize>> = vec![None; wanted];
+        let mut assigned: Vec<Option<usize>> = vec![None; list.len()];
+        for (k, incidence) in list.iter().enumerate() {
+            let Some(port) = incidence.port else { continue };
+            if port >= wanted {
+                let message = format!("`{name}` has no port {}", port + 1);
+                let help = format!("it has the ports 1 to {wanted}");
+                self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(incidence.span).help(help));
+                return vec![None; list.len()];
+            }
+            if let Some(other) = taken[port] {
+                let message = format!("the port {} of `{name}` has two bonds", port + 1);
+                self.report.push(Diagnostic::new(code::PORT_COUNT, message).at(incidence.span).label(list[other].span, "the other"));
+                return vec![None; list.len()];
+            }
+            taken[port] = Some(k);
+            assigned[k] = Some(port);
+        }
+        let open: Vec<usize> = (0..list.len()).filter(|&k| assigned[k].is_none()).collect();
+        match open[..] {
+            [] => {}
+            [only] => assigned[only] = taken.iter().position(Option::is_none),
+            [a, b] if matches!(kind, Kind::Tf | Kind::Gy | Kind::Rs) && list[a].into != list[b].into => {
+                // Port 1 is where a bond comes in and port 2 where one goes out.
+                assigned[a] = Some(usize::from(!list[a].into));
+                assigned[b] = Some(usize::from(!list[b].into));
+            }
+            _ => {
+                let message = if wanted == 2 && kind != Kind::R && !crate::model::is_storage(kind) {
+                    let way = if list[open[0]].into { "come in" } else { "go out" };
+                    format!("both bonds of `{name}` {way}, so its ports are ambiguous")
+                } else {
+                    format!("the bonds of `{name}` do not say which port they are on")
+                };
+                let help = format!("write `{name}.1`, `{name}.2`{} in the bonds", if wanted > 2 { " …" } else { "" });
+                let mut diagnostic = Diagnostic::new(code::AMBIGUOUS_PORTS, message).at(span).help(help);
+                for &k in open.iter().take(4) {
+                    diagnostic = diagnostic.label(list[k].span, "a bond");
+                }
+                self.report.push(diagnostic);
+                return vec![None; list.len()];
+            }
+        }
+        assigned
+    }
+
+    fn make_bonds(&mut self, segments: &[Segment], chains: &[Vec<usize>], ends: &[[Option<End>; 2]]) {
+        let given = self.given_names(segments, chains);
+        let taken: FxHashSet<&str> = given.iter().flatten().map(String::as_str).collect();
+        let mut number = 0;
+        let mut ports: Vec<(End, Port)> = Vec::with_capacity(2 * chains.len());
+        for (i, chain) in chains.iter().enumerate() {
+            let [Some(from), Some(to)] = ends[i] else { continue };
+            let id = BondId(self.graph.bonds.len() as u32);
+            let name = match &given[i] {
+                Some(name) => name.clone(),
+                None => loop {
+                    number += 1;
+                    let name = format!("b{number}");
+                    if !taken.contains(name.as_str()) {
+                        break name;
+                    }
+                },
+            };
+            for (instance, named) in chain.iter().filter_map(|&s| segments[s].name) {
+                self.bonds_by_name[instance][named] = Some(id);
+            }
+            self.note_port_domains(segments, chain, id);
+            let first = chain.iter().min().copied().unwrap_or(chain[0]);
+            self.graph.bonds.push(Bond { name, from, to, span: segments[first].span });
+            ports.push((from, Port { bond: id, into: false, domain: None }));
+            ports.push((to, Port { bond: id, into: true, domain: None }));
+        }
+        // Elements list their ports in order; after a mistake only those that have a bond.
+        ports.sort_by_key(|(end, _)| *end);
+        for (end, port) in ports {
+            let element = &mut self.graph.elements[end.element.index()];
+            let place = element.ports.len() as u32;
+            element.ports.push(port);
+            if place != end.port || is_junction(element.kind) {
+                let bond = &mut self.graph.bonds[port.bond.index()];
+                let here = if port.into { &mut bond.to } else { &mut bond.from };
+                here.port = place;
+            }
+        }
+    }
+
+    /// Remembers the domains declared by the submodel ports that a bond passes.
+    fn note_port_domains(&mut self, segments: &[Segment], chain: &[usize], bond: BondId) {
+        for &s in chain {
+            let Place::Port { instance, port, .. } = segments[s].to else { continue };
+            let declaration: &'a ast::Port = self.infos[self.instances[instance].model].ports[port];
+            let Some(domain) = &declaration.domain else { continue };
+            match Domain::parse(&domain.text) {
+                Some(known) => {
+                    let name = format!("{}.{}", self.instances[instance].path, declaration.name.text);
+                    self.port_domains.push((bond, known, declaration.span, name));
+                }
+                None => {
+                    let names = DOMAINS.iter().map(|info| info.name);
+                    let help = match closest(&domain.text, names.clone()) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => format!("the domains are: {}", names.collect::<Vec<_>>().join(", ")),
+                    };
+                    let message = format!("`{}` is not a domain", domain.text);
+                    self.report.push(Diagnostic::new(code::UNKNOWN_NAME, message).at(domain.span).help(help));
+                }
+            }
+        }
+    }
+
+    /// Names given by the user: the outermost name of a bond wins.
+    fn given_names(&self, segments: &[Segment], chains: &[Vec<usize>]) -> Vec<Option<String>> {
+        chains
+            .iter()
+            .map(|chain| {
+                let named = chain.iter().filter_map(|&s| segments[s].name);
+                let (instance, named) = named.min_by_key(|(instance, _)| self.instances[*instance].depth)?;
+                let name = self.infos[self.instances[instance].model].bond_names[named];
+                Some(self.full_name(instance, &name.text))
+            })
+            .collect()
+    }
+}
+
+pub(super) fn statement_span(statement: &Statement) -> Span {
+    match statement {
+        Statement::Param(s) => s.span,
+        Statement::Input(s) | Statement::Output(s) | Statement::Signal(s) => s.span,
+        Statement::Element(s) => s.span,
+        Statement::Bonds(s) => s.span,
+        Statement::Init(s) => s.span,
+        Statement::Port(s) => s.span,
+        Statement::Use(s) => s.span,
+        Statement::For(s) => s.span,
+        Statement::Prefer(s) => s.span,
+        Statement::Causality(s) => s.span,
+    }
+}

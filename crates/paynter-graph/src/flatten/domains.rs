@@ -1,0 +1,215 @@
+//! Which physical domain each bond is in, as far as units and ports tell.
+//!
+//! Bonds that meet at junctions share a domain. Each unit leaves a set of
+//! domains that it fits; transformers and gyrators carry the sets across
+//! until nothing changes. An empty set is a mistake, and the two elements
+//! that made it so are named.
+
+use paynter_base::{Diagnostic, Span, code};
+use paynter_language::ast::Kind;
+use rustc_hash::FxHashMap;
+
+use super::Flattener;
+use crate::dimension::Dimension;
+use crate::domain::{Domain, DomainInfo, DomainSet};
+use crate::model::{BondId, ElementId, is_junction};
+
+/// Bonds of one domain.
+#[derive(Debug, Clone)]
+struct Component {
+    domains: DomainSet,
+    /// What narrowed the set first, in words, and where.
+    witness: Option<(String, Span)>,
+}
+
+/// A two-port between components, with the dimension of its modulus if known.
+struct Link {
+    element: ElementId,
+    components: [usize; 2],
+    modulus: Option<Dimension>,
+}
+
+impl Flattener<'_, '_> {
+    pub(super) fn infer_domains(&mut self) {
+        let component_of = self.components();
+        let count = component_of.iter().max().map_or(0, |&c| c + 1);
+        let mut components = vec![Component { domains: DomainSet::ALL, witness: None }; count];
+        for (bond, domain, span, name) in std::mem::take(&mut self.port_domains) {
+            let text = format!("the port `{name}` is {}", domain.name());
+            self.narrow(&mut components[component_of[bond.index()]], DomainSet::only(domain), &text, span);
+        }
+        self.narrow_by_units(&mut components, &component_of);
+        self.narrow_by_links(&mut components, &component_of);
+        self.record_domains(&components, &component_of);
+    }
+
+    /// Numbers the groups of bonds that meet at junctions.
+    fn components(&self) -> Vec<usize> {
+        let n = self.graph.bonds.len();
+        let mut parent: Vec<usize> = (0..n).collect();
+        for element in self.graph.elements.iter().filter(|e| is_junction(e.kind)) {
+            for pair in element.ports.windows(2) {
+                let (a, b) = (find(&mut parent, pair[0].bond.index()), find(&mut parent, pair[1].bond.index()));
+                parent[a.max(b)] = a.min(b);
+            }
+        }
+        let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
+        (0..n)
+            .map(|bond| {
+                let root = find(&mut parent, bond);
+                let next = numbers.len();
+                *numbers.entry(root).or_insert(next)
+            })
+            .collect()
+    }
+
+    fn narrow(&mut self, component: &mut Component, allowed: DomainSet, text: &str, span: Span) {
+        let both = component.domains.and(allowed);
+        if both.is_empty() {
+            let (other, place) = component.witness.clone().unwrap_or_else(|| (String::new(), span));
+            let message = format!("{text}, but {other}");
+            let diagnostic = Diagnostic::new(code::DOMAIN_MISMATCH, message).at(span);
+            self.report.push(diagnostic.label(place, other));
+            return;
+        }
+        if both != component.domains && component.witness.is_none() {
+            component.witness = Some((text.to_owned(), span));
+        }
+        component.domains = both;
+    }
+
+    fn narrow_by_units(&mut self, components: &mut [Component], component_of: &[usize]) {
+        for id in self.graph.element_ids() {
+            let kind = self.graph.element(id).kind;
+            for port in 0..self.graph.element(id).ports.len() {
+                let bond = self.graph.element(id).ports[port].bond;
+                let component = component_of[bond.index()];
+                let (name, span) = (self.graph.element(id).name.clone(), self.graph.element(id).span);
+                if kind == Kind::Rs && port == 1 {
+                    let text = format!("port 2 of RS `{name}` is thermal (temperature and entropy flow)");
+                    self.narrow(&mut components[component], DomainSet::only(Domain::Thermal), &text, span);
+                    continue;
+                }
+                let Some(&dimension) = self.value_dimensions.get(&(id, port)) else { continue };
+                let Some((meaning, of)) = value_meaning(kind) else { continue };
+                let fits = DomainSet::filter(|info| of(info) == dimension);
+                if fits.is_empty() {
+                    let message = format!(
+                        "the value of {} `{name}` is in {dimension}, which is {meaning} in no domain",
+                        kind.word()
+                    );
+                    let diagnostic = Diagnostic::new(code::UNIT_MISMATCH, message).at(span);
+                    self.report.push(diagnostic.help(format!("the value of {} is {meaning}: check its unit", kind.word())));
+                    continue;
+                }
+                let names: Vec<&str> = fits.iter().map(|info| info.name).collect();
+                let text = format!("{} `{name}` in {dimension} is {}", kind.word(), names.join(" or "));
+                self.narrow(&mut components[component], fits, &text, span);
+            }
+        }
+    }
+
+    fn narrow_by_links(&mut self, components: &mut [Component], component_of: &[usize]) {
+        let mut links = Vec::new();
+        let mut by_component: Vec<Vec<usize>> = vec![Vec::new(); components.len()];
+        for id in self.graph.element_ids() {
+            let element = self.graph.element(id);
+            if !matches!(element.kind, Kind::Tf | Kind::Gy) || element.ports.len() != 2 {
+                continue;
+            }
+            let ends = [0, 1].map(|port| component_of[element.ports[port].bond.index()]);
+            for end in ends {
+                by_component[end].push(links.len());
+            }
+            links.push(Link { element: id, components: ends, modulus: self.value_dimensions.get(&(id, 0)).copied() });
+        }
+        let mut work: Vec<usize> = (0..links.len()).rev().collect();
+        while let Some(k) = work.pop() {
+            let link = &links[k];
+            let gyrator = self.graph.element(link.element).kind == Kind::Gy;
+            let fits = |a: &DomainInfo, b: &DomainInfo| link_fits(a, b, link.modulus, gyrator);
+            let [first, second] = link.components;
+            let (left, right) = (components[first].domains, components[second].domains);
+            let new_left = left.and(DomainSet::filter(|a| right.iter().any(|b| fits(a, b))));
+            let new_right = right.and(DomainSet::filter(|b| left.iter().any(|a| fits(a, b))));
+            if new_left.is_empty() || new_right.is_empty() {
+                self.report_link(link, &components[first], &components[second]);
+                continue;
+            }
+            let element = self.graph.element(link.element);
+            for (component, new) in [(first, new_left), (second, new_right)] {
+                if components[component].domains == new {
+                    continue;
+                }
+                components[component].domains = new;
+                if components[component].witness.is_none() {
+                    let names: Vec<&str> = new.iter().map(|info| info.name).collect();
+                    let text = format!("{} `{}` leads to {} here", element.kind.word(), element.name, names.join(" or "));
+                    components[component].witness = Some((text, element.span));
+                }
+                work.extend(by_component[component].iter().filter(|&&other| other != k));
+            }
+        }
+    }
+
+    fn report_link(&mut self, link: &Link, first: &Component, second: &Component) {
+        let element = self.graph.element(link.element);
+        let unit = link.modulus.map_or(String::new(), |m| format!(" with a modulus in {m}"));
+        let message = format!("{} `{}`{unit} does not fit the domains at its ports", element.kind.word(), element.name);
+        let mut diagnostic = Diagnostic::new(code::DOMAIN_MISMATCH, message).at(element.span);
+        for (text, span) in [&first.witness, &second.witness].into_iter().flatten() {
+            diagnostic = diagnostic.label(*span, text.clone());
+        }
+        let help = if element.kind == Kind::Tf {
+            "the modulus of a TF is effort 1 over effort 2, and flow 2 over flow 1"
+        } else {
+            "the modulus of a GY is effort 1 over flow 2, and effort 2 over flow 1"
+        };
+        self.report.push(diagnostic.help(help));
+    }
+
+    fn record_domains(&mut self, components: &[Component], component_of: &[usize]) {
+        for id in self.graph.element_ids() {
+            for port in 0..self.graph.element(id).ports.len() {
+                let bond: BondId = self.graph.element(id).ports[port].bond;
+                let domains = components[component_of[bond.index()]].domains;
+                self.graph.elements[id.index()].ports[port].domain = domains.decided();
+                let element = self.graph.element(id);
+                if element.kind == Kind::I && domains.iter().all(|info| info.momentum.is_none()) {
+                    let message = format!("I `{}` is in a domain without momentum ({})", element.name, domains.iter().map(|d| d.name).collect::<Vec<_>>().join(" or "));
+                    self.report.push(Diagnostic::new(code::NO_MOMENTUM, message).at(element.span));
+                }
+            }
+        }
+    }
+}
+
+fn find(parent: &mut [usize], mut i: usize) -> usize {
+    while parent[i] != i {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    i
+}
+
+/// What the value of an element is, in words and as a dimension.
+fn value_meaning(kind: Kind) -> Option<(&'static str, fn(&DomainInfo) -> Dimension)> {
+    Some(match kind {
+        Kind::Se => ("an effort", |d| d.effort_dimension),
+        Kind::Sf => ("a flow", |d| d.flow_dimension),
+        Kind::R | Kind::Rs | Kind::Sw => ("effort over flow", |d| d.effort_dimension.over(d.flow_dimension)),
+        Kind::C => ("displacement over effort", |d| d.displacement_dimension().over(d.effort_dimension)),
+        Kind::I => ("momentum over flow", |d| d.momentum_dimension().over(d.flow_dimension)),
+        _ => return None,
+    })
+}
+
+/// Whether a two-port may stand between two domains: its modulus fits and power is conserved.
+fn link_fits(a: &DomainInfo, b: &DomainInfo, modulus: Option<Dimension>, gyrator: bool) -> bool {
+    let ratios = if gyrator {
+        [a.effort_dimension.over(b.flow_dimension), b.effort_dimension.over(a.flow_dimension)]
+    } else {
+        [a.effort_dimension.over(b.effort_dimension), b.flow_dimension.over(a.flow_dimension)]
+    };
+    ratios[0] == ratios[1] && modulus.is_none_or(|m| m == ratios[0])
+}

@@ -1,0 +1,553 @@
+//! Values and laws of elements, initial states, signals, outputs, causality by hand.
+
+use paynter_algebra::{Expr, Symbol};
+use paynter_base::{Diagnostic, Span, closest, code};
+use paynter_language::ast::{self, Body, ExprKind, Kind, Statement};
+
+use super::Flattener;
+use super::expression::{Context, Dim};
+use super::program::Part;
+use crate::model::{BondId, ElementId, Equation, Law, Output, Override, Variable, is_storage};
+
+impl<'a> Flattener<'a, '_> {
+    /// Calls `each` with every element of every instance.
+    fn for_elements(&mut self, each: impl Fn(&mut Self, usize, ElementId, &'a ast::Element)) {
+        for instance in 0..self.instances.len() {
+            let model = self.instances[instance].model;
+            for e in 0..self.instances[instance].elements.len() {
+                let id = self.instances[instance].elements[e];
+                let element = self.infos[model].elements[e];
+                each(self, instance, id, element);
+            }
+        }
+    }
+
+    /// Lowers `= value` and `= [[…]]`, and remembers the dimensions that units fix.
+    pub(super) fn lower_values(&mut self) {
+        self.for_elements(|this, instance, id, ast| this.lower_value(instance, id, ast));
+    }
+
+    fn lower_value(&mut self, instance: usize, id: ElementId, ast: &'a ast::Element) {
+        let name = &ast.name.text;
+        let plain = matches!(ast.kind, Kind::Zero | Kind::One | Kind::De | Kind::Df);
+        match &ast.body {
+            Body::None if plain || ast.kind == Kind::Sw => {}
+            Body::None => {
+                let (what, help) = missing(ast.kind, name);
+                let message = format!("{} `{name}` has no {what}", ast.kind.word());
+                self.report.push(Diagnostic::new(code::MISSING_VALUE, message).at(ast.span).help(help));
+            }
+            Body::Value(value) if plain => {
+                let message = format!("{} `{name}` takes no value", ast.kind.word());
+                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(value.span).help("delete the value"));
+            }
+            Body::Value(_) if ast.kind == Kind::Sw => {
+                let message = format!("the switch `{name}` is given by a value");
+                let help = format!("write `Sw {name} when (condition) {{ Ron = … }}`");
+                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(ast.span).help(help));
+            }
+            Body::Value(value) => {
+                let typed = self.lower_number(instance, &[], Context::Everything, value);
+                if ast.ports.is_some() && self.port_count(instance, ast).is_some_and(|n| n > 1) {
+                    let message = format!("the field `{name}` has one value for several ports");
+                    let help = "write a matrix, `= [[a, b], [c, d]]`, or one law for each port in braces";
+                    self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(value.span).help(help));
+                    return;
+                }
+                if let Dim::Hard(dimension) = typed.dim {
+                    self.value_dimensions.insert((id, 0), dimension);
+                }
+                self.graph.elements[id.index()].law = Law::Value(typed.expr);
+            }
+            Body::Matrix(rows, span) => self.lower_matrix(instance, id, ast, rows, *span),
+            Body::Laws(..) => {}
+        }
+        if ast.condition.is_some() && ast.kind != Kind::Sw {
+            let message = format!("`when` belongs to switches, not to {} `{name}`", ast.kind.word());
+            self.report.push(Diagnostic::new(code::MISPLACED, message).at(ast.span).help("write `Sw`, or use `if(…)` in the value"));
+        }
+    }
+
+    fn lower_matrix(
+        &mut self,
+        instance: usize,
+        id: ElementId,
+        ast: &'a ast::Element,
+        rows: &'a [Vec<ast::Expr>],
+        span: Span,
+    ) {
+        let name = &ast.name.text;
+        if !matches!(ast.kind, Kind::R | Kind::C | Kind::I) {
+            let message = format!("{} `{name}` cannot be given by a matrix", ast.kind.word());
+            self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help("only R, C and I become fields"));
+            return;
+        }
+        let n = self.port_count(instance, ast).unwrap_or(rows.len());
+        if rows.len() != n || rows.iter().any(|row| row.len() != n) {
+            let shape = format!("{} rows of {}", rows.len(), rows.first().map_or(0, Vec::len));
+            let message = format!("the matrix of `{name}` must have {n} rows of {n}, but has {shape}");
+            self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help("give one row and one column for each port"));
+            return;
+        }
+        let mut matrix = Vec::with_capacity(n);
+        for (i, row) in rows.iter().enumerate() {
+            let mut lowered = Vec::with_capacity(n);
+            for (j, entry) in row.iter().enumerate() {
+                let typed = self.lower_number(instance, &[], Context::Everything, entry);
+                if let (Dim::Hard(dimension), true) = (typed.dim, i == j) {
+                    self.value_dimensions.insert((id, i), dimension);
+                }
+                lowered.push(typed.expr);
+            }
+            matrix.push(lowered);
+        }
+        self.graph.elements[id.index()].law = Law::Matrix(matrix);
+    }
+
+    /// Lowers the laws in braces, switches, and initial states; domains are known by now.
+    pub(super) fn lower_laws(&mut self) {
+        self.for_elements(|this, instance, id, ast| {
+            if ast.kind == Kind::Sw {
+                this.lower_switch(instance, id, ast);
+            } else if let Body::Laws(laws, span) = &ast.body {
+                this.lower_equations(instance, id, ast, laws, *span);
+            }
+        });
+    }
+
+    fn lower_equations(
+        &mut self,
+        instance: usize,
+        id: ElementId,
+        ast: &'a ast::Element,
+        laws: &'a [ast::Law],
+        span: Span,
+    ) {
+        let name = &ast.name.text;
+        if !matches!(ast.kind, Kind::R | Kind::C | Kind::I) {
+            let message = format!("{} `{name}` takes a value, not laws in braces", ast.kind.word());
+            let help = format!("write `{} {name} = value`", ast.kind.word());
+            self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help(help));
+            return;
+        }
+        let n = self.port_count(instance, ast).unwrap_or(1);
+        let mut equations = Vec::new();
+        for law in laws {
+            match law {
+                ast::Law::Equation { left, right, span } => {
+                    let context = Context::Law(id, n);
+                    let a = self.lower_number(instance, &[], context, left);
+                    let b = self.lower_number(instance, &[], context, right);
+                    if let (Dim::Hard(x), Dim::Hard(y)) = (a.dim, b.dim)
+                        && x != y
+                    {
+                        let message = format!("the law of `{name}` equates {x} with {y}");
+                        self.report.push(Diagnostic::new(code::UNIT_MISMATCH, message).at(*span));
+                    }
+                    let solved_for = self.written_direction(a.expr, b.expr, n);
+                    equations.push(Equation { left: a.expr, right: b.expr, solved_for, span: *span });
+                }
+                ast::Law::Init { state, value, span } => {
+                    let value = self.lower_number(instance, &[], Context::Parameters, value).expr;
+                    self.add_initial(id, Some(n), state, value, *span);
+                }
+            }
+        }
+        self.check_equations(id, ast, n, &equations, span);
+        self.graph.elements[id.index()].law = Law::Equations(equations);
+    }
+
+    /// The local variable that stands alone on one side and not on the other.
+    fn written_direction(&self, left: Expr, right: Expr, ports: usize) -> Option<Symbol> {
+        let alone = |one: Expr, other: Expr| {
+            let symbol = self.pool.as_symbol(one)?;
+            let local = (0..ports).any(|k| self.graph.locals.port(ports, k).contains(&symbol));
+            (local && !self.pool.depends_on(other, symbol)).then_some(symbol)
+        };
+        alone(left, right).or_else(|| alone(right, left))
+    }
+
+    fn check_equations(&mut self, id: ElementId, ast: &ast::Element, n: usize, equations: &[Equation], span: Span) {
+        let name = &ast.name.text;
+        if equations.len() != n {
+            let message = format!("`{name}` has {} law{} for {n} port{}", equations.len(), plural(equations.len()), plural(n));
+            self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help("give one law for each port"));
+        }
+        let kind = self.graph.element(id).kind;
+        let mut seen = vec![[false; 4]; n];
+        for equation in equations {
+            let mut any = false;
+            for (k, seen) in seen.iter_mut().enumerate() {
+                for (slot, symbol) in self.graph.locals.port(n, k).into_iter().enumerate() {
+                    if self.pool.depends_on(equation.left, symbol) || self.pool.depends_on(equation.right, symbol) {
+                        seen[slot] = true;
+                        any = true;
+                    }
+                }
+            }
+            if !any {
+                let message = format!("this law of `{name}` does not contain its own variables");
+                let help = match kind {
+                    Kind::C => "a C relates e and q",
+                    Kind::I => "an I relates f and p",
+                    _ => "an R relates e and f",
+                };
+                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(equation.span).help(help));
+            }
+        }
+        // e f q p: what each kind relates, and what it must leave out.
+        let (needs, refuses, help) = match kind {
+            Kind::C => ([true, false, true, false], 1, "a C relates e and q; its flow is the rate of q by itself"),
+            Kind::I => ([false, true, false, true], 0, "an I relates f and p; its effort is the rate of p by itself"),
+            _ => ([true, true, false, false], usize::MAX, "an R relates e and f"),
+        };
+        for (k, seen) in seen.iter().enumerate() {
+            let port = if n == 1 { String::new() } else { format!(" at port {}", k + 1) };
+            if seen.get(refuses) == Some(&true) {
+                let letter = if refuses == 1 { "f" } else { "e" };
+                let message = format!("the law of `{name}` contains `{letter}`{port}");
+                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help(help));
+            } else if equations.len() == n && (0..4).any(|slot| needs[slot] && !seen[slot]) {
+                let letters = ["e", "f", "q", "p"];
+                let lacking: Vec<&str> = (0..4).filter(|&s| needs[s] && !seen[s]).map(|s| letters[s]).collect();
+                let message = format!("no law of `{name}` contains `{}`{port}", lacking.join("`, `"));
+                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help(help));
+            }
+        }
+    }
+
+    fn lower_switch(&mut self, instance: usize, id: ElementId, ast: &'a ast::Element) {
+        let name = &ast.name.text;
+        let Some(condition) = &ast.condition else {
+            let message = format!("the switch `{name}` does not say when it is closed");
+            let help = format!("write `Sw {name} when (condition) {{ Ron = … }}`");
+            self.report.push(Diagnostic::new(code::MISSING_VALUE, message).at(ast.span).help(help));
+            return;
+        };
+        let condition = self.lower_condition(instance, Context::Everything, condition);
+        let (mut on, mut off) = (None, None);
+        let laws: &'a [ast::Law] = if let Body::Laws(laws, _) = &ast.body { laws } else { &[] };
+        for law in laws {
+            let (target, value, span) = match law {
+                ast::Law::Equation { left, right, span } => (left, right, *span),
+                ast::Law::Init { span, .. } => {
+                    let message = format!("the switch `{name}` has no state");
+                    self.report.push(Diagnostic::new(code::BAD_INITIAL, message).at(*span));
+                    continue;
+                }
+            };
+            let slot = match &target.kind {
+                ExprKind::Path(path) if path.segments.len() == 1 => match path.segments[0].name.text.as_str() {
+                    "Ron" => Some(&mut on),
+                    "Goff" => Some(&mut off),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let Some(slot) = slot else {
+                let message = format!("a switch has only `Ron` and `Goff`, not this");
+                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help("write `{ Ron = 0.01; Goff = 1e-9 }`"));
+                continue;
+            };
+            *slot = Some(value);
+        }
+        let Some(on) = on else {
+            let message = format!("the switch `{name}` has no resistance when closed");
+            let help = format!("write `Sw {name} when (…) {{ Ron = 0.01 }}`");
+            self.report.push(Diagnostic::new(code::MISSING_VALUE, message).at(ast.span).help(help));
+            return;
+        };
+        let on_typed = self.lower_number(instance, &[], Context::Everything, on);
+        if let Dim::Hard(dimension) = on_typed.dim {
+            self.value_dimensions.insert((id, 0), dimension);
+        }
+        let off_expr = match off {
+            Some(off) => self.lower_number(instance, &[], Context::Everything, off).expr,
+            None => self.pool.zero(),
+        };
+        let number = self.numeric(on_typed.expr);
+        if number <= 0.0 {
+            let message = format!("`Ron` of the switch `{name}` is {number}; it must be positive");
+            self.report.push(Diagnostic::new(code::BAD_VALUE, message).at(on.span).help("give a small positive resistance"));
+        }
+        let number = self.numeric(off_expr);
+        if let (true, Some(off)) = (number < 0.0, off) {
+            let message = format!("`Goff` of the switch `{name}` is {number}; it must not be negative");
+            self.report.push(Diagnostic::new(code::BAD_VALUE, message).at(off.span).help("give zero or a small positive conductance"));
+        }
+        self.graph.elements[id.index()].law = Law::Switch { condition, on: on_typed.expr, off: off_expr };
+    }
+
+    /// Records the initial state `q`, `p`, `q1` … of a storage.
+    fn add_initial(&mut self, id: ElementId, ports: Option<usize>, state: &ast::Name, value: Expr, span: Span) {
+        let element = self.graph.element(id);
+        let n = ports.unwrap_or(element.ports.len()).max(1);
+        let letter = if element.kind == Kind::I { "p" } else { "q" };
+        let port = match state.text.strip_prefix(letter) {
+            Some("") if n == 1 => Some(0),
+            Some(digits) => digits.parse::<usize>().ok().and_then(|k| k.checked_sub(1)).filter(|k| *k < n && n > 1),
+            None => None,
+        };
+        let Some(port) = port.filter(|_| is_storage(element.kind)) else {
+            let message = format!("`{}` has no state `{}`", element.name, state.text);
+            let help = match (element.kind, n) {
+                (Kind::C, 1) => "the state of a C is `q`".to_owned(),
+                (Kind::I, 1) => "the state of an I is `p`".to_owned(),
+                (Kind::C | Kind::I, n) => format!("its states are {letter}1 … {letter}{n}"),
+                _ => "only C and I have states; an integrator's initial value stands in `integral(x, x0)`".to_owned(),
+            };
+            self.report.push(Diagnostic::new(code::BAD_INITIAL, message).at(span).help(help));
+            return;
+        };
+        if let Some((_, _, first)) = element.initial.iter().find(|(p, _, _)| *p == port) {
+            let message = format!("the initial state of `{}` is given twice", element.name);
+            let diagnostic = Diagnostic::new(code::DUPLICATE_NAME, message).at(span).label(*first, "first here");
+            self.report.push(diagnostic.help("delete one of the two"));
+            return;
+        }
+        self.graph.elements[id.index()].initial.push((port, value, span));
+    }
+
+    /// Lowers signals, outputs and `init` statements.
+    pub(super) fn lower_quantities(&mut self) {
+        for instance in 0..self.instances.len() {
+            let model = self.instances[instance].model;
+            for i in 0..self.infos[model].signals.len() {
+                self.lower_signal(instance, i);
+            }
+            for i in 0..self.infos[model].outputs.len() {
+                self.lower_output(instance, self.infos[model].outputs[i]);
+            }
+            let statements: &'a [Statement] = &self.infos[model].ast.statements;
+            self.each_in_loops(instance, statements, &mut Vec::new(), &mut |this, loops, statement| {
+                if let Statement::Init(init) = statement {
+                    this.lower_init(instance, loops, init);
+                }
+            });
+        }
+    }
+
+    /// Visits statements with their loops unrolled.
+    fn each_in_loops(
+        &mut self,
+        instance: usize,
+        statements: &'a [Statement],
+        loops: &mut Vec<(&'a str, i64)>,
+        visit: &mut dyn FnMut(&mut Self, &[(&'a str, i64)], &'a Statement),
+    ) {
+        for statement in statements {
+            match statement {
+                Statement::For(each) if contains_other_than_bonds(&each.statements) => {
+                    let Some((low, high)) = self.range(instance, loops, &each.range) else { continue };
+                    for i in low..=high {
+                        loops.push((&each.variable.text, i));
+                        self.each_in_loops(instance, &each.statements, loops, visit);
+                        loops.pop();
+                    }
+                }
+                other => visit(self, loops, other),
+            }
+        }
+    }
+
+    fn lower_signal(&mut self, instance: usize, i: usize) {
+        let model = self.instances[instance].model;
+        let quantity = self.infos[model].signals[i];
+        let variable = self.instances[instance].signals[i];
+        let Some(value) = &quantity.value else { return };
+        if let Some(unit) = &quantity.unit {
+            self.read_unit(Some(unit));
+        }
+        self.integral_owner = Some((self.full_name(instance, &quantity.name.text), 0));
+        match (variable, &value.kind) {
+            (Variable::Integrator(k), ExprKind::Call(function, arguments)) => {
+                let (rate, initial) = self.lower_integral(instance, function, arguments, value.span);
+                let integrator = &mut self.graph.integrators[k as usize];
+                (integrator.rate, integrator.initial) = (rate, initial);
+            }
+            (Variable::Signal(k), _) => {
+                let typed = self.lower_number(instance, &[], Context::Everything, value);
+                self.graph.signals[k as usize].value = typed.expr;
+            }
+            _ => {}
+        }
+        self.integral_owner = None;
+    }
+
+    /// Lowers the arguments of `integral(x, x0)`.
+    pub(super) fn lower_integral(
+        &mut self,
+        instance: usize,
+        function: &'a ast::Name,
+        arguments: &'a [ast::Expr],
+        span: Span,
+    ) -> (Expr, Expr) {
+        let (rate, initial) = match arguments {
+            [rate] => (rate, None),
+            [rate, initial] => (rate, Some(initial)),
+            _ => {
+                let zero = self.wrong_count(function, 2, span).expr;
+                return (zero, zero);
+            }
+        };
+        let rate = self.lower_number(instance, &[], Context::Everything, rate).expr;
+        let initial = match initial {
+            Some(initial) => self.lower_number(instance, &[], Context::Parameters, initial).expr,
+            None => self.pool.zero(),
+        };
+        (rate, initial)
+    }
+
+    fn lower_output(&mut self, instance: usize, quantity: &'a ast::Quantity) {
+        let name = self.full_name(instance, &quantity.name.text);
+        let Some(value) = &quantity.value else {
+            let message = format!("the output `{name}` has no expression");
+            let help = format!("write `output {} = ELEMENT.e`, or `.f`, `.q`, `.p`", quantity.name.text);
+            self.report.push(Diagnostic::new(code::MISSING_VALUE, message).at(quantity.span).help(help));
+            return;
+        };
+        let unit = self.read_unit(quantity.unit.as_ref());
+        let typed = self.lower_number(instance, &[], Context::Everything, value);
+        self.check_declared(&unit, typed, value.span, &quantity.name.text);
+        let doc = quantity.doc.clone();
+        self.graph.outputs.push(Output { name, value: typed.expr, unit, doc, span: quantity.span });
+    }
+
+    fn lower_init(&mut self, instance: usize, loops: &[(&'a str, i64)], init: &'a ast::Init) {
+        let value = self.lower_number(instance, loops, Context::Parameters, &init.value).expr;
+        let Some((state, parents)) = init.target.segments.split_last() else { return };
+        if parents.is_empty() {
+            let message = format!("`{}` is not a state", state.name.text);
+            let help = "write `init NAME.q = …` for a C, `init NAME.p = …` for an I; an integrator's initial value stands in `integral(x, x0)`";
+            self.report.push(Diagnostic::new(code::BAD_INITIAL, message).at(init.span).help(help));
+            return;
+        }
+        if let Some(element) = self.find_element(instance, loops, parents) {
+            self.add_initial(element, None, &state.name, value, init.span);
+        }
+    }
+
+    /// The element a path names.
+    fn find_element(
+        &mut self,
+        instance: usize,
+        loops: &[(&'a str, i64)],
+        segments: &'a [ast::Segment],
+    ) -> Option<ElementId> {
+        let (owner, rest) = self.descend(instance, loops, segments)?;
+        let model = self.instances[owner].model;
+        let name = match rest {
+            Some(segment) => &segment.name,
+            None => &segments.last()?.name,
+        };
+        match self.infos[model].parts.get(name.text.as_str()) {
+            Some(&Part::Element(e)) if rest.is_some() => Some(self.instances[owner].elements[e]),
+            _ => {
+                self.unknown_part(model, name);
+                None
+            }
+        }
+    }
+
+    /// Lowers `prefer` and `causality` statements.
+    pub(super) fn lower_causality(&mut self) {
+        for instance in 0..self.instances.len() {
+            let model = self.instances[instance].model;
+            let statements: &'a [Statement] = &self.infos[model].ast.statements;
+            self.each_in_loops(instance, statements, &mut Vec::new(), &mut |this, loops, statement| match statement {
+                Statement::Prefer(prefer) => this.lower_prefer(instance, loops, prefer),
+                Statement::Causality(causality) => this.lower_stroke(instance, loops, causality),
+                _ => {}
+            });
+        }
+    }
+
+    fn lower_prefer(&mut self, instance: usize, loops: &[(&'a str, i64)], prefer: &'a ast::Prefer) {
+        let (segments, port) = match prefer.target.segments.split_last() {
+            Some((last, rest)) if !rest.is_empty() && last.name.text.bytes().all(|b| b.is_ascii_digit()) => {
+                (rest, last.name.text.parse::<usize>().ok().and_then(|k| k.checked_sub(1)))
+            }
+            _ => (prefer.target.segments.as_slice(), None),
+        };
+        let Some(element) = self.find_element(instance, loops, segments) else { return };
+        let found = self.graph.element(element);
+        if !is_storage(found.kind) {
+            let message = format!("{} `{}` stores nothing: only C and I are in integral or derivative causality", found.kind.word(), found.name);
+            self.report.push(Diagnostic::new(code::BAD_OVERRIDE, message).at(prefer.span));
+            return;
+        }
+        if port.is_some_and(|port| port >= found.ports.len()) {
+            let message = format!("`{}` has only {} ports", found.name, found.ports.len());
+            self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(prefer.span));
+            return;
+        }
+        self.graph.overrides.push(Override::Prefer { element, port, integral: prefer.integral, span: prefer.span });
+    }
+
+    fn lower_stroke(&mut self, instance: usize, loops: &[(&'a str, i64)], causality: &'a ast::Causality) {
+        let Some(bond) = self.find_bond(instance, loops, &causality.bond) else { return };
+        let Some(element) = self.find_element(instance, loops, &causality.element.segments) else { return };
+        let ends = [self.graph.bond(bond).from.element, self.graph.bond(bond).to.element];
+        if !ends.contains(&element) {
+            let message = format!("the bond `{}` does not touch `{}`", self.graph.bond(bond).name, self.graph.element(element).name);
+            let names = ends.map(|end| self.graph.element(end).name.clone());
+            let help = format!("it joins `{}` and `{}`", names[0], names[1]);
+            self.report.push(Diagnostic::new(code::BAD_OVERRIDE, message).at(causality.span).help(help));
+            return;
+        }
+        self.graph.overrides.push(Override::Stroke { bond, effort_into: element, span: causality.span });
+    }
+
+    /// The bond a path names: by its own name, by its number (`b3`), or as the only bond of an element.
+    fn find_bond(&mut self, instance: usize, loops: &[(&'a str, i64)], path: &'a ast::Path) -> Option<BondId> {
+        let (owner, rest) = self.descend(instance, loops, &path.segments)?;
+        let model = self.instances[owner].model;
+        let name = &rest.or(path.segments.last())?.name;
+        match self.infos[model].parts.get(name.text.as_str()).copied() {
+            Some(Part::Bond(b)) => return self.bonds_by_name[owner][b],
+            Some(Part::Element(e)) if rest.is_some() => {
+                let element = self.instances[owner].elements[e];
+                if let [port] = self.graph.element(element).ports[..] {
+                    return Some(port.bond);
+                }
+            }
+            _ => {}
+        }
+        let full = self.full_name(owner, &name.text);
+        if let Some(i) = self.graph.bonds.iter().position(|bond| bond.name == full) {
+            return Some(BondId(i as u32));
+        }
+        let names = self.graph.bonds.iter().map(|bond| bond.name.as_str());
+        let help = match closest(&full, names) {
+            Some(near) => format!("did you mean `{near}`? Name a bond with `a -> b as NAME`"),
+            None => "name the bond where it is drawn: `a -> b as NAME`".to_owned(),
+        };
+        let message = format!("there is no bond `{}`", name.text);
+        self.report.push(Diagnostic::new(code::UNKNOWN_NAME, message).at(path.span).help(help));
+        None
+    }
+}
+
+fn contains_other_than_bonds(statements: &[Statement]) -> bool {
+    statements.iter().any(|statement| match statement {
+        Statement::For(each) => contains_other_than_bonds(&each.statements),
+        Statement::Bonds(_) => false,
+        _ => true,
+    })
+}
+
+fn missing(kind: Kind, name: &str) -> (&'static str, String) {
+    match kind {
+        Kind::Se => ("effort", format!("write `Se {name} = effort`")),
+        Kind::Sf => ("flow", format!("write `Sf {name} = flow`")),
+        Kind::Tf | Kind::Gy => ("modulus", format!("write `{} {name} = modulus`", kind.word())),
+        Kind::C => ("value", format!("write `C {name} = capacitance`, or a law such as `C {name} {{ e = k*q }}`")),
+        Kind::I => ("value", format!("write `I {name} = inertia`, or a law such as `I {name} {{ f = p/m }}`")),
+        Kind::Rs => ("value", format!("write `RS {name} = resistance`")),
+        _ => ("value", format!("write `R {name} = resistance`, or a law such as `R {name} {{ e = r*f }}`")),
+    }
+}
+
+fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}

@@ -1,0 +1,224 @@
+//! From syntax to one flat bond graph: submodels are instantiated, names
+//! resolved, ports joined, units and domains checked.
+//!
+//! Mistakes are collected; what could be understood is returned even so, and
+//! the caller looks at the diagnostics before going on.
+
+mod bonds;
+mod domains;
+mod elements;
+mod expression;
+mod instance;
+mod program;
+mod validate;
+
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
+use paynter_language::ast;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::model::{BondGraph, Locals, Variables};
+use instance::Instance;
+use program::ModelInfo;
+
+/// More elements than this are refused: a slip in an array size should not fill the memory.
+pub const MAX_ELEMENTS: usize = 2_000_000;
+
+/// What to flatten, and what to change on the way.
+#[derive(Debug, Clone, Default)]
+pub struct FlattenOptions {
+    /// The model to take; the last of the root file where absent.
+    pub model: Option<String>,
+    /// Values that replace those of parameters and inputs.
+    pub set: Vec<Setting>,
+}
+
+/// `--set NAME=VALUE`: the value stands for the one in the file, in the unit declared there
+/// unless it brings its own.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The flattened name, `motor.Ra` or `c[3].m`.
+    pub name: String,
+    /// The new value.
+    pub value: ast::Expr,
+    /// A unit of its own.
+    pub unit: Option<ast::Unit>,
+}
+
+/// Flattens a program. `files` are all loaded files, the root first.
+pub fn flatten(
+    pool: &mut Pool,
+    files: &[ast::File],
+    options: &FlattenOptions,
+) -> (Option<BondGraph>, Diagnostics) {
+    let mut report = Report::default();
+    let models: Vec<&ast::Model> = files.iter().flat_map(|file| &file.models).collect();
+    let Some(top) = choose(files, &models, options, &mut report) else {
+        return (None, report.diagnostics);
+    };
+    let mut infos: Vec<ModelInfo<'_>> = models.iter().map(|model| ModelInfo::new(model, &mut report)).collect();
+    let sound = program::link(&mut infos, &mut report);
+    let time = pool.symbol("t");
+    let mut flattener = Flattener {
+        pool,
+        report,
+        infos,
+        instances: Vec::new(),
+        graph: empty_graph(models[top]),
+        settings: options.set.iter().map(|s| (crate::model::flat_name(&s.name), s)).collect(),
+        settings_used: FxHashSet::default(),
+        time,
+        tables: FxHashMap::default(),
+        bonds_by_name: Vec::new(),
+        value_dimensions: FxHashMap::default(),
+        port_domains: Vec::new(),
+        numbers: FxHashMap::default(),
+        integral_owner: None,
+        iterations: 0,
+    };
+    if sound {
+        flattener.run(top);
+        flattener.check_settings(options);
+    }
+    let graph = flattener.graph;
+    let mut diagnostics = flattener.report.diagnostics;
+    diagnostics.sort();
+    (sound.then_some(graph), diagnostics)
+}
+
+/// Chooses the model to flatten.
+fn choose(
+    files: &[ast::File],
+    models: &[&ast::Model],
+    options: &FlattenOptions,
+    report: &mut Report,
+) -> Option<usize> {
+    match &options.model {
+        None => {
+            // Imported files only lend their models; the last of the root is meant.
+            let root = files.first().map_or(0, |file| file.models.len());
+            root.checked_sub(1)
+        }
+        Some(name) => {
+            let found = models.iter().position(|model| model.name.text == *name);
+            if found.is_none() {
+                let names: Vec<&str> = models.iter().map(|m| m.name.text.as_str()).collect();
+                let mut help = format!("the file has: {}", names.join(", "));
+                if let Some(near) = paynter_base::closest(name, names.iter().copied()) {
+                    help = format!("did you mean `{near}`? {help}");
+                }
+                report.push(
+                    Diagnostic::new(code::UNKNOWN_MODEL, format!("there is no model `{name}`")).help(help),
+                );
+            }
+            found
+        }
+    }
+}
+
+fn empty_graph(model: &ast::Model) -> BondGraph {
+    BondGraph {
+        name: model.name.text.clone(),
+        doc: model.doc.clone(),
+        parameters: Vec::new(),
+        derived: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        signals: Vec::new(),
+        integrators: Vec::new(),
+        elements: Vec::new(),
+        bonds: Vec::new(),
+        overrides: Vec::new(),
+        tables: Vec::new(),
+        locals: Locals::default(),
+        variables: Variables::default(),
+    }
+}
+
+/// Collects diagnostics; a mistake in a submodel that is used a thousand times is said once.
+#[derive(Debug, Default)]
+struct Report {
+    diagnostics: Diagnostics,
+    said: FxHashSet<(Code, Option<Span>)>,
+}
+
+impl Report {
+    fn push(&mut self, diagnostic: Diagnostic) {
+        if self.said.insert((diagnostic.code, diagnostic.span)) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn has_errors(&self) -> bool {
+        self.diagnostics.has_errors()
+    }
+}
+
+/// Everything in flight while a program is flattened.
+struct Flattener<'a, 'p> {
+    pool: &'p mut Pool,
+    report: Report,
+    infos: Vec<ModelInfo<'a>>,
+    instances: Vec<Instance>,
+    graph: BondGraph,
+    settings: FxHashMap<String, &'a Setting>,
+    settings_used: FxHashSet<String>,
+    time: Symbol,
+    tables: FxHashMap<(String, String), u32>,
+    /// Per instance and named bond of its model: the bond it became.
+    bonds_by_name: Vec<Vec<Option<crate::model::BondId>>>,
+    /// Dimensions of one-port values and moduli, by element, where a unit fixes them.
+    value_dimensions: FxHashMap<(crate::model::ElementId, usize), crate::dimension::Dimension>,
+    /// Domains that submodel ports declare for their bonds.
+    port_domains: Vec<(crate::model::BondId, crate::domain::Domain, Span, String)>,
+    /// Nominal values of independent parameters.
+    numbers: FxHashMap<Symbol, f64>,
+    /// The signal whose expression is being read, and how many integrals it has inside.
+    integral_owner: Option<(String, usize)>,
+    /// Turns of all `for` loops so far.
+    iterations: usize,
+}
+
+impl<'a> Flattener<'a, '_> {
+    fn run(&mut self, top: usize) {
+        self.instantiate_all(top);
+        self.connect();
+        self.lower_values();
+        if !self.report.has_errors() {
+            self.infer_domains();
+        }
+        self.lower_laws();
+        self.lower_quantities();
+        self.lower_causality();
+        self.validate();
+    }
+
+    /// A zero to go on with after a mistake.
+    fn nothing(&mut self) -> Expr {
+        self.pool.zero()
+    }
+
+    /// Settings that named nothing are mistakes of the command line.
+    fn check_settings(&mut self, options: &FlattenOptions) {
+        for setting in &options.set {
+            if self.settings_used.contains(&crate::model::flat_name(&setting.name)) {
+                continue;
+            }
+            let parameters = self.graph.parameters.iter().map(|p| p.name.as_str());
+            let names = parameters
+                .chain(self.graph.derived.iter().map(|d| d.name.as_str()))
+                .chain(self.graph.inputs.iter().map(|i| i.name.as_str()));
+            let help = match paynter_base::closest(&setting.name, names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "name a parameter or an input of the model, as in `--set Ra=2.5`".to_owned(),
+            };
+            self.report.push(
+                Diagnostic::new(
+                    code::BAD_SET,
+                    format!("the model has no parameter or input `{}`", setting.name),
+                )
+                .help(help),
+            );
+        }
+    }
+}

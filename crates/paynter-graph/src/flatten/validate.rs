@@ -1,0 +1,281 @@
+//! Checks of the whole graph that no single statement shows.
+
+use paynter_algebra::{Expr, Symbol};
+use paynter_base::{Diagnostic, code};
+use paynter_language::ast::Kind;
+
+use super::Flattener;
+use crate::model::{ElementId, Law, Variable, is_storage};
+
+impl Flattener<'_, '_> {
+    pub(super) fn validate(&mut self) {
+        self.warn_unused();
+        self.refuse_signal_cycles();
+        if self.report.has_errors() {
+            return;
+        }
+        if self.graph.elements.is_empty() {
+            let span = self.infos[self.instances[0].model].ast.name.span;
+            let message = format!("the model `{}` has no elements", self.graph.name);
+            let help = "add elements and bonds, or start from `paynter examples`";
+            self.report.push(Diagnostic::new(code::EMPTY, message).at(span).help(help));
+        }
+        for id in self.graph.element_ids() {
+            if is_storage(self.graph.element(id).kind) {
+                self.check_storage(id);
+            }
+        }
+        self.warn_disconnected();
+    }
+
+    fn warn_unused(&mut self) {
+        let mut used_models = vec![false; self.infos.len()];
+        for instance in &self.instances {
+            used_models[instance.model] = true;
+        }
+        for (info, _) in self.infos.iter().zip(used_models).filter(|(_, used)| *used) {
+            for (param, _) in info.params.iter().zip(&info.param_used).filter(|(_, used)| !**used) {
+                let message = format!("the parameter `{}` is never used", param.name.text);
+                self.report.push(Diagnostic::new(code::UNUSED_PARAMETER, message).at(param.name.span));
+            }
+            for (input, _) in info.inputs.iter().zip(&info.input_used).filter(|(_, used)| !**used) {
+                let message = format!("the input `{}` is never used", input.name.text);
+                self.report.push(Diagnostic::new(code::UNUSED_PARAMETER, message).at(input.name.span));
+            }
+        }
+    }
+
+    /// Algebraic signals may read one another, but not in a circle.
+    fn refuse_signal_cycles(&mut self) {
+        let reads: Vec<Vec<usize>> = self
+            .graph
+            .signals
+            .iter()
+            .map(|signal| {
+                let symbols = self.pool.symbols(signal.value);
+                symbols
+                    .into_iter()
+                    .filter_map(|symbol| match self.graph.variables.meaning(symbol) {
+                        Some(Variable::Signal(i)) => Some(i as usize),
+                        _ => None,
+                    })
+                    .collect()
+            })
+            .collect();
+        let mut state = vec![0u8; reads.len()];
+        for start in 0..reads.len() {
+            if state[start] != 0 {
+                continue;
+            }
+            state[start] = 1;
+            let mut stack = vec![(start, 0)];
+            while let Some((signal, next)) = stack.last_mut() {
+                let (signal, i) = (*signal, *next);
+                if i >= reads[signal].len() {
+                    state[signal] = 2;
+                    stack.pop();
+                    continue;
+                }
+                *next += 1;
+                let target = reads[signal][i];
+                if state[target] == 0 {
+                    state[target] = 1;
+                    stack.push((target, 0));
+                } else if state[target] == 1 {
+                    let from = stack.iter().position(|&(s, _)| s == target).unwrap_or(0);
+                    let mut cycle: Vec<&str> =
+                        stack[from..].iter().map(|&(s, _)| self.graph.signals[s].name.as_str()).collect();
+                    cycle.push(&self.graph.signals[target].name);
+                    let message = format!("signals defined by one another: {}", cycle.join(" → "));
+                    let span = self.graph.signals[target].span;
+                    self.report.push(Diagnostic::new(code::CYCLIC_DEFINITION, message).at(span));
+                }
+            }
+        }
+    }
+
+    fn check_storage(&mut self, id: ElementId) {
+        let element = self.graph.element(id);
+        let (kind, name, span) = (element.kind, element.name.clone(), element.span);
+        let law = element.law.clone();
+        let expressions: Vec<Expr> = match &law {
+            Law::Value(value) => vec![*value],
+            Law::Matrix(rows) => rows.iter().flatten().copied().collect(),
+            Law::Equations(equations) => equations.iter().flat_map(|e| [e.left, e.right]).collect(),
+            _ => return,
+        };
+        if expressions.iter().any(|&e| self.is_modulated(e)) {
+            let message = format!("{} `{name}` is modulated by a signal, so energy enters or leaves it unseen", kind.word());
+            self.report.push(Diagnostic::new(code::MODULATED_STORAGE, message).at(span));
+        }
+        match &law {
+            Law::Value(value) => {
+                let number = self.numeric(*value);
+                if number < 0.0 {
+                    let message = format!("{} `{name}` is negative ({number}): it stores negative energy", kind.word());
+                    self.report.push(Diagnostic::new(code::INDEFINITE_FIELD, message).at(span).help("check its sign: a physical store is positive"));
+                }
+            }
+            Law::Matrix(rows) => self.check_matrix(kind, &name, span, rows),
+            Law::Equations(equations) => {
+                let n = element_ports(&self.graph.elements[id.index()]);
+                let locals: Vec<[Symbol; 4]> = (0..n).map(|k| self.graph.locals.port(n, k)).collect();
+                // Stored energy is a state function if the Jacobian of outputs by states is symmetric.
+                let (output, state) = if kind == Kind::C { (0, 2) } else { (1, 3) };
+                let mut explicit: Vec<Option<Expr>> = vec![None; n];
+                for equation in equations {
+                    for (k, symbols) in locals.iter().enumerate() {
+                        if equation.solved_for == Some(symbols[output]) {
+                            let alone = self.pool.as_symbol(equation.left) == Some(symbols[output]);
+                            explicit[k] = Some(if alone { equation.right } else { equation.left });
+                        }
+                    }
+                }
+                for i in 0..n {
+                    for j in 0..i {
+                        let (Some(a), Some(b)) = (explicit[i], explicit[j]) else { continue };
+                        let x = self.pool.diff(a, locals[j][state]);
+                        let y = self.pool.diff(b, locals[i][state]);
+                        if !self.pool.equal(x, y) {
+                            self.warn_reciprocity(kind, &name, span, i, j);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn check_matrix(&mut self, kind: Kind, name: &str, span: paynter_base::Span, rows: &[Vec<Expr>]) {
+        for i in 0..rows.len() {
+            for j in 0..i {
+                if rows[i][j] != rows[j][i] && !self.pool.equal(rows[i][j], rows[j][i]) {
+                    self.warn_reciprocity(kind, name, span, i, j);
+                    return;
+                }
+            }
+        }
+        let numbers: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|&e| self.numeric(e)).collect()).collect();
+        if numbers.iter().flatten().all(|x| x.is_finite()) && !is_positive_definite(&numbers) {
+            let message = format!("the field `{name}` can store negative energy: its matrix is not positive definite");
+            self.report.push(Diagnostic::new(code::INDEFINITE_FIELD, message).at(span));
+        }
+    }
+
+    fn warn_reciprocity(&mut self, kind: Kind, name: &str, span: paynter_base::Span, i: usize, j: usize) {
+        let (e, q) = if kind == Kind::C { ("e", "q") } else { ("f", "p") };
+        let message = format!(
+            "the field `{name}` is not reciprocal (∂{e}{}/∂{q}{} differs from ∂{e}{}/∂{q}{}), so its energy is no function of its state",
+            j + 1,
+            i + 1,
+            i + 1,
+            j + 1
+        );
+        self.report.push(Diagnostic::new(code::NOT_RECIPROCAL, message).at(span));
+    }
+
+    /// Whether an expression reads anything but parameters and the element's own variables.
+    fn is_modulated(&self, expr: Expr) -> bool {
+        self.pool.symbols(expr).into_iter().any(|symbol| {
+            !matches!(self.graph.variables.meaning(symbol), None | Some(Variable::Parameter(_)))
+        })
+    }
+
+    /// Warns of separate parts; parts that read each other's variables or the same signals belong together.
+    fn warn_disconnected(&mut self) {
+        let elements = self.graph.elements.len();
+        let signals = self.graph.signals.len();
+        let integrators = self.graph.integrators.len();
+        let mut parent: Vec<usize> =
+            (0..elements + signals + integrators + self.graph.inputs.len()).collect();
+        for bond in &self.graph.bonds {
+            union(&mut parent, bond.from.element.index(), bond.to.element.index());
+        }
+        let mut pieces = (0..elements).filter(|&i| find(&mut parent, i) == i);
+        if pieces.next().is_none() || pieces.next().is_none() {
+            return;
+        }
+        drop(pieces);
+        let mut reads: Vec<(usize, Expr)> = Vec::new();
+        for (i, element) in self.graph.elements.iter().enumerate() {
+            match &element.law {
+                Law::Structure => {}
+                Law::Value(value) => reads.push((i, *value)),
+                Law::Matrix(rows) => reads.extend(rows.iter().flatten().map(|e| (i, *e))),
+                Law::Equations(list) => reads.extend(list.iter().flat_map(|e| [(i, e.left), (i, e.right)])),
+                Law::Switch { condition, on, off } => reads.extend([(i, *condition), (i, *on), (i, *off)]),
+            }
+        }
+        reads.extend(self.graph.signals.iter().enumerate().map(|(k, s)| (elements + k, s.value)));
+        reads.extend(self.graph.integrators.iter().enumerate().map(|(k, s)| (elements + signals + k, s.rate)));
+        for (reader, expr) in reads {
+            for symbol in self.pool.symbols(expr) {
+                let read = match self.graph.variables.meaning(symbol) {
+                    Some(Variable::Effort(bond) | Variable::Flow(bond)) => self.graph.bond(bond).to.element.index(),
+                    Some(Variable::State(element, _)) => element.index(),
+                    Some(Variable::Signal(k)) => elements + k as usize,
+                    Some(Variable::Integrator(k)) => elements + signals + k as usize,
+                    Some(Variable::Input(k)) => elements + signals + integrators + k as usize,
+                    _ => continue,
+                };
+                union(&mut parent, reader, read);
+            }
+        }
+        let mut roots: Vec<usize> = Vec::new();
+        for i in 0..elements {
+            let root = find(&mut parent, i);
+            if !roots.contains(&root) {
+                roots.push(root);
+                if roots.len() > 5 {
+                    break;
+                }
+            }
+        }
+        if roots.len() > 1 {
+            let names: Vec<String> = roots.iter().take(5).filter_map(|&r| self.graph.elements.get(r)).map(|e| format!("`{}`", e.name)).collect();
+            let span = self.graph.elements[roots[1].min(elements - 1)].span;
+            let more = if roots.len() > 5 { ", …" } else { "" };
+            let message = format!("the model falls into parts that are not connected: those of {}{more}", names.join(", "));
+            self.report.push(Diagnostic::new(code::DISCONNECTED, message).at(span));
+        }
+    }
+}
+
+fn element_ports(element: &crate::model::Element) -> usize {
+    element.ports.len()
+}
+
+fn find(parent: &mut [usize], mut i: usize) -> usize {
+    while parent[i] != i {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    i
+}
+
+/// Joins two sets; the smaller index stays the root, so that roots come in text order.
+fn union(parent: &mut [usize], a: usize, b: usize) {
+    let (a, b) = (find(parent, a), find(parent, b));
+    parent[a.max(b)] = a.min(b);
+}
+
+/// Cholesky's test.
+fn is_positive_definite(matrix: &[Vec<f64>]) -> bool {
+    let n = matrix.len();
+    let mut l = vec![vec![0.0; n]; n];
+    for i in 0..n {
+        for j in 0..=i {
+            let sum: f64 = (0..j).map(|k| l[i][k] * l[j][k]).sum();
+            let rest = matrix[i][j] - sum;
+            if i == j {
+                if rest <= 0.0 {
+                    return false;
+                }
+                l[i][i] = rest.sqrt();
+            } else {
+                l[i][j] = rest / l[j][j];
+            }
+        }
+    }
+    true
+}

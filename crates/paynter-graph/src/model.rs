@@ -1,0 +1,467 @@
+//! The flattened bond graph: elements with ports, bonds with arrows, and the
+//! quantities around them. Plain data; every later stage reads it.
+//!
+//! Signs: a bond's e and f count along its arrow. Inside a law, `e` and `f`
+//! count into the element, so f is minus the bond's flow where the arrow
+//! points away. A two-port's f2 counts out of port 2.
+
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::Span;
+pub use paynter_language::ast::Kind;
+use rustc_hash::FxHashMap;
+
+use crate::dimension::Unit;
+use crate::domain::Domain;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The place in its list.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id! {
+    /// Identifies an element of a [`BondGraph`].
+    ElementId
+}
+id! {
+    /// Identifies a bond of a [`BondGraph`].
+    BondId
+}
+
+/// A whole model, submodels flattened.
+#[derive(Debug, Clone)]
+pub struct BondGraph {
+    /// The model's name.
+    pub name: String,
+    /// Its description.
+    pub doc: Option<String>,
+    /// Independent parameters, in text order.
+    pub parameters: Vec<Parameter>,
+    /// Parameters defined from others, expanded.
+    pub derived: Vec<Derived>,
+    /// Inputs, in text order.
+    pub inputs: Vec<Input>,
+    /// Outputs, in text order.
+    pub outputs: Vec<Output>,
+    /// Algebraic signals, in text order; they may read one another.
+    pub signals: Vec<Signal>,
+    /// Signal states (`integral`).
+    pub integrators: Vec<Integrator>,
+    /// Elements, in text order.
+    pub elements: Vec<Element>,
+    /// Bonds, in text order.
+    pub bonds: Vec<Bond>,
+    /// Causality by hand.
+    pub overrides: Vec<Override>,
+    /// Tables of measured data that expressions read.
+    pub tables: Vec<Table>,
+    /// The symbols of laws.
+    pub locals: Locals,
+    /// Symbols of bond variables and states that expressions read.
+    pub variables: Variables,
+}
+
+/// An independent parameter.
+#[derive(Debug, Clone)]
+pub struct Parameter {
+    /// Its flattened name.
+    pub name: String,
+    /// Its symbol.
+    pub symbol: Symbol,
+    /// Its exact value in SI.
+    pub value: Expr,
+    /// The same as a number.
+    pub number: f64,
+    /// Its unit.
+    pub unit: Option<Unit>,
+    /// How far it may be off.
+    pub tolerance: Option<Tolerance>,
+    /// Bounds for estimation, in SI.
+    pub bounds: Option<(f64, f64)>,
+    /// What it is.
+    pub doc: Option<String>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A parameter's tolerance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Tolerance {
+    /// A fraction of the value: 0.1 for ±10%.
+    Relative(f64),
+    /// A deviation in SI.
+    Absolute(f64),
+}
+
+/// A parameter defined from others.
+#[derive(Debug, Clone)]
+pub struct Derived {
+    /// Its flattened name.
+    pub name: String,
+    /// Its value over independent parameters.
+    pub value: Expr,
+    /// Its unit.
+    pub unit: Option<Unit>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An input.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// Its flattened name.
+    pub name: String,
+    /// Its symbol.
+    pub symbol: Symbol,
+    /// Its default over time, in SI.
+    pub value: Expr,
+    /// Its unit.
+    pub unit: Option<Unit>,
+    /// What it is.
+    pub doc: Option<String>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An output.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Its flattened name.
+    pub name: String,
+    /// Its expression, in SI.
+    pub value: Expr,
+    /// The unit it is reported in.
+    pub unit: Option<Unit>,
+    /// What it is.
+    pub doc: Option<String>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An algebraic signal.
+#[derive(Debug, Clone)]
+pub struct Signal {
+    /// Its flattened name.
+    pub name: String,
+    /// Its symbol.
+    pub symbol: Symbol,
+    /// Its expression.
+    pub value: Expr,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A signal state: x' = rate, x(0) = initial.
+#[derive(Debug, Clone)]
+pub struct Integrator {
+    /// The state's name: the signal's own where the signal is nothing but the integral.
+    pub name: String,
+    /// Its symbol.
+    pub symbol: Symbol,
+    /// What is integrated.
+    pub rate: Expr,
+    /// The value at time zero, over parameters.
+    pub initial: Expr,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// An element.
+#[derive(Debug, Clone)]
+pub struct Element {
+    /// Its flattened name as people write it: `c[3].spring`.
+    pub name: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its ports; a junction has one for each bond, in text order.
+    pub ports: Vec<Port>,
+    /// Its law.
+    pub law: Law,
+    /// Initial states by port, where given.
+    pub initial: Vec<(usize, Expr, Span)>,
+    /// Where its name is declared.
+    pub span: Span,
+}
+
+/// One port of an element. `into` tells whether the bond's arrow points into the element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port {
+    /// The bond on it.
+    pub bond: BondId,
+    /// Whether the bond's arrow points into the element.
+    pub into: bool,
+    /// The physical domain, where it is known.
+    pub domain: Option<Domain>,
+}
+
+/// What an element obeys.
+#[derive(Debug, Clone)]
+pub enum Law {
+    /// Junctions and detectors: the kind says all.
+    Structure,
+    /// `= expr`: the effort or flow of a source, R, C, L, or a modulus.
+    Value(Expr),
+    /// `= [[a, b], [c, d]]`, row by row: e = M f, q = M e, p = M f.
+    Matrix(Vec<Vec<Expr>>),
+    /// Laws in braces, over the symbols of [`Locals`].
+    Equations(Vec<Equation>),
+    /// A switch: f = (if condition then 1/on else off)·e.
+    Switch {
+        /// Closed when true.
+        condition: Expr,
+        /// Resistance when closed.
+        on: Expr,
+        /// Conductance when open.
+        off: Expr,
+    },
+}
+
+/// One law: left = right.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Equation {
+    /// Left-hand side.
+    pub left: Expr,
+    /// Right-hand side.
+    pub right: Expr,
+    /// The local variable it is solved for as written.
+    pub solved_for: Option<Symbol>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A bond.
+#[derive(Debug, Clone)]
+pub struct Bond {
+    /// Its flattened name, given or `b1`, `b2` … in text order.
+    pub name: String,
+    /// Where the arrow starts.
+    pub from: End,
+    /// Where the arrow points.
+    pub to: End,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// One end of a bond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct End {
+    /// The element.
+    pub element: ElementId,
+    /// Its port, from 0.
+    pub port: u32,
+}
+
+/// Causality by hand.
+#[derive(Debug, Clone)]
+pub enum Override {
+    /// `prefer integral NAME`, `prefer derivative NAME`
+    Prefer {
+        /// The storage.
+        element: ElementId,
+        /// One port, or all.
+        port: Option<usize>,
+        /// Which.
+        integral: bool,
+        /// Where it stands.
+        span: Span,
+    },
+    /// `causality BOND effort_into NAME`
+    Stroke {
+        /// The bond.
+        bond: BondId,
+        /// The element effort enters.
+        effort_into: ElementId,
+        /// Where it stands.
+        span: Span,
+    },
+}
+
+/// `table("file.csv", column)`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Path in the model's folder tree.
+    pub path: String,
+    /// Column by its heading.
+    pub column: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The symbols that laws use for their own element's variables. They are
+/// shared by all elements: a law is read together with its element.
+#[derive(Debug, Clone, Default)]
+pub struct Locals {
+    /// e, e1, e2 …: index 0 is the plain letter of one-ports, index k port k.
+    pub e: Vec<Symbol>,
+    /// f, f1, f2 …
+    pub f: Vec<Symbol>,
+    /// q, q1, q2 …
+    pub q: Vec<Symbol>,
+    /// p, p1, p2 …
+    pub p: Vec<Symbol>,
+}
+
+impl Locals {
+    /// Makes sure that there are symbols for `ports` ports.
+    pub fn reserve(&mut self, pool: &mut Pool, ports: usize) {
+        for (letter, list) in
+            [("e", &mut self.e), ("f", &mut self.f), ("q", &mut self.q), ("p", &mut self.p)]
+        {
+            while list.len() <= ports {
+                let name = if list.is_empty() { letter.to_owned() } else { format!("{letter}{}", list.len()) };
+                list.push(pool.fresh(&name));
+            }
+        }
+    }
+
+    /// The symbols e, f, q, p of a port (from 0) of an element with `ports` ports.
+    pub fn port(&self, ports: usize, port: usize) -> [Symbol; 4] {
+        let i = if ports == 1 { 0 } else { port + 1 };
+        [self.e[i], self.f[i], self.q[i], self.p[i]]
+    }
+}
+
+/// What a symbol outside laws stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Variable {
+    /// A bond's effort.
+    Effort(BondId),
+    /// A bond's flow along its arrow.
+    Flow(BondId),
+    /// The state of a storage's port: q of a C, p of an I.
+    State(ElementId, u32),
+    /// Place in [`BondGraph::parameters`].
+    Parameter(u32),
+    /// Place in [`BondGraph::inputs`].
+    Input(u32),
+    /// Place in [`BondGraph::signals`].
+    Signal(u32),
+    /// Place in [`BondGraph::integrators`].
+    Integrator(u32),
+    /// Time.
+    Time,
+}
+
+/// Maps between symbols and what they stand for.
+#[derive(Debug, Clone, Default)]
+pub struct Variables {
+    symbols: FxHashMap<Variable, Symbol>,
+    meanings: FxHashMap<Symbol, Variable>,
+}
+
+impl Variables {
+    /// Records what a symbol stands for.
+    pub fn insert(&mut self, variable: Variable, symbol: Symbol) {
+        self.symbols.insert(variable, symbol);
+        self.meanings.insert(symbol, variable);
+    }
+
+    /// What a symbol stands for.
+    pub fn meaning(&self, symbol: Symbol) -> Option<Variable> {
+        self.meanings.get(&symbol).copied()
+    }
+
+    /// The symbol of a variable, if it has one yet.
+    pub fn symbol(&self, variable: Variable) -> Option<Symbol> {
+        self.symbols.get(&variable).copied()
+    }
+}
+
+impl BondGraph {
+    /// The element with this id.
+    pub fn element(&self, id: ElementId) -> &Element {
+        &self.elements[id.index()]
+    }
+
+    /// The bond with this id.
+    pub fn bond(&self, id: BondId) -> &Bond {
+        &self.bonds[id.index()]
+    }
+
+    /// Lists all element ids.
+    pub fn element_ids(&self) -> impl DoubleEndedIterator<Item = ElementId> + use<> {
+        (0..self.elements.len() as u32).map(ElementId)
+    }
+
+    /// Lists all bond ids.
+    pub fn bond_ids(&self) -> impl DoubleEndedIterator<Item = BondId> + use<> {
+        (0..self.bonds.len() as u32).map(BondId)
+    }
+
+    /// The end of a bond that is not at `element` (and `port`).
+    pub fn other_end(&self, bond: BondId, here: End) -> End {
+        let bond = self.bond(bond);
+        if bond.from == here { bond.to } else { bond.from }
+    }
+
+    /// The state's name of a storage's port as expressions print it: `rotor.p`, `gas.q2`.
+    pub fn state_name(&self, element: ElementId, port: usize) -> String {
+        let e = self.element(element);
+        let letter = if e.kind == Kind::I { "p" } else { "q" };
+        let base = flat_name(&e.name);
+        if e.ports.len() == 1 { format!("{base}.{letter}") } else { format!("{base}.{letter}{}", port + 1) }
+    }
+
+    /// The name of a bond's effort or flow: after the one-port on it where
+    /// there is one (`coil.f`), else after the two-port (`motor.e1`), else after the bond (`b3.e`).
+    pub fn bond_variable_name(&self, bond: BondId, letter: char) -> String {
+        let b = self.bond(bond);
+        let ends = [b.to, b.from];
+        let junction = |end: &End| matches!(self.element(end.element).kind, Kind::Zero | Kind::One);
+        let single = |end: &&End| !junction(end) && self.element(end.element).ports.len() == 1;
+        if let Some(end) = ends.iter().find(single) {
+            return format!("{}.{letter}", flat_name(&self.element(end.element).name));
+        }
+        if let Some(end) = ends.iter().find(|end| !junction(end)) {
+            return format!("{}.{letter}{}", flat_name(&self.element(end.element).name), end.port + 1);
+        }
+        format!("{}.{letter}", flat_name(&b.name))
+    }
+
+    /// The symbol of a variable, made on first use.
+    pub fn symbol(&mut self, pool: &mut Pool, variable: Variable) -> Symbol {
+        if let Some(symbol) = self.variables.symbol(variable) {
+            return symbol;
+        }
+        let name = match variable {
+            Variable::Effort(bond) => self.bond_variable_name(bond, 'e'),
+            Variable::Flow(bond) => self.bond_variable_name(bond, 'f'),
+            Variable::State(element, port) => self.state_name(element, port as usize),
+            Variable::Parameter(i) => flat_name(&self.parameters[i as usize].name),
+            Variable::Input(i) => flat_name(&self.inputs[i as usize].name),
+            Variable::Signal(i) => flat_name(&self.signals[i as usize].name),
+            Variable::Integrator(i) => flat_name(&self.integrators[i as usize].name),
+            Variable::Time => "t".to_owned(),
+        };
+        let symbol = pool.symbol(&name);
+        self.variables.insert(variable, symbol);
+        symbol
+    }
+}
+
+/// Tells whether a kind stores energy.
+pub fn is_storage(kind: Kind) -> bool {
+    matches!(kind, Kind::C | Kind::I)
+}
+
+/// Tells whether a kind is a junction.
+pub fn is_junction(kind: Kind) -> bool {
+    matches!(kind, Kind::Zero | Kind::One)
+}
+
+/// The form of a flattened name in expressions and JSON: `c[3].m` becomes `c_3.m`.
+pub fn flat_name(name: &str) -> String {
+    if !name.contains('[') {
+        return name.to_owned();
+    }
+    name.chars().filter(|&c| c != ']').map(|c| if c == '[' { '_' } else { c }).collect()
+}
