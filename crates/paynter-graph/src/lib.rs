@@ -4,10 +4,13 @@
 //! This crate knows nothing of equations. It reads the plain syntax of
 //! `paynter-language` and holds expressions of `paynter-algebra`.
 
+mod causality;
 pub mod dimension;
 pub mod domain;
 mod flatten;
 mod model;
 
+
+pub use causality::{Causality, Decision, Loop, LoopKind, Ranges, Reason, Storage, assign_causality};
 pub use flatten::{FlattenOptions, MAX_ELEMENTS, Setting, flatten};
 pub use model::*;

@@ -172,14 +172,14 @@ impl<'a> ModelInfo<'a> {
     }
 
     /// Lists the names that could have been meant by a misspelt one.
-    pub fn value_names(&self) -> impl Iterator<Item = &'a str> {
+    pub fn value_names(&self) -> impl Iterator<Item = &'a str> + Clone {
         let params = self.params.iter().map(|p| p.name.text.as_str());
         let inputs = self.inputs.iter().map(|q| q.name.text.as_str());
         params.chain(inputs).chain(self.signals.iter().map(|q| q.name.text.as_str()))
     }
 
     /// Lists the parts' names.
-    pub fn part_names(&self) -> impl Iterator<Item = &'a str> {
+    pub fn part_names(&self) -> impl Iterator<Item = &'a str> + Clone {
         let elements = self.elements.iter().map(|e| e.name.text.as_str());
         let uses = self.uses.iter().map(|u| u.name.text.as_str());
         let ports = self.ports.iter().map(|p| p.name.text.as_str());

@@ -136,7 +136,7 @@ impl Flattener<'_, '_> {
                         let (Some(a), Some(b)) = (explicit[i], explicit[j]) else { continue };
                         let x = self.pool.diff(a, locals[j][state]);
                         let y = self.pool.diff(b, locals[i][state]);
-                        if !self.pool.equal(x, y) {
+                        if self.pool.sub(x, y) != self.pool.zero() {
                             self.warn_reciprocity(kind, &name, span, i, j);
                         }
                     }
@@ -149,7 +149,7 @@ impl Flattener<'_, '_> {
     fn check_matrix(&mut self, kind: Kind, name: &str, span: paynter_base::Span, rows: &[Vec<Expr>]) {
         for i in 0..rows.len() {
             for j in 0..i {
-                if rows[i][j] != rows[j][i] && !self.pool.equal(rows[i][j], rows[j][i]) {
+                if rows[i][j] != rows[j][i] && self.pool.sub(rows[i][j], rows[j][i]) != self.pool.zero() {
                     self.warn_reciprocity(kind, name, span, i, j);
                     return;
                 }

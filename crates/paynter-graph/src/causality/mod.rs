@@ -1,0 +1,351 @@
+//! Causality: which way effort and flow are computed on every bond, why, and
+//! what follows from it.
+//!
+//! Decisions are made in the order of the sequential assignment procedure:
+//! what is mandatory, what the model fixes by hand, what avoids a division by
+//! something that can vanish, storages in integral causality, laws that
+//! cannot be turned round, and at last free resistors; each is propagated
+//! through the junction structure. Where this leaves storages dependent, a
+//! matching tells whether another causality has fewer (see [`network`]), and
+//! the procedure is then told which way to go.
+
+mod assign;
+mod loops;
+mod matching;
+mod network;
+mod report;
+mod rules;
+
+use paynter_algebra::Pool;
+use paynter_base::{Diagnostic, Diagnostics};
+
+pub use assign::{Decision, Reason};
+pub use loops::{Loop, LoopKind};
+pub use rules::Ranges;
+
+use crate::model::{BondGraph, BondId, ElementId, Kind, Override, is_storage};
+use assign::Assignment;
+use rules::{Rules, Strength, rules};
+
+/// The causality of a whole graph.
+#[derive(Debug, Clone)]
+pub struct Causality {
+    /// By bond.
+    pub strokes: Vec<Decision>,
+    /// Every storage's ports, in text order.
+    pub storages: Vec<Storage>,
+    /// Closed signal paths without a state, shortest first in each group.
+    pub loops: Vec<Loop>,
+    /// Differentiation index of the equations: 0 explicit, 1 with algebraic loops, 2 and more with dependent storages.
+    pub index: u32,
+    /// Number of independent states, integrators of signals included.
+    pub order: usize,
+    /// Number of storages that can take derivative causality: the rank of the state matrix.
+    pub rank: usize,
+}
+
+/// The causality of one storage's port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Storage {
+    /// The storage.
+    pub element: ElementId,
+    /// Its port, from 0.
+    pub port: usize,
+    /// Integral or derivative.
+    pub integral: bool,
+    /// For derivative causality: the elements from the one that forces it to the storage.
+    pub forced_by: Vec<ElementId>,
+}
+
+impl Causality {
+    /// Whether effort enters an element at a port.
+    pub fn effort_in(&self, graph: &BondGraph, element: ElementId, port: usize) -> bool {
+        let port = graph.element(element).ports[port];
+        self.strokes[port.bond.index()].effort_to == port.into
+    }
+
+    /// The element at which effort is an input.
+    pub fn effort_into(&self, graph: &BondGraph, bond: BondId) -> ElementId {
+        let b = graph.bond(bond);
+        if self.strokes[bond.index()].effort_to { b.to.element } else { b.from.element }
+    }
+
+    /// Bonds in the order they were decided.
+    pub fn in_order(&self) -> Vec<BondId> {
+        let mut bonds: Vec<BondId> = (0..self.strokes.len() as u32).map(BondId).collect();
+        bonds.sort_by_key(|bond| self.strokes[bond.index()].order);
+        bonds
+    }
+}
+
+/// Assigns causality to a sound graph. Returns nothing but the diagnostics when it is impossible.
+pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let mut rules = rules(pool, graph);
+    apply_preferences(graph, &mut rules);
+    let Some(assignment) = solve(graph, &rules, &mut diagnostics) else {
+        return (None, diagnostics);
+    };
+    let strokes: Vec<Decision> = assignment.decided.iter().flatten().copied().collect();
+    let storages = report::storages(graph, &assignment);
+    let integral = storages.iter().filter(|s| s.integral).count();
+    let rank = integral.saturating_sub(stuck_in_integral(graph, &rules));
+    let mut causality =
+        Causality { strokes, storages, loops: Vec::new(), index: 0, order: integral + graph.integrators.len(), rank };
+    let paths = loops::SignalGraph::new(pool, graph, &causality);
+    causality.loops = paths.loops(graph);
+    causality.index = paths.index(!causality.loops.is_empty());
+    report::diagnose(pool, graph, &rules, &assignment, &causality, &mut diagnostics);
+    paths.refuse_singular(pool, graph, &causality, &mut diagnostics);
+    (Some(causality), diagnostics)
+}
+
+/// Turns `prefer` statements into preferences of storages.
+fn apply_preferences(graph: &BondGraph, rules: &mut Rules) {
+    for entry in &graph.overrides {
+        let Override::Prefer { element, port, integral, .. } = entry else { continue };
+        let effort_in = integral_effort_in(graph.element(*element).kind) == *integral;
+        for (k, rule) in rules.ports[element.index()].iter_mut().enumerate() {
+            if port.is_none_or(|port| port == k) {
+                rule.preferred = Some((effort_in, Strength::ByHand));
+            }
+        }
+    }
+}
+
+/// Whether effort enters a storage in integral causality.
+fn integral_effort_in(kind: Kind) -> bool {
+    kind == Kind::I
+}
+
+/// Runs the procedure; on conflict says which elements cannot agree.
+fn solve<'g>(graph: &'g BondGraph, rules: &Rules, diagnostics: &mut Diagnostics) -> Option<Assignment<'g>> {
+    let mut start = Assignment::new(graph);
+    if let Err(conflict) = start.mandatory(rules) {
+        diagnostics.push(report::conflict(graph, &start, rules, &conflict));
+        return None;
+    }
+    if let Err(diagnostic) = by_hand(graph, &mut start) {
+        diagnostics.push(diagnostic);
+        return None;
+    }
+    let mandatory = start.clone();
+    let avoided = avoid_divisions(graph, rules, &mut start);
+    let mut first = start.clone();
+    let complete = sequence(graph, rules, &mut first, None);
+    if complete && dependent(graph, rules, &first) == 0 {
+        return Some(first);
+    }
+    let hint = values(&first);
+    let (start, target) = match network::best(graph, rules, &values(&start), &hint) {
+        Ok(best) => (start, best.effort_to),
+        Err(impossible) if !avoided => {
+            diagnostics.push(report::impossible(graph, &impossible.elements));
+            return None;
+        }
+        Err(_) => match relax(graph, rules, mandatory) {
+            Ok(found) => found,
+            Err(elements) => {
+                diagnostics.push(report::impossible(graph, &elements));
+                return None;
+            }
+        },
+    };
+    let improved = {
+        let count = |value: &dyn Fn(BondId) -> bool| integral_count(graph, rules, value);
+        !complete
+            || count(&|bond| target[bond.index()])
+                > count(&|bond| first.decided[bond.index()].is_some_and(|d| d.effort_to))
+    };
+    if !improved {
+        return Some(first);
+    }
+    let mut second = start;
+    sequence(graph, rules, &mut second, Some(&target));
+    Some(second)
+}
+
+fn values(assignment: &Assignment<'_>) -> Vec<Option<bool>> {
+    assignment.decided.iter().map(|d| d.map(|d| d.effort_to)).collect()
+}
+
+/// Decides strokes that the model fixes by hand.
+fn by_hand(graph: &BondGraph, assignment: &mut Assignment<'_>) -> Result<(), Diagnostic> {
+    for entry in &graph.overrides {
+        let Override::Stroke { bond, effort_into, span } = entry else { continue };
+        let effort_to = graph.bond(*bond).to.element == *effort_into;
+        assignment.step += 1;
+        if let Err(conflict) = assignment.decide_bond(*bond, effort_to, Reason::ByHand(*effort_into), *effort_into) {
+            return Err(report::bad_override(graph, assignment, *bond, *span, &conflict));
+        }
+    }
+    Ok(())
+}
+
+/// Decides the ports where the other way divides by something that can
+/// vanish. Returns whether any was decided; those that cannot be are left and reported later.
+fn avoid_divisions(graph: &BondGraph, rules: &Rules, assignment: &mut Assignment<'_>) -> bool {
+    let mut any = false;
+    for id in graph.element_ids() {
+        for (port, rule) in rules.ports[id.index()].iter().enumerate() {
+            let Some(effort_in) = rule.safe else { continue };
+            if assignment.effort_in(id, port).is_none() {
+                assignment.step += 1;
+                any |= assignment.attempt(id, port, effort_in, Reason::Safe(id));
+            }
+        }
+    }
+    any
+}
+
+/// Where all divisions cannot be avoided at once, avoids them one after the
+/// other as far as a causality remains.
+fn relax<'g>(
+    graph: &'g BondGraph,
+    rules: &Rules,
+    mut start: Assignment<'g>,
+) -> Result<(Assignment<'g>, Vec<bool>), Vec<ElementId>> {
+    let check = |assignment: &Assignment<'_>| {
+        let fixed = values(assignment);
+        network::best(graph, rules, &fixed, &fixed)
+    };
+    let mut best = check(&start).map_err(|impossible| impossible.elements)?;
+    for id in graph.element_ids() {
+        for (port, rule) in rules.ports[id.index()].iter().enumerate() {
+            let Some(effort_in) = rule.safe else { continue };
+            if start.effort_in(id, port).is_some() {
+                continue;
+            }
+            let mark = start.mark();
+            start.step += 1;
+            if !start.attempt(id, port, effort_in, Reason::Safe(id)) {
+                continue;
+            }
+            match check(&start) {
+                Ok(found) => best = found,
+                Err(_) => start.undo(mark),
+            }
+        }
+    }
+    Ok((start, best.effort_to))
+}
+
+/// Decides storages, one-way laws and resistors in text order, guided by a
+/// target where there is one. Returns false when it gets stuck, which can
+/// only happen without a target.
+fn sequence(graph: &BondGraph, rules: &Rules, assignment: &mut Assignment<'_>, target: Option<&[bool]>) -> bool {
+    for strength in [Strength::ByHand, Strength::Storage, Strength::OneWay, Strength::Free] {
+        for id in graph.element_ids() {
+            for (port, rule) in rules.ports[id.index()].iter().enumerate() {
+                let Some((effort_in, wanted)) = rule.preferred else { continue };
+                if wanted != strength || assignment.effort_in(id, port).is_some() {
+                    continue;
+                }
+                let wish = reason_for(graph, id, effort_in, strength);
+                assignment.step += 1;
+                let port_of = graph.element(id).ports[port];
+                let aim = target.map(|target| target[port_of.bond.index()] == port_of.into);
+                let done = match aim {
+                    None => {
+                        assignment.attempt(id, port, effort_in, wish)
+                            || assignment.attempt(id, port, !effort_in, against(graph, id))
+                    }
+                    Some(aim) if aim == effort_in => assignment.attempt(id, port, effort_in, wish),
+                    // It will not get its wish: leave it to be forced by others, if they do.
+                    Some(_) => continue,
+                };
+                if !done {
+                    return false;
+                }
+            }
+        }
+    }
+    let open: Vec<BondId> = assignment.open_bonds().collect();
+    for bond in open {
+        if assignment.decided[bond.index()].is_some() {
+            continue;
+        }
+        assignment.step += 1;
+        let end = graph.bond(bond).to;
+        let choices = target.map_or([true, false], |target| [target[bond.index()]; 2]);
+        let reason = [graph.bond(bond).from.element, end.element]
+            .into_iter()
+            .find(|id| is_storage(graph.element(*id).kind))
+            .map_or(Reason::Arbitrary, Reason::Dependent);
+        let decided = choices.into_iter().any(|effort_to| {
+            let mark = assignment.mark();
+            let ok = assignment.decide_bond(bond, effort_to, reason, end.element).is_ok();
+            if !ok {
+                assignment.undo(mark);
+            }
+            ok
+        });
+        if !decided {
+            return false;
+        }
+    }
+    true
+}
+
+fn reason_for(graph: &BondGraph, id: ElementId, effort_in: bool, strength: Strength) -> Reason {
+    let kind = graph.element(id).kind;
+    match strength {
+        Strength::ByHand | Strength::Storage if integral_effort_in(kind) == effort_in => Reason::Integral(id),
+        Strength::ByHand | Strength::Storage => Reason::Derivative(id),
+        Strength::OneWay => Reason::OneWay(id),
+        Strength::Free => Reason::Chosen(id),
+    }
+}
+
+fn against(graph: &BondGraph, id: ElementId) -> Reason {
+    if is_storage(graph.element(id).kind) { Reason::Dependent(id) } else { Reason::Chosen(id) }
+}
+
+/// Counts storage ports that do not have their wish.
+fn dependent(graph: &BondGraph, rules: &Rules, assignment: &Assignment<'_>) -> usize {
+    let all = storage_ports(graph).count();
+    all - integral_count(graph, rules, &|bond| assignment.decided[bond.index()].is_some_and(|d| d.effort_to))
+}
+
+/// Counts storage ports that have their wish.
+fn integral_count(graph: &BondGraph, rules: &Rules, effort_to: &dyn Fn(BondId) -> bool) -> usize {
+    storage_ports(graph)
+        .filter(|&(id, port)| {
+            let place = graph.element(id).ports[port];
+            let wish = rules.ports[id.index()][port].preferred.map(|(effort_in, _)| effort_in);
+            wish == Some(effort_to(place.bond) == place.into)
+        })
+        .count()
+}
+
+fn storage_ports(graph: &BondGraph) -> impl Iterator<Item = (ElementId, usize)> + '_ {
+    graph
+        .element_ids()
+        .filter(|id| is_storage(graph.element(*id).kind))
+        .flat_map(|id| (0..graph.element(id).ports.len()).map(move |port| (id, port)))
+}
+
+/// Counts storages that stay in integral causality when all of them prefer
+/// derivative causality: the states that the state matrix cannot reach.
+fn stuck_in_integral(graph: &BondGraph, rules: &Rules) -> usize {
+    let mut reversed = rules.clone();
+    for (id, port) in storage_ports(graph) {
+        let kind = graph.element(id).kind;
+        let rule = &mut reversed.ports[id.index()][port];
+        rule.preferred = Some((!integral_effort_in(kind), Strength::Storage));
+        rule.safe = None;
+    }
+    let mut assignment = Assignment::new(graph);
+    if assignment.mandatory(&reversed).is_err() {
+        return 0;
+    }
+    let fixed = values(&assignment);
+    let complete = sequence(graph, &reversed, &mut assignment, None);
+    if complete && dependent(graph, &reversed, &assignment) == 0 {
+        return 0;
+    }
+    match network::best(graph, &reversed, &fixed, &values(&assignment)) {
+        Ok(best) => storage_ports(graph).count() - integral_count(graph, &reversed, &|bond| best.effort_to[bond.index()]),
+        Err(_) => 0,
+    }
+}

@@ -1,0 +1,283 @@
+//! Causality in words: storages with what forces them, conflicts with the
+//! elements that cannot both be right, warnings.
+
+use paynter_algebra::Pool;
+use paynter_base::{Diagnostic, Diagnostics, Span, code};
+
+use super::assign::{Assignment, Conflict, Reason};
+use super::loops::LoopKind;
+use super::rules::Rules;
+use super::{Causality, Storage, integral_effort_in, storage_ports};
+use crate::model::{BondGraph, BondId, ElementId, Kind};
+
+/// Tells the causality of every storage, and for the dependent ones the path that forces them.
+pub(super) fn storages(graph: &BondGraph, assignment: &Assignment<'_>) -> Vec<Storage> {
+    storage_ports(graph)
+        .map(|(element, port)| {
+            let effort_in = assignment.effort_in(element, port).unwrap_or(false);
+            let integral = effort_in == integral_effort_in(graph.element(element).kind);
+            let forced_by = if integral { Vec::new() } else { forcing_path(graph, assignment, element, port) };
+            Storage { element, port, integral, forced_by }
+        })
+        .collect()
+}
+
+/// The elements from the decision that forces a storage to the storage itself.
+fn forcing_path(graph: &BondGraph, assignment: &Assignment<'_>, element: ElementId, port: usize) -> Vec<ElementId> {
+    let bond = graph.element(element).ports[port].bond;
+    let (reason, path) = assignment.root(bond);
+    let mut out = vec![element];
+    for bond in &path {
+        if let Some(Reason::Propagated(through, _)) = assignment.decided[bond.index()].map(|d| d.reason)
+            && out.last() != Some(&through)
+        {
+            out.push(through);
+        }
+    }
+    if let Some(origin) = decided_by(reason)
+        && out.last() != Some(&origin)
+    {
+        out.push(origin);
+    }
+    out.reverse();
+    out
+}
+
+fn decided_by(reason: Reason) -> Option<ElementId> {
+    match reason {
+        Reason::Mandatory(id)
+        | Reason::ByHand(id)
+        | Reason::Safe(id)
+        | Reason::Integral(id)
+        | Reason::Derivative(id)
+        | Reason::Dependent(id)
+        | Reason::OneWay(id)
+        | Reason::Chosen(id) => Some(id),
+        Reason::Arbitrary | Reason::Propagated(..) => None,
+    }
+}
+
+fn name(graph: &BondGraph, id: ElementId) -> String {
+    let element = graph.element(id);
+    format!("{} `{}`", element.kind.word(), element.name)
+}
+
+impl Reason {
+    /// Says why, in a sentence without its full stop.
+    pub fn describe(self, graph: &BondGraph) -> String {
+        match self {
+            Reason::Mandatory(id) => {
+                let what = match graph.element(id).kind {
+                    Kind::Se => "imposes its effort",
+                    Kind::Sf => "imposes its flow",
+                    Kind::De => "reads effort and takes no flow",
+                    Kind::Df => "reads flow and takes no effort",
+                    Kind::Rs => "needs the temperature at its thermal port",
+                    Kind::Sw => "may open and must then take effort in",
+                    _ => "has a single bond",
+                };
+                format!("{} {what}", name(graph, id))
+            }
+            Reason::ByHand(id) => format!("the model says that effort enters {}", name(graph, id)),
+            Reason::Safe(id) => format!("the other way would divide by the value of {}, which can vanish", name(graph, id)),
+            Reason::Integral(id) => format!("{} takes integral causality", name(graph, id)),
+            Reason::Derivative(id) => format!("{} takes derivative causality, as the model prefers", name(graph, id)),
+            Reason::Dependent(id) => format!("{} depends on the storages decided before it", name(graph, id)),
+            Reason::OneWay(id) => format!("the law of {} is used in the direction it can be solved", name(graph, id)),
+            Reason::Chosen(id) => format!("{} may have either causality; this one is chosen", name(graph, id)),
+            Reason::Arbitrary => "either causality is possible; this one is chosen".to_owned(),
+            Reason::Propagated(through, from) => {
+                let bond = &graph.bond(from).name;
+                let rule = match graph.element(through).kind {
+                    Kind::Zero => "has one effort, so one bond brings it in",
+                    Kind::One => "has one flow, so one bond brings it in",
+                    Kind::Tf => "passes effort through",
+                    _ => "turns effort into flow",
+                };
+                format!("{} {rule} (bond {bond})", name(graph, through))
+            }
+        }
+    }
+}
+
+/// Names the two elements of a conflict.
+pub(super) fn conflict(graph: &BondGraph, assignment: &Assignment<'_>, rules: &Rules, conflict: &Conflict) -> Diagnostic {
+    let (first, second) = conflict.bonds;
+    let mut makers = Vec::new();
+    for bond in [Some(first), second].into_iter().flatten() {
+        makers.extend(decided_by(assignment.root(bond).0));
+    }
+    // A bond that was decided before and now refuses another demand: the other side is where it was asked.
+    if second.is_none() && !makers.contains(&conflict.at) {
+        makers.push(conflict.at);
+    }
+    makers.dedup();
+    if makers.len() == 1 && second.is_none() {
+        makers.extend(other_source(graph, rules, conflict, makers[0]));
+    }
+    makers.sort_unstable();
+    makers.dedup();
+    let junction = graph.element(conflict.at);
+    let names: Vec<String> = makers.iter().map(|id| name(graph, *id)).collect();
+    let place = match junction.kind {
+        Kind::Zero => format!(" at the 0-junction `{}`, which has one effort", junction.name),
+        Kind::One => format!(" at the 1-junction `{}`, which has one flow", junction.name),
+        Kind::Tf | Kind::Gy => format!(" across {}", name(graph, conflict.at)),
+        _ => String::new(),
+    };
+    let message = match names.as_slice() {
+        [only] => format!("{only} leaves nothing to determine the rest{place}"),
+        [a, b] => format!("{a} and {b} cannot both be right{place}"),
+        several => format!("{} cannot all be right{place}", several.join(", ")),
+    };
+    let span = makers.last().map_or(junction.span, |id| graph.element(*id).span);
+    let mut diagnostic = Diagnostic::new(code::CAUSAL_CONFLICT, message).at(span);
+    for id in &makers {
+        if graph.element(*id).span != span {
+            diagnostic = diagnostic.label(graph.element(*id).span, "cannot agree with it");
+        }
+    }
+    if makers.iter().all(|id| *id != conflict.at) {
+        diagnostic = diagnostic.label(junction.span, "they meet here");
+    }
+    let sources = |kind| makers.iter().filter(|id| graph.element(**id).kind == kind).count();
+    if sources(Kind::Se) >= 2 {
+        diagnostic = diagnostic.help("two efforts are imposed on one: put an R in series with one of the sources, or remove one");
+    } else if sources(Kind::Sf) >= 2 {
+        diagnostic = diagnostic.help("two flows are imposed on one: put an R or a C in parallel with one of the sources, or remove one");
+    }
+    diagnostic
+}
+
+/// When every bond of a junction is pushed the same way, the last two sources around it are meant.
+fn other_source(graph: &BondGraph, rules: &Rules, conflict: &Conflict, known: ElementId) -> Option<ElementId> {
+    let element = graph.element(conflict.at);
+    element
+        .ports
+        .iter()
+        .map(|port| {
+            let bond = graph.bond(port.bond);
+            if port.into { bond.from.element } else { bond.to.element }
+        })
+        .find(|id| *id != known && rules.ports[id.index()].iter().any(|rule| rule.mandatory.is_some()))
+}
+
+/// Names the elements that no causality satisfies together.
+pub(super) fn impossible(graph: &BondGraph, elements: &[ElementId]) -> Diagnostic {
+    let names: Vec<String> = elements.iter().take(8).map(|id| name(graph, *id)).collect();
+    let more = if elements.len() > 8 { ", …" } else { "" };
+    let message = format!("no causality satisfies {}{more} together", names.join(", "));
+    let mut diagnostic = Diagnostic::new(code::CAUSAL_CONFLICT, message);
+    if let Some(id) = elements.first() {
+        diagnostic = diagnostic.at(graph.element(*id).span);
+    }
+    for id in elements.iter().skip(1).take(4) {
+        diagnostic = diagnostic.label(graph.element(*id).span, "and this");
+    }
+    diagnostic.help("something here is determined twice or not at all: add an R, C or I between them, or remove a source")
+}
+
+/// Says why a stroke by hand cannot be.
+pub(super) fn bad_override(
+    graph: &BondGraph,
+    assignment: &Assignment<'_>,
+    bond: BondId,
+    span: Span,
+    conflict: &Conflict,
+) -> Diagnostic {
+    let (reason, _) = assignment.root(conflict.bonds.0);
+    let because = match reason {
+        Reason::ByHand(_) if conflict.bonds.0 == bond => "it contradicts what follows from it".to_owned(),
+        reason => reason.describe(graph),
+    };
+    let message = format!("bond `{}` cannot have this causality: {because}", graph.bond(bond).name);
+    let mut diagnostic = Diagnostic::new(code::BAD_OVERRIDE, message).at(span);
+    if let Some(id) = decided_by(reason) {
+        diagnostic = diagnostic.label(graph.element(id).span, "decides otherwise");
+    }
+    diagnostic
+}
+
+/// Notes and warnings on a causality that was found.
+pub(super) fn diagnose(
+    pool: &Pool,
+    graph: &BondGraph,
+    rules: &Rules,
+    assignment: &Assignment<'_>,
+    causality: &Causality,
+    diagnostics: &mut Diagnostics,
+) {
+    for storage in causality.storages.iter().filter(|s| !s.integral) {
+        diagnostics.push(dependent_storage(graph, assignment, storage));
+    }
+    for found in &causality.loops {
+        let names: Vec<&str> = found.elements.iter().map(|id| graph.element(*id).name.as_str()).collect();
+        let span = found.elements.first().map(|id| graph.element(*id).span);
+        let (code, what) = match found.kind {
+            LoopKind::Junction => (code::JUNCTION_LOOP, "closed path inside the junction structure"),
+            LoopKind::Algebraic => (code::ALGEBRAIC_LOOP, "algebraic loop"),
+            LoopKind::Differential => (code::ALGEBRAIC_LOOP, "loop through a differentiation"),
+        };
+        let mut diagnostic = Diagnostic::new(code, format!("{what}: {}", names.join(" → ")));
+        diagnostic.span = span;
+        diagnostics.push(diagnostic);
+    }
+    divisions(pool, graph, rules, causality, diagnostics);
+    for &(id, port, written) in &rules.one_way {
+        if causality.effort_in(graph, id, port) != written {
+            let way = if written { "effort" } else { "flow" };
+            let message = format!(
+                "the law of {} can only be solved for given {way}, but causality gives it the other: it is kept implicit",
+                name(graph, id)
+            );
+            diagnostics.push(Diagnostic::new(code::ONE_WAY_LAW, message).at(graph.element(id).span));
+        }
+    }
+}
+
+fn dependent_storage(graph: &BondGraph, assignment: &Assignment<'_>, storage: &Storage) -> Diagnostic {
+    let element = graph.element(storage.element);
+    let port = if element.ports.len() > 1 { format!(" (port {})", storage.port + 1) } else { String::new() };
+    let (reason, _) = assignment.root(element.ports[storage.port].bond);
+    if let Reason::Mandatory(by) = reason
+        && graph.element(by).kind == Kind::Sw
+        && element.kind == Kind::I
+    {
+        let message = format!(
+            "the switch `{}` in series with I `{}` has no conductance when open, so it would stop the flow at once",
+            graph.element(by).name,
+            element.name
+        );
+        return Diagnostic::new(code::SWITCH_SERIES_INERTIA, message)
+            .at(graph.element(by).span)
+            .label(element.span, "this flow cannot jump");
+    }
+    let path: Vec<&str> = storage.forced_by.iter().map(|id| graph.element(*id).name.as_str()).collect();
+    let message = format!(
+        "{}{port} is in derivative causality: {} (path {})",
+        name(graph, storage.element),
+        reason.describe(graph),
+        path.join(" → ")
+    );
+    Diagnostic::new(code::DERIVATIVE_CAUSALITY, message).at(element.span)
+}
+
+/// Warns of divisions by something that can vanish where no causality avoids them.
+fn divisions(pool: &Pool, graph: &BondGraph, rules: &Rules, causality: &Causality, diagnostics: &mut Diagnostics) {
+    for id in graph.element_ids() {
+        for (port, rule) in rules.ports[id.index()].iter().enumerate() {
+            let Some(safe) = rule.safe else { continue };
+            if causality.effort_in(graph, id, port) == safe {
+                continue;
+            }
+            let element = graph.element(id);
+            let value = match &element.law {
+                crate::model::Law::Value(value) => pool.display(*value).to_string(),
+                _ => "its value".to_owned(),
+            };
+            let message = format!("causality forces {} to divide by {value}, which can vanish", name(graph, id));
+            diagnostics.push(Diagnostic::new(code::VANISHING_MODULUS, message).at(element.span));
+            break;
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What each port of each element asks of causality: what is mandatory, what
+//! would divide by something that can vanish, and what is preferred.
+//!
+//! The question is always the same: does effort enter the element here? With
+//! effort in, an R gives its flow (conductance), an I integrates, a C
+//! differentiates.
+
+use paynter_algebra::{Expr, Interval, Pool, Symbol};
+use rustc_hash::FxHashMap;
+
+use crate::model::{BondGraph, Element, ElementId, Kind, Law, Tolerance, Variable, is_storage};
+
+/// How strongly a port asks for its causality; earlier is stronger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// A storage that the model prefers by hand.
+    ByHand,
+    /// A storage in integral causality.
+    Storage,
+    /// A law in the direction it is written in, because it cannot be inverted.
+    OneWay,
+    /// A resistor in the direction it is written in, for want of anything else.
+    Free,
+}
+
+/// What one port asks. All answers say whether effort enters the element.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PortRule {
+    /// It must be so.
+    pub mandatory: Option<bool>,
+    /// The other way divides by something that can vanish.
+    pub safe: Option<bool>,
+    /// It should be so.
+    pub preferred: Option<(bool, Strength)>,
+}
+
+impl PortRule {
+    fn must(effort_in: bool) -> PortRule {
+        PortRule { mandatory: Some(effort_in), ..PortRule::default() }
+    }
+
+    fn likes(effort_in: bool, strength: Strength) -> PortRule {
+        PortRule { preferred: Some((effort_in, strength)), ..PortRule::default() }
+    }
+}
+
+/// The rules of a whole graph.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// By element, by port. Junctions have none: their rule is the junction's own.
+    pub ports: Vec<Vec<PortRule>>,
+    /// Ports whose law cannot be turned round, with the direction it is written in.
+    pub one_way: Vec<(ElementId, usize, bool)>,
+}
+
+/// Finds the rules of every element.
+pub fn rules(pool: &mut Pool, graph: &BondGraph) -> Rules {
+    let ranges = Ranges::new(graph);
+    let mut out = Rules { ports: Vec::with_capacity(graph.elements.len()), one_way: Vec::new() };
+    for id in graph.element_ids() {
+        let ports = element_rules(pool, graph, id, &ranges, &mut out.one_way);
+        out.ports.push(ports);
+    }
+    out
+}
+
+/// Nominal ranges of symbols: parameters within their tolerance, time from
+/// zero on, everything else unknown.
+pub struct Ranges {
+    parameters: FxHashMap<Symbol, Interval>,
+    time: Option<Symbol>,
+}
+
+impl Ranges {
+    /// Reads the ranges of a graph's parameters.
+    pub fn new(graph: &BondGraph) -> Ranges {
+        let mut parameters = FxHashMap::default();
+        for parameter in &graph.parameters {
+            let half = match parameter.tolerance {
+                Some(Tolerance::Relative(r)) => (parameter.number * r).abs(),
+                Some(Tolerance::Absolute(a)) => a,
+                None => 0.0,
+            };
+            parameters.insert(parameter.symbol, Interval::closed(parameter.number - half, parameter.number + half));
+        }
+        Ranges { parameters, time: graph.variables.symbol(Variable::Time) }
+    }
+
+    /// The range of one symbol.
+    pub fn of(&self, symbol: Symbol) -> Interval {
+        if let Some(range) = self.parameters.get(&symbol) {
+            return *range;
+        }
+        if Some(symbol) == self.time {
+            return Interval::closed(0.0, f64::INFINITY);
+        }
+        Interval::ALL
+    }
+
+    /// Whether an expression can be zero.
+    pub fn can_vanish(&self, pool: &Pool, expr: Expr) -> bool {
+        pool.range(expr, &|symbol| self.of(symbol)).contains_zero()
+    }
+}
+
+fn element_rules(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    id: ElementId,
+    ranges: &Ranges,
+    one_way: &mut Vec<(ElementId, usize, bool)>,
+) -> Vec<PortRule> {
+    let element = graph.element(id);
+    let n = element.ports.len();
+    match (element.kind, &element.law) {
+        (Kind::Zero | Kind::One, _) => Vec::new(),
+        // A source of effort pushes effort out; a detector of flow is a source of zero effort.
+        (Kind::Se | Kind::Df, _) => vec![PortRule::must(false); n],
+        (Kind::Sf | Kind::De, _) => vec![PortRule::must(true); n],
+        (Kind::Sw, Law::Switch { off, .. }) => {
+            // Closed or open, a conductance that is never zero can be turned round.
+            if ranges.can_vanish(pool, *off) {
+                vec![PortRule::must(true); n]
+            } else {
+                vec![PortRule::likes(true, Strength::Free); n]
+            }
+        }
+        (Kind::Tf, Law::Value(modulus)) if ranges.can_vanish(pool, *modulus) => {
+            // e1 = m e2 and f2 = m f1 need no division: effort comes in at port 2.
+            let rule = |effort_in| PortRule { safe: Some(effort_in), ..PortRule::default() };
+            vec![rule(false), rule(true)]
+        }
+        (Kind::Gy, Law::Value(modulus)) if ranges.can_vanish(pool, *modulus) => {
+            // e1 = r f2 and e2 = r f1: flow comes in at both ports.
+            vec![PortRule { safe: Some(false), ..PortRule::default() }; 2]
+        }
+        (Kind::Tf | Kind::Gy, _) => vec![PortRule::default(); n],
+        (Kind::Rs, law) => {
+            let mut dissipating = PortRule::likes(false, Strength::Free);
+            if let Law::Value(value) = law
+                && ranges.can_vanish(pool, *value)
+            {
+                dissipating.safe = Some(false);
+            }
+            vec![dissipating, PortRule::must(true)]
+        }
+        (kind, Law::Value(value)) => {
+            let safe = ranges.can_vanish(pool, *value).then_some(explicit_direction(kind));
+            vec![PortRule { safe, ..default_rule(kind) }; n]
+        }
+        (kind, Law::Equations(_)) => law_rules(pool, graph, id, kind, ranges, one_way),
+        (kind, _) => vec![default_rule(kind); n],
+    }
+}
+
+/// The direction in which `= value` needs no division: e = R f, q = C e, p = L f.
+fn explicit_direction(kind: Kind) -> bool {
+    kind == Kind::C
+}
+
+fn default_rule(kind: Kind) -> PortRule {
+    match kind {
+        Kind::C => PortRule::likes(false, Strength::Storage),
+        Kind::I => PortRule::likes(true, Strength::Storage),
+        _ => PortRule::likes(false, Strength::Free),
+    }
+}
+
+/// Rules of R, C and I given by laws: the algebra is asked whether each law
+/// can be solved for what each causality needs.
+fn law_rules(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    id: ElementId,
+    kind: Kind,
+    ranges: &Ranges,
+    one_way: &mut Vec<(ElementId, usize, bool)>,
+) -> Vec<PortRule> {
+    let element = graph.element(id);
+    let n = element.ports.len();
+    let mut out = Vec::with_capacity(n);
+    for port in 0..n {
+        let mut rule = default_rule(kind);
+        let direction = written_direction(graph, element, port);
+        let [with_effort_in, with_effort_out] = solvable(pool, graph, element, port, ranges);
+        let written = match (with_effort_in, with_effort_out, direction) {
+            (true, true, _) => None,
+            (true, false, _) => Some(true),
+            (false, true, _) => Some(false),
+            // Neither way is closed: as written, or free if it is implicit.
+            (false, false, direction) => direction,
+        };
+        if let Some(effort_in) = written {
+            one_way.push((id, port, effort_in));
+        }
+        if !is_storage(kind) {
+            rule.preferred = match (written, direction) {
+                (Some(effort_in), _) => Some((effort_in, Strength::OneWay)),
+                (None, Some(effort_in)) => Some((effort_in, Strength::Free)),
+                (None, None) => rule.preferred,
+            };
+        }
+        out.push(rule);
+    }
+    out
+}
+
+/// Whether effort enters at a port in the direction a law is written in:
+/// `f = …` and `q = …` take effort in, `e = …` gives it out, `p = …` takes flow in.
+fn written_direction(graph: &BondGraph, element: &Element, port: usize) -> Option<bool> {
+    let Law::Equations(equations) = &element.law else { return None };
+    let [e, f, q, p] = graph.locals.port(element.ports.len(), port);
+    equations.iter().filter_map(|equation| equation.solved_for).find_map(|symbol| match symbol {
+        s if s == e => Some(false),
+        s if s == f && element.kind == Kind::I => Some(true),
+        s if s == f => Some(true),
+        s if s == q => Some(true),
+        s if s == p => Some(false),
+        _ => None,
+    })
+}
+
+/// Whether the law at a port can be solved with effort in, and with effort out.
+fn solvable(pool: &mut Pool, graph: &BondGraph, element: &Element, port: usize, ranges: &Ranges) -> [bool; 2] {
+    let Law::Equations(equations) = &element.law else { return [true, true] };
+    let n = element.ports.len();
+    let [e, f, q, p] = graph.locals.port(n, port);
+    // What the law must give with effort in, and with effort out.
+    let unknowns = match element.kind {
+        Kind::C => [q, e],
+        Kind::I => [f, p],
+        _ => [f, e],
+    };
+    unknowns.map(|unknown| {
+        // One law of several ports is turned round only where it is solved for its port as it stands;
+        // a joint inversion of several laws is left to the equations.
+        let candidates: Vec<_> =
+            equations.iter().filter(|eq| n == 1 || eq.solved_for.is_some_and(|s| [e, f, q, p].contains(&s))).collect();
+        candidates.iter().any(|equation| {
+            if equation.solved_for == Some(unknown) {
+                return true;
+            }
+            let residual = pool.sub(equation.left, equation.right);
+            if !pool.depends_on(residual, unknown) {
+                return false;
+            }
+            match pool.solve_for(residual, unknown, &|symbol| ranges.of(symbol)) {
+                Ok(solution) => solution.is_global(),
+                Err(_) => false,
+            }
+        })
+    })
+}
