@@ -303,7 +303,9 @@ fn suggestion(symbol: &str) -> String {
         "sec" | "seconds" => "write s".to_owned(),
         "l/min" => "write l/min as two units".to_owned(),
         _ => match paynter_base::closest(symbol, UNITS.iter().map(|unit| unit.0)) {
-            Some(near) => format!("did you mean `{near}`? Units are SI names with prefixes, such as mH, kPa, N*m/A"),
+            Some(near) => {
+                format!("did you mean `{near}`? Units are SI names with prefixes, such as mH, kPa, N*m/A")
+            }
             None => "units are SI names with prefixes, such as mH, kPa, N*m/A, kg*m^2".to_owned(),
         },
     }

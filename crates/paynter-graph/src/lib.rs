@@ -10,7 +10,6 @@ pub mod domain;
 mod flatten;
 mod model;
 
-
 pub use causality::{Causality, Decision, Loop, LoopKind, Ranges, Reason, Storage, assign_causality};
 pub use flatten::{FlattenOptions, MAX_ELEMENTS, Setting, flatten};
 pub use model::*;

@@ -313,11 +313,11 @@ pub struct Locals {
 impl Locals {
     /// Makes sure that there are symbols for `ports` ports.
     pub fn reserve(&mut self, pool: &mut Pool, ports: usize) {
-        for (letter, list) in
-            [("e", &mut self.e), ("f", &mut self.f), ("q", &mut self.q), ("p", &mut self.p)]
+        for (letter, list) in [("e", &mut self.e), ("f", &mut self.f), ("q", &mut self.q), ("p", &mut self.p)]
         {
             while list.len() <= ports {
-                let name = if list.is_empty() { letter.to_owned() } else { format!("{letter}{}", list.len()) };
+                let name =
+                    if list.is_empty() { letter.to_owned() } else { format!("{letter}{}", list.len()) };
                 list.push(pool.fresh(&name));
             }
         }

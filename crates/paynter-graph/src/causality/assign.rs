@@ -112,13 +112,25 @@ impl<'g> Assignment<'g> {
     }
 
     /// Decides an element's port and everything that follows from it.
-    pub fn decide(&mut self, element: ElementId, port: usize, effort_in: bool, reason: Reason) -> Result<(), Conflict> {
+    pub fn decide(
+        &mut self,
+        element: ElementId,
+        port: usize,
+        effort_in: bool,
+        reason: Reason,
+    ) -> Result<(), Conflict> {
         let port = self.graph.element(element).ports[port];
         self.decide_bond(port.bond, effort_in == port.into, reason, element)
     }
 
     /// Decides a bond and everything that follows from it.
-    pub fn decide_bond(&mut self, bond: BondId, effort_to: bool, reason: Reason, at: ElementId) -> Result<(), Conflict> {
+    pub fn decide_bond(
+        &mut self,
+        bond: BondId,
+        effort_to: bool,
+        reason: Reason,
+        at: ElementId,
+    ) -> Result<(), Conflict> {
         self.set(bond, effort_to, reason, at)?;
         while let Some(bond) = self.queue.pop_front() {
             for (end, _) in self.ends(bond) {
@@ -200,7 +212,8 @@ impl<'g> Assignment<'g> {
     pub fn determining(&self, junction: ElementId) -> Vec<BondId> {
         let element = self.graph.element(junction);
         let picks = |port: &&crate::model::Port| {
-            self.decided[port.bond.index()].is_some_and(|d| determines(element.kind, d.effort_to == port.into))
+            self.decided[port.bond.index()]
+                .is_some_and(|d| determines(element.kind, d.effort_to == port.into))
         };
         element.ports.iter().filter(picks).map(|port| port.bond).collect()
     }

@@ -196,7 +196,8 @@ impl SignalGraph {
         'search: while let (Some(v), false) = (queue.pop_front(), reached) {
             for &next in self.out(v) {
                 *budget = budget.saturating_sub(1);
-                if self.component[next.to as usize] != c || next.to == edge.to || came.contains_key(&next.to) {
+                if self.component[next.to as usize] != c || next.to == edge.to || came.contains_key(&next.to)
+                {
                     continue;
                 }
                 came.insert(next.to, (v, next));
@@ -247,7 +248,13 @@ impl SignalGraph {
     /// Refuses groups of signals whose linear equations leave something
     /// undetermined whatever the parameters are: a loop of junctions with unit
     /// gain, a floating part.
-    pub fn refuse_singular(&self, pool: &mut Pool, graph: &BondGraph, causality: &Causality, diagnostics: &mut Diagnostics) {
+    pub fn refuse_singular(
+        &self,
+        pool: &mut Pool,
+        graph: &BondGraph,
+        causality: &Causality,
+        diagnostics: &mut Diagnostics,
+    ) {
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.components];
         for v in 0..self.component.len() as u32 {
             let c = self.component[v as usize] as usize;
@@ -304,7 +311,9 @@ impl SignalGraph {
             }
         }
         for k in 0..n {
-            let Some(pivot) = (k..n).find(|&i| rows[i][k] != zero && !pool.is_zero(rows[i][k])) else { return true };
+            let Some(pivot) = (k..n).find(|&i| rows[i][k] != zero && !pool.is_zero(rows[i][k])) else {
+                return true;
+            };
             rows.swap(k, pivot);
             let (above, below) = rows.split_at_mut(k + 1);
             let top = &above[k];
@@ -437,7 +446,9 @@ impl Builder<'_> {
         let n = element.ports.len();
         match element.kind {
             kind if is_junction(kind) => {
-                let Some(d) = (0..n).find(|&port| determines(kind, self.causality.effort_in(self.graph, id, port))) else {
+                let Some(d) =
+                    (0..n).find(|&port| determines(kind, self.causality.effort_in(self.graph, id, port)))
+                else {
                     return;
                 };
                 let (in_d, out_d) = self.signals(id, d);
@@ -468,9 +479,10 @@ impl Builder<'_> {
             }
             Kind::C | Kind::I => {
                 // States cut the path; a port in derivative causality feeds all others through.
-                for i in (0..n).filter(|&i| !self.is_integral(element, id, i)) {
+                let integral: Vec<bool> = (0..n).map(|port| self.is_integral(element, id, port)).collect();
+                for i in (0..n).filter(|&i| !integral[i]) {
                     for j in 0..n {
-                        let derivative = !self.is_integral(element, id, j);
+                        let derivative = !integral[j];
                         let (from, to) = (self.signals(id, i).0, self.signals(id, j).1);
                         self.edge(from, to, id, derivative);
                     }
@@ -497,12 +509,17 @@ impl Builder<'_> {
         let mut outputs: Option<Vec<u32>> = None;
         for expr in expressions {
             if let Some(symbol) = pool.as_symbol(expr)
-                && matches!(self.graph.variables.meaning(symbol), Some(Variable::Parameter(_) | Variable::Input(_)))
+                && matches!(
+                    self.graph.variables.meaning(symbol),
+                    Some(Variable::Parameter(_) | Variable::Input(_))
+                )
             {
                 continue;
             }
             let outputs = outputs
-                .get_or_insert_with(|| (0..element.ports.len()).map(|port| self.signals(id, port).1).collect())
+                .get_or_insert_with(|| {
+                    (0..element.ports.len()).map(|port| self.signals(id, port).1).collect()
+                })
                 .clone();
             self.reads(pool, expr, &outputs, id);
         }

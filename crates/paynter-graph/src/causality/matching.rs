@@ -147,12 +147,7 @@ impl Matching {
         if matches!(found, Found::Nothing) { Err(touched) } else { Ok(()) }
     }
 
-    fn grow(
-        &mut self,
-        drop: Need,
-        queue: &mut VecDeque<u32>,
-        touched: &mut Vec<u32>,
-    ) -> Found {
+    fn grow(&mut self, drop: Need, queue: &mut VecDeque<u32>, touched: &mut Vec<u32>) -> Found {
         while let Some(v) = queue.pop_front() {
             for k in 0..self.neighbours[v as usize].len() {
                 let w = self.neighbours[v as usize][k];
@@ -279,7 +274,8 @@ mod tests {
         fn go(needs: &[Need], edges: &[(u32, u32)], used: &mut Vec<bool>) -> Option<usize> {
             let Some((&(a, b), rest)) = edges.split_first() else {
                 let musts = (0..needs.len()).all(|v| needs[v] != Need::Must || used[v]);
-                return musts.then(|| (0..needs.len()).filter(|&v| needs[v] == Need::Want(0) && used[v]).count());
+                return musts
+                    .then(|| (0..needs.len()).filter(|&v| needs[v] == Need::Want(0) && used[v]).count());
             };
             let mut best = go(needs, rest, used);
             if !used[a as usize] && !used[b as usize] {
@@ -306,8 +302,9 @@ mod tests {
         let mut feasible = 0;
         for _ in 0..4000 {
             let n = 2 + random(9) as usize;
-            let needs: Vec<Need> =
-                (0..n).map(|_| [Need::Must, Need::Must, Need::Want(0), Need::May][random(4) as usize]).collect();
+            let needs: Vec<Need> = (0..n)
+                .map(|_| [Need::Must, Need::Must, Need::Want(0), Need::May][random(4) as usize])
+                .collect();
             let mut edges = Vec::new();
             for a in 0..n as u32 {
                 for b in 0..a {
@@ -335,7 +332,8 @@ mod tests {
             let Some(best) = expected else { continue };
             feasible += 1;
             matching.cover_wants(0);
-            let covered = (0..n).filter(|&v| needs[v] == Need::Want(0) && matching.is_covered(v as u32)).count();
+            let covered =
+                (0..n).filter(|&v| needs[v] == Need::Want(0) && matching.is_covered(v as u32)).count();
             assert_eq!(covered, best, "{needs:?} {edges:?}");
             for v in 0..n {
                 let mate = matching.mate[v];

@@ -90,8 +90,14 @@ pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality
     let storages = report::storages(graph, &assignment);
     let integral = storages.iter().filter(|s| s.integral).count();
     let rank = integral.saturating_sub(stuck_in_integral(graph, &rules));
-    let mut causality =
-        Causality { strokes, storages, loops: Vec::new(), index: 0, order: integral + graph.integrators.len(), rank };
+    let mut causality = Causality {
+        strokes,
+        storages,
+        loops: Vec::new(),
+        index: 0,
+        order: integral + graph.integrators.len(),
+        rank,
+    };
     let paths = loops::SignalGraph::new(pool, graph, &causality);
     causality.loops = paths.loops(graph);
     causality.index = paths.index(!causality.loops.is_empty());
@@ -175,7 +181,9 @@ fn by_hand(graph: &BondGraph, assignment: &mut Assignment<'_>) -> Result<(), Dia
         let Override::Stroke { bond, effort_into, span } = entry else { continue };
         let effort_to = graph.bond(*bond).to.element == *effort_into;
         assignment.step += 1;
-        if let Err(conflict) = assignment.decide_bond(*bond, effort_to, Reason::ByHand(*effort_into), *effort_into) {
+        if let Err(conflict) =
+            assignment.decide_bond(*bond, effort_to, Reason::ByHand(*effort_into), *effort_into)
+        {
             return Err(report::bad_override(graph, assignment, *bond, *span, &conflict));
         }
     }
@@ -233,7 +241,12 @@ fn relax<'g>(
 /// Decides storages, one-way laws and resistors in text order, guided by a
 /// target where there is one. Returns false when it gets stuck, which can
 /// only happen without a target.
-fn sequence(graph: &BondGraph, rules: &Rules, assignment: &mut Assignment<'_>, target: Option<&[bool]>) -> bool {
+fn sequence(
+    graph: &BondGraph,
+    rules: &Rules,
+    assignment: &mut Assignment<'_>,
+    target: Option<&[bool]>,
+) -> bool {
     for strength in [Strength::ByHand, Strength::Storage, Strength::OneWay, Strength::Free] {
         for id in graph.element_ids() {
             for (port, rule) in rules.ports[id.index()].iter().enumerate() {
@@ -345,7 +358,10 @@ fn stuck_in_integral(graph: &BondGraph, rules: &Rules) -> usize {
         return 0;
     }
     match network::best(graph, &reversed, &fixed, &values(&assignment)) {
-        Ok(best) => storage_ports(graph).count() - integral_count(graph, &reversed, &|bond| best.effort_to[bond.index()]),
+        Ok(best) => {
+            storage_ports(graph).count()
+                - integral_count(graph, &reversed, &|bond| best.effort_to[bond.index()])
+        }
         Err(_) => 0,
     }
 }

@@ -64,9 +64,10 @@ pub(super) fn best(
         if !is_junction(element.kind) {
             continue;
         }
-        let determined = element.ports.iter().any(|port| {
-            fixed[port.bond.index()].is_some_and(|to| determines(element.kind, to == port.into))
-        });
+        let determined = element
+            .ports
+            .iter()
+            .any(|port| fixed[port.bond.index()].is_some_and(|to| determines(element.kind, to == port.into)));
         if !determined {
             vertex_of.insert(id, matching.vertex(Need::Must));
             owner.push(id);
@@ -202,8 +203,12 @@ fn add_link(
             }
             Reading::Edge { pair: (a, between), when: x }
         }
-        (Some((junction, x)), None) => leaf(graph, rules, link.b, link.b_in, junction, x, hint, matching, owner),
-        (None, Some((junction, x))) => leaf(graph, rules, link.a, link.a_in, junction, x, hint, matching, owner),
+        (Some((junction, x)), None) => {
+            leaf(graph, rules, link.b, link.b_in, junction, x, hint, matching, owner)
+        }
+        (None, Some((junction, x))) => {
+            leaf(graph, rules, link.a, link.a_in, junction, x, hint, matching, owner)
+        }
         (None, None) => Reading::Known(between_leaves(rules, link).or(hint).unwrap_or(true)),
     }
 }
@@ -261,5 +266,9 @@ fn between_leaves(rules: &Rules, link: &Link) -> Option<bool> {
         let (effort_in, strength) = rule.preferred?;
         Some((strength, effort_in == enters))
     };
-    [wish(link.a, link.a_in), wish(link.b, link.b_in)].into_iter().flatten().min_by_key(|(strength, _)| *strength).map(|(_, x)| x)
+    [wish(link.a, link.a_in), wish(link.b, link.b_in)]
+        .into_iter()
+        .flatten()
+        .min_by_key(|(strength, _)| *strength)
+        .map(|(_, x)| x)
 }

@@ -16,14 +16,20 @@ pub(super) fn storages(graph: &BondGraph, assignment: &Assignment<'_>) -> Vec<St
         .map(|(element, port)| {
             let effort_in = assignment.effort_in(element, port).unwrap_or(false);
             let integral = effort_in == integral_effort_in(graph.element(element).kind);
-            let forced_by = if integral { Vec::new() } else { forcing_path(graph, assignment, element, port) };
+            let forced_by =
+                if integral { Vec::new() } else { forcing_path(graph, assignment, element, port) };
             Storage { element, port, integral, forced_by }
         })
         .collect()
 }
 
 /// The elements from the decision that forces a storage to the storage itself.
-fn forcing_path(graph: &BondGraph, assignment: &Assignment<'_>, element: ElementId, port: usize) -> Vec<ElementId> {
+fn forcing_path(
+    graph: &BondGraph,
+    assignment: &Assignment<'_>,
+    element: ElementId,
+    port: usize,
+) -> Vec<ElementId> {
     let bond = graph.element(element).ports[port].bond;
     let (reason, path) = assignment.root(bond);
     let mut out = vec![element];
@@ -79,12 +85,20 @@ impl Reason {
                 format!("{} {what}", name(graph, id))
             }
             Reason::ByHand(id) => format!("the model says that effort enters {}", name(graph, id)),
-            Reason::Safe(id) => format!("the other way would divide by the value of {}, which can vanish", name(graph, id)),
+            Reason::Safe(id) => {
+                format!("the other way would divide by the value of {}, which can vanish", name(graph, id))
+            }
             Reason::Integral(id) => format!("{} takes integral causality", name(graph, id)),
-            Reason::Derivative(id) => format!("{} takes derivative causality, as the model prefers", name(graph, id)),
+            Reason::Derivative(id) => {
+                format!("{} takes derivative causality, as the model prefers", name(graph, id))
+            }
             Reason::Dependent(id) => format!("{} depends on the storages decided before it", name(graph, id)),
-            Reason::OneWay(id) => format!("the law of {} is used in the direction it can be solved", name(graph, id)),
-            Reason::Chosen(id) => format!("{} may have either causality; this one is chosen", name(graph, id)),
+            Reason::OneWay(id) => {
+                format!("the law of {} is used in the direction it can be solved", name(graph, id))
+            }
+            Reason::Chosen(id) => {
+                format!("{} may have either causality; this one is chosen", name(graph, id))
+            }
             Reason::Arbitrary => "either causality is possible; this one is chosen".to_owned(),
             Reason::Propagated(through, from) => {
                 let bond = &graph.bond(from).name;
@@ -101,7 +115,12 @@ impl Reason {
 }
 
 /// Names the two elements of a conflict.
-pub(super) fn conflict(graph: &BondGraph, assignment: &Assignment<'_>, rules: &Rules, conflict: &Conflict) -> Diagnostic {
+pub(super) fn conflict(
+    graph: &BondGraph,
+    assignment: &Assignment<'_>,
+    rules: &Rules,
+    conflict: &Conflict,
+) -> Diagnostic {
     let (first, second) = conflict.bonds;
     let mut makers = Vec::new();
     for bond in [Some(first), second].into_iter().flatten() {
@@ -142,7 +161,9 @@ pub(super) fn conflict(graph: &BondGraph, assignment: &Assignment<'_>, rules: &R
     }
     let sources = |kind| makers.iter().filter(|id| graph.element(**id).kind == kind).count();
     if sources(Kind::Se) >= 2 {
-        diagnostic = diagnostic.help("two efforts are imposed on one: put an R in series with one of the sources, or remove one");
+        diagnostic = diagnostic.help(
+            "two efforts are imposed on one: put an R in series with one of the sources, or remove one",
+        );
     } else if sources(Kind::Sf) >= 2 {
         diagnostic = diagnostic.help("two flows are imposed on one: put an R or a C in parallel with one of the sources, or remove one");
     }
@@ -150,7 +171,12 @@ pub(super) fn conflict(graph: &BondGraph, assignment: &Assignment<'_>, rules: &R
 }
 
 /// When every bond of a junction is pushed the same way, the last two sources around it are meant.
-fn other_source(graph: &BondGraph, rules: &Rules, conflict: &Conflict, known: ElementId) -> Option<ElementId> {
+fn other_source(
+    graph: &BondGraph,
+    rules: &Rules,
+    conflict: &Conflict,
+    known: ElementId,
+) -> Option<ElementId> {
     let element = graph.element(conflict.at);
     element
         .ports
@@ -174,7 +200,9 @@ pub(super) fn impossible(graph: &BondGraph, elements: &[ElementId]) -> Diagnosti
     for id in elements.iter().skip(1).take(4) {
         diagnostic = diagnostic.label(graph.element(*id).span, "and this");
     }
-    diagnostic.help("something here is determined twice or not at all: add an R, C or I between them, or remove a source")
+    diagnostic.help(
+        "something here is determined twice or not at all: add an R, C or I between them, or remove a source",
+    )
 }
 
 /// Says why a stroke by hand cannot be.
@@ -263,7 +291,13 @@ fn dependent_storage(graph: &BondGraph, assignment: &Assignment<'_>, storage: &S
 }
 
 /// Warns of divisions by something that can vanish where no causality avoids them.
-fn divisions(pool: &Pool, graph: &BondGraph, rules: &Rules, causality: &Causality, diagnostics: &mut Diagnostics) {
+fn divisions(
+    pool: &Pool,
+    graph: &BondGraph,
+    rules: &Rules,
+    causality: &Causality,
+    diagnostics: &mut Diagnostics,
+) {
     for id in graph.element_ids() {
         for (port, rule) in rules.ports[id.index()].iter().enumerate() {
             let Some(safe) = rule.safe else { continue };
@@ -275,7 +309,8 @@ fn divisions(pool: &Pool, graph: &BondGraph, rules: &Rules, causality: &Causalit
                 crate::model::Law::Value(value) => pool.display(*value).to_string(),
                 _ => "its value".to_owned(),
             };
-            let message = format!("causality forces {} to divide by {value}, which can vanish", name(graph, id));
+            let message =
+                format!("causality forces {} to divide by {value}, which can vanish", name(graph, id));
             diagnostics.push(Diagnostic::new(code::VANISHING_MODULUS, message).at(element.span));
             break;
         }

@@ -81,7 +81,8 @@ impl Ranges {
                 Some(Tolerance::Absolute(a)) => a,
                 None => 0.0,
             };
-            parameters.insert(parameter.symbol, Interval::closed(parameter.number - half, parameter.number + half));
+            parameters
+                .insert(parameter.symbol, Interval::closed(parameter.number - half, parameter.number + half));
         }
         Ranges { parameters, time: graph.variables.symbol(Variable::Time) }
     }
@@ -221,7 +222,13 @@ fn written_direction(graph: &BondGraph, element: &Element, port: usize) -> Optio
 }
 
 /// Whether the law at a port can be solved with effort in, and with effort out.
-fn solvable(pool: &mut Pool, graph: &BondGraph, element: &Element, port: usize, ranges: &Ranges) -> [bool; 2] {
+fn solvable(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    element: &Element,
+    port: usize,
+    ranges: &Ranges,
+) -> [bool; 2] {
     let Law::Equations(equations) = &element.law else { return [true, true] };
     let n = element.ports.len();
     let [e, f, q, p] = graph.locals.port(n, port);
@@ -234,8 +241,10 @@ fn solvable(pool: &mut Pool, graph: &BondGraph, element: &Element, port: usize, 
     unknowns.map(|unknown| {
         // One law of several ports is turned round only where it is solved for its port as it stands;
         // a joint inversion of several laws is left to the equations.
-        let candidates: Vec<_> =
-            equations.iter().filter(|eq| n == 1 || eq.solved_for.is_some_and(|s| [e, f, q, p].contains(&s))).collect();
+        let candidates: Vec<_> = equations
+            .iter()
+            .filter(|eq| n == 1 || eq.solved_for.is_some_and(|s| [e, f, q, p].contains(&s)))
+            .collect();
         candidates.iter().any(|equation| {
             if equation.solved_for == Some(unknown) {
                 return true;

@@ -103,7 +103,11 @@ impl<'a> Flattener<'a, '_> {
         let name = bonds.name.as_ref().and_then(|name| {
             if !loops.is_empty() {
                 let message = format!("the bond `{}` would be made several times", name.text);
-                self.report.push(Diagnostic::new(code::MISPLACED, message).at(name.span).help("name bonds outside of `for`"));
+                self.report.push(
+                    Diagnostic::new(code::MISPLACED, message)
+                        .at(name.span)
+                        .help("name bonds outside of `for`"),
+                );
                 return None;
             }
             *named += 1;
@@ -117,7 +121,11 @@ impl<'a> Flattener<'a, '_> {
         for k in 1..places.len() {
             if places[k - 1].len() > 1 && places[k].len() > 1 {
                 let message = "several elements are bonded to several others";
-                self.report.push(Diagnostic::new(code::BAD_BOND, message).at(bonds.span).help("write one statement for each, or put a junction between"));
+                self.report.push(
+                    Diagnostic::new(code::BAD_BOND, message)
+                        .at(bonds.span)
+                        .help("write one statement for each, or put a junction between"),
+                );
                 continue;
             }
             for (i, from) in places[k - 1].iter().enumerate() {
@@ -125,13 +133,18 @@ impl<'a> Flattener<'a, '_> {
                     made += 1;
                     let (Some(from), Some(to)) = (*from, *to) else { continue };
                     let (from_span, to_span) = (bonds.stages[k - 1][i].span, bonds.stages[k][j].span);
-                    self.add_segment(segments, Segment { from, to, from_span, to_span, name, span: from_span.cover(to_span) });
+                    self.add_segment(
+                        segments,
+                        Segment { from, to, from_span, to_span, name, span: from_span.cover(to_span) },
+                    );
                 }
             }
         }
         if let (Some(name), true) = (&bonds.name, made > 1) {
             let message = format!("the name `{}` is given to {made} bonds", name.text);
-            self.report.push(Diagnostic::new(code::BAD_BOND, message).at(name.span).help("name one bond a statement"));
+            self.report.push(
+                Diagnostic::new(code::BAD_BOND, message).at(name.span).help("name one bond a statement"),
+            );
         }
     }
 
@@ -163,7 +176,8 @@ impl<'a> Flattener<'a, '_> {
         };
         // `motor.shfat` with `motor` a two-port: say which ports there are.
         if let [first, second] = segments
-            && let Some(&Part::Element(e)) = self.infos[self.instances[instance].model].parts.get(first.name.text.as_str())
+            && let Some(&Part::Element(e)) =
+                self.infos[self.instances[instance].model].parts.get(first.name.text.as_str())
         {
             let element = self.instances[instance].elements[e];
             self.unknown_port(element, &second.name);
@@ -172,16 +186,26 @@ impl<'a> Flattener<'a, '_> {
         let (owner, rest) = self.descend(instance, loops, segments)?;
         let model = self.instances[owner].model;
         let Some(segment) = rest else {
-            let ports: Vec<String> =
-                self.infos[model].ports.iter().map(|p| format!("`{}.{}`", self.instances[owner].path, p.name.text)).collect();
-            let message = format!("`{}` is a submodel: bonds reach it through a port", self.instances[owner].path);
-            let help = if ports.is_empty() { "declare a `port` in it".to_owned() } else { format!("write {}", ports.join(" or ")) };
+            let ports: Vec<String> = self.infos[model]
+                .ports
+                .iter()
+                .map(|p| format!("`{}.{}`", self.instances[owner].path, p.name.text))
+                .collect();
+            let message =
+                format!("`{}` is a submodel: bonds reach it through a port", self.instances[owner].path);
+            let help = if ports.is_empty() {
+                "declare a `port` in it".to_owned()
+            } else {
+                format!("write {}", ports.join(" or "))
+            };
             self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(path.span).help(help));
             return None;
         };
         let part = self.infos[model].parts.get(segment.name.text.as_str()).copied();
         match part {
-            Some(Part::Port(p)) if owner == instance => Some(Place::Port { instance, port: p, outside: false }),
+            Some(Part::Port(p)) if owner == instance => {
+                Some(Place::Port { instance, port: p, outside: false })
+            }
             Some(Part::Port(p)) if self.instances[owner].depth == self.instances[instance].depth + 1 => {
                 Some(Place::Port { instance: owner, port: p, outside: true })
             }
@@ -200,8 +224,15 @@ impl<'a> Flattener<'a, '_> {
                 Some(Place::Element(element, port))
             }
             Some(Part::Element(_) | Part::Port(_)) => {
-                let message = format!("`{}` is inside a submodel: bonds reach a submodel only through its own ports", segment.name.text);
-                self.report.push(Diagnostic::new(code::BAD_BOND, message).at(path.span).help("declare a `port` in the submodel and bond that"));
+                let message = format!(
+                    "`{}` is inside a submodel: bonds reach a submodel only through its own ports",
+                    segment.name.text
+                );
+                self.report.push(
+                    Diagnostic::new(code::BAD_BOND, message)
+                        .at(path.span)
+                        .help("declare a `port` in the submodel and bond that"),
+                );
                 None
             }
             Some(Part::Bond(_)) => {
@@ -216,8 +247,12 @@ impl<'a> Flattener<'a, '_> {
                     None if names.is_empty() => "it has no ports: declare one with `port`".to_owned(),
                     None => format!("it has: {}", names.join(", ")),
                 };
-                let message = format!("the submodel `{}` has no port `{}`", self.instances[owner].path, segment.name.text);
-                self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(segment.name.span).help(help));
+                let message = format!(
+                    "the submodel `{}` has no port `{}`",
+                    self.instances[owner].path, segment.name.text
+                );
+                self.report
+                    .push(Diagnostic::new(code::UNKNOWN_PORT, message).at(segment.name.span).help(help));
                 None
             }
             _ => {
@@ -250,18 +285,32 @@ impl<'a> Flattener<'a, '_> {
                     let message = format!("the port `{name}` has no bond");
                     let help = "bond it; a source of zero effort leaves it free, one of zero flow holds it";
                     // Instances share the place of their `use`, so each port is said by its own name.
-                    self.report.diagnostics.push(Diagnostic::new(code::UNCONNECTED, message).at(instance.span).help(help));
+                    self.report
+                        .diagnostics
+                        .push(Diagnostic::new(code::UNCONNECTED, message).at(instance.span).help(help));
                 } else if join.outside.len() > 1 {
                     let message = format!("the port `{name}` has {} bonds", join.outside.len());
-                    self.report.diagnostics.push(Diagnostic::new(code::PORT_COUNT, message).at(instance.span).help("put a junction between"));
+                    self.report.diagnostics.push(
+                        Diagnostic::new(code::PORT_COUNT, message)
+                            .at(instance.span)
+                            .help("put a junction between"),
+                    );
                 }
                 if join.inside.len() != 1 {
                     let message = format!(
                         "the port `{}` is bonded {} inside its model",
                         port.name.text,
-                        if join.inside.is_empty() { "to nothing".to_owned() } else { format!("{} times", join.inside.len()) }
+                        if join.inside.is_empty() {
+                            "to nothing".to_owned()
+                        } else {
+                            format!("{} times", join.inside.len())
+                        }
                     );
-                    self.report.push(Diagnostic::new(code::PORT_COUNT, message).at(port.span).help("bond it once inside; put a junction where several meet"));
+                    self.report.push(
+                        Diagnostic::new(code::PORT_COUNT, message)
+                            .at(port.span)
+                            .help("bond it once inside; put a junction where several meet"),
+                    );
                 }
             }
         }
@@ -284,7 +333,10 @@ impl<'a> Flattener<'a, '_> {
                 let [next] = other[..] else { break false };
                 if segments[next].from != (Place::Port { instance, port, outside: !outside }) {
                     let name = &self.infos[self.instances[instance].model].ports[port].name;
-                    let message = format!("the arrows on either side of the port `{}.{}` point at each other", self.instances[instance].path, name.text);
+                    let message = format!(
+                        "the arrows on either side of the port `{}.{}` point at each other",
+                        self.instances[instance].path, name.text
+                    );
                     let diagnostic = Diagnostic::new(code::ARROWS_DISAGREE, message).at(segments[here].span);
                     self.report.push(diagnostic.label(segments[next].span, "the other side"));
                     break false;
@@ -313,8 +365,12 @@ impl<'a> Flattener<'a, '_> {
                 let away = |segment: &Segment| matches!(segment.from, Place::Port { instance, port, .. } if instance == id && port == p);
                 if away(&segments[*outer]) && away(&segments[*inner]) {
                     let name = &self.infos[self.instances[id].model].ports[p].name;
-                    let message = format!("the arrows on either side of the port `{}.{}` point away from each other", self.instances[id].path, name.text);
-                    let diagnostic = Diagnostic::new(code::ARROWS_DISAGREE, message).at(segments[*outer].span);
+                    let message = format!(
+                        "the arrows on either side of the port `{}.{}` point away from each other",
+                        self.instances[id].path, name.text
+                    );
+                    let diagnostic =
+                        Diagnostic::new(code::ARROWS_DISAGREE, message).at(segments[*outer].span);
                     self.report.push(diagnostic.label(segments[*inner].span, "the other side"));
                 }
             }
@@ -328,8 +384,15 @@ impl<'a> Flattener<'a, '_> {
         let mut ends: Vec<[Option<End>; 2]> = vec![[None; 2]; chains.len()];
         for (bond, chain) in chains.iter().enumerate() {
             let (first, last) = (&segments[chain[0]], &segments[chain[chain.len() - 1]]);
-            let (Place::Element(from, from_port), Place::Element(to, to_port)) = (first.from, last.to) else { continue };
-            incidences[from.index()].push(Incidence { bond, into: false, port: from_port, span: first.from_span });
+            let (Place::Element(from, from_port), Place::Element(to, to_port)) = (first.from, last.to) else {
+                continue;
+            };
+            incidences[from.index()].push(Incidence {
+                bond,
+                into: false,
+                port: from_port,
+                span: first.from_span,
+            });
             incidences[to.index()].push(Incidence { bond, into: true, port: to_port, span: last.to_span });
         }
         for instance in 0..self.instances.len() {
@@ -348,7 +411,12 @@ impl<'a> Flattener<'a, '_> {
     }
 
     /// Decides the port of every bond on an element; none where that is a mistake.
-    fn assign_ports(&mut self, id: ElementId, wanted: Option<usize>, list: &[Incidence]) -> Vec<Option<usize>> {
+    fn assign_ports(
+        &mut self,
+        id: ElementId,
+        wanted: Option<usize>,
+        list: &[Incidence],
+    ) -> Vec<Option<usize>> {
         let (kind, name, span) = {
             let element = self.graph.element(id);
             (element.kind, element.name.clone(), element.span)
@@ -360,7 +428,11 @@ impl<'a> Flattener<'a, '_> {
             }
             for incidence in list.iter().filter(|i| i.port.is_some()) {
                 let message = format!("the junction `{name}` has no numbered ports");
-                self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(incidence.span).help("write its name alone"));
+                self.report.push(
+                    Diagnostic::new(code::UNKNOWN_PORT, message)
+                        .at(incidence.span)
+                        .help("write its name alone"),
+                );
             }
             return (0..list.len()).map(Some).collect();
         };
@@ -371,7 +443,12 @@ impl<'a> Flattener<'a, '_> {
             return Vec::new();
         }
         if list.len() != wanted {
-            let message = format!("{} `{name}` has {} bond{} and needs {wanted}", kind.word(), list.len(), if list.len() == 1 { "" } else { "s" });
+            let message = format!(
+                "{} `{name}` has {} bond{} and needs {wanted}",
+                kind.word(),
+                list.len(),
+                if list.len() == 1 { "" } else { "s" }
+            );
             let help = match (list.len() > wanted, wanted) {
                 (true, 1) => "put a junction between them: 0 for a common effort, 1 for a common flow",
                 (true, _) => "remove the bonds that are too many, or put a junction where several meet",
@@ -396,7 +473,11 @@ impl<'a> Flattener<'a, '_> {
             }
             if let Some(other) = taken[port] {
                 let message = format!("the port {} of `{name}` has two bonds", port + 1);
-                self.report.push(Diagnostic::new(code::PORT_COUNT, message).at(incidence.span).label(list[other].span, "the other"));
+                self.report.push(
+                    Diagnostic::new(code::PORT_COUNT, message)
+                        .at(incidence.span)
+                        .label(list[other].span, "the other"),
+                );
                 return vec![None; list.len()];
             }
             taken[port] = Some(k);
@@ -418,7 +499,10 @@ impl<'a> Flattener<'a, '_> {
                 } else {
                     format!("the bonds of `{name}` do not say which port they are on")
                 };
-                let help = format!("write `{name}.1`, `{name}.2`{} in the bonds", if wanted > 2 { " …" } else { "" });
+                let help = format!(
+                    "write `{name}.1`, `{name}.2`{} in the bonds",
+                    if wanted > 2 { " …" } else { "" }
+                );
                 let mut diagnostic = Diagnostic::new(code::AMBIGUOUS_PORTS, message).at(span).help(help);
                 for &k in open.iter().take(4) {
                     diagnostic = diagnostic.label(list[k].span, "a bond");

@@ -49,7 +49,8 @@ impl Flattener<'_, '_> {
         let mut parent: Vec<usize> = (0..n).collect();
         for element in self.graph.elements.iter().filter(|e| is_junction(e.kind)) {
             for pair in element.ports.windows(2) {
-                let (a, b) = (find(&mut parent, pair[0].bond.index()), find(&mut parent, pair[1].bond.index()));
+                let (a, b) =
+                    (find(&mut parent, pair[0].bond.index()), find(&mut parent, pair[1].bond.index()));
                 parent[a.max(b)] = a.min(b);
             }
         }
@@ -99,7 +100,9 @@ impl Flattener<'_, '_> {
                         kind.word()
                     );
                     let diagnostic = Diagnostic::new(code::UNIT_MISMATCH, message).at(span);
-                    self.report.push(diagnostic.help(format!("the value of {} is {meaning}: check its unit", kind.word())));
+                    self.report.push(
+                        diagnostic.help(format!("the value of {} is {meaning}: check its unit", kind.word())),
+                    );
                     continue;
                 }
                 let names: Vec<&str> = fits.iter().map(|info| info.name).collect();
@@ -121,7 +124,11 @@ impl Flattener<'_, '_> {
             for end in ends {
                 by_component[end].push(links.len());
             }
-            links.push(Link { element: id, components: ends, modulus: self.value_dimensions.get(&(id, 0)).copied() });
+            links.push(Link {
+                element: id,
+                components: ends,
+                modulus: self.value_dimensions.get(&(id, 0)).copied(),
+            });
         }
         let mut work: Vec<usize> = (0..links.len()).rev().collect();
         while let Some(k) = work.pop() {
@@ -144,7 +151,12 @@ impl Flattener<'_, '_> {
                 components[component].domains = new;
                 if components[component].witness.is_none() {
                     let names: Vec<&str> = new.iter().map(|info| info.name).collect();
-                    let text = format!("{} `{}` leads to {} here", element.kind.word(), element.name, names.join(" or "));
+                    let text = format!(
+                        "{} `{}` leads to {} here",
+                        element.kind.word(),
+                        element.name,
+                        names.join(" or ")
+                    );
                     components[component].witness = Some((text, element.span));
                 }
                 work.extend(by_component[component].iter().filter(|&&other| other != k));
@@ -155,7 +167,8 @@ impl Flattener<'_, '_> {
     fn report_link(&mut self, link: &Link, first: &Component, second: &Component) {
         let element = self.graph.element(link.element);
         let unit = link.modulus.map_or(String::new(), |m| format!(" with a modulus in {m}"));
-        let message = format!("{} `{}`{unit} does not fit the domains at its ports", element.kind.word(), element.name);
+        let message =
+            format!("{} `{}`{unit} does not fit the domains at its ports", element.kind.word(), element.name);
         let mut diagnostic = Diagnostic::new(code::DOMAIN_MISMATCH, message).at(element.span);
         for (text, span) in [&first.witness, &second.witness].into_iter().flatten() {
             diagnostic = diagnostic.label(*span, text.clone());
@@ -176,7 +189,11 @@ impl Flattener<'_, '_> {
                 self.graph.elements[id.index()].ports[port].domain = domains.decided();
                 let element = self.graph.element(id);
                 if element.kind == Kind::I && domains.iter().all(|info| info.momentum.is_none()) {
-                    let message = format!("I `{}` is in a domain without momentum ({})", element.name, domains.iter().map(|d| d.name).collect::<Vec<_>>().join(" or "));
+                    let message = format!(
+                        "I `{}` is in a domain without momentum ({})",
+                        element.name,
+                        domains.iter().map(|d| d.name).collect::<Vec<_>>().join(" or ")
+                    );
                     self.report.push(Diagnostic::new(code::NO_MOMENTUM, message).at(element.span));
                 }
             }

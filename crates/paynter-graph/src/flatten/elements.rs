@@ -39,7 +39,8 @@ impl<'a> Flattener<'a, '_> {
             }
             Body::Value(value) if plain => {
                 let message = format!("{} `{name}` takes no value", ast.kind.word());
-                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(value.span).help("delete the value"));
+                self.report
+                    .push(Diagnostic::new(code::WRONG_LAW, message).at(value.span).help("delete the value"));
             }
             Body::Value(_) if ast.kind == Kind::Sw => {
                 let message = format!("the switch `{name}` is given by a value");
@@ -64,7 +65,11 @@ impl<'a> Flattener<'a, '_> {
         }
         if ast.condition.is_some() && ast.kind != Kind::Sw {
             let message = format!("`when` belongs to switches, not to {} `{name}`", ast.kind.word());
-            self.report.push(Diagnostic::new(code::MISPLACED, message).at(ast.span).help("write `Sw`, or use `if(…)` in the value"));
+            self.report.push(
+                Diagnostic::new(code::MISPLACED, message)
+                    .at(ast.span)
+                    .help("write `Sw`, or use `if(…)` in the value"),
+            );
         }
     }
 
@@ -79,14 +84,20 @@ impl<'a> Flattener<'a, '_> {
         let name = &ast.name.text;
         if !matches!(ast.kind, Kind::R | Kind::C | Kind::I) {
             let message = format!("{} `{name}` cannot be given by a matrix", ast.kind.word());
-            self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help("only R, C and I become fields"));
+            self.report.push(
+                Diagnostic::new(code::WRONG_LAW, message).at(span).help("only R, C and I become fields"),
+            );
             return;
         }
         let n = self.port_count(instance, ast).unwrap_or(rows.len());
         if rows.len() != n || rows.iter().any(|row| row.len() != n) {
             let shape = format!("{} rows of {}", rows.len(), rows.first().map_or(0, Vec::len));
             let message = format!("the matrix of `{name}` must have {n} rows of {n}, but has {shape}");
-            self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help("give one row and one column for each port"));
+            self.report.push(
+                Diagnostic::new(code::WRONG_LAW, message)
+                    .at(span)
+                    .help("give one row and one column for each port"),
+            );
             return;
         }
         let mut matrix = Vec::with_capacity(n);
@@ -167,11 +178,24 @@ impl<'a> Flattener<'a, '_> {
         alone(left, right).or_else(|| alone(right, left))
     }
 
-    fn check_equations(&mut self, id: ElementId, ast: &ast::Element, n: usize, equations: &[Equation], span: Span) {
+    fn check_equations(
+        &mut self,
+        id: ElementId,
+        ast: &ast::Element,
+        n: usize,
+        equations: &[Equation],
+        span: Span,
+    ) {
         let name = &ast.name.text;
         if equations.len() != n {
-            let message = format!("`{name}` has {} law{} for {n} port{}", equations.len(), plural(equations.len()), plural(n));
-            self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help("give one law for each port"));
+            let message = format!(
+                "`{name}` has {} law{} for {n} port{}",
+                equations.len(),
+                plural(equations.len()),
+                plural(n)
+            );
+            self.report
+                .push(Diagnostic::new(code::WRONG_LAW, message).at(span).help("give one law for each port"));
         }
         let kind = self.graph.element(id).kind;
         let mut seen = vec![[false; 4]; n];
@@ -179,7 +203,9 @@ impl<'a> Flattener<'a, '_> {
             let mut any = false;
             for (k, seen) in seen.iter_mut().enumerate() {
                 for (slot, symbol) in self.graph.locals.port(n, k).into_iter().enumerate() {
-                    if self.pool.depends_on(equation.left, symbol) || self.pool.depends_on(equation.right, symbol) {
+                    if self.pool.depends_on(equation.left, symbol)
+                        || self.pool.depends_on(equation.right, symbol)
+                    {
                         seen[slot] = true;
                         any = true;
                     }
@@ -197,8 +223,12 @@ impl<'a> Flattener<'a, '_> {
         }
         // e f q p: what each kind relates, and what it must leave out.
         let (needs, refuses, help) = match kind {
-            Kind::C => ([true, false, true, false], 1, "a C relates e and q; its flow is the rate of q by itself"),
-            Kind::I => ([false, true, false, true], 0, "an I relates f and p; its effort is the rate of p by itself"),
+            Kind::C => {
+                ([true, false, true, false], 1, "a C relates e and q; its flow is the rate of q by itself")
+            }
+            Kind::I => {
+                ([false, true, false, true], 0, "an I relates f and p; its effort is the rate of p by itself")
+            }
             _ => ([true, true, false, false], usize::MAX, "an R relates e and f"),
         };
         for (k, seen) in seen.iter().enumerate() {
@@ -209,7 +239,8 @@ impl<'a> Flattener<'a, '_> {
                 self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help(help));
             } else if equations.len() == n && (0..4).any(|slot| needs[slot] && !seen[slot]) {
                 let letters = ["e", "f", "q", "p"];
-                let lacking: Vec<&str> = (0..4).filter(|&s| needs[s] && !seen[s]).map(|s| letters[s]).collect();
+                let lacking: Vec<&str> =
+                    (0..4).filter(|&s| needs[s] && !seen[s]).map(|s| letters[s]).collect();
                 let message = format!("no law of `{name}` contains `{}`{port}", lacking.join("`, `"));
                 self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help(help));
             }
@@ -237,7 +268,8 @@ impl<'a> Flattener<'a, '_> {
                 }
             };
             let slot = match &target.kind {
-                ExprKind::Path(path) if path.segments.len() == 1 => match path.segments[0].name.text.as_str() {
+                ExprKind::Path(path) if path.segments.len() == 1 => match path.segments[0].name.text.as_str()
+                {
                     "Ron" => Some(&mut on),
                     "Goff" => Some(&mut off),
                     _ => None,
@@ -246,7 +278,11 @@ impl<'a> Flattener<'a, '_> {
             };
             let Some(slot) = slot else {
                 let message = format!("a switch has only `Ron` and `Goff`, not this");
-                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help("write `{ Ron = 0.01; Goff = 1e-9 }`"));
+                self.report.push(
+                    Diagnostic::new(code::WRONG_LAW, message)
+                        .at(span)
+                        .help("write `{ Ron = 0.01; Goff = 1e-9 }`"),
+                );
                 continue;
             };
             *slot = Some(value);
@@ -268,24 +304,41 @@ impl<'a> Flattener<'a, '_> {
         let number = self.numeric(on_typed.expr);
         if number <= 0.0 {
             let message = format!("`Ron` of the switch `{name}` is {number}; it must be positive");
-            self.report.push(Diagnostic::new(code::BAD_VALUE, message).at(on.span).help("give a small positive resistance"));
+            self.report.push(
+                Diagnostic::new(code::BAD_VALUE, message)
+                    .at(on.span)
+                    .help("give a small positive resistance"),
+            );
         }
         let number = self.numeric(off_expr);
         if let (true, Some(off)) = (number < 0.0, off) {
             let message = format!("`Goff` of the switch `{name}` is {number}; it must not be negative");
-            self.report.push(Diagnostic::new(code::BAD_VALUE, message).at(off.span).help("give zero or a small positive conductance"));
+            self.report.push(
+                Diagnostic::new(code::BAD_VALUE, message)
+                    .at(off.span)
+                    .help("give zero or a small positive conductance"),
+            );
         }
         self.graph.elements[id.index()].law = Law::Switch { condition, on: on_typed.expr, off: off_expr };
     }
 
     /// Records the initial state `q`, `p`, `q1` … of a storage.
-    fn add_initial(&mut self, id: ElementId, ports: Option<usize>, state: &ast::Name, value: Expr, span: Span) {
+    fn add_initial(
+        &mut self,
+        id: ElementId,
+        ports: Option<usize>,
+        state: &ast::Name,
+        value: Expr,
+        span: Span,
+    ) {
         let element = self.graph.element(id);
         let n = ports.unwrap_or(element.ports.len()).max(1);
         let letter = if element.kind == Kind::I { "p" } else { "q" };
         let port = match state.text.strip_prefix(letter) {
             Some("") if n == 1 => Some(0),
-            Some(digits) => digits.parse::<usize>().ok().and_then(|k| k.checked_sub(1)).filter(|k| *k < n && n > 1),
+            Some(digits) => {
+                digits.parse::<usize>().ok().and_then(|k| k.checked_sub(1)).filter(|k| *k < n && n > 1)
+            }
             None => None,
         };
         let Some(port) = port.filter(|_| is_storage(element.kind)) else {
@@ -294,14 +347,16 @@ impl<'a> Flattener<'a, '_> {
                 (Kind::C, 1) => "the state of a C is `q`".to_owned(),
                 (Kind::I, 1) => "the state of an I is `p`".to_owned(),
                 (Kind::C | Kind::I, n) => format!("its states are {letter}1 … {letter}{n}"),
-                _ => "only C and I have states; an integrator's initial value stands in `integral(x, x0)`".to_owned(),
+                _ => "only C and I have states; an integrator's initial value stands in `integral(x, x0)`"
+                    .to_owned(),
             };
             self.report.push(Diagnostic::new(code::BAD_INITIAL, message).at(span).help(help));
             return;
         };
         if let Some((_, _, first)) = element.initial.iter().find(|(p, _, _)| *p == port) {
             let message = format!("the initial state of `{}` is given twice", element.name);
-            let diagnostic = Diagnostic::new(code::DUPLICATE_NAME, message).at(span).label(*first, "first here");
+            let diagnostic =
+                Diagnostic::new(code::DUPLICATE_NAME, message).at(span).label(*first, "first here");
             self.report.push(diagnostic.help("delete one of the two"));
             return;
         }
@@ -454,10 +509,12 @@ impl<'a> Flattener<'a, '_> {
         for instance in 0..self.instances.len() {
             let model = self.instances[instance].model;
             let statements: &'a [Statement] = &self.infos[model].ast.statements;
-            self.each_in_loops(instance, statements, &mut Vec::new(), &mut |this, loops, statement| match statement {
-                Statement::Prefer(prefer) => this.lower_prefer(instance, loops, prefer),
-                Statement::Causality(causality) => this.lower_stroke(instance, loops, causality),
-                _ => {}
+            self.each_in_loops(instance, statements, &mut Vec::new(), &mut |this, loops, statement| {
+                match statement {
+                    Statement::Prefer(prefer) => this.lower_prefer(instance, loops, prefer),
+                    Statement::Causality(causality) => this.lower_stroke(instance, loops, causality),
+                    _ => {}
+                }
             });
         }
     }
@@ -472,7 +529,11 @@ impl<'a> Flattener<'a, '_> {
         let Some(element) = self.find_element(instance, loops, segments) else { return };
         let found = self.graph.element(element);
         if !is_storage(found.kind) {
-            let message = format!("{} `{}` stores nothing: only C and I are in integral or derivative causality", found.kind.word(), found.name);
+            let message = format!(
+                "{} `{}` stores nothing: only C and I are in integral or derivative causality",
+                found.kind.word(),
+                found.name
+            );
             self.report.push(Diagnostic::new(code::BAD_OVERRIDE, message).at(prefer.span));
             return;
         }
@@ -481,7 +542,12 @@ impl<'a> Flattener<'a, '_> {
             self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(prefer.span));
             return;
         }
-        self.graph.overrides.push(Override::Prefer { element, port, integral: prefer.integral, span: prefer.span });
+        self.graph.overrides.push(Override::Prefer {
+            element,
+            port,
+            integral: prefer.integral,
+            span: prefer.span,
+        });
     }
 
     fn lower_stroke(&mut self, instance: usize, loops: &[(&'a str, i64)], causality: &'a ast::Causality) {
@@ -489,7 +555,11 @@ impl<'a> Flattener<'a, '_> {
         let Some(element) = self.find_element(instance, loops, &causality.element.segments) else { return };
         let ends = [self.graph.bond(bond).from.element, self.graph.bond(bond).to.element];
         if !ends.contains(&element) {
-            let message = format!("the bond `{}` does not touch `{}`", self.graph.bond(bond).name, self.graph.element(element).name);
+            let message = format!(
+                "the bond `{}` does not touch `{}`",
+                self.graph.bond(bond).name,
+                self.graph.element(element).name
+            );
             let names = ends.map(|end| self.graph.element(end).name.clone());
             let help = format!("it joins `{}` and `{}`", names[0], names[1]);
             self.report.push(Diagnostic::new(code::BAD_OVERRIDE, message).at(causality.span).help(help));
@@ -499,7 +569,12 @@ impl<'a> Flattener<'a, '_> {
     }
 
     /// The bond a path names: by its own name, by its number (`b3`), or as the only bond of an element.
-    fn find_bond(&mut self, instance: usize, loops: &[(&'a str, i64)], path: &'a ast::Path) -> Option<BondId> {
+    fn find_bond(
+        &mut self,
+        instance: usize,
+        loops: &[(&'a str, i64)],
+        path: &'a ast::Path,
+    ) -> Option<BondId> {
         let (owner, rest) = self.descend(instance, loops, &path.segments)?;
         let model = self.instances[owner].model;
         let name = &rest.or(path.segments.last())?.name;
@@ -541,8 +616,12 @@ fn missing(kind: Kind, name: &str) -> (&'static str, String) {
         Kind::Se => ("effort", format!("write `Se {name} = effort`")),
         Kind::Sf => ("flow", format!("write `Sf {name} = flow`")),
         Kind::Tf | Kind::Gy => ("modulus", format!("write `{} {name} = modulus`", kind.word())),
-        Kind::C => ("value", format!("write `C {name} = capacitance`, or a law such as `C {name} {{ e = k*q }}`")),
-        Kind::I => ("value", format!("write `I {name} = inertia`, or a law such as `I {name} {{ f = p/m }}`")),
+        Kind::C => {
+            ("value", format!("write `C {name} = capacitance`, or a law such as `C {name} {{ e = k*q }}`"))
+        }
+        Kind::I => {
+            ("value", format!("write `I {name} = inertia`, or a law such as `I {name} {{ f = p/m }}`"))
+        }
         Kind::Rs => ("value", format!("write `RS {name} = resistance`")),
         _ => ("value", format!("write `R {name} = resistance`, or a law such as `R {name} {{ e = r*f }}`")),
     }

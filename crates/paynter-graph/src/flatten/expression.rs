@@ -120,7 +120,8 @@ impl<'a> Flattener<'a, '_> {
     /// Refuses a condition where a number is wanted.
     pub(super) fn require_number(&mut self, typed: Typed, span: Span) -> Typed {
         if self.pool.is_boolean(typed.expr) {
-            let diagnostic = Diagnostic::new(code::MISPLACED, "a condition stands where a number is wanted").at(span);
+            let diagnostic =
+                Diagnostic::new(code::MISPLACED, "a condition stands where a number is wanted").at(span);
             self.report.push(diagnostic.help("write `if(condition, 1, 0)`"));
             return Typed::unknown(self.nothing());
         }
@@ -135,7 +136,8 @@ impl<'a> Flattener<'a, '_> {
 
     fn require_condition(&mut self, lowered: Expr, expr: &ast::Expr) -> Expr {
         if !self.pool.is_boolean(lowered) && !matches!(expr.kind, ExprKind::Error) {
-            let diagnostic = Diagnostic::new(code::MISPLACED, "a number stands where a condition is wanted").at(expr.span);
+            let diagnostic =
+                Diagnostic::new(code::MISPLACED, "a number stands where a condition is wanted").at(expr.span);
             self.report.push(diagnostic.help("compare it with something, as in `x > 0`"));
             return self.pool.truth(true);
         }
@@ -182,7 +184,9 @@ impl<'a> Flattener<'a, '_> {
             },
             ExprKind::Text(_) => {
                 let diagnostic = Diagnostic::new(code::MISPLACED, "a string stands where a number is wanted");
-                self.report.push(diagnostic.at(expr.span).help("strings are only for `table(\"file.csv\", column)`"));
+                self.report.push(
+                    diagnostic.at(expr.span).help("strings are only for `table(\"file.csv\", column)`"),
+                );
                 Typed::unknown(self.nothing())
             }
             ExprKind::Path(path) => self.lower_path(instance, loops, context, path),
@@ -199,7 +203,9 @@ impl<'a> Flattener<'a, '_> {
                     }
                 }
             }
-            ExprKind::Binary(op, left, right) => self.lower_binary(instance, loops, context, *op, left, right, expr.span),
+            ExprKind::Binary(op, left, right) => {
+                self.lower_binary(instance, loops, context, *op, left, right, expr.span)
+            }
             ExprKind::Call(function, arguments) => {
                 self.lower_call(instance, loops, context, function, arguments, expr.span)
             }
@@ -241,7 +247,9 @@ impl<'a> Flattener<'a, '_> {
                 let dim = self.same_dimension(a, b, span, "subtracted");
                 Typed { expr: self.pool.sub(a.expr, b.expr), dim }
             }
-            BinaryOp::Mul => Typed { expr: self.pool.mul(a.expr, b.expr), dim: a.dim.times(b.dim, Dimension::times) },
+            BinaryOp::Mul => {
+                Typed { expr: self.pool.mul(a.expr, b.expr), dim: a.dim.times(b.dim, Dimension::times) }
+            }
             BinaryOp::Div => {
                 let zero = self.pool.zero();
                 if b.expr == zero {
@@ -361,7 +369,8 @@ impl<'a> Flattener<'a, '_> {
                 self.nested_integral(instance, function, arguments, span)
             }
             "integral" => {
-                let diagnostic = Diagnostic::new(code::MISPLACED, "`integral` stands outside a signal").at(span);
+                let diagnostic =
+                    Diagnostic::new(code::MISPLACED, "`integral` stands outside a signal").at(span);
                 self.report.push(diagnostic.help("write `signal x = integral(…, x0)` and use `x` here"));
                 Typed::unknown(self.nothing())
             }
@@ -370,7 +379,9 @@ impl<'a> Flattener<'a, '_> {
                 let help = match function.text.as_str() {
                     "log" => "write `ln` for the natural logarithm, `log10` for the common one".to_owned(),
                     "arctan" => "write `atan`".to_owned(),
-                    "der" | "diff" => "there is no derivative: take the flow of a C or the effort of an I".to_owned(),
+                    "der" | "diff" => {
+                        "there is no derivative: take the flow of a C or the effort of an I".to_owned()
+                    }
                     other => match closest(other, names.clone()) {
                         Some(near) => format!("did you mean `{near}`?"),
                         None => format!("the functions are: {}", names.collect::<Vec<_>>().join(", ")),
@@ -407,7 +418,13 @@ impl<'a> Flattener<'a, '_> {
     }
 
     /// The condition t ≥ start.
-    fn after(&mut self, instance: usize, loops: &[(&'a str, i64)], context: Context, start: &'a ast::Expr) -> Expr {
+    fn after(
+        &mut self,
+        instance: usize,
+        loops: &[(&'a str, i64)],
+        context: Context,
+        start: &'a ast::Expr,
+    ) -> Expr {
         let start = self.lower_number(instance, loops, context, start);
         let time = self.pool.var(self.time);
         self.pool.compare(Cmp::Ge, time, start.expr)
@@ -433,7 +450,8 @@ impl<'a> Flattener<'a, '_> {
             name => format!("{name}(x)"),
         };
         let message = format!("`{}` has the wrong number of arguments", function.text);
-        self.report.push(Diagnostic::new(code::BAD_ARGUMENT, message).at(span).help(format!("write `{form}`")));
+        self.report
+            .push(Diagnostic::new(code::BAD_ARGUMENT, message).at(span).help(format!("write `{form}`")));
         Typed::unknown(self.nothing())
     }
 
@@ -563,7 +581,10 @@ impl<'a> Flattener<'a, '_> {
                 return Typed::number(self.pool.var(self.time));
             }
             "s" => {
-                let diagnostic = Diagnostic::new(code::RESERVED_NAME, "`s` is the Laplace variable and cannot be read in a model");
+                let diagnostic = Diagnostic::new(
+                    code::RESERVED_NAME,
+                    "`s` is the Laplace variable and cannot be read in a model",
+                );
                 self.report.push(diagnostic.at(name.span).help("use `t` for time"));
                 return Typed::unknown(self.nothing());
             }
@@ -588,7 +609,11 @@ impl<'a> Flattener<'a, '_> {
             {
                 let what = if matches!(value, Value::Input(_)) { "an input" } else { "a signal" };
                 let message = format!("`{text}` is {what}, which has no fixed value");
-                self.report.push(Diagnostic::new(code::MISPLACED, message).at(name.span).help("only parameters can stand here"));
+                self.report.push(
+                    Diagnostic::new(code::MISPLACED, message)
+                        .at(name.span)
+                        .help("only parameters can stand here"),
+                );
                 Typed::unknown(self.nothing())
             }
             Value::Input(i) => {
@@ -626,7 +651,8 @@ impl<'a> Flattener<'a, '_> {
         self.graph.locals.reserve(self.pool, ports);
         let [e, f, q, p] = self.graph.locals.port(ports, port);
         let domain = self.graph.element(element).ports.get(port).and_then(|port| port.domain);
-        let known = |of: fn(&DomainInfo) -> Dimension| domain.map_or(Dim::Unknown, |d| Dim::Hard(of(d.info())));
+        let known =
+            |of: fn(&DomainInfo) -> Dimension| domain.map_or(Dim::Unknown, |d| Dim::Hard(of(d.info())));
         let (symbol, dim) = match (letter, self.graph.element(element).kind) {
             ("e", _) => (e, known(|d| d.effort_dimension)),
             ("f", _) => (f, known(|d| d.flow_dimension)),
@@ -687,7 +713,11 @@ impl<'a> Flattener<'a, '_> {
                 (None, "e" | "f") => Typed::unknown(self.nothing()),
                 _ => {
                     let message = format!("a bond has no variable `{}`", last.name.text);
-                    self.report.push(Diagnostic::new(code::UNKNOWN_NAME, message).at(last.name.span).help("a bond has `e` and `f`"));
+                    self.report.push(
+                        Diagnostic::new(code::UNKNOWN_NAME, message)
+                            .at(last.name.span)
+                            .help("a bond has `e` and `f`"),
+                    );
                     Typed::unknown(self.nothing())
                 }
             },
@@ -713,14 +743,17 @@ impl<'a> Flattener<'a, '_> {
                 if k + 1 == segments.len() {
                     if let Some(index) = &segment.index {
                         let message = format!("`{}` is not an array", segment.name.text);
-                        self.report.push(Diagnostic::new(code::BAD_ARRAY, message).at(index.span).help("delete the index"));
+                        self.report.push(
+                            Diagnostic::new(code::BAD_ARRAY, message).at(index.span).help("delete the index"),
+                        );
                         return None;
                     }
                     return Some((here, Some(segment)));
                 }
                 if self.infos[model].parts.contains_key(segment.name.text.as_str()) {
                     let message = format!("`{}` is not a submodel", segment.name.text);
-                    self.report.push(Diagnostic::new(code::UNKNOWN_NAME, message).at(segments[k + 1].name.span));
+                    self.report
+                        .push(Diagnostic::new(code::UNKNOWN_NAME, message).at(segments[k + 1].name.span));
                 } else {
                     self.unknown_part(model, &segment.name);
                 }
@@ -748,7 +781,11 @@ impl<'a> Flattener<'a, '_> {
             (Some(index), true) => {
                 let i = self.structural_integer(instance, loops, index, "an index")?;
                 if i < low || i >= low + count {
-                    let message = format!("`{}[{i}]` does not exist: the array runs from {low} to {}", name.text, low + count - 1);
+                    let message = format!(
+                        "`{}[{i}]` does not exist: the array runs from {low} to {}",
+                        name.text,
+                        low + count - 1
+                    );
                     self.report.push(Diagnostic::new(code::BAD_ARRAY, message).at(index.span));
                     return None;
                 }
@@ -756,12 +793,17 @@ impl<'a> Flattener<'a, '_> {
             }
             (None, true) => {
                 let message = format!("`{}` is an array", name.text);
-                self.report.push(Diagnostic::new(code::BAD_ARRAY, message).at(name.span).help(format!("say which: `{}[{low}]`", name.text)));
+                self.report.push(
+                    Diagnostic::new(code::BAD_ARRAY, message)
+                        .at(name.span)
+                        .help(format!("say which: `{}[{low}]`", name.text)),
+                );
                 return None;
             }
             (Some(index), false) => {
                 let message = format!("`{}` is not an array", name.text);
-                self.report.push(Diagnostic::new(code::BAD_ARRAY, message).at(index.span).help("delete the index"));
+                self.report
+                    .push(Diagnostic::new(code::BAD_ARRAY, message).at(index.span).help("delete the index"));
                 return None;
             }
         };
@@ -774,7 +816,10 @@ impl<'a> Flattener<'a, '_> {
         let names = info.value_names().chain(info.part_names());
         let help = match closest(&name.text, names) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "read a parameter or signal of the submodel, or `.e`, `.f`, `.q`, `.p` of one of its elements".to_owned(),
+            None => {
+                "read a parameter or signal of the submodel, or `.e`, `.f`, `.q`, `.p` of one of its elements"
+                    .to_owned()
+            }
         };
         let message = format!("the submodel `{}` has no value `{}`", info.ast.name.text, name.text);
         self.report.push(Diagnostic::new(code::UNKNOWN_NAME, message).at(name.span).help(help));
@@ -808,7 +853,9 @@ impl<'a> Flattener<'a, '_> {
             (true, "f", "") if kind == Kind::One => Some(0),
             (true, ..) => None,
             (false, _, "") if !several => Some(0),
-            (false, _, digits) => digits.parse::<usize>().ok().and_then(|k| k.checked_sub(1)).filter(|k| *k < n.max(1)),
+            (false, _, digits) => {
+                digits.parse::<usize>().ok().and_then(|k| k.checked_sub(1)).filter(|k| *k < n.max(1))
+            }
         };
         if let Some(port) = port {
             let bond = ports.get(port).map(|p| p.bond);
@@ -825,7 +872,11 @@ impl<'a> Flattener<'a, '_> {
                     let domain = ports.get(port).and_then(|p| p.domain);
                     let dim = domain.map_or(Dim::Unknown, |d| {
                         let info = d.info();
-                        Dim::Hard(if kind == Kind::C { info.displacement_dimension() } else { info.momentum_dimension() })
+                        Dim::Hard(if kind == Kind::C {
+                            info.displacement_dimension()
+                        } else {
+                            info.momentum_dimension()
+                        })
                     });
                     return Typed { expr: self.pool.var(symbol), dim };
                 }
@@ -834,8 +885,14 @@ impl<'a> Flattener<'a, '_> {
         }
         let element = self.graph.element(id);
         let help = match kind {
-            Kind::Zero => format!("a 0-junction has one effort, `{}.e`; for a flow read the element on the bond, or name the bond", element.name),
-            Kind::One => format!("a 1-junction has one flow, `{}.f`; for an effort read the element on the bond, or name the bond", element.name),
+            Kind::Zero => format!(
+                "a 0-junction has one effort, `{}.e`; for a flow read the element on the bond, or name the bond",
+                element.name
+            ),
+            Kind::One => format!(
+                "a 1-junction has one flow, `{}.f`; for an effort read the element on the bond, or name the bond",
+                element.name
+            ),
             Kind::C | Kind::I if several => {
                 let letter = if kind == Kind::C { "q" } else { "p" };
                 format!("it has e1 … e{n}, f1 … f{n}, {letter}1 … {letter}{n}")
@@ -903,5 +960,7 @@ fn fold(name: &str) -> String {
         ("УΥ", 'Y'),
         ("Ζ", 'Z'),
     ];
-    name.chars().map(|c| PAIRS.iter().find(|(twins, _)| twins.contains(c)).map_or(c, |(_, latin)| *latin)).collect()
+    name.chars()
+        .map(|c| PAIRS.iter().find(|(twins, _)| twins.contains(c)).map_or(c, |(_, latin)| *latin))
+        .collect()
 }

@@ -72,10 +72,10 @@ impl<'a> Flattener<'a, '_> {
                 info.ast.name.text, port.name.text
             );
             let diagnostic = Diagnostic::new(code::UNCONNECTED, message).at(port.span);
-            self.report.push(
-                diagnostic
-                    .help("write a model that uses it (`use NAME x`), or choose another with `--model NAME`"),
-            );
+            self.report
+                .push(diagnostic.help(
+                    "write a model that uses it (`use NAME x`), or choose another with `--model NAME`",
+                ));
         }
     }
 
@@ -190,7 +190,9 @@ impl<'a> Flattener<'a, '_> {
             }
             (_, _, None) => {
                 let message = match i < self.infos[model].header {
-                    true => format!("`{}` needs a value for its parameter `{}`", self.label(id), param.name.text),
+                    true => {
+                        format!("`{}` needs a value for its parameter `{}`", self.label(id), param.name.text)
+                    }
                     false => format!("parameter `{}` has no value", param.name.text),
                 };
                 let place = if id == 0 { param.span } else { self.instances[id].span };
@@ -216,7 +218,9 @@ impl<'a> Flattener<'a, '_> {
         if !number.is_finite() {
             let message = format!("parameter `{name}` has no finite value");
             let diagnostic = Diagnostic::new(code::BAD_VALUE, message).at(param.span);
-            self.report.push(diagnostic.help("check for a division by zero, an overflow, or a root of a negative number"));
+            self.report.push(
+                diagnostic.help("check for a division by zero, an overflow, or a root of a negative number"),
+            );
         }
         if self.pool.symbols(value).is_empty() {
             let tolerance = self.tolerance(id, param, &unit, number);
@@ -230,7 +234,8 @@ impl<'a> Flattener<'a, '_> {
             return (Typed { expr, dim: known.dim }, Some(Declared::Independent(parameter)));
         }
         if let Some(tolerance) = &param.tolerance {
-            let message = format!("`{name}` is defined from other parameters and cannot have a tolerance of its own");
+            let message =
+                format!("`{name}` is defined from other parameters and cannot have a tolerance of its own");
             self.report.push(Diagnostic::new(code::DERIVED_TOLERANCE, message).at(tolerance.span));
         }
         let derived = Derived { name, value, unit, span: param.span };
@@ -286,8 +291,7 @@ impl<'a> Flattener<'a, '_> {
         if let (Some(unit), Dim::Hard(found)) = (unit, typed.dim)
             && found != unit.dimension
         {
-            let message =
-                format!("`{name}` is declared in {}, but its value is in {found}", unit.text);
+            let message = format!("`{name}` is declared in {}, but its value is in {found}", unit.text);
             let diagnostic = Diagnostic::new(code::UNIT_MISMATCH, message).at(span);
             self.report.push(diagnostic.help(format!("mend the expression, or declare it in {found}")));
         }
@@ -310,7 +314,8 @@ impl<'a> Flattener<'a, '_> {
         }
         if tolerance.percent {
             if number == 0.0 {
-                let message = format!("`{}` is zero, so a tolerance in percent says nothing", param.name.text);
+                let message =
+                    format!("`{}` is zero, so a tolerance in percent says nothing", param.name.text);
                 let diagnostic = Diagnostic::new(code::BAD_TOLERANCE, message).at(tolerance.span);
                 self.report.push(diagnostic.help("give an absolute tolerance, such as `±0.2`"));
                 return None;
@@ -337,10 +342,17 @@ impl<'a> Flattener<'a, '_> {
         });
         if low.is_nan() || high.is_nan() || low > high {
             let message = format!("the bounds of `{name}` are empty");
-            self.report.push(Diagnostic::new(code::BAD_TOLERANCE, message).at(bounds.span).help("write `in [lo, hi]` with lo < hi"));
+            self.report.push(
+                Diagnostic::new(code::BAD_TOLERANCE, message)
+                    .at(bounds.span)
+                    .help("write `in [lo, hi]` with lo < hi"),
+            );
             return None;
         }
-        if number.is_finite() && (number < low || number > high) && !self.settings_used.contains(&flat_name(name)) {
+        if number.is_finite()
+            && (number < low || number > high)
+            && !self.settings_used.contains(&flat_name(name))
+        {
             let message = format!("the value of `{name}` lies outside its own bounds");
             self.report.push(Diagnostic::new(code::BAD_TOLERANCE, message).at(bounds.span));
         }
@@ -404,8 +416,15 @@ impl<'a> Flattener<'a, '_> {
         if let Some(ports) = &ast.ports {
             let fields = matches!(ast.kind, Kind::R | Kind::C | Kind::I);
             if !fields {
-                let message = format!("`{}` cannot have a number of ports: only R, C and I become fields", ast.kind.word());
-                self.report.push(Diagnostic::new(code::MISPLACED, message).at(ports.span).help("delete the brackets; for an array write a submodel and `use NAME x[1..n]`"));
+                let message = format!(
+                    "`{}` cannot have a number of ports: only R, C and I become fields",
+                    ast.kind.word()
+                );
+                self.report.push(
+                    Diagnostic::new(code::MISPLACED, message)
+                        .at(ports.span)
+                        .help("delete the brackets; for an array write a submodel and `use NAME x[1..n]`"),
+                );
             }
         }
         let id_ = ElementId(self.graph.elements.len() as u32);
@@ -433,7 +452,11 @@ impl<'a> Flattener<'a, '_> {
                 let n = self.structural_integer(instance, &[], ports, "the number of ports")?;
                 if !(1..=1000).contains(&n) {
                     let message = format!("`{}` has {n} ports", ast.name.text);
-                    self.report.push(Diagnostic::new(code::BAD_ARRAY, message).at(ports.span).help("a field has between 1 and 1000 ports"));
+                    self.report.push(
+                        Diagnostic::new(code::BAD_ARRAY, message)
+                            .at(ports.span)
+                            .help("a field has between 1 and 1000 ports"),
+                    );
                     return Some(1);
                 }
                 Some(n as usize)
@@ -467,7 +490,13 @@ impl<'a> Flattener<'a, '_> {
                     children.low = low;
                     for index in low..=high {
                         let path = format!("{path}[{index}]");
-                        children.ids.push(self.instantiate(target, path, depth, arguments.clone(), instance.span));
+                        children.ids.push(self.instantiate(
+                            target,
+                            path,
+                            depth,
+                            arguments.clone(),
+                            instance.span,
+                        ));
                         if self.too_large(instance.span) {
                             break;
                         }
@@ -512,15 +541,23 @@ impl<'a> Flattener<'a, '_> {
                     None => format!("it has: {}", names.collect::<Vec<_>>().join(", ")),
                 };
                 if self.infos[target].params.iter().any(|p| p.name.text == argument.name.text) {
-                    help = format!("move `{}` into the parentheses after the submodel's name", argument.name.text);
+                    help = format!(
+                        "move `{}` into the parentheses after the submodel's name",
+                        argument.name.text
+                    );
                 }
                 let message = format!("`{}` has no parameter `{}`", instance.model.text, argument.name.text);
-                self.report.push(Diagnostic::new(code::BAD_ARGUMENT, message).at(argument.name.span).help(help));
+                self.report
+                    .push(Diagnostic::new(code::BAD_ARGUMENT, message).at(argument.name.span).help(help));
                 continue;
             };
             if let Some((_, _, first)) = arguments.iter().find(|(j, _, _)| *j == i) {
                 let message = format!("`{}` is given twice", argument.name.text);
-                self.report.push(Diagnostic::new(code::DUPLICATE_NAME, message).at(argument.name.span).label(*first, "first here"));
+                self.report.push(
+                    Diagnostic::new(code::DUPLICATE_NAME, message)
+                        .at(argument.name.span)
+                        .label(*first, "first here"),
+                );
                 continue;
             }
             let structural = self.infos[target].structural[i];

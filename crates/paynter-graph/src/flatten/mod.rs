@@ -56,7 +56,8 @@ pub fn flatten(
     let Some(top) = choose(files, &models, options, &mut report) else {
         return (None, report.diagnostics);
     };
-    let mut infos: Vec<ModelInfo<'_>> = models.iter().map(|model| ModelInfo::new(model, &mut report)).collect();
+    let mut infos: Vec<ModelInfo<'_>> =
+        models.iter().map(|model| ModelInfo::new(model, &mut report)).collect();
     let sound = program::link(&mut infos, &mut report);
     let time = pool.symbol("t");
     let mut flattener = Flattener {

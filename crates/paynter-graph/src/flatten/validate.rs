@@ -105,15 +105,23 @@ impl Flattener<'_, '_> {
             _ => return,
         };
         if expressions.iter().any(|&e| self.is_modulated(e)) {
-            let message = format!("{} `{name}` is modulated by a signal, so energy enters or leaves it unseen", kind.word());
+            let message = format!(
+                "{} `{name}` is modulated by a signal, so energy enters or leaves it unseen",
+                kind.word()
+            );
             self.report.push(Diagnostic::new(code::MODULATED_STORAGE, message).at(span));
         }
         match &law {
             Law::Value(value) => {
                 let number = self.numeric(*value);
                 if number < 0.0 {
-                    let message = format!("{} `{name}` is negative ({number}): it stores negative energy", kind.word());
-                    self.report.push(Diagnostic::new(code::INDEFINITE_FIELD, message).at(span).help("check its sign: a physical store is positive"));
+                    let message =
+                        format!("{} `{name}` is negative ({number}): it stores negative energy", kind.word());
+                    self.report.push(
+                        Diagnostic::new(code::INDEFINITE_FIELD, message)
+                            .at(span)
+                            .help("check its sign: a physical store is positive"),
+                    );
                 }
             }
             Law::Matrix(rows) => self.check_matrix(kind, &name, span, rows),
@@ -136,7 +144,7 @@ impl Flattener<'_, '_> {
                         let (Some(a), Some(b)) = (explicit[i], explicit[j]) else { continue };
                         let x = self.pool.diff(a, locals[j][state]);
                         let y = self.pool.diff(b, locals[i][state]);
-                        if self.pool.sub(x, y) != self.pool.zero() {
+                        if !self.pool.equal(x, y) {
                             self.warn_reciprocity(kind, &name, span, i, j);
                         }
                     }
@@ -149,15 +157,17 @@ impl Flattener<'_, '_> {
     fn check_matrix(&mut self, kind: Kind, name: &str, span: paynter_base::Span, rows: &[Vec<Expr>]) {
         for i in 0..rows.len() {
             for j in 0..i {
-                if rows[i][j] != rows[j][i] && self.pool.sub(rows[i][j], rows[j][i]) != self.pool.zero() {
+                if rows[i][j] != rows[j][i] && !self.pool.equal(rows[i][j], rows[j][i]) {
                     self.warn_reciprocity(kind, name, span, i, j);
                     return;
                 }
             }
         }
-        let numbers: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|&e| self.numeric(e)).collect()).collect();
+        let numbers: Vec<Vec<f64>> =
+            rows.iter().map(|row| row.iter().map(|&e| self.numeric(e)).collect()).collect();
         if numbers.iter().flatten().all(|x| x.is_finite()) && !is_positive_definite(&numbers) {
-            let message = format!("the field `{name}` can store negative energy: its matrix is not positive definite");
+            let message =
+                format!("the field `{name}` can store negative energy: its matrix is not positive definite");
             self.report.push(Diagnostic::new(code::INDEFINITE_FIELD, message).at(span));
         }
     }
@@ -207,11 +217,14 @@ impl Flattener<'_, '_> {
             }
         }
         reads.extend(self.graph.signals.iter().enumerate().map(|(k, s)| (elements + k, s.value)));
-        reads.extend(self.graph.integrators.iter().enumerate().map(|(k, s)| (elements + signals + k, s.rate)));
+        reads
+            .extend(self.graph.integrators.iter().enumerate().map(|(k, s)| (elements + signals + k, s.rate)));
         for (reader, expr) in reads {
             for symbol in self.pool.symbols(expr) {
                 let read = match self.graph.variables.meaning(symbol) {
-                    Some(Variable::Effort(bond) | Variable::Flow(bond)) => self.graph.bond(bond).to.element.index(),
+                    Some(Variable::Effort(bond) | Variable::Flow(bond)) => {
+                        self.graph.bond(bond).to.element.index()
+                    }
                     Some(Variable::State(element, _)) => element.index(),
                     Some(Variable::Signal(k)) => elements + k as usize,
                     Some(Variable::Integrator(k)) => elements + signals + k as usize,
@@ -232,10 +245,18 @@ impl Flattener<'_, '_> {
             }
         }
         if roots.len() > 1 {
-            let names: Vec<String> = roots.iter().take(5).filter_map(|&r| self.graph.elements.get(r)).map(|e| format!("`{}`", e.name)).collect();
+            let names: Vec<String> = roots
+                .iter()
+                .take(5)
+                .filter_map(|&r| self.graph.elements.get(r))
+                .map(|e| format!("`{}`", e.name))
+                .collect();
             let span = self.graph.elements[roots[1].min(elements - 1)].span;
             let more = if roots.len() > 5 { ", …" } else { "" };
-            let message = format!("the model falls into parts that are not connected: those of {}{more}", names.join(", "));
+            let message = format!(
+                "the model falls into parts that are not connected: those of {}{more}",
+                names.join(", ")
+            );
             self.report.push(Diagnostic::new(code::DISCONNECTED, message).at(span));
         }
     }
