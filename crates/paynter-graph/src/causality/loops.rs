@@ -64,6 +64,10 @@ fn flow(bond: BondId) -> u32 {
     2 * bond.0 + 1
 }
 
+fn is_effort(signal: u32) -> bool {
+    signal.is_multiple_of(2)
+}
+
 impl SignalGraph {
     pub fn new(pool: &Pool, graph: &BondGraph, causality: &Causality) -> SignalGraph {
         let mut builder = Builder { graph, causality, edges: Vec::with_capacity(8 * graph.bonds.len()) };
@@ -343,14 +347,14 @@ fn gain(pool: &mut Pool, graph: &BondGraph, causality: &Causality, from: u32, ed
     match (element.kind, &element.law) {
         (Kind::Zero | Kind::One, _) => {
             // The common variable is passed on; the balanced one is minus the signed sum of the others.
-            let common = (from % 2 == 0) == (element.kind == Kind::Zero);
+            let common = is_effort(from) == (element.kind == Kind::Zero);
             Some(pool.int(if common { 1 } else { -sign(a) * sign(b) }))
         }
         (Kind::Tf, Law::Value(modulus)) => {
             // e1 = m e2, f2 = m f1, with f1 into port 1 and f2 out of port 2.
             let m = *modulus;
-            let forward = (from % 2 == 0) == (a == 1);
-            let signs = if from % 2 == 0 { 1 } else { -sign(0) * sign(1) };
+            let forward = is_effort(from) == (a == 1);
+            let signs = if is_effort(from) { 1 } else { -sign(0) * sign(1) };
             let one = pool.one();
             let gain = if forward { m } else { pool.div(one, m) };
             let signs = pool.int(signs);
@@ -369,7 +373,7 @@ fn gain(pool: &mut Pool, graph: &BondGraph, causality: &Causality, from: u32, ed
         (Kind::R, Law::Value(value)) => {
             let signs = pool.int(sign(0));
             let one = pool.one();
-            let gain = if from % 2 == 0 { pool.div(one, *value) } else { *value };
+            let gain = if is_effort(from) { pool.div(one, *value) } else { *value };
             Some(pool.mul(signs, gain))
         }
         _ => None,

@@ -198,17 +198,17 @@ impl Matching {
         self.clock += 1;
         let mut pair = [a, b];
         loop {
-            for side in 0..2 {
-                if pair[side] == NONE {
+            for walker in &mut pair {
+                if *walker == NONE {
                     continue;
                 }
-                let base = self.find(pair[side]);
+                let base = self.find(*walker);
                 if self.stamp[base as usize] == self.clock {
                     return base;
                 }
                 self.stamp[base as usize] = self.clock;
                 let mate = self.mate[base as usize];
-                pair[side] = if mate == NONE { NONE } else { self.parent[mate as usize] };
+                *walker = if mate == NONE { NONE } else { self.parent[mate as usize] };
             }
         }
     }

@@ -132,7 +132,7 @@ fn solve<'g>(graph: &'g BondGraph, rules: &Rules, diagnostics: &mut Diagnostics)
         return None;
     }
     if let Err(diagnostic) = by_hand(graph, &mut start) {
-        diagnostics.push(diagnostic);
+        diagnostics.push(*diagnostic);
         return None;
     }
     let mandatory = start.clone();
@@ -176,7 +176,7 @@ fn values(assignment: &Assignment<'_>) -> Vec<Option<bool>> {
 }
 
 /// Decides strokes that the model fixes by hand.
-fn by_hand(graph: &BondGraph, assignment: &mut Assignment<'_>) -> Result<(), Diagnostic> {
+fn by_hand(graph: &BondGraph, assignment: &mut Assignment<'_>) -> Result<(), Box<Diagnostic>> {
     for entry in &graph.overrides {
         let Override::Stroke { bond, effort_into, span } = entry else { continue };
         let effort_to = graph.bond(*bond).to.element == *effort_into;
@@ -184,7 +184,7 @@ fn by_hand(graph: &BondGraph, assignment: &mut Assignment<'_>) -> Result<(), Dia
         if let Err(conflict) =
             assignment.decide_bond(*bond, effort_to, Reason::ByHand(*effort_into), *effort_into)
         {
-            return Err(report::bad_override(graph, assignment, *bond, *span, &conflict));
+            return Err(Box::new(report::bad_override(graph, assignment, *bond, *span, &conflict)));
         }
     }
     Ok(())

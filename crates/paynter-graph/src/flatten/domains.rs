@@ -209,8 +209,11 @@ fn find(parent: &mut [usize], mut i: usize) -> usize {
     i
 }
 
-/// What the value of an element is, in words and as a dimension.
-fn value_meaning(kind: Kind) -> Option<(&'static str, fn(&DomainInfo) -> Dimension)> {
+/// In words, and as a dimension in each domain.
+type Meaning = (&'static str, fn(&DomainInfo) -> Dimension);
+
+/// What the value of an element is.
+fn value_meaning(kind: Kind) -> Option<Meaning> {
     Some(match kind {
         Kind::Se => ("an effort", |d| d.effort_dimension),
         Kind::Sf => ("a flow", |d| d.flow_dimension),

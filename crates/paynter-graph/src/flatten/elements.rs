@@ -9,6 +9,9 @@ use super::expression::{Context, Dim};
 use super::program::Part;
 use crate::model::{BondId, ElementId, Equation, Law, Output, Override, Variable, is_storage};
 
+/// Called with the loops around a statement and the statement.
+type Visit<'v, F, 'a> = dyn FnMut(&mut F, &[(&'a str, i64)], &'a Statement) + 'v;
+
 impl<'a> Flattener<'a, '_> {
     /// Calls `each` with every element of every instance.
     fn for_elements(&mut self, each: impl Fn(&mut Self, usize, ElementId, &'a ast::Element)) {
@@ -277,7 +280,7 @@ impl<'a> Flattener<'a, '_> {
                 _ => None,
             };
             let Some(slot) = slot else {
-                let message = format!("a switch has only `Ron` and `Goff`, not this");
+                let message = "a switch has only `Ron` and `Goff`, not this";
                 self.report.push(
                     Diagnostic::new(code::WRONG_LAW, message)
                         .at(span)
@@ -388,7 +391,7 @@ impl<'a> Flattener<'a, '_> {
         instance: usize,
         statements: &'a [Statement],
         loops: &mut Vec<(&'a str, i64)>,
-        visit: &mut dyn FnMut(&mut Self, &[(&'a str, i64)], &'a Statement),
+        visit: &mut Visit<'_, Self, 'a>,
     ) {
         for statement in statements {
             match statement {

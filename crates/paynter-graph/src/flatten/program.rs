@@ -272,7 +272,7 @@ pub(super) fn link(infos: &mut [ModelInfo<'_>], report: &mut Report) -> bool {
         for instance in &info.uses {
             let target = by_name.get(&instance.model.text).copied();
             if target.is_none() {
-                let help = match closest(&instance.model.text, by_name_sorted(&by_name).into_iter()) {
+                let help = match closest(&instance.model.text, by_name_sorted(&by_name)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "write the submodel in this file, or import the file that has it".to_owned(),
                 };
@@ -430,7 +430,7 @@ fn find_structural(infos: &mut [ModelInfo<'_>]) {
     let mut work: Vec<(usize, usize)> = Vec::new();
     for (m, info) in infos.iter().enumerate() {
         let mut seeds: Vec<&Expr> = Vec::new();
-        seeds.extend(info.elements.iter().filter_map(|e| e.ports.as_ref()));
+        seeds.extend(info.elements.iter().filter_map(|e| e.ports.as_deref()));
         for range in info.uses.iter().filter_map(|u| u.range.as_ref()) {
             seeds.extend([&range.low, &range.high]);
         }
