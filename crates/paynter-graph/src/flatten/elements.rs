@@ -10,7 +10,7 @@ use super::program::Part;
 use crate::model::{BondId, ElementId, Equation, Law, Output, Override, Variable, is_storage};
 
 /// Called with the loops around a statement and the statement.
-type Visit<'v, F, 'a> = dyn FnMut(&mut F, &[(&'a str, i64)], &'a Statement) + 'v;
+type Visit<'v, 'a, F> = dyn FnMut(&mut F, &[(&'a str, i64)], &'a Statement) + 'v;
 
 impl<'a> Flattener<'a, '_> {
     /// Calls `each` with every element of every instance.
@@ -391,7 +391,7 @@ impl<'a> Flattener<'a, '_> {
         instance: usize,
         statements: &'a [Statement],
         loops: &mut Vec<(&'a str, i64)>,
-        visit: &mut Visit<'_, Self, 'a>,
+        visit: &mut Visit<'_, 'a, Self>,
     ) {
         for statement in statements {
             match statement {
