@@ -1,0 +1,10 @@
+//! From a causal bond graph to its equations.
+//!
+//! Every effort and flow is computed by one element; following the causal
+//! paths in order expresses all of them by states and inputs. Algebraic loops
+//! are solved on the way where they are linear and kept as implicit unknowns
+//! where not; dependent storages are eliminated by differentiation.
+
+mod model;
+
+pub use model::*;
