@@ -2,7 +2,6 @@
 //! well laid-out text. Parsing never fails: it returns a tree and diagnostics.
 
 pub mod ast;
-mod format;
 mod kind;
 mod lexer;
 mod load;
@@ -11,7 +10,6 @@ mod mistakes;
 mod parser;
 mod words;
 
-pub use format::format;
 pub use kind::{BondGraphLanguage, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
 pub use load::{Loaded, load};
 

@@ -11,6 +11,7 @@ pub mod elimination;
 pub mod expr;
 mod generate;
 pub mod linear;
+mod mutate;
 pub mod nonlinear;
 pub mod number;
 pub mod residual;
@@ -19,4 +20,5 @@ pub mod structure;
 mod text;
 
 pub use census::Census;
-pub use generate::{Options, Sample, generate, shrink, write};
+pub use generate::{Options, Sample, generate, plain, shrink, write};
+pub use mutate::mutate;

@@ -19,7 +19,7 @@ use draft::Draft;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-pub use shrink::{shrink, write};
+pub use shrink::{plain, shrink, write};
 
 /// What to make.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,11 +13,20 @@ impl Maker {
         names.into_iter().filter(|(_, meaning)| keep(meaning)).map(|(name, _)| name).collect()
     }
 
+    /// The same without thermal ones, whose units are known and must not meet others in a sum.
+    fn plain_variables(&self) -> Vec<String> {
+        let thermal =
+            |name: &String| ["rs", "body", "wall", "outside"].iter().any(|word| name.starts_with(word));
+        let mut names = self.variables();
+        names.retain(|name| !thermal(name));
+        names
+    }
+
     /// Adds signals, integrators and the sources they control.
     pub(crate) fn signals(&mut self) {
         if self.rng.chance(0.2) {
             self.attempt(|maker| {
-                let variables = maker.variables();
+                let variables = maker.plain_variables();
                 let gain = maker.value();
                 let value = gain * Expr::name(maker.rng.pick(&variables).clone());
                 let name = maker.fresh("w");
@@ -33,7 +42,7 @@ impl Maker {
             self.attempt(|maker| {
                 let signals: Vec<String> =
                     maker.draft.structure.signals.iter().map(|signal| signal.name.clone()).collect();
-                let variables = if signals.is_empty() { maker.variables() } else { signals };
+                let variables = if signals.is_empty() { maker.plain_variables() } else { signals };
                 let control = Expr::name(maker.rng.pick(&variables).clone());
                 let gain = maker.value();
                 let value = if maker.options.linear || maker.rng.chance(0.5) {
@@ -54,12 +63,14 @@ impl Maker {
     /// Draws the outputs: port variables, states, signals, sums, with parameters and inputs.
     pub(crate) fn observe(&mut self) {
         for _ in 0..self.rng.within(1, 4) {
-            let variables = self.variables();
+            let variables = self.plain_variables();
+            let any = self.variables();
+            let any = Expr::name(self.rng.pick(&any).clone());
             let mut variable = || Expr::name(self.rng.pick(&variables).clone());
             let (x, y) = (variable(), variable());
             let value =
                 match self.rng.weighted(&[5.0, 1.5, 1.0, 1.0, if self.options.linear { 0.0 } else { 1.5 }]) {
-                    0 => x,
+                    0 => any,
                     1 => x + y,
                     2 => self.value() * x - y,
                     3 => {

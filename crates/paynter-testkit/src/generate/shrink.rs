@@ -3,11 +3,18 @@
 use super::draft::Draft;
 use crate::expr::Expr;
 use crate::rng::Rng;
-use crate::structure::Structure;
+use crate::structure::{Law, Structure};
 use crate::text;
 
-/// Writes a structure as a flat model; dotted names are joined by `_`.
+/// Writes a structure as a model without submodels; its names must be plain (see [`plain`]).
 pub fn write(structure: &Structure) -> String {
+    let draft = Draft { structure: structure.clone(), ..Draft::default() };
+    text::file(&draft, &mut Rng::new(0))
+}
+
+/// Joins dotted names by `_`, so that a model can be written without submodels.
+#[must_use]
+pub fn plain(structure: &Structure) -> Structure {
     let flat = |name: &str| name.replace(['.', '['], "_").replace(']', "");
     let mut structure = structure.clone();
     let prefixes: Vec<(String, String)> = structure
@@ -38,8 +45,7 @@ pub fn write(structure: &Structure) -> String {
     for (_, value) in &mut structure.outputs {
         *value = value.replace(&rename);
     }
-    let draft = Draft { structure, ..Draft::default() };
-    text::file(&draft, &mut Rng::new(0))
+    structure
 }
 
 /// Lists the structures with one element less: one-ports dropped, two-ports
@@ -56,22 +62,30 @@ pub fn shrink(structure: &Structure) -> Vec<Structure> {
             }
         }
         let gone = format!("{}.", dropped.name);
-        let known = next.names();
-        let usable = |value: &Expr| {
+        let usable = |next: &Structure, value: &Expr| {
+            let known = next.names();
             let mut all = true;
             value.names(&mut |name| {
                 all &= !name.starts_with(&gone) && (known.contains_key(name) || name == "t")
             });
             all
         };
-        next.signals.retain(|signal| usable(&signal.value));
-        next.outputs.retain(|(_, value)| usable(value));
-        let modulation = next.elements.iter().all(|element| {
-            let mut fits = true;
-            element.law.expressions(&mut |value| value.names(&mut |name| fits &= !name.starts_with(&gone)));
-            fits
+        loop {
+            let count = next.signals.len();
+            let before = next.clone();
+            next.signals.retain(|signal| usable(&before, &signal.value));
+            if next.signals.len() == count {
+                break;
+            }
+        }
+        let before = next.clone();
+        next.outputs.retain(|(_, value)| usable(&before, value));
+        // Laws in braces have names of their own and read no other element's.
+        let sources = next.elements.iter().all(|element| match &element.law {
+            Law::Value(value) => usable(&before, value),
+            _ => true,
         });
-        if modulation && next.is_complete() {
+        if sources && next.is_complete() {
             smaller.push(next);
         }
     }

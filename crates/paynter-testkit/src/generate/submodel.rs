@@ -86,17 +86,30 @@ impl Maker {
         &mut self,
         template: &Template,
         instance: &str,
-        arguments: &[Expr],
+        arguments: &[Option<Expr>],
     ) -> Vec<(String, End, bool)> {
         let structure = &mut self.draft.structure;
         let offset = structure.elements.len();
         let own: Vec<&str> = template.structure.params.iter().map(|param| param.name.as_str()).collect();
-        let rename = |name: &str| {
-            if let Some(slot) = template.header.iter().position(|header| header == name) {
-                return Some(arguments[slot].clone());
-            }
-            own.contains(&name).then(|| Expr::name(format!("{instance}.{name}")))
+        // A parameter that is bound to an expression of others is that expression; bound to a number or
+        // left at its default it is a parameter of the instance.
+        let bound = |name: &str| {
+            let slot = template.header.iter().position(|header| header == name)?;
+            let argument = arguments[slot].as_ref()?;
+            let mut depends = false;
+            argument.names(&mut |_| depends = true);
+            depends.then(|| argument.clone())
         };
+        let rename = |name: &str| {
+            bound(name).or_else(|| own.contains(&name).then(|| Expr::name(format!("{instance}.{name}"))))
+        };
+        for (name, argument) in template.header.iter().zip(arguments) {
+            if bound(name).is_none() {
+                self.draft.hidden_params.insert(structure.params.len());
+                let value = argument.clone().unwrap_or(Expr::from(1));
+                structure.params.push(Param { name: format!("{instance}.{name}"), value });
+            }
+        }
         for param in &template.structure.params[template.header.len()..] {
             self.draft.hidden_params.insert(structure.params.len());
             let value = param.value.replace(&rename);
@@ -125,19 +138,20 @@ impl Maker {
         self.draft.spelled.insert((bond, *inward), format!("{instance}.{name}"));
     }
 
-    /// Draws arguments for the header; at an array or a second use they are shared.
-    fn arguments(&mut self, template: &Template) -> (Vec<Expr>, String) {
-        let values: Vec<Expr> = template.header.iter().map(|_| self.value()).collect();
-        let pairs: Vec<String> =
-            template.header.iter().zip(&values).map(|(name, value)| format!("{name} = {value}")).collect();
-        (values, pairs.join(", "))
+    /// Draws arguments for the header, some left at their default, with their text.
+    fn arguments(&mut self, template: &Template) -> (Vec<Option<Expr>>, String) {
+        let draw = |_: &String| if self.rng.chance(0.15) { None } else { Some(self.value()) };
+        let values: Vec<Option<Expr>> = template.header.iter().map(draw).collect();
+        let pair = |(name, value): (&String, &Option<Expr>)| Some(format!("{name} = {}", value.as_ref()?));
+        let pairs: Vec<String> = template.header.iter().zip(&values).filter_map(pair).collect();
+        (values, if pairs.is_empty() { String::new() } else { format!("({})", pairs.join(", ")) })
     }
 
     /// Uses a submodel with one port at an end.
     fn use_once(&mut self, template: &Template, at: End) {
         let instance = self.fresh("s");
         let (values, text) = self.arguments(template);
-        self.draft.statements.push(format!("use {} {instance}({text})", template.name));
+        self.draft.statements.push(format!("use {} {instance}{text}", template.name));
         let ports = self.instantiate(template, &instance, &values);
         self.plug(at, &instance, &ports[0]);
     }
@@ -166,7 +180,7 @@ impl Maker {
             self.draft.statements.push(format!("param N = {length}"));
         }
         let last = if symbolic { "N".to_owned() } else { length.to_string() };
-        self.draft.statements.push(format!("use {} {array}[1..{last}]({text})", template.name));
+        self.draft.statements.push(format!("use {} {array}[1..{last}]{text}", template.name));
         let mut open: Vec<Vec<(String, End, bool)>> = Vec::new();
         for index in 1..=length {
             open.push(self.instantiate(&template, &format!("{array}[{index}]"), &values));
