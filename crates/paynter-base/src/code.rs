@@ -84,7 +84,7 @@ codes! {
     MISPLACED = "BG0215" Error "statement or expression in the wrong place", "move it to where the language allows it";
     WRONG_LAW = "BG0216" Error "constitutive law of the wrong form", "give one law for each port, over e, f (and q or p)";
     MISSING_VALUE = "BG0217" Error "element without a value or law", "write `= value` or a law in braces";
-    TOO_MANY_ELEMENTS = "BG0218" Error "model too large", "check the array sizes; a model may have ten million elements";
+    TOO_MANY_ELEMENTS = "BG0218" Error "model too large", "check the array sizes; a model may have two million elements";
     // 03: units and domains
     UNKNOWN_UNIT = "BG0301" Error "unknown unit", "use SI names and prefixes, products, quotients and powers";
     UNIT_MISMATCH = "BG0302" Error "units do not fit", "mend the unit or the expression";

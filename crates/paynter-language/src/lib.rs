@@ -2,6 +2,7 @@
 //! well laid-out text. Parsing never fails: it returns a tree and diagnostics.
 
 pub mod ast;
+mod format;
 mod kind;
 mod lexer;
 mod load;
@@ -10,6 +11,7 @@ mod mistakes;
 mod parser;
 mod words;
 
+pub use format::format;
 pub use kind::{BondGraphLanguage, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
 pub use load::{Loaded, load};
 

@@ -132,13 +132,22 @@ impl<'t> Parser<'t> {
         self.kind() == kind
     }
 
-    /// The kind of the token after the next one (`distance` 1), trivia aside,
-    /// `Newline` where a line ends before it.
+    /// The kind of the token after the next one (`distance` 1) or farther,
+    /// trivia aside, `Newline` where one ends the statement before it.
     fn lookahead(&self, distance: usize) -> SyntaxKind {
+        self.look(distance, self.brackets == 0)
+    }
+
+    /// The kind of the token after the next one on the same line.
+    fn lookahead_on_line(&self) -> SyntaxKind {
+        self.look(1, true)
+    }
+
+    fn look(&self, distance: usize, newlines: bool) -> SyntaxKind {
         let mut left = distance;
         for token in self.tokens.get(self.next + 1..).unwrap_or_default() {
             match token.kind {
-                SyntaxKind::Newline => return SyntaxKind::Newline,
+                SyntaxKind::Newline if newlines => return SyntaxKind::Newline,
                 kind if kind.is_trivia() => {}
                 kind if left == 1 => return kind,
                 _ => left -= 1,
@@ -161,6 +170,13 @@ impl<'t> Parser<'t> {
     /// The text of the next token.
     fn next_text(&self) -> &'t str {
         self.token_text(self.next)
+    }
+
+    /// The text of the token after the next one, trivia aside.
+    fn text_after_next(&self) -> &'t str {
+        let rest = self.tokens.get(self.next + 1..).unwrap_or_default();
+        let trivia = rest.iter().take_while(|token| token.kind.is_trivia()).count();
+        self.token_text(self.next + 1 + trivia)
     }
 
     /// Tells whether the next token is this word.
@@ -420,7 +436,10 @@ impl<'t> Parser<'t> {
         if !self.newline {
             return false;
         }
-        let next = self.lookahead(1);
+        let next = self.lookahead_on_line();
+        if next == SyntaxKind::Ident && words::INFIX.contains(&self.text_after_next()) {
+            return false;
+        }
         match self.raw_kind() {
             SyntaxKind::Ident if next == SyntaxKind::Ident => {
                 let text = self.next_text();

@@ -16,6 +16,9 @@ pub(crate) const TOP: &[&str] = &["model", "import"];
 /// Words that are operators and can be no names.
 pub(crate) const OPERATORS: &[&str] = &["and", "or", "not"];
 
+/// Words that stand between parts of a statement, never at its start.
+pub(crate) const INFIX: &[&str] = &["and", "or", "in", "as", "effort_into"];
+
 /// Words of the trade and of other languages, in lower case, and what they are here.
 const TRADE: &[(&str, &str)] = &[
     ("resistor", "R"),
