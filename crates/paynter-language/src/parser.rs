@@ -245,6 +245,12 @@ impl<'t> Parser<'t> {
         self.joined = true;
     }
 
+    /// Lets the newline before the next token end the statement after all:
+    /// what stands there does not continue it.
+    fn part_lines(&mut self) {
+        self.joined = false;
+    }
+
     // ----- The tree -----
 
     /// Hands the tree everything before the next token.
@@ -381,7 +387,13 @@ impl<'t> Parser<'t> {
             _ => self.newline,
         };
         if !after {
-            return self.unexpected(wanted, format!("see the {} opened before", bracket_word(closer)));
+            return self.unexpected(
+                wanted,
+                format!(
+                    "the {} before is still open; close it, or mend what stands here",
+                    bracket_word(closer)
+                ),
+            );
         }
         self.unclosed(opened, closer)
     }

@@ -73,7 +73,6 @@ fn statements() {
         ("use cell c(3)", UNEXPECTED, 12),
         ("use cell c[3]", UNEXPECTED, 13),
         ("use cell c(k = 3 [m])", UNEXPECTED, 18),
-        ("for i in 1..3", UNEXPECTED, 14),
         ("for i = 1..3 { a[i].x -> b }", UNEXPECTED, 7),
         ("for i in 1 { a[i].x -> b }", UNEXPECTED, 12),
         ("for i in 1..3 { a[i].x b }", UNEXPECTED, 24),
@@ -86,20 +85,15 @@ fn statements() {
         ("import \"x.bg\"", MISPLACED, 1),
         ("{ R a = 1 }", UNEXPECTED, 1),
     ] {
-        // A `for` without braces takes the next lines in.
-        if line != "for i in 1..3" {
-            check_line(line, code, column);
-        }
+        check_line(line, code, column);
     }
 }
 
 #[test]
 fn bonds() {
     for (line, column) in [
-        ("a b", 3),
         ("a - b", 3),
         ("a - > b", 3),
-        ("a = > b", 3),
         ("a ->", 5),
         ("a -> b,", 8),
         ("a -> , b", 6),
@@ -111,9 +105,6 @@ fn bonds() {
         ("c[1][2].p -> b", 5),
         ("a. -> b", 4),
     ] {
-        if line == "a b" || line == "a = > b" {
-            continue;
-        }
         check_line(line, UNEXPECTED, column);
     }
 }
@@ -134,6 +125,7 @@ fn elements() {
         ("R = 3", UNEXPECTED, 3),
         ("R", UNEXPECTED, 2),
         ("R x = ", UNEXPECTED, 6),
+        ("R x = ;", UNEXPECTED, 7),
         ("R x = 2 [ohm]", UNEXPECTED, 9),
         ("R x = 2 { init q = 3 }", UNEXPECTED, 9),
         ("R[2] x = 3", UNEXPECTED, 2),
@@ -141,22 +133,17 @@ fn elements() {
         ("R x[2] = [a, b]", UNEXPECTED, 11),
         ("R x[2] = [[a, b] [c, d]]", UNEXPECTED, 18),
         ("R x { e 3 }", UNEXPECTED, 9),
-        ("R x { e == 3*f }", UNEXPECTED, 16),
+        ("R x { e == 3*f }", UNEXPECTED, 7),
         ("R x { e = 3*f, f = 2 }", UNEXPECTED, 14),
         ("R x { e = 3*f; 4 }", UNEXPECTED, 18),
         ("C x { e = q; init x.q = 4 }", UNEXPECTED, 20),
         ("R x { e = 3*f [V] }", UNEXPECTED, 15),
         ("R x { e = (3*f }", UNCLOSED, 11),
         ("R x { e = 3*f", UNCLOSED, 5),
-        ("R x\n{ e = 3*f }", UNEXPECTED, 1),
         ("Sw s when { Ron = 1 }", UNEXPECTED, 11),
         ("Sw s when (x > 0 { Ron = 1 }", UNCLOSED, 11),
     ] {
-        if line.starts_with("R x\n") {
-            check("model m {\nR x\n{ e = 3*f }\n}\n", code, 3, column, Some("x"));
-        } else {
-            check_line(line, code, column);
-        }
+        check_line(line, code, column);
     }
 }
 
@@ -191,8 +178,8 @@ fn expressions() {
         ("param x = (3 +-0.2)", UNEXPECTED, 14),
         ("param x = 2 − 3", BAD_CHARACTER, 13),
         ("param x = 2 × 3", BAD_CHARACTER, 13),
-        ("param x = 2 \u{A0} 3".trim_end_matches(" 3"), BAD_CHARACTER, 13),
-        ("param x = “doc”".trim_start_matches('#'), BAD_CHARACTER, 11),
+        ("param x = 2 \u{A0}+ 3", BAD_CHARACTER, 13),
+        ("param x = 2 “doc”", BAD_CHARACTER, 13),
         ("param x = 2 @ 3", BAD_CHARACTER, 13),
         ("param x = 2 # three", BAD_CHARACTER, 13),
         ("param x = 2 /* three */", UNEXPECTED, 13),
@@ -201,14 +188,10 @@ fn expressions() {
         ("param x := 2", BAD_CHARACTER, 9),
         ("a → b", BAD_CHARACTER, 3),
         ("param Rа = 2", BAD_CHARACTER, 7),
-        ("R x（2） = 3", BAD_CHARACTER, 4),
+        ("R x ＝ 3", BAD_CHARACTER, 5),
     ] {
-        if line.contains('“') || line.contains('（') {
-            continue;
-        }
         check_line(line, code, column);
     }
-    check_line("param x = 2 “doc”", BAD_CHARACTER, 13);
 }
 
 #[test]
@@ -234,6 +217,7 @@ fn units() {
 
 #[test]
 fn structure() {
+    check("model m {\nR x\n{ e = 3*f }\n}\n", UNEXPECTED, 3, 1, Some("x"));
     check("model m {\n R a = 1\n", UNCLOSED, 1, 9, Some("a"));
     check("model m {\n R a = 1\n\nmodel n {\n R b = 1\n}\n", UNCLOSED, 1, 9, Some("b"));
     check("model m {\n for i in 1..3 {\n  a[i].x -> b\n\n R c = 1\n}\n", UNCLOSED, 2, 16, Some("c"));

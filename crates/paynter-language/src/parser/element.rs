@@ -4,7 +4,7 @@ use paynter_base::{Span, code};
 
 use super::{Parsed, Parser};
 use crate::SyntaxKind;
-use crate::ast::{Body, Element, Expr, Kind, Law, Statement};
+use crate::ast::{BinaryOp, Body, Element, Expr, ExprKind, Kind, Law, Statement};
 use crate::words::Word;
 
 impl Parser<'_> {
@@ -170,6 +170,14 @@ impl Parser<'_> {
             return Some(Law::Init { state, value, span: self.since(start) });
         }
         let left = self.expression()?;
+        if matches!(left.kind, ExprKind::Binary(BinaryOp::Eq, ..)) && !self.at(SyntaxKind::Eq) {
+            return self.fail(
+                code::UNEXPECTED,
+                left.span,
+                "a law is written with one `=`",
+                "`==` compares; write `=`",
+            );
+        }
         if !self.eat_definition() {
             self.refuse_unit("a law")?;
             return self.unexpected("`=`", "a law is an equation such as `e = R*f` or `e - k*f^3 = 0`");

@@ -205,7 +205,10 @@ impl Parser<'_> {
             SyntaxKind::PlusMinus => {
                 self.unexpected("a value", "`+-` is the sign of a tolerance; write `+ -` for a sum")
             }
-            _ => self.unexpected("a value", OPERAND),
+            _ => {
+                self.part_lines();
+                self.unexpected("a value", OPERAND)
+            }
         }
     }
 

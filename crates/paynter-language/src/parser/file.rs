@@ -120,7 +120,7 @@ impl Parser<'_> {
         let start = self.start_offset();
         self.open(SyntaxKind::Model);
         if self.next_text() != "model" {
-            self.report_unknown("model");
+            self.report_unknown("model", None);
         }
         self.bump();
         let mut model = Model {
@@ -296,10 +296,14 @@ impl Parser<'_> {
         self.report(code::UNCLOSED, place, "this `{` has no `}`", "close it with `}`");
     }
 
-    /// Reports a word that starts no statement, with what was meant.
-    pub(super) fn report_unknown(&mut self, meant: &str) {
+    /// Reports a word that starts no statement, with what was meant: another
+    /// word, or perhaps a bond.
+    pub(super) fn report_unknown(&mut self, meant: &str, bond: Option<String>) {
         let word = super::shortened(self.next_text());
-        let help = format!("write `{meant}`");
+        let help = match bond {
+            Some(bond) => format!("write `{meant}`, or `{bond}` for a bond"),
+            None => format!("write `{meant}`"),
+        };
         let message = format!("`{word}` starts no statement and is no element kind");
         self.report(code::UNKNOWN_KIND, self.here(), message, help);
     }

@@ -112,7 +112,13 @@ impl Parser<'_> {
             let message = format!("`{}` alone is no statement", super::shortened(text));
             return self.fail(code::UNEXPECTED, self.here(), message, BOND);
         } else if let Some(word) = meant {
-            self.report_unknown(word);
+            let two_words = next == SyntaxKind::Ident
+                && matches!(
+                    self.lookahead(2),
+                    SyntaxKind::Newline | SyntaxKind::Semicolon | SyntaxKind::RBrace | SyntaxKind::Eof
+                );
+            let bond = format!("{text} -> {}", super::shortened(self.text_after_next()));
+            self.report_unknown(word, two_words.then_some(bond));
         } else {
             let message = format!("`{}` starts no statement and is no element kind", super::shortened(text));
             let help = "kinds are Se Sf R C I TF GY 0 1 De Df Sw RS; other statements start with param, input, \
@@ -279,10 +285,8 @@ impl Parser<'_> {
     fn places(&mut self) -> Parsed<Vec<Path>> {
         let mut places = Vec::with_capacity(1);
         loop {
-            if self.at_new_statement() {
-                self.joined = false;
-            }
-            if !self.at(SyntaxKind::Ident) {
+            if self.at_new_statement() || !self.at(SyntaxKind::Ident) {
+                self.part_lines();
                 return self.unexpected("an element", BOND);
             }
             places.push(self.path(true)?);
