@@ -29,8 +29,6 @@ fn any_poly() -> impl Strategy<Value = Poly> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
     #[test]
     fn a_common_factor_is_found_and_nothing_else(a in any_poly(), b in any_poly(), g in any_poly()) {
         let work = Work::default();

@@ -6,6 +6,9 @@
 //! most significant, so that putting `s` first makes every polynomial a list
 //! of its coefficients in `s`. That order is fixed: "leading" always means it.
 //!
+//! A [`Basis`] carries expressions over: what is not rational becomes a
+//! variable that obeys its algebraic relations.
+//!
 //! Whatever can grow takes a [`Work`], which holds the [`Budget`] and the
 //! [`Ticket`](paynter_base::Ticket): an operation ends with its result, with
 //! [`PolyError::BudgetExceeded`] or with [`PolyError::Cancelled`], never in a
@@ -14,6 +17,7 @@
 
 mod arithmetic;
 mod bareiss;
+mod convert;
 mod divide;
 mod evaluate;
 mod fraction;
@@ -25,16 +29,20 @@ mod minors;
 mod modular;
 mod polynomial;
 mod product;
+mod readable;
+mod relation;
 mod ring;
 mod structure;
 mod system;
 mod work;
 mod zippel;
 
+pub use convert::Basis;
 pub use fraction::Fraction;
 pub use integer::Integer;
 pub use matrix::Matrix;
 pub use polynomial::Poly;
+pub use readable::{factor_common, normal};
 pub use ring::Ring;
 pub use system::Sensitivities;
 pub use work::{Budget, PolyError, Work};

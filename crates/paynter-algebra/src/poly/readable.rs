@@ -1,0 +1,137 @@
+//! Rational functions as expressions that a person would write.
+
+use std::collections::BTreeMap;
+
+use super::convert::Basis;
+use super::{Fraction, Integer, Poly, PolyError, Work};
+use crate::node::{Expr, Node};
+use crate::number;
+use crate::{Pool, Rational};
+
+impl Basis {
+    /// Returns a rational function as an expression: common factors of the
+    /// numerator and of the denominator stand in front of their sums.
+    pub fn expression(&self, pool: &mut Pool, fraction: &Fraction) -> Expr {
+        let mut factors = self.factors(pool, fraction.numerator());
+        let minus_one = pool.int(-1);
+        for factor in self.factors(pool, fraction.denominator()) {
+            factors.push(pool.pow(factor, minus_one));
+        }
+        pool.product(&factors)
+    }
+
+    /// Returns a polynomial as an expression, a common factor in front.
+    pub fn poly_expression(&self, pool: &mut Pool, poly: &Poly) -> Expr {
+        let factors = self.factors(pool, poly);
+        pool.product(&factors)
+    }
+
+    /// Returns the coefficients by one variable as expressions, by descending
+    /// exponent.
+    pub fn coefficient_expressions(&self, pool: &mut Pool, poly: &Poly, variable: usize) -> Vec<(u32, Expr)> {
+        poly.coefficients(variable).into_iter().map(|(e, c)| (e, self.poly_expression(pool, &c))).collect()
+    }
+
+    /// Splits off the content and the common powers of the terms.
+    fn factors(&self, pool: &mut Pool, poly: &Poly) -> Vec<Expr> {
+        if poly.is_zero() {
+            return vec![pool.zero()];
+        }
+        let content = if poly.is_negative() { -&poly.content() } else { poly.content() };
+        let common = poly.monomial_content();
+        let rest = poly.primitive_part().div_monomial(&common);
+        let mut factors = self.monomial(pool, &content, &common);
+        if !rest.is_one() {
+            let mut terms = Vec::with_capacity(rest.len());
+            for (exponents, coefficient) in rest.terms() {
+                let term = self.monomial(pool, coefficient, &exponents);
+                terms.push(pool.product(&term));
+            }
+            factors.push(pool.sum(&terms));
+        }
+        factors
+    }
+
+    fn monomial(&self, pool: &mut Pool, coefficient: &Integer, exponents: &[u32]) -> Vec<Expr> {
+        let mut factors = vec![pool.number(Rational::from(coefficient.to_ibig()))];
+        for (&meaning, &exponent) in self.variables.iter().zip(exponents).filter(|(_, e)| **e > 0) {
+            let exponent = pool.int(i64::from(exponent));
+            factors.push(pool.pow(meaning, exponent));
+        }
+        factors
+    }
+}
+
+/// Returns an expression as one quotient in lowest terms, expanded but for
+/// common factors.
+pub fn normal(pool: &mut Pool, e: Expr, work: &Work) -> Result<Expr, PolyError> {
+    let mut basis = Basis::default();
+    let fraction = basis.fraction(pool, e, work)?;
+    Ok(basis.expression(pool, &fraction))
+}
+
+/// Pulls the factors that all terms of a sum share out of it, without
+/// expanding anything; other expressions stay as they are.
+pub fn factor_common(pool: &mut Pool, e: Expr) -> Expr {
+    let Node::Sum(terms) = pool.node(e) else { return e };
+    let terms = terms.to_vec();
+    let mut shared: Option<BTreeMap<Expr, Rational>> = None;
+    for &term in &terms {
+        let powers = numeric_powers(pool, term);
+        shared = Some(match shared {
+            None => powers,
+            Some(mut shared) => {
+                shared.retain(|base, exponent| match powers.get(base) {
+                    Some(other) if number::is_negative(other) == number::is_negative(exponent) => {
+                        let less =
+                            if number::is_negative(other) { other > exponent } else { other < exponent };
+                        if less {
+                            *exponent = other.clone();
+                        }
+                        true
+                    }
+                    _ => false,
+                });
+                shared
+            }
+        });
+    }
+    let shared = shared.unwrap_or_default();
+    if shared.is_empty() {
+        return e;
+    }
+    let (mut common, mut inverse) = (Vec::new(), Vec::new());
+    for (base, exponent) in shared {
+        let (up, down) = (pool.number(exponent.clone()), pool.number(-exponent));
+        common.push(pool.pow(base, up));
+        inverse.push(pool.pow(base, down));
+    }
+    let mut rest = Vec::with_capacity(terms.len());
+    for term in terms {
+        let mut factors = vec![term];
+        factors.extend_from_slice(&inverse);
+        rest.push(pool.product(&factors));
+    }
+    common.push(pool.sum(&rest));
+    pool.product(&common)
+}
+
+/// Returns the factors of a term with numeric exponents, numbers left out.
+fn numeric_powers(pool: &Pool, term: Expr) -> BTreeMap<Expr, Rational> {
+    let factors = match pool.node(term) {
+        Node::Product(factors) => factors,
+        Node::Number(_) => &[],
+        _ => std::slice::from_ref(&term),
+    };
+    let mut powers = BTreeMap::new();
+    for &factor in factors.iter().filter(|f| !pool.is_number(**f)) {
+        match pool.node(factor) {
+            Node::Power(base, exponent) => match pool.as_rational(exponent) {
+                Some(exponent) => powers.insert(base, exponent.clone()),
+                None => powers.insert(factor, Rational::ONE),
+            },
+            _ => powers.insert(factor, Rational::ONE),
+        };
+    }
+    powers
+}
