@@ -7,17 +7,22 @@ use rustc_hash::FxHashMap;
 impl Pool {
     /// Replaces symbols by expressions, all at once: what is put in is not searched again.
     pub fn substitute(&mut self, e: Expr, map: &FxHashMap<Symbol, Expr>) -> Expr {
-        self.rewrite(e, |pool, node| pool.as_symbol(node).and_then(|s| map.get(&s).copied()))
+        self.substitute_all(&[e], map)[0]
+    }
+
+    /// Replaces symbols in many expressions; what they share is rewritten once.
+    pub fn substitute_all(&mut self, roots: &[Expr], map: &FxHashMap<Symbol, Expr>) -> Vec<Expr> {
+        self.rewrite(roots, |pool, node| pool.as_symbol(node).and_then(|s| map.get(&s).copied()))
     }
 
     /// Replaces every occurrence of a node by another expression.
     pub(crate) fn replace(&mut self, e: Expr, old: Expr, new: Expr) -> Expr {
-        self.rewrite(e, |_, node| (node == old).then_some(new))
+        self.rewrite(&[e], |_, node| (node == old).then_some(new))[0]
     }
 
-    fn rewrite(&mut self, e: Expr, rule: impl Fn(&Pool, Expr) -> Option<Expr>) -> Expr {
+    fn rewrite(&mut self, roots: &[Expr], rule: impl Fn(&Pool, Expr) -> Option<Expr>) -> Vec<Expr> {
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
-        for node in self.reachable(&[e]) {
+        for node in self.reachable(roots) {
             if let Some(new) = rule(self, node) {
                 replaced.insert(node, new);
             } else if self.children(node).iter().any(|child| replaced.contains_key(child)) {
@@ -30,6 +35,6 @@ impl Pool {
                 replaced.insert(node, new);
             }
         }
-        replaced.get(&e).copied().unwrap_or(e)
+        roots.iter().map(|e| replaced.get(e).copied().unwrap_or(*e)).collect()
     }
 }

@@ -124,7 +124,9 @@ impl Diagnostics {
 
     /// Orders them by place, errors first at the same place, and drops exact repeats.
     pub fn sort(&mut self) {
-        self.items.sort_by(|a, b| (a.span, a.severity, a.code, &a.message).cmp(&(b.span, b.severity, b.code, &b.message)));
+        self.items.sort_by(|a, b| {
+            (a.span, a.severity, a.code, &a.message).cmp(&(b.span, b.severity, b.code, &b.message))
+        });
         self.items.dedup();
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! This crate knows nothing of bond graphs and does no input or output itself.
 
+mod components;
 mod diagnostic;
 mod progress;
 mod source;
@@ -12,6 +13,7 @@ mod world;
 pub mod code;
 
 pub use code::Code;
+pub use components::strong_components;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use progress::{Cancelled, Ticket};
 pub use source::{FileId, LineColumn, Source, SourceMap, Span};

@@ -108,8 +108,6 @@ impl SourceMap {
 
     /// The text a span covers, empty where it does not fit.
     pub fn snippet(&self, span: Span) -> &str {
-        self.get(span.file)
-            .and_then(|s| s.text.get(span.start as usize..span.end as usize))
-            .unwrap_or("")
+        self.get(span.file).and_then(|s| s.text.get(span.start as usize..span.end as usize)).unwrap_or("")
     }
 }

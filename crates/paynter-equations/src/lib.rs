@@ -5,6 +5,15 @@
 //! are solved on the way where they are linear and kept as implicit unknowns
 //! where not; dependent storages are eliminated by differentiation.
 
+mod dependent;
+mod derive;
+mod laws;
+mod linear;
 mod model;
+mod sort;
+mod space;
+mod tear;
 
+pub use derive::{Failure, derive};
+pub use linear::System;
 pub use model::*;

@@ -1,0 +1,251 @@
+//! From definitions to equations: values in order of computation, loops solved,
+//! dependent storages eliminated.
+
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
+use paynter_graph::{BondGraph, Causality, ElementId, Kind, Ranges, Variable, flat_name};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::sort::{Definitions, definitions};
+use crate::{Assignment, Constraint, Equations, Input, Output, State, dependent, tear};
+
+/// Why there are no equations.
+#[derive(Debug, Clone)]
+pub enum Failure {
+    /// The work was cancelled.
+    Cancelled,
+    /// The model has none; the diagnostics say why.
+    Wrong(Diagnostics),
+}
+
+impl From<Cancelled> for Failure {
+    fn from(_: Cancelled) -> Failure {
+        Failure::Cancelled
+    }
+}
+
+/// Derives the equations of a causal bond graph.
+pub fn derive(
+    pool: &mut Pool,
+    graph: &mut BondGraph,
+    causality: &Causality,
+    ticket: &Ticket,
+) -> Result<Equations, Failure> {
+    let ranges = Ranges::new(graph);
+    let definitions = definitions(pool, graph, causality, &ranges);
+    let mut work = Work {
+        values: FxHashMap::default(),
+        constraints: Vec::new(),
+        assignments: Vec::with_capacity(definitions.nodes.len()),
+        derivatives: FxHashMap::default(),
+        states: states(pool, graph, causality),
+    };
+    for (variable, symbol, residual, element) in &definitions.implicit {
+        let name = implicit_name(pool, graph, *variable, *symbol);
+        work.constraints.push(Constraint {
+            name,
+            unknown: *symbol,
+            residual: *residual,
+            elements: vec![*element],
+        });
+    }
+    work.compute(pool, graph, &definitions, &ranges, ticket)?;
+    work.finish_constraints(pool);
+    let mut rates = work.rates(pool, graph);
+    let mut outputs: Vec<Output> = graph
+        .outputs
+        .iter()
+        .map(|output| Output {
+            name: flat_name(&output.name),
+            value: pool.substitute(output.value, &work.values),
+        })
+        .collect();
+    let dependents = dependent::eliminate(
+        pool,
+        graph,
+        &definitions,
+        &ranges,
+        &mut work,
+        &mut rates,
+        &mut outputs,
+        ticket,
+    )?;
+    let inputs = inputs(graph, &work);
+    Ok(Equations {
+        states: work.states,
+        rates,
+        constraints: work.constraints,
+        inputs,
+        outputs,
+        dependent: dependents,
+        assignments: work.assignments,
+    })
+}
+
+/// What is known while equations are derived.
+pub(crate) struct Work {
+    /// Values of computed symbols over states, inputs, implicit unknowns and rates of dependent states.
+    pub values: FxHashMap<Symbol, Expr>,
+    pub constraints: Vec<Constraint>,
+    pub assignments: Vec<Assignment>,
+    /// Symbols u', u'' … of inputs.
+    pub derivatives: FxHashMap<Symbol, Vec<Symbol>>,
+    pub states: Vec<State>,
+}
+
+/// The independent states: storages in integral causality, then integrators.
+fn states(pool: &mut Pool, graph: &mut BondGraph, causality: &Causality) -> Vec<State> {
+    let mut states = Vec::new();
+    for storage in causality.storages.iter().filter(|storage| storage.integral) {
+        let variable = Variable::State(storage.element, storage.port as u32);
+        let symbol = graph.symbol(pool, variable);
+        let given = graph.element(storage.element).initial.iter().find(|(port, _, _)| *port == storage.port);
+        let initial = given.map_or(pool.zero(), |(_, value, _)| *value);
+        states.push(State { name: pool.name(symbol).to_owned(), symbol, variable, initial });
+    }
+    for (k, integrator) in graph.integrators.iter().enumerate() {
+        states.push(State {
+            name: flat_name(&integrator.name),
+            symbol: integrator.symbol,
+            variable: Variable::Integrator(k as u32),
+            initial: integrator.initial,
+        });
+    }
+    states
+}
+
+fn implicit_name(pool: &Pool, graph: &BondGraph, variable: Variable, symbol: Symbol) -> String {
+    match variable {
+        Variable::Effort(bond) => graph.bond_variable_name(bond, 'e'),
+        Variable::Flow(bond) => graph.bond_variable_name(bond, 'f'),
+        _ => pool.name(symbol).to_owned(),
+    }
+}
+
+fn inputs(graph: &BondGraph, work: &Work) -> Vec<Input> {
+    graph
+        .inputs
+        .iter()
+        .map(|input| {
+            let mut symbols = vec![input.symbol];
+            symbols.extend(work.derivatives.get(&input.symbol).into_iter().flatten());
+            Input { name: flat_name(&input.name), symbols, value: input.value }
+        })
+        .collect()
+}
+
+impl Work {
+    /// Computes every value in order; loops are solved where they stand.
+    fn compute(
+        &mut self,
+        pool: &mut Pool,
+        graph: &BondGraph,
+        definitions: &Definitions,
+        ranges: &Ranges,
+        ticket: &Ticket,
+    ) -> Result<(), Failure> {
+        let (groups, reads) = definitions.order(pool);
+        for group in &groups {
+            ticket.check()?;
+            let cyclic = match group[..] {
+                [one] => reads[one as usize].contains(&one),
+                _ => true,
+            };
+            if cyclic {
+                tear::solve(pool, graph, definitions, &reads, group, ranges, self)?;
+            }
+            for &v in group {
+                let node = &definitions.nodes[v as usize];
+                let value = match self.values.get(&node.symbol) {
+                    Some(value) => *value,
+                    None => {
+                        let value = pool.substitute(node.definition, &self.values);
+                        self.values.insert(node.symbol, value);
+                        value
+                    }
+                };
+                self.assignments.push(Assignment {
+                    variable: node.variable,
+                    symbol: node.symbol,
+                    element: node.element,
+                    definition: node.definition,
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Residuals of implicit laws read other quantities, which are known by now.
+    fn finish_constraints(&mut self, pool: &mut Pool) {
+        let residuals: Vec<Expr> = self.constraints.iter().map(|c| c.residual).collect();
+        let residuals = pool.substitute_all(&residuals, &self.values);
+        for (constraint, residual) in self.constraints.iter_mut().zip(residuals) {
+            constraint.residual = residual;
+        }
+    }
+
+    /// The rate of each state: the flow into a C, the effort on an I, what an integrator integrates.
+    fn rates(&self, pool: &mut Pool, graph: &BondGraph) -> Vec<Expr> {
+        self.states
+            .iter()
+            .map(|state| match state.variable {
+                Variable::State(element, port) => self.power_variable(pool, graph, element, port as usize),
+                Variable::Integrator(k) => pool.substitute(graph.integrators[k as usize].rate, &self.values),
+                _ => pool.zero(),
+            })
+            .collect()
+    }
+
+    /// What fills a storage's port: its flow if it is a C, its effort if it is an I.
+    pub fn power_variable(&self, pool: &mut Pool, graph: &BondGraph, id: ElementId, port: usize) -> Expr {
+        let element = graph.element(id);
+        let place = element.ports[port];
+        let variable =
+            if element.kind == Kind::C { Variable::Flow(place.bond) } else { Variable::Effort(place.bond) };
+        let value = graph
+            .variables
+            .symbol(variable)
+            .and_then(|symbol| self.values.get(&symbol).copied())
+            .unwrap_or(pool.zero());
+        if element.kind == Kind::C && !place.into { pool.neg(value) } else { value }
+    }
+
+    /// The symbol of an input's next derivative: u → u', u' → u''.
+    pub fn derivative_of(&mut self, pool: &mut Pool, graph: &BondGraph, symbol: Symbol) -> Option<Symbol> {
+        let (input, order) = if graph.inputs.iter().any(|input| input.symbol == symbol) {
+            (symbol, 0)
+        } else {
+            let found = graph.inputs.iter().find_map(|input| {
+                let list = self.derivatives.get(&input.symbol)?;
+                Some((input.symbol, list.iter().position(|s| *s == symbol)? + 1))
+            });
+            found?
+        };
+        let name = format!("der({})", pool.name(symbol));
+        let list = self.derivatives.entry(input).or_default();
+        if list.len() <= order {
+            list.push(pool.symbol(&name));
+        }
+        Some(list[order])
+    }
+}
+
+/// Says that a group of equations is singular, with the elements that make it.
+pub(crate) fn singular(
+    graph: &BondGraph,
+    elements: impl IntoIterator<Item = ElementId>,
+    what: &str,
+) -> Failure {
+    let mut seen: FxHashSet<ElementId> = FxHashSet::default();
+    let list: Vec<ElementId> = elements.into_iter().filter(|id| seen.insert(*id)).collect();
+    let names: Vec<String> = list.iter().take(8).map(|id| format!("`{}`", graph.element(*id).name)).collect();
+    let mut diagnostic =
+        Diagnostic::new(code::SINGULAR_STRUCTURE, format!("{what} of {} cannot be solved", names.join(", ")));
+    if let Some(id) = list.first() {
+        diagnostic = diagnostic.at(graph.element(*id).span);
+    }
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(diagnostic);
+    Failure::Wrong(diagnostics)
+}
