@@ -1,0 +1,174 @@
+//! Exit codes, streams and documents of every command.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::schema::assert_fits;
+use common::{folder, paynter, paynter_with};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+const GOOD: &str = "model m {\n    Se a = 1\n    R  b = 2\n\n    a -> b\n}\n";
+
+#[test]
+fn every_document_fits_its_schema() {
+    let folder = folder("documents");
+    std::fs::write(folder.join("good.bg"), GOOD).unwrap();
+    std::fs::write(folder.join("bad.bg"), "model m { Se a = 1; R b = c; a -> b }\n").unwrap();
+    for (schema, code, arguments) in [
+        ("check", 0, &["check", "good.bg"][..]),
+        ("check", 1, &["check", "bad.bg"]),
+        ("check", 0, &["check", "good.bg", "--model", "m"]),
+        ("check", 1, &["check", "good.bg", "--model", "n"]),
+        ("check", 1, &["check", "good.bg", "--set", "k=2"]),
+        ("failure", 1, &["check", "missing.bg"]),
+        ("causality", 0, &["causality", "good.bg"]),
+        ("failure", 1, &["causality", "bad.bg"]),
+        ("failure", 1, &["causality", "missing.bg"]),
+        ("fmt", 0, &["fmt", "--check", "good.bg"]),
+        ("fmt", 1, &["fmt", "--check", "bad.bg"]),
+        ("fmt", 1, &["fmt", "missing.bg"]),
+        ("examples", 0, &["examples"]),
+        ("example", 0, &["examples", "dc_motor"]),
+        ("examples-written", 0, &["examples", "dc_motor", "--write", "out"]),
+        ("failure", 1, &["examples", "dc_motor", "--write", "out"]),
+        ("examples-written", 0, &["examples", "--write", "out", "--force"]),
+        ("failure", 2, &["examples", "dc_moto"]),
+        ("explain-list", 0, &["explain"]),
+        ("explain", 0, &["explain", "bg0501"]),
+        ("failure", 2, &["explain", "BG9999"]),
+        ("completions", 0, &["completions", "bash"]),
+        ("failure", 2, &["completions", "abacus"]),
+        ("failure", 2, &["chekc", "good.bg"]),
+        ("failure", 2, &["check", "good.bg", "--set", "k"]),
+        ("failure", 2, &["check"]),
+    ] {
+        let mut arguments = arguments.to_vec();
+        arguments.push("--json");
+        let run = paynter(&folder, &arguments);
+        assert_eq!(run.code, Some(code), "{arguments:?}: {}{}", run.stdout, run.stderr);
+        assert_fits(schema, &run.json());
+        // Only what the command line's own parser says goes to standard error as well.
+        assert!(run.stderr.is_empty() || code == 2, "{arguments:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn people_get_results_and_findings_on_their_own_streams() {
+    let folder = folder("streams");
+    std::fs::write(folder.join("good.bg"), GOOD).unwrap();
+    let run = paynter(&folder, &["check", "good.bg"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    assert!(run.stdout.starts_with("m: ok"), "{}", run.stdout);
+    let run = paynter_with(&folder, &["check", "-"], GOOD.replace("= 2", "= c").as_bytes());
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("--> <stdin>:3:12"), "{}", run.stderr);
+    assert!(!run.stderr.contains('\u{1b}'), "colour without a terminal");
+    let run = paynter_with(&folder, &["check", "-", "--color", "always"], b"");
+    assert!(run.stderr.contains('\u{1b}'), "no colour though it was asked for");
+}
+
+#[test]
+fn findings_name_files_as_the_user_would() {
+    let folder = folder("shown");
+    std::fs::create_dir_all(folder.join("models/parts")).unwrap();
+    std::fs::write(
+        folder.join("models/m.bg"),
+        "import \"parts/p.bg\"\nmodel m { Se a = 1; R b = 1; a -> b }\n",
+    )
+    .unwrap();
+    std::fs::write(folder.join("models/parts/p.bg"), "model p { port q; R r = k; q -> r }\n").unwrap();
+    let run = paynter(&folder, &["check", "--json", "models/m.bg"]);
+    let text = run.stdout.replace('\\', "/");
+    assert!(text.contains("\"models/parts/p.bg\""), "{text}");
+}
+
+#[test]
+fn a_reader_may_stop_reading() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_paynter"))
+        .args(["completions", "zsh"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said() {
+    let output = Command::new(env!("CARGO_BIN_EXE_paynter"))
+        .args(["explain"])
+        .stdout(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("BG0902"));
+}
+
+#[cfg(unix)]
+#[test]
+fn interruption_ends_with_130() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_paynter"))
+        .args(["check", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // More than a pipe holds: once it is written, the command has begun to read.
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&vec![b' '; 1 << 20]).unwrap();
+    let signal = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &signal]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn examples_are_written_once() {
+    let folder = folder("written");
+    let run = paynter(&folder, &["examples", "dc_motor", "--write", "new/place"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let path = folder.join("new/place/dc_motor.bg");
+    let printed = paynter(&folder, &["examples", "dc_motor"]).stdout;
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), printed);
+    std::fs::write(&path, "mine").unwrap();
+    let run = paynter(&folder, &["examples", "--write", "new/place"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.stderr.contains("BG0902") && run.stderr.contains("--force"), "{}", run.stderr);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    assert_eq!(
+        std::fs::read_dir(folder.join("new/place")).unwrap().count(),
+        1,
+        "half of the examples were written"
+    );
+    let run = paynter(&folder, &["examples", "dc_motor", "--write", "new/place", "--force"]);
+    assert_eq!(run.code, Some(0));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), printed);
+}
+
+#[test]
+fn every_example_is_sound() {
+    let folder = folder("sound");
+    assert_eq!(paynter(&folder, &["examples", "--write", "."]).code, Some(0));
+    let list = paynter(&folder, &["examples", "--json"]).json();
+    for entry in list["examples"].as_array().unwrap() {
+        let file = format!("{}.bg", entry["name"].as_str().unwrap());
+        let run = paynter(&folder, &["check", &file]);
+        assert_eq!(run.code, Some(0), "{file}: {}", run.stderr);
+        assert!(!run.stderr.contains("error") && !run.stderr.contains("warning"), "{file}: {}", run.stderr);
+        let run = paynter(&folder, &["causality", "--json", &file]);
+        assert_fits("causality", &run.json());
+        for bond in run.json()["bonds"].as_array().unwrap() {
+            let into = &bond["effort_into"];
+            assert!(*into == bond["from"] || *into == bond["to"], "{file}: {bond}");
+        }
+        let run = paynter(&folder, &["fmt", "--check", &file]);
+        assert_eq!(run.code, Some(0), "{file} is not laid out: {}", run.stderr);
+    }
+}
