@@ -20,8 +20,7 @@ fn main() -> std::io::Result<()> {
 fn list(code: &mut String, name: &str, folder: &Path, extension: &str) -> std::io::Result<()> {
     println!("cargo:rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
-    let entries = if folder.exists() { Some(std::fs::read_dir(folder)?) } else { None };
-    for entry in entries.into_iter().flatten() {
+    for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.extension().is_some_and(|e| e == extension) {
             files.push(path.canonicalize()?);

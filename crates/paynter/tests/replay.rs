@@ -1,0 +1,29 @@
+//! Replays every input that once broke a fuzz target: the files of
+//! `fuzz/crashes`, and the seeds that fuzzing starts from.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use paynter::{LoadOptions, MemoryWorld, Model};
+use std::path::Path;
+
+#[test]
+fn nothing_breaks_again() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for folder in ["fuzz/crashes", "examples", "crates/paynter-cli/tests/bad"] {
+        let mut paths: Vec<_> =
+            std::fs::read_dir(root.join(folder)).unwrap().map(|e| e.unwrap().path()).collect();
+        paths.sort();
+        for path in paths {
+            let bytes = std::fs::read(&path).unwrap();
+            let world = MemoryWorld::new().with("model.bg", bytes.clone());
+            let model = Model::load(&world, "model.bg", &LoadOptions::default());
+            assert_eq!(model.check().ok, !model.diagnostics.has_errors(), "{}", path.display());
+            model.causality();
+            let once = paynter::format("model.bg", &bytes);
+            if !once.diagnostics.has_errors() {
+                let twice = paynter::format("model.bg", once.text.as_bytes());
+                assert_eq!(once.text, twice.text, "the formatter is not idempotent on {}", path.display());
+            }
+        }
+    }
+}
