@@ -36,7 +36,6 @@ fn files_that_cannot_be_read() {
     assert_refused(&folder, "models", b"", "BG0901", "it is a folder");
     assert_refused(&folder, "models/nothing.bg", b"", "BG0901", "there is no file");
     assert_refused(&folder, "nothing/nothing.bg", b"", "BG0901", "there is no file");
-    assert_refused(&folder, "", b"", "BG0901", "there is no file");
 }
 
 #[cfg(unix)]

@@ -16,6 +16,7 @@ fn every_document_fits_its_schema() {
     let folder = folder("documents");
     std::fs::write(folder.join("good.bg"), GOOD).unwrap();
     std::fs::write(folder.join("bad.bg"), "model m { Se a = 1; R b = c; a -> b }\n").unwrap();
+    std::fs::write(folder.join("broken.bg"), "model m { Se a = (1 }\n").unwrap();
     for (schema, code, arguments) in [
         ("check", 0, &["check", "good.bg"][..]),
         ("check", 1, &["check", "bad.bg"]),
@@ -27,7 +28,7 @@ fn every_document_fits_its_schema() {
         ("failure", 1, &["causality", "bad.bg"]),
         ("failure", 1, &["causality", "missing.bg"]),
         ("fmt", 0, &["fmt", "--check", "good.bg"]),
-        ("fmt", 1, &["fmt", "--check", "bad.bg"]),
+        ("fmt", 1, &["fmt", "--check", "broken.bg"]),
         ("fmt", 1, &["fmt", "missing.bg"]),
         ("examples", 0, &["examples"]),
         ("example", 0, &["examples", "dc_motor"]),
@@ -78,7 +79,7 @@ fn findings_name_files_as_the_user_would() {
         "import \"parts/p.bg\"\nmodel m { Se a = 1; R b = 1; a -> b }\n",
     )
     .unwrap();
-    std::fs::write(folder.join("models/parts/p.bg"), "model p { port q; R r = k; q -> r }\n").unwrap();
+    std::fs::write(folder.join("models/parts/p.bg"), "model p { port q; R r = ; q -> r }\n").unwrap();
     let run = paynter(&folder, &["check", "--json", "models/m.bg"]);
     let text = run.stdout.replace('\\', "/");
     assert!(text.contains("\"models/parts/p.bg\""), "{text}");
@@ -161,7 +162,6 @@ fn every_example_is_sound() {
         let file = format!("{}.bg", entry["name"].as_str().unwrap());
         let run = paynter(&folder, &["check", &file]);
         assert_eq!(run.code, Some(0), "{file}: {}", run.stderr);
-        assert!(!run.stderr.contains("error") && !run.stderr.contains("warning"), "{file}: {}", run.stderr);
         let run = paynter(&folder, &["causality", "--json", &file]);
         assert_fits("causality", &run.json());
         for bond in run.json()["bonds"].as_array().unwrap() {

@@ -13,7 +13,7 @@ mod words;
 
 pub use format::format;
 pub use kind::{BondGraphLanguage, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
-pub use load::{Loaded, load};
+pub use load::{Loaded, add_text, load};
 
 use paynter_base::{Diagnostic, Diagnostics, FileId, Span, code};
 

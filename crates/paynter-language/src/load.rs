@@ -85,26 +85,16 @@ fn read(world: &dyn World, path: &str, import: Option<&ast::Import>, loaded: &mu
             return None;
         }
     };
-    let bytes = match bytes.strip_prefix(b"\xEF\xBB\xBF") {
-        Some(rest) => rest.to_vec(),
-        None => bytes,
-    };
-    let text = match decode(bytes) {
-        Ok(text) => text,
-        Err(broken) => {
-            let end = broken.before.len() as u32;
-            let file = loaded.sources.add(Source::new(path, broken.before));
-            let message = format!("`{path}` is not a text file: {}", broken.reason);
-            let mut diagnostic =
-                Diagnostic::new(code::NOT_TEXT, message).at(Span::new(file, end, end)).help(broken.help);
-            if let Some(import) = import {
-                diagnostic = diagnostic.label(import.span, "imported here");
-            }
-            loaded.diagnostics.push(diagnostic);
+    let file = match add_text(&mut loaded.sources, path, bytes) {
+        Ok(file) => file,
+        Err(diagnostic) => {
+            loaded.diagnostics.push(match import {
+                Some(import) => diagnostic.label(import.span, "imported here"),
+                None => *diagnostic,
+            });
             return None;
         }
     };
-    let file = loaded.sources.add(Source::new(path, text));
     let text = loaded.sources.get(file).map_or("", |source| source.text.as_str());
     let (syntax, diagnostics) = parse_syntax(text, file);
     let mut pending = syntax.imports.clone();
@@ -112,6 +102,19 @@ fn read(world: &dyn World, path: &str, import: Option<&ast::Import>, loaded: &mu
     loaded.diagnostics.extend(diagnostics);
     loaded.files.push((file, syntax));
     Some(Visited { path: path.to_owned(), pending, file })
+}
+
+/// Adds the bytes of a file as text to the sources, or says why they are no text.
+pub fn add_text(sources: &mut SourceMap, path: &str, mut bytes: Vec<u8>) -> Result<FileId, Box<Diagnostic>> {
+    if bytes.starts_with(b"\xEF\xBB\xBF") {
+        bytes.drain(..3);
+    }
+    decode(bytes).map(|text| sources.add(Source::new(path, text))).map_err(|broken| {
+        let end = broken.before.len() as u32;
+        let file = sources.add(Source::new(path, broken.before));
+        let message = format!("`{path}` is not a text file: {}", broken.reason);
+        Box::new(Diagnostic::new(code::NOT_TEXT, message).at(Span::new(file, end, end)).help(broken.help))
+    })
 }
 
 /// Why bytes are no text, with the text before the first wrong byte.

@@ -1,8 +1,11 @@
 //! The facade of Paynter: [`Model::load`] and one method per question. The
 //! command line, Python and the browser call this crate only.
 
+mod cascade;
 mod explain;
+mod format;
 mod model;
+mod settings;
 
 pub mod examples;
 
@@ -12,7 +15,8 @@ mod embedded {
 }
 
 pub use explain::{codes, explain};
-pub use model::{Formatted, LoadOptions, Model, format};
+pub use format::{Formatted, format};
+pub use model::{LoadOptions, Model};
 pub use paynter_base::{
     Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Severity, Source,
     SourceMap, Span, Ticket, World, WorldError, closest, code, resolve_path,

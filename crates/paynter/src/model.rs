@@ -1,65 +1,75 @@
 //! A loaded model, and the questions it answers.
 
+use crate::cascade;
+use crate::settings::settings;
+use paynter_algebra::Pool;
 use paynter_base::{Diagnostics, SourceMap, World};
-use paynter_language::{Loaded, load};
-use paynter_view::json;
+use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
+use paynter_language::load;
+use paynter_view::json::{self, Naming};
 
 /// What to load and what to override.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
     /// The model of the file; the last where left out.
     pub model: Option<String>,
-    /// Values that replace those of parameters and inputs.
+    /// Values that replace those of parameters and inputs, by name.
     pub set: Vec<(String, String)>,
 }
 
 /// A model as far as it could be understood.
-#[derive(Debug, Default)]
 pub struct Model {
     /// Its files, the one asked for first.
     pub sources: SourceMap,
     /// All findings by place.
     pub diagnostics: Diagnostics,
+    /// The expressions that the graph refers to.
+    pub pool: Pool,
+    /// The flattened graph; with errors only what could be understood.
+    pub graph: Option<BondGraph>,
+    /// The causality of a graph without errors, unless it is impossible.
+    pub causality: Option<Causality>,
 }
 
 impl Model {
-    /// Loads a model with what it imports. Never fails: what is wrong is in the findings.
-    pub fn load(world: &dyn World, path: &str, _options: &LoadOptions) -> Model {
-        let Loaded { sources, diagnostics, .. } = load(world, path);
-        Model { sources, diagnostics }
+    /// Loads a model with what it imports, flattens it and assigns causality.
+    /// Never fails: what is wrong is in the findings.
+    pub fn load(world: &dyn World, path: &str, options: &LoadOptions) -> Model {
+        let loaded = load(world, path);
+        let (mut sources, mut diagnostics) = (loaded.sources, loaded.diagnostics);
+        let mut pool = Pool::new();
+        let mut graph = None;
+        let mut causality = None;
+        if cascade::worth_reading_on(&diagnostics) {
+            let set = settings(&options.set, &mut sources, &mut diagnostics);
+            let files: Vec<_> = loaded.files.into_iter().map(|(_, file)| file).collect();
+            let (flat, found) =
+                flatten(&mut pool, &files, &FlattenOptions { model: options.model.clone(), set });
+            let found = cascade::own_mistakes(found, &diagnostics, &sources);
+            diagnostics.extend(found);
+            graph = flat;
+        }
+        if let Some(graph) = graph.as_ref().filter(|_| !diagnostics.has_errors()) {
+            let (assigned, found) = assign_causality(&mut pool, graph);
+            diagnostics.extend(found);
+            causality = assigned;
+        }
+        diagnostics.sort();
+        Model { sources, diagnostics, pool, graph, causality }
     }
 
     /// Tells whether it is a well-formed bond graph.
     pub fn check(&self) -> json::Check {
         json::Check {
             ok: !self.diagnostics.has_errors(),
-            summary: None,
+            summary: self.graph.as_ref().map(|graph| json::Summary::new(graph, self.causality.as_ref())),
             diagnostics: json::Diagnostic::list(&self.diagnostics, &self.sources),
         }
     }
 
-    /// Tells the causality of every bond, where there is a graph.
-    pub fn causality(&self) -> Option<json::Causality> {
-        None
-    }
-}
-
-/// A text laid out.
-#[derive(Debug)]
-pub struct Formatted {
-    /// The new text.
-    pub text: String,
-    /// The text as it was.
-    pub sources: SourceMap,
-    /// What prevents formatting.
-    pub diagnostics: Diagnostics,
-}
-
-/// Lays a model file out.
-pub fn format(_path: &str, content: &[u8]) -> Formatted {
-    Formatted {
-        text: String::from_utf8_lossy(content).into_owned(),
-        sources: SourceMap::new(),
-        diagnostics: Diagnostics::new(),
+    /// Tells the causality of every bond, where it could be assigned.
+    pub fn causality(&self, naming: Naming) -> Option<json::Causality> {
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        Some(json::Causality::new(self.graph.as_ref()?, self.causality.as_ref()?, diagnostics, naming))
     }
 }

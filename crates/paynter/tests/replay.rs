@@ -18,7 +18,7 @@ fn nothing_breaks_again() {
             let world = MemoryWorld::new().with("model.bg", bytes.clone());
             let model = Model::load(&world, "model.bg", &LoadOptions::default());
             assert_eq!(model.check().ok, !model.diagnostics.has_errors(), "{}", path.display());
-            model.causality();
+            model.causality(paynter::json::Naming::Flat);
             let once = paynter::format("model.bg", &bytes);
             if !once.diagnostics.has_errors() {
                 let twice = paynter::format("model.bg", once.text.as_bytes());

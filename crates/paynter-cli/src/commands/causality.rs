@@ -4,7 +4,7 @@ use crate::answer::{Answer, Exit, output};
 use crate::args::Global;
 use crate::input;
 use crate::table::columns;
-use paynter::json::{Bond, Causality, Storage};
+use paynter::json::{Bond, Causality, Naming, Storage};
 use std::path::Path;
 
 /// Shows the causality of a model.
@@ -13,7 +13,8 @@ pub fn run(file: &Path, global: &Global) -> Answer {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let Some(causality) = model.causality() else {
+    let naming = if global.json { Naming::Flat } else { Naming::Shown };
+    let Some(causality) = model.causality(naming) else {
         return Answer::failure(global, model.diagnostics, model.sources, Exit::Wrong);
     };
     Answer {
@@ -26,22 +27,22 @@ pub fn run(file: &Path, global: &Global) -> Answer {
 
 fn text(causality: &Causality) -> String {
     let mut text = format!("{}: causality\n\n", causality.model);
-    let rows: Vec<[String; 6]> = causality.bonds.iter().map(bond).collect();
-    text.push_str(&columns(["BOND", "FROM", "", "TO", "STEP", "WHY"], &rows));
+    let mut bonds: Vec<&Bond> = causality.bonds.iter().collect();
+    bonds.sort_by_key(|bond| bond.order);
+    let rows: Vec<[String; 6]> = bonds.into_iter().map(bond).collect();
+    text.push_str(&columns(["STEP", "BOND", "FROM", "", "TO", "WHY"], &rows));
     text.push_str("\n  ⇀ positive power; | the stroke: effort is an input of the element next to it\n");
     if !causality.storage.is_empty() {
         text.push_str("\nStorages\n");
         let rows: Vec<[String; 3]> = causality.storage.iter().map(storage).collect();
         text.push_str(&columns(["STATE", "CAUSALITY", "FORCED BY"], &rows));
     }
+    if !causality.integrators.is_empty() {
+        text.push_str(&format!("\nIntegrators of signals\n  {}\n", causality.integrators.join(", ")));
+    }
     cycles(&mut text, "Algebraic loops", &causality.algebraic_loops);
     cycles(&mut text, "Loops inside the junction structure", &causality.junction_loops);
-    if !causality.conflicts.is_empty() {
-        text.push_str("\nConflicts\n");
-        for conflict in &causality.conflicts {
-            text.push_str(&format!("  {}: {}\n", conflict.elements.join(", "), conflict.message));
-        }
-    }
+    cycles(&mut text, "Loops through dependent storages", &causality.differential_loops);
     let (order, rank, index) = (causality.order, causality.rank, causality.index);
     text.push_str(&format!("\norder {order}, rank {rank}, index {index}\n"));
     text
@@ -49,23 +50,19 @@ fn text(causality: &Causality) -> String {
 
 /// A bond as a row, drawn with its half arrow and its stroke.
 fn bond(bond: &Bond) -> [String; 6] {
-    let arrow = match &bond.effort_into {
-        Some(element) if *element == bond.to => " ──⇀|",
-        Some(_) => "|──⇀ ",
-        None => " ──⇀ ",
-    };
+    let arrow = if bond.effort_into == bond.to { " ──⇀|" } else { "|──⇀ " };
     [
+        bond.step.to_string(),
         bond.name.clone(),
         bond.from.clone(),
         arrow.to_owned(),
         bond.to.clone(),
-        bond.step.map_or_else(|| "–".to_owned(), |step| step.to_string()),
-        bond.reason.clone().unwrap_or_else(|| "undecided".to_owned()),
+        bond.reason.clone(),
     ]
 }
 
 fn storage(storage: &Storage) -> [String; 3] {
-    [storage.state.clone(), storage.causality.clone(), storage.forced_by.join(" – ")]
+    [storage.state.clone(), storage.causality.word().to_owned(), storage.forced_by.join(" – ")]
 }
 
 /// Closed paths, one a line.

@@ -43,9 +43,9 @@ fn figures(summary: &Summary) -> String {
     ];
     parts.extend(summary.order.map(|order| format!("order {order}")));
     parts.extend(summary.index.map(|index| format!("index {index}")));
-    if summary.algebraic_loops > 0 {
-        parts.push(plural(summary.algebraic_loops, "algebraic loop"));
-    }
+    parts.extend(
+        summary.algebraic_loops.filter(|&loops| loops > 0).map(|loops| plural(loops, "algebraic loop")),
+    );
     parts.join(", ")
 }
 

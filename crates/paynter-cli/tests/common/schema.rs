@@ -39,7 +39,7 @@ fn fits(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), Str
                 return Err(format!("{at}: {value} is none of {rule}"));
             }
             "enum" => {}
-            "minimum" if value.as_f64() < rule.as_f64() => {
+            "minimum" if value.is_number() && value.as_f64() < rule.as_f64() => {
                 return Err(format!("{at}: {value} is below {rule}"));
             }
             "minimum" => {}

@@ -1,6 +1,7 @@
 //! The answer of `paynter check`.
 
 use super::Diagnostic;
+use paynter_graph::{BondGraph, LoopKind, is_storage};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,12 +31,33 @@ pub struct Summary {
     pub inputs: usize,
     /// Outputs.
     pub outputs: usize,
-    /// Storages and integrators with a state, dependent ones included.
+    /// Ports of storages and integrators of signals, dependent ones included.
     pub states: usize,
     /// Number of independent states, where causality could be assigned.
     pub order: Option<usize>,
     /// Differentiation index of the equations, where causality could be assigned.
-    pub index: Option<usize>,
-    /// Number of algebraic loops.
-    pub algebraic_loops: usize,
+    pub index: Option<u32>,
+    /// Number of algebraic loops found, where causality could be assigned.
+    pub algebraic_loops: Option<usize>,
+}
+
+impl Summary {
+    /// Counts what a graph has.
+    pub fn new(graph: &BondGraph, causality: Option<&paynter_graph::Causality>) -> Summary {
+        let ports: usize = graph.elements.iter().filter(|e| is_storage(e.kind)).map(|e| e.ports.len()).sum();
+        let algebraic =
+            |c: &paynter_graph::Causality| c.loops.iter().filter(|l| l.kind == LoopKind::Algebraic).count();
+        Summary {
+            model: graph.name.clone(),
+            elements: graph.elements.len(),
+            bonds: graph.bonds.len(),
+            parameters: graph.parameters.len() + graph.derived.len(),
+            inputs: graph.inputs.len(),
+            outputs: graph.outputs.len(),
+            states: ports + graph.integrators.len(),
+            order: causality.map(|c| c.order),
+            index: causality.map(|c| c.index),
+            algebraic_loops: causality.map(algebraic),
+        }
+    }
 }

@@ -9,8 +9,9 @@ mod examples;
 mod explain;
 mod failure;
 mod fmt;
+mod naming;
 
-pub use causality::{Bond, Causality, Conflict, Storage};
+pub use causality::{Bond, Causality, Storage, StorageCausality};
 pub use check::{Check, Summary};
 pub use completions::Completions;
 pub use diagnostic::{Diagnostic, Severity};
@@ -18,6 +19,7 @@ pub use examples::{Example, ExampleEntry, Examples, Written};
 pub use explain::{Code, Codes, Explanation};
 pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
+pub use naming::Naming;
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
