@@ -108,6 +108,12 @@ impl Interval {
         }
     }
 
+    /// Returns the whole number that the interval holds alone.
+    pub(crate) fn as_integer(&self) -> Option<i32> {
+        let whole = self.lo.at == self.hi.at && self.lo.at.fract() == 0.0 && self.lo.at.abs() < 1e9;
+        (whole && !self.is_empty()).then_some(self.lo.at as i32)
+    }
+
     /// Tells whether a number is in the interval.
     pub fn contains(&self, x: f64) -> bool {
         (self.lo.at < x || (self.lo.at == x && !self.lo.open))

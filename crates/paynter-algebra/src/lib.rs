@@ -6,7 +6,8 @@
 //! order: every traversal sorts the nodes it reaches instead of recursing, and depth never matters.
 //!
 //! A power with a fractional exponent is defined for a non-negative base only, as in every language the
-//! expressions are printed for.
+//! expressions are printed for; with a symbolic exponent the law is read so too, although a negative base
+//! has a value where the exponent happens to be whole.
 
 mod collect;
 mod diff;
@@ -30,5 +31,5 @@ pub use eval::EvalError;
 pub use interval::Interval;
 pub use node::{Cmp, Expr, Func, Node, Symbol};
 pub use pool::Pool;
-pub use print::Printed;
+pub use print::{Printed, Target, latex_name, mathml_name};
 pub use solve::{Condition, Solution, Stuck};

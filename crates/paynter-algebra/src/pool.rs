@@ -65,6 +65,8 @@ pub struct Pool {
     name_index: FxHashMap<String, Symbol>,
     /// For each product, its factors without the number (itself if it has none).
     unit_parts: FxHashMap<Expr, Expr>,
+    /// For each sum that has been a factor, its content and the rest.
+    contents: FxHashMap<Expr, (Expr, Expr)>,
     undefined: Expr,
     euler: Expr,
 }
@@ -89,6 +91,7 @@ impl Pool {
             names: Vec::new(),
             name_index: FxHashMap::default(),
             unit_parts: FxHashMap::default(),
+            contents: FxHashMap::default(),
             undefined: Expr(0),
             euler: Expr(0),
         };
@@ -276,6 +279,14 @@ impl Pool {
         };
         self.unit_parts.insert(e, rest);
         (coefficient, rest)
+    }
+
+    pub(crate) fn known_content(&self, sum: Expr) -> Option<(Expr, Expr)> {
+        self.contents.get(&sum).copied()
+    }
+
+    pub(crate) fn remember_content(&mut self, sum: Expr, parts: (Expr, Expr)) {
+        self.contents.insert(sum, parts);
     }
 
     fn small_int(&self, i: i64) -> Expr {

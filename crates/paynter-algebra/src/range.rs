@@ -54,13 +54,17 @@ impl Pool {
     }
 
     fn power_range(&self, base: Interval, exponent: Expr, exponents: Interval) -> Interval {
+        if let Some(n) = exponents.as_integer() {
+            let power = base.powi(n.unsigned_abs());
+            return if n < 0 { power.recip() } else { power };
+        }
         match self.as_rational(exponent) {
             Some(r) if r.is_int() => {
-                let Ok(n) = i32::try_from(r.numerator()) else {
-                    return if number::is_even(r) { Interval::NON_NEGATIVE } else { Interval::ALL };
-                };
-                let power = base.powi(n.unsigned_abs());
-                if n < 0 { power.recip() } else { power }
+                if number::is_even(r) {
+                    Interval::NON_NEGATIVE
+                } else {
+                    Interval::ALL
+                }
             }
             Some(r) => {
                 let base = base.intersection(&Interval::NON_NEGATIVE);
@@ -73,15 +77,30 @@ impl Pool {
                 let power = power.intersection(&Interval::NON_NEGATIVE);
                 if number::is_negative(r) { power.recip() } else { power }
             }
-            None => {
-                let base = base.intersection(&Interval::NON_NEGATIVE);
-                let log = function_range(Func::Ln, base, Interval::ALL);
-                let positive = function_range(Func::Exp, log.mul(&exponents), Interval::ALL);
-                // Zero to a positive power is zero.
-                if base.contains_zero() { positive.hull(&Interval::point(0.0)) } else { positive }
-            }
+            None => symbolic_power(base, exponents),
         }
     }
+}
+
+/// Encloses a power whose exponent is known only by its range.
+fn symbolic_power(base: Interval, exponents: Interval) -> Interval {
+    let positive = |base: Interval| {
+        let log = function_range(Func::Ln, base, Interval::ALL);
+        function_range(Func::Exp, log.mul(&exponents), Interval::ALL)
+    };
+    let mut range = positive(base.intersection(&Interval::POSITIVE));
+    // Zero to a positive power is zero.
+    if base.contains_zero() {
+        range = range.hull(&Interval::point(0.0));
+    }
+    // A negative base has powers where the exponent happens to be a whole number.
+    let negative = base.intersection(&Interval::NEGATIVE).neg();
+    let whole = !exponents.is_empty() && exponents.hi().floor() >= exponents.lo();
+    if !negative.is_empty() && whole {
+        let size = positive(negative);
+        range = range.hull(&size).hull(&size.neg());
+    }
+    range
 }
 
 fn enclose(x: f64, exact: bool) -> Interval {

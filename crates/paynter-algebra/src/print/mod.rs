@@ -1,13 +1,48 @@
 //! Printers: one walker that knows precedence, one table of spellings for each target.
 
 mod dialect;
+mod name;
 mod order;
 mod walk;
 
 use crate::node::{Expr, Symbol};
 use crate::pool::Pool;
-pub use dialect::Dialect;
+use dialect::Dialect;
+pub use name::{latex_name, mathml_name};
 use std::fmt;
+
+/// A notation that expressions are written in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Target {
+    /// Plain infix text, as the model language and computer algebra systems read it.
+    Text,
+    /// LaTeX in mathematics mode.
+    Latex,
+    /// Presentation MathML, without the enclosing `math` element.
+    MathMl,
+    /// Python with NumPy as `np`.
+    Python,
+    /// MATLAB and Octave; a choice is `ifelse(condition, a, b)`, which the program must define.
+    Matlab,
+    /// C with `math.h`; the sign is `sign(x)`, which the program must define.
+    C,
+    /// Julia.
+    Julia,
+}
+
+impl Target {
+    fn dialect(self) -> &'static Dialect {
+        match self {
+            Target::Text => &dialect::TEXT,
+            Target::Latex => &dialect::LATEX,
+            Target::MathMl => &dialect::MATHML,
+            Target::Python => &dialect::PYTHON,
+            Target::Matlab => &dialect::MATLAB,
+            Target::C => &dialect::C,
+            Target::Julia => &dialect::JULIA,
+        }
+    }
+}
 
 /// An expression ready to be written in a target's notation.
 pub struct Printed<'a> {
@@ -26,6 +61,21 @@ impl fmt::Display for Printed<'_> {
 impl Pool {
     /// Writes an expression as plain infix text that the model language and computer algebra systems read.
     pub fn display(&self, e: Expr) -> Printed<'_> {
-        Printed { pool: self, root: e, dialect: &dialect::TEXT, name: None }
+        self.print(e, Target::Text)
+    }
+
+    /// Writes an expression for a target, with its symbols typeset (LaTeX, MathML) or as they are named.
+    pub fn print(&self, e: Expr, target: Target) -> Printed<'_> {
+        Printed { pool: self, root: e, dialect: target.dialect(), name: None }
+    }
+
+    /// Writes an expression for a target with the caller's spelling of each symbol.
+    pub fn print_with<'a>(
+        &'a self,
+        e: Expr,
+        target: Target,
+        name: &'a dyn Fn(Symbol) -> String,
+    ) -> Printed<'a> {
+        Printed { pool: self, root: e, dialect: target.dialect(), name: Some(name) }
     }
 }

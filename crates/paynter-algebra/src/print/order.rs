@@ -9,7 +9,7 @@ use std::cmp::{Ordering, Reverse};
 
 /// The exponent of a printed factor.
 #[derive(Clone)]
-pub(crate) enum Exponent {
+pub(super) enum Exponent {
     One,
     Number(Rational),
     Symbolic(Expr),
@@ -17,7 +17,7 @@ pub(crate) enum Exponent {
 
 /// One printed factor.
 #[derive(Clone)]
-pub(crate) enum Factor {
+pub(super) enum Factor {
     Number(UBig),
     Power(Expr, Exponent),
     /// A sum with all its signs turned.
@@ -26,7 +26,7 @@ pub(crate) enum Factor {
 
 /// A product as a signed quotient of positive powers.
 #[derive(Clone, Default)]
-pub(crate) struct Fraction {
+pub(super) struct Fraction {
     pub negative: bool,
     pub above: Vec<Factor>,
     pub below: Vec<Factor>,
@@ -138,7 +138,7 @@ fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, Vec<(u8, String, Expr)>) {
 
 /// Lists a sum's terms in reading order, with a positive one first where there is one; `turned` sums have
 /// all their signs changed.
-pub(crate) fn ordered_terms(pool: &Pool, terms: &[Expr], turned: bool) -> Vec<Expr> {
+pub(super) fn ordered_terms(pool: &Pool, terms: &[Expr], turned: bool) -> Vec<Expr> {
     let mut terms = terms.to_vec();
     terms.sort_by_cached_key(|t| term_key(pool, *t));
     if let Some(first) = terms.iter().position(|t| is_negative_term(pool, *t) == turned) {
@@ -147,7 +147,7 @@ pub(crate) fn ordered_terms(pool: &Pool, terms: &[Expr], turned: bool) -> Vec<Ex
     terms
 }
 
-pub(crate) fn is_negative_term(pool: &Pool, e: Expr) -> bool {
+pub(super) fn is_negative_term(pool: &Pool, e: Expr) -> bool {
     let number = match pool.node(e) {
         Node::Product(factors) => pool.as_rational(factors[0]),
         _ => pool.as_rational(e),

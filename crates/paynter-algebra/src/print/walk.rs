@@ -1,17 +1,18 @@
 //! The walker: turns nodes into text with an explicit stack, parenthesising by precedence.
 
-use super::dialect::{Dialect, Power, Quotient};
+use super::dialect::{Dialect, Joint, Power, Quotient};
 use super::order::{Exponent, Factor, Fraction, ordered_terms};
 use crate::Rational;
-use crate::node::{Expr, Node, Symbol};
+use crate::node::{Expr, Func, Node, Symbol};
 use crate::number;
 use crate::pool::Pool;
+use dashu_int::UBig;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 /// How tightly a construct binds; a part that binds less than its place demands is parenthesised.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
+pub(super) enum Level {
     Any,
     Or,
     And,
@@ -39,8 +40,17 @@ struct Walker<'a> {
     parts: Vec<Item>,
 }
 
+/// The parts of a typeset call, in reading order.
+struct NamedCall<'a> {
+    name: &'static str,
+    rest: &'static str,
+    args: &'a [Expr],
+    separator: &'static str,
+    end: &'static str,
+}
+
 /// Writes an expression in a dialect.
-pub(crate) fn write(
+pub(super) fn write(
     pool: &Pool,
     dialect: &'static Dialect,
     name: Option<&dyn Fn(Symbol) -> String>,
@@ -61,11 +71,22 @@ pub(crate) fn write(
     Ok(())
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
     fn text(&mut self, text: &'static str) {
         if !text.is_empty() {
             self.parts.push(Item::Text(Cow::Borrowed(text)));
         }
+    }
+
+    fn owned(&mut self, text: String) {
+        self.parts.push(Item::Text(Cow::Owned(text)));
+    }
+
+    fn integer(&mut self, n: &UBig) {
+        let (open, close) = self.dialect.number;
+        self.text(open);
+        self.owned(n.to_string());
+        self.text(close);
     }
 
     /// Runs `inside`, in parentheses if the construct binds less than its place demands.
@@ -91,57 +112,80 @@ impl Walker<'_> {
             Node::Symbol(s) => {
                 let name = match self.name {
                     Some(name) => name(s),
-                    None => pool.name(s).to_owned(),
+                    None => (dialect.name)(pool.name(s)),
                 };
-                self.parts.push(Item::Text(Cow::Owned(name)));
+                self.owned(name);
             }
             Node::Sum(terms) => self.grouped(Level::Sum, place, |w| w.sum(terms, false)),
-            Node::Call(f, args) => {
-                let (open, separator, close) = dialect.call;
-                self.text((dialect.function)(f));
-                self.text(open);
-                for (i, arg) in args.iter().enumerate() {
-                    if i > 0 {
-                        self.text(separator);
-                    }
-                    self.parts.push(Item::Node(*arg, Level::Any));
-                }
-                self.text(close);
-            }
+            Node::Call(f, args) => self.call(f, args),
             Node::Truth(value) => self.text(if value { dialect.truth.0 } else { dialect.truth.1 }),
-            Node::Compare(op, a, b) => self.binary(Level::Compare, place, a, (dialect.compare)(op), b),
-            Node::And(a, b) => self.binary(Level::And, place, a, dialect.and, b),
-            Node::Or(a, b) => self.binary(Level::Or, place, a, dialect.or, b),
+            Node::Compare(op, a, b) => self.grouped(Level::Compare, place, |w| {
+                w.parts.push(Item::Node(a, Level::Sum));
+                w.text(dialect.comparison(op));
+                w.parts.push(Item::Node(b, Level::Sum));
+            }),
+            Node::And(a, b) => self.joined(dialect.and, Level::And, Level::Not, place, a, b),
+            Node::Or(a, b) => self.joined(dialect.or, Level::Or, Level::And, place, a, b),
             Node::Not(a) => self.grouped(Level::Not, place, |w| {
-                w.text(dialect.not);
-                w.parts.push(Item::Node(a, Level::Atom));
+                let (open, close) = dialect.not;
+                w.text(open);
+                let inside = if close.is_empty() { Level::Atom } else { Level::Any };
+                w.parts.push(Item::Node(a, inside));
+                w.text(close);
             }),
             Node::Select(c, a, b) => {
-                let (open, then, otherwise, close) = dialect.select;
-                self.text(open);
-                self.parts.push(Item::Node(c, Level::Any));
-                self.text(then);
-                self.parts.push(Item::Node(a, Level::Any));
-                self.text(otherwise);
-                self.parts.push(Item::Node(b, Level::Any));
-                self.text(close);
+                let select = dialect.select;
+                // Conditions of a ternary bind less than anything else, so its parts need no parentheses.
+                self.grouped(select.level, place, |w| {
+                    let (first, second) = if select.value_first { (a, c) } else { (c, a) };
+                    w.text(select.open);
+                    w.parts.push(Item::Node(first, Level::Any));
+                    w.text(select.first);
+                    w.parts.push(Item::Node(second, Level::Any));
+                    w.text(select.second);
+                    w.parts.push(Item::Node(b, Level::Any));
+                    w.text(select.close);
+                });
             }
         }
     }
 
-    fn binary(&mut self, own: Level, place: Level, a: Expr, operator: &'static str, b: Expr) {
-        self.grouped(own, place, |w| {
-            // Comparisons do not chain; and, or associate to the left.
-            let left = if own == Level::Compare { Level::Sum } else { own };
-            let right = match own {
-                Level::Or => Level::And,
-                Level::And => Level::Not,
-                _ => Level::Sum,
-            };
-            w.parts.push(Item::Node(a, left));
-            w.text(operator);
-            w.parts.push(Item::Node(b, right));
-        });
+    fn call(&mut self, f: Func, args: &[Expr]) {
+        let (open, separator, close) = (self.dialect.function)(f);
+        if let Func::Table(table) = f {
+            self.owned(self.table_name(table));
+        }
+        self.text(open);
+        self.arguments(args, separator);
+        self.text(close);
+    }
+
+    fn arguments(&mut self, args: &[Expr], separator: &'static str) {
+        for (i, arg) in args.iter().enumerate() {
+            if i > 0 {
+                self.text(separator);
+            }
+            self.parts.push(Item::Node(*arg, Level::Any));
+        }
+    }
+
+    fn table_name(&self, table: u32) -> String {
+        (self.dialect.name)(&format!("table{table}"))
+    }
+
+    fn joined(&mut self, joint: Joint, own: Level, right: Level, place: Level, a: Expr, b: Expr) {
+        match joint {
+            Joint::Infix(operator) => self.grouped(own, place, |w| {
+                w.parts.push(Item::Node(a, own));
+                w.text(operator);
+                w.parts.push(Item::Node(b, right));
+            }),
+            Joint::Call(open, separator, close) => {
+                self.text(open);
+                self.arguments(&[a, b], separator);
+                self.text(close);
+            }
+        }
     }
 
     fn sum(&mut self, terms: &[Expr], turned: bool) {
@@ -160,7 +204,6 @@ impl Walker<'_> {
     }
 
     fn fraction(&mut self, fraction: Fraction, place: Level) {
-        let Quotient::Infix(slash) = self.dialect.quotient;
         let Fraction { negative, mut above, mut below } = fraction;
         if !negative && below.is_empty() && above.len() == 1 {
             if let Some(factor) = above.pop() {
@@ -178,29 +221,58 @@ impl Walker<'_> {
             if negative {
                 w.text(w.dialect.negative);
             }
-            w.factors(above);
-            if let [_] = below.as_slice() {
-                w.text(slash);
-                if let Some(factor) = below.pop() {
-                    w.parts.push(Item::Factor(factor, Level::Power));
+            if below.is_empty() {
+                w.factors(above);
+                return;
+            }
+            match w.dialect.quotient {
+                Quotient::Infix(slash) => {
+                    w.factors(above);
+                    w.text(slash);
+                    if below.len() > 1 {
+                        let (open, close) = w.dialect.parentheses;
+                        w.text(open);
+                        w.factors(below);
+                        w.text(close);
+                    } else if let Some(factor) = below.pop() {
+                        // A power or a single factor may follow the slash, a product may not.
+                        w.parts.push(Item::Factor(factor, Level::Power));
+                    }
                 }
-            } else if !below.is_empty() {
-                let (open, close) = w.dialect.parentheses;
-                w.text(slash);
-                w.text(open);
-                w.factors(below);
-                w.text(close);
+                Quotient::Stacked(open, middle, close) => {
+                    w.text(open);
+                    w.stacked(above);
+                    w.text(middle);
+                    w.stacked(below);
+                    w.text(close);
+                }
             }
         });
     }
 
+    /// Writes one side of a stacked fraction, where a single sum needs no parentheses.
+    fn stacked(&mut self, mut factors: Vec<Factor>) {
+        if factors.len() > 1 {
+            self.factors(factors);
+        } else if let Some(factor) = factors.pop() {
+            self.parts.push(Item::Factor(factor, Level::Any));
+        } else {
+            self.factors(factors);
+        }
+    }
+
     fn factors(&mut self, factors: Vec<Factor>) {
         if factors.is_empty() {
-            self.text("1");
+            self.integer(&UBig::ONE);
         }
         for (i, factor) in factors.into_iter().enumerate() {
             if i > 0 {
-                self.text(self.dialect.multiply);
+                let digit = match &factor {
+                    Factor::Number(_) => true,
+                    Factor::Power(base, _) => self.pool.is_number(*base),
+                    Factor::Opposite(_) => false,
+                };
+                self.text(if digit { self.dialect.multiply_digit } else { self.dialect.multiply });
             }
             self.parts.push(Item::Factor(factor, Level::Power));
         }
@@ -208,35 +280,122 @@ impl Walker<'_> {
 
     fn factor(&mut self, factor: Factor, place: Level) {
         match factor {
-            Factor::Number(n) => self.parts.push(Item::Text(Cow::Owned(n.to_string()))),
+            Factor::Number(n) => self.integer(&n),
             Factor::Opposite(sum) => {
                 let pool = self.pool;
                 self.grouped(Level::Sum, place, |w| w.sum(pool.children(sum), true));
             }
             Factor::Power(base, Exponent::One) => self.parts.push(Item::Node(base, place)),
-            Factor::Power(base, Exponent::Number(r)) if r == number::ratio(1, 2) => {
-                let (open, close) = self.dialect.root;
-                self.text(open);
-                self.parts.push(Item::Node(base, Level::Any));
-                self.text(close);
-            }
-            Factor::Power(base, exponent) => {
-                let Power::Infix(operator) = self.dialect.power;
-                self.grouped(Level::Power, place, |w| {
-                    w.parts.push(Item::Node(base, Level::Atom));
-                    w.text(operator);
-                    w.exponent(exponent);
-                });
-            }
+            Factor::Power(base, Exponent::Number(r)) => self.numeric_power(base, r, place),
+            Factor::Power(base, exponent) => self.power(base, exponent, place),
         }
     }
 
-    fn exponent(&mut self, exponent: Exponent) {
-        let item = match exponent {
-            Exponent::One => Item::Fraction(Fraction::of_number(&Rational::ONE), Level::Atom),
-            Exponent::Number(r) => Item::Fraction(Fraction::of_number(&r), Level::Atom),
-            Exponent::Symbolic(e) => Item::Node(e, Level::Atom),
+    fn numeric_power(&mut self, base: Expr, r: Rational, place: Level) {
+        let degree = u32::try_from(r.denominator()).ok().filter(|_| *r.numerator() == 1.into());
+        if degree == Some(2) {
+            let (open, close) = self.dialect.root;
+            self.text(open);
+            self.parts.push(Item::Node(base, Level::Any));
+            self.text(close);
+        } else if let (Some(degree @ 3..=9), Some((open, middle, close))) = (degree, self.dialect.degree_root)
+        {
+            self.text(open);
+            self.owned(degree.to_string());
+            self.text(middle);
+            self.parts.push(Item::Node(base, Level::Any));
+            self.text(close);
+        } else {
+            self.power(base, Exponent::Number(r), place);
+        }
+    }
+
+    fn power(&mut self, base: Expr, exponent: Exponent, place: Level) {
+        let pool = self.pool;
+        match self.dialect.power {
+            Power::Infix(operator) => self.grouped(Level::Power, place, |w| {
+                w.parts.push(Item::Node(base, Level::Atom));
+                w.text(operator);
+                w.exponent(exponent, Level::Atom);
+            }),
+            Power::Call(open, separator, close) => {
+                let times = match &exponent {
+                    Exponent::Number(r) => number::as_i64(r).filter(|n| (2..=3).contains(n)),
+                    _ => None,
+                };
+                if let (Some(times), Some(_)) = (times, pool.as_symbol(base)) {
+                    self.grouped(Level::Product, place, |w| {
+                        for i in 0..times {
+                            if i > 0 {
+                                w.text(w.dialect.multiply);
+                            }
+                            w.parts.push(Item::Node(base, Level::Atom));
+                        }
+                    });
+                    return;
+                }
+                self.text(open);
+                self.parts.push(Item::Node(base, Level::Any));
+                self.text(separator);
+                self.exponent(exponent, Level::Any);
+                self.text(close);
+            }
+            Power::Raised(open, middle, close) => self.grouped(Level::Power, place, |w| {
+                w.text(open);
+                match (w.named_call(base), &exponent) {
+                    // sin^2(x), for a power after the argument would seem to raise that.
+                    (Some(call), Exponent::Number(r)) if r.is_int() => {
+                        w.text(call.name);
+                        w.text(middle);
+                        w.exponent(exponent, Level::Any);
+                        w.text(close);
+                        w.text(call.rest);
+                        w.arguments(call.args, call.separator);
+                        w.text(call.end);
+                        return;
+                    }
+                    (Some(_), _) => {
+                        let (left, right) = w.dialect.parentheses;
+                        w.text(left);
+                        w.parts.push(Item::Node(base, Level::Any));
+                        w.text(right);
+                    }
+                    (None, _) => w.parts.push(Item::Node(base, Level::Atom)),
+                }
+                w.text(middle);
+                w.exponent(exponent, Level::Any);
+                w.text(close);
+            }),
+        }
+    }
+
+    /// Splits a typeset call at the end of its name.
+    fn named_call(&self, e: Expr) -> Option<NamedCall<'a>> {
+        let Node::Call(f, args) = self.pool.node(e) else {
+            return None;
         };
-        self.parts.push(item);
+        let (open, separator, end) = (self.dialect.function)(f);
+        let at = open.find(self.dialect.name_end).filter(|at| *at > 0)?;
+        let (name, rest) = open.split_at(at);
+        Some(NamedCall { name, rest, args, separator, end })
+    }
+
+    fn exponent(&mut self, exponent: Exponent, place: Level) {
+        match exponent {
+            Exponent::One => self.integer(&UBig::ONE),
+            Exponent::Symbolic(e) => self.parts.push(Item::Node(e, place)),
+            Exponent::Number(r) if self.dialect.is_typeset() && !r.is_int() => {
+                // A raised fraction is written on one line.
+                let slash = if self.dialect.number.0.is_empty() { "/" } else { "<mo>/</mo>" };
+                if number::is_negative(&r) {
+                    self.text(self.dialect.negative);
+                }
+                let fraction = Fraction::of_number(&r);
+                self.factors(fraction.above);
+                self.text(slash);
+                self.factors(fraction.below);
+            }
+            Exponent::Number(r) => self.parts.push(Item::Fraction(Fraction::of_number(&r), place)),
+        }
     }
 }

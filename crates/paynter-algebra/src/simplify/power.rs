@@ -75,10 +75,18 @@ impl Pool {
                 let inner = args[0];
                 self.pow(inner, exponent)
             }
-            Node::Sum(_) if self.leads_negative(base) => {
-                let opposite = self.neg(base);
-                let power = self.raw_power(opposite, exponent);
-                if number::is_even(r) { power } else { self.neg(power) }
+            Node::Sum(_) => {
+                let (content, primitive) = self.content(base);
+                let power = self.raw_power(primitive, exponent);
+                if primitive == base {
+                    return power;
+                }
+                let outside = self.pow(content, exponent);
+                if self.is_number(outside) {
+                    self.scaled(outside, power)
+                } else {
+                    self.raw_power(base, exponent)
+                }
             }
             _ => self.raw_power(base, exponent),
         }

@@ -75,12 +75,11 @@ impl Pool {
             }
             again |= self.fold_signs(&mut out);
             if out.len() > 1 {
-                // A sum that is a factor has a positive leading term: (a - b)*c and (b - a)*c are opposites.
                 for factor in &mut out {
-                    if self.head(*factor).tag == Tag::Sum && self.leads_negative(*factor) {
-                        *factor = self.neg(*factor);
-                        let minus_one = self.int(-1);
-                        coefficient = self.multiply_numbers(coefficient, minus_one);
+                    let (content, primitive) = self.content(*factor);
+                    if primitive != *factor {
+                        *factor = primitive;
+                        coefficient = self.multiply_numbers(coefficient, content);
                         again = true;
                     }
                 }

@@ -3,6 +3,11 @@
 use crate::node::{Expr, Node};
 use crate::pool::{Head, Pool, Tag};
 use crate::{Rational, number};
+use dashu_base::{Gcd, UnsignedAbs};
+use dashu_int::UBig;
+
+/// A larger common number is left inside its sum.
+const MAX_CONTENT_BITS: usize = 256;
 
 impl Pool {
     /// Makes the sum of many terms at once, in time linear in their number but for sorting.
@@ -86,6 +91,49 @@ impl Pool {
                 _ => self.undefined(),
             },
         }
+    }
+
+    /// Splits a sum into a number and a sum of whole coefficients without common divisor, the first of which
+    /// is positive; anything else has content 1.
+    ///
+    /// Sums that are factors or bases are kept in this form, so that (a - b)/(2*b - 2*a) is -1/2.
+    pub(super) fn content(&mut self, e: Expr) -> (Expr, Expr) {
+        if self.head(e).tag != Tag::Sum {
+            return (self.one(), e);
+        }
+        if let Some(known) = self.known_content(e) {
+            return known;
+        }
+        let mut above = UBig::ZERO;
+        let mut below = UBig::ONE;
+        for term in self.children(e) {
+            let coefficient = match self.node(*term) {
+                Node::Number(r) => r,
+                Node::Product(factors) => match self.as_rational(factors[0]) {
+                    Some(r) => r,
+                    None => &Rational::ONE,
+                },
+                _ => &Rational::ONE,
+            };
+            above = above.gcd(coefficient.numerator().clone().unsigned_abs());
+            let common = (&below).gcd(coefficient.denominator());
+            below = below / common * coefficient.denominator();
+        }
+        let mut content = Rational::from_parts(above.into(), below);
+        if number::bits(&content) > MAX_CONTENT_BITS {
+            content = Rational::ONE;
+        }
+        if self.leads_negative(e) {
+            content = -content;
+        }
+        let result = if content.is_one() {
+            (self.one(), e)
+        } else {
+            let inverse = self.number(Rational::ONE / &content);
+            (self.number(content), self.scaled(inverse, e))
+        };
+        self.remember_content(e, result);
+        result
     }
 
     /// Makes number times rest, where the rest has no number of its own.

@@ -94,7 +94,9 @@ impl Solver<'_> {
     ) -> Result<(Expr, Expr), Reason> {
         let minus_one = self.pool.int(-1);
         let inverse = self.pool.pow(exponent, minus_one);
-        let Some(r) = self.pool.as_rational(exponent).cloned() else {
+        // A symbolic exponent may be known to be one whole number.
+        let whole = self.pool.range(exponent, assume).as_integer().map(|n| number::integer(n.into()));
+        let Some(r) = self.pool.as_rational(exponent).cloned().or(whole) else {
             // A base with a symbolic exponent is not negative, and neither is the power.
             self.require_nonzero(exponent, assume)?;
             let rising = self.pool.range(exponent, assume).is_positive();

@@ -1,0 +1,156 @@
+//! Typeset names: Greek letters, subscripts from underscores, digits and dots.
+
+/// The parts of a name as it is typeset.
+struct Parts {
+    letter: String,
+    /// Subscripts, in order.
+    below: Vec<String>,
+}
+
+/// Greek letters by name, with their Unicode character.
+const GREEK: [(&str, char); 34] = [
+    ("alpha", 'α'),
+    ("beta", 'β'),
+    ("gamma", 'γ'),
+    ("delta", 'δ'),
+    ("epsilon", 'ε'),
+    ("zeta", 'ζ'),
+    ("eta", 'η'),
+    ("theta", 'θ'),
+    ("iota", 'ι'),
+    ("kappa", 'κ'),
+    ("lambda", 'λ'),
+    ("mu", 'μ'),
+    ("nu", 'ν'),
+    ("xi", 'ξ'),
+    ("pi", 'π'),
+    ("rho", 'ρ'),
+    ("sigma", 'σ'),
+    ("tau", 'τ'),
+    ("upsilon", 'υ'),
+    ("phi", 'φ'),
+    ("chi", 'χ'),
+    ("psi", 'ψ'),
+    ("omega", 'ω'),
+    ("Gamma", 'Γ'),
+    ("Delta", 'Δ'),
+    ("Theta", 'Θ'),
+    ("Lambda", 'Λ'),
+    ("Xi", 'Ξ'),
+    ("Pi", 'Π'),
+    ("Sigma", 'Σ'),
+    ("Upsilon", 'Υ'),
+    ("Phi", 'Φ'),
+    ("Psi", 'Ψ'),
+    ("Omega", 'Ω'),
+];
+
+/// Splits `rotor.p` into p with subscript rotor, `omega_m` into omega with subscript m, `x1` into x with 1.
+fn parts(name: &str) -> Parts {
+    let (path, last) = match name.rsplit_once('.') {
+        Some((path, last)) => (Some(path), last),
+        None => (None, name),
+    };
+    let mut pieces = last.split('_').filter(|piece| !piece.is_empty());
+    let head = pieces.next().unwrap_or(last);
+    let (letter, own) = split_head(head);
+    let mut below: Vec<String> = own.into_iter().collect();
+    below.extend(pieces.map(str::to_owned));
+    if let Some(path) = path {
+        below.extend(path.split(['.', '_']).filter(|piece| !piece.is_empty()).map(str::to_owned));
+    }
+    Parts { letter, below }
+}
+
+/// Splits digits off the end of a name, and a short index off a capital or before one: Rm, kT, x1.
+fn split_head(head: &str) -> (String, Option<String>) {
+    let letters = head.trim_end_matches(|c: char| c.is_ascii_digit());
+    if !letters.is_empty() && letters.len() < head.len() {
+        return (letters.to_owned(), Some(head[letters.len()..].to_owned()));
+    }
+    let chars: Vec<char> = head.chars().collect();
+    let rest = chars.get(1..).unwrap_or_default();
+    let lower = rest.iter().all(|c| c.is_ascii_lowercase());
+    let upper = rest.iter().all(|c| c.is_ascii_uppercase());
+    let indexed = match chars.first() {
+        Some(first) if first.is_ascii_uppercase() => lower && rest.len() <= 3,
+        Some(first) if first.is_ascii_lowercase() => upper && rest.len() <= 2,
+        _ => false,
+    };
+    let greek = GREEK.iter().any(|(name, _)| *name == head);
+    if indexed && !rest.is_empty() && !greek {
+        return (chars[..1].iter().collect(), Some(rest.iter().collect()));
+    }
+    (head.to_owned(), None)
+}
+
+/// Typesets a name in LaTeX: `omega_m` is `\omega_{m}`, `rotor.p` is `p_{\mathrm{rotor}}`.
+pub fn latex_name(name: &str) -> String {
+    let Parts { letter, below } = parts(name);
+    let mut out = latex_word(&letter);
+    if !below.is_empty() {
+        let words: Vec<String> = below.iter().map(|word| latex_word(word)).collect();
+        out += &format!("_{{{}}}", words.join(","));
+    }
+    out
+}
+
+fn latex_word(word: &str) -> String {
+    if let Some((name, _)) = GREEK.iter().find(|(name, letter)| *name == word || is_letter(word, *letter)) {
+        return format!("\\{name}");
+    }
+    if word.chars().count() == 1 || word.chars().all(|c| c.is_ascii_digit()) {
+        return escape_latex(word);
+    }
+    if word.chars().any(|c| GREEK.iter().any(|(_, letter)| *letter == c)) {
+        let letters: Vec<String> = word.chars().map(|c| latex_word(&c.to_string())).collect();
+        return letters.join(" ");
+    }
+    format!("\\mathrm{{{}}}", escape_latex(word))
+}
+
+fn is_letter(word: &str, letter: char) -> bool {
+    let mut chars = word.chars();
+    chars.next() == Some(letter) && chars.next().is_none()
+}
+
+fn escape_latex(word: &str) -> String {
+    let mut out = String::new();
+    for c in word.chars() {
+        match c {
+            '\\' => out += "\\backslash ",
+            '#' | '$' | '%' | '&' | '_' | '{' | '}' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '^' | '~' => out += &format!("\\text{{\\{c}{{}}}}"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Typesets a name in MathML, with the same rules as [`latex_name`].
+pub fn mathml_name(name: &str) -> String {
+    let Parts { letter, below } = parts(name);
+    let base = mathml_word(&letter);
+    if below.is_empty() {
+        return base;
+    }
+    let words: Vec<String> = below.iter().map(|word| mathml_word(word)).collect();
+    format!("<msub>{base}<mrow>{}</mrow></msub>", words.join("<mo>,</mo>"))
+}
+
+fn mathml_word(word: &str) -> String {
+    if word.chars().all(|c| c.is_ascii_digit()) {
+        return format!("<mn>{word}</mn>");
+    }
+    match GREEK.iter().find(|(name, _)| *name == word) {
+        Some((_, letter)) => format!("<mi>{letter}</mi>"),
+        None => format!("<mi>{}</mi>", escape_markup(word)),
+    }
+}
+
+fn escape_markup(word: &str) -> String {
+    word.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
