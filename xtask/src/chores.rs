@@ -106,6 +106,7 @@ pub fn fuzz(arguments: &[String]) -> Result<(), String> {
         .args(["run", "--release", "--target", &host, "--bin", target, "--"])
         .args([&corpus, &root().join("examples"), &root().join("crates/paynter-cli/tests/bad")])
         .arg(format!("-artifact_prefix={}/", crashes.display()))
+        .arg(format!("-dict={}", folder.join("model.dict").display()))
         .arg(format!("-max_total_time={seconds}"))
         .args(["-timeout=10", "-rss_limit_mb=4096", "-print_final_stats=1"]))
 }

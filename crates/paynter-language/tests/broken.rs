@@ -29,7 +29,7 @@ fn a_badly_broken_file() {
 
 #[test]
 fn crashes_are_mended() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/crashes");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/crashes");
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -111,9 +111,9 @@ pub(super) fn pad_kind(element: &str) -> String {
 pub(super) fn print(rows: Vec<Row>) -> String {
     let mut out = String::new();
     for group in rows.chunk_by(Row::aligns_with) {
-        let widths = widths(group);
-        for row in group {
-            print_row(row, &widths, &mut out);
+        for line in aligned_lines(group) {
+            out.push_str(line.trim_end());
+            out.push('\n');
         }
     }
     while out.ends_with("\n\n") {
@@ -122,48 +122,40 @@ pub(super) fn print(rows: Vec<Row>) -> String {
     out
 }
 
-/// The width of each column: the longest name, but of values and what follows
-/// them only the longest in the rows that go on, so that a long formula does
-/// not push the units of others away.
-fn widths(group: &[Row]) -> [Option<usize>; COLUMNS.len()] {
-    COLUMNS.map(|column| {
-        let goes_on = |row: &&Row| {
-            column < Column::Value
-                || COLUMNS.iter().any(|later| *later > column && row.cell(*later).is_some())
-        };
-        let used = group.iter().any(|row| row.cell(column).is_some());
-        let width = |row: &Row| row.cell(column).map_or(0, |cell| cell.chars().count());
-        used.then(|| group.iter().filter(goes_on).map(width).max().unwrap_or(0))
-    })
-}
-
-fn print_row(row: &Row, widths: &[Option<usize>; COLUMNS.len()], out: &mut String) {
+/// Writes rows side by side: each column starts where the longest of the rows
+/// that have it ends before it, so that a long formula without a unit does
+/// not push the units of others away. Values start after the longest name.
+fn aligned_lines(group: &[Row]) -> Vec<String> {
     const INDENT: usize = 4;
-    let start = out.len();
-    out.extend(std::iter::repeat_n(' ', INDENT * row.level));
-    // Spaces owed before the next cell that is there.
-    let mut owed = 0;
-    for (column, width) in COLUMNS.iter().zip(widths) {
-        let Some(mut width) = *width else { continue };
-        if row.class == Class::Element && *column == Column::Head {
-            width = KIND_WIDTH;
+    let mut lines: Vec<String> = group.iter().map(|row| " ".repeat(INDENT * row.level)).collect();
+    // The widths of the lines so far, in characters.
+    let mut ends: Vec<usize> = vec![0; group.len()];
+    for column in COLUMNS {
+        let concerned = |row: &Row| column <= Column::Value || row.cell(column).is_some();
+        let rows = || group.iter().zip(&ends).filter(|(row, _)| concerned(row));
+        if !group.iter().any(|row| row.cell(column).is_some()) {
+            continue;
         }
-        let cell = row.cell(*column).unwrap_or("");
-        if *column != Column::Head {
-            owed += gap(row.class, *column);
-        }
-        if !cell.is_empty() {
-            out.extend(std::iter::repeat_n(' ', owed));
-            owed = 0;
+        let start = match column {
+            Column::Head => 0,
+            _ => rows().map(|(row, end)| end + gap(row.class, column)).max().unwrap_or(0),
+        };
+        for (row, (line, end)) in group.iter().zip(lines.iter_mut().zip(&mut ends)) {
+            let Some(cell) = row.cell(column) else { continue };
+            line.extend(std::iter::repeat_n(' ', start.saturating_sub(*end)));
             // Within a statement, lines after the first are indented once more.
             let continued = format!("\n{}", " ".repeat(INDENT * (row.level + 1)));
-            out.push_str(&cell.replace('\n', &continued));
+            line.push_str(&cell.replace('\n', &continued));
+            *end = start + cell.chars().count();
         }
-        owed += width.saturating_sub(cell.chars().count());
+        if column == Column::Head && group.iter().any(|row| row.class == Class::Element) {
+            for (line, end) in lines.iter_mut().zip(&mut ends) {
+                line.extend(std::iter::repeat_n(' ', KIND_WIDTH.saturating_sub(*end)));
+                *end = KIND_WIDTH.max(*end);
+            }
+        }
     }
-    let end = out.trim_end_matches(' ').len().max(start);
-    out.truncate(end);
-    out.push('\n');
+    lines
 }
 
 /// The spaces before a column.
