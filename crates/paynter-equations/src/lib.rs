@@ -13,7 +13,9 @@ mod model;
 mod sort;
 mod space;
 mod tear;
+mod transfer;
 
 pub use derive::{Failure, derive};
 pub use linear::System;
 pub use model::*;
+pub use transfer::{Entry, Transfer, transfer};

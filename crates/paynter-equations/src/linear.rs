@@ -2,9 +2,9 @@
 //! elimination in Markowitz order, pivots chosen by an exact zero test and,
 //! where there is a choice, among those that cannot vanish.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_algebra::{Expr, Fingerprints, Pool, Symbol};
 use paynter_graph::Ranges;
 
 /// A sparse square system M x = b.
@@ -53,6 +53,9 @@ pub(crate) fn linear_row(
     Some((row, rest))
 }
 
+/// Rows looked at for each pivot: the shortest ones hold the least fill-in.
+const ROWS: usize = 4;
+
 impl System {
     /// Solves the system, or returns the rows that have no pivot left.
     pub fn solve(mut self, pool: &mut Pool, ranges: Option<&Ranges>) -> Result<Vec<Vec<Expr>>, Vec<usize>> {
@@ -65,23 +68,27 @@ impl System {
                 columns[j].push(i);
             }
         }
-        let mut open_rows: Vec<usize> = (0..n).collect();
         let mut counts: Vec<usize> = columns.iter().map(Vec::len).collect();
+        let mut open: BTreeSet<(usize, usize)> = (0..n).map(|i| (self.rows[i].len(), i)).collect();
+        let mut prints = Fingerprints::new();
         let mut order: Vec<(usize, usize)> = Vec::with_capacity(n);
-        let mut done = vec![false; n];
-        while !open_rows.is_empty() {
-            let Some((i, j)) = self.pivot(pool, &open_rows, &counts, ranges) else { return Err(open_rows) };
-            open_rows.retain(|&row| row != i);
-            done[i] = true;
-            for &column in self.rows[i].keys() {
-                counts[column] -= 1;
+        while !open.is_empty() {
+            let Some((i, j)) = self.pivot(pool, &mut prints, &open, &counts, ranges) else {
+                return Err(open.into_iter().map(|(_, i)| i).collect());
+            };
+            let pivot_row = std::mem::take(&mut self.rows[i]);
+            open.remove(&(pivot_row.len(), i));
+            for column in pivot_row.keys() {
+                counts[*column] -= 1;
             }
-            let pivot_row = self.rows[i].clone();
             let pivot_right = self.right[i].clone();
             let pivot = pivot_row[&j];
             let below: Vec<usize> =
-                columns[j].iter().copied().filter(|&r| !done[r] && self.rows[r].contains_key(&j)).collect();
+                columns[j].iter().copied().filter(|&r| self.rows[r].contains_key(&j)).collect();
             for r in below {
+                if !open.remove(&(self.rows[r].len(), r)) {
+                    continue;
+                }
                 let Some(entry) = self.rows[r].remove(&j) else { continue };
                 counts[j] -= 1;
                 let factor = pool.div(entry, pivot);
@@ -90,15 +97,12 @@ impl System {
                     let old = self.rows[r].get(&column).copied();
                     let new = pool.sub(old.unwrap_or(zero), product);
                     if new == zero {
-                        if old.is_some() {
-                            self.rows[r].remove(&column);
+                        if self.rows[r].remove(&column).is_some() {
                             counts[column] -= 1;
                         }
-                    } else {
-                        if self.rows[r].insert(column, new).is_none() {
-                            columns[column].push(r);
-                            counts[column] += 1;
-                        }
+                    } else if self.rows[r].insert(column, new).is_none() {
+                        columns[column].push(r);
+                        counts[column] += 1;
                     }
                 }
                 for k in 0..width {
@@ -107,10 +111,17 @@ impl System {
                         self.right[r][k] = pool.sub(self.right[r][k], product);
                     }
                 }
+                open.insert((self.rows[r].len(), r));
             }
+            self.rows[i] = pivot_row;
             order.push((i, j));
         }
-        let mut solution = vec![vec![zero; width]; n];
+        Ok(self.back_substitute(pool, &order, width))
+    }
+
+    fn back_substitute(&self, pool: &mut Pool, order: &[(usize, usize)], width: usize) -> Vec<Vec<Expr>> {
+        let zero = pool.zero();
+        let mut solution = vec![vec![zero; width]; self.rows.len()];
         for &(i, j) in order.iter().rev() {
             let pivot = self.rows[i][&j];
             for k in 0..width {
@@ -123,55 +134,42 @@ impl System {
                 solution[j][k] = pool.div(sum, pivot);
             }
         }
-        Ok(solution)
+        solution
     }
 
-    /// The entry with the least fill-in among those that are not zero; entries
-    /// that cannot vanish come first.
+    /// The entry with the least fill-in among those of the shortest rows that
+    /// are not zero; one that can vanish is taken only where nothing else is left.
     fn pivot(
         &self,
         pool: &mut Pool,
-        open: &[usize],
+        prints: &mut Fingerprints,
+        open: &BTreeSet<(usize, usize)>,
         counts: &[usize],
         ranges: Option<&Ranges>,
     ) -> Option<(usize, usize)> {
-        let mut candidates: Vec<(usize, usize, usize)> = Vec::new();
-        let mut best = usize::MAX;
-        // Rows in order of length: once a cost is found, much longer rows cannot beat it.
-        for &i in open {
-            let length = self.rows[i].len();
-            for &j in self.rows[i].keys() {
-                let cost = (length - 1) * (counts[j] - 1);
-                if cost <= best.saturating_mul(2).saturating_add(2) {
-                    best = best.min(cost);
-                    candidates.push((cost, i, j));
+        let mut doubtful = None;
+        let mut rows = open.iter().map(|(_, i)| *i);
+        loop {
+            let mut candidates: Vec<(usize, usize, usize)> = Vec::new();
+            for i in rows.by_ref().take(ROWS) {
+                let length = self.rows[i].len();
+                candidates.extend(self.rows[i].keys().map(|&j| ((length - 1) * (counts[j] - 1), i, j)));
+            }
+            if candidates.is_empty() {
+                return doubtful;
+            }
+            candidates.sort_unstable();
+            for (_, i, j) in candidates {
+                let entry = self.rows[i][&j];
+                if prints.is_zero(pool, entry) {
+                    continue;
+                }
+                if ranges.is_some_and(|ranges| ranges.can_vanish(pool, entry)) {
+                    doubtful.get_or_insert((i, j));
+                } else {
+                    return Some((i, j));
                 }
             }
         }
-        candidates.sort_unstable();
-        let mut fallback = None;
-        for &(_, i, j) in &candidates {
-            let entry = self.rows[i][&j];
-            if pool.is_zero(entry) {
-                continue;
-            }
-            match ranges {
-                Some(ranges) if ranges.can_vanish(pool, entry) => {
-                    fallback.get_or_insert((i, j));
-                }
-                _ => return Some((i, j)),
-            }
-        }
-        // Every safe candidate was too costly or there is none: look at all entries before dividing by a doubtful one.
-        if let (Some(ranges), Some(_)) = (ranges, fallback) {
-            for &i in open {
-                for (&j, &entry) in &self.rows[i] {
-                    if !ranges.can_vanish(pool, entry) && !pool.is_zero(entry) {
-                        return Some((i, j));
-                    }
-                }
-            }
-        }
-        fallback
     }
 }

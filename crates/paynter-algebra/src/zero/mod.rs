@@ -7,8 +7,11 @@
 //! error bound agrees at every point tried.
 
 mod field;
+mod fingerprint;
 mod modular;
 mod numeric;
+
+pub use fingerprint::Fingerprints;
 
 use crate::node::{Expr, Func, Node};
 use crate::number;
