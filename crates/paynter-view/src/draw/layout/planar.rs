@@ -1,0 +1,637 @@
+//! Planar embedding of a layout core: which bonds surround which face.
+//!
+//! Each block is embedded by the method of Demoucron, Malgrange and Pertuiset
+//! (fragments are laid into faces that hold all their attachments). A bond
+//! that fits nowhere is set aside and led through the faces in the end, with a
+//! crossing point for every bond in its way.
+
+/// A half-edge: `2 * edge` runs along the edge, `2 * edge + 1` against it.
+pub type Half = usize;
+
+/// A connected graph drawn on the plane without crossings.
+#[derive(Debug, Clone, Default)]
+pub struct Embedding {
+    /// Number of vertices; those beyond the original ones are crossings.
+    pub vertices: usize,
+    /// Ends of the edges, crossings included.
+    pub edges: Vec<(usize, usize)>,
+    /// The half-edges that each original edge has become, in order.
+    pub chains: Vec<Vec<Half>>,
+    /// Each face as the half-edges around it, the face at their left.
+    pub faces: Vec<Vec<Half>>,
+    /// The face outside.
+    pub outer: usize,
+}
+
+impl Embedding {
+    /// The vertex a half-edge leaves.
+    pub fn tail(&self, half: Half) -> usize {
+        let (from, to) = self.edges[half / 2];
+        if half.is_multiple_of(2) { from } else { to }
+    }
+
+    /// The vertex a half-edge reaches.
+    pub fn head(&self, half: Half) -> usize {
+        self.tail(half ^ 1)
+    }
+}
+
+/// Embeds a connected graph without self-loops; parallel edges are allowed.
+pub fn embed(vertices: usize, edges: &[(usize, usize)]) -> Embedding {
+    let mut kept = vec![true; edges.len()];
+    let mut set_aside = Vec::new();
+    let blocks = loop {
+        match embed_blocks(vertices, edges, &kept) {
+            Ok(blocks) => break blocks,
+            Err(edge) => {
+                kept[edge] = false;
+                set_aside.push(edge);
+            }
+        }
+    };
+    let mut embedding = join_blocks(vertices, edges, &blocks);
+    set_aside.sort_unstable();
+    for edge in set_aside {
+        insert_edge(&mut embedding, edge, edges[edge]);
+    }
+    choose_outer(&mut embedding);
+    embedding
+}
+
+/// The faces of every block, or an edge that cannot be embedded.
+fn embed_blocks(vertices: usize, edges: &[(usize, usize)], kept: &[bool]) -> Result<Vec<Vec<Vec<Half>>>, usize> {
+    let mut adjacent = vec![Vec::new(); vertices];
+    for (edge, &(u, v)) in edges.iter().enumerate() {
+        if kept[edge] {
+            adjacent[u].push((edge, v));
+            adjacent[v].push((edge, u));
+        }
+    }
+    let tree = spanning_tree(&adjacent, edges.len());
+    biconnected_blocks(&adjacent, edges.len())
+        .iter()
+        .map(|block| Block::new(vertices, edges, block).embed(&tree))
+        .collect()
+}
+
+/// Marks the edges of a breadth-first spanning tree.
+fn spanning_tree(adjacent: &[Vec<(usize, usize)>], edges: usize) -> Vec<bool> {
+    let mut tree = vec![false; edges];
+    let mut seen = vec![false; adjacent.len()];
+    for start in 0..adjacent.len() {
+        if seen[start] {
+            continue;
+        }
+        seen[start] = true;
+        let mut queue = std::collections::VecDeque::from([start]);
+        while let Some(vertex) = queue.pop_front() {
+            for &(edge, other) in &adjacent[vertex] {
+                if !seen[other] {
+                    seen[other] = true;
+                    tree[edge] = true;
+                    queue.push_back(other);
+                }
+            }
+        }
+    }
+    tree
+}
+
+/// Splits the edges into blocks (Tarjan's depth-first search, with its own stack).
+fn biconnected_blocks(adjacent: &[Vec<(usize, usize)>], edges: usize) -> Vec<Vec<usize>> {
+    let count = adjacent.len();
+    let (mut depth, mut low) = (vec![usize::MAX; count], vec![usize::MAX; count]);
+    let mut used = vec![false; edges];
+    let (mut open, mut blocks) = (Vec::new(), Vec::new());
+    for root in 0..count {
+        if depth[root] != usize::MAX {
+            continue;
+        }
+        depth[root] = 0;
+        low[root] = 0;
+        // Vertex, next neighbour, the edge by which it was reached.
+        let mut stack: Vec<(usize, usize, Option<usize>)> = vec![(root, 0, None)];
+        while let Some(&mut (vertex, ref mut next, entry)) = stack.last_mut() {
+            if let Some(&(edge, other)) = adjacent[vertex].get(*next) {
+                *next += 1;
+                if used[edge] {
+                    continue;
+                }
+                used[edge] = true;
+                open.push(edge);
+                if depth[other] == usize::MAX {
+                    depth[other] = depth[vertex] + 1;
+                    low[other] = depth[other];
+                    stack.push((other, 0, Some(edge)));
+                } else {
+                    low[vertex] = low[vertex].min(depth[other]);
+                }
+            } else {
+                stack.pop();
+                if let (Some(&(parent, _, _)), Some(entry)) = (stack.last(), entry) {
+                    low[parent] = low[parent].min(low[vertex]);
+                    if low[vertex] >= depth[parent]
+                        && let Some(position) = open.iter().rposition(|&edge| edge == entry)
+                    {
+                        let mut block = open.split_off(position);
+                        block.sort_unstable();
+                        blocks.push(block);
+                    }
+                }
+            }
+        }
+    }
+    blocks.sort();
+    blocks
+}
+
+/// One block during embedding.
+struct Block<'a> {
+    edges: &'a [(usize, usize)],
+    members: &'a [usize],
+    adjacent: Vec<Vec<(usize, usize)>>,
+    edge_laid: Vec<bool>,
+    vertex_laid: Vec<bool>,
+    faces: Vec<Vec<Half>>,
+    faces_of: Vec<Vec<usize>>,
+}
+
+/// A part of the block not yet laid: its attachments and inner vertices.
+struct Fragment {
+    attachments: Vec<usize>,
+    /// The single edge, or any edge of a larger fragment that may be set aside.
+    edge: usize,
+    /// A non-tree edge of it, if there is one.
+    spare: Option<usize>,
+    inner: bool,
+}
+
+impl<'a> Block<'a> {
+    fn new(vertices: usize, edges: &'a [(usize, usize)], members: &'a [usize]) -> Block<'a> {
+        let mut adjacent = vec![Vec::new(); vertices];
+        for &edge in members {
+            let (u, v) = edges[edge];
+            adjacent[u].push((edge, v));
+            adjacent[v].push((edge, u));
+        }
+        Block {
+            edges,
+            members,
+            adjacent,
+            edge_laid: vec![false; edges.len()],
+            vertex_laid: vec![false; vertices],
+            faces: Vec::new(),
+            faces_of: vec![Vec::new(); vertices],
+        }
+    }
+
+    fn half(&self, edge: usize, from: usize) -> Half {
+        if self.edges[edge].0 == from { 2 * edge } else { 2 * edge + 1 }
+    }
+
+    fn embed(mut self, tree: &[bool]) -> Result<Vec<Vec<Half>>, usize> {
+        if let [edge] = self.members {
+            return Ok(vec![vec![2 * edge, 2 * edge + 1]]);
+        }
+        let cycle = self.first_cycle();
+        let back: Vec<Half> = cycle.iter().rev().map(|half| half ^ 1).collect();
+        for &half in &cycle {
+            self.lay(half);
+        }
+        self.add_face(cycle);
+        self.add_face(back);
+        loop {
+            let fragments = self.fragments(tree);
+            let mut choice: Option<(usize, usize, usize)> = None;
+            for (index, fragment) in fragments.iter().enumerate() {
+                let faces = self.admissible(fragment);
+                match faces.first() {
+                    None => return Err(fragment.spare.unwrap_or(fragment.edge)),
+                    Some(&face) => {
+                        if choice.is_none_or(|(count, ..)| faces.len() < count) {
+                            choice = Some((faces.len(), index, face));
+                        }
+                    }
+                }
+            }
+            let Some((_, index, face)) = choice else { break };
+            let path = self.path(&fragments[index]);
+            self.lay_path(&path, face);
+        }
+        Ok(self.faces)
+    }
+
+    fn lay(&mut self, half: Half) {
+        let (u, v) = self.edges[half / 2];
+        self.edge_laid[half / 2] = true;
+        self.vertex_laid[u] = true;
+        self.vertex_laid[v] = true;
+    }
+
+    fn tail(&self, half: Half) -> usize {
+        let (u, v) = self.edges[half / 2];
+        if half.is_multiple_of(2) { u } else { v }
+    }
+
+    fn add_face(&mut self, face: Vec<Half>) {
+        let index = self.faces.len();
+        for &half in &face {
+            let vertex = self.tail(half);
+            self.faces_of[vertex].push(index);
+        }
+        self.faces.push(face);
+    }
+
+    /// A shortest cycle through the block's first edge.
+    fn first_cycle(&self) -> Vec<Half> {
+        let first = self.members[0];
+        let (start, goal) = self.edges[first];
+        let mut reached_by: Vec<Option<usize>> = vec![None; self.adjacent.len()];
+        let mut queue = std::collections::VecDeque::from([goal]);
+        let mut seen = vec![false; self.adjacent.len()];
+        seen[goal] = true;
+        while let Some(vertex) = queue.pop_front() {
+            for &(edge, other) in &self.adjacent[vertex] {
+                if edge != first && !seen[other] {
+                    seen[other] = true;
+                    reached_by[other] = Some(edge);
+                    queue.push_back(other);
+                }
+            }
+        }
+        // Walk back from the first edge's start to its end.
+        let mut cycle = vec![2 * first];
+        let mut back = Vec::new();
+        let mut at = start;
+        while let Some(edge) = reached_by[at] {
+            let half = self.half(edge, at);
+            back.push(half ^ 1);
+            at = self.tail(half ^ 1);
+        }
+        back.reverse();
+        cycle.extend(back);
+        cycle
+    }
+
+    fn fragments(&self, tree: &[bool]) -> Vec<Fragment> {
+        let mut result = Vec::new();
+        let mut seen = vec![false; self.adjacent.len()];
+        for &edge in self.members {
+            if self.edge_laid[edge] {
+                continue;
+            }
+            let (u, v) = self.edges[edge];
+            match (self.vertex_laid[u], self.vertex_laid[v]) {
+                (true, true) => result.push(Fragment {
+                    attachments: vec![u, v],
+                    edge,
+                    spare: (!tree[edge]).then_some(edge),
+                    inner: false,
+                }),
+                (laid, _) => {
+                    let start = if laid { v } else { u };
+                    if seen[start] {
+                        continue;
+                    }
+                    seen[start] = true;
+                    let (mut attachments, mut spare) = (Vec::new(), None);
+                    let mut stack = vec![start];
+                    while let Some(vertex) = stack.pop() {
+                        for &(edge, other) in &self.adjacent[vertex] {
+                            if !tree[edge] && spare.is_none() {
+                                spare = Some(edge);
+                            }
+                            if self.vertex_laid[other] {
+                                attachments.push(other);
+                            } else if !seen[other] {
+                                seen[other] = true;
+                                stack.push(other);
+                            }
+                        }
+                    }
+                    attachments.sort_unstable();
+                    attachments.dedup();
+                    result.push(Fragment { attachments, edge, spare, inner: true });
+                }
+            }
+        }
+        result
+    }
+
+    /// The faces that hold every attachment of a fragment.
+    fn admissible(&self, fragment: &Fragment) -> Vec<usize> {
+        let Some(first) = fragment.attachments.iter().min_by_key(|&&vertex| self.faces_of[vertex].len()) else {
+            return Vec::new();
+        };
+        self.faces_of[*first]
+            .iter()
+            .copied()
+            .filter(|face| fragment.attachments.iter().all(|&vertex| self.faces_of[vertex].contains(face)))
+            .collect()
+    }
+
+    /// A shortest path through a fragment between two of its attachments.
+    fn path(&self, fragment: &Fragment) -> Vec<Half> {
+        let start = fragment.attachments[0];
+        if !fragment.inner {
+            return vec![self.half(fragment.edge, start)];
+        }
+        // The fragment is the part that holds this inner vertex.
+        let (u, v) = self.edges[fragment.edge];
+        let inside = self.inner_vertices(if self.vertex_laid[u] { v } else { u });
+        let mut reached_by: Vec<Option<Half>> = vec![None; self.adjacent.len()];
+        let mut queue = std::collections::VecDeque::from([start]);
+        while let Some(vertex) = queue.pop_front() {
+            for &(edge, other) in &self.adjacent[vertex] {
+                if self.edge_laid[edge] || other == start || reached_by[other].is_some() {
+                    continue;
+                }
+                let ends = self.vertex_laid[other];
+                if (ends && vertex == start) || (!ends && !inside[other]) {
+                    continue;
+                }
+                reached_by[other] = Some(self.half(edge, vertex));
+                if ends {
+                    let mut path = Vec::new();
+                    let mut at = other;
+                    while let Some(half) = reached_by[at] {
+                        path.push(half);
+                        at = self.tail(half);
+                    }
+                    path.reverse();
+                    return path;
+                }
+                queue.push_back(other);
+            }
+        }
+        Vec::new()
+    }
+
+    fn inner_vertices(&self, start: usize) -> Vec<bool> {
+        let mut inside = vec![false; self.adjacent.len()];
+        inside[start] = true;
+        let mut stack = vec![start];
+        while let Some(vertex) = stack.pop() {
+            for &(_, other) in &self.adjacent[vertex] {
+                if !self.vertex_laid[other] && !inside[other] {
+                    inside[other] = true;
+                    stack.push(other);
+                }
+            }
+        }
+        inside
+    }
+
+    fn lay_path(&mut self, path: &[Half], face: usize) {
+        let (Some(&first), Some(&last)) = (path.first(), path.last()) else { return };
+        let (a, b) = (self.tail(first), self.tail(last ^ 1));
+        let old = std::mem::take(&mut self.faces[face]);
+        for &half in &old {
+            let vertex = self.tail(half);
+            self.faces_of[vertex].retain(|&other| other != face);
+        }
+        let (one, two) = split_face(&old, |half| self.tail(half), a, b, path);
+        for &half in path {
+            self.lay(half);
+        }
+        for &half in &one {
+            let vertex = self.tail(half);
+            self.faces_of[vertex].push(face);
+        }
+        self.faces[face] = one;
+        self.add_face(two);
+    }
+}
+
+/// Splits a face by a path from its vertex `a` to its vertex `b`.
+fn split_face(
+    face: &[Half],
+    tail: impl Fn(Half) -> usize,
+    a: usize,
+    b: usize,
+    path: &[Half],
+) -> (Vec<Half>, Vec<Half>) {
+    let at = |vertex| face.iter().position(|&half| tail(half) == vertex).unwrap_or(0);
+    split_face_at(face, at(a), at(b), path)
+}
+
+fn split_face_at(face: &[Half], a: usize, b: usize, path: &[Half]) -> (Vec<Half>, Vec<Half>) {
+    let arc = |from: usize, to: usize| {
+        let length = (to + face.len() - from) % face.len();
+        (0..length).map(move |step| face[(from + step) % face.len()])
+    };
+    let mut one: Vec<Half> = arc(a, b).collect();
+    one.extend(path.iter().rev().map(|half| half ^ 1));
+    let mut two: Vec<Half> = arc(b, a).collect();
+    two.extend(path);
+    (one, two)
+}
+
+/// Joins the blocks at their cut vertices, each in its largest free corner.
+fn join_blocks(vertices: usize, edges: &[(usize, usize)], blocks: &[Vec<Vec<Half>>]) -> Embedding {
+    let mut embedding = Embedding {
+        vertices,
+        edges: edges.to_vec(),
+        chains: (0..edges.len()).map(|edge| vec![2 * edge]).collect(),
+        faces: Vec::new(),
+        outer: 0,
+    };
+    // `clockwise[h]`: the half-edge after h around its tail; `None` for edges set aside.
+    let mut clockwise: Vec<Option<Half>> = vec![None; 2 * edges.len()];
+    // The corner of each vertex where the next block goes in.
+    let mut corner: Vec<Option<Half>> = vec![None; vertices];
+    for faces in blocks {
+        for face in faces {
+            for (index, &half) in face.iter().enumerate() {
+                clockwise[half ^ 1] = Some(face[(index + 1) % face.len()]);
+            }
+        }
+        let mut order: Vec<usize> = (0..faces.len()).collect();
+        order.sort_by_key(|&face| std::cmp::Reverse(faces[face].len()));
+        let mut joined = vec![false; vertices];
+        for face in order {
+            for &half in &faces[face] {
+                let (arriving, vertex) = (half ^ 1, embedding.head(half));
+                if std::mem::replace(&mut joined[vertex], true) {
+                    continue;
+                }
+                match corner[vertex] {
+                    None => corner[vertex] = Some(arriving),
+                    Some(open) => {
+                        let (after_open, after_arriving) = (clockwise[open], clockwise[arriving]);
+                        clockwise[open] = after_arriving;
+                        clockwise[arriving] = after_open;
+                    }
+                }
+            }
+        }
+    }
+    let mut seen = vec![false; clockwise.len()];
+    for start in 0..clockwise.len() {
+        if clockwise[start].is_none() || seen[start] {
+            continue;
+        }
+        let mut face = Vec::new();
+        let mut half = start;
+        while !seen[half] {
+            seen[half] = true;
+            face.push(half);
+            half = clockwise[half ^ 1].unwrap_or(half);
+        }
+        embedding.faces.push(face);
+    }
+    embedding
+}
+
+/// Leads an edge that was set aside through as few edges as possible.
+fn insert_edge(embedding: &mut Embedding, edge: usize, (from, to): (usize, usize)) {
+    let mut face_of = vec![usize::MAX; 2 * embedding.edges.len()];
+    for (index, face) in embedding.faces.iter().enumerate() {
+        for &half in face {
+            face_of[half] = index;
+        }
+    }
+    let touches =
+        |face: usize, vertex: usize| embedding.faces[face].iter().any(|&half| embedding.tail(half) == vertex);
+    // Breadth-first over faces; the half-edge crossed to enter each.
+    let mut entered: Vec<Option<Half>> = vec![None; embedding.faces.len()];
+    let mut seen: Vec<bool> = (0..embedding.faces.len()).map(|face| touches(face, from)).collect();
+    let mut queue: std::collections::VecDeque<usize> = (0..seen.len()).filter(|&face| seen[face]).collect();
+    let mut goal = None;
+    while let Some(face) = queue.pop_front() {
+        if touches(face, to) {
+            goal = Some(face);
+            break;
+        }
+        for &half in &embedding.faces[face] {
+            let next = face_of[half ^ 1];
+            if next != usize::MAX && !seen[next] {
+                seen[next] = true;
+                entered[next] = Some(half);
+                queue.push_back(next);
+            }
+        }
+    }
+    let Some(mut face) = goal else { return };
+    let mut crossed = Vec::new();
+    while let Some(half) = entered[face] {
+        crossed.push((half, face));
+        face = face_of[half];
+    }
+    crossed.reverse();
+    let mut chain = Vec::new();
+    let mut at = from;
+    for (half, beyond) in crossed {
+        let crossing = split_edge(embedding, half / 2);
+        chain.push(add_chord(embedding, face, at, crossing, None));
+        (at, face) = (crossing, beyond);
+    }
+    chain.push(add_chord(embedding, face, at, to, Some(edge)));
+    embedding.chains[edge] = chain;
+}
+
+/// Splits an edge by a new vertex, which is returned.
+fn split_edge(embedding: &mut Embedding, edge: usize) -> usize {
+    let vertex = embedding.vertices;
+    embedding.vertices += 1;
+    let (from, to) = embedding.edges[edge];
+    let added = embedding.edges.len();
+    embedding.edges[edge] = (from, vertex);
+    embedding.edges.push((vertex, to));
+    for list in embedding.faces.iter_mut().chain(&mut embedding.chains) {
+        let mut index = 0;
+        while index < list.len() {
+            if list[index] == 2 * edge {
+                list.insert(index + 1, 2 * added);
+                index += 1;
+            } else if list[index] == 2 * edge + 1 {
+                list.insert(index, 2 * added + 1);
+                index += 1;
+            }
+            index += 1;
+        }
+    }
+    vertex
+}
+
+/// Draws an edge through a face; reuses the index of an edge set aside.
+fn add_chord(embedding: &mut Embedding, face: usize, a: usize, b: usize, reuse: Option<usize>) -> Half {
+    let edge = match reuse {
+        Some(edge) => {
+            embedding.edges[edge] = (a, b);
+            edge
+        }
+        None => {
+            embedding.edges.push((a, b));
+            embedding.edges.len() - 1
+        }
+    };
+    let old = std::mem::take(&mut embedding.faces[face]);
+    let (one, two) = split_face(&old, |half| embedding.tail(half), a, b, &[2 * edge]);
+    embedding.faces[face] = one;
+    embedding.faces.push(two);
+    2 * edge
+}
+
+/// The outer face is the longest one.
+fn choose_outer(embedding: &mut Embedding) {
+    let mut outer = 0;
+    for (index, face) in embedding.faces.iter().enumerate() {
+        if face.len() > embedding.faces[outer].len() {
+            outer = index;
+        }
+    }
+    embedding.outer = outer;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Euler's formula, every half-edge on one face, faces closed.
+    fn check(vertices: usize, edges: &[(usize, usize)]) -> Embedding {
+        let embedding = embed(vertices, edges);
+        assert_eq!(embedding.vertices + embedding.faces.len(), embedding.edges.len() + 2, "Euler");
+        let mut halves: Vec<Half> = embedding.faces.concat();
+        halves.sort_unstable();
+        assert_eq!(halves, (0..2 * embedding.edges.len()).collect::<Vec<_>>());
+        for face in &embedding.faces {
+            for (index, &half) in face.iter().enumerate() {
+                assert_eq!(embedding.head(half), embedding.tail(face[(index + 1) % face.len()]));
+            }
+        }
+        for (chain, &(from, to)) in embedding.chains.iter().zip(edges) {
+            assert_eq!((embedding.tail(chain[0]), embedding.head(chain[chain.len() - 1])), (from, to));
+        }
+        embedding
+    }
+
+    fn complete(count: usize) -> Vec<(usize, usize)> {
+        (0..count).flat_map(|i| (i + 1..count).map(move |j| (i, j))).collect()
+    }
+
+    #[test]
+    fn planar_graphs_need_no_crossing() {
+        assert_eq!(check(4, &complete(4)).vertices, 4);
+        assert_eq!(check(2, &[(0, 1), (1, 0), (0, 1)]).vertices, 2);
+        let grid: Vec<_> = (0..5)
+            .flat_map(|i| (0..5).flat_map(move |j| [(i * 5 + j, 1, j < 4), (i * 5 + j, 5, i < 4)]))
+            .filter(|edge| edge.2)
+            .map(|edge| (edge.0, edge.0 + edge.1))
+            .collect();
+        let embedding = check(25, &grid);
+        assert_eq!(embedding.vertices, 25);
+        assert_eq!(embedding.faces[embedding.outer].len(), 16);
+        // Two triangles and a pendant path at one cut vertex.
+        check(7, &[(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 0), (0, 5), (5, 6)]);
+    }
+
+    #[test]
+    fn the_smallest_non_planar_graphs_cross_once() {
+        assert_eq!(check(5, &complete(5)).vertices, 6);
+        let bipartite: Vec<_> = (0..3).flat_map(|i| (3..6).map(move |j| (i, j))).collect();
+        assert_eq!(check(6, &bipartite).vertices, 7);
+        let larger = check(7, &complete(7));
+        assert!((16..=24).contains(&(larger.vertices)), "{}", larger.vertices - 7);
+    }
+}

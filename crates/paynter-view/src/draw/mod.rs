@@ -1,0 +1,5 @@
+//! Draw
+mod diagram;
+mod font;
+mod geometry;
+mod layout;
