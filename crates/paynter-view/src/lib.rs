@@ -1,4 +1,6 @@
-//! What people and programs see of a model. This crate turns results into
-//! plain data for JSON; it knows neither files nor terminals.
+//! What people and programs see of a model. This crate draws bond graphs
+//! and turns results into plain data for JSON; it knows neither files nor
+//! terminals.
 
+pub mod draw;
 pub mod json;

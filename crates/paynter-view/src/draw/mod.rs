@@ -1,5 +1,53 @@
-//! Draw
+//! The layout and drawing of bond graphs as a textbook would.
+//!
+//! A [`Diagram`] is plain data; [`draw`] places everything and gives a
+//! [`Drawing`], which [`svg`] writes and [`png`] renders. Half arrows and
+//! flows stand below or at the right of a bond, efforts above or at the left;
+//! the causal stroke stands at the end where effort enters the element.
+
 mod diagram;
 mod font;
 mod geometry;
+mod hull;
+mod index;
+mod label;
 mod layout;
+mod png;
+mod route;
+mod scene;
+mod svg;
+
+pub use diagram::{Bond, Diagram, Group, Node, NodeKind, NodeStyle, SignalArrow, Stroke};
+pub use font::{FAMILY, FONT, text_width};
+pub use geometry::{Point, Rect, segments_cross};
+pub use label::Run;
+pub use png::{PngError, png};
+pub use scene::{Drawing, DrawnBond, DrawnGroup, DrawnNode, DrawnSignal, flow_side};
+pub use svg::{SvgStyle, Theme, svg};
+
+/// What a drawing shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrawOptions {
+    /// Junctions as `p` and `s` instead of `0` and `1`.
+    pub letters: bool,
+    /// Values after the names (`= Ra`).
+    pub values: bool,
+    /// The number of every bond.
+    pub numbers: bool,
+    /// The effort and the flow of every bond.
+    pub variables: bool,
+    /// Boxes round submodels.
+    pub boxes: bool,
+}
+
+impl Default for DrawOptions {
+    fn default() -> DrawOptions {
+        DrawOptions { letters: false, values: true, numbers: false, variables: false, boxes: false }
+    }
+}
+
+/// Places and draws a diagram.
+pub fn draw(diagram: &Diagram, options: &DrawOptions) -> Drawing {
+    let placement = layout::arrange(diagram, options);
+    scene::build(diagram, &placement, options)
+}

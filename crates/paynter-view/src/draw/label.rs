@@ -1,0 +1,258 @@
+//! The text of a node and the boxes it fills, measured with the embedded font.
+
+use super::DrawOptions;
+use super::diagram::{Node, NodeKind};
+use super::font::text_width;
+use super::geometry::{Point, Rect};
+
+/// Font size of signs and names.
+pub const SIZE: f64 = 14.0;
+/// Font size of what stands beside a sign.
+pub const SMALL: f64 = 12.0;
+/// Height of a line of text.
+pub const LINE: f64 = 17.0;
+/// Free space between text and the end of a bond.
+const PAD: f64 = 3.0;
+/// Longer values are cut in the picture; the tooltip has them whole.
+const LONGEST_VALUE: usize = 28;
+/// Longer labels break before the value.
+const LONGEST_LINE: f64 = 150.0;
+
+/// One of the four directions on the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// Upwards.
+    North,
+    /// To the right.
+    East,
+    /// Downwards.
+    South,
+    /// To the left.
+    West,
+}
+
+impl Side {
+    /// All four, clockwise.
+    pub const ALL: [Side; 4] = [Side::North, Side::East, Side::South, Side::West];
+
+    /// The way back.
+    pub fn opposite(self) -> Side {
+        Side::ALL[(self as usize + 2) % 4]
+    }
+
+    /// The unit step, y downwards.
+    pub fn step(self) -> (i64, i64) {
+        [(0, -1), (1, 0), (0, 1), (-1, 0)][self as usize]
+    }
+
+    /// Whether it points up or down.
+    pub fn is_vertical(self) -> bool {
+        matches!(self, Side::North | Side::South)
+    }
+}
+
+/// How bonds meet a node: it decides where the text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Contact {
+    /// Bonds leave towards these sides, in the order of [`Side::ALL`].
+    pub sides: [bool; 4],
+    /// At least one bond leaves at a slant.
+    pub slanted: bool,
+}
+
+/// A piece of text at a place relative to its node's point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The text.
+    pub text: String,
+    /// Where it starts, at half its height.
+    pub at: Point,
+    /// The font size.
+    pub size: f64,
+    /// Whether it is the element's sign, not its name or value.
+    pub sign: bool,
+}
+
+/// A node's boxes relative to its point.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Label {
+    /// The box bonds end at.
+    pub main: Rect,
+    /// A second box, of the text beside a sign that bonds pass through.
+    pub aside: Option<Rect>,
+    /// The text.
+    pub runs: Vec<Run>,
+}
+
+/// The sign of a node (`MTF`, `0`).
+pub fn sign(node: &Node, options: &DrawOptions) -> String {
+    let plain = match node.kind {
+        NodeKind::Se => "Se",
+        NodeKind::Sf => "Sf",
+        NodeKind::R => "R",
+        NodeKind::C => "C",
+        NodeKind::I => "I",
+        NodeKind::Tf => "TF",
+        NodeKind::Gy => "GY",
+        NodeKind::Zero if options.letters => "p",
+        NodeKind::Zero => "0",
+        NodeKind::One if options.letters => "s",
+        NodeKind::One => "1",
+        NodeKind::De => "De",
+        NodeKind::Df => "Df",
+        NodeKind::Sw => "Sw",
+        NodeKind::Rs => "RS",
+        NodeKind::Signal | NodeKind::Submodel => return node.name.clone(),
+        NodeKind::Unknown => "?",
+    };
+    if node.modulated { format!("M{plain}") } else { plain.to_owned() }
+}
+
+/// The name with the number of a field's ports (`cell[2]`).
+fn name(node: &Node) -> String {
+    if node.field > 0 { format!("{}[{}]", node.name, node.field) } else { node.name.clone() }
+}
+
+/// The value after its sign of equality, cut where it is long.
+fn value(node: &Node, options: &DrawOptions) -> Option<String> {
+    let value = node.value.as_ref().filter(|_| options.values)?;
+    if value.chars().count() <= LONGEST_VALUE {
+        return Some(format!("= {value}"));
+    }
+    let short: String = value.chars().take(LONGEST_VALUE - 1).collect();
+    Some(format!("= {}…", short.trim_end()))
+}
+
+/// Lays out a node's text for the way its bonds meet it.
+pub fn label(node: &Node, bonds: usize, contact: Contact, options: &DrawOptions) -> Label {
+    match node.kind {
+        NodeKind::Zero | NodeKind::One => centred_sign(&sign(node, options)),
+        NodeKind::Signal | NodeKind::Submodel => boxed(node, options),
+        _ if bonds > 1 => beside(node, contact, options),
+        _ => inline(node, contact, options),
+    }
+}
+
+fn centred_sign(text: &str) -> Label {
+    let width = text_width(text, SIZE);
+    Label {
+        main: Rect::centred(Point::default(), width + 2.0 * PAD, LINE),
+        aside: None,
+        runs: vec![Run { text: text.to_owned(), at: Point::new(-width / 2.0, 0.0), size: SIZE, sign: true }],
+    }
+}
+
+/// A box with the text inside.
+fn boxed(node: &Node, options: &DrawOptions) -> Label {
+    let mut lines = vec![(node.name.clone(), true)];
+    if let Some(value) = value(node, options) {
+        lines.push((value, false));
+    }
+    let (pad, size) = if node.kind == NodeKind::Submodel { (12.0, SIZE) } else { (7.0, SMALL) };
+    let width = lines.iter().map(|(text, _)| text_width(text, size)).fold(0.0, f64::max);
+    let height = lines.len() as f64 * LINE;
+    let runs = lines
+        .into_iter()
+        .enumerate()
+        .map(|(index, (text, sign))| Run {
+            at: Point::new(-text_width(&text, size) / 2.0, (index as f64 + 0.5) * LINE - height / 2.0),
+            text,
+            size,
+            sign,
+        })
+        .collect();
+    Label { main: Rect::centred(Point::default(), width + 2.0 * pad, height + pad), aside: None, runs }
+}
+
+/// A sign in the line of its bonds, with the name and value beside it.
+fn beside(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
+    let mut label = centred_sign(&sign(node, options));
+    let text = name(node);
+    let mut lines = match value(node, options) {
+        Some(value) if text_width(&text, SMALL) + text_width(&value, SMALL) > LONGEST_LINE * 0.7 => {
+            vec![text, value]
+        }
+        Some(value) => vec![format!("{text} {value}")],
+        None => vec![text],
+    };
+    lines.retain(|line| !line.is_empty());
+    let width = lines.iter().map(|line| text_width(line, SMALL)).fold(0.0, f64::max);
+    let height = lines.len() as f64 * (LINE - 2.0);
+    let [north, east, south, west] = contact.sides;
+    let sign = label.main;
+    // Above where bonds pass from left to right, else at the right, else in a corner.
+    let place = if contact.slanted || (north && east && south && west) {
+        Rect::new(sign.right, sign.top - height, sign.right + width, sign.top)
+    } else if !north {
+        Rect::new(-width / 2.0, sign.top - height, width / 2.0, sign.top)
+    } else if !south {
+        Rect::new(-width / 2.0, sign.bottom, width / 2.0, sign.bottom + height)
+    } else if !east {
+        Rect::new(sign.right, -height / 2.0, sign.right + width, height / 2.0)
+    } else {
+        Rect::new(sign.left - width, -height / 2.0, sign.left, height / 2.0)
+    };
+    let vertical_line = north != south || (north && south);
+    let place = if vertical_line && !east && !contact.slanted {
+        Rect::new(sign.right, -height / 2.0, sign.right + width, height / 2.0)
+    } else if vertical_line && !west && !contact.slanted && (north && south) {
+        Rect::new(sign.left - width, -height / 2.0, sign.left, height / 2.0)
+    } else {
+        place
+    };
+    for (index, text) in lines.into_iter().enumerate() {
+        let middle = place.top + (index as f64 + 0.5) * (LINE - 2.0);
+        let free = place.width() - text_width(&text, SMALL);
+        let start = if place.left >= sign.right - 1e-9 {
+            place.left
+        } else if place.right <= sign.left + 1e-9 {
+            place.left + free
+        } else {
+            place.left + free / 2.0
+        };
+        label.runs.push(Run { text, at: Point::new(start, middle), size: SMALL, sign: false });
+    }
+    label.aside = Some(place);
+    label
+}
+
+/// A one-port: sign, name and value in one line (`R:winding = Ra`).
+fn inline(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
+    let sign = sign(node, options);
+    let name = if node.name.is_empty() { String::new() } else { format!(":{}", name(node)) };
+    let (sign_width, name_width) = (text_width(&sign, SIZE), text_width(&name, SIZE));
+    let gap = text_width(" ", SIZE);
+    let value = value(node, options);
+    let value_width = value.as_ref().map_or(0.0, |value| text_width(value, SIZE));
+    let one_line = sign_width + name_width + gap + value_width;
+    let broken = value.is_some() && one_line > LONGEST_LINE;
+    let width = match (&value, broken) {
+        (None, _) => sign_width + name_width,
+        (Some(_), true) => (sign_width + name_width).max(value_width),
+        (Some(_), false) => one_line,
+    };
+    let [_, east, _, west] = contact.sides;
+    // The bond points to the sign where that is possible, to the text's end where it comes from the right.
+    let start = if contact.slanted {
+        -width / 2.0
+    } else if east && !west {
+        sign_width / 2.0 - width
+    } else {
+        -sign_width / 2.0
+    };
+    let mut runs = vec![
+        Run { text: sign, at: Point::new(start, 0.0), size: SIZE, sign: true },
+        Run { text: name, at: Point::new(start + sign_width, 0.0), size: SIZE, sign: false },
+    ];
+    if let Some(text) = value {
+        let at = if broken {
+            Point::new(start + width - value_width.max(width.min(value_width)), LINE)
+        } else {
+            Point::new(start + sign_width + name_width + gap, 0.0)
+        };
+        runs.push(Run { text, at: Point::new(if broken { start } else { at.x }, at.y), size: SIZE, sign: false });
+    }
+    runs.retain(|run| !run.text.is_empty());
+    let bottom = LINE / 2.0 + if broken { LINE } else { 0.0 };
+    Label { main: Rect::new(start - PAD, -LINE / 2.0, start + width + PAD, bottom), aside: None, runs }
+}

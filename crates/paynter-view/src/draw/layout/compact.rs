@@ -1,0 +1,283 @@
+//! From rows and columns to lengths: the order of things is kept, and they
+//! move together until labels and bonds just leave each other free.
+//!
+//! Each axis is solved in turn. Two things that share a stretch of the other
+//! axis keep their order on this one; what is joined by an upright bond shares
+//! its column, by a level bond its row.
+
+use super::super::geometry::{Point, Rect};
+use super::orthogonal::find;
+
+/// A rectangle between four lines, each tied to a point.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// The points at its left and right ends.
+    pub across: (usize, usize),
+    /// The points at its upper and lower ends.
+    pub down: (usize, usize),
+    /// What it reaches beyond those points.
+    pub reach: Rect,
+    /// Items with a common owner may touch.
+    pub owners: Vec<usize>,
+    /// Whether the ends themselves belong to it (a slanted bond's box is open).
+    pub open: bool,
+}
+
+/// A wish on the distance of two points along one axis.
+#[derive(Debug, Clone, Copy)]
+pub struct Spacing {
+    /// The point at the smaller coordinate.
+    pub low: usize,
+    /// The point at the larger coordinate.
+    pub high: usize,
+    /// The least distance.
+    pub least: f64,
+    /// How strongly the two attract each other; 0 for none.
+    pub pull: f64,
+}
+
+/// A slanted bond, whose length along its main axis follows from the other one.
+#[derive(Debug, Clone, Copy)]
+pub struct Slant {
+    /// The point it starts from.
+    pub from: usize,
+    /// The point it reaches.
+    pub to: usize,
+    /// Whether its main axis is upright.
+    pub upright: bool,
+}
+
+/// Everything the metric has to respect.
+#[derive(Debug, Default)]
+pub struct Metric {
+    /// Rough places, in columns and rows.
+    pub rough: Vec<(i64, i64)>,
+    /// Points that share a column, or a row.
+    pub aligned: [Vec<(usize, usize)>; 2],
+    /// Distances along x, and along y.
+    pub spacings: [Vec<Spacing>; 2],
+    /// Obstacles.
+    pub items: Vec<Item>,
+    /// Slanted bonds.
+    pub slants: Vec<Slant>,
+}
+
+/// Free space between labels.
+const GAP: f64 = 9.0;
+/// A slanted bond rises at least this much for each unit it goes sideways.
+const RISE: f64 = 0.6;
+
+impl Metric {
+    /// Computes the places of all points.
+    pub fn solve(&self) -> Vec<Point> {
+        let mut place = [self.doubled(0), self.doubled(1)];
+        let mut measured = [false, false];
+        for axis in [0, 1, 0, 1] {
+            place[axis] = self.solve_axis(axis, &place, measured[1 - axis]);
+            measured[axis] = true;
+        }
+        let [x, y] = place;
+        x.into_iter().zip(y).map(|(x, y)| Point::new(x, y)).collect()
+    }
+
+    fn coordinate(&self, axis: usize, point: usize) -> i64 {
+        if axis == 0 { self.rough[point].0 } else { self.rough[point].1 }
+    }
+
+    fn doubled(&self, axis: usize) -> Vec<f64> {
+        (0..self.rough.len()).map(|point| 2.0 * self.coordinate(axis, point) as f64).collect()
+    }
+
+    fn ends(item: &Item, axis: usize) -> (usize, usize, f64, f64) {
+        if axis == 0 {
+            (item.across.0, item.across.1, item.reach.left, item.reach.right)
+        } else {
+            (item.down.0, item.down.1, item.reach.top, item.reach.bottom)
+        }
+    }
+
+    /// The rough interval of an item along an axis, in half columns.
+    fn rough_interval(&self, item: &Item, axis: usize) -> (f64, f64) {
+        let (low, high, ..) = Metric::ends(item, axis);
+        let inset = if item.open { 1.0 } else { 0.0 };
+        (2.0 * self.coordinate(axis, low) as f64 + inset, 2.0 * self.coordinate(axis, high) as f64 - inset)
+    }
+
+    fn solve_axis(&self, axis: usize, place: &[Vec<f64>; 2], measured: bool) -> Vec<f64> {
+        let count = self.rough.len();
+        let mut class: Vec<usize> = (0..count).collect();
+        for &(a, b) in &self.aligned[axis] {
+            let (a, b) = (find(&mut class, a), find(&mut class, b));
+            class[a.max(b)] = a.min(b);
+        }
+        let class: Vec<usize> = (0..count).map(|point| find(&mut class, point)).collect();
+        let mut lines = Lines::new(count);
+        for spacing in &self.spacings[axis] {
+            lines.keep(class[spacing.low], class[spacing.high], spacing.least);
+            lines.pull(class[spacing.low], class[spacing.high], spacing.pull);
+        }
+        if measured {
+            for slant in self.slants.iter().filter(|slant| slant.upright == (axis == 1)) {
+                let sideways = (place[1 - axis][slant.from] - place[1 - axis][slant.to]).abs();
+                let (low, high) = if self.coordinate(axis, slant.from) < self.coordinate(axis, slant.to) {
+                    (slant.from, slant.to)
+                } else {
+                    (slant.to, slant.from)
+                };
+                lines.keep(class[low], class[high], RISE * sideways);
+            }
+        }
+        self.keep_order(axis, place, measured, &class, &mut lines);
+        let mut order: Vec<usize> = (0..count).filter(|&point| class[point] == point).collect();
+        order.sort_by_key(|&point| (self.coordinate(axis, point), point));
+        let solved = lines.solve(&order);
+        (0..count).map(|point| solved[class[point]]).collect()
+    }
+
+    /// Adds a distance for every two items that see each other along the axis.
+    fn keep_order(&self, axis: usize, place: &[Vec<f64>; 2], measured: bool, class: &[usize], lines: &mut Lines) {
+        // The stretch each item covers on the other axis.
+        let margin = if measured { GAP - 0.5 } else { 0.0 };
+        let cover: Vec<(f64, f64)> = self
+            .items
+            .iter()
+            .map(|item| {
+                if measured {
+                    let (low, high, below, above) = Metric::ends(item, 1 - axis);
+                    let (low, high) = (place[1 - axis][low], place[1 - axis][high]);
+                    (low.min(high) + below, low.max(high) + above + margin)
+                } else {
+                    self.rough_interval(item, 1 - axis)
+                }
+            })
+            .collect();
+        let along: Vec<(f64, f64)> = self.items.iter().map(|item| self.rough_interval(item, axis)).collect();
+        // Bands keep the number of comparisons near the number of neighbours.
+        let least = cover.iter().map(|c| c.0).fold(f64::MAX, f64::min);
+        let most = cover.iter().map(|c| c.1).fold(f64::MIN, f64::max);
+        if self.items.is_empty() {
+            return;
+        }
+        let height = ((most - least) / (self.items.len() as f64).sqrt()).max(if measured { 40.0 } else { 2.0 });
+        let band = |value: f64| ((value - least) / height) as usize;
+        let mut bands: Vec<Vec<usize>> = vec![Vec::new(); band(most) + 1];
+        let mut sorted: Vec<usize> = (0..self.items.len()).collect();
+        sorted.sort_by(|&a, &b| {
+            let key = |item: usize| along[item].0 + along[item].1;
+            key(a).total_cmp(&key(b)).then(a.cmp(&b))
+        });
+        for item in sorted {
+            for index in band(cover[item].0)..=band(cover[item].1) {
+                bands[index].push(item);
+            }
+        }
+        for (index, members) in bands.iter().enumerate() {
+            let floor = least + index as f64 * height;
+            let ceiling = floor + height;
+            for (at, &second) in members.iter().enumerate() {
+                for &first in members[..at].iter().rev() {
+                    let meets = if measured {
+                        cover[first].0 < cover[second].1 && cover[second].0 < cover[first].1
+                    } else {
+                        cover[first].0 <= cover[second].1 && cover[second].0 <= cover[first].1
+                    };
+                    if !meets || along[first].1 >= along[second].0 {
+                        continue;
+                    }
+                    let (one, two) = (&self.items[first], &self.items[second]);
+                    if one.owners.iter().any(|owner| two.owners.contains(owner)) {
+                        continue;
+                    }
+                    let (_, low, _, above) = Metric::ends(one, axis);
+                    let (high, _, below, _) = Metric::ends(two, axis);
+                    if class[low] != class[high] {
+                        lines.keep(class[low], class[high], above - below + GAP);
+                    }
+                    // What hides everything behind it in this band ends the search.
+                    let stretch = (cover[second].0.max(floor), cover[second].1.min(ceiling));
+                    if cover[first].0 <= stretch.0 && cover[first].1 >= stretch.1 && one.owners.len() == 1 {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Lines along one axis with least distances and attractions.
+struct Lines {
+    /// For each line: a later line and the least distance to it.
+    after: Vec<Vec<(usize, f64)>>,
+    before: Vec<Vec<(usize, f64)>>,
+    pull_back: Vec<f64>,
+    pull_on: Vec<f64>,
+}
+
+impl Lines {
+    fn new(count: usize) -> Lines {
+        Lines {
+            after: vec![Vec::new(); count],
+            before: vec![Vec::new(); count],
+            pull_back: vec![0.0; count],
+            pull_on: vec![0.0; count],
+        }
+    }
+
+    fn keep(&mut self, low: usize, high: usize, least: f64) {
+        if low != high {
+            self.after[low].push((high, least));
+            self.before[high].push((low, least));
+        }
+    }
+
+    fn pull(&mut self, low: usize, high: usize, strength: f64) {
+        if low != high {
+            self.pull_on[low] += strength;
+            self.pull_back[high] += strength;
+        }
+    }
+
+    fn lowest(&self, line: usize, place: &[f64]) -> Option<f64> {
+        self.before[line].iter().map(|&(other, least)| place[other] + least).reduce(f64::max)
+    }
+
+    fn highest(&self, line: usize, place: &[f64]) -> Option<f64> {
+        self.after[line].iter().map(|&(other, least)| place[other] - least).reduce(f64::min)
+    }
+
+    /// Packs the lines, then lets each go where its attractions pull.
+    fn solve(&self, order: &[usize]) -> Vec<f64> {
+        let mut place = vec![0.0; self.after.len()];
+        for &line in order {
+            place[line] = self.lowest(line, &place).unwrap_or(0.0);
+        }
+        for _ in 0..2 {
+            for &line in order.iter().rev() {
+                if self.pull_on[line] >= self.pull_back[line]
+                    && self.pull_on[line] > 0.0
+                    && let Some(highest) = self.highest(line, &place)
+                {
+                    place[line] = highest;
+                }
+            }
+            for &line in order {
+                if self.pull_back[line] > self.pull_on[line]
+                    && let Some(lowest) = self.lowest(line, &place)
+                {
+                    place[line] = lowest;
+                }
+            }
+        }
+        // What is pulled equally to both sides stands in the middle.
+        for _ in 0..8 {
+            for &line in order {
+                if self.pull_back[line] == self.pull_on[line]
+                    && let (Some(low), Some(high)) = (self.lowest(line, &place), self.highest(line, &place))
+                {
+                    place[line] = (low + high) / 2.0;
+                }
+            }
+        }
+        place
+    }
+}

@@ -1,0 +1,320 @@
+//! The finished drawing as geometry: what stands where, before any format.
+
+use super::diagram::{Bond, Diagram, NodeKind, NodeStyle, Stroke};
+use super::font::text_width;
+use super::geometry::{Point, Rect, longest_segment};
+use super::index::Obstacles;
+use super::label::{Run, SMALL};
+use super::layout::Placement;
+use super::{DrawOptions, hull, route};
+
+/// Length of the half arrow along its bond.
+const ARROW: f64 = 11.0;
+/// How far the half arrow stands off.
+const BARB: f64 = 5.5;
+/// Half the length of a causal stroke.
+const HALF_STROKE: f64 = 6.5;
+/// Free space around the picture.
+const MARGIN: f64 = 14.0;
+
+/// A drawing, ready to be written as SVG.
+#[derive(Debug, Clone, Default)]
+pub struct Drawing {
+    /// The picture's title.
+    pub title: String,
+    /// Everything lies in here.
+    pub frame: Rect,
+    /// Boxes round submodels, outer ones first.
+    pub groups: Vec<DrawnGroup>,
+    /// Bonds.
+    pub bonds: Vec<DrawnBond>,
+    /// Signals.
+    pub signals: Vec<DrawnSignal>,
+    /// Elements and junctions.
+    pub nodes: Vec<DrawnNode>,
+}
+
+/// A drawn element, junction or signal.
+#[derive(Debug, Clone)]
+pub struct DrawnNode {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: NodeKind,
+    /// What makes it special.
+    pub style: NodeStyle,
+    /// Whether it is highlighted.
+    pub highlighted: bool,
+    /// Its place.
+    pub at: Point,
+    /// The box bonds end at.
+    pub main: Rect,
+    /// The box of the text beside it.
+    pub aside: Option<Rect>,
+    /// Its text.
+    pub runs: Vec<Run>,
+    /// The tooltip.
+    pub note: String,
+}
+
+/// A drawn bond.
+#[derive(Debug, Clone)]
+pub struct DrawnBond {
+    /// The node at its tail.
+    pub from: usize,
+    /// The node at its head.
+    pub to: usize,
+    /// Its line, from box to box.
+    pub way: Vec<Point>,
+    /// The free end of the half arrow's barb; its tip is the line's end.
+    pub barb: Point,
+    /// The ends of the causal stroke.
+    pub stroke: Option<(Point, Point)>,
+    /// Its number, effort and flow.
+    pub labels: Vec<(String, Rect)>,
+    /// Whether it is a vector bond.
+    pub bold: bool,
+    /// Whether it is highlighted.
+    pub highlighted: bool,
+    /// The tooltip.
+    pub note: String,
+}
+
+/// A drawn signal.
+#[derive(Debug, Clone)]
+pub struct DrawnSignal {
+    /// Its line, from box to box.
+    pub way: Vec<Point>,
+    /// Whether it is highlighted.
+    pub highlighted: bool,
+    /// The tooltip.
+    pub note: String,
+}
+
+/// A drawn box round a submodel.
+#[derive(Debug, Clone)]
+pub struct DrawnGroup {
+    /// The instance and its submodel.
+    pub name: String,
+    /// The outline.
+    pub outline: Vec<Point>,
+    /// Where the name stands.
+    pub label: Rect,
+}
+
+/// Builds the drawing of a placed diagram.
+pub fn build(diagram: &Diagram, placement: &Placement, options: &DrawOptions) -> Drawing {
+    let nodes: Vec<DrawnNode> = diagram
+        .nodes
+        .iter()
+        .zip(&placement.labels)
+        .zip(&placement.nodes)
+        .map(|((node, label), &at)| DrawnNode {
+            name: node.name.clone(),
+            kind: node.kind,
+            style: node.style,
+            highlighted: node.highlighted,
+            at,
+            main: label.main.moved(at),
+            aside: label.aside.map(|rect| rect.moved(at)),
+            runs: label
+                .runs
+                .iter()
+                .map(|run| Run { at: Point::new(run.at.x + at.x, run.at.y + at.y), ..run.clone() })
+                .collect(),
+            note: note(node),
+        })
+        .collect();
+    let mut obstacles = Obstacles::new();
+    for (index, node) in nodes.iter().enumerate() {
+        obstacles.add_box(node.main, index);
+        if let Some(aside) = node.aside {
+            obstacles.add_box(aside, index);
+        }
+    }
+    let mut bonds = Vec::with_capacity(diagram.bonds.len());
+    for (bond, way) in diagram.bonds.iter().zip(&placement.bonds) {
+        if bond.from != bond.to {
+            let drawn = draw_bond(diagram, bond, way, &nodes, &obstacles);
+            obstacles.add_way(&drawn.way, bond.from, bond.to);
+            bonds.push((bond, drawn));
+        }
+    }
+    let mut signals = Vec::with_capacity(diagram.signals.len());
+    for (signal, way) in diagram.signals.iter().zip(&placement.signals) {
+        if signal.from == signal.to {
+            continue;
+        }
+        let (from, to) = (&nodes[signal.from], &nodes[signal.to]);
+        let way = match &way[..] {
+            [] => route::signal(signal.from, signal.to, &nodes, &obstacles),
+            way => clip(way, from.main, to.main),
+        };
+        obstacles.add_way(&way, signal.from, signal.to);
+        signals.push(DrawnSignal {
+            way,
+            highlighted: signal.highlighted,
+            note: format!("signal {} → {}", from.name, to.name),
+        });
+    }
+    for (bond, drawn) in &mut bonds {
+        label_bond(bond, drawn, options, &mut obstacles);
+    }
+    let mut drawing = Drawing {
+        title: diagram.title.clone(),
+        frame: Rect::default(),
+        groups: Vec::new(),
+        bonds: bonds.into_iter().map(|(_, drawn)| drawn).collect(),
+        signals,
+        nodes,
+    };
+    if options.boxes {
+        drawing.groups = hull::groups(diagram, &drawing, &mut obstacles);
+    }
+    drawing.frame = frame(&drawing);
+    drawing
+}
+
+/// What the tooltip says of a node.
+fn note(node: &super::diagram::Node) -> String {
+    let mut note = node.name.clone();
+    if let Some(value) = &node.value {
+        note.push_str(" = ");
+        note.push_str(value);
+    }
+    for more in &node.note {
+        note.push('\n');
+        note.push_str(more);
+    }
+    note
+}
+
+/// Cuts a way from centre to centre at the two boxes.
+fn clip(way: &[Point], from: Rect, to: Rect) -> Vec<Point> {
+    let mut way = way.to_vec();
+    // Points inside a box (on the rim of a submodel's box, say) are no longer needed.
+    let inside = |rect: Rect, point: Point| {
+        let rect = rect.grown(0.01);
+        rect.left <= point.x && point.x <= rect.right && rect.top <= point.y && point.y <= rect.bottom
+    };
+    while way.len() > 2 && inside(from, way[1]) {
+        way.remove(0);
+    }
+    while way.len() > 2 && inside(to, way[way.len() - 2]) {
+        way.pop();
+    }
+    let last = way.len() - 1;
+    if last >= 1 {
+        let (start, end) = (from.exit(way[0], way[1]), to.exit(way[last], way[last - 1]));
+        way[0] = start;
+        way[last] = end;
+    }
+    way
+}
+
+fn draw_bond(diagram: &Diagram, bond: &Bond, way: &[Point], nodes: &[DrawnNode], obstacles: &Obstacles) -> DrawnBond {
+    let (from, to) = (&nodes[bond.from], &nodes[bond.to]);
+    let way = match way {
+        [] => route::bond(bond.from, bond.to, nodes, obstacles),
+        way => clip(way, from.main, to.main),
+    };
+    let last = way.len() - 1;
+    let (tip, back) = (way[last], way[last.saturating_sub(1)]);
+    let along = tip.direction(back);
+    let side = flow_side(back, tip);
+    let barb = tip.along(along, ARROW).along(side, BARB);
+    let bar = |end: Point, next: Point| {
+        let along = end.direction(next);
+        let across = Point::new(-along.y, along.x);
+        (end.along(across, HALF_STROKE), end.along(across, -HALF_STROKE))
+    };
+    let stroke = match bond.stroke {
+        Stroke::None => None,
+        Stroke::AtFrom => Some(bar(way[0], way[1.min(last)])),
+        Stroke::AtTo => Some(bar(tip, back)),
+    };
+    let end = |node: usize, port: Option<usize>| {
+        let name = &diagram.nodes[node].name;
+        port.map_or_else(|| name.clone(), |port| format!("{name}.{port}"))
+    };
+    DrawnBond {
+        from: bond.from,
+        to: bond.to,
+        barb,
+        stroke,
+        labels: Vec::new(),
+        bold: bond.bold,
+        highlighted: bond.highlighted,
+        note: format!("bond {}: {} → {}", bond.number, end(bond.from, bond.from_port), end(bond.to, bond.to_port)),
+        way,
+    }
+}
+
+/// The side of the flow: below a level bond, at the right of an upright one.
+pub fn flow_side(a: Point, b: Point) -> Point {
+    let along = a.direction(b);
+    let normal = Point::new(-along.y, along.x);
+    let level = along.x.abs() >= along.y.abs();
+    let wanted = if level { normal.y } else { normal.x };
+    if wanted >= 0.0 { normal } else { Point::new(-normal.x, -normal.y) }
+}
+
+/// Puts number, effort and flow where there is room along the bond.
+fn label_bond(bond: &Bond, drawn: &mut DrawnBond, options: &DrawOptions, obstacles: &mut Obstacles) {
+    let Some((a, b)) = longest_segment(&drawn.way) else { return };
+    let flow = flow_side(a, b);
+    let effort = Point::new(-flow.x, -flow.y);
+    let mut texts = Vec::new();
+    if options.variables {
+        texts.push((format!("e{}", subscript(bond.number)), effort));
+        texts.push((format!("f{}", subscript(bond.number)), flow));
+    } else if options.numbers {
+        texts.push((bond.number.to_string(), effort));
+    }
+    for (text, side) in texts {
+        let (width, height) = (text_width(&text, SMALL), SMALL);
+        // So far off that the box just clears the line.
+        let off = 3.0 + (width * side.x.abs() + height * side.y.abs()) / 2.0;
+        let mut best: Option<(f64, Rect)> = None;
+        for (turn, fraction) in
+            [(1.0, 0.5), (1.0, 0.4), (1.0, 0.6), (1.0, 0.3), (1.0, 0.7), (-1.0, 0.5), (-1.0, 0.35), (-1.0, 0.65)]
+        {
+            let centre = a.toward(b, fraction).along(side, off * turn);
+            let rect = Rect::centred(centre, width, height);
+            let cost = obstacles.cost(rect);
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, rect));
+            }
+            if cost == 0.0 {
+                break;
+            }
+        }
+        if let Some((_, rect)) = best {
+            obstacles.add_box(rect, usize::MAX);
+            drawn.labels.push((text, rect));
+        }
+    }
+}
+
+fn subscript(number: usize) -> String {
+    number
+        .to_string()
+        .chars()
+        .filter_map(|digit| digit.to_digit(10).and_then(|digit| char::from_u32(0x2080 + digit)))
+        .collect()
+}
+
+/// The box around everything, with a margin.
+fn frame(drawing: &Drawing) -> Rect {
+    let point = |point: Point| Rect::spanning(point, point);
+    let nodes = drawing.nodes.iter().flat_map(|node| [Some(node.main), node.aside]).flatten();
+    let bonds = drawing.bonds.iter().flat_map(|bond| {
+        let ends = bond.stroke.map(|(a, b)| Rect::spanning(a, b));
+        let labels = bond.labels.iter().map(|label| label.1);
+        bond.way.iter().copied().map(point).chain([point(bond.barb)]).chain(ends).chain(labels)
+    });
+    let signals = drawing.signals.iter().flat_map(|signal| signal.way.iter().copied().map(point));
+    let groups =
+        drawing.groups.iter().flat_map(|group| group.outline.iter().copied().map(point).chain([group.label]));
+    nodes.chain(bonds).chain(signals).chain(groups).reduce(Rect::union).unwrap_or_default().grown(MARGIN)
+}
