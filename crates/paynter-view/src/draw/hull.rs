@@ -9,30 +9,20 @@ use super::label::{LINE, SMALL};
 use super::scene::{DrawnGroup, Drawing};
 
 /// Air between members and outline.
-const AIR: f64 = 9.0;
+pub const AIR: f64 = 9.0;
 
 /// The outlines of all groups, outer ones first.
 pub fn groups(diagram: &Diagram, drawing: &Drawing, obstacles: &mut Obstacles) -> Vec<DrawnGroup> {
-    let depth = |mut group: usize| {
-        let mut depth = 0;
-        while let Some(parent) = diagram.groups[group].parent {
-            depth += 1;
-            group = parent;
-        }
-        depth
-    };
-    let height = |group: usize| {
-        let deepest =
-            (0..diagram.groups.len()).filter(|&other| within(diagram, Some(other), group)).map(depth).max();
-        deepest.unwrap_or(0) - depth(group)
-    };
+    let heights = heights(diagram, &depths(diagram));
     (0..diagram.groups.len())
         .filter_map(|group| {
             let member: Vec<bool> =
                 diagram.nodes.iter().map(|node| within(diagram, node.group, group)).collect();
-            let air = AIR * (1.0 + height(group) as f64 * 0.8);
+            let air = AIR * (1.0 + heights[group] as f64 * 0.8);
             let boxes = member_boxes(drawing, &member, air);
-            let all = boxes.iter().copied().reduce(Rect::union)?;
+            let mut all = boxes.iter().copied().reduce(Rect::union)?;
+            // Headroom for the name.
+            all.top -= LINE - 4.0;
             let strangers = drawing.nodes.iter().zip(&member).any(|(node, inside)| {
                 !inside
                     && (node.main.overlaps(all) || node.aside.is_some_and(|aside| aside.overlaps(all)))
@@ -46,8 +36,28 @@ pub fn groups(diagram: &Diagram, drawing: &Drawing, obstacles: &mut Obstacles) -
         .collect()
 }
 
+/// How many groups lie around each.
+pub fn depths(diagram: &Diagram) -> Vec<usize> {
+    let mut depths: Vec<usize> = Vec::with_capacity(diagram.groups.len());
+    for group in &diagram.groups {
+        depths.push(group.parent.and_then(|parent| depths.get(parent)).map_or(0, |depth| depth + 1));
+    }
+    depths
+}
+
+/// How many levels of groups each holds.
+pub fn heights(diagram: &Diagram, depths: &[usize]) -> Vec<usize> {
+    let mut heights = vec![0; depths.len()];
+    for index in (0..depths.len()).rev() {
+        if let Some(parent) = diagram.groups[index].parent {
+            heights[parent] = heights[parent].max(heights[index] + 1);
+        }
+    }
+    heights
+}
+
 /// Whether a group is another or lies inside it.
-fn within(diagram: &Diagram, mut group: Option<usize>, outer: usize) -> bool {
+pub fn within(diagram: &Diagram, mut group: Option<usize>, outer: usize) -> bool {
     while let Some(index) = group {
         if index == outer {
             return true;
@@ -156,6 +166,7 @@ fn name_place(name: &str, all: Rect, outline: &[Point], obstacles: &Obstacles) -
     let top = outline.iter().filter(|point| (point.y - all.top).abs() < 0.5);
     let left = top.map(|point| point.x).fold(f64::MAX, f64::min).min(all.right);
     [
+        Rect::new(left + 4.0, all.top, left + 4.0 + width, all.top + height),
         Rect::new(left, all.top - height, left + width, all.top),
         Rect::new(all.right - width, all.top - height, all.right, all.top),
         Rect::new(all.left, all.bottom, all.left + width, all.bottom + height),

@@ -13,6 +13,10 @@ pub const SMALL: f64 = 12.0;
 pub const LINE: f64 = 17.0;
 /// Free space between text and the end of a bond.
 const PAD: f64 = 3.0;
+/// The same at a junction, where up to four strokes come near.
+const JUNCTION_PAD: f64 = 6.0;
+/// Room beside a detector's sign inside its capsule.
+pub const CAPSULE: f64 = 4.0;
 /// Longer values are cut in the picture; the tooltip has them whole.
 const LONGEST_VALUE: usize = 28;
 /// Longer labels break before the value.
@@ -126,17 +130,17 @@ fn value(node: &Node, options: &DrawOptions) -> Option<String> {
 /// Lays out a node's text for the way its bonds meet it.
 pub fn label(node: &Node, bonds: usize, contact: Contact, options: &DrawOptions) -> Label {
     match node.kind {
-        NodeKind::Zero | NodeKind::One => centred_sign(&sign(node, options)),
+        NodeKind::Zero | NodeKind::One => centred_sign(&sign(node, options), JUNCTION_PAD),
         NodeKind::Signal | NodeKind::Submodel => boxed(node, options),
         _ if bonds > 1 => beside(node, contact, options),
         _ => inline(node, contact, options),
     }
 }
 
-fn centred_sign(text: &str) -> Label {
+fn centred_sign(text: &str, pad: f64) -> Label {
     let width = text_width(text, SIZE);
     Label {
-        main: Rect::centred(Point::default(), width + 2.0 * PAD, LINE),
+        main: Rect::centred(Point::default(), width + 2.0 * pad, LINE + pad - PAD),
         aside: None,
         runs: vec![Run { text: text.to_owned(), at: Point::new(-width / 2.0, 0.0), size: SIZE, sign: true }],
     }
@@ -166,7 +170,7 @@ fn boxed(node: &Node, options: &DrawOptions) -> Label {
 
 /// A sign in the line of its bonds, with the name and value beside it.
 fn beside(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
-    let mut label = centred_sign(&sign(node, options));
+    let mut label = centred_sign(&sign(node, options), PAD);
     let text = name(node);
     let mut lines = match value(node, options) {
         Some(value) if text_width(&text, SMALL) + text_width(&value, SMALL) > LONGEST_LINE * 0.7 => {
@@ -220,7 +224,9 @@ fn beside(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
 fn inline(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
     let sign = sign(node, options);
     let name = if node.name.is_empty() { String::new() } else { format!(":{}", name(node)) };
-    let (sign_width, name_width) = (text_width(&sign, SIZE), text_width(&name, SIZE));
+    // A detector's sign stands in a capsule, which needs room.
+    let capsule = if matches!(node.kind, NodeKind::De | NodeKind::Df) { CAPSULE } else { 0.0 };
+    let (sign_width, name_width) = (text_width(&sign, SIZE) + 2.0 * capsule, text_width(&name, SIZE));
     let gap = text_width(" ", SIZE);
     let value = value(node, options);
     let value_width = value.as_ref().map_or(0.0, |value| text_width(value, SIZE));
@@ -241,7 +247,7 @@ fn inline(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
         -sign_width / 2.0
     };
     let mut runs = vec![
-        Run { text: sign, at: Point::new(start, 0.0), size: SIZE, sign: true },
+        Run { text: sign, at: Point::new(start + capsule, 0.0), size: SIZE, sign: true },
         Run { text: name, at: Point::new(start + sign_width, 0.0), size: SIZE, sign: false },
     ];
     if let Some(text) = value {

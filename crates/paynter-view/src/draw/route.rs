@@ -51,7 +51,36 @@ fn best(from: usize, to: usize, nodes: &[DrawnNode], obstacles: &Obstacles, door
             }
         }
     }
+    for way in across(a, b) {
+        consider(way, 0.0);
+    }
     best.map_or_else(|| vec![a.at, b.at], |(_, way)| way)
+}
+
+/// Straight ways between boxes that face each other, level or upright.
+fn across(a: &DrawnNode, b: &DrawnNode) -> Vec<Vec<Point>> {
+    let (one, two) = (hull(a).grown(-3.0), hull(b).grown(-3.0));
+    let (one_out, two_out) = (hull(a), hull(b));
+    let mut ways = Vec::new();
+    let (top, bottom) = (one.top.max(two.top), one.bottom.min(two.bottom));
+    if top <= bottom {
+        let y = b.at.y.clamp(top, bottom);
+        if one_out.right < two_out.left {
+            ways.push(vec![Point::new(one_out.right, y), Point::new(two_out.left, y)]);
+        } else if two_out.right < one_out.left {
+            ways.push(vec![Point::new(one_out.left, y), Point::new(two_out.right, y)]);
+        }
+    }
+    let (left, right) = (one.left.max(two.left), one.right.min(two.right));
+    if left <= right {
+        let x = b.at.x.clamp(left, right);
+        if one_out.bottom < two_out.top {
+            ways.push(vec![Point::new(x, one_out.bottom), Point::new(x, two_out.top)]);
+        } else if two_out.bottom < one_out.top {
+            ways.push(vec![Point::new(x, one_out.top), Point::new(x, two_out.bottom)]);
+        }
+    }
+    ways
 }
 
 /// The point on a side of a node's box where a way may start.

@@ -3,7 +3,7 @@
 use super::diagram::{NodeKind, NodeStyle};
 use super::font::{FAMILY, FONT};
 use super::geometry::{Point, Rect};
-use super::label::SMALL;
+use super::label::{CAPSULE, SMALL};
 use super::scene::{DrawnBond, DrawnGroup, DrawnNode, DrawnSignal, Drawing};
 use std::fmt::Write;
 
@@ -270,7 +270,7 @@ fn write_node(out: &mut String, node: &DrawnNode) {
         // A detector's sign stands in a capsule, like a gauge.
         let width = super::font::text_width(&sign.text, sign.size);
         let centre = Point::new(sign.at.x + width / 2.0, sign.at.y);
-        write_box(out, "box", Rect::centred(centre, width + 5.0, sign.size + 3.0), 8.0);
+        write_box(out, "box", Rect::centred(centre, width + 2.0 * CAPSULE - 0.5, sign.size + 3.0), 8.0);
     }
     for run in &node.runs {
         let class = match (run.sign, run.size < 13.0) {

@@ -60,12 +60,16 @@ pub struct Metric {
     pub items: Vec<Item>,
     /// Slanted bonds.
     pub slants: Vec<Slant>,
+    /// Points that only follow others along an axis: as far on (true) or as far back as they may.
+    pub snug: [Vec<(usize, bool)>; 2],
 }
 
 /// Free space between labels.
 const GAP: f64 = 9.0;
 /// A slanted bond rises at least this much for each unit it goes sideways.
 const RISE: f64 = 0.6;
+/// Most sweeps in which lines find their middle.
+const SWEEPS: usize = 200;
 
 impl Metric {
     /// Computes the places of all points.
@@ -115,6 +119,13 @@ impl Metric {
         for spacing in &self.spacings[axis] {
             lines.keep(class[spacing.low], class[spacing.high], spacing.least);
             lines.pull(class[spacing.low], class[spacing.high], spacing.pull);
+        }
+        for &(point, on) in &self.snug[axis] {
+            if on {
+                lines.pull_on[class[point]] += 1.0;
+            } else {
+                lines.pull_back[class[point]] += 1.0;
+            }
         }
         if measured {
             for slant in self.slants.iter().filter(|slant| slant.upright == (axis == 1)) {
@@ -269,13 +280,24 @@ impl Lines {
             }
         }
         // What is pulled equally to both sides stands in the middle.
-        for _ in 0..8 {
-            for &line in order {
+        for sweep in 0..SWEEPS {
+            let mut moved = 0.0_f64;
+            let mut centre = |line: usize| {
                 if self.pull_back[line] == self.pull_on[line]
                     && let (Some(low), Some(high)) = (self.lowest(line, &place), self.highest(line, &place))
                 {
-                    place[line] = (low + high) / 2.0;
+                    let middle = (low + high) / 2.0;
+                    moved = moved.max((place[line] - middle).abs());
+                    place[line] = middle;
                 }
+            };
+            if sweep % 2 == 0 {
+                order.iter().for_each(|&line| centre(line));
+            } else {
+                order.iter().rev().for_each(|&line| centre(line));
+            }
+            if moved < 0.2 {
+                break;
             }
         }
         place

@@ -46,6 +46,11 @@ impl Network {
         self.arcs[arc + 1].room
     }
 
+    /// The cost of all flows.
+    pub fn cost(&self) -> i64 {
+        (0..self.arcs.len()).step_by(2).map(|arc| self.arcs[arc].cost * self.flow(arc)).sum()
+    }
+
     /// Sends every supply to where it is wanted; false where that is impossible.
     pub fn solve(&mut self) -> bool {
         let nodes = self.supply.len();

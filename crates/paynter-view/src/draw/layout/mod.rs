@@ -7,9 +7,11 @@
 
 mod compact;
 mod flow;
+mod groups;
 mod orthogonal;
 mod planar;
 mod sketch;
+mod spine;
 mod tree;
 
 use super::DrawOptions;
@@ -78,7 +80,13 @@ pub fn arrange(diagram: &Diagram, options: &DrawOptions) -> Placement {
             .zip(&part.nodes)
             .map(|(contact, &node)| label(&diagram.nodes[node], bond_count[node], contact, options))
             .collect();
-        let points = metric(&sketch, &labels, meanings, options).solve();
+        let signal: Vec<bool> =
+            part.nodes.iter().map(|&node| diagram.nodes[node].kind == NodeKind::Signal).collect();
+        let mut metric = metric(&sketch, &labels, &signal, meanings, options);
+        if options.boxes && !diagram.groups.is_empty() {
+            groups::add_groups(&mut metric, diagram, part, &sketch, &labels);
+        }
+        let points = metric.solve();
         for ((&node, label), &point) in part.nodes.iter().zip(labels).zip(&points) {
             placement.nodes[node] = point;
             placement.labels[node] = label;
@@ -222,12 +230,20 @@ fn label_room(options: &DrawOptions, upright: bool) -> (f64, f64) {
 }
 
 /// States the lengths a sketch must respect.
-fn metric(sketch: &Sketch, labels: &[Label], meanings: &[Meaning], options: &DrawOptions) -> Metric {
+fn metric(
+    sketch: &Sketch,
+    labels: &[Label],
+    signal: &[bool],
+    meanings: &[Meaning],
+    options: &DrawOptions,
+) -> Metric {
     let mut metric = Metric { rough: sketch.points.clone(), ..Metric::default() };
     let nodes = labels.len();
     let main = |point: usize| labels.get(point).map_or(Rect::default(), |label| label.main);
     for (node, label) in labels.iter().enumerate() {
-        for rect in [Some(label.main), label.aside].into_iter().flatten() {
+        // Arrows of signals end at their boxes from any side.
+        let main = if signal[node] { label.main.grown(9.0) } else { label.main };
+        for rect in [Some(main), label.aside].into_iter().flatten() {
             metric.items.push(Item {
                 across: (node, node),
                 down: (node, node),
@@ -333,7 +349,8 @@ fn add_slant(metric: &mut Metric, a: usize, b: usize, upright: bool, from: Rect,
         metric.spacings[usize::from(side.is_vertical())].push(Spacing { low, high, least, pull });
     };
     space(ahead, reach(from, ahead) + BOND * 0.85 + reach(to, ahead.opposite()), 1.0);
-    space(aside, reach(to, aside.opposite()) + 5.0, 1.0);
+    // Beside each other under an upright fan, far enough apart at the root of a level one.
+    space(aside, reach(to, aside.opposite()) + if upright { 5.0 } else { 14.0 }, 1.0);
     let (left, right) = if bx > ax { (a, b) } else { (b, a) };
     let (top, bottom) = if by > ay { (a, b) } else { (b, a) };
     let mut owners = vec![a, b];
@@ -371,6 +388,14 @@ fn add_ring(metric: &mut Metric, sketch: &Sketch, ring: &sketch::Ring, label: &L
         let b = ring.rim[(index + 1) % ring.rim.len()];
         if let Some(side) = heading(rough(a), rough(b)) {
             add_straight(metric, a, b, side, RIM);
+        }
+    }
+    for &point in &ring.rim {
+        let (x, y) = rough(point);
+        let on_top_or_bottom = y == rough(down.0).1 || y == rough(down.1).1;
+        let on_left_or_right = x == rough(across.0).0 || x == rough(across.1).0;
+        if on_top_or_bottom != on_left_or_right {
+            metric.slants.push(Slant { from: centre, to: point, upright: on_top_or_bottom });
         }
     }
     let mut owners = ring.rim.clone();

@@ -15,6 +15,8 @@ pub struct Wish {
     pub straight: bool,
     /// Number of branches that will be attached.
     pub branches: usize,
+    /// Two edges between which the backbone passes straight.
+    pub through: Option<(usize, usize)>,
 }
 
 /// A vertex drawn as a rectangle.
@@ -37,9 +39,13 @@ pub struct Shape {
     pub routes: Vec<Vec<usize>>,
     /// The vertices that have no point of their own.
     pub cages: Vec<Cage>,
+    /// What its bends and turns cost.
+    pub cost: i64,
 }
 
 const BEND: i64 = 8;
+/// A turn of the backbone costs more than two bends beside it.
+const TURN: i64 = 20;
 const DEAR: i64 = 1_000;
 
 /// Computes the shape of an embedded core.
@@ -67,7 +73,8 @@ pub fn shape(embedding: &Embedding, wishes: &[Wish]) -> Option<Shape> {
             route
         })
         .collect();
-    Some(Shape { points: grid.points, routes, cages: cages.into_iter().map(|cage| cage.plain).collect() })
+    let cages = cages.into_iter().map(|cage| cage.plain).collect();
+    Some(Shape { points: grid.points, routes, cages, cost: corners.cost })
 }
 
 struct RawCage {
@@ -177,6 +184,7 @@ struct Corners {
     turns: Vec<Vec<i64>>,
     /// Left turns along each edge (negative: right turns).
     bends: Vec<i64>,
+    cost: i64,
 }
 
 /// Finds angles and bends of least cost.
@@ -193,6 +201,15 @@ fn bend(embedding: &Embedding, wishes: &[Wish], cages: &[RawCage]) -> Option<Cor
         rigid[cage.edges.clone()].fill(true);
         inner[cage.face] = true;
     }
+    // The original edge that each edge is a piece of.
+    let mut origin = vec![usize::MAX; embedding.edges.len()];
+    for (edge, chain) in embedding.chains.iter().enumerate() {
+        for &half in chain {
+            origin[half / 2] = edge;
+        }
+    }
+    let on_spine: std::collections::BTreeSet<usize> =
+        wishes.iter().filter_map(|wish| wish.through).flat_map(|(one, two)| [one, two]).collect();
     let node_of_face = |face: usize| embedding.vertices + face;
     let mut network = Network::new(embedding.vertices + faces);
     for (vertex, &degree) in degree.iter().enumerate() {
@@ -206,22 +223,15 @@ fn bend(embedding: &Embedding, wishes: &[Wish], cages: &[RawCage]) -> Option<Cor
         let outside = face == embedding.outer;
         network.add_supply(node_of_face(face), -(list.len() as i64) + if outside { -4 } else { 4 });
         let mut of_face = Vec::with_capacity(list.len());
-        for &half in list {
+        for (at, &half) in list.iter().enumerate() {
             face_of[half] = face;
             let vertex = embedding.head(half);
             let wish = wishes.get(vertex).copied().unwrap_or_default();
             let mut of_corner = Vec::new();
             let rooms = if inner[face] { 1 } else { 4 - degree[vertex] };
+            let edges = (origin[half / 2], origin[list[(at + 1) % list.len()] / 2]);
             for unit in 0..rooms {
-                // A straight two-port first, then corners; branches want to look outside.
-                let cost = match (degree[vertex], unit) {
-                    (2, 0) => 0,
-                    (2, _) if wish.straight => 4,
-                    (2, _) => 1,
-                    (3, _) if wish.branches > 0 && !outside => 2,
-                    (3, _) => i64::from(!outside),
-                    _ => 0,
-                };
+                let cost = corner_cost(wish, edges, degree[vertex], unit, outside);
                 of_corner.push(network.add_arc(vertex, node_of_face(face), 1, cost));
             }
             of_face.push(of_corner);
@@ -231,7 +241,11 @@ fn bend(embedding: &Embedding, wishes: &[Wish], cages: &[RawCage]) -> Option<Cor
     let mut bend_arcs = Vec::with_capacity(embedding.edges.len());
     for (edge, &stiff) in rigid.iter().enumerate() {
         let (left, right) = (node_of_face(face_of[2 * edge]), node_of_face(face_of[2 * edge + 1]));
-        let cost = if stiff { DEAR } else { BEND };
+        let cost = match stiff {
+            true => DEAR,
+            false if on_spine.contains(&origin[edge]) => TURN,
+            false => BEND,
+        };
         let room = 4 * embedding.edges.len() as i64;
         bend_arcs
             .push((network.add_arc(left, right, room, cost), network.add_arc(right, left, room, cost)));
@@ -244,7 +258,30 @@ fn bend(embedding: &Embedding, wishes: &[Wish], cages: &[RawCage]) -> Option<Cor
         .map(|face| face.iter().map(|corner| 1 - corner.iter().map(|&arc| network.flow(arc)).sum::<i64>()).collect())
         .collect();
     let bends = bend_arcs.iter().map(|&(one, two)| network.flow(one) - network.flow(two)).collect();
-    Some(Corners { turns, bends })
+    Some(Corners { turns, bends, cost: network.cost() })
+}
+
+/// What it costs to widen a corner by a quarter turn for the first or second time.
+fn corner_cost(wish: Wish, edges: (usize, usize), degree: i64, unit: i64, outside: bool) -> i64 {
+    if let Some((one, two)) = wish.through {
+        let between = edges == (one, two) || edges == (two, one);
+        return match degree {
+            2 if unit > 0 => TURN,
+            3 if !between => TURN,
+            _ => 0,
+        };
+    }
+    match (degree, unit) {
+        // Two branches and more want an outer corner, where two directions are free.
+        (2, _) if wish.branches > 1 && outside => 0,
+        (2, 0) if wish.branches > 1 => 1,
+        (2, 0) => 0,
+        (2, _) if wish.straight || (wish.branches > 0 && !outside) => 4,
+        (2, _) => 1,
+        (3, _) if wish.branches > 0 && !outside => 2,
+        (3, _) => i64::from(!outside),
+        _ => 0,
+    }
 }
 
 /// Edges as straight pieces with known turns between them.
@@ -484,7 +521,7 @@ mod tests {
     /// Every route is right-angled, no two routes cross or overlap, points are distinct.
     fn check(vertices: usize, edges: &[(usize, usize)]) -> (usize, Shape) {
         let embedding = embed(vertices, edges);
-        let wishes = vec![Wish { straight: false, branches: 1 }; vertices];
+        let wishes = vec![Wish { branches: 1, ..Wish::default() }; vertices];
         let shape = shape(&embedding, &wishes).expect("a shape");
         let mut bends = 0;
         let mut pieces = Vec::new();

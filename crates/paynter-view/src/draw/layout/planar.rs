@@ -98,7 +98,7 @@ fn spanning_tree(adjacent: &[Vec<(usize, usize)>], edges: usize) -> Vec<bool> {
 }
 
 /// Splits the edges into blocks (Tarjan's depth-first search, with its own stack).
-fn biconnected_blocks(adjacent: &[Vec<(usize, usize)>], edges: usize) -> Vec<Vec<usize>> {
+pub fn biconnected_blocks(adjacent: &[Vec<(usize, usize)>], edges: usize) -> Vec<Vec<usize>> {
     let count = adjacent.len();
     let (mut depth, mut low) = (vec![usize::MAX; count], vec![usize::MAX; count]);
     let mut used = vec![false; edges];

@@ -4,7 +4,7 @@
 use super::super::diagram::{Diagram, NodeKind};
 use super::super::label::Side;
 use super::orthogonal::{self, Shape, Wish};
-use super::planar;
+use super::{planar, spine};
 use super::tree::{Forest, Slot};
 
 /// An edge of the layout graph: a bond, or the arrow of a signal that hangs on one node.
@@ -99,6 +99,8 @@ struct Core {
     points: Vec<(i64, i64)>,
     /// Cages, with `vertex` an index into `nodes`.
     cages: Vec<orthogonal::Cage>,
+    /// Whether it has loops, so that outside and inside differ.
+    looped: bool,
 }
 
 /// The best path through a tree: long, along the power, from a source to a load.
@@ -112,6 +114,7 @@ fn backbone(part: &Part, adjacent: &[Vec<(usize, usize)>], kind: &impl Fn(usize)
             NodeKind::Se | NodeKind::Sf if starts == outward => 9,
             NodeKind::Se | NodeKind::Sf => 7,
             NodeKind::Signal => -20,
+            NodeKind::I => 3,
             NodeKind::R | NodeKind::Sw | NodeKind::De | NodeKind::Df | NodeKind::Submodel => 2,
             _ => 1,
         }
@@ -193,7 +196,7 @@ fn path_grid(path: Vec<usize>, part: &Part, adjacent: &[Vec<(usize, usize)>]) ->
         path.len()
     } else {
         // Rows are about three times as far apart as columns.
-        let rows = ((path.len() as f64) / 6.0).sqrt().round().max(2.0);
+        let rows = ((path.len() as f64) / 4.0).sqrt().round().max(2.0);
         ((path.len() as f64) / rows).ceil() as usize
     };
     let points = (0..path.len())
@@ -212,7 +215,7 @@ fn path_grid(path: Vec<usize>, part: &Part, adjacent: &[Vec<(usize, usize)>]) ->
             Some((edge, points.to_vec()))
         })
         .collect();
-    Core { nodes: path, routes, points, cages: Vec::new() }
+    Core { nodes: path, routes, points, cages: Vec::new(), looped: false }
 }
 
 /// Embeds the core and turns it so that power runs from left to right.
@@ -232,22 +235,65 @@ fn core_grid(
         .collect();
     let ends: Vec<(usize, usize)> =
         edges.iter().map(|&edge| (index[part.edges[edge].from], index[part.edges[edge].to])).collect();
-    let wishes: Vec<Wish> = nodes
+    let mut wishes: Vec<Wish> = nodes
         .iter()
         .map(|&node| Wish {
             straight: !kind(node).is_junction(),
             branches: adjacent[node].iter().filter(|(_, other)| !in_core[*other]).count(),
+            through: None,
         })
         .collect();
-    let embedding = planar::embed(nodes.len(), &ends);
-    let mut shape = orthogonal::shape(&embedding, &wishes)?;
+    let depth: Vec<usize> = nodes.iter().map(|&node| branch_depth(node, adjacent, in_core, kind)).collect();
+    for (vertex, through) in spine::through(nodes.len(), &ends, &depth) {
+        wishes[vertex].through = Some(through);
+    }
+    let mut embedding = planar::embed(nodes.len(), &ends);
+    // The face outside decides much of the looks: of the longest faces, the one with the cheapest shape.
+    let mut faces: Vec<usize> = (0..embedding.faces.len()).collect();
+    faces.sort_by_key(|&face| (std::cmp::Reverse(embedding.faces[face].len()), face));
+    faces.truncate(if ends.len() <= 60 { 12 } else if ends.len() <= 300 { 3 } else { 1 });
+    let mut best: Option<Shape> = None;
+    for face in faces {
+        embedding.outer = face;
+        if let Some(shape) = orthogonal::shape(&embedding, &wishes)
+            && best.as_ref().is_none_or(|best| shape.cost < best.cost)
+        {
+            best = Some(shape);
+        }
+    }
+    let mut shape = best?;
     turn(&mut shape, part, adjacent, &nodes, &edges, in_core, kind);
     Some(Core {
         nodes,
         routes: edges.into_iter().zip(shape.routes).collect(),
         points: shape.points,
         cages: shape.cages,
+        looped: true,
     })
+}
+
+/// How deep the branches at a core node reach: 0 for plain elements, 1 for a source.
+fn branch_depth(
+    node: usize,
+    adjacent: &[Vec<(usize, usize)>],
+    in_core: &[bool],
+    kind: &impl Fn(usize) -> NodeKind,
+) -> usize {
+    let mut deepest = 0;
+    let mut open: Vec<(usize, usize, usize)> = Vec::new();
+    for &(edge, other) in adjacent[node].iter().filter(|(_, other)| !in_core[*other]) {
+        if kind(other).is_source() {
+            deepest = deepest.max(1);
+        }
+        open.push((other, edge, 0));
+    }
+    while let Some((at, entry, depth)) = open.pop() {
+        deepest = deepest.max(depth);
+        open.extend(
+            adjacent[at].iter().filter(|&&(edge, _)| edge != entry).map(|&(edge, other)| (other, edge, depth + 1)),
+        );
+    }
+    deepest
 }
 
 /// Chooses the best of the eight ways to turn and mirror the core.
@@ -421,7 +467,7 @@ fn hang_on_core(
         let mut free: Vec<(Side, i64)> = Side::ALL
             .into_iter()
             .filter(|&side| !taken[at][side as usize])
-            .map(|side| (side, sight(core.points[at], side, &pieces)))
+            .map(|side| (side, if core.looped { sight(core.points[at], side, &pieces) } else { 0 }))
             .collect();
         if free.is_empty() {
             hang_in_corners(&children, forest);
@@ -437,7 +483,7 @@ fn hang_on_core(
         });
         let mut groups: Vec<(Side, Vec<usize>)> = free.iter().map(|&(side, _)| (side, Vec::new())).collect();
         let (sideways, rest): (Vec<usize>, Vec<usize>) =
-            children.into_iter().partition(|&child| feeds(child) && kind(child).is_source());
+            children.into_iter().partition(|&child| feeds(child) && (kind(child).is_source() || weight[child] > 1));
         for child in sideways {
             let west = groups.iter().position(|(side, group)| *side == Side::West && group.is_empty());
             let chosen = west.unwrap_or_else(|| emptiest(&groups));
