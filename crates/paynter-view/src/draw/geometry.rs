@@ -112,7 +112,10 @@ impl Rect {
 
     /// Whether the interiors meet.
     pub fn overlaps(self, other: Rect) -> bool {
-        self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
     }
 
     /// Whether a segment passes through the interior.

@@ -6,7 +6,7 @@ use super::font::text_width;
 use super::geometry::{Point, Rect};
 use super::index::Obstacles;
 use super::label::{LINE, SMALL};
-use super::scene::{DrawnGroup, Drawing};
+use super::scene::{Drawing, DrawnGroup};
 
 /// Air between members and outline.
 pub const AIR: f64 = 9.0;
@@ -24,8 +24,7 @@ pub fn groups(diagram: &Diagram, drawing: &Drawing, obstacles: &mut Obstacles) -
             // Headroom for the name.
             all.top -= LINE - 4.0;
             let strangers = drawing.nodes.iter().zip(&member).any(|(node, inside)| {
-                !inside
-                    && (node.main.overlaps(all) || node.aside.is_some_and(|aside| aside.overlaps(all)))
+                !inside && (node.main.overlaps(all) || node.aside.is_some_and(|aside| aside.overlaps(all)))
             });
             let outline = if strangers { outline(&boxes) } else { corners(all) };
             let name = format!("{} : {}", diagram.groups[group].name, diagram.groups[group].model);

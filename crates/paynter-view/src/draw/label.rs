@@ -149,8 +149,9 @@ fn centred_sign(text: &str, pad: f64) -> Label {
 /// A box with the text inside.
 fn boxed(node: &Node, options: &DrawOptions) -> Label {
     let mut lines = vec![(node.name.clone(), true)];
-    if let Some(value) = value(node, options) {
-        lines.push((value, false));
+    match (&node.value, node.kind) {
+        (Some(model), NodeKind::Submodel) => lines.push((format!(": {model}"), false)),
+        _ => lines.extend(value(node, options).map(|value| (value, false))),
     }
     let (pad, size) = if node.kind == NodeKind::Submodel { (12.0, SIZE) } else { (7.0, SMALL) };
     let width = lines.iter().map(|(text, _)| text_width(text, size)).fold(0.0, f64::max);
@@ -256,7 +257,12 @@ fn inline(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
         } else {
             Point::new(start + sign_width + name_width + gap, 0.0)
         };
-        runs.push(Run { text, at: Point::new(if broken { start } else { at.x }, at.y), size: SIZE, sign: false });
+        runs.push(Run {
+            text,
+            at: Point::new(if broken { start } else { at.x }, at.y),
+            size: SIZE,
+            sign: false,
+        });
     }
     runs.retain(|run| !run.text.is_empty());
     let bottom = LINE / 2.0 + if broken { LINE } else { 0.0 };

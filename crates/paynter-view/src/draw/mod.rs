@@ -6,6 +6,7 @@
 //! the causal stroke stands at the end where effort enters the element.
 
 mod diagram;
+mod fold;
 mod font;
 mod geometry;
 mod hull;
@@ -13,15 +14,18 @@ mod index;
 mod label;
 mod layout;
 mod png;
+mod positions;
 mod route;
 mod scene;
 mod svg;
 
 pub use diagram::{Bond, Diagram, Group, Node, NodeKind, NodeStyle, SignalArrow, Stroke};
+pub use fold::Fold;
 pub use font::{FAMILY, FONT, text_width};
 pub use geometry::{Point, Rect, segments_cross};
 pub use label::Run;
 pub use png::{PngError, png};
+pub use positions::Positions;
 pub use scene::{Drawing, DrawnBond, DrawnGroup, DrawnNode, DrawnSignal, flow_side};
 pub use svg::{SvgStyle, Theme, svg};
 
@@ -38,16 +42,33 @@ pub struct DrawOptions {
     pub variables: bool,
     /// Boxes round submodels.
     pub boxes: bool,
+    /// Submodels as single boxes.
+    pub fold: Fold,
 }
 
 impl Default for DrawOptions {
     fn default() -> DrawOptions {
-        DrawOptions { letters: false, values: true, numbers: false, variables: false, boxes: false }
+        DrawOptions {
+            letters: false,
+            values: true,
+            numbers: false,
+            variables: false,
+            boxes: false,
+            fold: Fold::Automatic,
+        }
     }
 }
 
 /// Places and draws a diagram.
 pub fn draw(diagram: &Diagram, options: &DrawOptions) -> Drawing {
-    let placement = layout::arrange(diagram, options);
-    scene::build(diagram, &placement, options)
+    draw_at(diagram, options, &Positions::default())
+}
+
+/// Places and draws a diagram, with some places chosen by a person; see
+/// [`Positions::unknown`] for names that no longer stand for anything.
+pub fn draw_at(diagram: &Diagram, options: &DrawOptions, positions: &Positions) -> Drawing {
+    let folded = fold::fold(diagram, options.fold);
+    let mut placement = layout::arrange(&folded, options);
+    positions.apply(&folded, &mut placement, options);
+    scene::build(&folded, &placement, options)
 }

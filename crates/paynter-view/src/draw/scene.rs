@@ -182,7 +182,7 @@ fn note(node: &super::diagram::Node) -> String {
         note.push_str(" = ");
         note.push_str(value);
     }
-    for more in &node.note {
+    if let Some(more) = &node.note {
         note.push('\n');
         note.push_str(more);
     }
@@ -212,7 +212,13 @@ fn clip(way: &[Point], from: Rect, to: Rect) -> Vec<Point> {
     way
 }
 
-fn draw_bond(diagram: &Diagram, bond: &Bond, way: &[Point], nodes: &[DrawnNode], obstacles: &Obstacles) -> DrawnBond {
+fn draw_bond(
+    diagram: &Diagram,
+    bond: &Bond,
+    way: &[Point],
+    nodes: &[DrawnNode],
+    obstacles: &Obstacles,
+) -> DrawnBond {
     let (from, to) = (&nodes[bond.from], &nodes[bond.to]);
     let way = match way {
         [] => route::bond(bond.from, bond.to, nodes, obstacles),
@@ -245,7 +251,12 @@ fn draw_bond(diagram: &Diagram, bond: &Bond, way: &[Point], nodes: &[DrawnNode],
         labels: Vec::new(),
         bold: bond.bold,
         highlighted: bond.highlighted,
-        note: format!("bond {}: {} → {}", bond.number, end(bond.from, bond.from_port), end(bond.to, bond.to_port)),
+        note: format!(
+            "bond {}: {} → {}",
+            bond.number,
+            end(bond.from, bond.from_port),
+            end(bond.to, bond.to_port)
+        ),
         way,
     }
 }
@@ -276,9 +287,8 @@ fn label_bond(bond: &Bond, drawn: &mut DrawnBond, options: &DrawOptions, obstacl
         // So far off that the box just clears the line.
         let off = 3.0 + (width * side.x.abs() + height * side.y.abs()) / 2.0;
         let mut best: Option<(f64, Rect)> = None;
-        for (turn, fraction) in
-            [(1.0, 0.5), (1.0, 0.4), (1.0, 0.6), (1.0, 0.3), (1.0, 0.7), (-1.0, 0.5), (-1.0, 0.35), (-1.0, 0.65)]
-        {
+        let places = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.15, 0.85].map(|fraction| (1.0, fraction));
+        for (turn, fraction) in places.into_iter().chain([(-1.0, 0.5), (-1.0, 0.35), (-1.0, 0.65)]) {
             let centre = a.toward(b, fraction).along(side, off * turn);
             let rect = Rect::centred(centre, width, height);
             let cost = obstacles.cost(rect);

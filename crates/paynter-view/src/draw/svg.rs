@@ -4,7 +4,7 @@ use super::diagram::{NodeKind, NodeStyle};
 use super::font::{FAMILY, FONT};
 use super::geometry::{Point, Rect};
 use super::label::{CAPSULE, SMALL};
-use super::scene::{DrawnBond, DrawnGroup, DrawnNode, DrawnSignal, Drawing};
+use super::scene::{Drawing, DrawnBond, DrawnGroup, DrawnNode, DrawnSignal};
 use std::fmt::Write;
 
 /// Light or dark.
@@ -231,7 +231,10 @@ pub(super) fn head(way: &[Point]) -> String {
     let along = tip.direction(*back);
     let across = Point::new(-along.y, along.x);
     let base = tip.along(along, 8.0);
-    format!("<path class=\"head\" d=\"{}Z\"/>", path(&[*tip, base.along(across, 3.0), base.along(across, -3.0)]))
+    format!(
+        "<path class=\"head\" d=\"{}Z\"/>",
+        path(&[*tip, base.along(across, 3.0), base.along(across, -3.0)])
+    )
 }
 
 fn write_node(out: &mut String, node: &DrawnNode) {
@@ -260,7 +263,8 @@ fn write_node(out: &mut String, node: &DrawnNode) {
     if node.highlighted {
         write_box(out, "halo", node.main, 6.0);
     }
-    let framed = node.style != NodeStyle::Normal || matches!(node.kind, NodeKind::Submodel | NodeKind::Signal);
+    let framed =
+        node.style != NodeStyle::Normal || matches!(node.kind, NodeKind::Submodel | NodeKind::Signal);
     if framed {
         let round = if node.kind == NodeKind::Signal { 7.0 } else { 2.0 };
         write_box(out, "box", node.main, round);
@@ -340,7 +344,8 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0_u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
+        let word =
+            chunk.iter().fold(0_u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
         for index in 0..4 {
             let digit = (word >> (18 - 6 * index)) & 63;
             out.push(if index <= chunk.len() { DIGITS[digit as usize] as char } else { '=' });

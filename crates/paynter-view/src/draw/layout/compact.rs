@@ -146,7 +146,14 @@ impl Metric {
     }
 
     /// Adds a distance for every two items that see each other along the axis.
-    fn keep_order(&self, axis: usize, place: &[Vec<f64>; 2], measured: bool, class: &[usize], lines: &mut Lines) {
+    fn keep_order(
+        &self,
+        axis: usize,
+        place: &[Vec<f64>; 2],
+        measured: bool,
+        class: &[usize],
+        lines: &mut Lines,
+    ) {
         // The stretch each item covers on the other axis.
         let margin = if measured { GAP - 0.5 } else { 0.0 };
         let cover: Vec<(f64, f64)> = self
@@ -169,7 +176,8 @@ impl Metric {
         if self.items.is_empty() {
             return;
         }
-        let height = ((most - least) / (self.items.len() as f64).sqrt()).max(if measured { 40.0 } else { 2.0 });
+        let height =
+            ((most - least) / (self.items.len() as f64).sqrt()).max(if measured { 40.0 } else { 2.0 });
         let band = |value: f64| ((value - least) / height) as usize;
         let mut bands: Vec<Vec<usize>> = vec![Vec::new(); band(most) + 1];
         let mut sorted: Vec<usize> = (0..self.items.len()).collect();
@@ -178,8 +186,8 @@ impl Metric {
             key(a).total_cmp(&key(b)).then(a.cmp(&b))
         });
         for item in sorted {
-            for index in band(cover[item].0)..=band(cover[item].1) {
-                bands[index].push(item);
+            for members in &mut bands[band(cover[item].0)..=band(cover[item].1)] {
+                members.push(item);
             }
         }
         for (index, members) in bands.iter().enumerate() {

@@ -6,6 +6,7 @@
 //! backbone in the core's place.
 
 mod compact;
+mod core;
 mod flow;
 mod groups;
 mod orthogonal;
@@ -184,8 +185,10 @@ fn parts(diagram: &Diagram) -> Vec<(Part, Vec<Meaning>)> {
 fn contacts(part: &Part, sketch: &Sketch) -> Vec<Contact> {
     let mut contacts = vec![Contact::default(); part.nodes.len()];
     for (edge, route) in part.edges.iter().zip(&sketch.routes) {
-        for (node, hop) in [(edge.from, route.first().zip(route.get(1))), (edge.to, route.last().zip(route.iter().rev().nth(1)))]
-        {
+        for (node, hop) in [
+            (edge.from, route.first().zip(route.get(1))),
+            (edge.to, route.last().zip(route.iter().rev().nth(1))),
+        ] {
             let Some((&here, &next)) = hop else { continue };
             match heading(sketch.points[here], sketch.points[next]) {
                 Some(side) => contacts[node].sides[side as usize] = true,
@@ -240,6 +243,12 @@ fn metric(
     let mut metric = Metric { rough: sketch.points.clone(), ..Metric::default() };
     let nodes = labels.len();
     let main = |point: usize| labels.get(point).map_or(Rect::default(), |label| label.main);
+    let labelled = options.numbers || options.variables;
+    // Labels along a bond stand clear of the text beside its ends.
+    let ending = |point: usize| match labels.get(point) {
+        Some(Label { main, aside: Some(aside), .. }) if labelled => main.union(*aside),
+        _ => main(point),
+    };
     for (node, label) in labels.iter().enumerate() {
         // Arrows of signals end at their boxes from any side.
         let main = if signal[node] { label.main.grown(9.0) } else { label.main };
@@ -258,7 +267,8 @@ fn metric(
     let mut upright_fan = vec![true; sketch.points.len()];
     let bend_before: Vec<Option<usize>> = bends_before(sketch, nodes);
     for (members, upright) in &sketch.fans {
-        let firsts: Vec<usize> = members.iter().map(|&member| bend_before[member].unwrap_or(member)).collect();
+        let firsts: Vec<usize> =
+            members.iter().map(|&member| bend_before[member].unwrap_or(member)).collect();
         let all: Vec<usize> = members.iter().chain(&firsts).copied().collect();
         for &point in &firsts {
             fellows[point] = all.clone();
@@ -286,19 +296,20 @@ fn metric(
             match heading(sketch.points[a], sketch.points[b]) {
                 Some(side) => {
                     let visible = match (a < nodes, b < nodes) {
-                        (true, true) if options.numbers || options.variables => LABELLED_BOND,
+                        (true, true) if labelled => LABELLED_BOND,
                         (true, true) => BOND,
                         (false, false) => ELBOW,
                         _ if in_ring[a] != usize::MAX || in_ring[b] != usize::MAX => BOND,
                         _ => STUB,
                     };
-                    let least = reach(main(a), side) + visible + reach(main(b), side.opposite());
+                    let least = reach(ending(a), side) + visible + reach(ending(b), side.opposite());
                     add_straight(&mut metric, a, b, side, least);
                     let room = if is_bond { label_room(options, side.is_vertical()) } else { (5.0, 5.0) };
                     add_piece(&mut metric, a, b, side, room);
                 }
                 None => {
-                    let (a, b) = if fellows[b].is_empty() && !fellows[a].is_empty() { (b, a) } else { (a, b) };
+                    let (a, b) =
+                        if fellows[b].is_empty() && !fellows[a].is_empty() { (b, a) } else { (a, b) };
                     add_slant(&mut metric, a, b, upright_fan[b], main(a), main(b), &fellows[b]);
                 }
             }
@@ -339,7 +350,15 @@ fn add_piece(metric: &mut Metric, a: usize, b: usize, side: Side, (before, after
     metric.items.push(Item { across, down, reach, owners: vec![a, b], open: false });
 }
 
-fn add_slant(metric: &mut Metric, a: usize, b: usize, upright: bool, from: Rect, to: Rect, fellows: &[usize]) {
+fn add_slant(
+    metric: &mut Metric,
+    a: usize,
+    b: usize,
+    upright: bool,
+    from: Rect,
+    to: Rect,
+    fellows: &[usize],
+) {
     let ((ax, ay), (bx, by)) = (metric.rough[a], metric.rough[b]);
     let level = if bx > ax { Side::East } else { Side::West };
     let plumb = if by > ay { Side::South } else { Side::North };
@@ -377,10 +396,9 @@ fn add_ring(metric: &mut Metric, sketch: &Sketch, ring: &sketch::Ring, label: &L
     let across = extreme(|point| point.0);
     let down = extreme(|point| point.1);
     let centre = ring.centre;
-    for (axis, low, high, before, after) in [
-        (0, across.0, across.1, -rect.left, rect.right),
-        (1, down.0, down.1, -rect.top, rect.bottom),
-    ] {
+    for (axis, low, high, before, after) in
+        [(0, across.0, across.1, -rect.left, rect.right), (1, down.0, down.1, -rect.top, rect.bottom)]
+    {
         metric.spacings[axis].push(Spacing { low, high: centre, least: before, pull: 1.0 });
         metric.spacings[axis].push(Spacing { low: centre, high, least: after, pull: 1.0 });
     }

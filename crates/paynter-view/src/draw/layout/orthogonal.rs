@@ -6,7 +6,7 @@
 //! point on its rim for each bond and each branch; the element stands inside.
 
 use super::flow::Network;
-use super::planar::{Embedding, Half};
+use super::planar::Embedding;
 
 /// What the shape should know of a vertex.
 #[derive(Debug, Clone, Copy, Default)]
@@ -247,15 +247,16 @@ fn bend(embedding: &Embedding, wishes: &[Wish], cages: &[RawCage]) -> Option<Cor
             false => BEND,
         };
         let room = 4 * embedding.edges.len() as i64;
-        bend_arcs
-            .push((network.add_arc(left, right, room, cost), network.add_arc(right, left, room, cost)));
+        bend_arcs.push((network.add_arc(left, right, room, cost), network.add_arc(right, left, room, cost)));
     }
     if !network.solve() {
         return None;
     }
     let turns = arcs
         .iter()
-        .map(|face| face.iter().map(|corner| 1 - corner.iter().map(|&arc| network.flow(arc)).sum::<i64>()).collect())
+        .map(|face| {
+            face.iter().map(|corner| 1 - corner.iter().map(|&arc| network.flow(arc)).sum::<i64>()).collect()
+        })
         .collect();
     let bends = bend_arcs.iter().map(|&(one, two)| network.flow(one) - network.flow(two)).collect();
     Some(Corners { turns, bends, cost: network.cost() })
@@ -379,7 +380,10 @@ fn orient(turned: &Turned) -> Option<Vec<Contour>> {
     let mut places = std::collections::BTreeMap::new();
     for (face, list) in turned.faces.iter().enumerate() {
         for at in 0..list.len() {
-            places.entry((list[at].0, list[(at + 1) % list.len()].0)).or_insert_with(Vec::new).push((face, at));
+            places
+                .entry((list[at].0, list[(at + 1) % list.len()].0))
+                .or_insert_with(Vec::new)
+                .push((face, at));
         }
     }
     // Parallel straight edges share end points: pair them in the order of their faces.
@@ -531,10 +535,13 @@ mod tests {
                 assert!((a.0 == b.0) != (a.1 == b.1), "{a:?} {b:?}");
                 pieces.push((a, b));
             }
-            bends += route.windows(3).filter(|w| {
-                let [a, b, c] = [shape.points[w[0]], shape.points[w[1]], shape.points[w[2]]];
-                !((a.0 == b.0 && b.0 == c.0) || (a.1 == b.1 && b.1 == c.1))
-            }).count();
+            bends += route
+                .windows(3)
+                .filter(|w| {
+                    let [a, b, c] = [shape.points[w[0]], shape.points[w[1]], shape.points[w[2]]];
+                    !((a.0 == b.0 && b.0 == c.0) || (a.1 == b.1 && b.1 == c.1))
+                })
+                .count();
         }
         for (index, &(a, b)) in pieces.iter().enumerate() {
             for &(c, d) in &pieces[..index] {

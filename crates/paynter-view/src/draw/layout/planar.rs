@@ -59,7 +59,11 @@ pub fn embed(vertices: usize, edges: &[(usize, usize)]) -> Embedding {
 }
 
 /// The faces of every block, or an edge that cannot be embedded.
-fn embed_blocks(vertices: usize, edges: &[(usize, usize)], kept: &[bool]) -> Result<Vec<Vec<Vec<Half>>>, usize> {
+fn embed_blocks(
+    vertices: usize,
+    edges: &[(usize, usize)],
+    kept: &[bool],
+) -> Result<Vec<Vec<Vec<Half>>>, usize> {
     let mut adjacent = vec![Vec::new(); vertices];
     for (edge, &(u, v)) in edges.iter().enumerate() {
         if kept[edge] {
@@ -320,7 +324,8 @@ impl<'a> Block<'a> {
 
     /// The faces that hold every attachment of a fragment.
     fn admissible(&self, fragment: &Fragment) -> Vec<usize> {
-        let Some(first) = fragment.attachments.iter().min_by_key(|&&vertex| self.faces_of[vertex].len()) else {
+        let Some(first) = fragment.attachments.iter().min_by_key(|&&vertex| self.faces_of[vertex].len())
+        else {
             return Vec::new();
         };
         self.faces_of[*first]

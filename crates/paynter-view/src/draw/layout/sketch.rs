@@ -4,8 +4,8 @@
 use super::super::diagram::{Diagram, NodeKind};
 use super::super::label::Side;
 use super::orthogonal::{self, Shape, Wish};
-use super::{planar, spine};
 use super::tree::{Forest, Slot};
+use super::{planar, spine};
 
 /// An edge of the layout graph: a bond, or the arrow of a signal that hangs on one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +47,6 @@ pub struct Sketch {
     pub fans: Vec<(Vec<usize>, bool)>,
 }
 
-/// Nodes along the backbone beyond which it turns back in rows.
-const LONGEST_ROW: usize = 30;
-
 /// Draws a part roughly.
 pub fn sketch(diagram: &Diagram, part: &Part) -> Sketch {
     let count = part.nodes.len();
@@ -60,305 +57,12 @@ pub fn sketch(diagram: &Diagram, part: &Part) -> Sketch {
     }
     let kind = |node: usize| diagram.nodes[part.nodes[node]].kind;
     let in_core = peel(&adjacent);
-    let core = if in_core.contains(&true) {
-        core_grid(part, &adjacent, &in_core, &kind)
-    } else {
-        None
-    };
+    let core = if in_core.contains(&true) { core_grid(part, &adjacent, &in_core, &kind) } else { None };
     let core = match core {
         Some(core) => core,
         None => path_grid(backbone(part, &adjacent, &kind), part, &adjacent),
     };
     attach(part, &adjacent, core, &kind)
-}
-
-/// Marks what is left after all trees have been peeled off.
-fn peel(adjacent: &[Vec<(usize, usize)>]) -> Vec<bool> {
-    let mut degree: Vec<usize> = adjacent.iter().map(Vec::len).collect();
-    let mut kept = vec![true; adjacent.len()];
-    let mut open: Vec<usize> = (0..adjacent.len()).filter(|&node| degree[node] <= 1).collect();
-    while let Some(node) = open.pop() {
-        kept[node] = false;
-        for &(_, other) in &adjacent[node] {
-            degree[other] -= 1;
-            if kept[other] && degree[other] == 1 {
-                open.push(other);
-            }
-        }
-    }
-    kept
-}
-
-/// The core or backbone on its grid.
-struct Core {
-    /// The part's nodes that belong to it.
-    nodes: Vec<usize>,
-    /// For every core edge its index in the part and its points.
-    routes: Vec<(usize, Vec<usize>)>,
-    /// Grid places: core nodes first, in their order, then bends and rims.
-    points: Vec<(i64, i64)>,
-    /// Cages, with `vertex` an index into `nodes`.
-    cages: Vec<orthogonal::Cage>,
-    /// Whether it has loops, so that outside and inside differ.
-    looped: bool,
-}
-
-/// The best path through a tree: long, along the power, from a source to a load.
-fn backbone(part: &Part, adjacent: &[Vec<(usize, usize)>], kind: &impl Fn(usize) -> NodeKind) -> Vec<usize> {
-    let count = adjacent.len();
-    // How much a node is worth as the path's beginning or end.
-    let worth = |node: usize, starts: bool| {
-        let Some(&(edge, _)) = adjacent[node].first().filter(|_| adjacent[node].len() == 1) else { return 0 };
-        let outward = part.edges[edge].from == node;
-        match kind(node) {
-            NodeKind::Se | NodeKind::Sf if starts == outward => 9,
-            NodeKind::Se | NodeKind::Sf => 7,
-            NodeKind::Signal => -20,
-            NodeKind::I => 3,
-            NodeKind::R | NodeKind::Sw | NodeKind::De | NodeKind::Df | NodeKind::Submodel => 2,
-            _ => 1,
-        }
-    };
-    let step = |edge: usize, towards: usize| if part.edges[edge].to == towards { 12 } else { 8 };
-    // Parents first.
-    let mut parent = vec![None; count];
-    let mut order = vec![0];
-    let mut at = 0;
-    while let Some(&node) = order.get(at) {
-        at += 1;
-        for &(edge, other) in &adjacent[node] {
-            if parent[node] != Some((edge, other)) && other != 0 && parent[other].is_none() {
-                parent[other] = Some((edge, node));
-                order.push(other);
-            }
-        }
-    }
-    // Best path that ends at a node from below, and best that starts there; the two best children each.
-    let mut into = vec![(0_i64, None::<usize>); count];
-    let mut out = vec![(0_i64, None::<usize>); count];
-    let mut best: Option<(i64, usize, Option<usize>, Option<usize>)> = None;
-    for &node in order.iter().rev() {
-        let alone = adjacent[node].len() <= 1;
-        let mut ins = vec![(if alone { worth(node, true) } else { 0 }, None)];
-        let mut outs = vec![(if alone { worth(node, false) } else { 0 }, None)];
-        for &(edge, other) in &adjacent[node] {
-            if parent[other] == Some((edge, node)) {
-                ins.push((into[other].0 + step(edge, node), Some(other)));
-                outs.push((out[other].0 + step(edge, other), Some(other)));
-            }
-        }
-        for &(gain_in, first) in &ins {
-            for &(gain_out, last) in &outs {
-                if (first.is_none() || first != last) && best.is_none_or(|(value, ..)| gain_in + gain_out > value)
-                {
-                    best = Some((gain_in + gain_out, node, first, last));
-                }
-            }
-            if ins.len() > 40 {
-                break;
-            }
-        }
-        let first_best = |list: &[(i64, Option<usize>)]| {
-            list.iter().copied().reduce(|a, b| if b.0 > a.0 { b } else { a }).unwrap_or((0, None))
-        };
-        into[node] = first_best(&ins);
-        out[node] = first_best(&outs);
-        if ins.len() > 40 {
-            // A hub: the best way in with the best way out that differs from it.
-            let way_in = into[node];
-            let rest: Vec<_> = outs.iter().copied().filter(|way| way.1.is_none() || way.1 != way_in.1).collect();
-            let way_out = first_best(&rest);
-            if best.is_none_or(|(value, ..)| way_in.0 + way_out.0 > value) {
-                best = Some((way_in.0 + way_out.0, node, way_in.1, way_out.1));
-            }
-        }
-    }
-    let Some((_, top, first, last)) = best else { return vec![0] };
-    let mut path = Vec::new();
-    let mut at = first;
-    while let Some(node) = at {
-        path.push(node);
-        at = into[node].1;
-    }
-    path.reverse();
-    path.push(top);
-    let mut at = last;
-    while let Some(node) = at {
-        path.push(node);
-        at = out[node].1;
-    }
-    path
-}
-
-/// Lays a path out straight, or in rows to and fro where it is very long.
-fn path_grid(path: Vec<usize>, part: &Part, adjacent: &[Vec<(usize, usize)>]) -> Core {
-    let row = if path.len() <= LONGEST_ROW {
-        path.len()
-    } else {
-        // Rows are about three times as far apart as columns.
-        let rows = ((path.len() as f64) / 4.0).sqrt().round().max(2.0);
-        ((path.len() as f64) / rows).ceil() as usize
-    };
-    let points = (0..path.len())
-        .map(|index| {
-            let (line, at) = (index / row, index % row);
-            let column = if line % 2 == 0 { at } else { row - 1 - at };
-            (column as i64, line as i64)
-        })
-        .collect();
-    let routes = path
-        .windows(2)
-        .enumerate()
-        .filter_map(|(index, pair)| {
-            let &(edge, _) = adjacent[pair[0]].iter().find(|&&(_, other)| other == pair[1])?;
-            let points = if part.edges[edge].from == pair[0] { [index, index + 1] } else { [index + 1, index] };
-            Some((edge, points.to_vec()))
-        })
-        .collect();
-    Core { nodes: path, routes, points, cages: Vec::new(), looped: false }
-}
-
-/// Embeds the core and turns it so that power runs from left to right.
-fn core_grid(
-    part: &Part,
-    adjacent: &[Vec<(usize, usize)>],
-    in_core: &[bool],
-    kind: &impl Fn(usize) -> NodeKind,
-) -> Option<Core> {
-    let nodes: Vec<usize> = (0..in_core.len()).filter(|&node| in_core[node]).collect();
-    let mut index = vec![usize::MAX; in_core.len()];
-    for (at, &node) in nodes.iter().enumerate() {
-        index[node] = at;
-    }
-    let edges: Vec<usize> = (0..part.edges.len())
-        .filter(|&edge| in_core[part.edges[edge].from] && in_core[part.edges[edge].to])
-        .collect();
-    let ends: Vec<(usize, usize)> =
-        edges.iter().map(|&edge| (index[part.edges[edge].from], index[part.edges[edge].to])).collect();
-    let mut wishes: Vec<Wish> = nodes
-        .iter()
-        .map(|&node| Wish {
-            straight: !kind(node).is_junction(),
-            branches: adjacent[node].iter().filter(|(_, other)| !in_core[*other]).count(),
-            through: None,
-        })
-        .collect();
-    let depth: Vec<usize> = nodes.iter().map(|&node| branch_depth(node, adjacent, in_core, kind)).collect();
-    for (vertex, through) in spine::through(nodes.len(), &ends, &depth) {
-        wishes[vertex].through = Some(through);
-    }
-    let mut embedding = planar::embed(nodes.len(), &ends);
-    // The face outside decides much of the looks: of the longest faces, the one with the cheapest shape.
-    let mut faces: Vec<usize> = (0..embedding.faces.len()).collect();
-    faces.sort_by_key(|&face| (std::cmp::Reverse(embedding.faces[face].len()), face));
-    faces.truncate(if ends.len() <= 60 { 12 } else if ends.len() <= 300 { 3 } else { 1 });
-    let mut best: Option<Shape> = None;
-    for face in faces {
-        embedding.outer = face;
-        if let Some(shape) = orthogonal::shape(&embedding, &wishes)
-            && best.as_ref().is_none_or(|best| shape.cost < best.cost)
-        {
-            best = Some(shape);
-        }
-    }
-    let mut shape = best?;
-    turn(&mut shape, part, adjacent, &nodes, &edges, in_core, kind);
-    Some(Core {
-        nodes,
-        routes: edges.into_iter().zip(shape.routes).collect(),
-        points: shape.points,
-        cages: shape.cages,
-        looped: true,
-    })
-}
-
-/// How deep the branches at a core node reach: 0 for plain elements, 1 for a source.
-fn branch_depth(
-    node: usize,
-    adjacent: &[Vec<(usize, usize)>],
-    in_core: &[bool],
-    kind: &impl Fn(usize) -> NodeKind,
-) -> usize {
-    let mut deepest = 0;
-    let mut open: Vec<(usize, usize, usize)> = Vec::new();
-    for &(edge, other) in adjacent[node].iter().filter(|(_, other)| !in_core[*other]) {
-        if kind(other).is_source() {
-            deepest = deepest.max(1);
-        }
-        open.push((other, edge, 0));
-    }
-    while let Some((at, entry, depth)) = open.pop() {
-        deepest = deepest.max(depth);
-        open.extend(
-            adjacent[at].iter().filter(|&&(edge, _)| edge != entry).map(|&(edge, other)| (other, edge, depth + 1)),
-        );
-    }
-    deepest
-}
-
-/// Chooses the best of the eight ways to turn and mirror the core.
-fn turn(
-    shape: &mut Shape,
-    part: &Part,
-    adjacent: &[Vec<(usize, usize)>],
-    nodes: &[usize],
-    edges: &[usize],
-    in_core: &[bool],
-    kind: &impl Fn(usize) -> NodeKind,
-) {
-    // Which way a branch of the core carries power: 1 in, -1 out.
-    let mut feeds = Vec::new();
-    for (at, &node) in nodes.iter().enumerate() {
-        for &(edge, other) in &adjacent[node] {
-            if !in_core[other] {
-                let weight = if kind(other).is_source() || adjacent[other].len() > 1 { 3 } else { 0 };
-                feeds.push((at, if part.edges[edge].to == node { weight } else { -weight }));
-            }
-        }
-    }
-    let maps: [fn((i64, i64)) -> (i64, i64); 8] = [
-        |(x, y)| (x, y),
-        |(x, y)| (x, -y),
-        |(x, y)| (-x, y),
-        |(x, y)| (-x, -y),
-        |(x, y)| (y, x),
-        |(x, y)| (y, -x),
-        |(x, y)| (-y, x),
-        |(x, y)| (-y, -x),
-    ];
-    let caged: Vec<usize> = shape.cages.iter().map(|cage| cage.vertex).collect();
-    let score = |map: fn((i64, i64)) -> (i64, i64)| {
-        let points: Vec<(i64, i64)> = shape.points.iter().map(|&point| map(point)).collect();
-        let span = |values: &mut dyn Iterator<Item = i64>| {
-            let (low, high) = values.fold((i64::MAX, i64::MIN), |(low, high), value| (low.min(value), high.max(value)));
-            high - low
-        };
-        let width = span(&mut points.iter().map(|point| point.0));
-        let height = span(&mut points.iter().map(|point| point.1));
-        let mut value = if width >= height { 2 * edges.len() as i64 } else { 0 };
-        for route in &shape.routes {
-            if let (Some(&first), Some(&last)) = (route.first(), route.last()) {
-                let forward = (points[last].0 - points[first].0).signum();
-                value += 4 * forward + (points[last].1 - points[first].1).signum();
-            }
-        }
-        let middle = points.iter().map(|point| point.0).sum::<i64>() / points.len().max(1) as i64;
-        for &(at, feed) in &feeds {
-            if !caged.contains(&at) {
-                value -= feed * (points[at].0 - middle).signum() * 4;
-            }
-        }
-        value
-    };
-    let mut best = 0;
-    for index in 1..maps.len() {
-        if score(maps[index]) > score(maps[best]) {
-            best = index;
-        }
-    }
-    for point in &mut shape.points {
-        *point = maps[best](*point);
-    }
 }
 
 /// Hangs the branches on the core and gives every point its row and column.
@@ -482,22 +186,27 @@ fn hang_on_core(
             (std::cmp::Reverse(sight), !side.is_vertical(), side != first, side as usize)
         });
         let mut groups: Vec<(Side, Vec<usize>)> = free.iter().map(|&(side, _)| (side, Vec::new())).collect();
-        let (sideways, rest): (Vec<usize>, Vec<usize>) =
-            children.into_iter().partition(|&child| feeds(child) && (kind(child).is_source() || weight[child] > 1));
+        let (sideways, rest): (Vec<usize>, Vec<usize>) = children
+            .into_iter()
+            .partition(|&child| feeds(child) && (kind(child).is_source() || weight[child] > 1));
         for child in sideways {
             let west = groups.iter().position(|(side, group)| *side == Side::West && group.is_empty());
             let chosen = west.unwrap_or_else(|| emptiest(&groups));
             groups[chosen].1.push(child);
         }
         for child in rest {
-            let chosen = emptiest(&groups);
+            let east = groups
+                .iter()
+                .position(|(side, group)| *side == Side::East && group.is_empty() && weight[child] > 1);
+            let chosen = east.unwrap_or_else(|| emptiest(&groups));
             groups[chosen].1.push(child);
         }
         for (side, mut group) in groups {
             group.sort_unstable();
             // The heaviest of an odd group goes straight.
             if group.len() % 2 == 1
-                && let Some(heavy) = group.iter().copied().max_by_key(|&child| (weight[child], std::cmp::Reverse(child)))
+                && let Some(heavy) =
+                    group.iter().copied().max_by_key(|&child| (weight[child], std::cmp::Reverse(child)))
                 && weight[heavy] > 1
             {
                 group.retain(|&child| child != heavy);
@@ -532,8 +241,11 @@ fn toward(a: (i64, i64), b: (i64, i64)) -> Side {
     }
 }
 
+/// A level or upright piece between two places.
+type Piece = ((i64, i64), (i64, i64));
+
 /// How far one sees from a point before a piece of the core blocks the view.
-fn sight(from: (i64, i64), side: Side, pieces: &[((i64, i64), (i64, i64))]) -> i64 {
+fn sight(from: (i64, i64), side: Side, pieces: &[Piece]) -> i64 {
     let (dx, dy) = side.step();
     let mut nearest = 1_000;
     for &(a, b) in pieces {
@@ -598,7 +310,8 @@ fn place(
         let centre = core.nodes[cage.vertex];
         let xs = || cage.rim.iter().map(|&point| absolute[point].0);
         let ys = || cage.rim.iter().map(|&point| absolute[point].1);
-        let middle = |low: Option<i64>, high: Option<i64>| (low.unwrap_or(0) + high.unwrap_or(0)).div_euclid(2);
+        let middle =
+            |low: Option<i64>, high: Option<i64>| (low.unwrap_or(0) + high.unwrap_or(0)).div_euclid(2);
         sketch.points[centre] = (middle(xs().min(), xs().max()), middle(ys().min(), ys().max()));
         sketch.rings.push(Ring { centre, rim: cage.rim.iter().map(|&point| point_of[point]).collect() });
     }
@@ -667,7 +380,13 @@ fn directed(edge: Edge, mut route: Vec<usize>) -> Vec<usize> {
 }
 
 /// The positions of the grid's lines along one axis, sorted by grid coordinate.
-fn lines(points: &[(i64, i64)], room: &[[i64; 4]], axis: usize, before: Side, after: Side) -> Vec<(i64, i64)> {
+fn lines(
+    points: &[(i64, i64)],
+    room: &[[i64; 4]],
+    axis: usize,
+    before: Side,
+    after: Side,
+) -> Vec<(i64, i64)> {
     let coordinate = |point: &(i64, i64)| if axis == 0 { point.0 } else { point.1 };
     let mut need = std::collections::BTreeMap::new();
     for (point, room) in points.iter().zip(room) {

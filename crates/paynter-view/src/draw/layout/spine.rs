@@ -74,6 +74,9 @@ mod tests {
         let mut edges: Vec<_> = square(0).chain(square(4)).chain(square(8)).collect();
         edges.extend([(2, 4), (6, 8)]);
         let spine = through(12, &edges, &[0; 12]);
-        assert!(spine.iter().any(|entry| entry.0 == 4) && spine.iter().any(|entry| entry.0 == 6), "{spine:?}");
+        assert!(
+            spine.iter().any(|entry| entry.0 == 4) && spine.iter().any(|entry| entry.0 == 6),
+            "{spine:?}"
+        );
     }
 }

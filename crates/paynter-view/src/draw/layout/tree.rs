@@ -167,7 +167,8 @@ impl Forest {
 
     /// Sideways places of a fan's children, in the order of their lanes.
     fn laterals(&self, group: &[usize], side: Side) -> Vec<i64> {
-        let (low, high) = if side.is_vertical() { (Side::West, Side::East) } else { (Side::North, Side::South) };
+        let (low, high) =
+            if side.is_vertical() { (Side::West, Side::East) } else { (Side::North, Side::South) };
         let lane = |child: usize| self.slot[child].map_or(0, |slot| slot.lane);
         let mut result = vec![0; group.len()];
         let middle = group.iter().position(|&child| lane(child) == 0);

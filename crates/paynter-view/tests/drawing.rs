@@ -1,0 +1,368 @@
+//! What a lecturer may expect of a drawing, checked from its geometry.
+
+mod gallery;
+
+use gallery::{cells, chain, diagram, long_chain, mesh, star};
+use paynter_view::draw::{
+    Bond, Diagram, DrawOptions, Drawing, Fold, Node, NodeKind, Point, Positions, Rect, Stroke, SvgStyle,
+    Theme, draw, draw_at, flow_side, png, segments_cross, svg,
+};
+
+fn option_sets() -> Vec<DrawOptions> {
+    let plain = DrawOptions::default();
+    vec![
+        plain.clone(),
+        DrawOptions { numbers: true, ..plain.clone() },
+        DrawOptions { variables: true, letters: true, ..plain.clone() },
+        DrawOptions { boxes: true, values: false, ..plain },
+    ]
+}
+
+/// Every piece of text with the nodes it belongs to.
+fn texts(drawing: &Drawing) -> Vec<(String, Rect, Vec<usize>)> {
+    let mut texts = Vec::new();
+    for (index, node) in drawing.nodes.iter().enumerate() {
+        texts.push((node.name.clone(), node.main, vec![index]));
+        texts.extend(node.aside.map(|aside| (format!("{} beside", node.name), aside, vec![])));
+    }
+    for bond in &drawing.bonds {
+        texts.extend(
+            bond.labels.iter().map(|(text, rect)| (format!("{text} of {}", bond.note), *rect, vec![])),
+        );
+    }
+    texts.extend(drawing.groups.iter().map(|group| (group.name.clone(), group.label, vec![])));
+    texts
+}
+
+fn check_labels(drawing: &Drawing) {
+    let texts = texts(drawing);
+    for (index, (name, rect, _)) in texts.iter().enumerate() {
+        let rect = rect.grown(-0.5);
+        for (other, theirs, _) in &texts[..index] {
+            assert!(!rect.overlaps(*theirs), "{}: {name} over {other}", drawing.title);
+        }
+    }
+    let ways = drawing.bonds.iter().map(|bond| (&bond.way, vec![bond.from, bond.to], &bond.note));
+    for (way, ends, note) in ways {
+        for (name, rect, nodes) in &texts {
+            let own = nodes.iter().any(|node| ends.contains(node));
+            let rect = if own { rect.grown(-1.5) } else { rect.grown(-0.5) };
+            let hit = way.windows(2).any(|pair| rect.crossed_by(pair[0], pair[1]));
+            assert!(!hit, "{}: {note} runs over {name}", drawing.title);
+        }
+    }
+    for group in &drawing.groups {
+        let frame = group.outline.iter().map(|&point| Rect::spanning(point, point)).reduce(Rect::union);
+        assert!(frame.is_some_and(|frame| frame.width() > 20.0), "{}: {}", drawing.title, group.name);
+    }
+}
+
+fn crossings(drawing: &Drawing) -> usize {
+    let pieces: Vec<(usize, Point, Point)> = drawing
+        .bonds
+        .iter()
+        .enumerate()
+        .flat_map(|(index, bond)| bond.way.windows(2).map(move |pair| (index, pair[0], pair[1])))
+        .collect();
+    let mut count = 0;
+    for (index, &(bond, a, b)) in pieces.iter().enumerate() {
+        for &(other, c, d) in &pieces[..index] {
+            count += usize::from(bond != other && segments_cross(a, b, c, d));
+        }
+    }
+    count
+}
+
+#[test]
+fn no_text_covers_another_or_a_bond() {
+    for options in option_sets() {
+        for diagram in gallery::all() {
+            check_labels(&draw(&diagram, &options));
+        }
+    }
+}
+
+#[test]
+fn planar_graphs_are_drawn_without_crossings() {
+    for diagram in gallery::all() {
+        let count = crossings(&draw(&diagram, &DrawOptions::default()));
+        let allowed = usize::from(diagram.title == "crossing");
+        assert_eq!(count, allowed, "{}", diagram.title);
+    }
+}
+
+#[test]
+fn arrows_and_strokes_stand_at_their_ends() {
+    let on_border = |rect: Rect, point: Point| {
+        let inside = rect.grown(0.6);
+        let within = inside.left <= point.x
+            && point.x <= inside.right
+            && inside.top <= point.y
+            && point.y <= inside.bottom;
+        let core = rect.grown(-0.6);
+        within
+            && !(core.left < point.x && point.x < core.right && core.top < point.y && point.y < core.bottom)
+    };
+    for mut diagram in gallery::all() {
+        for (index, bond) in diagram.bonds.iter_mut().enumerate() {
+            bond.stroke = [Stroke::AtFrom, Stroke::AtTo, Stroke::None][index % 3];
+        }
+        let drawing = draw(&diagram, &DrawOptions { fold: Fold::Never, ..DrawOptions::default() });
+        for (bond, drawn) in diagram.bonds.iter().zip(&drawing.bonds) {
+            let name = format!("{}: {}", diagram.title, drawn.note);
+            let (tail, tip) = (drawn.way[0], drawn.way[drawn.way.len() - 1]);
+            assert!(on_border(drawing.nodes[bond.from].main, tail), "{name} starts at {tail:?}");
+            assert!(on_border(drawing.nodes[bond.to].main, tip), "{name} ends at {tip:?}");
+            // The barb points back from the tip, on the side of the flow.
+            let back = drawn.way[drawn.way.len() - 2];
+            let side = flow_side(back, tip);
+            let (dx, dy) = (drawn.barb.x - tip.x, drawn.barb.y - tip.y);
+            assert!(dx * side.x + dy * side.y > 3.0, "{name}: barb on the side of effort");
+            assert!((back.x - tip.x) * dx + (back.y - tip.y) * dy > 0.0, "{name}: barb ahead of the tip");
+            let (end, next) = match bond.stroke {
+                Stroke::None => {
+                    assert!(drawn.stroke.is_none(), "{name}");
+                    continue;
+                }
+                Stroke::AtFrom => (tail, drawn.way[1]),
+                Stroke::AtTo => (tip, back),
+            };
+            let (a, b) = drawn.stroke.expect("a stroke");
+            assert!(a.toward(b, 0.5).distance(end) < 1e-6, "{name}: stroke at the wrong end");
+            let across = (b.x - a.x) * (next.x - end.x) + (b.y - a.y) * (next.y - end.y);
+            assert!(across.abs() < 1e-6, "{name}: stroke not square");
+        }
+    }
+}
+
+#[test]
+fn flows_stand_below_and_at_the_right() {
+    let p = Point::new;
+    for (b, side) in [
+        (p(9.0, 0.0), p(0.0, 1.0)),
+        (p(-9.0, 0.0), p(0.0, 1.0)),
+        (p(0.0, 9.0), p(1.0, 0.0)),
+        (p(0.0, -9.0), p(1.0, 0.0)),
+    ] {
+        assert!(flow_side(p(0.0, 0.0), b).distance(side) < 1e-9);
+    }
+}
+
+#[test]
+fn the_backbone_is_straight_and_power_flows_to_the_right() {
+    for (title, names) in [
+        ("motor", &["supply", "armature", "motor", "shaft", "load"][..]),
+        ("conical_tanks", &["pump", "left", "pipe", "right", "outlet"]),
+        ("two_carts", &["force", "v1", "between", "v2", "m2"]),
+        (
+            "ladder",
+            &["source", "s0", "p1", "s1", "p2", "s2", "p3", "s3", "p4", "s4", "p5", "s5", "p6", "s6", "end"],
+        ),
+        ("transformer_chain", &["in", "j0", "t1", "j1", "t2", "j2", "t3", "j3"]),
+        ("loop_chain", &["source", "j0", "a1", "b1", "j1", "a2", "b2", "j2", "a3", "b3"]),
+    ] {
+        let diagram = gallery::all().into_iter().find(|diagram| diagram.title == title).expect("known");
+        let drawing = draw(&diagram, &DrawOptions::default());
+        let place = |name: &str| drawing.nodes.iter().find(|node| node.name == name).expect("drawn").at;
+        for pair in names.windows(2) {
+            let (a, b) = (place(pair[0]), place(pair[1]));
+            assert!((a.y - b.y).abs() < 1e-6 && a.x < b.x, "{title}: {} {a:?}, {} {b:?}", pair[0], pair[1]);
+        }
+        // Where no junction is over-full, every bond is level or upright.
+        for bond in &drawing.bonds {
+            for pair in bond.way.windows(2) {
+                let (dx, dy) = (pair[1].x - pair[0].x, pair[1].y - pair[0].y);
+                assert!(dx.abs() < 1e-6 || dy.abs() < 1e-6, "{title}: {} is slanted", bond.note);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_model_gives_the_same_picture() {
+    for diagram in gallery::all() {
+        let picture = |diagram: &Diagram| svg(&draw(diagram, &DrawOptions::default()), &SvgStyle::default());
+        assert_eq!(picture(&diagram), picture(&diagram.clone()), "{}", diagram.title);
+    }
+}
+
+/// A resistor more: bonds keep their directions, and few change their length.
+#[test]
+fn a_small_change_moves_little() {
+    for (mut diagram, at) in
+        [(chain(6), "v3"), (mesh(5, 5), "h2_2"), (diagram("motor", gallery::SMALL[0].1), "shaft")]
+    {
+        let before = draw(&diagram, &DrawOptions::default());
+        let hub = diagram.nodes.iter().position(|node| node.name == at).expect("known");
+        diagram.nodes.push(Node::new(NodeKind::R, "extra").value("R"));
+        let number = diagram.bonds.len() + 1;
+        diagram.bonds.push(Bond::new(hub, diagram.nodes.len() - 1, number));
+        let after = draw(&diagram, &DrawOptions::default());
+        let (mut turned, mut stretched) = (0, 0);
+        for bond in &before.bonds {
+            let vector = |drawing: &Drawing| {
+                let (a, b) = (drawing.nodes[bond.from].at, drawing.nodes[bond.to].at);
+                Point::new(b.x - a.x, b.y - a.y)
+            };
+            let (old, new) = (vector(&before), vector(&after));
+            turned +=
+                usize::from(Point::default().direction(old).distance(Point::default().direction(new)) > 0.1);
+            stretched += usize::from(old.distance(new) > 60.0);
+        }
+        let few = before.bonds.len().div_ceil(8);
+        assert!(
+            turned <= few && stretched <= few,
+            "{}: {turned} turned, {stretched} stretched",
+            diagram.title
+        );
+    }
+}
+
+#[test]
+fn unconnected_parts_are_drawn_apart() {
+    let diagram = gallery::all().into_iter().find(|diagram| diagram.title == "disconnected").expect("known");
+    let drawing = draw(&diagram, &DrawOptions::default());
+    let frame = |names: &[&str]| {
+        drawing
+            .nodes
+            .iter()
+            .filter(|node| names.contains(&node.name.as_str()))
+            .map(|node| node.main)
+            .reduce(Rect::union)
+            .expect("drawn")
+    };
+    let parts = [frame(&["a", "ja", "ra", "ca"]), frame(&["b", "jb", "rb", "cb"]), frame(&["alone"])];
+    for (index, part) in parts.iter().enumerate() {
+        for other in &parts[..index] {
+            assert!(!part.grown(15.0).overlaps(*other));
+        }
+    }
+}
+
+#[test]
+fn three_thousand_elements_are_laid_out() {
+    let diagram = mesh(23, 23);
+    assert!(diagram.nodes.len() >= 3_000);
+    let drawing = draw(&diagram, &DrawOptions::default());
+    assert!(drawing.nodes.iter().all(|node| node.at.x.is_finite() && node.at.y.is_finite()));
+    assert_eq!(drawing.bonds.len(), diagram.bonds.len());
+    check_labels(&draw(&long_chain(300), &DrawOptions::default()));
+}
+
+#[test]
+fn large_models_are_folded_by_submodel() {
+    let diagram = cells(60);
+    let folded = draw(&diagram, &DrawOptions::default());
+    assert_eq!(folded.nodes.iter().filter(|node| node.kind == NodeKind::Submodel).count(), 60);
+    assert_eq!(folded.nodes.len(), 62);
+    assert_eq!(folded.bonds.len(), 61);
+    check_labels(&folded);
+    let whole = draw(&diagram, &DrawOptions { fold: Fold::Never, ..DrawOptions::default() });
+    assert_eq!(whole.nodes.len(), diagram.nodes.len());
+    let small = draw(&cells(3), &DrawOptions { fold: Fold::Depth(0), ..DrawOptions::default() });
+    assert_eq!(small.nodes.len(), 5);
+}
+
+#[test]
+fn boxes_hold_their_members_and_nobody_else() {
+    let diagram = cells(4);
+    let drawing = draw(&diagram, &DrawOptions { boxes: true, ..DrawOptions::default() });
+    assert_eq!(drawing.groups.len(), 4);
+    for (index, group) in drawing.groups.iter().enumerate() {
+        let frame = group
+            .outline
+            .iter()
+            .map(|&point| Rect::spanning(point, point))
+            .reduce(Rect::union)
+            .expect("drawn");
+        for (node, drawn) in diagram.nodes.iter().zip(&drawing.nodes) {
+            let member = node.group == Some(index);
+            assert_eq!(frame.overlaps(drawn.main), member, "{} and {}", group.name, node.name);
+        }
+    }
+}
+
+#[test]
+fn chosen_positions_are_kept() {
+    let diagram = chain(4);
+    let options = DrawOptions::default();
+    let free = draw(&diagram, &options);
+    let json = Positions::of(&free).to_json();
+    let mut positions = Positions::parse(&json).expect("own output");
+    let kept = draw_at(&diagram, &options, &positions);
+    for (a, b) in free.nodes.iter().zip(&kept.nodes) {
+        assert!(a.at.distance(b.at) < 0.1, "{}", a.name);
+    }
+    // One element moved by hand, one forgotten, one that no longer exists.
+    let moved = json
+        .lines()
+        .filter(|line| !line.contains("\"m2\""))
+        .map(|line| if line.contains("\"force\"") { "  \"force\": [-300, -200]," } else { line })
+        .collect::<Vec<_>>()
+        .join("\n")
+        .replacen('{', "{ \"gone\": [0, 0],", 1);
+    positions = Positions::parse(&moved).expect("edited");
+    assert_eq!(positions.unknown(&diagram), ["gone"]);
+    let drawing = draw_at(&diagram, &options, &positions);
+    let place = |name: &str| drawing.nodes.iter().find(|node| node.name == name).expect("drawn").at;
+    assert_eq!(place("force"), Point::new(-300.0, -200.0));
+    check_labels(&drawing);
+    assert!(Positions::parse("[1, 2]").is_err());
+    assert!(Positions::parse("{\"a\": [1e9, 0]}").is_err());
+}
+
+#[test]
+fn derived_graphs_and_highlights_have_classes_of_their_own() {
+    use paynter_view::draw::NodeStyle;
+    let mut diagram = diagram("motor", gallery::SMALL[0].1);
+    diagram.nodes[0].style = NodeStyle::AuxiliaryInput;
+    diagram.nodes[1].style = NodeStyle::AddedSink;
+    diagram.nodes[2].style = NodeStyle::Bad;
+    diagram.nodes[3].highlighted = true;
+    diagram.bonds[0].bold = true;
+    diagram.bonds[1].highlighted = true;
+    for theme in [Theme::Light, Theme::Dark] {
+        let text = svg(&draw(&diagram, &DrawOptions::default()), &SvgStyle { theme, ..SvgStyle::default() });
+        for class in [
+            "node source auxiliary",
+            "node source added",
+            "node junction bad",
+            "node junction marked",
+            "bond vector",
+            "bond marked",
+        ] {
+            assert!(text.contains(&format!("class=\"{class}\"")), "{class}");
+        }
+    }
+    let with_font = SvgStyle { embed_font: true, transparent: true, ..SvgStyle::default() };
+    assert!(svg(&draw(&diagram, &DrawOptions::default()), &with_font).contains("@font-face"));
+}
+
+#[test]
+fn odd_graphs_are_drawn() {
+    draw(&Diagram::default(), &DrawOptions::default());
+    let mut odd = diagram("odd", "1 a; 0 b; R <&\">; a -> b; a -> b; a -> b; a -> b; a -> b; a -> b; a -> b");
+    odd.bonds.push(Bond::new(0, 0, 8));
+    let drawing = draw(&odd, &DrawOptions::default());
+    assert_eq!(drawing.bonds.len(), 7);
+    let text = svg(&drawing, &SvgStyle::default());
+    assert!(png(&text, 1.0).is_ok());
+    assert!(png(&text, 1e5).is_err());
+    assert!(png("no picture", 1.0).is_err());
+    check_labels(&draw(&star(60), &DrawOptions::default()));
+}
+
+/// Renders every picture; `PAYNTER_PICTURES` names a folder to keep them in.
+#[test]
+fn pictures_can_be_rendered() {
+    let folder = std::env::var("PAYNTER_PICTURES").ok();
+    for diagram in gallery::all() {
+        let options = DrawOptions { boxes: true, ..DrawOptions::default() };
+        let text = svg(&draw(&diagram, &options), &SvgStyle::default());
+        if let Some(folder) = &folder {
+            let bytes = png(&text, 1.5).expect("a picture");
+            std::fs::write(format!("{folder}/{}.svg", diagram.title), &text).expect("written");
+            std::fs::write(format!("{folder}/{}.png", diagram.title), bytes).expect("written");
+        }
+    }
+}
