@@ -39,7 +39,17 @@ impl Obstacles {
     /// Adds a line between two nodes.
     pub fn add_way(&mut self, way: &[Point], from: usize, to: usize) {
         for pair in way.windows(2) {
-            for cell in cells(Rect::spanning(pair[0], pair[1])) {
+            // Only the cells along the line: a long slanted one spans many others.
+            let pieces = (pair[0].distance(pair[1]) / CELL).ceil().max(1.0);
+            let mut along: Vec<(i64, i64)> = (0..pieces as usize)
+                .flat_map(|piece| {
+                    let at = |step: usize| pair[0].toward(pair[1], step as f64 / pieces);
+                    cells(Rect::spanning(at(piece), at(piece + 1)))
+                })
+                .collect();
+            along.sort_unstable();
+            along.dedup();
+            for cell in along {
                 self.line_cells.entry(cell).or_default().push(self.lines.len());
             }
             self.lines.push((pair[0], pair[1], from, to));

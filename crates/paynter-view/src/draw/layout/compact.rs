@@ -68,6 +68,8 @@ pub struct Metric {
 const GAP: f64 = 9.0;
 /// A slanted bond rises at least this much for each unit it goes sideways.
 const RISE: f64 = 0.6;
+/// How many neighbours of an item are looked at in one band.
+const SIGHT: usize = 48;
 /// Most sweeps in which lines find their middle.
 const SWEEPS: usize = 200;
 
@@ -194,6 +196,7 @@ impl Metric {
             let floor = least + index as f64 * height;
             let ceiling = floor + height;
             for (at, &second) in members.iter().enumerate() {
+                let mut seen = 0;
                 for &first in members[..at].iter().rev() {
                     let meets = if measured {
                         cover[first].0 < cover[second].1 && cover[second].0 < cover[first].1
@@ -212,9 +215,11 @@ impl Metric {
                     if class[low] != class[high] {
                         lines.keep(class[low], class[high], above - below + GAP);
                     }
-                    // What hides everything behind it in this band ends the search.
+                    // What hides everything behind it in this band ends the search, and so do very many.
+                    seen += 1;
                     let stretch = (cover[second].0.max(floor), cover[second].1.min(ceiling));
-                    if cover[first].0 <= stretch.0 && cover[first].1 >= stretch.1 && one.owners.len() == 1 {
+                    let hides = cover[first].0 <= stretch.0 && cover[first].1 >= stretch.1;
+                    if (hides && one.owners.len() == 1) || seen >= SIGHT {
                         break;
                     }
                 }

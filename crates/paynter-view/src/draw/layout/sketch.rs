@@ -3,9 +3,8 @@
 
 use super::super::diagram::{Diagram, NodeKind};
 use super::super::label::Side;
-use super::orthogonal::{self, Shape, Wish};
+use super::core::{Core, backbone, core_grid, path_grid, peel};
 use super::tree::{Forest, Slot};
-use super::{planar, spine};
 
 /// An edge of the layout graph: a bond, or the arrow of a signal that hangs on one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
