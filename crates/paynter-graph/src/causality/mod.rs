@@ -196,7 +196,7 @@ fn avoid_divisions(graph: &BondGraph, rules: &Rules, assignment: &mut Assignment
     let mut any = false;
     for id in graph.element_ids() {
         for (port, rule) in rules.ports[id.index()].iter().enumerate() {
-            let Some(effort_in) = rule.safe else { continue };
+            let Some(effort_in) = rule.safe.filter(|_| rule.insists) else { continue };
             if assignment.effort_in(id, port).is_none() {
                 assignment.step += 1;
                 any |= assignment.attempt(id, port, effort_in, Reason::Safe(id));
@@ -220,7 +220,7 @@ fn relax<'g>(
     let mut best = check(&start).map_err(|impossible| impossible.elements)?;
     for id in graph.element_ids() {
         for (port, rule) in rules.ports[id.index()].iter().enumerate() {
-            let Some(effort_in) = rule.safe else { continue };
+            let Some(effort_in) = rule.safe.filter(|_| rule.insists) else { continue };
             if start.effort_in(id, port).is_some() {
                 continue;
             }

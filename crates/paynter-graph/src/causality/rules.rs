@@ -30,6 +30,8 @@ pub struct PortRule {
     pub mandatory: Option<bool>,
     /// The other way divides by something that can vanish.
     pub safe: Option<bool>,
+    /// What is safe comes before storages: a two-port's modulus that can vanish, any value that is zero.
+    pub insists: bool,
     /// It should be so.
     pub preferred: Option<(bool, Strength)>,
 }
@@ -41,6 +43,10 @@ impl PortRule {
 
     fn likes(effort_in: bool, strength: Strength) -> PortRule {
         PortRule { preferred: Some((effort_in, strength)), ..PortRule::default() }
+    }
+
+    fn insists(effort_in: bool) -> PortRule {
+        PortRule { safe: Some(effort_in), insists: true, ..PortRule::default() }
     }
 }
 
@@ -102,6 +108,12 @@ impl Ranges {
     pub fn can_vanish(&self, pool: &Pool, expr: Expr) -> bool {
         pool.range(expr, &|symbol| self.of(symbol)).contains_zero()
     }
+
+    /// Whether an expression is zero and nothing else.
+    fn is_zero(&self, pool: &Pool, expr: Expr) -> bool {
+        let range = pool.range(expr, &|symbol| self.of(symbol));
+        range.lo() == 0.0 && range.hi() == 0.0
+    }
 }
 
 fn element_rules(
@@ -128,27 +140,18 @@ fn element_rules(
         }
         (Kind::Tf, Law::Value(modulus)) if ranges.can_vanish(pool, *modulus) => {
             // e1 = m e2 and f2 = m f1 need no division: effort comes in at port 2.
-            let rule = |effort_in| PortRule { safe: Some(effort_in), ..PortRule::default() };
-            vec![rule(false), rule(true)]
+            vec![PortRule::insists(false), PortRule::insists(true)]
         }
         (Kind::Gy, Law::Value(modulus)) if ranges.can_vanish(pool, *modulus) => {
             // e1 = r f2 and e2 = r f1: flow comes in at both ports.
-            vec![PortRule { safe: Some(false), ..PortRule::default() }; 2]
+            vec![PortRule::insists(false); 2]
         }
         (Kind::Tf | Kind::Gy, _) => vec![PortRule::default(); n],
-        (Kind::Rs, law) => {
-            let mut dissipating = PortRule::likes(false, Strength::Free);
-            if let Law::Value(value) = law
-                && ranges.can_vanish(pool, *value)
-            {
-                dissipating.safe = Some(false);
-            }
-            vec![dissipating, PortRule::must(true)]
+        (Kind::Rs, Law::Value(value)) => {
+            vec![value_rule(pool, Kind::Rs, *value, ranges), PortRule::must(true)]
         }
-        (kind, Law::Value(value)) => {
-            let safe = ranges.can_vanish(pool, *value).then_some(explicit_direction(kind));
-            vec![PortRule { safe, ..default_rule(kind) }; n]
-        }
+        (Kind::Rs, _) => vec![default_rule(Kind::Rs), PortRule::must(true)],
+        (kind, Law::Value(value)) => vec![value_rule(pool, kind, *value, ranges); n],
         (kind, Law::Equations(_)) => law_rules(pool, graph, id, kind, ranges, one_way),
         (kind, _) => vec![default_rule(kind); n],
     }
@@ -157,6 +160,22 @@ fn element_rules(
 /// The direction in which `= value` needs no division: e = R f, q = C e, p = L f.
 fn explicit_direction(kind: Kind) -> bool {
     kind == Kind::C
+}
+
+/// The rule of `= value`. A resistance that can vanish is a law that cannot
+/// be turned round; a storage is integral even so, because a division that is
+/// only moved into a derivative is not avoided.
+fn value_rule(pool: &Pool, kind: Kind, value: Expr, ranges: &Ranges) -> PortRule {
+    let mut rule = default_rule(kind);
+    if ranges.can_vanish(pool, value) {
+        let effort_in = explicit_direction(kind);
+        rule.safe = Some(effort_in);
+        rule.insists = ranges.is_zero(pool, value);
+        if !is_storage(kind) {
+            rule.preferred = Some((effort_in, Strength::OneWay));
+        }
+    }
+    rule
 }
 
 fn default_rule(kind: Kind) -> PortRule {

@@ -1,14 +1,22 @@
 //! Bonds: statements become segments, segments that meet at submodel ports
 //! become one bond, and each bond finds its port at either end.
 
-use paynter_base::{Diagnostic, Span, closest, code};
+use std::collections::BTreeMap;
+
+use paynter_base::{Code, Diagnostic, Span, code};
 use paynter_language::ast::{self, Kind, Statement};
 use rustc_hash::FxHashSet;
 
 use super::program::Part;
-use super::{Flattener, MAX_ELEMENTS};
+use super::{Deferred, Flattener, MAX_ELEMENTS};
 use crate::domain::{DOMAINS, Domain};
 use crate::model::{Bond, BondId, ElementId, End, Port, is_junction};
+
+/// Turns of all `for` loops together; more are refused.
+const MAX_TURNS: usize = 2 * MAX_ELEMENTS;
+
+/// Unconnected ports of one array that are listed one by one.
+const MAX_PORTS_LISTED: usize = 4;
 
 /// Where a segment ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +55,7 @@ impl<'a> Flattener<'a, '_> {
         for instance in 0..self.instances.len() {
             let model = self.instances[instance].model;
             let statements: &'a [Statement] = &self.infos[model].ast.statements;
+            // Named bonds are counted as the model's declarations count them.
             let mut named = 0;
             self.collect(instance, statements, &mut Vec::new(), &mut named, &mut segments);
         }
@@ -70,17 +79,24 @@ impl<'a> Flattener<'a, '_> {
                     let Some((low, high)) = self.range(instance, loops, &each.range) else { continue };
                     for i in low..=high {
                         self.iterations += 1;
-                        if self.iterations > 2 * MAX_ELEMENTS {
-                            let message = "the `for` loops have too many turns";
+                        if self.iterations > MAX_TURNS {
+                            let message = format!("the `for` loops have more than {MAX_TURNS} turns");
                             self.report.push(Diagnostic::new(code::TOO_MANY_ELEMENTS, message).at(each.span));
                             return;
                         }
+                        let errors = self.report.errors;
                         loops.push((&each.variable.text, i));
                         self.collect(instance, &each.statements, loops, named, segments);
                         loops.pop();
+                        // What is wrong in one turn is usually wrong in all.
+                        if self.report.errors > errors {
+                            break;
+                        }
                     }
                 }
-                Statement::Init(_) | Statement::Prefer(_) | Statement::Causality(_) => {}
+                Statement::Init(_) | Statement::Prefer(_) | Statement::Causality(_) => {
+                    self.deferred.push(Deferred { instance, loops: loops.as_slice().into(), statement });
+                }
                 other if !loops.is_empty() => {
                     let span = statement_span(other);
                     let message = "only bonds, `init`, `prefer`, `causality` and `for` may stand in a `for`";
@@ -242,7 +258,7 @@ impl<'a> Flattener<'a, '_> {
             }
             _ if owner != instance => {
                 let names: Vec<&str> = self.infos[model].ports.iter().map(|p| p.name.text.as_str()).collect();
-                let help = match closest(&segment.name.text, names.iter().copied()) {
+                let help = match self.closest(&segment.name.text, &names) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None if names.is_empty() => "it has no ports: declare one with `port`".to_owned(),
                     None => format!("it has: {}", names.join(", ")),
@@ -276,25 +292,20 @@ impl<'a> Flattener<'a, '_> {
 
     /// Every port of a submodel must have one bond on either side.
     fn check_submodel_ports(&mut self) {
+        // Instances of an array share the place of their `use`, so their ports are gathered there.
+        let mut open: BTreeMap<(Span, Code), Vec<String>> = BTreeMap::new();
         for id in 1..self.instances.len() {
             let instance = &self.instances[id];
             let info = &self.infos[instance.model];
             for (port, join) in info.ports.iter().zip(&instance.ports) {
-                let name = format!("{}.{}", instance.path, port.name.text);
-                if join.outside.is_empty() {
-                    let message = format!("the port `{name}` has no bond");
-                    let help = "bond it; a source of zero effort leaves it free, one of zero flow holds it";
-                    // Instances share the place of their `use`, so each port is said by its own name.
-                    self.report
-                        .diagnostics
-                        .push(Diagnostic::new(code::UNCONNECTED, message).at(instance.span).help(help));
-                } else if join.outside.len() > 1 {
-                    let message = format!("the port `{name}` has {} bonds", join.outside.len());
-                    self.report.diagnostics.push(
-                        Diagnostic::new(code::PORT_COUNT, message)
-                            .at(instance.span)
-                            .help("put a junction between"),
-                    );
+                let found = match join.outside.len() {
+                    0 => Some(code::UNCONNECTED),
+                    1 => None,
+                    _ => Some(code::PORT_COUNT),
+                };
+                if let Some(code) = found {
+                    let name = format!("`{}.{}`", instance.path, port.name.text);
+                    open.entry((instance.span, code)).or_default().push(name);
                 }
                 if join.inside.len() != 1 {
                     let message = format!(
@@ -313,6 +324,21 @@ impl<'a> Flattener<'a, '_> {
                     );
                 }
             }
+        }
+        for ((span, code), names) in open {
+            let (ports, have) = if names.len() == 1 { ("port", "has") } else { ("ports", "have") };
+            let more = names.len().saturating_sub(MAX_PORTS_LISTED);
+            let mut list = names[..names.len() - more].join(", ");
+            if more > 0 {
+                list += &format!(" and {more} more");
+            }
+            let (what, help) = if code == code::UNCONNECTED {
+                ("no bond", "bond it; a source of zero effort leaves it free, one of zero flow holds it")
+            } else {
+                ("several bonds", "put a junction outside where several bonds meet, and bond the port to it")
+            };
+            let message = format!("the {ports} {list} {have} {what}");
+            self.report.push(Diagnostic::new(code, message).at(span).help(help));
         }
     }
 
@@ -400,6 +426,7 @@ impl<'a> Flattener<'a, '_> {
                 let id = self.instances[instance].elements[e];
                 let ast: &'a ast::Element = self.infos[self.instances[instance].model].elements[e];
                 let wanted = self.port_count(instance, ast);
+                self.graph.locals.reserve(self.pool, wanted.unwrap_or(0));
                 let assigned = self.assign_ports(id, wanted, &incidences[id.index()]);
                 for (incidence, port) in incidences[id.index()].iter().zip(assigned) {
                     let port = port.map(|port| End { element: id, port: port as u32 });
@@ -516,7 +543,9 @@ impl<'a> Flattener<'a, '_> {
 
     fn make_bonds(&mut self, segments: &[Segment], chains: &[Vec<usize>], ends: &[[Option<End>; 2]]) {
         let given = self.given_names(segments, chains);
-        let taken: FxHashSet<&str> = given.iter().flatten().map(String::as_str).collect();
+        // A number must not be the name of an element, or their variables would have one name.
+        let parts = self.infos[self.instances[0].model].part_names();
+        let taken: FxHashSet<&str> = given.iter().flatten().map(String::as_str).chain(parts).collect();
         let mut number = 0;
         let mut ports: Vec<(End, Port)> = Vec::with_capacity(2 * chains.len());
         for (i, chain) in chains.iter().enumerate() {
@@ -567,10 +596,10 @@ impl<'a> Flattener<'a, '_> {
                     self.port_domains.push((bond, known, declaration.span, name));
                 }
                 None => {
-                    let names = DOMAINS.iter().map(|info| info.name);
-                    let help = match closest(&domain.text, names.clone()) {
+                    let names: Vec<&str> = DOMAINS.iter().map(|info| info.name).collect();
+                    let help = match self.closest(&domain.text, &names) {
                         Some(near) => format!("did you mean `{near}`?"),
-                        None => format!("the domains are: {}", names.collect::<Vec<_>>().join(", ")),
+                        None => format!("the domains are: {}", names.join(", ")),
                     };
                     let message = format!("`{}` is not a domain", domain.text);
                     self.report.push(Diagnostic::new(code::UNKNOWN_NAME, message).at(domain.span).help(help));

@@ -10,6 +10,7 @@ use paynter_language::ast::Kind;
 use rustc_hash::FxHashMap;
 
 use super::Flattener;
+use super::order::Sets;
 use crate::dimension::Dimension;
 use crate::domain::{Domain, DomainInfo, DomainSet};
 use crate::model::{BondId, ElementId, is_junction};
@@ -46,18 +47,16 @@ impl Flattener<'_, '_> {
     /// Numbers the groups of bonds that meet at junctions.
     fn components(&self) -> Vec<usize> {
         let n = self.graph.bonds.len();
-        let mut parent: Vec<usize> = (0..n).collect();
+        let mut sets = Sets::new(n);
         for element in self.graph.elements.iter().filter(|e| is_junction(e.kind)) {
             for pair in element.ports.windows(2) {
-                let (a, b) =
-                    (find(&mut parent, pair[0].bond.index()), find(&mut parent, pair[1].bond.index()));
-                parent[a.max(b)] = a.min(b);
+                sets.join(pair[0].bond.index(), pair[1].bond.index());
             }
         }
         let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
         (0..n)
             .map(|bond| {
-                let root = find(&mut parent, bond);
+                let root = sets.find(bond);
                 let next = numbers.len();
                 *numbers.entry(root).or_insert(next)
             })
@@ -199,14 +198,6 @@ impl Flattener<'_, '_> {
             }
         }
     }
-}
-
-fn find(parent: &mut [usize], mut i: usize) -> usize {
-    while parent[i] != i {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    i
 }
 
 /// In words, and as a dimension in each domain.

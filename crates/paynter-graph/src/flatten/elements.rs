@@ -4,13 +4,13 @@ use paynter_algebra::{Expr, Symbol};
 use paynter_base::{Diagnostic, Span, closest, code};
 use paynter_language::ast::{self, Body, ExprKind, Kind, Statement};
 
-use super::Flattener;
 use super::expression::{Context, Dim};
 use super::program::Part;
+use super::{Deferred, Flattener};
 use crate::model::{BondId, ElementId, Equation, Law, Output, Override, Variable, is_storage};
 
-/// Called with the loops around a statement and the statement.
-type Visit<'v, 'a, F> = dyn FnMut(&mut F, &[(&'a str, i64)], &'a Statement) + 'v;
+/// Mistakes in statements in loops, after which the rest are left.
+const MAX_REPEATS: usize = 1000;
 
 impl<'a> Flattener<'a, '_> {
     /// Calls `each` with every element of every instance.
@@ -366,7 +366,7 @@ impl<'a> Flattener<'a, '_> {
         self.graph.elements[id.index()].initial.push((port, value, span));
     }
 
-    /// Lowers signals, outputs and `init` statements.
+    /// Lowers signals and outputs.
     pub(super) fn lower_quantities(&mut self) {
         for instance in 0..self.instances.len() {
             let model = self.instances[instance].model;
@@ -375,35 +375,6 @@ impl<'a> Flattener<'a, '_> {
             }
             for i in 0..self.infos[model].outputs.len() {
                 self.lower_output(instance, self.infos[model].outputs[i]);
-            }
-            let statements: &'a [Statement] = &self.infos[model].ast.statements;
-            self.each_in_loops(instance, statements, &mut Vec::new(), &mut |this, loops, statement| {
-                if let Statement::Init(init) = statement {
-                    this.lower_init(instance, loops, init);
-                }
-            });
-        }
-    }
-
-    /// Visits statements with their loops unrolled.
-    fn each_in_loops(
-        &mut self,
-        instance: usize,
-        statements: &'a [Statement],
-        loops: &mut Vec<(&'a str, i64)>,
-        visit: &mut Visit<'_, 'a, Self>,
-    ) {
-        for statement in statements {
-            match statement {
-                Statement::For(each) if contains_other_than_bonds(&each.statements) => {
-                    let Some((low, high)) = self.range(instance, loops, &each.range) else { continue };
-                    for i in low..=high {
-                        loops.push((&each.variable.text, i));
-                        self.each_in_loops(instance, &each.statements, loops, visit);
-                        loops.pop();
-                    }
-                }
-                other => visit(self, loops, other),
             }
         }
     }
@@ -507,18 +478,20 @@ impl<'a> Flattener<'a, '_> {
         }
     }
 
-    /// Lowers `prefer` and `causality` statements.
-    pub(super) fn lower_causality(&mut self) {
-        for instance in 0..self.instances.len() {
-            let model = self.instances[instance].model;
-            let statements: &'a [Statement] = &self.infos[model].ast.statements;
-            self.each_in_loops(instance, statements, &mut Vec::new(), &mut |this, loops, statement| {
-                match statement {
-                    Statement::Prefer(prefer) => this.lower_prefer(instance, loops, prefer),
-                    Statement::Causality(causality) => this.lower_stroke(instance, loops, causality),
-                    _ => {}
-                }
-            });
+    /// Lowers `init`, `prefer` and `causality` statements.
+    pub(super) fn lower_deferred(&mut self) {
+        let errors = self.report.errors;
+        for Deferred { instance, loops, statement } in std::mem::take(&mut self.deferred) {
+            // A loop may repeat the same mistake a million times.
+            if self.report.errors > errors + MAX_REPEATS {
+                break;
+            }
+            match statement {
+                Statement::Init(init) => self.lower_init(instance, &loops, init),
+                Statement::Prefer(prefer) => self.lower_prefer(instance, &loops, prefer),
+                Statement::Causality(causality) => self.lower_stroke(instance, &loops, causality),
+                _ => {}
+            }
         }
     }
 
@@ -595,23 +568,16 @@ impl<'a> Flattener<'a, '_> {
         if let Some(i) = self.graph.bonds.iter().position(|bond| bond.name == full) {
             return Some(BondId(i as u32));
         }
-        let names = self.graph.bonds.iter().map(|bond| bond.name.as_str());
+        let names = self.graph.bonds.iter().take(self.comparisons).map(|bond| bond.name.as_str());
         let help = match closest(&full, names) {
             Some(near) => format!("did you mean `{near}`? Name a bond with `a -> b as NAME`"),
             None => "name the bond where it is drawn: `a -> b as NAME`".to_owned(),
         };
+        self.comparisons = self.comparisons.saturating_sub(self.graph.bonds.len());
         let message = format!("there is no bond `{}`", name.text);
         self.report.push(Diagnostic::new(code::UNKNOWN_NAME, message).at(path.span).help(help));
         None
     }
-}
-
-fn contains_other_than_bonds(statements: &[Statement]) -> bool {
-    statements.iter().any(|statement| match statement {
-        Statement::For(each) => contains_other_than_bonds(&each.statements),
-        Statement::Bonds(_) => false,
-        _ => true,
-    })
 }
 
 fn missing(kind: Kind, name: &str) -> (&'static str, String) {

@@ -2,11 +2,11 @@
 //! submodels their own instances, depth first in text order.
 
 use paynter_algebra::Expr;
-use paynter_base::{Diagnostic, Span, closest, code};
+use paynter_base::{Diagnostic, Span, code};
 use paynter_language::ast::{self, Body, ExprKind, Kind};
 
 use super::expression::{Context, Dim, Typed};
-use super::program::Slot;
+use super::program::{Slot, for_names};
 use super::{Flattener, MAX_ELEMENTS};
 use crate::dimension::{Unit, read_unit};
 use crate::model::{
@@ -118,14 +118,17 @@ impl<'a> Flattener<'a, '_> {
         id
     }
 
+    /// Notices when elements, submodels or their values pass the limit.
     fn too_large(&mut self, span: Span) -> bool {
-        let size = self.graph.elements.len().max(self.instances.len());
-        if size > MAX_ELEMENTS {
+        let graph = &self.graph;
+        let values = graph.parameters.len() + graph.derived.len() + graph.signals.len();
+        let size = graph.elements.len().max(self.instances.len()).max(values);
+        if size > MAX_ELEMENTS && !self.too_large {
+            self.too_large = true;
             let message = format!("the model has more than {MAX_ELEMENTS} elements");
             self.report.push(Diagnostic::new(code::TOO_MANY_ELEMENTS, message).at(span));
-            return true;
         }
-        false
+        self.too_large
     }
 
     /// The full name of something declared in an instance.
@@ -174,16 +177,13 @@ impl<'a> Flattener<'a, '_> {
         let param: &'a ast::Param = self.infos[model].params[i];
         let name = self.full_name(id, &param.name.text);
         let structural = self.infos[model].structural[i];
-        let setting = self.take_setting(&name);
+        let setting = self.take_setting(&name).filter(|setting| self.is_plain(setting));
         let unit = self.read_unit(setting.and_then(|s| s.unit.as_ref()).or(param.unit.as_ref()));
         let context = if structural { Context::Structural } else { Context::Parameters };
         let written = setting.map(|s| &s.value).or(param.value.as_ref());
         let typed = match (setting, argument, written) {
-            (None, Some((_, typed, span)), _) => {
-                // An argument is a quantity of its own and carries its own dimension.
-                self.check_declared(&unit, *typed, *span, &param.name.text);
-                *typed
-            }
+            // The unit has been seen to where the argument was read.
+            (None, Some((_, typed, _)), _) => *typed,
             (_, _, Some(value)) => {
                 let typed = self.lower(id, &[], context, value);
                 self.apply_unit(&unit, typed, value.span, &param.name.text)
@@ -233,7 +233,8 @@ impl<'a> Flattener<'a, '_> {
             let parameter = Parameter { name, symbol, value, number, unit, tolerance, bounds, doc, span };
             return (Typed { expr, dim: known.dim }, Some(Declared::Independent(parameter)));
         }
-        if let Some(tolerance) = &param.tolerance {
+        // A tolerance in a header belongs to the default; an argument brings its own parameters'.
+        if let (Some(tolerance), None) = (&param.tolerance, argument) {
             let message =
                 format!("`{name}` is defined from other parameters and cannot have a tolerance of its own");
             self.report.push(Diagnostic::new(code::DERIVED_TOLERANCE, message).at(tolerance.span));
@@ -257,6 +258,24 @@ impl<'a> Flattener<'a, '_> {
         Some(setting)
     }
 
+    /// Whether a parameter's new value is a number. Other parameters may not have theirs yet.
+    fn is_plain(&mut self, setting: &'a super::Setting) -> bool {
+        let mut name = None;
+        for_names(&setting.value, &mut |found| {
+            if found != "pi" {
+                name = Some(found);
+            }
+        });
+        if let Some(found) = name {
+            let message = format!("the new value of `{}` reads `{found}`", setting.name);
+            self.report.push(
+                Diagnostic::new(code::BAD_SET, message)
+                    .help(format!("give a number, as in `--set {}=2.5`", setting.name)),
+            );
+        }
+        name.is_none()
+    }
+
     fn label(&self, instance: usize) -> String {
         let path = &self.instances[instance].path;
         if path.is_empty() { self.graph.name.clone() } else { path.clone() }
@@ -278,7 +297,7 @@ impl<'a> Flattener<'a, '_> {
     /// of quantities is in SI already, and the unit is a claim to be checked.
     pub(super) fn apply_unit(&mut self, unit: &Option<Unit>, typed: Typed, span: Span, name: &str) -> Typed {
         let Some(unit) = unit else { return typed };
-        if typed.dim.is_number() {
+        if typed.dim.takes(unit.dimension) {
             let expr = self.pool.mul(typed.expr, unit.scale);
             return Typed { expr, dim: Dim::Hard(unit.dimension) };
         }
@@ -323,7 +342,7 @@ impl<'a> Flattener<'a, '_> {
             return Some(Tolerance::Relative(size / 100.0));
         }
         let factor = unit.as_ref().map_or(1.0, |u| u.factor);
-        Some(Tolerance::Absolute(size * if typed.dim.is_number() { factor } else { 1.0 }))
+        Some(Tolerance::Absolute(size * if typed.dim.is_bare() { factor } else { 1.0 }))
     }
 
     fn bounds(
@@ -338,7 +357,7 @@ impl<'a> Flattener<'a, '_> {
         let factor = unit.as_ref().map_or(1.0, |u| u.factor);
         let [low, high] = [&bounds.low, &bounds.high].map(|expr| {
             let typed = self.lower(id, &[], Context::Parameters, expr);
-            self.numeric(typed.expr) * if typed.dim.is_number() { factor } else { 1.0 }
+            self.numeric(typed.expr) * if typed.dim.is_bare() { factor } else { 1.0 }
         });
         if low.is_nan() || high.is_nan() || low > high {
             let message = format!("the bounds of `{name}` are empty");
@@ -476,7 +495,8 @@ impl<'a> Flattener<'a, '_> {
         let depth = self.instances[id].depth + 1;
         if depth > MAX_DEPTH {
             let message = format!("submodels are nested more than {MAX_DEPTH} deep");
-            self.report.push(Diagnostic::new(code::TOO_DEEP, message).at(instance.span));
+            let diagnostic = Diagnostic::new(code::TOO_DEEP, message).at(instance.span);
+            self.report.push(diagnostic.help("join some of the levels into one submodel"));
             self.instances[id].children.push(Children::default());
             return;
         }
@@ -486,7 +506,9 @@ impl<'a> Flattener<'a, '_> {
         match &instance.range {
             None => children.ids.push(self.instantiate(target, path, depth, arguments, instance.span)),
             Some(range) => {
-                if let Some((low, high)) = self.range(id, &[], range) {
+                if let Some((low, high)) = self.range(id, &[], range)
+                    && self.indices_are_names(id, u, low, high)
+                {
                     children.low = low;
                     for index in low..=high {
                         let path = format!("{path}[{index}]");
@@ -507,6 +529,32 @@ impl<'a> Flattener<'a, '_> {
         self.instances[id].children.push(children);
     }
 
+    /// Whether an array's instances can be named by their indices: `c[3]` prints as `c_3` in
+    /// expressions, which must be a name, and nobody else's.
+    fn indices_are_names(&mut self, id: usize, u: usize, low: i64, high: i64) -> bool {
+        let info = &self.infos[self.instances[id].model];
+        let array = &info.uses[u].name;
+        let span = info.uses[u].range.as_ref().map_or(array.span, |range| range.span);
+        if low < 0 && low <= high {
+            let message = format!("the indices of `{}` begin at {low}", array.text);
+            let diagnostic = Diagnostic::new(code::BAD_ARRAY, message).at(span);
+            self.report.push(diagnostic.help("let them begin at 0 or 1"));
+            return false;
+        }
+        let twins: Vec<_> =
+            info.twins.iter().filter(|twin| twin.array == u && (low..=high).contains(&twin.index)).collect();
+        for twin in twins {
+            let message = format!("`{}` is also how `{}[{}]` prints", twin.name.text, array.text, twin.index);
+            self.report.push(
+                Diagnostic::new(code::DUPLICATE_NAME, message)
+                    .at(twin.name.span)
+                    .label(array.span, "the array")
+                    .help("rename one of the two"),
+            );
+        }
+        true
+    }
+
     /// Evaluates the ends of a range; `1..0` is empty, anything shorter is a mistake.
     pub(super) fn range(
         &mut self,
@@ -518,11 +566,12 @@ impl<'a> Flattener<'a, '_> {
         let high = self.structural_integer(id, loops, &range.high, "the end of a range")?;
         if high < low - 1 {
             let message = format!("the range {low}..{high} has a negative length");
-            self.report.push(Diagnostic::new(code::BAD_ARRAY, message).at(range.span));
+            let help = format!("an empty range is written {low}..{}", low - 1);
+            self.report.push(Diagnostic::new(code::BAD_ARRAY, message).at(range.span).help(help));
             return None;
         }
         if high - low >= MAX_ELEMENTS as i64 {
-            let message = format!("the range {low}..{high} is too long");
+            let message = format!("the range {low}..{high} is longer than {MAX_ELEMENTS}");
             self.report.push(Diagnostic::new(code::TOO_MANY_ELEMENTS, message).at(range.span));
             return None;
         }
@@ -533,12 +582,13 @@ impl<'a> Flattener<'a, '_> {
         let mut arguments: Arguments = Vec::new();
         for argument in &instance.arguments {
             let header = self.infos[target].header;
-            let names = self.infos[target].params[..header].iter().map(|p| p.name.text.as_str());
-            let Some(i) = names.clone().position(|name| name == argument.name.text) else {
-                let mut help = match closest(&argument.name.text, names.clone()) {
+            let names: Vec<&str> =
+                self.infos[target].params[..header].iter().map(|p| p.name.text.as_str()).collect();
+            let Some(i) = names.iter().position(|name| *name == argument.name.text) else {
+                let mut help = match self.closest(&argument.name.text, &names) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None if header == 0 => "it has no parameters in its header".to_owned(),
-                    None => format!("it has: {}", names.collect::<Vec<_>>().join(", ")),
+                    None => format!("it has: {}", names.join(", ")),
                 };
                 if self.infos[target].params.iter().any(|p| p.name.text == argument.name.text) {
                     help = format!(
@@ -562,13 +612,11 @@ impl<'a> Flattener<'a, '_> {
             }
             let structural = self.infos[target].structural[i];
             let context = if structural { Context::Structural } else { Context::Parameters };
-            let mut typed = self.lower(id, &[], context, &argument.value);
-            if typed.dim.is_number() {
-                // A plain number is in the unit the submodel declares.
-                let unit = self.infos[target].params[i].unit.as_ref();
-                let unit = self.read_unit(unit);
-                typed = self.apply_unit(&unit, typed, argument.value.span, &argument.name.text);
-            }
+            let typed = self.lower(id, &[], context, &argument.value);
+            // A plain number is in the unit the submodel declares.
+            let unit = self.infos[target].params[i].unit.as_ref();
+            let unit = self.read_unit(unit);
+            let typed = self.apply_unit(&unit, typed, argument.value.span, &argument.name.text);
             arguments.push((i, typed, argument.value.span));
         }
         arguments

@@ -9,11 +9,13 @@ mod domains;
 mod elements;
 mod expression;
 mod instance;
+mod names;
+mod order;
 mod program;
 mod validate;
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
+use paynter_base::{Code, Diagnostic, Diagnostics, Span, closest, code};
 use paynter_language::ast;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,6 +26,10 @@ use program::ModelInfo;
 /// More elements than this are refused: a slip in an array size should not fill the memory.
 pub const MAX_ELEMENTS: usize = 2_000_000;
 
+/// Names compared before the search for what misspelt ones could mean gives up, so that a file
+/// full of them stays quick.
+const MAX_COMPARISONS: usize = 2_000_000;
+
 /// What to flatten, and what to change on the way.
 #[derive(Debug, Clone, Default)]
 pub struct FlattenOptions {
@@ -31,6 +37,9 @@ pub struct FlattenOptions {
     pub model: Option<String>,
     /// Values that replace those of parameters and inputs.
     pub set: Vec<Setting>,
+    /// The path of each file by its id, to which paths of tables are relative;
+    /// a file without one is in the root of the folder tree.
+    pub paths: Vec<String>,
 }
 
 /// `--set NAME=VALUE`: the value stands for the one in the file, in the unit declared there
@@ -58,7 +67,7 @@ pub fn flatten(
     };
     let mut infos: Vec<ModelInfo<'_>> =
         models.iter().map(|model| ModelInfo::new(model, &mut report)).collect();
-    let sound = program::link(&mut infos, &mut report);
+    let sound = program::link(&mut infos, top, &mut report);
     let time = pool.symbol("t");
     let mut flattener = Flattener {
         pool,
@@ -68,6 +77,7 @@ pub fn flatten(
         graph: empty_graph(models[top]),
         settings: options.set.iter().map(|s| (crate::model::flat_name(&s.name), s)).collect(),
         settings_used: FxHashSet::default(),
+        paths: &options.paths,
         time,
         tables: FxHashMap::default(),
         bonds_by_name: Vec::new(),
@@ -75,7 +85,10 @@ pub fn flatten(
         port_domains: Vec::new(),
         numbers: FxHashMap::default(),
         integral_owner: None,
+        too_large: false,
         iterations: 0,
+        deferred: Vec::new(),
+        comparisons: MAX_COMPARISONS,
     };
     if sound {
         flattener.run(top);
@@ -105,7 +118,7 @@ fn choose(
             if found.is_none() {
                 let names: Vec<&str> = models.iter().map(|m| m.name.text.as_str()).collect();
                 let mut help = format!("the file has: {}", names.join(", "));
-                if let Some(near) = paynter_base::closest(name, names.iter().copied()) {
+                if let Some(near) = closest(name, names.iter().copied()) {
                     help = format!("did you mean `{near}`? {help}");
                 }
                 report.push(
@@ -141,11 +154,14 @@ fn empty_graph(model: &ast::Model) -> BondGraph {
 struct Report {
     diagnostics: Diagnostics,
     said: FxHashSet<(Code, Option<Span>)>,
+    /// Errors so far, those said before included.
+    errors: usize,
 }
 
 impl Report {
     fn push(&mut self, diagnostic: Diagnostic) {
-        if self.said.insert((diagnostic.code, diagnostic.span)) {
+        self.errors += usize::from(diagnostic.is_error());
+        if self.said.insert((diagnostic.code, diagnostic.span)) || diagnostic.span.is_none() {
             self.diagnostics.push(diagnostic);
         }
     }
@@ -153,6 +169,13 @@ impl Report {
     fn has_errors(&self) -> bool {
         self.diagnostics.has_errors()
     }
+}
+
+/// A statement about elements and bonds, to be read once there are any.
+struct Deferred<'a> {
+    instance: usize,
+    loops: Box<[(&'a str, i64)]>,
+    statement: &'a ast::Statement,
 }
 
 /// Everything in flight while a program is flattened.
@@ -164,6 +187,8 @@ struct Flattener<'a, 'p> {
     graph: BondGraph,
     settings: FxHashMap<String, &'a Setting>,
     settings_used: FxHashSet<String>,
+    /// Paths of the files, by their id.
+    paths: &'a [String],
     time: Symbol,
     tables: FxHashMap<(String, String), u32>,
     /// Per instance and named bond of its model: the bond it became.
@@ -176,13 +201,22 @@ struct Flattener<'a, 'p> {
     numbers: FxHashMap<Symbol, f64>,
     /// The signal whose expression is being read, and how many integrals it has inside.
     integral_owner: Option<(String, usize)>,
+    /// Whether the limit of elements has been passed.
+    too_large: bool,
     /// Turns of all `for` loops so far.
     iterations: usize,
+    /// `init`, `prefer` and `causality` statements with the loops around them, for when the bonds are there.
+    deferred: Vec<Deferred<'a>>,
+    /// Names that may still be compared in search of what a misspelt one could mean.
+    comparisons: usize,
 }
 
 impl<'a> Flattener<'a, '_> {
     fn run(&mut self, top: usize) {
         self.instantiate_all(top);
+        if self.too_large {
+            return;
+        }
         self.connect();
         self.lower_values();
         if !self.report.has_errors() {
@@ -190,8 +224,14 @@ impl<'a> Flattener<'a, '_> {
         }
         self.lower_laws();
         self.lower_quantities();
-        self.lower_causality();
+        self.lower_deferred();
         self.validate();
+    }
+
+    /// The candidate that a misspelt name was probably meant to be.
+    fn closest<'n>(&mut self, name: &str, candidates: &[&'n str]) -> Option<&'n str> {
+        self.comparisons = self.comparisons.checked_sub(candidates.len())?;
+        closest(name, candidates.iter().copied())
     }
 
     /// A zero to go on with after a mistake.
@@ -209,17 +249,12 @@ impl<'a> Flattener<'a, '_> {
             let names = parameters
                 .chain(self.graph.derived.iter().map(|d| d.name.as_str()))
                 .chain(self.graph.inputs.iter().map(|i| i.name.as_str()));
-            let help = match paynter_base::closest(&setting.name, names) {
+            let help = match closest(&setting.name, names) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "name a parameter or an input of the model, as in `--set Ra=2.5`".to_owned(),
             };
-            self.report.push(
-                Diagnostic::new(
-                    code::BAD_SET,
-                    format!("the model has no parameter or input `{}`", setting.name),
-                )
-                .help(help),
-            );
+            let message = format!("the model has no parameter or input `{}`", setting.name);
+            self.report.push(Diagnostic::new(code::BAD_SET, message).help(help));
         }
     }
 }

@@ -5,7 +5,8 @@ use paynter_base::{Diagnostic, Span, closest, code};
 use paynter_language::ast::{self, Expr, ExprKind, Statement};
 use rustc_hash::FxHashMap;
 
-use super::Report;
+use super::order::{after_needs, describe_cycle};
+use super::{MAX_ELEMENTS, Report};
 
 /// A name that stands for a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,16 @@ pub(super) struct ModelInfo<'a> {
     pub ports: Vec<&'a ast::Port>,
     pub bond_names: Vec<&'a ast::Name>,
     pub slots: Vec<Slot>,
+    pub twins: Vec<Twin<'a>>,
+}
+
+/// A part that is called as a member of an array prints: `c_3` beside `use cell c[1..N]`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Twin<'a> {
+    /// Place of the array among the uses.
+    pub array: usize,
+    pub index: i64,
+    pub name: &'a ast::Name,
 }
 
 impl<'a> ModelInfo<'a> {
@@ -79,6 +90,7 @@ impl<'a> ModelInfo<'a> {
             ports: Vec::new(),
             bond_names: Vec::new(),
             slots: Vec::new(),
+            twins: Vec::new(),
         };
         let mut names = Declared::default();
         for param in &model.header {
@@ -138,7 +150,7 @@ impl<'a> ModelInfo<'a> {
         info.param_used = vec![false; info.params.len()];
         info.input_used = vec![false; info.inputs.len()];
         info.structural = vec![false; info.params.len()];
-        info.check_array_names(&names, report);
+        info.find_twins();
         info
     }
 
@@ -147,28 +159,21 @@ impl<'a> ModelInfo<'a> {
         self.params.push(param);
     }
 
-    /// `c[3]` prints as `c_3` in expressions, which must stay unambiguous.
-    fn check_array_names(&self, names: &Declared<'_>, report: &mut Report) {
-        for &(name, span) in &names.part_list {
-            let Some((base, digits)) = name.rsplit_once('_') else { continue };
-            if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-                continue;
-            }
-            if let Some(Part::Use(i)) = self.parts.get(base)
-                && self.uses[*i].range.is_some()
-            {
-                let diagnostic = Diagnostic::new(
-                    code::DUPLICATE_NAME,
-                    format!("`{name}` is also how `{base}[{digits}]` prints"),
-                );
-                report.push(
-                    diagnostic
-                        .at(span)
-                        .label(self.uses[*i].name.span, "the array")
-                        .help("rename one of the two"),
-                );
-            }
-        }
+    /// Finds parts that are called as members of an array print.
+    fn find_twins(&mut self) {
+        let parts = self.elements.iter().map(|e| &e.name).chain(self.uses.iter().map(|u| &u.name));
+        let parts = parts.chain(self.ports.iter().map(|p| &p.name)).chain(self.bond_names.iter().copied());
+        let twin = |name: &'a ast::Name| {
+            let (base, digits) = name.text.rsplit_once('_')?;
+            let index: i64 = digits.parse().ok()?;
+            let Some(&Part::Use(array)) = self.parts.get(base) else { return None };
+            (index.to_string() == digits && self.uses[array].range.is_some()).then_some(Twin {
+                array,
+                index,
+                name,
+            })
+        };
+        self.twins = parts.filter_map(twin).collect();
     }
 
     /// Lists the names that could have been meant by a misspelt one.
@@ -192,7 +197,6 @@ impl<'a> ModelInfo<'a> {
 struct Declared<'a> {
     values: FxHashMap<&'a str, Span>,
     parts: FxHashMap<&'a str, Span>,
-    part_list: Vec<(&'a str, Span)>,
 }
 
 impl<'a> Declared<'a> {
@@ -226,7 +230,6 @@ impl<'a> Declared<'a> {
             return;
         }
         self.parts.insert(&name.text, name.span);
-        self.part_list.push((&name.text, name.span));
         map.insert(&name.text, part);
     }
 }
@@ -258,7 +261,7 @@ fn duplicate(name: &ast::Name, first: Span, what: &str, report: &mut Report) {
 /// Resolves the models that `use` names, refuses recursion, orders the
 /// parameters and finds the structural ones. Returns false when the program
 /// cannot be instantiated.
-pub(super) fn link(infos: &mut [ModelInfo<'_>], report: &mut Report) -> bool {
+pub(super) fn link(infos: &mut [ModelInfo<'_>], top: usize, report: &mut Report) -> bool {
     let mut by_name: FxHashMap<String, usize> = FxHashMap::default();
     for (i, info) in infos.iter().enumerate() {
         let name = &info.ast.name;
@@ -283,11 +286,16 @@ pub(super) fn link(infos: &mut [ModelInfo<'_>], report: &mut Report) -> bool {
         }
         order_params(info, report);
     }
-    if refuse_recursion(infos, report) {
-        return false;
-    }
+    let Some(order) = order_models(infos, report) else { return false };
     find_structural(infos);
-    true
+    // A slip in an array's size is found without making the array.
+    let parts = count_parts(infos, &order)[top];
+    if parts > MAX_ELEMENTS {
+        let name = &infos[top].ast.name;
+        let message = format!("the model `{}` has more than {MAX_ELEMENTS} elements", name.text);
+        report.push(Diagnostic::new(code::TOO_MANY_ELEMENTS, message).at(name.span));
+    }
+    parts <= MAX_ELEMENTS
 }
 
 fn by_name_sorted(map: &FxHashMap<String, usize>) -> Vec<&str> {
@@ -296,51 +304,53 @@ fn by_name_sorted(map: &FxHashMap<String, usize>) -> Vec<&str> {
     names
 }
 
-/// Depth-first search over `use`; a back edge is a submodel inside itself.
-fn refuse_recursion(infos: &[ModelInfo<'_>], report: &mut Report) -> bool {
-    let mut found = false;
-    let mut state = vec![0u8; infos.len()];
-    for start in 0..infos.len() {
-        if state[start] != 0 {
-            continue;
-        }
-        state[start] = 1;
-        let mut stack = vec![(start, 0)];
-        while let Some((model, next)) = stack.last_mut() {
-            let (model, i) = (*model, *next);
-            if i >= infos[model].targets.len() {
-                state[model] = 2;
-                stack.pop();
-                continue;
-            }
-            *next += 1;
-            let Some(target) = infos[model].targets[i] else { continue };
-            match state[target] {
-                0 => {
-                    state[target] = 1;
-                    stack.push((target, 0));
-                }
-                1 => {
-                    found = true;
-                    let from = stack.iter().position(|&(m, _)| m == target).unwrap_or(0);
-                    let mut cycle: Vec<&str> =
-                        stack[from..].iter().map(|&(m, _)| infos[m].ast.name.text.as_str()).collect();
-                    cycle.push(&infos[target].ast.name.text);
-                    let message = format!("submodel contains itself: {}", cycle.join(" → "));
-                    report.push(
-                        Diagnostic::new(code::RECURSIVE_SUBMODEL, message).at(infos[model].uses[i].span),
-                    );
-                }
-                _ => {}
-            }
-        }
+/// Refuses submodels inside themselves; otherwise orders the models so that each comes after
+/// those it uses.
+fn order_models(infos: &[ModelInfo<'_>], report: &mut Report) -> Option<Vec<usize>> {
+    let needs: Vec<Vec<usize>> =
+        infos.iter().map(|info| info.targets.iter().flatten().copied().collect()).collect();
+    let mut sound = true;
+    let order = after_needs(&needs, |cycle| {
+        sound = false;
+        let path = describe_cycle(cycle, |m| infos[m].ast.name.text.as_str());
+        let message = format!("submodel contains itself: {path}");
+        let last = &infos[cycle[cycle.len() - 1]];
+        let back = last.targets.iter().position(|target| *target == cycle.first().copied());
+        let span = back.map_or(last.ast.name.span, |u| last.uses[u].span);
+        report.push(Diagnostic::new(code::RECURSIVE_SUBMODEL, message).at(span));
+    });
+    sound.then_some(order)
+}
+
+/// Counts the elements and submodels that each model has at least: a range counts where its ends
+/// are plain numbers.
+fn count_parts(infos: &[ModelInfo<'_>], order: &[usize]) -> Vec<usize> {
+    let mut parts = vec![0usize; infos.len()];
+    for &m in order {
+        let info = &infos[m];
+        let uses = info.uses.iter().zip(&info.targets).map(|(instance, target)| {
+            let one = target.map_or(0, |target| parts[target]).saturating_add(1);
+            one.saturating_mul(instance.range.as_deref().map_or(1, least_length))
+        });
+        parts[m] = uses.fold(info.elements.len(), usize::saturating_add);
     }
-    found
+    parts
+}
+
+fn least_length(range: &ast::Range) -> usize {
+    let end = |expr: &Expr| match &expr.kind {
+        ExprKind::Number(text) => text.parse::<usize>().ok(),
+        _ => None,
+    };
+    match (end(&range.low), end(&range.high)) {
+        (Some(low), Some(high)) => high.saturating_add(1).saturating_sub(low),
+        _ => 0,
+    }
 }
 
 /// Orders parameters so that each comes after those it is defined from.
 fn order_params(info: &mut ModelInfo<'_>, report: &mut Report) {
-    let depends: Vec<Vec<usize>> = info
+    let needs: Vec<Vec<usize>> = info
         .params
         .iter()
         .map(|param| {
@@ -361,48 +371,16 @@ fn order_params(info: &mut ModelInfo<'_>, report: &mut Report) {
             list
         })
         .collect();
-    let mut state = vec![0u8; depends.len()];
-    let mut order = Vec::with_capacity(depends.len());
-    for start in 0..depends.len() {
-        if state[start] != 0 {
-            continue;
-        }
-        state[start] = 1;
-        let mut stack = vec![(start, 0)];
-        while let Some((param, next)) = stack.last_mut() {
-            let (param, i) = (*param, *next);
-            if i >= depends[param].len() {
-                state[param] = 2;
-                order.push(param);
-                stack.pop();
-                continue;
-            }
-            *next += 1;
-            let target = depends[param][i];
-            match state[target] {
-                0 => {
-                    state[target] = 1;
-                    stack.push((target, 0));
-                }
-                1 => {
-                    let from = stack.iter().position(|&(p, _)| p == target).unwrap_or(0);
-                    let mut cycle: Vec<&str> =
-                        stack[from..].iter().map(|&(p, _)| info.params[p].name.text.as_str()).collect();
-                    cycle.push(&info.params[target].name.text);
-                    let message = format!("parameters defined by one another: {}", cycle.join(" → "));
-                    report.push(
-                        Diagnostic::new(code::CYCLIC_DEFINITION, message).at(info.params[target].name.span),
-                    );
-                }
-                _ => {}
-            }
-        }
-    }
-    info.param_order = order;
+    info.param_order = after_needs(&needs, |cycle| {
+        let path = describe_cycle(cycle, |p| info.params[p].name.text.as_str());
+        let message = format!("parameters defined by one another: {path}");
+        let span = info.params[cycle[0]].name.span;
+        report.push(Diagnostic::new(code::CYCLIC_DEFINITION, message).at(span));
+    });
 }
 
 /// Calls `visit` with every plain name (not a dotted path) in an expression.
-fn for_names<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e str)) {
+pub(super) fn for_names<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e str)) {
     match &expr.kind {
         ExprKind::Path(path) => {
             for segment in &path.segments {

@@ -1,10 +1,11 @@
 //! Checks of the whole graph that no single statement shows.
 
 use paynter_algebra::{Expr, Symbol};
-use paynter_base::{Diagnostic, code};
+use paynter_base::{Diagnostic, Span, code};
 use paynter_language::ast::Kind;
 
 use super::Flattener;
+use super::order::{Sets, after_needs, describe_cycle};
 use crate::model::{ElementId, Law, Variable, is_storage};
 
 impl Flattener<'_, '_> {
@@ -62,36 +63,12 @@ impl Flattener<'_, '_> {
                     .collect()
             })
             .collect();
-        let mut state = vec![0u8; reads.len()];
-        for start in 0..reads.len() {
-            if state[start] != 0 {
-                continue;
-            }
-            state[start] = 1;
-            let mut stack = vec![(start, 0)];
-            while let Some((signal, next)) = stack.last_mut() {
-                let (signal, i) = (*signal, *next);
-                if i >= reads[signal].len() {
-                    state[signal] = 2;
-                    stack.pop();
-                    continue;
-                }
-                *next += 1;
-                let target = reads[signal][i];
-                if state[target] == 0 {
-                    state[target] = 1;
-                    stack.push((target, 0));
-                } else if state[target] == 1 {
-                    let from = stack.iter().position(|&(s, _)| s == target).unwrap_or(0);
-                    let mut cycle: Vec<&str> =
-                        stack[from..].iter().map(|&(s, _)| self.graph.signals[s].name.as_str()).collect();
-                    cycle.push(&self.graph.signals[target].name);
-                    let message = format!("signals defined by one another: {}", cycle.join(" → "));
-                    let span = self.graph.signals[target].span;
-                    self.report.push(Diagnostic::new(code::CYCLIC_DEFINITION, message).at(span));
-                }
-            }
-        }
+        after_needs(&reads, |cycle| {
+            let path = describe_cycle(cycle, |s| self.graph.signals[s].name.as_str());
+            let message = format!("signals defined by one another: {path}");
+            let span = self.graph.signals[cycle[0]].span;
+            self.report.push(Diagnostic::new(code::CYCLIC_DEFINITION, message).at(span));
+        });
     }
 
     fn check_storage(&mut self, id: ElementId) {
@@ -126,7 +103,7 @@ impl Flattener<'_, '_> {
             }
             Law::Matrix(rows) => self.check_matrix(kind, &name, span, rows),
             Law::Equations(equations) => {
-                let n = element_ports(&self.graph.elements[id.index()]);
+                let n = self.graph.element(id).ports.len();
                 let locals: Vec<[Symbol; 4]> = (0..n).map(|k| self.graph.locals.port(n, k)).collect();
                 // Stored energy is a state function if the Jacobian of outputs by states is symmetric.
                 let (output, state) = if kind == Kind::C { (0, 2) } else { (1, 3) };
@@ -154,7 +131,7 @@ impl Flattener<'_, '_> {
         }
     }
 
-    fn check_matrix(&mut self, kind: Kind, name: &str, span: paynter_base::Span, rows: &[Vec<Expr>]) {
+    fn check_matrix(&mut self, kind: Kind, name: &str, span: Span, rows: &[Vec<Expr>]) {
         for i in 0..rows.len() {
             for j in 0..i {
                 if rows[i][j] != rows[j][i] && !self.pool.equal(rows[i][j], rows[j][i]) {
@@ -172,7 +149,7 @@ impl Flattener<'_, '_> {
         }
     }
 
-    fn warn_reciprocity(&mut self, kind: Kind, name: &str, span: paynter_base::Span, i: usize, j: usize) {
+    fn warn_reciprocity(&mut self, kind: Kind, name: &str, span: Span, i: usize, j: usize) {
         let (e, q) = if kind == Kind::C { ("e", "q") } else { ("f", "p") };
         let message = format!(
             "the field `{name}` is not reciprocal (∂{e}{}/∂{q}{} differs from ∂{e}{}/∂{q}{}), so its energy is no function of its state",
@@ -196,16 +173,13 @@ impl Flattener<'_, '_> {
         let elements = self.graph.elements.len();
         let signals = self.graph.signals.len();
         let integrators = self.graph.integrators.len();
-        let mut parent: Vec<usize> =
-            (0..elements + signals + integrators + self.graph.inputs.len()).collect();
+        let mut sets = Sets::new(elements + signals + integrators + self.graph.inputs.len());
         for bond in &self.graph.bonds {
-            union(&mut parent, bond.from.element.index(), bond.to.element.index());
+            sets.join(bond.from.element.index(), bond.to.element.index());
         }
-        let mut pieces = (0..elements).filter(|&i| find(&mut parent, i) == i);
-        if pieces.next().is_none() || pieces.next().is_none() {
+        if (0..elements).filter(|&i| sets.find(i) == i).count() < 2 {
             return;
         }
-        drop(pieces);
         let mut reads: Vec<(usize, Expr)> = Vec::new();
         for (i, element) in self.graph.elements.iter().enumerate() {
             match &element.law {
@@ -231,12 +205,12 @@ impl Flattener<'_, '_> {
                     Some(Variable::Input(k)) => elements + signals + integrators + k as usize,
                     _ => continue,
                 };
-                union(&mut parent, reader, read);
+                sets.join(reader, read);
             }
         }
         let mut roots: Vec<usize> = Vec::new();
         for i in 0..elements {
-            let root = find(&mut parent, i);
+            let root = sets.find(i);
             if !roots.contains(&root) {
                 roots.push(root);
                 if roots.len() > 5 {
@@ -260,24 +234,6 @@ impl Flattener<'_, '_> {
             self.report.push(Diagnostic::new(code::DISCONNECTED, message).at(span));
         }
     }
-}
-
-fn element_ports(element: &crate::model::Element) -> usize {
-    element.ports.len()
-}
-
-fn find(parent: &mut [usize], mut i: usize) -> usize {
-    while parent[i] != i {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    i
-}
-
-/// Joins two sets; the smaller index stays the root, so that roots come in text order.
-fn union(parent: &mut [usize], a: usize, b: usize) {
-    let (a, b) = (find(parent, a), find(parent, b));
-    parent[a.max(b)] = a.min(b);
 }
 
 /// Cholesky's test.
