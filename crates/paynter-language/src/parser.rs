@@ -16,7 +16,7 @@ use paynter_base::{Code, Diagnostic, FileId, Span, code};
 use rowan::{Checkpoint, GreenNodeBuilder, Language};
 
 use crate::SyntaxKind;
-use crate::ast::{BinaryOp, Expr, Name};
+use crate::ast::{BinaryOp, Expr, Model, Name};
 use crate::kind::BondGraphLanguage;
 use crate::lexer::{Token, normalised};
 use crate::mistakes::Mistakes;
@@ -60,6 +60,10 @@ pub(crate) struct Parser<'t> {
     too_deep: bool,
     too_deep_reported: bool,
     unclosed_reported: bool,
+    /// Models that stand inside others by mistake.
+    nested: Vec<Model>,
+    /// Whether the file has as many `}` as `{`, once that is asked.
+    balanced: Option<bool>,
     /// The first block whose closing brace is indented like an outer one's.
     suspect: Option<Span>,
 }
@@ -92,6 +96,8 @@ impl<'t> Parser<'t> {
             too_deep: false,
             too_deep_reported: false,
             unclosed_reported: false,
+            nested: Vec::new(),
+            balanced: None,
             suspect: None,
         };
         parser.skip_trivia();

@@ -122,6 +122,7 @@ fn elements() {
         ("fro i in 1..3 { a[i].x -> b }", UNKNOWN_KIND, 1),
         ("С x = 2", UNKNOWN_KIND, 1),
         ("R x 3", UNEXPECTED, 5),
+        ("1 x, y", UNEXPECTED, 4),
         ("R = 3", UNEXPECTED, 3),
         ("R", UNEXPECTED, 2),
         ("R x = ", UNEXPECTED, 6),
@@ -221,6 +222,8 @@ fn structure() {
     check("model m {\n R a = 1\n", UNCLOSED, 1, 9, Some("a"));
     check("model m {\n R a = 1\n\nmodel n {\n R b = 1\n}\n", UNCLOSED, 1, 9, Some("b"));
     check("model m {\n for i in 1..3 {\n  a[i].x -> b\n\n R c = 1\n}\n", UNCLOSED, 2, 16, Some("c"));
+    check("model m {\n model n {\n  R b = 1\n }\n use n x\n}\n", MISPLACED, 2, 2, Some("b"));
+    check("model m { model n { R b = 1 }; R c = 1 }\n", MISPLACED, 1, 11, Some("c"));
     check("model m {\n R a = 1\n}\n}\n", UNEXPECTED, 4, 1, Some("a"));
     check("model m {\n R a = 1\n}\n R b = 2\n a -> b\n}\n", MISPLACED, 4, 2, Some("a"));
     check("R b = 2\na -> b\n", MISPLACED, 1, 1, None);

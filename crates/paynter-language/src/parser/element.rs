@@ -43,6 +43,9 @@ impl Parser<'_> {
             }
         } else if self.raw_kind() == SyntaxKind::LBrace {
             body = self.laws()?;
+        } else if self.at(SyntaxKind::Comma) {
+            return self
+                .unexpected("the end of the statement", "declare each element by a statement of its own");
         } else if !self.at_end() && !self.at(SyntaxKind::String) {
             return self.unexpected(
                 "`=` or `{`",

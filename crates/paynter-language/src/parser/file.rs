@@ -35,7 +35,9 @@ impl Parser<'_> {
                 }
                 SyntaxKind::Ident if self.at_model() => {
                     outside = false;
-                    file.models.push(self.model());
+                    let model = self.model();
+                    file.models.append(&mut self.nested);
+                    file.models.push(model);
                     self.expect_end();
                 }
                 _ => {
@@ -243,7 +245,8 @@ impl Parser<'_> {
                     self.report_unclosed_block(opened);
                     break;
                 }
-                _ if self.at_next_model() => {
+                _ if self.at_next_model() && self.braces_balance() => self.nested_model(),
+                _ if self.at_next_model() && self.newline => {
                     self.joined = false;
                     self.report_unclosed_block(opened);
                     break;
@@ -257,11 +260,25 @@ impl Parser<'_> {
 
     /// Tells whether a new model starts here, within the block of another.
     fn at_next_model(&self) -> bool {
-        self.newline
-            && self.raw_kind() == SyntaxKind::Ident
+        self.raw_kind() == SyntaxKind::Ident
             && self.next_text() == "model"
             && self.lookahead(1) == SyntaxKind::Ident
             && matches!(self.lookahead(2), SyntaxKind::LBrace | SyntaxKind::LParen | SyntaxKind::String)
+    }
+
+    /// Tells whether the file has as many `}` as `{`.
+    fn braces_balance(&mut self) -> bool {
+        let tokens = self.tokens;
+        let count = |kind| tokens.iter().filter(|token| token.kind == kind).count();
+        *self.balanced.get_or_insert_with(|| count(SyntaxKind::LBrace) == count(SyntaxKind::RBrace))
+    }
+
+    /// Reads a model inside another as if it stood beside it.
+    fn nested_model(&mut self) {
+        let help = "move it before or after the model around it; models stand side by side in a file";
+        self.report(code::MISPLACED, self.next_span(), "a model cannot stand inside another", help);
+        let model = self.model();
+        self.nested.push(model);
     }
 
     /// Remembers a block whose `}` stands further left than the line of its
