@@ -2,7 +2,8 @@
 
 use crate::node::{Expr, Node, Symbol};
 use crate::pool::Pool;
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::traverse::Memo;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Polynomials of a higher degree are left alone.
@@ -26,31 +27,35 @@ impl Pool {
         let mut pending: BTreeMap<Expr, Vec<Expr>> = BTreeMap::from([(e, vec![self.one()])]);
         while let Some((node, multipliers)) = pending.pop_last() {
             let multiplier = self.sum(&multipliers);
-            if !dependent.contains(&node) {
-                rest.push(self.mul(multiplier, node));
-                continue;
-            }
-            match self.node(node) {
-                Node::Symbol(s) => coefficients[*place.get(&s)?].push(multiplier),
-                Node::Sum(terms) => {
-                    for term in terms {
-                        pending.entry(*term).or_default().push(multiplier);
-                    }
+            let terms = match self.node(node) {
+                Node::Sum(terms) => terms.to_vec(),
+                _ => vec![node],
+            };
+            for term in terms {
+                if dependent.get(term).is_none() {
+                    rest.push(self.mul(multiplier, term));
+                    continue;
                 }
-                Node::Product(factors) => {
-                    let mut others = vec![multiplier];
-                    let mut inner = None;
-                    for factor in factors {
-                        if !dependent.contains(factor) {
-                            others.push(*factor);
-                        } else if inner.replace(*factor).is_some() {
-                            return None;
+                let (multiplier, inner) = match self.node(term) {
+                    Node::Product(factors) => {
+                        let mut others = vec![multiplier];
+                        let mut inner = None;
+                        for factor in factors {
+                            if dependent.get(*factor).is_none() {
+                                others.push(*factor);
+                            } else if inner.replace(*factor).is_some() {
+                                return None;
+                            }
                         }
+                        (self.product(&others), inner?)
                     }
-                    let multiplier = self.product(&others);
-                    pending.entry(inner?).or_default().push(multiplier);
+                    _ => (multiplier, term),
+                };
+                match self.node(inner) {
+                    Node::Symbol(s) => coefficients[*place.get(&s)?].push(multiplier),
+                    Node::Sum(_) => pending.entry(inner).or_default().push(multiplier),
+                    _ => return None,
                 }
-                _ => return None,
             }
         }
         let coefficients = coefficients.iter().map(|terms| self.sum(terms)).collect();
@@ -59,31 +64,17 @@ impl Pool {
 
     /// Writes every sum that is linear in a symbol as coefficient times symbol plus rest.
     pub(crate) fn with_linear_sums_collected(&mut self, e: Expr, s: Symbol) -> Expr {
-        let dependent = self.dependents(e, &|other| other == s);
         let x = self.var(s);
-        let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
-        for node in self.reachable(&[e]) {
-            if !dependent.contains(&node) {
-                continue;
+        self.rewrite(e, |pool, node, args| {
+            if !matches!(pool.node(node), Node::Sum(_)) {
+                return None;
             }
-            let args: Vec<Expr> = self
-                .children(node)
-                .iter()
-                .map(|child| replaced.get(child).copied().unwrap_or(*child))
-                .collect();
-            let mut new = if args == self.children(node) { node } else { self.rebuild(node, &args) };
-            if matches!(self.node(new), Node::Sum(_))
-                && let Some((coefficients, rest)) = self.linear_parts(new, &[s])
-            {
-                let rest = if self.is_zero(rest) { self.zero() } else { rest };
-                let term = self.mul(coefficients[0], x);
-                new = self.add(term, rest);
-            }
-            if new != node {
-                replaced.insert(node, new);
-            }
-        }
-        replaced.get(&e).copied().unwrap_or(e)
+            let sum = pool.rebuild(node, args);
+            let (coefficients, rest) = pool.linear_parts(sum, &[s])?;
+            let rest = if pool.is_zero(rest) { pool.zero() } else { rest };
+            let term = pool.mul(coefficients[0], x);
+            Some(pool.add(term, rest))
+        })
     }
 
     /// Returns the coefficients of a polynomial in a symbol, by rising power, or `None` if it is none.
@@ -99,16 +90,17 @@ impl Pool {
         }
     }
 
-    /// Lists the nodes under an expression that mention one of the chosen symbols.
-    pub(crate) fn dependents(&self, e: Expr, chosen: &dyn Fn(Symbol) -> bool) -> FxHashSet<Expr> {
-        let mut dependent = FxHashSet::default();
-        for node in self.reachable(&[e]) {
+    /// Marks the nodes under an expression that mention one of the chosen symbols.
+    pub(crate) fn dependents(&self, e: Expr, chosen: &dyn Fn(Symbol) -> bool) -> Memo<()> {
+        let order = self.reachable(&[e]);
+        let mut dependent = Memo::for_nodes(&order);
+        for node in order {
             let depends = match self.node(node) {
                 Node::Symbol(s) => chosen(s),
-                _ => self.children(node).iter().any(|child| dependent.contains(child)),
+                _ => self.children(node).iter().any(|child| dependent.get(*child).is_some()),
             };
             if depends {
-                dependent.insert(node);
+                dependent.insert(node, ());
             }
         }
         dependent
@@ -120,11 +112,11 @@ impl Pool {
         let mut quotients: FxHashMap<Expr, Quotient> = FxHashMap::default();
         let one = self.one();
         let constant = |e: Expr| (vec![e], vec![one]);
-        if !dependent.contains(&e) {
+        if dependent.get(e).is_none() {
             return Some(constant(e));
         }
         for node in self.reachable(&[e]) {
-            if !dependent.contains(&node) {
+            if dependent.get(node).is_none() {
                 continue;
             }
             let of = |child: &Expr| quotients.get(child).cloned().unwrap_or_else(|| constant(*child));

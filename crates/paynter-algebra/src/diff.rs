@@ -3,7 +3,7 @@
 use crate::node::{Cmp, Expr, Func, Node, Symbol};
 use crate::number;
 use crate::pool::Pool;
-use rustc_hash::FxHashMap;
+use crate::traverse::Memo;
 
 impl Pool {
     /// Differentiates with respect to a symbol.
@@ -12,16 +12,14 @@ impl Pool {
     /// has no derivative with respect to time: the result is undefined there.
     pub fn diff(&mut self, e: Expr, s: Symbol) -> Expr {
         let zero = self.zero();
-        let mut derivatives: FxHashMap<Expr, Expr> = FxHashMap::default();
-        for node in self.reachable(&[e]) {
+        let order = self.reachable(&[e]);
+        let mut derivatives = Memo::for_nodes(&order);
+        for node in order {
             let derivative = if self.as_symbol(node) == Some(s) {
                 self.one()
             } else {
-                let inner: Vec<Expr> = self
-                    .children(node)
-                    .iter()
-                    .map(|child| derivatives.get(child).copied().unwrap_or(zero))
-                    .collect();
+                let inner: Vec<Expr> =
+                    self.children(node).iter().map(|child| derivatives.get(*child).unwrap_or(zero)).collect();
                 if inner.iter().all(|d| *d == zero) { zero } else { self.chain_rule(node, &inner) }
             };
             // Only what depends on the symbol is remembered.
@@ -29,7 +27,7 @@ impl Pool {
                 derivatives.insert(node, derivative);
             }
         }
-        derivatives.get(&e).copied().unwrap_or(zero)
+        derivatives.get(e).unwrap_or(zero)
     }
 
     fn chain_rule(&mut self, node: Expr, inner: &[Expr]) -> Expr {

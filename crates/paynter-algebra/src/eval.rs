@@ -3,7 +3,7 @@
 use crate::node::{Cmp, Expr, Func, Node, Symbol};
 use crate::number;
 use crate::pool::Pool;
-use rustc_hash::FxHashMap;
+use crate::traverse::Memo;
 
 /// Why an expression has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,9 +22,10 @@ impl Pool {
     /// An infinite or undefined part is an error even where a later operation would hide it, but not in the
     /// branch of a choice that is not taken.
     pub fn eval(&self, e: Expr, value: &dyn Fn(Symbol) -> Option<f64>) -> Result<f64, EvalError> {
-        let mut values: FxHashMap<Expr, f64> = FxHashMap::default();
-        for node in self.reachable(&[e]) {
-            let of = |child: Expr| values.get(&child).copied().unwrap_or(f64::NAN);
+        let order = self.reachable(&[e]);
+        let mut values = Memo::for_nodes(&order);
+        for node in order {
+            let of = |child: Expr| values.get(child).unwrap_or(f64::NAN);
             let result = match self.node(node) {
                 Node::Symbol(s) => value(s).ok_or(EvalError::Unbound(s))?,
                 Node::Call(Func::Table(table), _) => return Err(EvalError::Table(table)),
@@ -32,7 +33,7 @@ impl Pool {
             };
             values.insert(node, if result.is_finite() { result } else { f64::NAN });
         }
-        let of = |child: Expr| values.get(&child).copied().unwrap_or(f64::NAN);
+        let of = |child: Expr| values.get(child).unwrap_or(f64::NAN);
         let result = of(e);
         if result.is_finite() { Ok(result) } else { Err(EvalError::NotFinite(self.culprit(e, &of))) }
     }

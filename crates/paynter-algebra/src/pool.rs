@@ -4,6 +4,7 @@
 //! open-addressing table of handles, so that making a node that exists costs one probe.
 
 use crate::node::{Cmp, Expr, Func, Node, Symbol};
+use crate::simplify::product::Factor;
 use crate::{Rational, number};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
@@ -67,6 +68,8 @@ pub struct Pool {
     unit_parts: FxHashMap<Expr, Expr>,
     /// For each sum that has been a factor, its content and the rest.
     contents: FxHashMap<Expr, (Expr, Expr)>,
+    /// A buffer for factors, kept between products.
+    factors: Vec<Factor>,
     undefined: Expr,
     euler: Expr,
 }
@@ -92,6 +95,7 @@ impl Pool {
             name_index: FxHashMap::default(),
             unit_parts: FxHashMap::default(),
             contents: FxHashMap::default(),
+            factors: Vec::new(),
             undefined: Expr(0),
             euler: Expr(0),
         };
@@ -279,6 +283,15 @@ impl Pool {
         };
         self.unit_parts.insert(e, rest);
         (coefficient, rest)
+    }
+
+    /// Lends the buffer for factors; a product made meanwhile gets a new one.
+    pub(crate) fn take_factors(&mut self) -> Vec<Factor> {
+        std::mem::take(&mut self.factors)
+    }
+
+    pub(crate) fn give_factors(&mut self, factors: Vec<Factor>) {
+        self.factors = factors;
     }
 
     pub(crate) fn known_content(&self, sum: Expr) -> Option<(Expr, Expr)> {

@@ -4,7 +4,7 @@ use crate::interval::Interval;
 use crate::node::{Cmp, Expr, Func, Node, Symbol};
 use crate::number;
 use crate::pool::Pool;
-use rustc_hash::FxHashMap;
+use crate::traverse::Memo;
 use std::f64::consts::{FRAC_PI_2, PI};
 
 impl Pool {
@@ -13,9 +13,10 @@ impl Pool {
     /// Every value the expression can take is inside; not every number inside need be taken, since the same
     /// symbol in two places counts as two. An expression that is never defined gives the empty interval.
     pub fn range(&self, e: Expr, assume: &dyn Fn(Symbol) -> Interval) -> Interval {
-        let mut ranges: FxHashMap<Expr, Interval> = FxHashMap::default();
-        for node in self.reachable(&[e]) {
-            let of = |child: Expr| ranges.get(&child).copied().unwrap_or(Interval::ALL);
+        let order = self.reachable(&[e]);
+        let mut ranges = Memo::for_nodes(&order);
+        for node in order {
+            let of = |child: Expr| ranges.get(child).unwrap_or(Interval::ALL);
             let range = match self.node(node) {
                 Node::Number(r) => enclose(number::to_f64(r), number::is_exact(r)),
                 Node::Pi => enclose(PI, false),
@@ -50,7 +51,7 @@ impl Pool {
             };
             ranges.insert(node, range);
         }
-        ranges.get(&e).copied().unwrap_or(Interval::ALL)
+        ranges.get(e).unwrap_or(Interval::ALL)
     }
 
     fn power_range(&self, base: Interval, exponent: Expr, exponents: Interval) -> Interval {

@@ -2,22 +2,128 @@
 
 use crate::node::{Expr, Symbol};
 use crate::pool::{Pool, Tag};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// From this number of nodes on, sets and tables of nodes are arrays.
+const MANY: usize = 512;
+
+/// A set of nodes that grows from a hash set into an array of bits.
+enum Seen {
+    Few(FxHashSet<Expr>),
+    Many(Vec<u64>),
+}
+
+impl Seen {
+    /// Adds a node no newer than `newest`; tells whether it is new in the set.
+    fn insert(&mut self, e: Expr, newest: usize) -> bool {
+        match self {
+            Seen::Few(set) => {
+                let new = set.insert(e);
+                if new && set.len() >= MANY {
+                    let mut bits = vec![0u64; newest / 64 + 1];
+                    #[allow(
+                        clippy::iter_over_hash_type,
+                        reason = "the set of bits does not depend on the order"
+                    )]
+                    for e in set.iter() {
+                        bits[e.index() / 64] |= 1 << (e.index() % 64);
+                    }
+                    *self = Seen::Many(bits);
+                }
+                new
+            }
+            Seen::Many(bits) => {
+                let word = &mut bits[e.index() / 64];
+                let bit = 1 << (e.index() % 64);
+                let new = *word & bit == 0;
+                *word |= bit;
+                new
+            }
+        }
+    }
+}
+
+/// A value for each node of a traversal.
+pub(crate) enum Memo<T> {
+    Few(FxHashMap<Expr, T>),
+    Many(Vec<Option<T>>),
+}
+
+impl<T: Copy> Memo<T> {
+    /// Makes an empty table for the nodes of a traversal, which are sorted.
+    pub fn for_nodes(order: &[Expr]) -> Memo<T> {
+        let newest = order.last().map_or(0, |e| e.index());
+        // An array is worth its room if the nodes fill a good part of it.
+        if order.len() >= MANY && order.len() * 16 > newest {
+            Memo::Many(vec![None; newest + 1])
+        } else {
+            Memo::Few(FxHashMap::default())
+        }
+    }
+
+    pub fn get(&self, e: Expr) -> Option<T> {
+        match self {
+            Memo::Few(map) => map.get(&e).copied(),
+            Memo::Many(values) => values.get(e.index()).copied().flatten(),
+        }
+    }
+
+    pub fn insert(&mut self, e: Expr, value: T) {
+        match self {
+            Memo::Few(map) => {
+                map.insert(e, value);
+            }
+            Memo::Many(values) => {
+                if let Some(slot) = values.get_mut(e.index()) {
+                    *slot = Some(value);
+                }
+            }
+        }
+    }
+}
 
 impl Pool {
     /// Lists the nodes that the roots reach, children before parents, each once.
     pub fn reachable(&self, roots: &[Expr]) -> Vec<Expr> {
-        let mut seen: FxHashSet<Expr> = FxHashSet::default();
+        let newest = roots.iter().map(|e| e.index()).max().unwrap_or(0);
+        let mut seen = Seen::Few(FxHashSet::default());
         let mut order = Vec::new();
         let mut stack = roots.to_vec();
         while let Some(e) = stack.pop() {
-            if seen.insert(e) {
+            if seen.insert(e, newest) {
                 order.push(e);
                 stack.extend_from_slice(self.children(e));
             }
         }
         order.sort_unstable();
         order
+    }
+
+    /// Rebuilds an expression from the bottom up.
+    ///
+    /// `rule` sees each node and its new children and may give the node to take their place; otherwise the
+    /// node is made anew where a child has changed.
+    pub(crate) fn rewrite(
+        &mut self,
+        e: Expr,
+        mut rule: impl FnMut(&mut Pool, Expr, &[Expr]) -> Option<Expr>,
+    ) -> Expr {
+        let order = self.reachable(&[e]);
+        let mut replaced = Memo::for_nodes(&order);
+        let mut args = Vec::new();
+        for node in order {
+            args.clear();
+            args.extend(self.children(node).iter().map(|child| replaced.get(*child).unwrap_or(*child)));
+            let new = match rule(self, node, &args) {
+                Some(new) => new,
+                None if args == self.children(node) => continue,
+                None => self.rebuild(node, &args),
+            };
+            if new != node {
+                replaced.insert(node, new);
+            }
+        }
+        replaced.get(e).unwrap_or(e)
     }
 
     /// Lists the symbols an expression mentions, sorted, each once.
@@ -30,14 +136,14 @@ impl Pool {
 
     /// Tells whether an expression mentions a symbol.
     pub fn depends_on(&self, e: Expr, s: Symbol) -> bool {
-        let mut seen: FxHashSet<Expr> = FxHashSet::default();
+        let mut seen = Seen::Few(FxHashSet::default());
         let mut stack = vec![e];
-        while let Some(e) = stack.pop() {
-            if self.as_symbol(e) == Some(s) {
+        while let Some(node) = stack.pop() {
+            if self.as_symbol(node) == Some(s) {
                 return true;
             }
-            for child in self.children(e) {
-                if self.head(*child).tag != Tag::Number && seen.insert(*child) {
+            for child in self.children(node) {
+                if self.head(*child).tag != Tag::Number && seen.insert(*child, e.index()) {
                     stack.push(*child);
                 }
             }

@@ -3,7 +3,7 @@
 mod function;
 mod logic;
 mod power;
-mod product;
+pub(crate) mod product;
 mod sum;
 
 use crate::node::{Expr, Func, Node};

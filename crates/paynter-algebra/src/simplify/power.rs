@@ -1,5 +1,6 @@
 //! Powers: exact constants, integer powers of products and powers, exponentials as powers of e.
 
+use super::product::Factor;
 use crate::node::{Expr, Func, Node};
 use crate::pool::{Head, Pool, Tag};
 use crate::{Rational, number};
@@ -55,21 +56,23 @@ impl Pool {
             Node::Product(factors) => {
                 let factors = factors.to_vec();
                 let mut coefficient = self.one();
-                let mut powers = Vec::with_capacity(factors.len());
+                let mut parts = Vec::with_capacity(factors.len());
                 for factor in factors {
                     if self.is_number(factor) {
                         coefficient = self.pow(factor, exponent);
                         if !self.is_number(coefficient) {
                             // Too large to write out.
-                            powers.push(self.as_base_exponent(coefficient));
+                            let (inner, e) = self.as_base_exponent(coefficient);
+                            parts.push(Factor::power(inner, e));
                             coefficient = self.one();
                         }
                     } else {
                         let (inner, e) = self.as_base_exponent(factor);
-                        powers.push((inner, self.mul(e, exponent)));
+                        let product = self.mul(e, exponent);
+                        parts.push(Factor::power(inner, product));
                     }
                 }
-                self.collect_powers(coefficient, powers)
+                self.collect_powers(coefficient, parts)
             }
             Node::Call(Func::Abs, args) if number::is_even(r) => {
                 let inner = args[0];

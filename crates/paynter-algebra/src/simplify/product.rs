@@ -4,6 +4,21 @@ use crate::node::{Expr, Func, Node};
 use crate::number;
 use crate::pool::{Head, Pool, Tag};
 
+/// A factor with its base and exponent; what is not merged with another stays as it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factor {
+    base: Expr,
+    exponent: Expr,
+    /// The factor itself, if it is known to be in normal form.
+    whole: Option<Expr>,
+}
+
+impl Factor {
+    pub(crate) fn power(base: Expr, exponent: Expr) -> Factor {
+        Factor { base, exponent, whole: None }
+    }
+}
+
 impl Pool {
     /// Makes the product of many factors at once.
     pub fn product(&mut self, factors: &[Expr]) -> Expr {
@@ -14,65 +29,48 @@ impl Pool {
             if *b == self.one() {
                 return *a;
             }
-        }
-        let mut coefficient = self.one();
-        let mut powers: Vec<(Expr, Expr)> = Vec::with_capacity(factors.len());
-        for factor in factors {
-            if self.head(*factor).tag == Tag::Product {
-                for i in 0..self.children(*factor).len() {
-                    let child = self.children(*factor)[i];
-                    self.gather_factor(child, &mut coefficient, &mut powers);
-                }
-            } else {
-                self.gather_factor(*factor, &mut coefficient, &mut powers);
+            if let Some(product) = self.simple_pair(*a, *b) {
+                return product;
             }
         }
-        self.collect_powers(coefficient, powers)
+        let mut coefficient = self.one();
+        let mut parts = self.take_factors();
+        for factor in factors {
+            self.gather_factors(*factor, &mut coefficient, &mut parts);
+        }
+        self.collect_powers(coefficient, parts)
     }
 
-    /// Multiplies powers given as base and exponent, and a number.
-    pub(crate) fn collect_powers(&mut self, mut coefficient: Expr, mut powers: Vec<(Expr, Expr)>) -> Expr {
+    /// Multiplies two different symbols or functions, the most frequent case, without collecting.
+    fn simple_pair(&mut self, a: Expr, b: Expr) -> Option<Expr> {
+        let simple = |e: Expr| {
+            let head = self.head(e);
+            head.tag == Tag::Symbol || (head.tag == Tag::Call && !self.is_sign_or_exp(e))
+        };
+        if a == b || !simple(a) || !simple(b) {
+            return None;
+        }
+        let pair = if a < b { [a, b] } else { [b, a] };
+        Some(self.intern(Head::plain(Tag::Product), &pair))
+    }
+
+    fn is_sign_or_exp(&self, e: Expr) -> bool {
+        matches!(self.node(e), Node::Call(Func::Sign | Func::Exp, _))
+    }
+
+    /// Multiplies powers and a number.
+    pub(crate) fn collect_powers(&mut self, mut coefficient: Expr, mut parts: Vec<Factor>) -> Expr {
         loop {
-            let too_large =
-                self.as_rational(coefficient).is_none_or(|c| number::bits(c) > 2 * number::MAX_BITS);
             // Zero times an undefined value is undefined; the mark is the power with base zero.
-            if too_large || powers.iter().any(|(base, exponent)| self.is_pole(*base, *exponent)) {
+            if self.is_too_large(coefficient) || parts.iter().any(|part| self.is_pole(part)) {
                 return self.undefined();
             }
             if coefficient == self.zero() {
                 return coefficient;
             }
-            powers.sort_by_key(|(base, _)| *base);
-            let mut out: Vec<Expr> = Vec::with_capacity(powers.len() + 1);
-            let mut again = false;
-            let mut i = 0;
-            while i < powers.len() {
-                let (base, first) = powers[i];
-                let mut j = i + 1;
-                while j < powers.len() && powers[j].0 == base {
-                    j += 1;
-                }
-                let factor = if j == i + 1 {
-                    self.pow(base, first)
-                } else {
-                    let exponents: Vec<Expr> = powers[i..j].iter().map(|(_, e)| *e).collect();
-                    let exponent = self.sum(&exponents);
-                    self.pow(base, exponent)
-                };
-                i = j;
-                match self.node(factor) {
-                    Node::Number(_) => coefficient = self.multiply_numbers(coefficient, factor),
-                    Node::Product(_) => {
-                        again = true;
-                        out.push(factor);
-                    }
-                    _ => {
-                        // The power may have another base than the one it was made from.
-                        again |= self.as_base_exponent(factor).0 != base;
-                        out.push(factor);
-                    }
-                }
-            }
+            parts.sort_by_key(|part| part.base);
+            let mut out: Vec<Expr> = Vec::with_capacity(parts.len() + 1);
+            let mut again = self.merge_powers(&parts, &mut coefficient, &mut out);
             again |= self.fold_signs(&mut out);
             if out.len() > 1 {
                 for factor in &mut out {
@@ -85,23 +83,19 @@ impl Pool {
                 }
             }
             if again {
-                powers.clear();
+                parts.clear();
                 for factor in out {
-                    if self.head(factor).tag == Tag::Product {
-                        for i in 0..self.children(factor).len() {
-                            let child = self.children(factor)[i];
-                            self.gather_factor(child, &mut coefficient, &mut powers);
-                        }
-                    } else {
-                        self.gather_factor(factor, &mut coefficient, &mut powers);
-                    }
+                    self.gather_factors(factor, &mut coefficient, &mut parts);
                 }
                 continue;
             }
-            if coefficient == self.zero() || out.contains(&self.undefined()) {
-                return if out.contains(&self.undefined()) { self.undefined() } else { coefficient };
+            parts.clear();
+            self.give_factors(parts);
+            if out.contains(&self.undefined()) {
+                return self.undefined();
             }
             return match out.as_slice() {
+                _ if coefficient == self.zero() => coefficient,
                 [] => coefficient,
                 [single] => self.scaled(coefficient, *single),
                 _ => {
@@ -112,6 +106,47 @@ impl Pool {
                 }
             };
         }
+    }
+
+    /// Adds the exponents of equal bases; tells whether the result must be collected again.
+    fn merge_powers(&mut self, parts: &[Factor], coefficient: &mut Expr, out: &mut Vec<Expr>) -> bool {
+        let mut again = false;
+        let mut i = 0;
+        while i < parts.len() {
+            let Factor { base, exponent, whole } = parts[i];
+            let mut j = i + 1;
+            while j < parts.len() && parts[j].base == base {
+                j += 1;
+            }
+            let single = j == i + 1;
+            let factor = match whole {
+                Some(whole) if single => {
+                    out.push(whole);
+                    i = j;
+                    continue;
+                }
+                _ if single => self.pow(base, exponent),
+                _ => {
+                    let exponents: Vec<Expr> = parts[i..j].iter().map(|part| part.exponent).collect();
+                    let exponent = self.sum(&exponents);
+                    self.pow(base, exponent)
+                }
+            };
+            i = j;
+            match self.node(factor) {
+                Node::Number(_) => *coefficient = self.multiply_numbers(*coefficient, factor),
+                Node::Product(_) => {
+                    again = true;
+                    out.push(factor);
+                }
+                _ => {
+                    // The power may have another base than the one it was made from.
+                    again |= self.as_base_exponent(factor).0 != base;
+                    out.push(factor);
+                }
+            }
+        }
+        again
     }
 
     /// Writes u*sign(u) as abs(u) and abs(u)*sign(u) as u.
@@ -138,25 +173,46 @@ impl Pool {
         false
     }
 
-    fn gather_factor(&mut self, factor: Expr, coefficient: &mut Expr, powers: &mut Vec<(Expr, Expr)>) {
-        if self.is_number(factor) {
-            *coefficient = self.multiply_numbers(*coefficient, factor);
-        } else {
-            powers.push(self.as_base_exponent(factor));
+    /// Takes a factor, or the factors of a product, apart.
+    fn gather_factors(&mut self, factor: Expr, coefficient: &mut Expr, parts: &mut Vec<Factor>) {
+        match self.head(factor).tag {
+            Tag::Number => *coefficient = self.multiply_numbers(*coefficient, factor),
+            Tag::Product => {
+                let mut children = self.children(factor);
+                let number = children[0];
+                let numbered = self.is_number(number);
+                if numbered {
+                    children = &children[1..];
+                }
+                parts.extend(children.iter().map(|child| {
+                    let (base, exponent) = self.as_base_exponent(*child);
+                    Factor { base, exponent, whole: Some(*child) }
+                }));
+                if numbered {
+                    *coefficient = self.multiply_numbers(*coefficient, number);
+                }
+            }
+            _ => {
+                let (base, exponent) = self.as_base_exponent(factor);
+                parts.push(Factor { base, exponent, whole: Some(factor) });
+            }
         }
     }
 
     /// Splits any expression into base and exponent; exponentials are powers of the number e.
     pub(crate) fn as_base_exponent(&self, e: Expr) -> (Expr, Expr) {
-        match self.node(e) {
-            Node::Power(base, exponent) => (base, exponent),
-            Node::Call(Func::Exp, args) => (self.euler(), args[0]),
+        match self.head(e).tag {
+            Tag::Power | Tag::Call => match self.node(e) {
+                Node::Power(base, exponent) => (base, exponent),
+                Node::Call(Func::Exp, args) => (self.euler(), args[0]),
+                _ => (e, self.one()),
+            },
             _ => (e, self.one()),
         }
     }
 
-    fn is_pole(&self, base: Expr, exponent: Expr) -> bool {
-        base == self.zero()
-            && self.as_rational(exponent).is_some_and(|e| number::is_negative(e) || e.is_zero())
+    fn is_pole(&self, part: &Factor) -> bool {
+        part.base == self.zero()
+            && self.as_rational(part.exponent).is_some_and(|e| number::is_negative(e) || e.is_zero())
     }
 }

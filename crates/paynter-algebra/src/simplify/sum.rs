@@ -9,14 +9,29 @@ use dashu_int::UBig;
 /// A larger common number is left inside its sum.
 const MAX_CONTENT_BITS: usize = 256;
 
+/// A term with its number and the rest; what is not merged with another stays as it is.
+#[derive(Clone, Copy)]
+struct Term {
+    rest: Expr,
+    coefficient: Expr,
+    whole: Expr,
+}
+
 impl Pool {
     /// Makes the sum of many terms at once, in time linear in their number but for sorting.
     pub fn sum(&mut self, terms: &[Expr]) -> Expr {
-        if let [single] = terms {
-            return *single;
+        match terms {
+            [] => return self.zero(),
+            [single] => return *single,
+            [a, b] => {
+                if let Some(sum) = self.simple_sum(*a, *b) {
+                    return sum;
+                }
+            }
+            _ => {}
         }
-        let mut constant = Rational::ZERO;
-        let mut parts: Vec<(Expr, Expr)> = Vec::with_capacity(terms.len());
+        let mut constant = self.zero();
+        let mut parts: Vec<Term> = Vec::with_capacity(terms.len());
         for term in terms {
             if self.head(*term).tag == Tag::Sum {
                 for i in 0..self.children(*term).len() {
@@ -27,29 +42,28 @@ impl Pool {
                 self.gather_term(*term, &mut constant, &mut parts);
             }
         }
-        if parts.iter().any(|(rest, _)| *rest == self.undefined())
-            || number::bits(&constant) > 2 * number::MAX_BITS
-        {
+        if self.is_too_large(constant) || parts.iter().any(|part| part.rest == self.undefined()) {
             return self.undefined();
         }
-        parts.sort_unstable_by_key(|(rest, _)| *rest);
+        parts.sort_by_key(|part| part.rest);
         let mut out: Vec<Expr> = Vec::with_capacity(parts.len() + 1);
-        if !constant.is_zero() {
-            out.push(self.number(constant));
+        if constant != self.zero() {
+            out.push(constant);
         }
         let mut i = 0;
         while i < parts.len() {
-            let (rest, first) = parts[i];
+            let Term { rest, mut coefficient, whole } = parts[i];
             let mut j = i + 1;
-            let mut coefficient = first;
-            while j < parts.len() && parts[j].0 == rest {
-                coefficient = self.add_numbers(coefficient, parts[j].1);
+            while j < parts.len() && parts[j].rest == rest {
+                coefficient = self.add_numbers(coefficient, parts[j].coefficient);
                 j += 1;
             }
-            i = j;
-            if coefficient != self.zero() {
+            if j == i + 1 {
+                out.push(whole);
+            } else if coefficient != self.zero() {
                 out.push(self.scaled(coefficient, rest));
             }
+            i = j;
         }
         match out.as_slice() {
             [] => self.zero(),
@@ -58,13 +72,57 @@ impl Pool {
         }
     }
 
-    fn gather_term(&mut self, term: Expr, constant: &mut Rational, parts: &mut Vec<(Expr, Expr)>) {
-        if let Some(value) = self.as_rational(term) {
-            *constant += value;
+    /// Adds one term to another or to a sum where nothing has to be collected: the most frequent case, and
+    /// the one that keeps sums built term by term cheap.
+    fn simple_sum(&mut self, a: Expr, b: Expr) -> Option<Expr> {
+        let (a, b) = if self.head(a).tag == Tag::Sum { (a, b) } else { (b, a) };
+        if matches!(self.head(b).tag, Tag::Sum | Tag::Number) || self.head(a).tag == Tag::Number {
+            return None;
+        }
+        if a == self.undefined() || b == self.undefined() {
+            return None;
+        }
+        let (_, rest) = self.split_coefficient(b);
+        if self.head(a).tag != Tag::Sum {
+            let (_, other) = self.split_coefficient(a);
+            return match other.cmp(&rest) {
+                std::cmp::Ordering::Less => Some(self.intern(Head::plain(Tag::Sum), &[a, b])),
+                std::cmp::Ordering::Greater => Some(self.intern(Head::plain(Tag::Sum), &[b, a])),
+                std::cmp::Ordering::Equal => None,
+            };
+        }
+        // Terms are sorted by their rests, after the constant.
+        let mut low = usize::from(self.is_number(self.children(a)[0]));
+        let mut high = self.children(a).len();
+        while low < high {
+            let middle = low.midpoint(high);
+            let term = self.children(a)[middle];
+            let (_, other) = self.split_coefficient(term);
+            match other.cmp(&rest) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return None,
+            }
+        }
+        let mut terms = Vec::with_capacity(self.children(a).len() + 1);
+        terms.extend_from_slice(&self.children(a)[..low]);
+        terms.push(b);
+        terms.extend_from_slice(&self.children(a)[low..]);
+        Some(self.intern(Head::plain(Tag::Sum), &terms))
+    }
+
+    fn gather_term(&mut self, term: Expr, constant: &mut Expr, parts: &mut Vec<Term>) {
+        if self.is_number(term) {
+            *constant = self.add_numbers(*constant, term);
         } else {
             let (coefficient, rest) = self.split_coefficient(term);
-            parts.push((rest, coefficient));
+            parts.push(Term { rest, coefficient, whole: term });
         }
+    }
+
+    /// Tells whether a constant has outgrown every use; operations with it are undefined.
+    pub(super) fn is_too_large(&self, e: Expr) -> bool {
+        self.as_rational(e).is_none_or(|r| number::bits(r) > 2 * number::MAX_BITS)
     }
 
     pub(crate) fn add_numbers(&mut self, a: Expr, b: Expr) -> Expr {

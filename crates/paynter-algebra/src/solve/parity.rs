@@ -74,34 +74,22 @@ impl Solver<'_> {
 
     /// Writes an expression for an unknown in a given range without the abs and sign that the range decides.
     pub(super) fn without_signs(&mut self, e: Expr, assume: Assume) -> Expr {
-        let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
-        for node in self.pool.reachable(&[e]) {
-            let args: Vec<Expr> = self
-                .pool
-                .children(node)
-                .iter()
-                .map(|child| replaced.get(child).copied().unwrap_or(*child))
-                .collect();
-            let decided = match self.pool.node(node) {
-                Node::Call(f @ (Func::Abs | Func::Sign), _) if self.depends(args[0]) => {
-                    let range = self.pool.range(args[0], assume);
-                    match (f, range) {
-                        (Func::Abs, r) if r.is_non_negative() => Some(args[0]),
-                        (Func::Abs, r) if r.is_non_positive() => Some(self.pool.neg(args[0])),
-                        (Func::Sign, r) if r.is_positive() => Some(self.pool.one()),
-                        (Func::Sign, r) if r.is_negative() => Some(self.pool.int(-1)),
-                        _ => None,
-                    }
-                }
-                _ => None,
+        let unknown = self.unknown;
+        self.pool.rewrite(e, |pool, node, args| {
+            let Node::Call(f @ (Func::Abs | Func::Sign), _) = pool.node(node) else {
+                return None;
             };
-            if let Some(new) = decided {
-                replaced.insert(node, new);
-            } else if args != self.pool.children(node) {
-                let new = self.pool.rebuild(node, &args);
-                replaced.insert(node, new);
+            if !pool.depends_on(args[0], unknown) {
+                return None;
             }
-        }
-        replaced.get(&e).copied().unwrap_or(e)
+            let range = pool.range(args[0], assume);
+            match f {
+                Func::Abs if range.is_non_negative() => Some(args[0]),
+                Func::Abs if range.is_non_positive() => Some(pool.neg(args[0])),
+                Func::Sign if range.is_positive() => Some(pool.one()),
+                Func::Sign if range.is_negative() => Some(pool.int(-1)),
+                _ => None,
+            }
+        })
     }
 }

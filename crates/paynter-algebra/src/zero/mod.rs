@@ -17,7 +17,6 @@ use crate::node::{Expr, Func, Node};
 use crate::number;
 use crate::pool::Pool;
 use field::PRIMES;
-use rustc_hash::FxHashMap;
 
 /// Seeds tried before a point is found at which everything is defined.
 const ATTEMPTS: u64 = 64;
@@ -86,25 +85,10 @@ impl Pool {
     ///
     /// Both sides agree wherever both are defined, since a fractional power has a non-negative base.
     fn with_plain_powers(&mut self, e: Expr) -> Expr {
-        let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
-        for node in self.reachable(&[e]) {
-            let args: Vec<Expr> = self
-                .children(node)
-                .iter()
-                .map(|child| replaced.get(child).copied().unwrap_or(*child))
-                .collect();
-            let new = if let (Node::Power(..), [base, exponent]) = (self.node(node), args.as_slice()) {
-                self.plain_power(*base, *exponent)
-            } else if args == self.children(node) {
-                continue;
-            } else {
-                self.rebuild(node, &args)
-            };
-            if new != node {
-                replaced.insert(node, new);
-            }
-        }
-        replaced.get(&e).copied().unwrap_or(e)
+        self.rewrite(e, |pool, node, args| match (pool.node(node), args) {
+            (Node::Power(..), [base, exponent]) => Some(pool.plain_power(*base, *exponent)),
+            _ => None,
+        })
     }
 
     fn plain_power(&mut self, base: Expr, exponent: Expr) -> Expr {

@@ -5,9 +5,9 @@ use crate::Rational;
 use crate::node::{Cmp, Expr, Func, Node};
 use crate::number;
 use crate::pool::Pool;
+use crate::traverse::Memo;
 use dashu_base::UnsignedAbs;
 use dashu_int::UBig;
-use rustc_hash::FxHashMap;
 
 /// Nothing can be said at this point: a divisor vanished or a root does not exist there.
 pub(super) struct Undefined;
@@ -34,7 +34,7 @@ struct Evaluator<'a> {
     seed: u64,
     /// A primitive 24th root of unity, found when it is first needed.
     unity: Option<Element>,
-    values: FxHashMap<Expr, Element>,
+    values: Memo<Element>,
 }
 
 /// Evaluates at the random point given by a seed; `order` lists the nodes, children first.
@@ -46,7 +46,7 @@ pub(super) fn evaluate(
     seed: u64,
 ) -> Result<Element, Undefined> {
     let mut evaluator =
-        Evaluator { pool, field: Field { p: prime }, seed, unity: None, values: FxHashMap::default() };
+        Evaluator { pool, field: Field { p: prime }, seed, unity: None, values: Memo::for_nodes(order) };
     for node in order {
         let value = evaluator.node(*node)?;
         evaluator.values.insert(*node, value);
@@ -56,7 +56,7 @@ pub(super) fn evaluate(
 
 impl Evaluator<'_> {
     fn value(&self, e: Expr) -> Result<Element, Undefined> {
-        self.values.get(&e).copied().ok_or(Undefined)
+        self.values.get(e).ok_or(Undefined)
     }
 
     fn node(&mut self, e: Expr) -> Result<Element, Undefined> {

@@ -4,7 +4,7 @@ use crate::eval::function_value;
 use crate::node::{Cmp, Expr, Node, Symbol};
 use crate::number;
 use crate::pool::Pool;
-use rustc_hash::FxHashMap;
+use crate::traverse::Memo;
 
 /// Points tried; some may lie outside the domain of the expression.
 const POINTS: u64 = 24;
@@ -34,10 +34,10 @@ pub(super) fn vanishes(pool: &Pool, e: Expr) -> bool {
 }
 
 fn evaluate(pool: &Pool, order: &[Expr], e: Expr, point: u64) -> Bounded {
-    let mut values: FxHashMap<Expr, Bounded> = FxHashMap::default();
+    let mut values = Memo::for_nodes(order);
     let nothing = Bounded { value: f64::NAN, error: f64::NAN };
     for node in order {
-        let of = |child: &Expr| values.get(child).copied().unwrap_or(nothing);
+        let of = |child: &Expr| values.get(*child).unwrap_or(nothing);
         let exact = |value: f64| Bounded { value, error: 0.0 };
         let result = match pool.node(*node) {
             Node::Number(r) => rounded(number::to_f64(r), 0.0),
@@ -78,7 +78,7 @@ fn evaluate(pool: &Pool, order: &[Expr], e: Expr, point: u64) -> Bounded {
         };
         values.insert(*node, result);
     }
-    values.get(&e).copied().unwrap_or(nothing)
+    values.get(e).unwrap_or(nothing)
 }
 
 fn rounded(value: f64, error: f64) -> Bounded {
