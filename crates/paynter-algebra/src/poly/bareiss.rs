@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::gcd::exact;
+use super::minors::WHAT;
 use super::{Matrix, Poly, PolyError, Work};
 
 /// The determinant and, for each unknown, the adjoint matrix times the vector.
@@ -35,6 +36,7 @@ pub(super) fn eliminate(
     let mut pivot_column = vec![usize::MAX; size];
     let mut last = Poly::one();
     for _ in 0..size {
+        work.spend(WHAT, rows.iter().map(|row| row.len() as u64 / 4 + 1).sum())?;
         let Some((pivot, column)) = choose_pivot(&rows, &pivot_column, size) else {
             return Ok(Eliminated { determinant: Poly::zero(), solution: Vec::new() });
         };
@@ -52,7 +54,7 @@ pub(super) fn eliminate(
             };
             let mut next = BTreeMap::new();
             for place in places {
-                work.spend(super::minors::WHAT, 1)?;
+                work.spend(WHAT, 1)?;
                 let mut pairs: Vec<(bool, &Poly, &Poly)> = Vec::new();
                 if let Some(old) = row.get(&place) {
                     pairs.push((false, head, old));

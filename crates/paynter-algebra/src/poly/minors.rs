@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use super::structure::finishing_rows;
 use super::{Poly, PolyError, Work};
 
+/// What an exceeded budget was needed for.
 pub(super) const WHAT: &str = "a determinant";
 
 /// A set of rows.

@@ -16,7 +16,7 @@ use super::{Integer, Poly, PolyError, Work};
 const WHAT: &str = "a product";
 
 /// Rows from which the hash table beats the heap.
-const HASH_ROWS: usize = 32;
+const HASH_ROWS: usize = 48;
 
 /// The largest array for dense products.
 const DENSE_LIMIT: u64 = 1 << 20;

@@ -45,7 +45,25 @@ fn matching(rows: usize, pattern: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut column_of = vec![FREE; rows];
     let mut row_of = vec![FREE; pattern.len()];
     let mut seen = vec![FREE; rows];
+    // The diagonal first, then any free row: long paths are rarely needed.
+    for (column, entries) in pattern.iter().enumerate() {
+        if column_of.get(column) == Some(&FREE) && entries.contains(&column) {
+            column_of[column] = column;
+            row_of[column] = column;
+        }
+    }
+    for (column, entries) in
+        pattern.iter().enumerate().filter(|(c, _)| row_of[*c] == FREE).collect::<Vec<_>>()
+    {
+        if let Some(&row) = entries.iter().find(|&&row| column_of[row] == FREE) {
+            column_of[row] = column;
+            row_of[column] = row;
+        }
+    }
     for start in 0..pattern.len() {
+        if row_of[start] != FREE {
+            continue;
+        }
         // Depth-first search over alternating paths with an explicit stack.
         let mut stack: Vec<(usize, usize)> = vec![(start, 0)];
         let mut path: Vec<usize> = Vec::new();

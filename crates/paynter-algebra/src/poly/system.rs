@@ -7,7 +7,7 @@ use super::structure::{Blocks, blocks, is_odd, narrow_order};
 use super::{Fraction, Matrix, Poly, PolyError, Work};
 
 /// More minors than this go to fraction-free elimination instead.
-const MINORS: usize = 30_000;
+const MOST_MINORS: usize = 30_000;
 
 /// The transfer function cᵀM⁻¹b and its derivatives by parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,9 +41,10 @@ impl Matrix {
             return Ok(self.get(0, 0).cloned().unwrap_or_else(Poly::zero));
         }
         let packed = self.packed()?;
-        let straight = narrow_order(size, &packed.pattern(), MINORS);
+        let limit = self.minor_limit();
+        let straight = narrow_order(size, &packed.pattern(), limit);
         let transpose = packed.transpose();
-        let cap = straight.as_ref().map_or(MINORS, |o| o.minors.saturating_sub(1));
+        let cap = straight.as_ref().map_or(limit, |o| o.minors.saturating_sub(1));
         let (matrix, order) = match narrow_order(size, &transpose.pattern(), cap) {
             Some(order) => (&transpose, order),
             None => match straight {
@@ -70,9 +71,11 @@ impl Matrix {
         if listed.is_empty() {
             return Ok((determinant, vec![Poly::zero(); size]));
         }
-        let Some(order) = narrow_order(size, &packed.pattern(), MINORS) else {
+        // Elimination gives nothing where the matrix is singular.
+        let limit = if determinant.is_zero() { MOST_MINORS } else { self.minor_limit() };
+        let Some(order) = narrow_order(size, &packed.pattern(), limit) else {
             if determinant.is_zero() {
-                return Err(PolyError::BudgetExceeded { what: super::minors::WHAT, terms: MINORS as u64 });
+                return Err(PolyError::BudgetExceeded { what: super::minors::WHAT, terms: limit as u64 });
             }
             return Ok((determinant, eliminate(&packed, &listed, work)?.solution));
         };
@@ -260,6 +263,15 @@ impl Matrix {
         let columns: Vec<usize> = kept.iter().flat_map(|&k| columns[k].iter().copied()).collect();
         let pick = |list: &[Poly], places: &[usize]| places.iter().map(|&i| list[i].clone()).collect();
         Ok(Some((self.submatrix(&rows, &columns), pick(c, &columns), pick(b, &rows))))
+    }
+
+    /// Returns the number of minors from which elimination is better. In few
+    /// variables polynomials stay short whatever is done, and elimination
+    /// wins early; in many it makes far larger ones than the minors are.
+    fn minor_limit(&self) -> usize {
+        let variables = self.minor_degrees().iter().filter(|d| **d > 0).count().clamp(1, 10);
+        let few = self.rows().saturating_mul(8 << (2 * (variables - 1)));
+        few.min(MOST_MINORS.max(16 * self.rows()))
     }
 
     /// Returns the matrix with all entries packed for its minors, so that no
