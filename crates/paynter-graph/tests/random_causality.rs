@@ -207,6 +207,21 @@ fn an_exhaustive_search_agrees_on_contradictory_models() {
 }
 
 #[test]
+fn the_formatter_keeps_the_meaning() {
+    for options in all_options() {
+        check(60, &options, |text, structure| {
+            let once = paynter_language::format(text).map_err(|found| format!("not formatted: {found:?}"))?;
+            let twice = paynter_language::format(&once).map_err(|found| format!("not formatted twice: {found:?}"))?;
+            if once != twice {
+                return Err(format!("formatting again changes the text:\n{once}"));
+            }
+            let judged = judge(&once);
+            meaning::compare(structure, judged.graph.as_ref().ok_or("no graph")?, &judged.pool)
+        });
+    }
+}
+
+#[test]
 fn spoilt_models_are_answered_with_diagnostics() {
     for seed in seeds(400) {
         let options = if seed % 2 == 0 { Options::linear().small() } else { Options::nonlinear().small() };
