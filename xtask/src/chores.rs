@@ -111,6 +111,27 @@ pub fn fuzz(arguments: &[String]) -> Result<(), String> {
         .args(["-timeout=10", "-rss_limit_mb=4096", "-print_final_stats=1"]))
 }
 
+/// The properties of random bond graphs, on as many seeds as asked for.
+pub fn random(arguments: &[String]) -> Result<(), String> {
+    let (seeds, from) = match arguments {
+        [seeds] => (seeds, "0"),
+        [seeds, from] => (seeds, from.as_str()),
+        _ => return Err("say `cargo xtask random SEEDS [FROM]`".to_owned()),
+    };
+    for number in [seeds, from] {
+        number.parse::<u64>().map_err(|_| format!("`{number}` is no number of seeds"))?;
+    }
+    run(cargo().env("PAYNTER_RANDOM", seeds).env("PAYNTER_RANDOM_FROM", from).args([
+        "test",
+        "--locked",
+        "--release",
+        "-p",
+        "paynter-graph",
+        "--test",
+        "random_causality",
+    ]))
+}
+
 /// The name of this machine's platform.
 fn host() -> Result<String, String> {
     let text = crate::run::output(Command::new("rustc").arg("-vV"))?;

@@ -39,6 +39,12 @@ const VERBS: &[Verb] = &[
         work: chores::fuzz,
     },
     Verb {
+        name: "random",
+        arguments: "SEEDS [FROM]",
+        about: "judge that many random bond graphs of each kind by the oracles",
+        work: chores::random,
+    },
+    Verb {
         name: "docs",
         arguments: "",
         about: "build the handbook into target/handbook (needs mdbook)",

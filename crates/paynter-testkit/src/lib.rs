@@ -21,4 +21,4 @@ mod text;
 
 pub use census::Census;
 pub use generate::{Options, Sample, generate, plain, shrink, write};
-pub use mutate::mutate;
+pub use mutate::{fuzzed, mutate};

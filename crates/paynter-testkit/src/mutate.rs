@@ -2,6 +2,8 @@
 //! edit would do. Fuzz targets and tests of robustness feed on it, since
 //! random bytes alone hardly ever pass the parser.
 
+use crate::generate::{Options, generate};
+
 /// Words that a mutation may put anywhere.
 const WORDS: &[&str] = &[
     "Se",
@@ -107,6 +109,18 @@ pub fn mutate(text: &str, bytes: &[u8]) -> String {
     tokens.concat()
 }
 
+/// Reads a fuzzer's bytes as a model file. Bytes that begin with a zero name a
+/// random model (two bytes of seed, one of options) and spoil it with the
+/// rest; all others are the file itself.
+pub fn fuzzed(data: &[u8]) -> Vec<u8> {
+    let [0, high, low, kind, rest @ ..] = data else { return data.to_vec() };
+    let options = if kind % 2 == 0 { Options::linear() } else { Options::nonlinear() };
+    let options = if kind / 2 % 2 == 0 { options.small() } else { options.tiny() };
+    let options = if kind / 4 % 2 == 0 { options } else { options.with_conflicts() };
+    let sample = generate(u64::from(*high) << 8 | u64::from(*low), &options);
+    mutate(&sample.text, rest).into_bytes()
+}
+
 /// The tokens of the line around a token.
 fn line(tokens: &[String], at: usize) -> (usize, usize) {
     let start = tokens[..at].iter().rposition(|token| token.contains('\n')).map_or(0, |found| found + 1);
@@ -152,5 +166,12 @@ mod tests {
             let bytes: Vec<u8> = (0..30).map(|_| rng.bits() as u8).collect();
             mutate(text, &bytes);
         }
+    }
+
+    #[test]
+    fn a_zero_byte_names_a_random_model() {
+        assert_eq!(fuzzed(b"model m {}"), b"model m {}");
+        let sample = generate(258, &Options::nonlinear().small());
+        assert_eq!(fuzzed(&[0, 1, 2, 1]), sample.text.as_bytes());
     }
 }

@@ -14,7 +14,7 @@ fn nothing_breaks_again() {
             std::fs::read_dir(root.join(folder)).unwrap().map(|e| e.unwrap().path()).collect();
         paths.sort();
         for path in paths {
-            let bytes = std::fs::read(&path).unwrap();
+            let bytes = paynter_testkit::fuzzed(&std::fs::read(&path).unwrap());
             let world = MemoryWorld::new().with("model.bg", bytes.clone());
             let model = Model::load(&world, "model.bg", &LoadOptions::default());
             assert_eq!(model.check().ok, !model.diagnostics.has_errors(), "{}", path.display());
