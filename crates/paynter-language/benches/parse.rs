@@ -28,6 +28,13 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
 
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let used = USED.fetch_add(size, Relaxed) + size - layout.size();
+        USED.fetch_sub(layout.size(), Relaxed);
+        PEAK.fetch_max(used, Relaxed);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         USED.fetch_sub(layout.size(), Relaxed);
         unsafe { System.dealloc(pointer, layout) }
@@ -72,11 +79,20 @@ fn report<T>(name: &str, elements: usize, run: impl Fn() -> T) {
 }
 
 fn main() {
+    // Words on the command line choose the lines that contain one of them.
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let wanted = |name: &str| chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str()));
     for elements in [1_000, 10_000, 100_000] {
         let text = flat(elements);
         println!("{} bytes of text", text.len());
-        report("syntax", elements, || parse_syntax(&text, FileId(0)));
-        report("tree", elements, || parse(&text, FileId(0)));
-        report("layout", elements, || format(&text));
+        if wanted("syntax") {
+            report("syntax", elements, || parse_syntax(&text, FileId(0)));
+        }
+        if wanted("tree") {
+            report("tree", elements, || parse(&text, FileId(0)));
+        }
+        if wanted("layout") {
+            report("layout", elements, || format(&text));
+        }
     }
 }

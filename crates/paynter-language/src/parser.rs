@@ -221,9 +221,7 @@ impl<'t> Parser<'t> {
         }
         self.last_end = self.next_span().end;
         self.next += 1;
-        if self.tree.is_some() {
-            self.flush();
-        }
+        self.flush();
         self.skip_trivia();
     }
 
@@ -261,6 +259,9 @@ impl<'t> Parser<'t> {
 
     /// Hands the tree everything before the next token.
     fn flush(&mut self) {
+        if self.tree.is_none() {
+            return;
+        }
         while self.pending < self.next {
             let text = self.token_text(self.pending);
             if let (Some(tree), Some(token)) = (&mut self.tree, self.tokens.get(self.pending)) {
@@ -272,7 +273,7 @@ impl<'t> Parser<'t> {
 
     /// Opens a node.
     fn open(&mut self, kind: SyntaxKind) {
-        if self.open_nodes > 0 && self.tree.is_some() {
+        if self.open_nodes > 0 {
             self.flush();
         }
         self.open_nodes += 1;
@@ -283,9 +284,7 @@ impl<'t> Parser<'t> {
 
     /// Remembers a place in the tree at which a node may be opened later.
     fn mark(&mut self) -> Option<Checkpoint> {
-        if self.tree.is_some() {
-            self.flush();
-        }
+        self.flush();
         self.tree.as_ref().map(GreenNodeBuilder::checkpoint)
     }
 
@@ -444,6 +443,14 @@ impl<'t> Parser<'t> {
     fn at_end(&self) -> bool {
         matches!(
             self.kind(),
+            SyntaxKind::Newline | SyntaxKind::Semicolon | SyntaxKind::RBrace | SyntaxKind::Eof
+        )
+    }
+
+    /// Tells whether the statement ends `distance` tokens after the next one.
+    fn ends_after(&self, distance: usize) -> bool {
+        matches!(
+            self.lookahead(distance),
             SyntaxKind::Newline | SyntaxKind::Semicolon | SyntaxKind::RBrace | SyntaxKind::Eof
         )
     }

@@ -26,8 +26,7 @@ impl Parser<'_> {
         let condition = if self.eat_word("when") { Some(Box::new(self.expression()?)) } else { None };
         let mut body = Body::None;
         if self.eat_definition() {
-            body =
-                if self.at(SyntaxKind::LBracket) { self.matrix()? } else { Body::Value(self.expression()?) };
+            body = if self.at(SyntaxKind::LBracket) { self.matrix()? } else { Body::Value(self.value()?) };
             if self.at(SyntaxKind::LBracket) {
                 let help =
                     format!("units stand in `param`: `param p = 2 [unit]` and `{word} {} = p`", name.text);

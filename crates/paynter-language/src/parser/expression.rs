@@ -188,6 +188,10 @@ impl Parser<'_> {
             SyntaxKind::Number => self.number(),
             SyntaxKind::Dot if self.lookahead(1) == SyntaxKind::Number => self.number(),
             SyntaxKind::Ident if self.lookahead(1) == SyntaxKind::LParen => self.call(),
+            SyntaxKind::Ident if self.next_text() == "if" => {
+                self.bump();
+                self.unexpected("`(`", "a choice is written `if(condition, a, b)`")
+            }
             SyntaxKind::Ident => {
                 let path = self.path(false)?;
                 let span = path.span;

@@ -5,8 +5,8 @@ use paynter_base::code;
 use super::{Parsed, Parser};
 use crate::SyntaxKind;
 use crate::ast::{
-    Argument, Bonds, Bounds, Causality, For, Init, Kind, Param, Path, Port, Prefer, Quantity, Statement,
-    Tolerance, Use,
+    Argument, Bonds, Bounds, Causality, Expr, ExprKind, For, Init, Kind, Param, Path, Port, Prefer, Quantity,
+    Statement, Tolerance, Use,
 };
 use crate::lexer::normalised;
 use crate::words::{self, Word};
@@ -81,6 +81,9 @@ impl Parser<'_> {
         }
         let next = self.lookahead(1);
         match (self.kind(), next) {
+            (SyntaxKind::Ident, SyntaxKind::Eq) if self.lookahead(2) == SyntaxKind::Greater => {
+                return self.bonds();
+            }
             (SyntaxKind::Ident, SyntaxKind::Eq) => {
                 let help =
                     format!("write `param {text} = …` for a constant, `signal {text} = …` for a signal");
@@ -104,6 +107,9 @@ impl Parser<'_> {
             _ => {}
         }
         let meant = words::meant(text);
+        // Two words and nothing else may be a bond without its arrow.
+        let bond = (next == SyntaxKind::Ident && self.ends_after(2))
+            .then(|| format!("{} -> {}", super::shortened(text), super::shortened(self.text_after_next())));
         if words::TOP.contains(&text) {
             let help = "close the model before it with `}`; models and imports stand side by side in a file";
             let message = format!("`{text}` cannot stand inside a model");
@@ -112,17 +118,12 @@ impl Parser<'_> {
             let message = format!("`{}` alone is no statement", super::shortened(text));
             return self.fail(code::UNEXPECTED, self.here(), message, BOND);
         } else if let Some(word) = meant {
-            let two_words = next == SyntaxKind::Ident
-                && matches!(
-                    self.lookahead(2),
-                    SyntaxKind::Newline | SyntaxKind::Semicolon | SyntaxKind::RBrace | SyntaxKind::Eof
-                );
-            let bond = format!("{text} -> {}", super::shortened(self.text_after_next()));
-            self.report_unknown(word, two_words.then_some(bond));
+            self.report_unknown(word, bond);
         } else {
             let message = format!("`{}` starts no statement and is no element kind", super::shortened(text));
-            let help = "kinds are Se Sf R C I TF GY 0 1 De Df Sw RS; other statements start with param, input, \
-                        output, signal, init, port, use, for, prefer or causality";
+            let kinds = "kinds are Se Sf R C I TF GY 0 1 De Df Sw RS; other statements start with param, input, \
+                         output, signal, init, port, use, for, prefer or causality";
+            let help = bond.map_or(kinds.to_owned(), |bond| format!("a bond is written `{bond}`; {kinds}"));
             self.report(code::UNKNOWN_KIND, self.here(), message, help);
         }
         match meant.and_then(Word::parse) {
@@ -154,7 +155,7 @@ impl Parser<'_> {
     /// Reads a parameter from its name on, and closes its node.
     pub(super) fn param_rest(&mut self, start: u32) -> Parsed<Param> {
         let name = self.name("the parameter's name", "write `param NAME = value [unit]`")?;
-        let value = if self.eat_definition() { Some(self.expression()?) } else { None };
+        let value = if self.eat_definition() { Some(self.value()?) } else { None };
         let unit = self.optional_unit()?;
         let tolerance = self.tolerance()?;
         let bounds = self.bounds()?;
@@ -186,6 +187,25 @@ impl Parser<'_> {
             self.bump_joining();
         }
         is
+    }
+
+    /// Reads the value of a definition, and mends habits of other notations after it.
+    pub(super) fn value(&mut self) -> Parsed<Expr> {
+        let value = self.expression()?;
+        let is_number = matches!(value.kind, ExprKind::Number(_));
+        match self.kind() {
+            SyntaxKind::Comma
+                if is_number && self.lookahead(1) == SyntaxKind::Number && self.brackets == 0 =>
+            {
+                self.unexpected("the end of the value", "write a decimal point, not a comma: `0.5`")
+            }
+            SyntaxKind::Ident if self.next_text() != "in" && !self.newline => {
+                let word = super::shortened(self.next_text());
+                let help = format!("a unit stands in brackets, `[{word}]`; a product is written with `*`");
+                self.unexpected("the end of the value", help)
+            }
+            _ => Some(value),
+        }
     }
 
     pub(super) fn doc(&mut self) -> Option<String> {
@@ -235,7 +255,7 @@ impl Parser<'_> {
         self.bump();
         let name = self.name(&format!("the {word}'s name"), &form)?;
         let value = if self.eat_definition() {
-            Some(self.expression()?)
+            Some(self.value()?)
         } else if word == "input" {
             None
         } else {
