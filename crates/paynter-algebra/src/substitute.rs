@@ -10,6 +10,11 @@ impl Pool {
         self.rewrite(e, |pool, node, _| pool.as_symbol(node).and_then(|s| map.get(&s).copied()))
     }
 
+    /// Replaces symbols in many expressions; what they share is rewritten once.
+    pub fn substitute_all(&mut self, roots: &[Expr], map: &FxHashMap<Symbol, Expr>) -> Vec<Expr> {
+        self.rewrite_all(roots, |pool, node, _| pool.as_symbol(node).and_then(|s| map.get(&s).copied()))
+    }
+
     /// Replaces every occurrence of a node by another expression.
     pub(crate) fn replace(&mut self, e: Expr, old: Expr, new: Expr) -> Expr {
         self.rewrite(e, |_, node, _| (node == old).then_some(new))

@@ -106,9 +106,18 @@ impl Pool {
     pub(crate) fn rewrite(
         &mut self,
         e: Expr,
-        mut rule: impl FnMut(&mut Pool, Expr, &[Expr]) -> Option<Expr>,
+        rule: impl FnMut(&mut Pool, Expr, &[Expr]) -> Option<Expr>,
     ) -> Expr {
-        let order = self.reachable(&[e]);
+        self.rewrite_all(&[e], rule)[0]
+    }
+
+    /// Rebuilds many expressions; what they share is rebuilt once.
+    pub(crate) fn rewrite_all(
+        &mut self,
+        roots: &[Expr],
+        mut rule: impl FnMut(&mut Pool, Expr, &[Expr]) -> Option<Expr>,
+    ) -> Vec<Expr> {
+        let order = self.reachable(roots);
         let mut replaced = Memo::for_nodes(&order);
         let mut args = Vec::new();
         for node in order {
@@ -123,7 +132,7 @@ impl Pool {
                 replaced.insert(node, new);
             }
         }
-        replaced.get(e).unwrap_or(e)
+        roots.iter().map(|e| replaced.get(*e).unwrap_or(*e)).collect()
     }
 
     /// Lists the symbols an expression mentions, sorted, each once.
