@@ -2,7 +2,7 @@
 //! from which. Its closed paths without a state are the algebraic loops; the
 //! derivatives along its paths give the index.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use paynter_algebra::{Expr, Pool};
 use paynter_base::{Diagnostic, Diagnostics, code};
@@ -154,6 +154,7 @@ impl SignalGraph {
         }
         let mut covered: Vec<bool> = vec![false; graph.elements.len()];
         let mut done: Vec<bool> = vec![false; self.components];
+        let mut known: BTreeSet<Vec<ElementId>> = BTreeSet::new();
         let mut budget = CYCLE_BUDGET;
         // Resistors and storages first: they name a loop best. Two-ports and junctions only where nothing else does.
         for pass in 0..3 {
@@ -184,7 +185,12 @@ impl SignalGraph {
                     for id in &found.elements {
                         covered[id.index()] = true;
                     }
-                    loops.push(found);
+                    // Efforts round a loop one way come with flows the other way: that is one loop.
+                    let mut elements = found.elements.clone();
+                    elements.sort_unstable();
+                    if known.insert(elements) {
+                        loops.push(found);
+                    }
                 }
             }
         }
