@@ -257,12 +257,17 @@ impl<'a> Flattener<'a, '_> {
             (Some(index), true) => {
                 let i = self.structural_integer(instance, loops, index, "an index")?;
                 if i < low || i >= low + count {
-                    let message = format!(
-                        "`{}[{i}]` does not exist: the array runs from {low} to {}",
-                        name.text,
-                        low + count - 1
-                    );
-                    self.report.push(Diagnostic::new(code::BAD_ARRAY, message).at(index.span));
+                    let (message, help) = match count {
+                        0 => (
+                            format!("`{}[{i}]` does not exist: the array is empty", name.text),
+                            "give the array at least one member".to_owned(),
+                        ),
+                        _ => (
+                            format!("`{}[{i}]` does not exist", name.text),
+                            format!("the array runs from {low} to {}", low + count - 1),
+                        ),
+                    };
+                    self.report.push(Diagnostic::new(code::BAD_ARRAY, message).at(index.span).help(help));
                     return None;
                 }
                 (i - low) as usize
