@@ -1,6 +1,10 @@
 //! Dependent storages: their states are functions of the others, and what
 //! leaves them is the rate of that function. Differentiating it and solving
 //! for the rates removes them from the equations.
+//!
+//! Where such a function reads rates itself (a storage that could have been
+//! integral but for a division that must be avoided, or by hand), the storage
+//! is a state after all, and its own law determines one of the rates.
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
@@ -8,9 +12,9 @@ use paynter_graph::{BondGraph, ElementId, Ranges, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::derive::{Failure, Work, singular};
-use crate::linear::System;
+use crate::linear::{System, linear_row};
 use crate::sort::{Definitions, Rate};
-use crate::{Dependent, Output, State, tear};
+use crate::{Constraint, Dependent, Output, State, tear};
 
 /// Eliminates the rates of dependent states from all equations and returns
 /// the dependent states with their values.
@@ -25,214 +29,306 @@ pub(crate) fn eliminate(
     outputs: &mut [Output],
     ticket: &Ticket,
 ) -> Result<Vec<Dependent>, Failure> {
-    let mut pending: Vec<Pending> = definitions
-        .rates
-        .iter()
-        .map(|rate| {
-            let value = match work.values.get(&rate.state) {
-                Some(value) => *value,
-                // Its law is implicit: the state itself is the unknown.
-                None => pool.var(rate.state),
-            };
-            Pending { rate: rate.clone(), value }
-        })
-        .collect();
-    let mut finished: Vec<Pending> = Vec::new();
-    while !pending.is_empty() {
-        ticket.check()?;
-        let ready = ready(pool, work, rates, &pending);
-        let solution = if ready.is_empty() {
-            let block = std::mem::take(&mut pending);
-            couple(pool, graph, ranges, work, rates, block)?
-        } else {
-            let (now, later) = partition(pending, &ready);
-            pending = later;
-            let solution = solve_ready(pool, graph, ranges, work, rates, &now)?;
-            finished.extend(now);
-            solution
-        };
-        apply(pool, work, rates, outputs, &mut pending, &mut finished, &solution);
+    let mut pending = Vec::with_capacity(definitions.rates.len());
+    for rate in &definitions.rates {
+        // Where the law is implicit the state itself is the unknown.
+        let value = work.values.get(&rate.state).copied().unwrap_or_else(|| pool.var(rate.state));
+        pending.push(Pending { rate: rate.clone(), value, outflow: pool.var(rate.rate) });
     }
+    let open = pending.iter().map(|entry| entry.rate.rate).collect();
+    let mut elimination =
+        Elimination { pool, graph, ranges, work, rates, outputs, pending, open, finished: Vec::new() };
+    while !elimination.pending.is_empty() {
+        ticket.check()?;
+        elimination.step()?;
+    }
+    let mut finished = elimination.finished;
     finished.sort_by_key(|entry| (entry.rate.element, entry.rate.port));
     Ok(finished.into_iter().map(|entry| describe(pool, graph, entry)).collect())
 }
 
-/// A dependent state whose rate is still a symbol.
+/// A dependent state: what leaves its port must be the rate of its value.
 #[derive(Debug, Clone)]
 struct Pending {
     rate: Rate,
-    /// The state over independent ones, inputs, implicit unknowns, and perhaps rates of other dependent states.
+    /// The state over independent ones, inputs, implicit unknowns, and perhaps unknown rates.
     value: Expr,
+    /// What leaves the port: at first the symbol of its rate, later perhaps what that was solved for.
+    outflow: Expr,
 }
 
-fn partition(pending: Vec<Pending>, ready: &FxHashSet<Symbol>) -> (Vec<Pending>, Vec<Pending>) {
-    pending.into_iter().partition(|entry| ready.contains(&entry.rate.rate))
+/// The elimination in progress; there are always as many open rates as pending states.
+struct Elimination<'a> {
+    pool: &'a mut Pool,
+    graph: &'a BondGraph,
+    ranges: &'a Ranges,
+    work: &'a mut Work,
+    rates: &'a mut Vec<Expr>,
+    outputs: &'a mut [Output],
+    pending: Vec<Pending>,
+    open: Vec<Symbol>,
+    finished: Vec<Pending>,
 }
 
-/// The rates that can be solved now: the state is free of unknown rates, and
-/// so are the rates of the states it reads, but for the others in the set.
-fn ready(pool: &Pool, work: &Work, rates: &[Expr], pending: &[Pending]) -> FxHashSet<Symbol> {
-    let unknown: FxHashSet<Symbol> = pending.iter().map(|entry| entry.rate.rate).collect();
-    let through_constraints: FxHashSet<Symbol> = work
-        .constraints
-        .iter()
-        .flat_map(|c| pool.symbols(c.residual))
-        .filter(|s| unknown.contains(s))
-        .collect();
-    let implicit: FxHashSet<Symbol> = work.constraints.iter().map(|c| c.unknown).collect();
-    let place: FxHashMap<Symbol, usize> =
-        work.states.iter().enumerate().map(|(i, s)| (s.symbol, i)).collect();
-    let mut reads: FxHashMap<usize, Vec<Symbol>> = FxHashMap::default();
-    let mut needs: Vec<(Symbol, FxHashSet<Symbol>)> = Vec::new();
-    for entry in pending {
-        let symbols = pool.symbols(entry.value);
-        let direct = symbols.iter().any(|s| unknown.contains(s));
-        let hidden = !through_constraints.is_empty() && symbols.iter().any(|s| implicit.contains(s));
-        if direct || hidden {
-            continue;
+impl Elimination<'_> {
+    fn step(&mut self) -> Result<(), Failure> {
+        let free = self.free();
+        let closed = self.closed(&free);
+        if !closed.is_empty() {
+            let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.pending)
+                .into_iter()
+                .partition(|entry| closed.contains(&entry.rate.rate));
+            self.pending = later;
+            let unknowns: Vec<Symbol> = now.iter().map(|entry| entry.rate.rate).collect();
+            return self.solve(now, unknowns);
         }
-        let mut needed = FxHashSet::default();
-        for state in symbols.iter().filter_map(|s| place.get(s)) {
-            let list = reads.entry(*state).or_insert_with(|| {
-                pool.symbols(rates[*state]).into_iter().filter(|s| unknown.contains(s)).collect()
-            });
-            needed.extend(list.iter().copied());
+        if free.len() == self.pending.len() {
+            let now = std::mem::take(&mut self.pending);
+            let unknowns = self.open.clone();
+            return self.solve(now, unknowns);
         }
-        needs.push((entry.rate.rate, needed));
+        self.promote(&free)
     }
-    let mut set: FxHashSet<Symbol> = needs.iter().map(|(rate, _)| *rate).collect();
-    loop {
-        let before = set.len();
-        for (rate, needed) in &needs {
-            if set.contains(rate) && !needed.iter().all(|other| set.contains(other)) {
-                set.remove(rate);
+
+    /// Pending states whose values read no unknown rate, directly or through implicit unknowns.
+    fn free(&self) -> FxHashSet<Symbol> {
+        let open: FxHashSet<Symbol> = self.open.iter().copied().collect();
+        let affected = affected(self.pool, self.work, &open);
+        let reads = |entry: &&Pending| {
+            self.pool.symbols(entry.value).iter().all(|s| !open.contains(s) && !affected.contains(s))
+        };
+        self.pending.iter().filter(reads).map(|entry| entry.rate.rate).collect()
+    }
+
+    /// The free states that can be solved now, apart from all others: the rates
+    /// of the states they read are fed by nothing but themselves.
+    fn closed(&self, free: &FxHashSet<Symbol>) -> FxHashSet<Symbol> {
+        let open: FxHashSet<Symbol> = self.open.iter().copied().collect();
+        let place: FxHashMap<Symbol, usize> =
+            self.work.states.iter().enumerate().map(|(i, s)| (s.symbol, i)).collect();
+        let mut feeds: FxHashMap<usize, Vec<Symbol>> = FxHashMap::default();
+        let mut needs: Vec<(Symbol, FxHashSet<Symbol>)> = Vec::new();
+        for entry in self.pending.iter().filter(|entry| free.contains(&entry.rate.rate)) {
+            if self.pool.as_symbol(entry.outflow) != Some(entry.rate.rate) {
+                continue;
+            }
+            let mut needed = FxHashSet::default();
+            for state in self.pool.symbols(entry.value).iter().filter_map(|s| place.get(s)) {
+                let list = feeds.entry(*state).or_insert_with(|| {
+                    self.pool.symbols(self.rates[*state]).into_iter().filter(|s| open.contains(s)).collect()
+                });
+                needed.extend(list.iter().copied());
+            }
+            needs.push((entry.rate.rate, needed));
+        }
+        let mut set: FxHashSet<Symbol> = needs.iter().map(|(rate, _)| *rate).collect();
+        loop {
+            let before = set.len();
+            for (rate, needed) in &needs {
+                if set.contains(rate) && !needed.iter().all(|other| set.contains(other)) {
+                    set.remove(rate);
+                }
+            }
+            if set.len() == before {
+                return set;
             }
         }
-        if set.len() == before {
-            return set;
-        }
     }
-}
 
-/// Solves for the rates of a set of dependent states: w = dΨ/dt with x' = f(x, w).
-fn solve_ready(
-    pool: &mut Pool,
-    graph: &BondGraph,
-    ranges: &Ranges,
-    work: &mut Work,
-    rates: &[Expr],
-    now: &[Pending],
-) -> Result<Vec<(Symbol, Expr)>, Failure> {
-    let unknowns: Vec<Symbol> = now.iter().map(|entry| entry.rate.rate).collect();
-    // States whose rates both feed the dependent ones and are fed by them.
-    let mut coupled: Vec<usize> = Vec::new();
-    let inside: FxHashSet<Symbol> = now.iter().flat_map(|entry| pool.symbols(entry.value)).collect();
-    for (i, state) in work.states.iter().enumerate() {
-        if inside.contains(&state.symbol) && pool.symbols(rates[i]).iter().any(|s| unknowns.contains(s)) {
-            coupled.push(i);
+    /// Solves w = dΨ/dt with x' = f(x, w) for some states at once.
+    fn solve(&mut self, now: Vec<Pending>, unknowns: Vec<Symbol>) -> Result<(), Failure> {
+        let elements: Vec<ElementId> = now.iter().map(|entry| entry.rate.element).collect();
+        let coupled = self.coupled(&now, &unknowns);
+        let own = now.iter().all(|entry| self.pool.as_symbol(entry.outflow) == Some(entry.rate.rate));
+        if own && coupled.len() < unknowns.len() {
+            return self.solve_by_states(now, unknowns, &coupled, &elements);
         }
+        let derivatives = total_derivatives(self.pool, self.graph, self.work, self.rates, &now)?;
+        let mut residuals = Vec::with_capacity(now.len());
+        for (entry, derivative) in now.iter().zip(derivatives) {
+            residuals.push(self.pool.sub(entry.outflow, derivative));
+        }
+        self.finished.extend(now);
+        let values = self.close(residuals, unknowns, &elements)?;
+        self.apply(&values);
+        Ok(())
     }
-    let elements = || now.iter().map(|entry| entry.rate.element);
-    if coupled.len() < unknowns.len() {
-        // Fewer rates of independent states than of dependent ones: solve for those.
-        let symbols: Vec<Symbol> =
-            coupled.iter().map(|&i| pool.fresh(&format!("der({})", work.states[i].name))).collect();
-        let mut state_rates = rates.to_vec();
-        for (&i, &symbol) in coupled.iter().zip(&symbols) {
-            state_rates[i] = pool.var(symbol);
+
+    /// States whose rates both feed the dependent ones and are fed by them.
+    fn coupled(&self, now: &[Pending], unknowns: &[Symbol]) -> Vec<usize> {
+        let inside: FxHashSet<Symbol> = now.iter().flat_map(|entry| self.pool.symbols(entry.value)).collect();
+        let unknowns: FxHashSet<Symbol> = unknowns.iter().copied().collect();
+        (0..self.work.states.len())
+            .filter(|&i| {
+                inside.contains(&self.work.states[i].symbol)
+                    && self.pool.symbols(self.rates[i]).iter().any(|s| unknowns.contains(s))
+            })
+            .collect()
+    }
+
+    /// Where fewer independent rates than dependent ones are coupled, it is cheaper to solve for those.
+    fn solve_by_states(
+        &mut self,
+        now: Vec<Pending>,
+        unknowns: Vec<Symbol>,
+        coupled: &[usize],
+        elements: &[ElementId],
+    ) -> Result<(), Failure> {
+        let mut symbols = Vec::with_capacity(coupled.len());
+        let mut rates = self.rates.clone();
+        for &i in coupled {
+            let symbol = self.pool.fresh(&format!("der({})", self.work.states[i].name));
+            rates[i] = self.pool.var(symbol);
+            symbols.push(symbol);
         }
-        let derivatives = total_derivatives(pool, graph, work, &state_rates, now)?;
+        let derivatives = total_derivatives(self.pool, self.graph, self.work, &rates, &now)?;
         let map: FxHashMap<Symbol, Expr> =
             unknowns.iter().copied().zip(derivatives.iter().copied()).collect();
-        let targets: Vec<Expr> = coupled.iter().map(|&i| rates[i]).collect();
-        let computed = pool.substitute_all(&targets, &map);
-        let residuals = symbols
-            .iter()
-            .zip(computed)
-            .map(|(symbol, value)| {
-                let variable = pool.var(*symbol);
-                pool.sub(variable, value)
-            })
-            .collect();
-        let values = close(pool, graph, ranges, work, residuals, symbols, elements())?;
-        let map: FxHashMap<Symbol, Expr> = values.into_iter().collect();
-        let solved = pool.substitute_all(&derivatives, &map);
-        return Ok(unknowns.into_iter().zip(solved).collect());
+        let targets: Vec<Expr> = coupled.iter().map(|&i| self.rates[i]).collect();
+        let computed = self.pool.substitute_all(&targets, &map);
+        let mut residuals = Vec::with_capacity(symbols.len());
+        for (symbol, value) in symbols.iter().zip(computed) {
+            let variable = self.pool.var(*symbol);
+            residuals.push(self.pool.sub(variable, value));
+        }
+        let values: FxHashMap<Symbol, Expr> = self.close(residuals, symbols, elements)?.into_iter().collect();
+        let solved = self.pool.substitute_all(&derivatives, &values);
+        let solution: Vec<(Symbol, Expr)> = unknowns.into_iter().zip(solved).collect();
+        self.finished.extend(now);
+        self.apply(&solution);
+        Ok(())
     }
-    let derivatives = total_derivatives(pool, graph, work, rates, now)?;
-    let residuals = unknowns
-        .iter()
-        .zip(derivatives)
-        .map(|(symbol, value)| {
-            let variable = pool.var(*symbol);
-            pool.sub(variable, value)
-        })
-        .collect();
-    close(pool, graph, ranges, work, residuals, unknowns, elements())
-}
 
-/// Dependent states that hang on the rates of one another: those that read
-/// rates become states after all, and their own laws determine the rates.
-fn couple(
-    pool: &mut Pool,
-    graph: &BondGraph,
-    ranges: &Ranges,
-    work: &mut Work,
-    rates: &mut Vec<Expr>,
-    block: Vec<Pending>,
-) -> Result<Vec<(Symbol, Expr)>, Failure> {
-    let unknowns: Vec<Symbol> = block.iter().map(|entry| entry.rate.rate).collect();
-    let set: FxHashSet<Symbol> = unknowns.iter().copied().collect();
-    let mut residuals = Vec::with_capacity(block.len());
-    let mut free: Vec<Pending> = Vec::new();
-    for entry in &block {
-        if pool.symbols(entry.value).iter().any(|s| set.contains(s)) {
-            let state = pool.var(entry.rate.state);
-            residuals.push(pool.sub(state, entry.value));
-            let variable = Variable::State(entry.rate.element, entry.rate.port as u32);
-            let given = graph
-                .element(entry.rate.element)
-                .initial
-                .iter()
-                .find(|(port, _, _)| *port == entry.rate.port);
-            let initial = given.map_or(pool.zero(), |(_, value, _)| *value);
-            let name = pool.name(entry.rate.state).to_owned();
-            work.states.push(State { name, symbol: entry.rate.state, variable, initial });
-            let rate = pool.var(entry.rate.rate);
-            rates.push(rate);
-        } else {
-            free.push(entry.clone());
+    /// Makes one state that reads rates independent after all: its law, solved
+    /// for one of the rates, replaces that rate everywhere.
+    fn promote(&mut self, free: &FxHashSet<Symbol>) -> Result<(), Failure> {
+        let open = self.open.clone();
+        let mut choice: Option<(usize, Symbol, Option<Expr>)> = None;
+        for (d, entry) in self.pending.iter().enumerate() {
+            if free.contains(&entry.rate.rate) {
+                continue;
+            }
+            for symbol in self.pool.symbols(entry.value).into_iter().filter(|s| open.contains(s)) {
+                let Some((row, rest)) = linear_row(self.pool, entry.value, &[symbol]) else { continue };
+                let Some(&coefficient) = row.get(&0) else { continue };
+                if self.pool.is_zero(coefficient) {
+                    continue;
+                }
+                let state = self.pool.var(entry.rate.state);
+                let difference = self.pool.sub(state, rest);
+                let value = self.pool.div(difference, coefficient);
+                let safe = !self.ranges.can_vanish(self.pool, coefficient);
+                if safe || choice.is_none() {
+                    choice = Some((d, symbol, Some(value)));
+                }
+                if safe {
+                    break;
+                }
+            }
+            if choice.is_none() {
+                // Neither way is linear: the rate becomes an implicit unknown.
+                let own = if open.contains(&entry.rate.rate) { entry.rate.rate } else { open[0] };
+                choice = Some((d, own, None));
+            }
+        }
+        let Some((d, symbol, value)) = choice else {
+            return Err(singular(
+                self.graph,
+                self.pending.iter().map(|p| p.rate.element),
+                "the dependent storages",
+            ));
+        };
+        let entry = self.pending.remove(d);
+        self.add_state(&entry);
+        self.open.retain(|s| *s != symbol);
+        match value {
+            Some(value) => self.apply(&[(symbol, value)]),
+            None if self.pool.as_symbol(entry.value) == Some(entry.rate.state) => {
+                // Its law is implicit: with the state known, it determines the rate instead.
+                let name = self.pool.name(symbol).to_owned();
+                for constraint in self.work.constraints.iter_mut().filter(|c| c.unknown == entry.rate.state) {
+                    constraint.unknown = symbol;
+                    constraint.name.clone_from(&name);
+                }
+            }
+            None => {
+                let state = self.pool.var(entry.rate.state);
+                let residual = self.pool.sub(state, entry.value);
+                let name = self.pool.name(symbol).to_owned();
+                let elements = vec![entry.rate.element];
+                self.work.constraints.push(Constraint { name, unknown: symbol, residual, elements });
+            }
+        }
+        Ok(())
+    }
+
+    fn add_state(&mut self, entry: &Pending) {
+        let variable = Variable::State(entry.rate.element, entry.rate.port as u32);
+        let given = self
+            .graph
+            .element(entry.rate.element)
+            .initial
+            .iter()
+            .find(|(port, _, _)| *port == entry.rate.port);
+        let initial = given.map_or(self.pool.zero(), |(_, value, _)| *value);
+        let name = self.pool.name(entry.rate.state).to_owned();
+        self.work.states.push(State { name, symbol: entry.rate.state, variable, initial });
+        self.rates.push(entry.outflow);
+    }
+
+    /// Solves residuals; nonlinear ones are kept as constraints.
+    fn close(
+        &mut self,
+        residuals: Vec<Expr>,
+        unknowns: Vec<Symbol>,
+        elements: &[ElementId],
+    ) -> Result<Vec<(Symbol, Expr)>, Failure> {
+        self.open.retain(|s| !unknowns.contains(s));
+        let (values, kept) = tear::close(self.pool, residuals, unknowns, self.ranges)
+            .map_err(|()| singular(self.graph, elements.iter().copied(), "the dependent storages"))?;
+        for (unknown, residual) in kept {
+            let name = self.pool.name(unknown).to_owned();
+            self.work.constraints.push(Constraint { name, unknown, residual, elements: elements.to_vec() });
+        }
+        Ok(values)
+    }
+
+    /// Puts solved rates into everything that reads them.
+    fn apply(&mut self, solution: &[(Symbol, Expr)]) {
+        let map: FxHashMap<Symbol, Expr> = solution.iter().copied().collect();
+        self.open.retain(|s| !map.contains_key(s));
+        let mut all: Vec<&mut Expr> = Vec::new();
+        all.extend(self.rates.iter_mut());
+        all.extend(self.outputs.iter_mut().map(|o| &mut o.value));
+        for entry in self.pending.iter_mut().chain(&mut self.finished) {
+            all.extend([&mut entry.value, &mut entry.outflow]);
+        }
+        all.extend(self.work.constraints.iter_mut().map(|c| &mut c.residual));
+        all.extend(self.work.assignments.iter_mut().map(|a| &mut a.value));
+        let old: Vec<Expr> = all.iter().map(|e| **e).collect();
+        let new = self.pool.substitute_all(&old, &map);
+        for (place, value) in all.into_iter().zip(new) {
+            *place = value;
         }
     }
-    if residuals.is_empty() {
-        return Err(singular(graph, block.iter().map(|entry| entry.rate.element), "the dependent storages"));
-    }
-    let derivatives = total_derivatives(pool, graph, work, rates, &free)?;
-    for (entry, derivative) in free.iter().zip(derivatives) {
-        let variable = pool.var(entry.rate.rate);
-        residuals.push(pool.sub(variable, derivative));
-    }
-    close(pool, graph, ranges, work, residuals, unknowns, block.iter().map(|entry| entry.rate.element))
 }
 
-/// Solves residuals for rates; nonlinear ones are kept as constraints.
-fn close(
-    pool: &mut Pool,
-    graph: &BondGraph,
-    ranges: &Ranges,
-    work: &mut Work,
-    residuals: Vec<Expr>,
-    unknowns: Vec<Symbol>,
-    elements: impl Iterator<Item = ElementId>,
-) -> Result<Vec<(Symbol, Expr)>, Failure> {
-    let elements: Vec<ElementId> = elements.collect();
-    let (values, kept) = tear::close(pool, residuals, unknowns, ranges)
-        .map_err(|()| singular(graph, elements.iter().copied(), "the dependent storages"))?;
-    for (unknown, residual) in kept {
-        let name = pool.name(unknown).to_owned();
-        work.constraints.push(crate::Constraint { name, unknown, residual, elements: elements.clone() });
+/// Implicit unknowns whose equations read unknown rates, directly or through one another.
+fn affected(pool: &Pool, work: &Work, rates: &FxHashSet<Symbol>) -> FxHashSet<Symbol> {
+    let reads: Vec<(Symbol, Vec<Symbol>)> =
+        work.constraints.iter().map(|c| (c.unknown, pool.symbols(c.residual))).collect();
+    let mut affected: FxHashSet<Symbol> = FxHashSet::default();
+    loop {
+        let before = affected.len();
+        for (unknown, symbols) in &reads {
+            if symbols.iter().any(|s| rates.contains(s) || (s != unknown && affected.contains(s))) {
+                affected.insert(*unknown);
+            }
+        }
+        if affected.len() == before {
+            return affected;
+        }
     }
-    Ok(values)
 }
 
 /// dΨ/dt for each entry: by states with the given rates, by inputs with their
@@ -251,15 +347,14 @@ fn total_derivatives(
         let one = pool.one();
         known.insert(time, one);
     }
-    let implicit: FxHashSet<Symbol> = work.constraints.iter().map(|c| c.unknown).collect();
-    let uses_implicit =
-        entries.iter().any(|entry| pool.symbols(entry.value).iter().any(|symbol| implicit.contains(symbol)));
-    if uses_implicit {
-        let unknowns: Vec<Symbol> = work.constraints.iter().map(|c| c.unknown).collect();
-        let residuals: Vec<Expr> = work.constraints.iter().map(|c| c.residual).collect();
+    let needed = needed_constraints(pool, work, entries);
+    if !needed.is_empty() {
+        let unknowns: Vec<Symbol> = needed.iter().map(|&c| work.constraints[c].unknown).collect();
+        let held: FxHashSet<Symbol> = unknowns.iter().copied().collect();
         let mut rows = Vec::new();
         let mut right = Vec::new();
-        for residual in residuals {
+        for &c in &needed {
+            let residual = work.constraints[c].residual;
             let mut row = std::collections::BTreeMap::new();
             for (j, unknown) in unknowns.iter().enumerate() {
                 let slope = pool.diff(residual, *unknown);
@@ -268,15 +363,12 @@ fn total_derivatives(
                 }
             }
             rows.push(row);
-            let rest = derivative(pool, graph, work, &known, residual, &implicit);
+            let rest = derivative(pool, graph, work, &known, residual, &held);
             right.push(vec![pool.neg(rest)]);
         }
         let solved = System { rows, right }.solve(pool, None).map_err(|_| {
-            singular(
-                graph,
-                work.constraints.iter().flat_map(|c| c.elements.clone()),
-                "the implicit equations",
-            )
+            let elements = needed.iter().flat_map(|&c| work.constraints[c].elements.clone());
+            singular(graph, elements, "the implicit equations")
         })?;
         for (unknown, values) in unknowns.into_iter().zip(solved) {
             known.insert(unknown, values[0]);
@@ -286,6 +378,24 @@ fn total_derivatives(
         .iter()
         .map(|entry| derivative(pool, graph, work, &known, entry.value, &FxHashSet::default()))
         .collect())
+}
+
+/// The constraints that determine the implicit unknowns some values read, directly or through one another.
+fn needed_constraints(pool: &Pool, work: &Work, entries: &[Pending]) -> Vec<usize> {
+    let place: FxHashMap<Symbol, usize> =
+        work.constraints.iter().enumerate().map(|(i, c)| (c.unknown, i)).collect();
+    let mut found = vec![false; work.constraints.len()];
+    let mut open: Vec<Expr> = entries.iter().map(|entry| entry.value).collect();
+    while let Some(expr) = open.pop() {
+        for symbol in pool.symbols(expr) {
+            if let Some(&c) = place.get(&symbol)
+                && !std::mem::replace(&mut found[c], true)
+            {
+                open.push(work.constraints[c].residual);
+            }
+        }
+    }
+    (0..found.len()).filter(|&c| found[c]).collect()
 }
 
 /// The derivative of an expression along known rates; symbols in `skip` are held.
@@ -313,31 +423,6 @@ fn derivative(
         terms.push(pool.mul(slope, rate));
     }
     pool.sum(&terms)
-}
-
-/// Puts solved rates into everything that reads them.
-fn apply(
-    pool: &mut Pool,
-    work: &mut Work,
-    rates: &mut [Expr],
-    outputs: &mut [Output],
-    pending: &mut [Pending],
-    finished: &mut [Pending],
-    solution: &[(Symbol, Expr)],
-) {
-    let map: FxHashMap<Symbol, Expr> = solution.iter().copied().collect();
-    let mut all: Vec<&mut Expr> = Vec::new();
-    all.extend(rates.iter_mut());
-    all.extend(outputs.iter_mut().map(|o| &mut o.value));
-    all.extend(pending.iter_mut().map(|p| &mut p.value));
-    all.extend(finished.iter_mut().map(|p| &mut p.value));
-    all.extend(work.constraints.iter_mut().map(|c| &mut c.residual));
-    all.extend(work.assignments.iter_mut().map(|a| &mut a.value));
-    let old: Vec<Expr> = all.iter().map(|e| **e).collect();
-    let new = pool.substitute_all(&old, &map);
-    for (place, value) in all.into_iter().zip(new) {
-        *place = value;
-    }
 }
 
 fn describe(pool: &Pool, graph: &BondGraph, entry: Pending) -> Dependent {

@@ -203,11 +203,11 @@ impl Work {
         let place = element.ports[port];
         let variable =
             if element.kind == Kind::C { Variable::Flow(place.bond) } else { Variable::Effort(place.bond) };
-        let value = graph
-            .variables
-            .symbol(variable)
-            .and_then(|symbol| self.values.get(&symbol).copied())
-            .unwrap_or(pool.zero());
+        let value = match graph.variables.symbol(variable) {
+            // What has no value is an implicit unknown and stands for itself.
+            Some(symbol) => self.values.get(&symbol).copied().unwrap_or_else(|| pool.var(symbol)),
+            None => pool.zero(),
+        };
         if element.kind == Kind::C && !place.into { pool.neg(value) } else { value }
     }
 

@@ -47,6 +47,9 @@ pub(crate) fn definitions(
     ranges: &Ranges,
 ) -> Definitions {
     let mut out = Definitions::default();
+    // Fields given by a matrix have no laws in braces, so their local symbols may not exist yet.
+    let ports = graph.elements.iter().map(|element| element.ports.len()).max().unwrap_or(0);
+    graph.locals.reserve(pool, ports);
     for id in graph.element_ids() {
         let kind = graph.element(id).kind;
         let mut writer = Writer { pool, graph, causality, id, out: &mut out };

@@ -1,0 +1,287 @@
+//! Random bond graphs: the derived equations against the acausal equations of
+//! the test kit, one for each port, so that a wrong causality cannot hide.
+//!
+//! `PAYNTER_RANDOM=N` runs each property on N seeds, `PAYNTER_RANDOM_FROM=K` starts at seed K.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use paynter_algebra::poly::Budget;
+use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
+use paynter_base::{FileId, Ticket};
+use paynter_equations::{Equations, Failure, derive, transfer};
+use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flatten};
+use paynter_testkit::linear::{Pencil, small_point};
+use paynter_testkit::nonlinear::{self, Point};
+use paynter_testkit::number::{Number, Rational};
+use paynter_testkit::rng::Rng;
+use paynter_testkit::structure::Structure;
+use paynter_testkit::{Options, generate, plain, shrink, write};
+use rustc_hash::FxHashMap;
+
+struct Derived {
+    pool: Pool,
+    graph: BondGraph,
+    equations: Equations,
+}
+
+/// Brings a text to its equations; none where `check` would refuse it.
+fn derived(text: &str) -> Result<Option<Derived>, String> {
+    let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
+    let mut pool = Pool::new();
+    let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
+    diagnostics.extend(found);
+    let Some(mut graph) = graph.filter(|_| !diagnostics.has_errors()) else { return Ok(None) };
+    let (causality, found) = assign_causality(&mut pool, &graph);
+    let Some(causality) = causality.filter(|_| !found.has_errors()) else { return Ok(None) };
+    match derive(&mut pool, &mut graph, &causality, &Ticket::new()) {
+        Ok(equations) => Ok(Some(Derived { pool, graph, equations })),
+        Err(Failure::Cancelled) => Err("cancelled".to_owned()),
+        Err(Failure::Wrong(list)) => {
+            Err(format!("check accepts it, but: {:?}", list.iter().map(|d| &d.message).collect::<Vec<_>>()))
+        }
+    }
+}
+
+fn seeds(default: u64) -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
+    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
+}
+
+/// Runs a property on many samples and makes failing ones small. Returns how many said something.
+fn check(
+    count: u64,
+    options: &Options,
+    property: impl Fn(&str, &Structure) -> Result<bool, String>,
+) -> usize {
+    let mut judged = 0;
+    for seed in seeds(count) {
+        let sample = generate(seed, options);
+        match property(&sample.text, &sample.structure) {
+            Ok(said) => judged += usize::from(said),
+            Err(message) => {
+                let mut small = plain(&sample.structure);
+                let mut text = sample.text.clone();
+                let mut message = message;
+                if let Err(same) = property(&write(&small), &small) {
+                    (text, message) = (write(&small), same);
+                    while let Some((next, found)) = shrink(&small).into_iter().find_map(|candidate| {
+                        property(&write(&candidate), &candidate).err().map(|found| (candidate, found))
+                    }) {
+                        small = next;
+                        (text, message) = (write(&small), found);
+                    }
+                }
+                panic!("seed {seed}: {message}\n{text}");
+            }
+        }
+    }
+    judged
+}
+
+/// The independent parameters with the values of a point.
+fn at_point(pool: &mut Pool, structure: &Structure, point: &[Rational]) -> FxHashMap<Symbol, Expr> {
+    structure
+        .independent()
+        .iter()
+        .zip(point)
+        .map(|(param, value)| {
+            let symbol = pool.symbol(&paynter_graph::flat_name(&structure.params[*param].name));
+            (symbol, pool.number(value.0.clone()))
+        })
+        .collect()
+}
+
+/// The transfer matrix at a rational point and frequency, by the derived equations.
+fn transfer_at(
+    derived: &mut Derived,
+    structure: &Structure,
+    point: &[Rational],
+    s: &Rational,
+) -> Result<Vec<Vec<Exact>>, String> {
+    let Derived { pool, graph, equations } = derived;
+    let map = at_point(pool, structure, point);
+    let mut numeric = equations.clone();
+    numeric.rates = pool.substitute_all(&numeric.rates, &map);
+    for output in &mut numeric.outputs {
+        output.value = pool.substitute(output.value, &map);
+    }
+    let space = numeric.state_space(pool, graph).ok_or("a linear model is said to be nonlinear")?;
+    let found = transfer(pool, &numeric, &space, Budget::default(), &Ticket::new())
+        .map_err(|_| "no transfer function")?;
+    let value = pool.number(s.0.clone());
+    let at: FxHashMap<Symbol, Expr> = [(found.s, value)].into_iter().collect();
+    let mut out = vec![Vec::new(); numeric.outputs.len()];
+    for entry in &found.entries {
+        let quotient = pool.div(entry.num, entry.den);
+        let value = pool.substitute(quotient, &at);
+        out[entry.output].push(pool.as_rational(value).cloned().ok_or("not a number")?);
+    }
+    Ok(out)
+}
+
+#[test]
+fn transfer_functions_equal_the_acausal_ones() {
+    let judged = check(250, &Options::linear(), |text, structure| {
+        let Some(mut derived) = derived(text)? else { return Ok(false) };
+        let mut rng = Rng::new(7);
+        for _ in 0..2 {
+            let point: Vec<Rational> = small_point(structure, &mut rng);
+            let s = Rational::ratio(rng.within(1, 50) as i64, rng.within(1, 7) as i64);
+            let Some(pencil) = Pencil::assemble(structure, &point) else { continue };
+            let Some(expected) = pencil.transfer(&s) else { continue };
+            let found = transfer_at(&mut derived, structure, &point, &s)?;
+            for (i, row) in expected.iter().enumerate() {
+                for (j, value) in row.iter().enumerate() {
+                    if found[i][j] != value.0 {
+                        return Err(format!("H[{i}][{j}] is {} and should be {}", found[i][j], value.0));
+                    }
+                }
+            }
+        }
+        Ok(true)
+    });
+    assert!(judged > 200, "only {judged} models were judged");
+}
+
+#[test]
+fn the_order_is_the_number_of_finite_eigenvalues() {
+    let judged = check(150, &Options::linear(), |text, structure| {
+        let Some(derived) = derived(text)? else { return Ok(false) };
+        let Some(generic) = paynter_testkit::linear::generic(structure, 3) else { return Ok(false) };
+        if generic.order != derived.equations.states.len() {
+            return Err(format!(
+                "{} states and {} finite eigenvalues",
+                derived.equations.states.len(),
+                generic.order
+            ));
+        }
+        Ok(true)
+    });
+    assert!(judged > 100, "only {judged} models were judged");
+}
+
+/// Newton's method on the constraints that were kept implicit.
+fn solve_constraints(pool: &Pool, equations: &Equations, values: &mut FxHashMap<Symbol, f64>) -> bool {
+    let n = equations.constraints.len();
+    for start in [0.3, 1.0, -0.5, 3.0] {
+        for constraint in &equations.constraints {
+            values.insert(constraint.unknown, start);
+        }
+        for _ in 0..60 {
+            let evaluate = |values: &FxHashMap<Symbol, f64>| -> Option<Vec<f64>> {
+                let lookup = |symbol: Symbol| values.get(&symbol).copied();
+                equations.constraints.iter().map(|c| pool.eval(c.residual, &lookup).ok()).collect()
+            };
+            let Some(r) = evaluate(values) else { break };
+            if r.iter().all(|x| x.abs() < 1e-11) {
+                return true;
+            }
+            let mut matrix = vec![vec![0.0; n + 1]; n];
+            for (j, constraint) in equations.constraints.iter().enumerate() {
+                let old = values[&constraint.unknown];
+                let step = 1e-7 * (1.0 + old.abs());
+                values.insert(constraint.unknown, old + step);
+                let Some(moved) = evaluate(values) else { return false };
+                values.insert(constraint.unknown, old);
+                for i in 0..n {
+                    matrix[i][j] = (moved[i] - r[i]) / step;
+                }
+            }
+            for i in 0..n {
+                matrix[i][n] = -r[i];
+            }
+            let Some(step) = gauss(matrix) else { break };
+            for (constraint, delta) in equations.constraints.iter().zip(step) {
+                *values.get_mut(&constraint.unknown).unwrap() += delta;
+            }
+        }
+    }
+    n == 0
+}
+
+/// Solves a small dense system with partial pivoting.
+fn gauss(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let n = m.len();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&a, &b| m[a][k].abs().total_cmp(&m[b][k].abs()))?;
+        m.swap(k, pivot);
+        if m[k][k].abs() < 1e-13 {
+            return None;
+        }
+        for i in k + 1..n {
+            let factor = m[i][k] / m[k][k];
+            for j in k..=n {
+                m[i][j] -= factor * m[k][j];
+            }
+        }
+    }
+    let mut x = vec![0.0; n];
+    for k in (0..n).rev() {
+        let sum: f64 = (k + 1..n).map(|j| m[k][j] * x[j]).sum();
+        x[k] = (m[k][n] - sum) / m[k][k];
+    }
+    Some(x)
+}
+
+#[test]
+fn rates_of_nonlinear_models_equal_the_acausal_ones() {
+    let judged = check(200, &Options::nonlinear(), |text, structure| {
+        let Some(derived) = derived(text)? else { return Ok(false) };
+        let Derived { pool, graph, equations } = &derived;
+        let mut rng = Rng::new(11);
+        let params: Vec<f64> = structure
+            .independent()
+            .iter()
+            .map(|param| {
+                let name = &structure.params[*param].name;
+                graph.parameters.iter().find(|p| p.name == *name).map_or(1.0, |p| p.number)
+            })
+            .collect();
+        let mut values: FxHashMap<Symbol, f64> =
+            graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
+        let inputs: Vec<f64> = structure.inputs.iter().map(|_| 0.3 + rng.unit()).collect();
+        let input_rates: Vec<f64> = structure.inputs.iter().map(|_| 0.2 + rng.unit()).collect();
+        for (k, input) in equations.inputs.iter().enumerate() {
+            values.insert(input.symbols[0], inputs[k]);
+            if let Some(rate) = input.symbols.get(1) {
+                values.insert(*rate, input_rates[k]);
+            }
+        }
+        let time = 0.4;
+        if let Some(symbol) = graph.variables.symbol(paynter_graph::Variable::Time) {
+            values.insert(symbol, time);
+        }
+        let mut states = std::collections::BTreeMap::new();
+        for state in &equations.states {
+            let value = 0.1 + rng.unit();
+            values.insert(state.symbol, value);
+            let shown =
+                structure.states().into_iter().find(|(name, _)| paynter_graph::flat_name(name) == state.name);
+            states.insert(shown.ok_or("a state without a name")?.0, value);
+        }
+        let point = Point { params, inputs, input_rates, time, states };
+        let Some(expected) = nonlinear::solve(structure, &point) else { return Ok(false) };
+        if !solve_constraints(pool, equations, &mut values) {
+            return Ok(false);
+        }
+        let lookup = |symbol: Symbol| values.get(&symbol).copied();
+        for (state, rate) in equations.states.iter().zip(&equations.rates) {
+            let names = structure.states();
+            let place = names.iter().position(|(name, _)| paynter_graph::flat_name(name) == state.name);
+            let wanted = expected.rates[place.ok_or("no such state")?];
+            let Ok(found) = pool.eval(*rate, &lookup) else { return Ok(false) };
+            if (found - wanted).abs() > 1e-6 * (1.0 + wanted.abs()) {
+                return Err(format!("{}' is {found} and should be {wanted}", state.name));
+            }
+        }
+        for (output, wanted) in equations.outputs.iter().zip(&expected.outputs) {
+            let Ok(found) = pool.eval(output.value, &lookup) else { return Ok(false) };
+            if (found - wanted).abs() > 1e-6 * (1.0 + wanted.abs()) {
+                return Err(format!("{} is {found} and should be {wanted}", output.name));
+            }
+        }
+        Ok(true)
+    });
+    assert!(judged > 100, "only {judged} models were judged");
+}
