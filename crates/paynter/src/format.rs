@@ -1,12 +1,12 @@
 //! Model files laid out.
 
 use paynter_base::{Diagnostics, SourceMap};
-use paynter_language::{add_text, parse_syntax};
+use paynter_language::add_text;
 
 /// A text laid out.
 #[derive(Debug)]
 pub struct Formatted {
-    /// The new text.
+    /// The new text; empty where there are mistakes.
     pub text: String,
     /// The text as it was.
     pub sources: SourceMap,
@@ -14,18 +14,19 @@ pub struct Formatted {
     pub diagnostics: Diagnostics,
 }
 
-/// Lays a model file out.
+/// Lays a model file out. A file with mistakes is left as it is.
 pub fn format(path: &str, content: &[u8]) -> Formatted {
-    let mut formatted =
-        Formatted { text: String::new(), sources: SourceMap::new(), diagnostics: Diagnostics::new() };
-    match add_text(&mut formatted.sources, path, content.to_vec()) {
-        Ok(file) => {
-            let text = formatted.sources.get(file).map_or("", |source| source.text.as_str());
-            let (_, mistakes) = parse_syntax(text, file);
-            formatted.text = text.to_owned();
-            formatted.diagnostics = mistakes;
+    let mut sources = SourceMap::new();
+    let laid_out = match add_text(&mut sources, path, content.to_vec()) {
+        Ok(file) => paynter_language::format(sources.get(file).map_or("", |source| source.text.as_str())),
+        Err(diagnostic) => {
+            let mut diagnostics = Diagnostics::new();
+            diagnostics.push(*diagnostic);
+            Err(diagnostics)
         }
-        Err(diagnostic) => formatted.diagnostics.push(*diagnostic),
+    };
+    match laid_out {
+        Ok(text) => Formatted { text, sources, diagnostics: Diagnostics::new() },
+        Err(diagnostics) => Formatted { text: String::new(), sources, diagnostics },
     }
-    formatted
 }
