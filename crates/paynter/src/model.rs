@@ -42,9 +42,10 @@ impl Model {
         let mut causality = None;
         if cascade::worth_reading_on(&diagnostics) {
             let set = settings(&options.set, &mut sources, &mut diagnostics);
+            let paths = sources.iter().map(|(_, source)| source.path.clone()).collect();
+            let options = FlattenOptions { model: options.model.clone(), set, paths };
             let files: Vec<_> = loaded.files.into_iter().map(|(_, file)| file).collect();
-            let (flat, found) =
-                flatten(&mut pool, &files, &FlattenOptions { model: options.model.clone(), set });
+            let (flat, found) = flatten(&mut pool, &files, &options);
             let found = cascade::own_mistakes(found, &diagnostics, &sources);
             diagnostics.extend(found);
             graph = flat;
