@@ -5,34 +5,43 @@ use crate::run::{cargo, installed, root, run};
 use crate::{layers, licences, pages};
 use std::process::Command;
 
-/// Everything that must pass before a change lands. Each step has a heading;
-/// all steps run, so that one round shows all that is wrong.
+/// One thing that must pass: its name and the work.
+type Step = (&'static str, fn() -> Result<(), String>);
+
+/// Everything that must pass before a change lands. Tests against Python
+/// oracles belong here once there are any, in an environment of their own
+/// below target/.
+const STEPS: &[Step] = &[
+    ("format", || run(cargo().args(["fmt", "--all", "--check"]))),
+    ("lints", || {
+        run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
+    }),
+    ("tests", || run(cargo().args(["test", "--workspace", "--locked"]))),
+    ("docs", || {
+        let mut doc = cargo();
+        doc.args(["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
+        run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    }),
+    ("pages", || report(pages::complaints(&root().join("docs/src"))?)),
+    ("layers", || report(layers::complaints(&Metadata::read()?))),
+    ("licences", || {
+        let deny =
+            std::fs::read_to_string(root().join("deny.toml")).map_err(|e| format!("deny.toml: {e}"))?;
+        report(licences::complaints(&Metadata::read()?, &deny))
+    }),
+];
+
+/// Runs all steps, or those named. None is skipped when another fails, so
+/// that one round shows all that is wrong.
 pub fn test(arguments: &[String]) -> Result<(), String> {
-    none(arguments)?;
-    type Step = (&'static str, fn() -> Result<(), String>);
-    let steps: &[Step] = &[
-        ("format", || run(cargo().args(["fmt", "--all", "--check"]))),
-        ("lints", || {
-            run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
-        }),
-        ("tests", || run(cargo().args(["test", "--workspace", "--locked"]))),
-        ("documentation of the crates", || {
-            run(cargo()
-                .args(["doc", "--workspace", "--no-deps", "--locked", "--quiet"])
-                .env("RUSTDOCFLAGS", "-D warnings"))
-        }),
-        ("pages of the handbook", || report(pages::complaints(&root().join("docs/src"))?)),
-        ("layers", || report(layers::complaints(&Metadata::read()?))),
-        ("licences", || {
-            let deny =
-                std::fs::read_to_string(root().join("deny.toml")).map_err(|e| format!("deny.toml: {e}"))?;
-            report(licences::complaints(&Metadata::read()?, &deny))
-        }),
-        // Tests against Python oracles belong here once there are any, in an
-        // environment of their own below target/.
-    ];
+    if let Some(unknown) = arguments.iter().find(|name| !STEPS.iter().any(|(step, _)| step == name)) {
+        let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
+        return Err(format!("there is no step `{unknown}`; the steps are {}", names.join(", ")));
+    }
+    let chosen = |name: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == name);
+    let steps: Vec<&Step> = STEPS.iter().filter(|(name, _)| chosen(name)).collect();
     let mut failed = Vec::new();
-    for (name, step) in steps {
+    for (name, step) in &steps {
         println!("\n=== {name}");
         match step() {
             Ok(()) => println!("=== {name}: passed"),

@@ -21,7 +21,7 @@ struct Verb {
 const VERBS: &[Verb] = &[
     Verb {
         name: "test",
-        arguments: "",
+        arguments: "[STEP]…",
         about: "format, lints, tests, documentation, licences: all that must pass",
         work: chores::test,
     },
