@@ -9,8 +9,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::gcd::exact;
 use super::relation::Relation;
-use super::{Fraction, Poly, PolyError, Work};
+use super::{Fraction, Matrix, Poly, PolyError, Work};
 use crate::node::{Expr, Func, Node, Symbol};
 use crate::number;
 use crate::{Pool, Rational};
@@ -97,6 +98,34 @@ impl Basis {
     pub fn polynomial(&mut self, pool: &mut Pool, e: Expr, work: &Work) -> Result<Option<Poly>, PolyError> {
         let fraction = self.fraction(pool, e, work)?;
         Ok(fraction.denominator().is_one().then(|| fraction.numerator().clone()))
+    }
+
+    /// Returns a matrix of expressions, listed as row, column and value, as a
+    /// matrix of polynomials: each row is multiplied by the common denominator
+    /// of its entries, and these factors come along.
+    pub fn matrix(
+        &mut self,
+        pool: &mut Pool,
+        (rows, columns): (usize, usize),
+        entries: &[(usize, usize, Expr)],
+        work: &Work,
+    ) -> Result<(Matrix, Vec<Poly>), PolyError> {
+        let expressions: Vec<Expr> = entries.iter().map(|e| e.2).collect();
+        let values = self.fractions(pool, &expressions, work)?;
+        let mut factors = vec![Poly::one(); rows];
+        for (&(row, ..), value) in entries.iter().zip(&values) {
+            if let Some(factor) = factors.get_mut(row) {
+                *factor = factor.lcm(value.denominator(), work)?;
+            }
+        }
+        let mut matrix = Matrix::new(rows, columns);
+        for (&(row, column, _), value) in entries.iter().zip(&values) {
+            if let Some(factor) = factors.get(row) {
+                let multiple = exact(factor, value.denominator(), work)?;
+                matrix.add(row, column, &value.numerator().mul(&multiple, work)?, work)?;
+            }
+        }
+        Ok((matrix, factors))
     }
 
     fn convert(

@@ -7,7 +7,7 @@
 //! has passed a trial division, and pseudo-random points come from fixed seeds:
 //! the result is certain and the same in every run.
 
-use dashu_base::UnsignedAbs;
+use dashu_base::{BitTest, UnsignedAbs};
 use dashu_int::IBig;
 use std::cmp::Reverse;
 
@@ -19,6 +19,9 @@ const WHAT: &str = "a greatest common divisor";
 
 /// Depth of contents of contents; each level has at least one variable less.
 const DEPTH: u32 = 150;
+
+/// Images in one variable are dense: a higher degree would not fit into memory.
+const HIGHEST: u32 = 1 << 20;
 
 /// Fresh starts before Euclid's algorithm takes over.
 const ATTEMPTS: u32 = 8;
@@ -101,6 +104,9 @@ fn gcd_of(mut list: Vec<Poly>, depth: u32, work: &Work) -> Result<Poly, PolyErro
 fn gcd(a: &Poly, b: &Poly, depth: u32, work: &Work) -> Result<Poly, PolyError> {
     if a.is_zero() || b.is_zero() || a == b {
         return Ok(positive(if a.is_zero() { b } else { a }));
+    }
+    if a.as_constant().is_some() || b.as_constant().is_some() {
+        return Ok(Poly::constant(a.content().gcd(&b.content())));
     }
     if depth > DEPTH {
         return Err(PolyError::BudgetExceeded { what: WHAT, terms: a.len().max(b.len()) as u64 });
@@ -210,8 +216,10 @@ fn degree_bounds(
     work: &Work,
 ) -> Result<Option<Vec<u32>>, PolyError> {
     let mut random = Random::new(variables.len() as u64);
-    let degrees: u64 = [a, b].iter().flat_map(|p| p.degrees()).map(u64::from).sum();
-    work.spend(WHAT, degrees)?;
+    let highest = [a, b].iter().flat_map(|p| p.degrees()).max().unwrap_or(0);
+    if highest > HIGHEST {
+        return Err(PolyError::BudgetExceeded { what: WHAT, terms: u64::from(highest) });
+    }
     for field in Primes::new().take(4) {
         let count = variables.last().map_or(0, |v| v + 1);
         let point: Vec<u64> = (0..count).map(|_| random.element(&field)).collect();
@@ -300,8 +308,10 @@ fn by_interpolation(
     let content = gcd(&left, &right, depth + 1, work)?;
     let (a, b) = (exact(a, &left, work)?, exact(b, &right, work)?);
     let gamma = gcd(&a.leading_coefficient_in(main), &b.leading_coefficient_in(main), depth + 1, work)?;
-    let others: Vec<(usize, u32)> =
+    let mut others: Vec<(usize, u32)> =
         variables.iter().copied().zip(bounds.iter().copied()).filter(|(v, _)| *v != main).collect();
+    // The last variables cost most points, so those of low degree come last.
+    others.sort_by_key(|&(v, bound)| (Reverse(bound), v));
     let (names, limits): (Vec<usize>, Vec<u32>) = others.into_iter().unzip();
     let mut degree = variables.iter().zip(bounds).find(|(v, _)| **v == main).map_or(0, |(_, d)| *d);
     let problem = Problem::new(&a, &b, &gamma, main, &names, &limits);
@@ -352,6 +362,7 @@ impl Search<'_> {
         }
         let mut misses = 0;
         loop {
+            self.work.spend(WHAT, lifted.cost())?;
             let field = primes.next().ok_or(Miss::Unlucky)?;
             match self.problem.image(&field, degree, &skeleton, random, self.work) {
                 Ok(image) => {
@@ -419,6 +430,12 @@ impl Lifted {
     fn is_small(&self) -> bool {
         let limit = IBig::ONE << 48;
         self.values.iter().flatten().all(|v| IBig::from(v.clone().unsigned_abs()) < limit)
+    }
+
+    /// Returns the steps that taking in another image costs.
+    fn cost(&self) -> u64 {
+        let words = self.modulus.bit_len() as u64 / 64;
+        self.values.iter().map(|list| list.len() as u64).sum::<u64>() * (4 + words / 2)
     }
 
     /// Takes in an image modulo a new prime (Chinese remainders); the answer

@@ -53,15 +53,20 @@ pub(super) use with_words;
 /// Where the exponent of one variable stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Field {
-    word: usize,
-    shift: u32,
-    width: u32,
+    word: u16,
+    shift: u8,
+    width: u8,
 }
 
 impl Field {
     #[inline]
     fn max(self) -> u64 {
         if self.width == 0 { 0 } else { u64::MAX >> (64 - self.width) }
+    }
+
+    #[inline]
+    fn read(self, monomial: &[u64]) -> u64 {
+        (monomial[usize::from(self.word)] >> self.shift) & self.max()
     }
 }
 
@@ -78,8 +83,8 @@ pub(super) struct Layout {
 static CONSTANT: LazyLock<Arc<Layout>> =
     LazyLock::new(|| Arc::new(Layout { fields: Vec::new(), words: 1, above: vec![0] }));
 
-fn bits_for(degree: u32) -> u32 {
-    32 - degree.leading_zeros()
+fn bits_for(degree: u32) -> u8 {
+    (32 - degree.leading_zeros()) as u8
 }
 
 impl Layout {
@@ -92,10 +97,10 @@ impl Layout {
     /// per variable. Spare bits widen the fields, so that products seldom need
     /// a new layout.
     pub(super) fn for_degrees(degrees: &[u32]) -> Result<Arc<Layout>, PolyError> {
-        let widths: Vec<u32> = degrees.iter().map(|&d| bits_for(d)).collect();
+        let widths: Vec<u8> = degrees.iter().map(|&d| bits_for(d)).collect();
         let tight = Layout::pack(&widths)?;
         for extra in [8, 4, 2, 1] {
-            let wider: Vec<u32> = widths.iter().map(|&w| (w + extra).min(32)).collect();
+            let wider: Vec<u8> = widths.iter().map(|&w| (w + extra).min(32)).collect();
             if let Ok(layout) = Layout::pack(&wider)
                 && layout.words == tight.words
             {
@@ -105,27 +110,26 @@ impl Layout {
         Ok(Arc::new(tight))
     }
 
-    fn pack(widths: &[u32]) -> Result<Layout, PolyError> {
+    fn pack(widths: &[u8]) -> Result<Layout, PolyError> {
+        let too_many = PolyError::TooManyVariables { variables: widths.len() };
         let mut fields = Vec::with_capacity(widths.len());
-        let (mut word, mut free) = (0, 64);
+        let (mut word, mut free) = (0u16, 64u8);
         for &width in widths {
             if width > free {
-                word += 1;
+                word = word.checked_add(1).ok_or(too_many)?;
                 free = 64;
             }
             free -= width;
             // A field of no width needs a valid shift all the same.
             fields.push(Field { word, shift: free.min(63), width });
         }
-        let needed = word + 1;
-        let Some(&words) = WORD_COUNTS.iter().find(|&&w| w >= needed) else {
-            return Err(PolyError::TooManyVariables { variables: widths.len() });
-        };
+        let needed = usize::from(word) + 1;
+        let words = WORD_COUNTS.iter().copied().find(|&w| w >= needed).ok_or(too_many)?;
         let mut above = vec![0u64; words];
         for field in &fields {
             let top = field.shift + field.width;
             if field.width > 0 && top < 64 {
-                above[field.word] |= 1 << top;
+                above[usize::from(field.word)] |= 1 << top;
             }
         }
         Ok(Layout { fields, words, above })
@@ -147,7 +151,7 @@ impl Layout {
     #[inline]
     pub(super) fn get(&self, monomial: &[u64], variable: usize) -> u32 {
         match self.fields.get(variable) {
-            Some(field) => ((monomial[field.word] >> field.shift) & field.max()) as u32,
+            Some(field) => field.read(monomial) as u32,
             None => 0,
         }
     }
@@ -156,7 +160,7 @@ impl Layout {
     #[inline]
     pub(super) fn set(&self, monomial: &mut [u64], variable: usize, exponent: u32) {
         if let Some(field) = self.fields.get(variable) {
-            let word = &mut monomial[field.word];
+            let word = &mut monomial[usize::from(field.word)];
             *word &= !(field.max() << field.shift);
             *word |= (u64::from(exponent) & field.max()) << field.shift;
         }
@@ -180,8 +184,7 @@ impl Layout {
         let mut degrees = vec![0; self.fields.len()];
         for monomial in exponents.chunks_exact(self.words) {
             for (degree, field) in degrees.iter_mut().zip(&self.fields) {
-                let exponent = ((monomial[field.word] >> field.shift) & field.max()) as u32;
-                *degree = (*degree).max(exponent);
+                *degree = (*degree).max(field.read(monomial) as u32);
             }
         }
         degrees
@@ -225,8 +228,7 @@ impl Layout {
             .collect();
         for (from, to) in exponents.chunks_exact(self.words).zip(packed.chunks_exact_mut(target.words)) {
             for (source, place) in &moves {
-                let exponent = (from[source.word] >> source.shift) & source.max();
-                to[place.word] |= exponent << place.shift;
+                to[usize::from(place.word)] |= source.read(from) << place.shift;
             }
         }
         packed

@@ -14,6 +14,25 @@
 //! [`PolyError::BudgetExceeded`] or with [`PolyError::Cancelled`], never in a
 //! hang. Effort is counted in elementary steps, not in seconds, so that the
 //! same input ends the same way on every machine.
+//!
+//! ```
+//! use paynter_algebra::Pool;
+//! use paynter_algebra::poly::{Basis, Poly, Work};
+//!
+//! // The mobility of a mass on a spring and a damper: 1/(m s + b + k/s).
+//! let (mut pool, work) = (Pool::new(), Work::default());
+//! let [s, m, b, k] = ["s", "m", "b", "k"].map(|name| pool.symbol(name));
+//! let mut basis = Basis::new(&mut pool, &[s, m, b, k]);
+//! let [s, m, b, k] = [s, m, b, k].map(|symbol| pool.var(symbol));
+//! let (ms, ks) = (pool.mul(m, s), pool.div(k, s));
+//! let impedance = pool.sum(&[ms, b, ks]);
+//! let (matrix, factors) = basis.matrix(&mut pool, (1, 1), &[(0, 0, impedance)], &work)?;
+//! // The row was multiplied by s, and so must be the right-hand side.
+//! let mobility = matrix.transfer(&[Poly::one()], &factors, &work)?;
+//! let text = basis.expression(&mut pool, &mobility);
+//! assert_eq!(pool.display(text).to_string(), "s/(m*s^2 + b*s + k)");
+//! # Ok::<(), paynter_algebra::poly::PolyError>(())
+//! ```
 
 mod arithmetic;
 mod bareiss;

@@ -50,6 +50,7 @@ impl Poly {
         if sums_fit_a_word(&pairs) {
             with_words!(layout.words(), W => multiply::<W, Word>(&packed, &mut product, work))?;
         } else {
+            spend_for_size(&pairs, work)?;
             with_words!(layout.words(), W => multiply::<W, Exact>(&packed, &mut product, work))?;
         }
         product.within(WHAT, work)
@@ -104,6 +105,17 @@ fn sums_fit_a_word(pairs: &[(bool, &Poly, &Poly)]) -> bool {
         total = total.saturating_add(product.saturating_mul(a.len() as u128));
     }
     total < 1 << 63
+}
+
+/// Counts what long coefficients cost beyond a step for each product.
+fn spend_for_size(pairs: &[(bool, &Poly, &Poly)], work: &Work) -> Result<(), PolyError> {
+    for (_, a, b) in pairs {
+        let words = |p: &Poly| p.coefficients.iter().map(|c| c.bits() as u64 / 64).max().unwrap_or(0);
+        let (x, y) = (words(a), words(b));
+        let products = (a.len() as u64).saturating_mul(b.len() as u64);
+        work.spend(WHAT, products.saturating_mul(x + y + x * y / 4))?;
+    }
+    Ok(())
 }
 
 /// Returns the largest magnitude of the coefficients if all are words.

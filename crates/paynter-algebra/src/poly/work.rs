@@ -17,7 +17,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Budget {
-        Budget { terms: 200_000, steps: 400_000_000 }
+        Budget { terms: 200_000, steps: 200_000_000 }
     }
 }
 

@@ -134,6 +134,12 @@ impl Problem {
         }
     }
 
+    /// Returns the steps that taking the coefficients modulo a prime costs.
+    fn cost(&self) -> u64 {
+        let size = |terms: &Terms| terms.coefficients.iter().map(|c| 2 + c.bits() as u64 / 64).sum::<u64>();
+        size(&self.a) + size(&self.b) + size(&self.gamma)
+    }
+
     /// Finds the image modulo a prime and the monomials that occur, assuming
     /// that the divisor has this degree in the main variable.
     pub(super) fn explore(
@@ -143,6 +149,7 @@ impl Problem {
         random: &mut Random,
         work: &Work,
     ) -> Result<(Skeleton, Coefficients), Miss> {
+        work.spend(WHAT, self.cost() * (self.count as u64 + 1))?;
         let point: Vec<u64> = (0..self.count).map(|_| random.element(field)).collect();
         let mut skeleton: Skeleton = vec![vec![Vec::new()]; degree as usize];
         let mut image = Sampler::new(self, field, 0).interpolate(&point, &skeleton, degree, random, work)?;
@@ -206,6 +213,7 @@ impl Problem {
         random: &mut Random,
         work: &Work,
     ) -> Result<Coefficients, Miss> {
+        work.spend(WHAT, self.cost())?;
         Sampler::new(self, field, self.count).interpolate(&[], skeleton, degree, random, work)
     }
 }
