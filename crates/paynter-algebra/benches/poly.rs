@@ -170,6 +170,13 @@ fn main() {
         let matrix = numeric_grid(k);
         report(&format!("grid {k}x{k} of numbers: denominator"), || Ok(matrix.determinant(&work())?.len()));
     }
+    for n in [100, 1000] {
+        let matrix = chain(n);
+        let (first, last) = (unit(n, 0), unit(n, n - 1));
+        report(&format!("chain {n}: usual budget"), || {
+            Ok(matrix.transfer(&last, &first, &Work::default())?.denominator().len())
+        });
+    }
     for n in [3, 4, 5] {
         let matrix = chain(n);
         let size = matrix.rows();

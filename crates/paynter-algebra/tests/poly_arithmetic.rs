@@ -24,6 +24,15 @@ fn poly(variables: usize, terms: usize, degree: u32) -> impl Strategy<Value = Po
     prop::collection::vec((exponents, coefficient()), 0..=terms).prop_map(|t| Poly::from_terms(t).unwrap())
 }
 
+const VARIABLES: usize = 600;
+
+/// Exponents that fill their bits, so that a carry would show.
+fn full_fields() -> impl Strategy<Value = Poly> {
+    let exponent = prop::sample::select(vec![0u32, 1, 3, 7, 8, 15, 16]);
+    let term = (prop::collection::vec(exponent, 16), coefficient());
+    prop::collection::vec(term, 0..60).prop_map(|t| Poly::from_terms(t).unwrap())
+}
+
 /// Polynomials that need one word, many words or wide fields for their exponents.
 fn any_poly() -> impl Strategy<Value = Poly> {
     prop_oneof![
@@ -32,11 +41,13 @@ fn any_poly() -> impl Strategy<Value = Poly> {
         1 => poly(30, 12, 9),
         1 => poly(90, 6, 3),
         1 => poly(3, 5, 1_000_000_000),
+        1 => poly(VARIABLES, 4, 100),
+        2 => full_fields(),
     ]
 }
 
 fn point() -> impl Strategy<Value = Vec<u64>> {
-    prop::collection::vec(0..PRIME, 90)
+    prop::collection::vec(0..PRIME, VARIABLES)
 }
 
 fn times(a: u64, b: u64) -> u64 {

@@ -40,7 +40,7 @@ impl Matrix {
         if size == 1 {
             return Ok(self.get(0, 0).cloned().unwrap_or_else(Poly::zero));
         }
-        let packed = self.packed()?;
+        let packed = self.packed();
         let limit = self.minor_limit();
         let straight = narrow_order(size, &packed.pattern(), limit);
         let transpose = packed.transpose();
@@ -66,7 +66,7 @@ impl Matrix {
             return Err(PolyError::DivisionByZero);
         }
         let determinant = self.determinant(work)?;
-        let packed = self.packed()?;
+        let packed = self.packed();
         let listed: Vec<(usize, &Poly)> = vector.iter().enumerate().filter(|(_, v)| !v.is_zero()).collect();
         if listed.is_empty() {
             return Ok((determinant, vec![Poly::zero(); size]));
@@ -275,10 +275,13 @@ impl Matrix {
     }
 
     /// Returns the matrix with all entries packed for its minors, so that no
-    /// product has to change the packing.
-    fn packed(&self) -> Result<Matrix, PolyError> {
-        let layout = Layout::for_degrees(&self.minor_degrees())?;
-        Ok(self.map(|p| p.with_layout(&layout)))
+    /// product has to change the packing. Where that takes many words, the
+    /// packing is left to grow with the minors: they may never become so large.
+    fn packed(&self) -> Matrix {
+        match Layout::for_degrees(&self.minor_degrees()) {
+            Ok(layout) if layout.words() <= 4 => self.map(|p| p.with_layout(&layout)),
+            _ => self.clone(),
+        }
     }
 }
 
