@@ -48,6 +48,14 @@ impl Judged {
         errors.map(|found| format!("{} {}", found.code.id(), found.message)).collect()
     }
 
+    /// Tells whether the model is refused for a ring of junctions. In a ring whose gain is exactly
+    /// one (two junctions bonded twice) the causality with the most states may be singular although
+    /// the equations, with fewer states or others, are not.
+    fn is_degenerate(&self) -> bool {
+        let mut errors = self.diagnostics.iter().filter(|found| found.is_error()).peekable();
+        errors.peek().is_some() && errors.all(|found| found.code == code::SINGULAR_STRUCTURE)
+    }
+
     /// The strokes in the order of the structure's bonds.
     fn strokes(&self, structure: &Structure) -> Result<Vec<bool>, String> {
         let graph = self.graph.as_ref().ok_or("no graph")?;
@@ -123,7 +131,7 @@ fn sound_models_are_accepted_and_every_port_constraint_holds() {
             // A shrunken structure need not be sound.
             let sound = generic(structure, 7).is_some_and(|found| found.solvable);
             let judged = judge(text);
-            if !sound {
+            if !sound || judged.is_degenerate() {
                 return Ok(());
             }
             if !judged.errors().is_empty() {
@@ -136,6 +144,17 @@ fn sound_models_are_accepted_and_every_port_constraint_holds() {
             }
         });
     }
+}
+
+#[test]
+fn hardly_any_sound_model_is_refused_for_a_ring() {
+    let mut count = 0;
+    for options in all_options() {
+        let refused = seeds(100).filter(|seed| judge(&generate(*seed, &options).text).is_degenerate());
+        count += refused.count();
+    }
+    let limit = seeds(100).count().div_ceil(100);
+    assert!(count <= limit, "{count} models are refused, {limit} are tolerated");
 }
 
 /// Compares with the exhaustive search.
@@ -211,7 +230,8 @@ fn the_formatter_keeps_the_meaning() {
     for options in all_options() {
         check(60, &options, |text, structure| {
             let once = paynter_language::format(text).map_err(|found| format!("not formatted: {found:?}"))?;
-            let twice = paynter_language::format(&once).map_err(|found| format!("not formatted twice: {found:?}"))?;
+            let twice =
+                paynter_language::format(&once).map_err(|found| format!("not formatted twice: {found:?}"))?;
             if once != twice {
                 return Err(format!("formatting again changes the text:\n{once}"));
             }
@@ -247,7 +267,9 @@ fn singular_models_are_refused() {
             let causal = search(structure, Rules::Ports).is_some_and(|strokes| strokes.count > 0);
             match (found.solvable, judged.errors().is_empty()) {
                 (false, true) => Err("singular, yet accepted".to_owned()),
-                (true, false) if causal => Err(format!("solvable, yet: {:?}", judged.errors())),
+                (true, false) if causal && !judged.is_degenerate() => {
+                    Err(format!("solvable, yet: {:?}", judged.errors()))
+                }
                 _ => Ok(()),
             }
         });
