@@ -3,7 +3,7 @@
 mod common;
 
 use common::parse;
-use paynter_algebra::{Cmp, Expr, Func, Pool, Symbol};
+use paynter_algebra::{Cmp, Expr, Func, Pool, Symbol, Target};
 use proptest::prelude::*;
 
 /// An expression as written, before any simplification.
@@ -283,5 +283,58 @@ proptest! {
             let slack = if error.is_finite() { 20.0 * error } else { 1e-6 * (1.0 + value.abs()) } + 1e-12 * (1.0 + value.abs());
             prop_assert!(range.lo() - slack <= value && value <= range.hi() + slack, "{} is {value}, outside {range:?}", pool.display(e));
         }
+    }
+}
+
+/// Expressions with numbers of any size and undefined parts.
+fn wild() -> impl Strategy<Value = Tree> {
+    let leaf = prop_oneof![
+        3 => (0..NAMES.len()).prop_map(Tree::Variable),
+        2 => (-3i64..4, 1i64..3).prop_map(|(n, d)| Tree::Number(n, d)),
+        1 => (any::<i64>(), 1..i64::MAX).prop_map(|(n, d)| Tree::Number(n, d)),
+        1 => Just(Tree::Number(1, 0)),
+    ];
+    leaf.prop_recursive(6, 40, 4, |inner| {
+        let pair = (inner.clone(), inner.clone());
+        prop_oneof![
+            2 => pair.clone().prop_map(|(a, b)| Tree::Add(a.into(), b.into())),
+            3 => pair.clone().prop_map(|(a, b)| Tree::Mul(a.into(), b.into())),
+            2 => pair.clone().prop_map(|(a, b)| Tree::Div(a.into(), b.into())),
+            4 => pair.clone().prop_map(|(a, b)| Tree::Pow(a.into(), b.into())),
+            4 => (0..FUNCTIONS.len(), inner.clone()).prop_map(|(f, a)| Tree::Call(FUNCTIONS[f], a.into())),
+            1 => (0..3usize, pair.clone()).prop_map(|(f, (a, b))| {
+                Tree::Call2([Func::Min, Func::Max, Func::Atan2][f], a.into(), b.into())
+            }),
+            1 => (0..6usize, pair.clone(), pair).prop_map(|(op, (a, b), (c, d))| {
+                Tree::Select(COMPARISONS[op], a.into(), b.into(), c.into(), d.into())
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn nothing_panics(tree in wild()) {
+        let mut pool = Pool::new();
+        let e = build(&mut pool, &tree);
+        let x = pool.symbol("x");
+        let y = pool.symbol("y");
+        let d = pool.diff(e, x);
+        let twice = pool.diff(d, y);
+        for e in [e, d, twice] {
+            let _ = pool.eval(e, &|_| Some(0.0));
+            let range = pool.range(e, &|_| paynter_algebra::Interval::ALL);
+            prop_assert!(!range.lo().is_nan() && !range.hi().is_nan());
+            let _ = pool.is_zero(e);
+            let _ = pool.linear_parts(e, &[x, y]);
+            for target in [Target::Text, Target::Latex, Target::MathMl, Target::Python, Target::Matlab, Target::C, Target::Julia] {
+                prop_assert!(!pool.print(e, target).to_string().is_empty());
+            }
+        }
+        let _ = pool.collect(e, x);
+        let _ = pool.solve_for(e, x, &|_| paynter_algebra::Interval::ALL);
+        let _ = pool.solve_for(e, y, &|_| paynter_algebra::Interval::POSITIVE);
     }
 }

@@ -111,11 +111,29 @@ fn factor_key(pool: &Pool, e: Expr) -> (u8, String, Expr) {
     let (base, _) = pool.as_base_exponent(e);
     match pool.node(base) {
         Node::Number(_) | Node::Pi => (0, String::new(), e),
-        Node::Symbol(s) => (1, pool.name(s).to_owned(), e),
+        Node::Symbol(s) => (1, natural_key(pool.name(s)), e),
         Node::Sum(_) => (3, String::new(), e),
         Node::Call(f, _) => (4, f.name().to_owned(), e),
         _ => (5, String::new(), e),
     }
+}
+
+/// Pads the numbers in a name, so that x2 comes before x10.
+fn natural_key(name: &str) -> String {
+    let mut key = String::with_capacity(name.len() + 8);
+    let mut digits = String::new();
+    for c in name.chars().chain(['\0']) {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        if !digits.is_empty() {
+            key += &format!("{digits:0>10}");
+            digits.clear();
+        }
+        key.push(c);
+    }
+    key
 }
 
 /// Orders terms as in a polynomial: by falling degree, then by name, the constant last.

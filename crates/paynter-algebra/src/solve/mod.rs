@@ -9,7 +9,7 @@ mod parity;
 mod several;
 
 use crate::interval::Interval;
-use crate::node::{Expr, Node, Symbol};
+use crate::node::{Expr, Func, Node, Symbol};
 use crate::pool::Pool;
 
 /// What must hold for a solution to be the solution.
@@ -69,6 +69,9 @@ pub(crate) type Reason = String;
 /// Odd laws, choices and substitutions nest; deeper ones are not laws people write.
 const MAX_NESTING: usize = 8;
 
+/// Operations peeled off one after the other; text does not nest as deep.
+const MAX_STEPS: usize = 1000;
+
 pub(crate) struct Solver<'a> {
     pub pool: &'a mut Pool,
     pub unknown: Symbol,
@@ -86,10 +89,22 @@ impl Pool {
             Err(reason) => {
                 let slope = self.diff(residual, unknown);
                 let range = self.range(slope, assume);
-                let monotone = slope != self.zero() && !range.is_empty() && !range.contains_zero();
+                let steep = slope != self.zero() && !range.is_empty() && !range.contains_zero();
+                let monotone = steep && !self.may_jump(residual, unknown);
                 Err(Stuck { reason, monotone })
             }
         }
+    }
+}
+
+impl Pool {
+    /// Tells whether a sign or a choice may make an expression jump as a symbol moves.
+    fn may_jump(&self, e: Expr, s: Symbol) -> bool {
+        let dependent = self.dependents(e, &|other| other == s);
+        self.reachable(&[e]).into_iter().any(|node| {
+            dependent.get(node).is_some()
+                && matches!(self.node(node), Node::Call(Func::Sign, _) | Node::Compare(..))
+        })
     }
 }
 
@@ -106,7 +121,7 @@ impl Solver<'_> {
     }
 
     fn peel(&mut self, mut f: Expr, mut y: Expr, assume: Assume) -> Result<Expr, Reason> {
-        loop {
+        for _ in 0..MAX_STEPS {
             if self.pool.as_symbol(f) == Some(self.unknown) {
                 return Ok(y);
             }
@@ -150,6 +165,7 @@ impl Solver<'_> {
                 None => return self.several_places(f, y, assume),
             }
         }
+        Err(format!("the law has too many operations around {}", self.name()))
     }
 
     pub fn name(&self) -> String {

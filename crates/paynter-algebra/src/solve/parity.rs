@@ -1,6 +1,7 @@
 //! Parity: whether an expression is even or odd in the unknown, and its form where the unknown keeps its sign.
 
 use super::{Assume, Solver};
+use crate::interval::Interval;
 use crate::node::{Expr, Func, Node};
 use crate::number;
 use rustc_hash::FxHashMap;
@@ -72,24 +73,26 @@ impl Solver<'_> {
         parities.get(&e).copied().unwrap_or(Parity::Neither)
     }
 
-    /// Writes an expression for an unknown in a given range without the abs and sign that the range decides.
-    pub(super) fn without_signs(&mut self, e: Expr, assume: Assume) -> Expr {
+    /// Writes an expression for an unknown in a given range without the signs and choices the range decides.
+    pub(super) fn decided(&mut self, e: Expr, assume: Assume) -> Expr {
         let unknown = self.unknown;
-        self.pool.rewrite(e, |pool, node, args| {
-            let Node::Call(f @ (Func::Abs | Func::Sign), _) = pool.node(node) else {
-                return None;
-            };
-            if !pool.depends_on(args[0], unknown) {
-                return None;
+        self.pool.rewrite(e, |pool, node, args| match (pool.node(node), args) {
+            (Node::Call(f @ (Func::Abs | Func::Sign), _), [x]) if pool.depends_on(*x, unknown) => {
+                let range = pool.range(*x, assume);
+                match f {
+                    Func::Abs if range.is_non_negative() => Some(*x),
+                    Func::Abs if range.is_non_positive() => Some(pool.neg(*x)),
+                    Func::Sign if range.is_positive() => Some(pool.one()),
+                    Func::Sign if range.is_negative() => Some(pool.int(-1)),
+                    _ => None,
+                }
             }
-            let range = pool.range(args[0], assume);
-            match f {
-                Func::Abs if range.is_non_negative() => Some(args[0]),
-                Func::Abs if range.is_non_positive() => Some(pool.neg(args[0])),
-                Func::Sign if range.is_positive() => Some(pool.one()),
-                Func::Sign if range.is_negative() => Some(pool.int(-1)),
+            (Node::Select(..), [condition, a, b]) => match pool.range(*condition, assume) {
+                range if range == Interval::point(1.0) => Some(*a),
+                range if range == Interval::point(0.0) => Some(*b),
                 _ => None,
-            }
+            },
+            _ => None,
         })
     }
 }

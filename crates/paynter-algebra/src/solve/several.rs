@@ -42,7 +42,7 @@ impl Solver<'_> {
             _ => {}
         }
         if self.keeps_sign(assume) {
-            let half = self.without_signs(f, assume);
+            let half = self.decided(f, assume);
             if half != f {
                 return self.invert(half, y, assume);
             }
@@ -164,9 +164,16 @@ impl Solver<'_> {
         let positive = |s: Symbol| {
             if s == unknown { assume(s).intersection(&Interval::POSITIVE) } else { assume(s) }
         };
-        let half = self.without_signs(f, &positive);
+        let half = self.decided(f, &positive);
         if half == f || self.keeps_sign(assume) {
             return Ok(None);
+        }
+        // A law that jumps at zero has no solution inside the jump.
+        let zero = self.pool.zero();
+        let origin = self.pool.substitute(half, &[(unknown, zero)].into_iter().collect());
+        let at_zero = self.pool.range(origin, assume);
+        if origin != self.pool.undefined() && !at_zero.is_empty() && at_zero != Interval::point(0.0) {
+            return Err(format!("the law jumps at {} = 0", self.name()));
         }
         let range = self.pool.range(half, &positive);
         let rising = range.is_non_negative();
@@ -177,6 +184,7 @@ impl Solver<'_> {
         let (sign, magnitude) = self.sign_and_magnitude(y, assume);
         let value = if rising { magnitude } else { self.pool.neg(magnitude) };
         let size = self.invert(half, value, &positive)?;
+        self.require_range(size, Interval::NON_NEGATIVE, assume)?;
         Ok(Some(self.pool.mul(sign, size)))
     }
 
@@ -274,7 +282,6 @@ impl Solver<'_> {
                 self.name()
             ));
         };
-        self.require_nonzero(a, assume)?;
         let square = self.pool.pow(b, two);
         let minus_four = self.pool.int(-4);
         let product = self.pool.product(&[minus_four, a, c]);
@@ -284,6 +291,14 @@ impl Solver<'_> {
         let root = self.pool.pow(discriminant, half);
         let sign = self.pool.int(sign);
         let root = self.pool.mul(sign, root);
+        // The form without division by a is exact for small a too; the other one is for b near zero.
+        let divisor = self.pool.add(b, root);
+        if !self.pool.range(divisor, assume).contains_zero() {
+            let minus_two = self.pool.int(-2);
+            let above = self.pool.mul(minus_two, c);
+            return Ok(self.pool.div(above, divisor));
+        }
+        self.require_nonzero(a, assume)?;
         let above = self.pool.sub(root, b);
         let below = self.pool.mul(two, a);
         Ok(self.pool.div(above, below))
@@ -347,8 +362,10 @@ impl Solver<'_> {
             return Err(format!("one of the two laws is the same for every {}", self.name()));
         }
         let at_threshold = [(unknown, threshold)].into_iter().collect();
-        let meeting = self.pool.substitute(then, &at_threshold);
-        let other = self.pool.substitute(otherwise, &at_threshold);
+        let [meeting, other] = [then, otherwise].map(|piece| {
+            let value = self.pool.substitute(piece, &at_threshold);
+            self.decided(value, assume)
+        });
         if !self.pool.equal(meeting, other) {
             return Err(format!(
                 "the two laws do not meet at {} = {}",
@@ -369,6 +386,7 @@ impl Solver<'_> {
         for (piece, side) in sides {
             let assume_side =
                 |s: Symbol| if s == unknown { assume(s).intersection(&side) } else { assume(s) };
+            let piece = self.decided(piece, &assume_side);
             let slope = self.pool.diff(piece, unknown);
             slopes.push(self.pool.range(slope, &assume_side));
             let from = self.conditions.len();
