@@ -1,0 +1,161 @@
+//! Runs the models in the handbook, the pages of `paynter explain` and the
+//! built-in examples, so that what people copy works.
+//!
+//! A fenced block ` ```bg ` is a model without errors. On a diagnostic's page
+//! it shows that diagnostic instead, and ` ```bg,mended ` is its remedy.
+//! `fails=CODE` announces an error elsewhere, and `file=NAME` a file that the
+//! block before it imports.
+
+use paynter::{Code, LoadOptions, MemoryWorld, Model, code, examples, explain, format};
+use std::path::{Path, PathBuf};
+
+/// A model of a page, with the files it imports.
+struct Block {
+    /// The page and the line it begins on.
+    place: String,
+    mended: bool,
+    fails: Option<String>,
+    text: String,
+    files: Vec<(String, String)>,
+}
+
+impl Block {
+    fn load(&self) -> Model {
+        let mut world = MemoryWorld::new().with("model.bg", self.text.as_str());
+        for (name, text) in &self.files {
+            world = world.with(name, text.as_str());
+        }
+        Model::load(&world, "model.bg", &LoadOptions::default())
+    }
+}
+
+/// The models among the fenced blocks of a page.
+fn blocks(page: &str, text: &str) -> Vec<Block> {
+    let mut found: Vec<Block> = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let body: String = lines
+            .by_ref()
+            .map(|(_, line)| line)
+            .take_while(|line| !line.starts_with("```"))
+            .flat_map(|line| [line, "\n"])
+            .collect();
+        let mut words = info.split(',');
+        if words.next() != Some("bg") {
+            continue;
+        }
+        let mut block = Block {
+            place: format!("{page}:{}", number + 1),
+            mended: false,
+            fails: None,
+            text: body,
+            files: Vec::new(),
+        };
+        let mut file = None;
+        for word in words {
+            match word.split_once('=') {
+                Some(("file", name)) => file = Some(name.to_owned()),
+                Some(("fails", code)) => block.fails = Some(code.to_owned()),
+                None if word == "mended" => block.mended = true,
+                _ => panic!("{}: `{word}` means nothing here", block.place),
+            }
+        }
+        match file {
+            None => found.push(block),
+            Some(name) => {
+                let Some(owner) = found.last_mut() else { panic!("{}: no model before", block.place) };
+                owner.files.push((name, block.text));
+            }
+        }
+    }
+    found
+}
+
+/// What a model's diagnostics say, one a line.
+fn said(model: &Model) -> String {
+    model.diagnostics.iter().map(|d| format!("  {} {:?} {}\n", d.code.id(), d.severity, d.message)).collect()
+}
+
+fn assert_no_errors(model: &Model, place: &str) {
+    assert!(!model.diagnostics.has_errors(), "{place} has errors:\n{}", said(model));
+}
+
+fn assert_shows(model: &Model, code: Code, place: &str) {
+    let shown = model.diagnostics.iter().any(|d| d.code == code);
+    let alone = model.diagnostics.iter().all(|d| !d.is_error() || d.code == code);
+    assert!(shown && alone, "{place} should show {} alone, but says:\n{}", code.id(), said(model));
+}
+
+fn handbook() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src")
+}
+
+#[test]
+fn every_model_in_the_handbook_runs() {
+    let mut count = 0;
+    let mut pages: Vec<PathBuf> =
+        std::fs::read_dir(handbook()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    pages.sort();
+    for path in pages {
+        let page = path.file_name().unwrap().to_string_lossy().into_owned();
+        for block in blocks(&page, &std::fs::read_to_string(&path).unwrap()) {
+            let model = block.load();
+            match &block.fails {
+                None => assert_no_errors(&model, &block.place),
+                Some(id) => assert_shows(&model, Code::find(id).unwrap(), &block.place),
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 25, "only {count} models found");
+}
+
+#[test]
+fn every_diagnostic_has_a_page_that_shows_it_and_its_remedy() {
+    for code in code::ALL {
+        let id = code.id();
+        let page = explain(id).unwrap().page;
+        assert!(page.starts_with(&format!("# {id}: {}\n", code.title())), "{id} has no page of its title");
+        assert!(page.contains("\n## Example\n") && page.contains("\n## Remedy\n"), "{id} lacks a part");
+        let blocks = blocks(id, &page);
+        if blocks.is_empty() {
+            assert_eq!(page.matches("\n```sh\n").count(), 2, "{id} needs a shell example and its remedy");
+            continue;
+        }
+        assert_eq!(blocks.iter().map(|block| block.mended).collect::<Vec<_>>(), [false, true], "{id}");
+        assert_shows(&blocks[0].load(), *code, &blocks[0].place);
+        let mended = blocks[1].load();
+        assert_no_errors(&mended, &blocks[1].place);
+        let still = mended.diagnostics.iter().any(|d| d.code == *code);
+        assert!(!still, "{} still shows it:\n{}", blocks[1].place, said(&mended));
+    }
+}
+
+/// What no page can hold: a text too deep, too large, or no text at all.
+#[test]
+fn files_that_are_no_models_are_refused() {
+    let deep = format!("model m {{ param a = {}1{} }}", "(".repeat(300), ")".repeat(300));
+    let cases: [(Code, Vec<u8>); 3] = [
+        (code::TOO_DEEP, deep.into_bytes()),
+        (code::TOO_LARGE, vec![b'/'; 20_000_000]),
+        (code::NOT_TEXT, b"model \xff\xfe".to_vec()),
+    ];
+    for (code, content) in cases {
+        let world = MemoryWorld::new().with("model.bg", content);
+        assert_shows(&Model::load(&world, "model.bg", &LoadOptions::default()), code, code.title());
+    }
+}
+
+#[test]
+fn every_example_is_sound_and_laid_out() {
+    for example in examples::all() {
+        let world = MemoryWorld::new().with("model.bg", example.text);
+        let model = Model::load(&world, "model.bg", &LoadOptions::default());
+        assert_no_errors(&model, example.name);
+        assert!(model.causality.is_some(), "{} has no causality", example.name);
+        let laid_out = format("model.bg", example.text.as_bytes());
+        assert_eq!(laid_out.text, example.text, "{} is not laid out", example.name);
+    }
+}
