@@ -4,6 +4,7 @@
 //! A block ` ```console ` is a session whose output is compared. On the page
 //! of a diagnostic the first block ` ```sh ` shows it and the second does not.
 #![cfg(unix)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

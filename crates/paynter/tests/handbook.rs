@@ -5,6 +5,7 @@
 //! it shows that diagnostic instead, and ` ```bg,mended ` is its remedy.
 //! `fails=CODE` announces an error elsewhere, and `file=NAME` a file that the
 //! block before it imports.
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use paynter::{Code, LoadOptions, MemoryWorld, Model, code, examples, explain, format};
 use std::path::{Path, PathBuf};
