@@ -87,6 +87,26 @@ fn chain(masses: usize) -> Matrix {
     matrix
 }
 
+/// The same chain by its states: momenta (as velocities) and elongations.
+fn chain_by_states(masses: usize) -> Matrix {
+    let (work, mut symbols) = (work(), Symbols { next: 0 });
+    let mut matrix = Matrix::new(2 * masses, 2 * masses);
+    for i in 0..masses {
+        let (m, b, k) = (symbols.next(), symbols.next(), symbols.next());
+        connect(&mut matrix, i, None, &power_of_s(&m, 1, &work), &work);
+        connect(&mut matrix, i, i.checked_sub(1), &b, &work);
+        let spring = masses + i;
+        matrix.set(spring, spring, power_of_s(&Poly::one(), 1, &work));
+        matrix.set(i, spring, k.clone());
+        matrix.set(spring, i, Poly::constant(-1));
+        if i > 0 {
+            matrix.set(i - 1, spring, k.neg());
+            matrix.set(spring, i - 1, Poly::one());
+        }
+    }
+    matrix
+}
+
 /// Sections of a series resistor (as conductance) and a capacitor to ground.
 fn ladder(sections: usize) -> Matrix {
     let (work, mut symbols) = (work(), Symbols { next: 0 });
@@ -177,11 +197,13 @@ fn main() {
             Ok(matrix.transfer(&last, &first, &Work::default())?.denominator().len())
         });
     }
-    for n in [3, 4, 5] {
-        let matrix = chain(n);
-        let size = matrix.rows();
-        report(&format!("chain {n}: transfer, lowest terms"), || {
-            Ok(matrix.transfer(&unit(size, 0), &unit(size, 0), &work())?.denominator().len())
-        });
+    for n in [4, 5, 6, 7] {
+        let (matrix, states) = (chain(n), chain_by_states(n));
+        for (kind, matrix) in [("nodes", matrix), ("states", states)] {
+            let (size, last) = (matrix.rows(), n - 1);
+            report(&format!("chain {n}: transfer by {kind}"), || {
+                Ok(matrix.transfer(&unit(size, last), &unit(size, 0), &work())?.denominator().len())
+            });
+        }
     }
 }

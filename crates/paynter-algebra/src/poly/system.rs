@@ -1,5 +1,7 @@
 //! Determinants, linear systems, transfer functions and their sensitivities.
 
+use std::collections::BTreeMap;
+
 use super::bareiss::eliminate;
 use super::layout::Layout;
 use super::minors::{Column, expand, replaced_columns};
@@ -121,17 +123,38 @@ impl Matrix {
 
     /// Returns cᵀM⁻¹b in lowest terms.
     pub fn transfer(&self, c: &[Poly], b: &[Poly], work: &Work) -> Result<Fraction, PolyError> {
-        let Some((matrix, c, b)) = self.between(c, b)? else { return Ok(Fraction::zero()) };
-        // The bordered determinant is −cᵀ·adj(M)·b.
-        let size = matrix.rows();
-        let mut bordered = Matrix::new(size + 1, size + 1);
-        for column in 0..size {
-            matrix.column(column).iter().for_each(|(row, v)| bordered.set(*row, column, v.clone()));
-            bordered.set(size, column, c[column].clone());
-            bordered.set(column, size, b[column].clone());
+        let mut entries = self.transfer_matrix(&[c], &[b], work)?;
+        Ok(entries.pop().and_then(|mut row| row.pop()).unwrap_or_else(Fraction::zero))
+    }
+
+    /// Returns cᵀM⁻¹b in lowest terms for each c (a row of the result) and
+    /// each b, with every determinant computed once.
+    pub fn transfer_matrix(
+        &self,
+        c: &[&[Poly]],
+        b: &[&[Poly]],
+        work: &Work,
+    ) -> Result<Vec<Vec<Fraction>>, PolyError> {
+        let mut determinants: BTreeMap<Vec<usize>, Poly> = BTreeMap::new();
+        let mut result = Vec::with_capacity(c.len());
+        for c in c {
+            let mut entries = Vec::with_capacity(b.len());
+            for b in b {
+                let Some(between) = self.between(c, b)? else {
+                    entries.push(Fraction::zero());
+                    continue;
+                };
+                if !determinants.contains_key(&between.columns) {
+                    let determinant = between.matrix.determinant(work)?;
+                    determinants.insert(between.columns.clone(), determinant);
+                }
+                let denominator = determinants.get(&between.columns).cloned().unwrap_or_else(Poly::zero);
+                let numerator = between.bordered().determinant(work)?.neg();
+                entries.push(Fraction::new(numerator, denominator, work)?);
+            }
+            result.push(entries);
         }
-        let denominator = matrix.determinant(work)?;
-        Fraction::new(bordered.determinant(work)?.neg(), denominator, work)
+        Ok(result)
     }
 
     /// Returns cᵀM⁻¹b and its derivatives by parameters, all over the
@@ -144,7 +167,7 @@ impl Matrix {
         parameters: &[usize],
         work: &Work,
     ) -> Result<Sensitivities, PolyError> {
-        let Some((matrix, c, b)) = self.between(c, b)? else {
+        let Some(Between { matrix, c, b, .. }) = self.between(c, b)? else {
             return Ok(Sensitivities {
                 determinant: Poly::one(),
                 numerator: Poly::zero(),
@@ -230,8 +253,7 @@ impl Matrix {
     /// Returns the part of the system that lies between b and c: the unknowns
     /// that b moves and that c needs. Nothing if there are none; fails if the
     /// matrix is singular by structure.
-    #[allow(clippy::type_complexity)]
-    fn between(&self, c: &[Poly], b: &[Poly]) -> Result<Option<(Matrix, Vec<Poly>, Vec<Poly>)>, PolyError> {
+    fn between(&self, c: &[Poly], b: &[Poly]) -> Result<Option<Between>, PolyError> {
         let fits = c.len() == self.columns() && b.len() == self.rows();
         let found = blocks(self.rows(), &self.pattern()).filter(|_| fits);
         let Some(Blocks { rows, columns }) = found else { return Err(PolyError::DivisionByZero) };
@@ -262,7 +284,8 @@ impl Matrix {
         let rows: Vec<usize> = kept.iter().flat_map(|&k| rows[k].iter().copied()).collect();
         let columns: Vec<usize> = kept.iter().flat_map(|&k| columns[k].iter().copied()).collect();
         let pick = |list: &[Poly], places: &[usize]| places.iter().map(|&i| list[i].clone()).collect();
-        Ok(Some((self.submatrix(&rows, &columns), pick(c, &columns), pick(b, &rows))))
+        let (c, b) = (pick(c, &columns), pick(b, &rows));
+        Ok(Some(Between { matrix: self.submatrix(&rows, &columns), columns, c, b }))
     }
 
     /// Returns the number of minors from which elimination is better. In few
@@ -282,6 +305,30 @@ impl Matrix {
             Ok(layout) if layout.words() <= 4 => self.map(|p| p.with_layout(&layout)),
             _ => self.clone(),
         }
+    }
+}
+
+/// The part of a system that lies between an input and an output.
+struct Between {
+    matrix: Matrix,
+    /// The unknowns it has.
+    columns: Vec<usize>,
+    c: Vec<Poly>,
+    b: Vec<Poly>,
+}
+
+impl Between {
+    /// Returns the matrix with b as a further column and c as a further row:
+    /// its determinant is −cᵀ·adj(M)·b.
+    fn bordered(&self) -> Matrix {
+        let size = self.matrix.rows();
+        let mut bordered = Matrix::new(size + 1, size + 1);
+        for column in 0..size {
+            self.matrix.column(column).iter().for_each(|(row, v)| bordered.set(*row, column, v.clone()));
+            bordered.set(size, column, self.c[column].clone());
+            bordered.set(column, size, self.b[column].clone());
+        }
+        bordered
     }
 }
 
