@@ -68,6 +68,8 @@ pub struct Pool {
     unit_parts: FxHashMap<Expr, Expr>,
     /// For each sum that has been a factor, its content and the rest.
     contents: FxHashMap<Expr, (Expr, Expr)>,
+    /// Symbols that stand for inner expressions while a law is solved, by depth.
+    locals: Vec<Symbol>,
     /// A buffer for factors, kept between products.
     factors: Vec<Factor>,
     undefined: Expr,
@@ -95,6 +97,7 @@ impl Pool {
             name_index: FxHashMap::default(),
             unit_parts: FxHashMap::default(),
             contents: FxHashMap::default(),
+            locals: Vec::new(),
             factors: Vec::new(),
             undefined: Expr(0),
             euler: Expr(0),
@@ -283,6 +286,15 @@ impl Pool {
         };
         self.unit_parts.insert(e, rest);
         (coefficient, rest)
+    }
+
+    /// Returns the symbol that stands for an inner expression at a depth; it never leaves the solver.
+    pub(crate) fn local(&mut self, depth: usize) -> Symbol {
+        while self.locals.len() <= depth {
+            let symbol = self.fresh("?");
+            self.locals.push(symbol);
+        }
+        self.locals[depth]
     }
 
     /// Lends the buffer for factors; a product made meanwhile gets a new one.

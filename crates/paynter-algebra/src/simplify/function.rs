@@ -46,6 +46,11 @@ impl Pool {
         {
             return args[0];
         }
+        if let (Func::Log10, Node::Power(base, exponent)) = (f, self.node(x))
+            && self.as_int(base) == Some(10)
+        {
+            return exponent;
+        }
         match f {
             Func::Sqrt => {
                 let half = self.number(number::ratio(1, 2));

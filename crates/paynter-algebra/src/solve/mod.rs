@@ -75,6 +75,8 @@ const MAX_STEPS: usize = 1000;
 pub(crate) struct Solver<'a> {
     pub pool: &'a mut Pool,
     pub unknown: Symbol,
+    /// The name of the unknown in messages, also while an inner expression takes its place.
+    pub label: String,
     pub conditions: Vec<Condition>,
     pub nesting: usize,
 }
@@ -83,7 +85,8 @@ impl Pool {
     /// Solves `residual = 0` for a symbol, given where each symbol lies.
     pub fn solve_for(&mut self, residual: Expr, unknown: Symbol, assume: Assume) -> Result<Solution, Stuck> {
         let zero = self.zero();
-        let mut solver = Solver { pool: self, unknown, conditions: Vec::new(), nesting: 0 };
+        let label = self.name(unknown).to_owned();
+        let mut solver = Solver { pool: self, unknown, label, conditions: Vec::new(), nesting: 0 };
         match solver.invert(residual, zero, assume) {
             Ok(value) => Ok(Solution { value, conditions: solver.conditions }),
             Err(reason) => {
@@ -168,8 +171,8 @@ impl Solver<'_> {
         Err(format!("the law has too many operations around {}", self.name()))
     }
 
-    pub fn name(&self) -> String {
-        self.pool.name(self.unknown).to_owned()
+    pub fn name(&self) -> &str {
+        &self.label
     }
 
     pub fn depends(&self, e: Expr) -> bool {
@@ -224,7 +227,7 @@ impl Solver<'_> {
             return Ok(());
         }
         if range.intersection(&interval).is_empty() {
-            return Err(format!("{} never lies on the principal branch", self.pool.display(expr)));
+            return Err(format!("{} never lies on the branch that can be inverted", self.name()));
         }
         self.push(Condition::Branch { expr, interval });
         Ok(())

@@ -37,7 +37,7 @@ impl Solver<'_> {
                 Err(reason) => return Err(reason),
             },
             Parity::Even if !self.keeps_sign(assume) => {
-                return Err(format!("the law is the same for {0} and -{0}", self.name()));
+                return Err(format!("the law is the same for both signs of {}", self.name()));
             }
             _ => {}
         }
@@ -93,7 +93,8 @@ impl Solver<'_> {
         let unknown = self.unknown;
         let candidates: Vec<Expr> =
             self.pool.reachable(&[f]).into_iter().filter(|e| self.depends(*e)).collect();
-        let name = self.name();
+        let local = self.pool.local(self.nesting);
+        let u = self.pool.var(local);
         for node in &candidates {
             let argument = match self.pool.node(*node) {
                 Node::Call(Func::Abs | Func::Sign, args) => args[0],
@@ -104,8 +105,6 @@ impl Solver<'_> {
                 continue;
             }
             if let Some((coefficients, rest)) = self.pool.linear_parts(argument, &[unknown]) {
-                let local = self.pool.fresh(&name);
-                let u = self.pool.var(local);
                 let above = self.pool.sub(u, rest);
                 let x = self.pool.div(above, coefficients[0]);
                 let inside = self.pool.replace(f, argument, u);
@@ -121,8 +120,6 @@ impl Solver<'_> {
             .take(MAX_KERNELS)
             .collect();
         for kernel in inner {
-            let local = self.pool.fresh(&name);
-            let u = self.pool.var(local);
             let rewritten = self.pool.replace(f, kernel, u);
             if !self.depends(rewritten) {
                 return Some((kernel, local, rewritten));
@@ -143,10 +140,14 @@ impl Solver<'_> {
         let unknown = self.unknown;
         let range = self.pool.range(kernel, assume);
         let assume_inner = |s: Symbol| if s == local { range } else { assume(s) };
+        // Messages name the inner expression while it is the unknown.
+        let inner_label = self.pool.display(kernel).to_string();
+        let label = std::mem::replace(&mut self.label, inner_label);
         self.unknown = local;
         let from = self.conditions.len();
         let value = self.invert(rewritten, y, &assume_inner);
         self.unknown = unknown;
+        self.label = label;
         // Conditions speak of the user's variable.
         let map = [(local, kernel)].into_iter().collect();
         for i in from..self.conditions.len() {
