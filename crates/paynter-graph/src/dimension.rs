@@ -3,6 +3,7 @@
 use std::fmt;
 
 use paynter_algebra::{Expr, Pool, Rational};
+use paynter_base::Span;
 use paynter_language::ast;
 
 /// Exponents are kept in sixtieths, so that roots of small order stay exact.
@@ -221,18 +222,33 @@ pub struct Unit {
     pub factor: f64,
 }
 
-/// Understands a unit; on failure returns the symbol that is not known and what to do about it.
-pub fn read_unit(pool: &mut Pool, unit: &ast::Unit) -> Result<Unit, (ast::Name, String)> {
+/// A part of a unit that is not understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BadUnit {
+    /// Where it stands.
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// Understands a unit, or says what is wrong with it.
+pub fn read_unit(pool: &mut Pool, unit: &ast::Unit) -> Result<Unit, BadUnit> {
     let mut dimension = Dimension::NONE;
     let mut scale = pool.one();
     let mut text = String::new();
     for factor in &unit.factors {
         let symbol = factor.symbol.text.as_str();
         let Some((base, one)) = lookup(pool, symbol) else {
-            return Err((factor.symbol.clone(), suggestion(symbol)));
+            let message = format!("`{symbol}` is not a known unit");
+            return Err(BadUnit { span: factor.symbol.span, message, help: suggestion(symbol) });
         };
         let Some(part) = base.power(i64::from(factor.power), i64::from(factor.root)) else {
-            return Err((factor.symbol.clone(), "use a simpler exponent".to_owned()));
+            let message =
+                format!("the exponent {}/{} of `{symbol}` is not understood", factor.power, factor.root);
+            let help = "use a whole exponent or a simple fraction, such as 1/2".to_owned();
+            return Err(BadUnit { span: factor.symbol.span, message, help });
         };
         dimension = dimension.times(part);
         let exponent = rational(pool, i64::from(factor.power), i64::from(factor.root));

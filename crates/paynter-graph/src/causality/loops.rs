@@ -272,6 +272,7 @@ impl SignalGraph {
                 members[c].push(v);
             }
         }
+        let mut known: BTreeSet<Vec<ElementId>> = BTreeSet::new();
         for nodes in members.iter().filter(|nodes| !nodes.is_empty() && nodes.len() <= SINGULAR_LIMIT) {
             if self.is_singular(pool, graph, causality, nodes) {
                 let mut elements: Vec<ElementId> = nodes
@@ -282,6 +283,9 @@ impl SignalGraph {
                     .collect();
                 elements.sort_unstable();
                 elements.dedup();
+                if !known.insert(elements.clone()) {
+                    continue;
+                }
                 let names: Vec<String> =
                     elements.iter().take(8).map(|id| format!("`{}`", graph.element(*id).name)).collect();
                 let message =

@@ -8,7 +8,7 @@ use super::assign::{Assignment, Conflict, Reason};
 use super::loops::LoopKind;
 use super::rules::Rules;
 use super::{Causality, Storage, integral_effort_in, storage_ports};
-use crate::model::{BondGraph, BondId, ElementId, Kind};
+use crate::model::{BondGraph, BondId, ElementId, Kind, Law, is_junction};
 
 /// Tells the causality of every storage, and for the dependent ones the path that forces them.
 pub(super) fn storages(graph: &BondGraph, assignment: &Assignment<'_>) -> Vec<Storage> {
@@ -136,16 +136,25 @@ pub(super) fn conflict(
     }
     makers.sort_unstable();
     makers.dedup();
-    let junction = graph.element(conflict.at);
+    let meeting = meeting_point(graph, assignment, conflict);
+    let junction = graph.element(meeting);
     let names: Vec<String> = makers.iter().map(|id| name(graph, *id)).collect();
     let place = match junction.kind {
         Kind::Zero => format!(" at the 0-junction `{}`, which has one effort", junction.name),
         Kind::One => format!(" at the 1-junction `{}`, which has one flow", junction.name),
-        Kind::Tf | Kind::Gy => format!(" across {}", name(graph, conflict.at)),
+        Kind::Tf | Kind::Gy => format!(" across {}", name(graph, meeting)),
         _ => String::new(),
     };
     let message = match names.as_slice() {
         [only] => format!("{only} leaves nothing to determine the rest{place}"),
+        [a, b] if undetermined(graph, assignment, meeting, first) => {
+            let what = if junction.kind == Kind::Zero { "effort" } else { "flow" };
+            format!(
+                "{a} and {b} leave nothing to determine the {what} of the {}-junction `{}`",
+                junction.kind.word(),
+                junction.name
+            )
+        }
         [a, b] => format!("{a} and {b} cannot both be right{place}"),
         several => format!("{} cannot all be right{place}", several.join(", ")),
     };
@@ -156,18 +165,41 @@ pub(super) fn conflict(
             diagnostic = diagnostic.label(graph.element(*id).span, "cannot agree with it");
         }
     }
-    if makers.iter().all(|id| *id != conflict.at) {
+    if makers.iter().all(|id| *id != meeting) {
         diagnostic = diagnostic.label(junction.span, "they meet here");
     }
-    let sources = |kind| makers.iter().filter(|id| graph.element(**id).kind == kind).count();
-    if sources(Kind::Se) >= 2 {
-        diagnostic = diagnostic.help(
-            "two efforts are imposed on one: put an R in series with one of the sources, or remove one",
-        );
-    } else if sources(Kind::Sf) >= 2 {
-        diagnostic = diagnostic.help("two flows are imposed on one: put an R or a C in parallel with one of the sources, or remove one");
+    let count = |kind| makers.iter().filter(|id| graph.element(**id).kind == kind).count();
+    if count(Kind::Sw) > 0 {
+        diagnostic.help("an open switch stops all flow: give it a small `Goff`, so that some can pass")
+    } else if count(Kind::Se) >= 2 {
+        diagnostic.help("put an R in series with one of the sources, or remove one")
+    } else if count(Kind::Sf) >= 2 {
+        diagnostic.help("put an R or a C in parallel with one of the sources, or remove one")
+    } else {
+        diagnostic
     }
-    diagnostic
+}
+
+/// The junction or two-port where two demands meet: where the conflict was
+/// noticed, or where the bond it was noticed on got its causality.
+fn meeting_point(graph: &BondGraph, assignment: &Assignment<'_>, conflict: &Conflict) -> ElementId {
+    let structural =
+        |id: ElementId| matches!(graph.element(id).kind, Kind::Zero | Kind::One | Kind::Tf | Kind::Gy);
+    match assignment.decided[conflict.bonds.0.index()].map(|d| d.reason) {
+        Some(Reason::Propagated(through, _)) if !structural(conflict.at) => through,
+        _ => conflict.at,
+    }
+}
+
+/// Whether a bond was to determine a junction because no other could.
+fn undetermined(graph: &BondGraph, assignment: &Assignment<'_>, junction: ElementId, bond: BondId) -> bool {
+    let element = graph.element(junction);
+    is_junction(element.kind)
+        && match assignment.determining(junction)[..] {
+            [] => true,
+            [only] => only == bond,
+            _ => false,
+        }
 }
 
 /// When every bond of a junction is pushed the same way, the last two sources around it are meant.
@@ -306,12 +338,16 @@ fn divisions(
             }
             let element = graph.element(id);
             let value = match &element.law {
-                crate::model::Law::Value(value) => pool.display(*value).to_string(),
+                Law::Value(value) => pool.display(*value).to_string(),
                 _ => "its value".to_owned(),
             };
             let message =
                 format!("causality forces {} to divide by {value}, which can vanish", name(graph, id));
-            diagnostics.push(Diagnostic::new(code::VANISHING_MODULUS, message).at(element.span));
+            let mut diagnostic = Diagnostic::new(code::VANISHING_MODULUS, message).at(element.span);
+            if !matches!(element.kind, Kind::Tf | Kind::Gy) {
+                diagnostic = diagnostic.help("make sure that it stays away from zero");
+            }
+            diagnostics.push(diagnostic);
             break;
         }
     }

@@ -7,6 +7,7 @@ use paynter_base::{Code, Diagnostic, Span, code};
 use paynter_language::ast::{self, Kind, Statement};
 use rustc_hash::FxHashSet;
 
+use super::elements::ports_help;
 use super::program::Part;
 use super::{Deferred, Flattener, MAX_ELEMENTS};
 use crate::domain::{DOMAINS, Domain};
@@ -147,7 +148,10 @@ impl<'a> Flattener<'a, '_> {
             for (i, from) in places[k - 1].iter().enumerate() {
                 for (j, to) in places[k].iter().enumerate() {
                     made += 1;
-                    let (Some(from), Some(to)) = (*from, *to) else { continue };
+                    let (Some(from), Some(to)) = (*from, *to) else {
+                        self.excuse((*from).or(*to));
+                        continue;
+                    };
                     let (from_span, to_span) = (bonds.stages[k - 1][i].span, bonds.stages[k][j].span);
                     self.add_segment(
                         segments,
@@ -161,6 +165,19 @@ impl<'a> Flattener<'a, '_> {
             self.report.push(
                 Diagnostic::new(code::BAD_BOND, message).at(name.span).help("name one bond a statement"),
             );
+        }
+    }
+
+    /// Notes that a place has a bond in the text, though a mistake keeps it out of the graph.
+    fn excuse(&mut self, place: Option<Place>) {
+        match place {
+            Some(Place::Element(element, _)) => {
+                self.excused.insert(element);
+            }
+            Some(Place::Port { instance, port, outside: true }) => {
+                self.instances[instance].ports[port].excused = true;
+            }
+            _ => {}
         }
     }
 
@@ -218,6 +235,12 @@ impl<'a> Flattener<'a, '_> {
             return None;
         };
         let part = self.infos[model].parts.get(segment.name.text.as_str()).copied();
+        if let (Some(Part::Port(_)), Some(number)) = (part, port) {
+            let message = format!("the port `{}` has no number `{}`", segment.name.text, number.text);
+            let diagnostic = Diagnostic::new(code::UNKNOWN_PORT, message).at(number.span);
+            self.report.push(diagnostic.help("write the port's name alone"));
+            return None;
+        }
         match part {
             Some(Part::Port(p)) if owner == instance => {
                 Some(Place::Port { instance, port: p, outside: false })
@@ -299,6 +322,7 @@ impl<'a> Flattener<'a, '_> {
             let info = &self.infos[instance.model];
             for (port, join) in info.ports.iter().zip(&instance.ports) {
                 let found = match join.outside.len() {
+                    0 if join.excused => None,
                     0 => Some(code::UNCONNECTED),
                     1 => None,
                     _ => Some(code::PORT_COUNT),
@@ -333,7 +357,10 @@ impl<'a> Flattener<'a, '_> {
                 list += &format!(" and {more} more");
             }
             let (what, help) = if code == code::UNCONNECTED {
-                ("no bond", "bond it; a source of zero effort leaves it free, one of zero flow holds it")
+                (
+                    "no bond",
+                    "bond each; a source of zero effort leaves a port free, one of zero flow holds it",
+                )
             } else {
                 ("several bonds", "put a junction outside where several bonds meet, and bond the port to it")
             };
@@ -363,8 +390,12 @@ impl<'a> Flattener<'a, '_> {
                         "the arrows on either side of the port `{}.{}` point at each other",
                         self.instances[instance].path, name.text
                     );
-                    let diagnostic = Diagnostic::new(code::ARROWS_DISAGREE, message).at(segments[here].span);
-                    self.report.push(diagnostic.label(segments[next].span, "the other side"));
+                    // Both sides come here; the one outside tells it.
+                    if outside {
+                        let diagnostic =
+                            Diagnostic::new(code::ARROWS_DISAGREE, message).at(segments[here].span);
+                        self.report.push(diagnostic.label(segments[next].span, "the other side"));
+                    }
                     break false;
                 }
                 if chain.len() > segments.len() {
@@ -376,6 +407,15 @@ impl<'a> Flattener<'a, '_> {
             if complete {
                 chains.push(chain);
             }
+        }
+        // Every other bond has been refused for its ports; its elements are not unconnected.
+        let mut placed = vec![false; segments.len()];
+        for &segment in chains.iter().flatten() {
+            placed[segment] = true;
+        }
+        for (segment, _) in segments.iter().zip(placed).filter(|(_, placed)| !placed) {
+            self.excuse(Some(segment.from));
+            self.excuse(Some(segment.to));
         }
         self.check_backward(segments);
         chains.sort_by_key(|chain| chain.iter().min().copied());
@@ -448,10 +488,12 @@ impl<'a> Flattener<'a, '_> {
             let element = self.graph.element(id);
             (element.kind, element.name.clone(), element.span)
         };
+        let excused = self.excused.contains(&id);
         let Some(wanted) = wanted else {
-            if list.is_empty() {
+            if list.is_empty() && !excused {
                 let message = format!("the junction `{name}` has no bonds");
-                self.report.push(Diagnostic::new(code::UNCONNECTED, message).at(span));
+                let help = format!("bond it, as in `{name} -> element`, or delete it");
+                self.report.push(Diagnostic::new(code::UNCONNECTED, message).at(span).help(help));
             }
             for incidence in list.iter().filter(|i| i.port.is_some()) {
                 let message = format!("the junction `{name}` has no numbered ports");
@@ -463,6 +505,9 @@ impl<'a> Flattener<'a, '_> {
             }
             return (0..list.len()).map(Some).collect();
         };
+        if excused && list.len() < wanted {
+            return vec![None; list.len()];
+        }
         if list.is_empty() {
             let message = format!("`{name}` has no bond");
             let help = format!("bond it, as in `junction -> {name}`, or delete it");
@@ -494,8 +539,8 @@ impl<'a> Flattener<'a, '_> {
             let Some(port) = incidence.port else { continue };
             if port >= wanted {
                 let message = format!("`{name}` has no port {}", port + 1);
-                let help = format!("it has the ports 1 to {wanted}");
-                self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(incidence.span).help(help));
+                let diagnostic = Diagnostic::new(code::UNKNOWN_PORT, message).at(incidence.span);
+                self.report.push(diagnostic.help(ports_help(wanted)));
                 return vec![None; list.len()];
             }
             if let Some(other) = taken[port] {

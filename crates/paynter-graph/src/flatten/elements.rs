@@ -4,9 +4,11 @@ use paynter_algebra::{Expr, Symbol};
 use paynter_base::{Diagnostic, Span, closest, code};
 use paynter_language::ast::{self, Body, ExprKind, Kind, Statement};
 
-use super::expression::{Context, Dim};
+use super::expression::{Context, Dim, Typed};
 use super::program::Part;
 use super::{Deferred, Flattener};
+use crate::dimension::Dimension;
+use crate::domain::DomainInfo;
 use crate::model::{BondId, ElementId, Equation, Law, Output, Override, Variable, is_storage};
 
 /// Mistakes in statements in loops, after which the rest are left.
@@ -52,7 +54,8 @@ impl<'a> Flattener<'a, '_> {
             }
             Body::Value(value) => {
                 let typed = self.lower_number(instance, &[], Context::Everything, value);
-                if ast.ports.is_some() && self.port_count(instance, ast).is_some_and(|n| n > 1) {
+                let field = matches!(ast.kind, Kind::R | Kind::C | Kind::I);
+                if field && ast.ports.is_some() && self.port_count(instance, ast).is_some_and(|n| n > 1) {
                     let message = format!("the field `{name}` has one value for several ports");
                     let help = "write a matrix, `= [[a, b], [c, d]]`, or one law for each port in braces";
                     self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(value.span).help(help));
@@ -94,8 +97,11 @@ impl<'a> Flattener<'a, '_> {
         }
         let n = self.port_count(instance, ast).unwrap_or(rows.len());
         if rows.len() != n || rows.iter().any(|row| row.len() != n) {
-            let shape = format!("{} rows of {}", rows.len(), rows.first().map_or(0, Vec::len));
-            let message = format!("the matrix of `{name}` must have {n} rows of {n}, but has {shape}");
+            let found = match rows.iter().position(|row| row.len() != n) {
+                Some(i) if rows.len() == n => format!("row {} has {}", i + 1, rows[i].len()),
+                _ => format!("it has {} row{}", rows.len(), plural(rows.len())),
+            };
+            let message = format!("the matrix of `{name}` must have {n} rows of {n}, but {found}");
             self.report.push(
                 Diagnostic::new(code::WRONG_LAW, message)
                     .at(span)
@@ -253,6 +259,9 @@ impl<'a> Flattener<'a, '_> {
     fn lower_switch(&mut self, instance: usize, id: ElementId, ast: &'a ast::Element) {
         let name = &ast.name.text;
         let Some(condition) = &ast.condition else {
+            if matches!(ast.body, Body::Value(_)) {
+                return;
+            }
             let message = format!("the switch `{name}` does not say when it is closed");
             let help = format!("write `Sw {name} when (condition) {{ Ron = … }}`");
             self.report.push(Diagnostic::new(code::MISSING_VALUE, message).at(ast.span).help(help));
@@ -280,7 +289,7 @@ impl<'a> Flattener<'a, '_> {
                 _ => None,
             };
             let Some(slot) = slot else {
-                let message = "a switch has only `Ron` and `Goff`, not this";
+                let message = format!("the switch `{name}` has only `Ron` and `Goff`");
                 self.report.push(
                     Diagnostic::new(code::WRONG_LAW, message)
                         .at(span)
@@ -297,11 +306,15 @@ impl<'a> Flattener<'a, '_> {
             return;
         };
         let on_typed = self.lower_number(instance, &[], Context::Everything, on);
-        if let Dim::Hard(dimension) = on_typed.dim {
-            self.value_dimensions.insert((id, 0), dimension);
-        }
+        self.check_resistance(id, "Ron", on_typed, on.span, |d| d.effort_dimension.over(d.flow_dimension));
         let off_expr = match off {
-            Some(off) => self.lower_number(instance, &[], Context::Everything, off).expr,
+            Some(off) => {
+                let typed = self.lower_number(instance, &[], Context::Everything, off);
+                self.check_resistance(id, "Goff", typed, off.span, |d| {
+                    d.flow_dimension.over(d.effort_dimension)
+                });
+                typed.expr
+            }
             None => self.pool.zero(),
         };
         let number = self.numeric(on_typed.expr);
@@ -323,6 +336,27 @@ impl<'a> Flattener<'a, '_> {
             );
         }
         self.graph.elements[id.index()].law = Law::Switch { condition, on: on_typed.expr, off: off_expr };
+    }
+
+    /// Complains when a switch's value is not in the unit that its domain asks for.
+    fn check_resistance(
+        &mut self,
+        id: ElementId,
+        what: &str,
+        typed: Typed,
+        span: Span,
+        wanted: impl Fn(&DomainInfo) -> Dimension,
+    ) {
+        let element = self.graph.element(id);
+        let Some(domain) = element.ports.first().and_then(|port| port.domain) else { return };
+        let wanted = wanted(domain.info());
+        if let Dim::Hard(found) = typed.dim
+            && found != wanted
+        {
+            let message = format!("`{what}` of the switch `{}` is in {found}", element.name);
+            let help = format!("in the {} domain it is in {wanted}", domain.name());
+            self.report.push(Diagnostic::new(code::UNIT_MISMATCH, message).at(span).help(help));
+        }
     }
 
     /// Records the initial state `q`, `p`, `q1` … of a storage.
@@ -510,12 +544,18 @@ impl<'a> Flattener<'a, '_> {
                 found.kind.word(),
                 found.name
             );
-            self.report.push(Diagnostic::new(code::BAD_OVERRIDE, message).at(prefer.span));
+            let help = "for other elements write `causality BOND effort_into NAME`";
+            self.report.push(Diagnostic::new(code::BAD_OVERRIDE, message).at(prefer.span).help(help));
             return;
         }
-        if port.is_some_and(|port| port >= found.ports.len()) {
-            let message = format!("`{}` has only {} ports", found.name, found.ports.len());
-            self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(prefer.span));
+        // After a mistake an element may lack ports; that has been told.
+        let ports = found.ports.len();
+        if let Some(port) = port.filter(|port| *port >= ports) {
+            if !self.report.has_errors() {
+                let message = format!("`{}` has no port {}", found.name, port + 1);
+                let diagnostic = Diagnostic::new(code::UNKNOWN_PORT, message).at(prefer.span);
+                self.report.push(diagnostic.help(ports_help(ports)));
+            }
             return;
         }
         self.graph.overrides.push(Override::Prefer {
@@ -593,6 +633,14 @@ fn missing(kind: Kind, name: &str) -> (&'static str, String) {
         }
         Kind::Rs => ("value", format!("write `RS {name} = resistance`")),
         _ => ("value", format!("write `R {name} = resistance`, or a law such as `R {name} {{ e = r*f }}`")),
+    }
+}
+
+/// Says which ports an element has.
+pub(super) fn ports_help(ports: usize) -> String {
+    match ports {
+        1 => "it has one port: write its name alone".to_owned(),
+        n => format!("it has the ports 1 to {n}"),
     }
 }
 

@@ -468,6 +468,7 @@ impl<'a> Flattener<'a, '_> {
             "if" => "if(condition, a, b)".to_owned(),
             "integral" => "integral(x, x0)".to_owned(),
             "table" => "table(\"file.csv\", column)".to_owned(),
+            "step" => "step(t0)".to_owned(),
             "pulse" => "pulse(t0, t1)".to_owned(),
             "min" | "max" => format!("{}(a, b, …)", function.text),
             name if wanted == 2 => format!("{name}(y, x)"),
@@ -537,7 +538,10 @@ impl<'a> Flattener<'a, '_> {
             _ => None,
         };
         let (ExprKind::Text(path), Some(column)) = (&file.kind, column) else {
-            return self.wrong_count(function, 2, span);
+            let message = "a table is given by a file name in quotation marks and the heading of a column";
+            let diagnostic = Diagnostic::new(code::BAD_ARGUMENT, message).at(span);
+            self.report.push(diagnostic.help("write `table(\"file.csv\", column)`"));
+            return Typed::unknown(self.nothing());
         };
         let from = self.paths.get(file.span.file.0 as usize).map_or("", String::as_str);
         let path =

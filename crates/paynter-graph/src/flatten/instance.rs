@@ -52,6 +52,8 @@ pub(super) struct Children {
 pub(super) struct PortJoin {
     pub outside: Vec<usize>,
     pub inside: Vec<usize>,
+    /// Whether a bond from outside was refused for another mistake.
+    pub excused: bool,
 }
 
 /// Arguments of a `use`, evaluated where it stands.
@@ -207,7 +209,8 @@ impl<'a> Flattener<'a, '_> {
         let value = typed.expr;
         if self.pool.is_boolean(value) {
             let message = format!("parameter `{name}` is a condition, not a number");
-            self.report.push(Diagnostic::new(code::MISPLACED, message).at(param.span));
+            let diagnostic = Diagnostic::new(code::MISPLACED, message).at(param.span);
+            self.report.push(diagnostic.help("write `if(condition, 1, 0)`"));
             return (Typed::number(self.nothing()), None);
         }
         let known = Typed { expr: value, dim: unit.as_ref().map_or(typed.dim, |u| Dim::Hard(u.dimension)) };
@@ -285,9 +288,9 @@ impl<'a> Flattener<'a, '_> {
     pub(super) fn read_unit(&mut self, unit: Option<&ast::Unit>) -> Option<Unit> {
         match read_unit(self.pool, unit?) {
             Ok(unit) => Some(unit),
-            Err((symbol, help)) => {
-                let message = format!("`{}` is not a known unit", symbol.text);
-                self.report.push(Diagnostic::new(code::UNKNOWN_UNIT, message).at(symbol.span).help(help));
+            Err(bad) => {
+                self.report
+                    .push(Diagnostic::new(code::UNKNOWN_UNIT, bad.message).at(bad.span).help(bad.help));
                 None
             }
         }
@@ -327,8 +330,10 @@ impl<'a> Flattener<'a, '_> {
         let typed = self.lower(id, &[], Context::Parameters, &tolerance.value);
         let size = self.numeric(typed.expr);
         if !(size.is_finite() && size >= 0.0) {
-            let message = format!("the tolerance of `{}` is {size}; it must be positive", param.name.text);
-            self.report.push(Diagnostic::new(code::BAD_TOLERANCE, message).at(tolerance.span));
+            let message =
+                format!("the tolerance of `{}` is {size}; it must not be negative", param.name.text);
+            let diagnostic = Diagnostic::new(code::BAD_TOLERANCE, message).at(tolerance.span);
+            self.report.push(diagnostic.help("write how far the value may be off, as in `±10%` or `±0.2`"));
             return None;
         }
         if tolerance.percent {
@@ -373,7 +378,8 @@ impl<'a> Flattener<'a, '_> {
             && !self.settings_used.contains(&flat_name(name))
         {
             let message = format!("the value of `{name}` lies outside its own bounds");
-            self.report.push(Diagnostic::new(code::BAD_TOLERANCE, message).at(bounds.span));
+            let diagnostic = Diagnostic::new(code::BAD_TOLERANCE, message).at(bounds.span);
+            self.report.push(diagnostic.help("change the value, or widen the bounds"));
         }
         Some((low, high))
     }
@@ -606,7 +612,8 @@ impl<'a> Flattener<'a, '_> {
                 self.report.push(
                     Diagnostic::new(code::DUPLICATE_NAME, message)
                         .at(argument.name.span)
-                        .label(*first, "first here"),
+                        .label(*first, "first here")
+                        .help("delete one of the two"),
                 );
                 continue;
             }

@@ -19,7 +19,9 @@ use paynter_base::{Code, Diagnostic, Diagnostics, Span, closest, code};
 use paynter_language::ast;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::{BondGraph, Locals, Variables};
+use crate::dimension::Dimension;
+use crate::domain::Domain;
+use crate::model::{BondGraph, BondId, ElementId, Locals, Variables, flat_name};
 use instance::Instance;
 use program::ModelInfo;
 
@@ -75,7 +77,7 @@ pub fn flatten(
         infos,
         instances: Vec::new(),
         graph: empty_graph(models[top]),
-        settings: options.set.iter().map(|s| (crate::model::flat_name(&s.name), s)).collect(),
+        settings: options.set.iter().map(|s| (flat_name(&s.name), s)).collect(),
         settings_used: FxHashSet::default(),
         paths: &options.paths,
         time,
@@ -88,6 +90,7 @@ pub fn flatten(
         too_large: false,
         iterations: 0,
         deferred: Vec::new(),
+        excused: FxHashSet::default(),
         comparisons: MAX_COMPARISONS,
     };
     if sound {
@@ -192,11 +195,11 @@ struct Flattener<'a, 'p> {
     time: Symbol,
     tables: FxHashMap<(String, String), u32>,
     /// Per instance and named bond of its model: the bond it became.
-    bonds_by_name: Vec<Vec<Option<crate::model::BondId>>>,
+    bonds_by_name: Vec<Vec<Option<BondId>>>,
     /// Dimensions of one-port values and moduli, by element, where a unit fixes them.
-    value_dimensions: FxHashMap<(crate::model::ElementId, usize), crate::dimension::Dimension>,
+    value_dimensions: FxHashMap<(ElementId, usize), Dimension>,
     /// Domains that submodel ports declare for their bonds.
-    port_domains: Vec<(crate::model::BondId, crate::domain::Domain, Span, String)>,
+    port_domains: Vec<(BondId, Domain, Span, String)>,
     /// Nominal values of independent parameters.
     numbers: FxHashMap<Symbol, f64>,
     /// The signal whose expression is being read, and how many integrals it has inside.
@@ -207,6 +210,8 @@ struct Flattener<'a, 'p> {
     iterations: usize,
     /// `init`, `prefer` and `causality` statements with the loops around them, for when the bonds are there.
     deferred: Vec<Deferred<'a>>,
+    /// Elements whose bonds were refused for another mistake.
+    excused: FxHashSet<ElementId>,
     /// Names that may still be compared in search of what a misspelt one could mean.
     comparisons: usize,
 }
@@ -242,7 +247,7 @@ impl<'a> Flattener<'a, '_> {
     /// Settings that named nothing are mistakes of the command line.
     fn check_settings(&mut self, options: &FlattenOptions) {
         for setting in &options.set {
-            if self.settings_used.contains(&crate::model::flat_name(&setting.name)) {
+            if self.settings_used.contains(&flat_name(&setting.name)) {
                 continue;
             }
             let parameters = self.graph.parameters.iter().map(|p| p.name.as_str());

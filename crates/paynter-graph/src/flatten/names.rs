@@ -29,7 +29,8 @@ impl<'a> Flattener<'a, '_> {
                 // Parameters of submodels are decided after their parents', so they cannot be read here.
                 let what = if context == Context::OverTime { "an input" } else { "a parameter" };
                 let message = format!("{what} can only be defined from parameters of its own model");
-                self.report.push(Diagnostic::new(code::MISPLACED, message).at(path.span));
+                let help = "a value that changes belongs in a `signal`; a submodel's parameter is given in its `use`";
+                self.report.push(Diagnostic::new(code::MISPLACED, message).at(path.span).help(help));
                 Typed::unknown(self.nothing())
             }
             Context::Everything | Context::Law(..) => self.lower_variable(instance, loops, path),
@@ -228,8 +229,11 @@ impl<'a> Flattener<'a, '_> {
                 }
                 if self.infos[model].parts.contains_key(segment.name.text.as_str()) {
                     let message = format!("`{}` is not a submodel", segment.name.text);
-                    self.report
-                        .push(Diagnostic::new(code::UNKNOWN_NAME, message).at(segments[k + 1].name.span));
+                    let help =
+                        format!("write `{0}.e` or `{0}.f` for a variable of its own", segment.name.text);
+                    let diagnostic =
+                        Diagnostic::new(code::UNKNOWN_NAME, message).at(segments[k + 1].name.span);
+                    self.report.push(diagnostic.help(help));
                 } else {
                     self.unknown_part(model, &segment.name);
                 }

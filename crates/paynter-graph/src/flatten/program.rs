@@ -375,7 +375,8 @@ fn order_params(info: &mut ModelInfo<'_>, report: &mut Report) {
         let path = describe_cycle(cycle, |p| info.params[p].name.text.as_str());
         let message = format!("parameters defined by one another: {path}");
         let span = info.params[cycle[0]].name.span;
-        report.push(Diagnostic::new(code::CYCLIC_DEFINITION, message).at(span));
+        let help = "break the cycle: give one of them a value of its own";
+        report.push(Diagnostic::new(code::CYCLIC_DEFINITION, message).at(span).help(help));
     });
 }
 

@@ -6,6 +6,7 @@ use paynter_language::ast::Kind;
 
 use super::Flattener;
 use super::order::{Sets, after_needs, describe_cycle};
+use super::program::Value;
 use crate::model::{ElementId, Law, Variable, is_storage};
 
 impl Flattener<'_, '_> {
@@ -35,11 +36,18 @@ impl Flattener<'_, '_> {
             used_models[instance.model] = true;
         }
         for (info, _) in self.infos.iter().zip(used_models).filter(|(_, used)| *used) {
-            for (param, _) in info.params.iter().zip(&info.param_used).filter(|(_, used)| !**used) {
+            // A name that was refused as reserved or taken has been told already.
+            for (i, param) in info.params.iter().enumerate() {
+                if info.param_used[i] || info.values.get(param.name.text.as_str()) != Some(&Value::Param(i)) {
+                    continue;
+                }
                 let message = format!("the parameter `{}` is never used", param.name.text);
                 self.report.push(Diagnostic::new(code::UNUSED_PARAMETER, message).at(param.name.span));
             }
-            for (input, _) in info.inputs.iter().zip(&info.input_used).filter(|(_, used)| !**used) {
+            for (i, input) in info.inputs.iter().enumerate() {
+                if info.input_used[i] || info.values.get(input.name.text.as_str()) != Some(&Value::Input(i)) {
+                    continue;
+                }
                 let message = format!("the input `{}` is never used", input.name.text);
                 self.report.push(Diagnostic::new(code::UNUSED_PARAMETER, message).at(input.name.span));
             }
@@ -151,14 +159,14 @@ impl Flattener<'_, '_> {
 
     fn warn_reciprocity(&mut self, kind: Kind, name: &str, span: Span, i: usize, j: usize) {
         let (e, q) = if kind == Kind::C { ("e", "q") } else { ("f", "p") };
+        let (j, i) = (j + 1, i + 1);
+        let (a, b) = (format!("∂{e}{j}/∂{q}{i}"), format!("∂{e}{i}/∂{q}{j}"));
         let message = format!(
-            "the field `{name}` is not reciprocal (∂{e}{}/∂{q}{} differs from ∂{e}{}/∂{q}{}), so its energy is no function of its state",
-            j + 1,
-            i + 1,
-            i + 1,
-            j + 1
+            "the field `{name}` is not reciprocal ({a} differs from {b}), so its energy is no function of its state"
         );
-        self.report.push(Diagnostic::new(code::NOT_RECIPROCAL, message).at(span));
+        let help =
+            format!("make {a} and {b} equal (a symmetric matrix): both are second derivatives of one energy");
+        self.report.push(Diagnostic::new(code::NOT_RECIPROCAL, message).at(span).help(help));
     }
 
     /// Whether an expression reads anything but parameters and the element's own variables.
