@@ -56,10 +56,13 @@ pub(crate) fn own_mistakes(found: Diagnostics, text: &Diagnostics, sources: &Sou
     let broken: Vec<&str> =
         text.iter().filter(|d| d.is_error()).filter_map(|d| line_of(d, sources)).collect();
     let bonds_missing = !broken.is_empty() || found.iter().any(|d| loses_bonds(d, sources));
+    // A misspelt name is one that its declaration misses.
+    let misspelt = !broken.is_empty() || found.iter().any(|d| d.code == code::UNKNOWN_NAME);
     let too_many = found.iter().any(|d| d.code == code::TOO_MANY_ELEMENTS);
     let mut kept = Diagnostics::new();
     for diagnostic in found {
         let consequence = (bonds_missing && FOR_LACK_OF_BONDS.contains(&diagnostic.code))
+            || (misspelt && diagnostic.code == code::UNUSED_PARAMETER)
             || (too_many && diagnostic.code == code::BAD_ARRAY)
             || (!broken.is_empty() && !stands_alone(&diagnostic, &broken, sources));
         if !consequence {
@@ -109,7 +112,7 @@ mod tests {
     fn codes(text: &str) -> Vec<&'static str> {
         let world = MemoryWorld::new().with("m.bg", text);
         let model = Model::load(&world, "m.bg", &LoadOptions::default());
-        model.diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code.id()).collect()
+        model.diagnostics.iter().map(|d| d.code.id()).collect()
     }
 
     #[test]
@@ -118,6 +121,8 @@ mod tests {
         assert_eq!(codes("model m {\n SE supply = 1\n R load = 2\n supply -> load\n}\n"), ["BG0108"]);
         // A misspelt bond leaves the element it meant unconnected.
         assert_eq!(codes("model m {\n Se a = 1\n R load = 2\n a -> laod\n}\n"), ["BG0201"]);
+        // A misspelt name leaves the parameter it meant unused.
+        assert_eq!(codes("model m {\n param k1 = 1\n Se a = k\n R b = 2\n a -> b\n}\n"), ["BG0201"]);
         // What follows an unclosed brace is not what its author sees.
         assert_eq!(codes("model m {\n R r = 1\n Se a = b\n a -> r\n"), ["BG0102"]);
     }
