@@ -11,6 +11,7 @@ mod several;
 use crate::interval::Interval;
 use crate::node::{Expr, Func, Node, Symbol};
 use crate::pool::Pool;
+use crate::traverse::Memo;
 
 /// What must hold for a solution to be the solution.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -72,6 +73,9 @@ const MAX_NESTING: usize = 8;
 /// Operations peeled off one after the other; text does not nest as deep.
 const MAX_STEPS: usize = 1000;
 
+/// Longer expressions are not written into messages.
+const MAX_SHOWN: u64 = 60;
+
 pub(crate) struct Solver<'a> {
     pub pool: &'a mut Pool,
     pub unknown: Symbol,
@@ -124,8 +128,10 @@ impl Solver<'_> {
     }
 
     fn peel(&mut self, mut f: Expr, mut y: Expr, assume: Assume) -> Result<Expr, Reason> {
+        let unknown = self.unknown;
+        let dependent = self.pool.dependents(f, &|s| s == unknown);
         for _ in 0..MAX_STEPS {
-            if self.pool.as_symbol(f) == Some(self.unknown) {
+            if self.pool.as_symbol(f) == Some(unknown) {
                 return Ok(y);
             }
             if !self.depends(f) {
@@ -134,7 +140,7 @@ impl Solver<'_> {
             let step = match self.pool.node(f) {
                 Node::Sum(terms) => {
                     let terms = terms.to_vec();
-                    let (inside, outside) = self.split(&terms);
+                    let (inside, outside) = split(&terms, &dependent);
                     let rest = self.pool.sum(&outside);
                     y = self.pool.sub(y, rest);
                     match inside.as_slice() {
@@ -147,7 +153,7 @@ impl Solver<'_> {
                 }
                 Node::Product(factors) => {
                     let factors = factors.to_vec();
-                    let (inside, outside) = self.split(&factors);
+                    let (inside, outside) = split(&factors, &dependent);
                     for factor in &outside {
                         self.require_nonzero(*factor, assume)?;
                     }
@@ -175,13 +181,16 @@ impl Solver<'_> {
         &self.label
     }
 
-    pub fn depends(&self, e: Expr) -> bool {
-        self.pool.depends_on(e, self.unknown)
+    /// Writes an expression for a message; a long one is only mentioned.
+    pub fn shown(&self, e: Expr) -> String {
+        if self.pool.written_size(e) > MAX_SHOWN {
+            return "a part of the law".to_owned();
+        }
+        self.pool.display(e).to_string()
     }
 
-    /// Splits parts into those with and those without the unknown.
-    pub fn split(&self, parts: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
-        parts.iter().partition(|e| self.depends(**e))
+    pub fn depends(&self, e: Expr) -> bool {
+        self.pool.depends_on(e, self.unknown)
     }
 
     /// Demands that a divisor does not vanish.
@@ -198,7 +207,7 @@ impl Solver<'_> {
         }
         let range = self.pool.range(e, assume);
         if range.is_empty() || range == Interval::point(0.0) || e == self.pool.zero() {
-            return Err(format!("{} is zero, and the law would be divided by it", self.pool.display(e)));
+            return Err(format!("{} is zero, and the law would be divided by it", self.shown(e)));
         }
         if range.contains_zero() {
             self.push(Condition::NonZero(e));
@@ -214,7 +223,7 @@ impl Solver<'_> {
             return Ok(());
         }
         if range.intersection(&interval).is_empty() {
-            return Err(format!("{} never lies where the law has a solution", self.pool.display(expr)));
+            return Err(format!("{} never lies where the law has a solution", self.shown(expr)));
         }
         self.push(Condition::Range { expr, interval });
         Ok(())
@@ -262,4 +271,9 @@ impl Solver<'_> {
         let expr = self.pool.product(&kept);
         (expr, if negative { interval.neg() } else { interval })
     }
+}
+
+/// Splits parts into those that depend on the unknown and those that do not.
+fn split(parts: &[Expr], dependent: &Memo<()>) -> (Vec<Expr>, Vec<Expr>) {
+    parts.iter().partition(|e| dependent.get(**e).is_some())
 }

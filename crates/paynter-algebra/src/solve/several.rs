@@ -1,7 +1,7 @@
 //! The unknown in several places: collected, reduced to a half-line, or split into pieces.
 
 use super::parity::Parity;
-use super::{Assume, Condition, Reason, Solver};
+use super::{Assume, Condition, Reason, Solver, split};
 use crate::interval::Interval;
 use crate::node::{Expr, Func, Node, Symbol};
 use crate::number;
@@ -68,6 +68,8 @@ impl Solver<'_> {
             return None;
         };
         let terms = terms.to_vec();
+        let unknown = self.unknown;
+        let dependent = self.pool.dependents(f, &|s| s == unknown);
         let mut common = None;
         let mut multipliers = Vec::new();
         for term in terms {
@@ -75,7 +77,7 @@ impl Solver<'_> {
                 Node::Product(factors) => factors.to_vec(),
                 _ => vec![term],
             };
-            let (inside, outside) = self.split(&factors);
+            let (inside, outside) = split(&factors, &dependent);
             let part = self.pool.product(&inside);
             if *common.get_or_insert(part) != part {
                 return None;
@@ -141,7 +143,7 @@ impl Solver<'_> {
         let range = self.pool.range(kernel, assume);
         let assume_inner = |s: Symbol| if s == local { range } else { assume(s) };
         // Messages name the inner expression while it is the unknown.
-        let inner_label = self.pool.display(kernel).to_string();
+        let inner_label = self.shown(kernel);
         let label = std::mem::replace(&mut self.label, inner_label);
         self.unknown = local;
         let from = self.conditions.len();
@@ -368,11 +370,7 @@ impl Solver<'_> {
             self.decided(value, assume)
         });
         if !self.pool.equal(meeting, other) {
-            return Err(format!(
-                "the two laws do not meet at {} = {}",
-                self.name(),
-                self.pool.display(threshold)
-            ));
+            return Err(format!("the two laws do not meet at {} = {}", self.name(), self.shown(threshold)));
         }
         let limit = self.pool.range(threshold, assume);
         let above = Interval::between(limit.lo(), true, f64::INFINITY, true);
