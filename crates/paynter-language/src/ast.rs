@@ -1,7 +1,9 @@
 //! The plain syntax of a model file: what the lossless tree says, as owned
 //! data with places, without trivia. Later stages read only this.
 //!
-//! Text is NFKC-normalised here; [`Span`]s refer to the file as it was read.
+//! Names are NFKC-normalised, texts in quotes are as written, and [`Span`]s
+//! refer to the file as it was read. An expression is at most 1024 operators
+//! high, so that passes may walk it recursively.
 //! What few statements have is boxed, so that models of many elements stay
 //! small in memory.
 
@@ -49,8 +51,10 @@ pub struct Model {
     pub span: Span,
 }
 
-/// One statement of a model's body. Statements that could not be read are
-/// left out; their mistakes are in the diagnostics.
+/// One statement of a model's body. Of declarations with a mistake, what could
+/// be read is here ([`ExprKind::Error`] stands for their value); other
+/// statements that could not be read are left out. The mistakes are in the
+/// diagnostics.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
     /// `param k = 2 [N/m] ±10% in [1, 3] "doc"`

@@ -16,7 +16,7 @@ use paynter_base::{Code, Diagnostic, FileId, Span, code};
 use rowan::{Checkpoint, GreenNodeBuilder, Language};
 
 use crate::SyntaxKind;
-use crate::ast::{BinaryOp, Expr, Model, Name};
+use crate::ast::{BinaryOp, Expr, ExprKind, Model, Name, Statement};
 use crate::kind::BondGraphLanguage;
 use crate::lexer::{Token, normalised};
 use crate::mistakes::Mistakes;
@@ -60,6 +60,9 @@ pub(crate) struct Parser<'t> {
     too_deep: bool,
     too_deep_reported: bool,
     unclosed_reported: bool,
+    /// What could be read of the declaration that failed: its name is known,
+    /// so that its uses are no mistakes.
+    salvaged: Option<Statement>,
     /// Models that stand inside others by mistake.
     nested: Vec<Model>,
     /// Whether the file has as many `}` as `{`, once that is asked.
@@ -96,6 +99,7 @@ impl<'t> Parser<'t> {
             too_deep: false,
             too_deep_reported: false,
             unclosed_reported: false,
+            salvaged: None,
             nested: Vec::new(),
             balanced: None,
             suspect: None,
@@ -514,6 +518,11 @@ impl<'t> Parser<'t> {
         }
         self.close();
     }
+}
+
+/// Stands for the value of a declaration that could not be read.
+fn unread_value(name: &Name) -> Expr {
+    Expr { kind: ExprKind::Error, span: name.span }
 }
 
 /// A point to which the parser goes back after a mistake.

@@ -317,3 +317,22 @@ fn spans_lie_on_the_original_text() {
     assert_eq!(&text[param.name.span.start as usize..param.name.span.end as usize], "µ");
     assert_eq!(&text[param.span.start as usize..param.span.end as usize], "param µ = 2");
 }
+
+#[test]
+fn declarations_with_mistakes_keep_their_names() {
+    let text = "model m(param k = ) {\nparam a = \noutput y = 2 *\nR r = (1\nC c { e = }\nuse cell x(3)\n}\n";
+    let file = parse(text, FileId(0)).file;
+    assert_eq!(file.models[0].header[0].name.text, "k");
+    let names: Vec<&str> = file.models[0]
+        .statements
+        .iter()
+        .map(|statement| match statement {
+            Statement::Param(param) => param.name.text.as_str(),
+            Statement::Output(output) => output.name.text.as_str(),
+            Statement::Element(element) => element.name.text.as_str(),
+            Statement::Use(instance) => instance.name.text.as_str(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(names, ["a", "y", "r", "c", "x"]);
+}

@@ -22,39 +22,63 @@ impl Parser<'_> {
             );
         }
         let name = self.name("the element's name", &format!("write `{word} NAME`"))?;
-        let ports = if self.at(SyntaxKind::LBracket) { Some(Box::new(self.index()?)) } else { None };
-        let condition = if self.eat_word("when") { Some(Box::new(self.expression()?)) } else { None };
-        let mut body = Body::None;
+        let span = self.since(start);
+        let mut element = Element {
+            kind,
+            kind_span,
+            name,
+            ports: None,
+            condition: None,
+            body: Body::None,
+            doc: None,
+            span,
+        };
+        if self.element_clauses(&mut element).is_none() {
+            if matches!(element.body, Body::None) {
+                element.body = Body::Value(super::unread_value(&element.name));
+            }
+            self.salvaged = Some(Statement::Element(element));
+            return None;
+        }
+        self.close();
+        element.span = self.since(start);
+        Some(Statement::Element(element))
+    }
+
+    /// Reads what follows an element's name.
+    fn element_clauses(&mut self, element: &mut Element) -> Parsed<()> {
+        let (word, name) = (element.kind.word(), element.name.text.clone());
+        if self.at(SyntaxKind::LBracket) {
+            element.ports = Some(Box::new(self.index()?));
+        }
+        if self.eat_word("when") {
+            element.condition = Some(Box::new(self.expression()?));
+        }
         if self.eat_definition() {
-            body = if self.at(SyntaxKind::LBracket) { self.matrix()? } else { Body::Value(self.value()?) };
+            element.body =
+                if self.at(SyntaxKind::LBracket) { self.matrix()? } else { Body::Value(self.value()?) };
             if self.at(SyntaxKind::LBracket) {
-                let help =
-                    format!("units stand in `param`: `param p = 2 [unit]` and `{word} {} = p`", name.text);
+                let help = format!("units stand in `param`: `param p = 2 [unit]` and `{word} {name} = p`");
                 let message = "an element's value has no unit of its own";
                 return self.fail(code::UNEXPECTED, self.here(), message, help);
             }
             if self.at(SyntaxKind::LBrace) {
                 let help = format!(
-                    "write the value as a law within the braces, or the initial state as `init {}.q = …`",
-                    name.text
+                    "write the value as a law within the braces, or the initial state as `init {name}.q = …`"
                 );
                 return self.unexpected("the end of the statement", help);
             }
         } else if self.raw_kind() == SyntaxKind::LBrace {
-            body = self.laws()?;
+            element.body = self.laws()?;
         } else if self.at(SyntaxKind::Comma) {
             return self
                 .unexpected("the end of the statement", "declare each element by a statement of its own");
         } else if !self.at_end() && !self.at(SyntaxKind::String) {
-            return self.unexpected(
-                "`=` or `{`",
-                format!("write `{word} {} = value`, or a law in braces", name.text),
-            );
+            return self
+                .unexpected("`=` or `{`", format!("write `{word} {name} = value`, or a law in braces"));
         }
-        let doc = self.doc();
-        self.close();
-        let span = self.since(start);
-        Some(Statement::Element(Element { kind, kind_span, name, ports, condition, body, doc, span }))
+        element.doc = self.doc();
+        Some(())
     }
 
     /// Reads `[[a, b], [c, d]]`.

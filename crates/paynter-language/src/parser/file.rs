@@ -149,7 +149,13 @@ impl Parser<'_> {
             self.open(SyntaxKind::Header);
             let opened = self.open_bracket()?;
             while !self.at(SyntaxKind::RParen) {
-                model.header.push(self.header_param()?);
+                let Some(param) = self.header_param() else {
+                    if let Some(Statement::Param(param)) = self.salvaged.take() {
+                        model.header.push(param);
+                    }
+                    return None;
+                };
+                model.header.push(param);
                 if self.at_word("param") {
                     let place = Span::new(self.file, self.last_end, self.last_end);
                     let message = "expected `,` or `)`, found `param`";

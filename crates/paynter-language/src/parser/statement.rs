@@ -18,9 +18,12 @@ impl Parser<'_> {
     pub(super) fn statement(&mut self, statements: &mut Vec<Statement>) {
         let state = self.state();
         let muted = self.mistakes.muted;
-        if let Some(statement) = self.statement_form() {
-            statements.push(statement);
-            self.expect_end();
+        match self.statement_form() {
+            Some(statement) => {
+                statements.push(statement);
+                self.expect_end();
+            }
+            None => statements.extend(self.salvaged.take()),
         }
         self.recover(state);
         self.mistakes.muted = muted;
@@ -135,7 +138,8 @@ impl Parser<'_> {
             None => {
                 // Read as an element, for the sake of its braces, and dropped.
                 self.mistakes.muted = true;
-                self.element(Kind::R)?;
+                self.element(Kind::R);
+                self.salvaged = None;
                 None
             }
         }
@@ -145,9 +149,12 @@ impl Parser<'_> {
         let start = self.start_offset();
         self.open(SyntaxKind::Param);
         self.bump();
-        let param = self.param_rest(start)?;
+        let mut param = self.param_rest(start)?;
         if param.value.is_none() {
-            return self.unexpected("`=`", format!("give a value: `param {} = 1`", param.name.text));
+            let help = format!("give a value: `param {} = 1`", param.name.text);
+            param.value = Some(super::unread_value(&param.name));
+            self.salvaged = Some(Statement::Param(param));
+            return self.unexpected("`=`", help);
         }
         Some(Statement::Param(param))
     }
@@ -155,18 +162,39 @@ impl Parser<'_> {
     /// Reads a parameter from its name on, and closes its node.
     pub(super) fn param_rest(&mut self, start: u32) -> Parsed<Param> {
         let name = self.name("the parameter's name", "write `param NAME = value [unit]`")?;
-        let value = if self.eat_definition() { Some(self.value()?) } else { None };
-        let unit = self.optional_unit()?;
-        let tolerance = self.tolerance()?;
-        let bounds = self.bounds()?;
-        let doc = self.doc();
+        let mut param = Param {
+            name,
+            value: None,
+            unit: None,
+            tolerance: None,
+            bounds: None,
+            doc: None,
+            span: self.since(start),
+        };
+        if self.param_clauses(&mut param).is_none() {
+            param.value.get_or_insert(super::unread_value(&param.name));
+            self.salvaged = Some(Statement::Param(param));
+            return None;
+        }
+        self.close();
+        param.span = self.since(start);
+        Some(param)
+    }
+
+    fn param_clauses(&mut self, param: &mut Param) -> Parsed<()> {
+        if self.eat_definition() {
+            param.value = Some(self.value()?);
+        }
+        param.unit = self.optional_unit()?;
+        param.tolerance = self.tolerance()?;
+        param.bounds = self.bounds()?;
+        param.doc = self.doc();
         if let Some(what) = self.at_clause() {
             let help = "the order is: value, [unit], ±tolerance, in [lo, hi], \"text\"";
             let message = format!("{what} stands too late, or twice");
             return self.fail(code::UNEXPECTED, self.here(), message, help);
         }
-        self.close();
-        Some(Param { name, value, unit, tolerance, bounds, doc, span: self.since(start) })
+        Some(())
     }
 
     /// The clause of a parameter that comes next, for people.
@@ -251,28 +279,42 @@ impl Parser<'_> {
     fn quantity(&mut self, word: &'static str) -> Parsed<Statement> {
         let start = self.start_offset();
         let form = format!("write `{word} NAME = value`");
+        let statement = match word {
+            "input" => Statement::Input,
+            "output" => Statement::Output,
+            _ => Statement::Signal,
+        };
         self.open(SyntaxKind::Quantity);
         self.bump();
         let name = self.name(&format!("the {word}'s name"), &form)?;
-        let value = if self.eat_definition() {
-            Some(self.value()?)
-        } else if word == "input" {
-            None
-        } else {
-            return self.unexpected("`=`", form);
-        };
-        let unit = self.optional_unit()?;
-        let doc = self.doc();
-        if matches!(self.kind(), SyntaxKind::PlusMinus) || self.at_word("in") {
-            return self.unexpected("the end of the statement", "only a `param` has a tolerance or bounds");
+        let mut quantity = Quantity { name, value: None, unit: None, doc: None, span: self.since(start) };
+        if self.quantity_clauses(&mut quantity, word == "input", form).is_none() {
+            quantity.value.get_or_insert(super::unread_value(&quantity.name));
+            self.salvaged = Some(statement(quantity));
+            return None;
         }
         self.close();
-        let quantity = Quantity { name, value, unit, doc, span: self.since(start) };
-        Some(match word {
-            "input" => Statement::Input(quantity),
-            "output" => Statement::Output(quantity),
-            _ => Statement::Signal(quantity),
-        })
+        quantity.span = self.since(start);
+        Some(statement(quantity))
+    }
+
+    fn quantity_clauses(
+        &mut self,
+        quantity: &mut Quantity,
+        may_lack_value: bool,
+        form: String,
+    ) -> Parsed<()> {
+        if self.eat_definition() {
+            quantity.value = Some(self.value()?);
+        } else if !may_lack_value {
+            return self.unexpected("`=`", form);
+        }
+        quantity.unit = self.optional_unit()?;
+        quantity.doc = self.doc();
+        if self.at(SyntaxKind::PlusMinus) || self.at_word("in") {
+            return self.unexpected("the end of the statement", "only a `param` has a tolerance or bounds");
+        }
+        Some(())
     }
 
     fn bonds(&mut self) -> Parsed<Statement> {
@@ -358,20 +400,29 @@ impl Parser<'_> {
         self.bump();
         let model = self.name("the submodel", form)?;
         let name = self.name("the instance's name", form)?;
-        let mut range = None;
+        let mut instance = Use { model, name, range: None, arguments: Vec::new(), span: self.since(start) };
+        if self.use_clauses(&mut instance, form).is_none() {
+            self.salvaged = Some(Statement::Use(instance));
+            return None;
+        }
+        self.close();
+        instance.span = self.since(start);
+        Some(Statement::Use(instance))
+    }
+
+    fn use_clauses(&mut self, instance: &mut Use, form: &str) -> Parsed<()> {
         if self.at(SyntaxKind::LBracket) {
             self.open(SyntaxKind::Index);
             let opened = self.open_bracket()?;
-            range = Some(Box::new(self.range()?));
+            instance.range = Some(Box::new(self.range()?));
             self.close_bracket(opened, SyntaxKind::RBracket, "`]`")?;
             self.close();
         }
-        let mut arguments = Vec::new();
         if self.at(SyntaxKind::LParen) {
             self.open(SyntaxKind::Arguments);
             let opened = self.open_bracket()?;
             while !self.at(SyntaxKind::RParen) {
-                arguments.push(self.argument(form)?);
+                instance.arguments.push(self.argument(form)?);
                 if !self.at(SyntaxKind::Comma) {
                     break;
                 }
@@ -380,8 +431,7 @@ impl Parser<'_> {
             self.close_bracket(opened, SyntaxKind::RParen, "`,` or `)`")?;
             self.close();
         }
-        self.close();
-        Some(Statement::Use(Use { model, name, range, arguments, span: self.since(start) }))
+        Some(())
     }
 
     fn argument(&mut self, form: &str) -> Parsed<Argument> {
