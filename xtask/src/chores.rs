@@ -62,19 +62,15 @@ pub fn test(arguments: &[String]) -> Result<(), String> {
 /// The main job on a built-in example.
 pub fn demo(arguments: &[String]) -> Result<(), String> {
     none(arguments)?;
-    let folder = root().join("target/demo");
-    let model = folder.join("dc_motor.bg");
-    run(cargo().args(["build", "--release", "--locked", "--quiet", "-p", "paynter-cli"]))?;
-    let paynter = || {
-        let mut command = cargo();
-        command.args(["run", "--release", "--locked", "--quiet", "-p", "paynter-cli", "--"]);
-        command
-    };
-    println!("$ paynter examples dc_motor --write target/demo");
-    run(paynter().args(["examples", "dc_motor", "--force", "--write"]).arg(&folder))?;
-    for command in ["check", "causality"] {
-        println!("\n$ paynter {command} target/demo/dc_motor.bg");
-        run(paynter().arg(command).arg(&model))?;
+    run(cargo().args(["build", "--release", "--locked", "-p", "paynter-cli"]))?;
+    for line in [
+        "examples dc_motor --write target/demo --force",
+        "check target/demo/dc_motor.bg",
+        "causality target/demo/dc_motor.bg",
+    ] {
+        println!("\n$ paynter {line}");
+        let quietly = ["run", "--release", "--locked", "--quiet", "-p", "paynter-cli", "--"];
+        run(cargo().args(quietly).args(line.split(' ')))?;
     }
     Ok(())
 }
