@@ -222,8 +222,11 @@ impl Maker {
                     *stroke = None;
                 }
             }
-            let Element { kind, ports, .. } = structure.elements[index];
-            let replaceable = kind.is_storage() && !self.draft.hidden_elements.contains(&index);
+            let Element { kind, ports, ref name, .. } = structure.elements[index];
+            // A body keeps its temperature: a resistor of another domain's law has no place there.
+            let replaceable = kind.is_storage()
+                && !self.draft.hidden_elements.contains(&index)
+                && !name.starts_with("body");
             if replaceable && complete(structure, &given, 5_000).is_none() {
                 let law = if ports > 1 { self.field_law(Kind::R, ports) } else { self.one_port_law(Kind::R) };
                 let element = &mut self.draft.structure.elements[index];
