@@ -127,15 +127,11 @@ pub fn random(arguments: &[String]) -> Result<(), String> {
     for number in [seeds, from] {
         number.parse::<u64>().map_err(|_| format!("`{number}` is no number of seeds"))?;
     }
-    run(cargo().env("PAYNTER_RANDOM", seeds).env("PAYNTER_RANDOM_FROM", from).args([
-        "test",
-        "--locked",
-        "--release",
-        "-p",
-        "paynter-graph",
-        "--test",
-        "random_causality",
-    ]))
+    for (package, test) in [("paynter-graph", "random_causality"), ("paynter-equations", "random")] {
+        let words = ["test", "--locked", "--release", "-p", package, "--test", test];
+        run(cargo().env("PAYNTER_RANDOM", seeds).env("PAYNTER_RANDOM_FROM", from).args(words))?;
+    }
+    Ok(())
 }
 
 /// The name of this machine's platform.
