@@ -200,3 +200,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_deepest_legal_texts_are_laid_out() {
+    let n = 255;
+    let value = |text: String| format!("model m {{\n    signal x = {text}\n}}\n");
+    for text in [
+        value(format!("{}1{}", "(".repeat(n), ")".repeat(n))),
+        value(format!("{}1{}", "f(a + b*".repeat(n), ")".repeat(n))),
+        value(format!("{}1", "-".repeat(n))),
+        format!("model m {{ {}{} }}\n", "for i in 1..2 { ".repeat(n - 1), "}".repeat(n - 1)),
+        format!("model m {{\n{}{}}}\n", "for i in 1..2 {\n".repeat(n - 1), "}\n".repeat(n - 1)),
+    ] {
+        let work = move || {
+            let formatted = paynter_language::format(&text);
+            assert!(formatted.is_ok(), "{formatted:?}");
+        };
+        std::thread::Builder::new().stack_size(4 << 20).spawn(work).unwrap().join().unwrap();
+    }
+}
