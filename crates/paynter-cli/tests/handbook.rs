@@ -82,8 +82,10 @@ fn shell_examples_show_their_diagnostic_and_its_remedy() {
         for (number, block) in text.split("\n```sh\n").skip(1).enumerate() {
             let folder = folder(&format!("{code}-{number}"));
             let commands = block.lines().take_while(|line| *line != "```");
-            let output: String =
-                commands.filter_map(|line| line.strip_prefix("$ ")).map(|line| shell(line, &folder)).collect();
+            let output: String = commands
+                .filter_map(|line| line.strip_prefix("$ "))
+                .map(|line| shell(line, &folder))
+                .collect();
             assert_eq!(output.contains(&code), number == 0, "block {number} of {code} prints:\n{output}");
         }
     }
