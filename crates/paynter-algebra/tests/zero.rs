@@ -81,6 +81,7 @@ fn differences_are_seen() {
         "sqrt(2)*1000000000 = 1414213562",
         "max(x, y) = x",
         "1/0 = 0",
+        "0^(x - 3/2) = 0",
     ];
     for falsehood in falsehoods {
         assert!(!equal(falsehood), "{falsehood}");

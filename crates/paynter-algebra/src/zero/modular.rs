@@ -218,6 +218,9 @@ impl Evaluator<'_> {
 
     /// Raises a positive number to a rational power through its prime factors, so that roots multiply.
     fn number_root(&mut self, b: &Rational, r: &Rational) -> Result<Element, Undefined> {
+        if b.is_zero() {
+            return if number::is_negative(r) { Err(Undefined) } else { Ok(Element::ZERO) };
+        }
         if number::is_negative(b) {
             let value = self.number(b)?;
             return self.element_root(value, r);
