@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use paynter_algebra::{Expr, Pool};
+use paynter_algebra::{Expr, Fingerprints, Pool};
 use paynter_base::{Diagnostic, Diagnostics, code};
 use rustc_hash::FxHashMap;
 
@@ -37,6 +37,9 @@ const CYCLE_BUDGET: usize = 4_000_000;
 
 /// Groups of signals larger than this are not tested for singularity in symbols here.
 const SINGULAR_LIMIT: usize = 60;
+
+/// Multiplications spent on tests for singularity, at most.
+const SINGULAR_BUDGET: usize = 3_000_000;
 
 #[derive(Debug, Clone, Copy)]
 struct Edge {
@@ -273,8 +276,13 @@ impl SignalGraph {
             }
         }
         let mut known: BTreeSet<Vec<ElementId>> = BTreeSet::new();
+        let mut prints = Fingerprints::new();
+        let mut budget = SINGULAR_BUDGET;
         for nodes in members.iter().filter(|nodes| !nodes.is_empty() && nodes.len() <= SINGULAR_LIMIT) {
-            if self.is_singular(pool, graph, causality, nodes) {
+            // The equations find what is left untested here.
+            let Some(rest) = budget.checked_sub(nodes.len().pow(3)) else { break };
+            budget = rest;
+            if self.is_singular(pool, &mut prints, graph, causality, nodes) {
                 let mut elements: Vec<ElementId> = nodes
                     .iter()
                     .flat_map(|&v| self.out(v))
@@ -300,7 +308,14 @@ impl SignalGraph {
     }
 
     /// Gaussian elimination of x = A x in symbols, with exact zero tests.
-    fn is_singular(&self, pool: &mut Pool, graph: &BondGraph, causality: &Causality, nodes: &[u32]) -> bool {
+    fn is_singular(
+        &self,
+        pool: &mut Pool,
+        prints: &mut Fingerprints,
+        graph: &BondGraph,
+        causality: &Causality,
+        nodes: &[u32],
+    ) -> bool {
         let place: FxHashMap<u32, usize> = nodes.iter().enumerate().map(|(i, &v)| (v, i)).collect();
         let n = nodes.len();
         let zero = pool.zero();
@@ -325,7 +340,8 @@ impl SignalGraph {
             }
         }
         for k in 0..n {
-            let Some(pivot) = (k..n).find(|&i| rows[i][k] != zero && !pool.is_zero(rows[i][k])) else {
+            let pivot = (k..n).find(|&i| rows[i][k] != zero && !prints.is_zero(pool, rows[i][k]));
+            let Some(pivot) = pivot else {
                 return true;
             };
             rows.swap(k, pivot);

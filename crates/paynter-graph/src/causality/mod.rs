@@ -103,7 +103,7 @@ pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality
     causality.index = paths.index(!causality.loops.is_empty());
     report::diagnose(pool, graph, &rules, &assignment, &causality, &mut diagnostics);
     paths.refuse_singular(pool, graph, &causality, &mut diagnostics);
-    (Some(causality), diagnostics)
+    (Some(causality), report::gather(diagnostics))
 }
 
 /// Turns `prefer` statements into preferences of storages.

@@ -1,8 +1,10 @@
 //! Causality in words: storages with what forces them, conflicts with the
 //! elements that cannot both be right, warnings.
 
+use std::collections::BTreeMap;
+
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostic, Diagnostics, Span, code};
+use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
 
 use super::assign::{Assignment, Conflict, Reason};
 use super::loops::LoopKind;
@@ -293,6 +295,24 @@ pub(super) fn diagnose(
             diagnostics.push(Diagnostic::new(code::ONE_WAY_LAW, message).at(graph.element(id).span));
         }
     }
+}
+
+/// Says once what is the same for many members of an array.
+pub(super) fn gather(diagnostics: Diagnostics) -> Diagnostics {
+    let mut places: BTreeMap<(Code, Option<Span>), usize> = BTreeMap::new();
+    for found in diagnostics.iter() {
+        *places.entry((found.code, found.span)).or_default() += 1;
+    }
+    let mut out = Diagnostics::new();
+    for mut found in diagnostics {
+        // Only the first of a place finds its entry.
+        let Some(count) = places.remove(&(found.code, found.span)) else { continue };
+        if count > 1 {
+            found.message += &format!("; {} more of the kind here", count - 1);
+        }
+        out.push(found);
+    }
+    out
 }
 
 fn dependent_storage(graph: &BondGraph, assignment: &Assignment<'_>, storage: &Storage) -> Diagnostic {

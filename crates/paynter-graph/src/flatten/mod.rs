@@ -30,7 +30,7 @@ pub const MAX_ELEMENTS: usize = 2_000_000;
 
 /// Names compared before the search for what misspelt ones could mean gives up, so that a file
 /// full of them stays quick.
-const MAX_COMPARISONS: usize = 2_000_000;
+const MAX_COMPARISONS: usize = 200_000;
 
 /// What to flatten, and what to change on the way.
 #[derive(Debug, Clone, Default)]

@@ -321,8 +321,9 @@ impl<'a> Flattener<'a, '_> {
 
     /// Says which of the declared names was probably meant.
     fn meant(&mut self, name: &str, names: &[&str]) -> Option<String> {
+        let affordable = self.comparisons >= names.len();
         let near = self.closest(name, names);
-        if let Some(twin) = look_alike(name, names.iter().take(self.comparisons).copied()) {
+        if affordable && let Some(twin) = look_alike(name, names.iter().copied()) {
             return Some(format!(
                 "`{twin}` looks the same but is written with other letters; type the name again"
             ));
