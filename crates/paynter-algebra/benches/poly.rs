@@ -6,7 +6,8 @@
 
 use std::time::Instant;
 
-use paynter_algebra::poly::{Budget, Matrix, Poly, PolyError, Work};
+use paynter_algebra::poly::{Basis, Budget, Matrix, Poly, PolyError, Work};
+use paynter_algebra::{Expr, Pool};
 use paynter_base::Ticket;
 
 fn work() -> Work {
@@ -154,6 +155,35 @@ fn numeric_grid(side: usize) -> Matrix {
     matrix
 }
 
+/// The entries of a chain's state matrix as expressions, carried over to fractions in one basis.
+fn entries_as_fractions(masses: usize) -> Result<usize, PolyError> {
+    let mut pool = Pool::new();
+    let mut symbol = |name: &str, i: usize| {
+        let symbol = pool.symbol(&format!("{name}{i}"));
+        pool.var(symbol)
+    };
+    let parameters: Vec<[Expr; 3]> =
+        (0..masses).map(|i| ["m", "b", "k"].map(|name| symbol(name, i))).collect();
+    let mut entries = Vec::new();
+    for i in 0..masses {
+        let [m, b, k] = parameters[i];
+        let next = parameters.get(i + 1).map_or(b, |p| p[1]);
+        let both = pool.add(b, next);
+        let one = pool.one();
+        entries.extend([
+            pool.div(both, m),
+            pool.div(next, m),
+            pool.div(b, m),
+            pool.neg(k),
+            k,
+            pool.div(one, m),
+        ]);
+    }
+    let s = pool.symbol("s");
+    let mut basis = Basis::new(&mut pool, &[s]);
+    Ok(basis.fractions(&mut pool, &entries, &Work::default())?.len())
+}
+
 fn unit(size: usize, place: usize) -> Vec<Poly> {
     (0..size).map(|i| Poly::constant(i64::from(i == place))).collect()
 }
@@ -196,6 +226,9 @@ fn main() {
         report(&format!("chain {n}: usual budget"), || {
             Ok(matrix.transfer(&last, &first, &Work::default())?.denominator().len())
         });
+    }
+    for n in [100, 1000] {
+        report(&format!("chain {n}: entries as fractions"), || entries_as_fractions(n));
     }
     for n in [4, 5, 6, 7] {
         let (matrix, states) = (chain(n), chain_by_states(n));
