@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use super::layout::with_words;
-use super::polynomial::{layout_for, max_degrees, same_layout};
+use super::polynomial::{Powers, layout_for, max_degrees, same_layout};
 use super::{Integer, Poly, PolyError, Work};
 
 impl Poly {
@@ -83,15 +83,16 @@ impl Poly {
 
     fn pow_term(&self, exponent: u32) -> Result<Poly, PolyError> {
         let mut terms = Vec::new();
-        for (exponents, coefficient) in self.terms() {
-            let powers: Option<Vec<u32>> = exponents.iter().map(|e| e.checked_mul(exponent)).collect();
+        for (powers, coefficient) in self.powers() {
+            let raise = |(v, e): (usize, u32)| Some((v, e.checked_mul(exponent)?));
+            let powers: Option<Powers> = powers.into_iter().map(raise).collect();
             let bits = coefficient.bits() as u64 * u64::from(exponent);
             if bits > 1 << 24 && coefficient.bits() > 1 {
                 return Err(PolyError::ExponentTooLarge);
             }
             terms.push((powers.ok_or(PolyError::ExponentTooLarge)?, coefficient.pow(exponent)));
         }
-        Poly::from_terms(terms)
+        Poly::from_powers(terms)
     }
 
     /// Returns the greatest common divisor of the coefficients, positive
@@ -132,35 +133,34 @@ impl Poly {
         })
     }
 
-    /// Returns the exponents of the largest monomial that divides every term.
-    pub fn monomial_content(&self) -> Vec<u32> {
-        let mut least: Option<Vec<u32>> = None;
-        for (exponents, _) in self.terms() {
-            match &mut least {
-                None => least = Some(exponents),
-                Some(least) => {
-                    for (low, exponent) in least.iter_mut().zip(exponents) {
-                        *low = (*low).min(exponent);
-                    }
-                }
-            }
-            if least.as_ref().is_some_and(|l| l.iter().all(|&e| e == 0)) {
+    /// Returns the variables that divide every term, ascending, each with the
+    /// largest exponent that does.
+    pub fn monomial_content(&self) -> Vec<(usize, u32)> {
+        let mut monomials = self.monomials();
+        let Some(first) = monomials.next() else { return Vec::new() };
+        let mut common: Powers = self.layout.powers(first).collect();
+        for monomial in monomials {
+            if common.is_empty() {
                 break;
             }
+            common.retain_mut(|(variable, exponent)| {
+                *exponent = self.layout.get(monomial, *variable).min(*exponent);
+                *exponent > 0
+            });
         }
-        least.unwrap_or_default()
+        common
     }
 
     /// Returns the polynomial divided by a monomial that divides every term
     /// (exponents are cut off at 0 otherwise).
-    pub fn div_monomial(&self, exponents: &[u32]) -> Poly {
+    pub fn div_monomial(&self, powers: &[(usize, u32)]) -> Poly {
         let mut quotient = self.clone();
-        if exponents.iter().all(|&e| e == 0) {
+        if powers.is_empty() {
             return quotient;
         }
         let words = quotient.layout.words();
         for monomial in quotient.exponents.chunks_exact_mut(words) {
-            for (variable, &exponent) in exponents.iter().enumerate().filter(|(_, e)| **e > 0) {
+            for &(variable, exponent) in powers {
                 let old = self.layout.get(monomial, variable);
                 self.layout.set(monomial, variable, old.saturating_sub(exponent));
             }
@@ -216,7 +216,7 @@ impl Poly {
     pub(super) fn split(&self, inner: impl Fn(usize) -> bool) -> Vec<Poly> {
         let words = self.layout.words();
         let mut mask = vec![0u64; words];
-        for variable in (0..self.layout.variables()).filter(|&v| inner(v)) {
+        for variable in self.layout.variables().filter(|&v| inner(v)) {
             self.layout.set(&mut mask, variable, u32::MAX);
         }
         let mut parts: std::collections::BTreeMap<Vec<u64>, Poly> = std::collections::BTreeMap::new();

@@ -22,10 +22,11 @@ impl Poly {
             return Ok(self.div_integer(&value));
         }
         let (dividend_degrees, divisor_degrees) = (self.degrees(), divisor.degrees());
-        let too_high = divisor_degrees
-            .iter()
-            .enumerate()
-            .any(|(v, &d)| d > dividend_degrees.get(v).copied().unwrap_or(0));
+        let too_high = divisor_degrees.iter().any(|&(v, degree)| {
+            dividend_degrees
+                .binary_search_by_key(&v, |d| d.0)
+                .map_or(true, |i| dividend_degrees[i].1 < degree)
+        });
         if too_high || !self.ends_divide(divisor) {
             return Ok(None);
         }

@@ -15,19 +15,18 @@ impl Poly {
         T: Clone + Add<Output = T> + Mul<Output = T>,
     {
         let zero = || lift(&Integer::ZERO);
-        let degrees = self.degrees();
-        let powers: Vec<Powers<T>> = degrees
-            .iter()
-            .enumerate()
-            .map(|(v, &degree)| Powers::new(values.get(v).cloned().unwrap_or_else(zero), degree))
+        let tables: Vec<(usize, Powers<T>)> = self
+            .degrees()
+            .into_iter()
+            .map(|(v, degree)| (v, Powers::new(values.get(v).cloned().unwrap_or_else(zero), degree)))
             .collect();
         let mut sum = zero();
         for (monomial, coefficient) in self.monomials().zip(&self.coefficients) {
             let mut term = lift(coefficient);
-            for (variable, powers) in powers.iter().enumerate() {
-                let exponent = self.layout.get(monomial, variable);
+            for (variable, table) in &tables {
+                let exponent = self.layout.get(monomial, *variable);
                 if exponent > 0 {
-                    term = term * powers.get(exponent);
+                    term = term * table.get(exponent);
                 }
             }
             sum = sum + term;
@@ -51,8 +50,7 @@ impl Poly {
         let product = |a: u64, b: u64| (u128::from(a) * u128::from(b) % u128::from(prime)) as u64;
         for (monomial, coefficient) in self.monomials().zip(&self.coefficients) {
             let mut term = coefficient.rem_u64(prime);
-            for variable in 0..self.layout.variables() {
-                let mut exponent = self.layout.get(monomial, variable);
+            for (variable, mut exponent) in self.layout.powers(monomial) {
                 let mut square = values.get(variable).copied().unwrap_or(0) % prime;
                 while exponent > 0 {
                     if exponent & 1 == 1 {

@@ -12,6 +12,7 @@ use dashu_int::IBig;
 use std::cmp::Reverse;
 
 use super::modular::{Field, Primes, Random};
+use super::polynomial::{Powers, combine_degrees, max_degrees};
 use super::zippel::{Coefficients, Miss, Problem, Skeleton};
 use super::{Integer, Poly, PolyError, Work};
 
@@ -113,14 +114,14 @@ fn gcd(a: &Poly, b: &Poly, depth: u32, work: &Work) -> Result<Poly, PolyError> {
     }
     let number = a.content().gcd(&b.content());
     let (left, right) = (a.monomial_content(), b.monomial_content());
-    let common: Vec<(usize, u32)> =
-        left.iter().zip(&right).map(|(x, y)| *x.min(y)).enumerate().filter(|(_, e)| *e > 0).collect();
+    let mut common = combine_degrees(&left, &right, u32::min);
+    common.retain(|(_, exponent)| *exponent > 0);
     let factor = Poly::monomial(number, &common)?;
     let a = a.div_monomial(&left).primitive_part();
     let b = b.div_monomial(&right).primitive_part();
     // Powers of a variable that are all multiples of k are powers of its k-th power.
     let steps = exponent_steps(&a, &b);
-    let divisor = if steps.iter().any(|&step| step > 1) {
+    let divisor = if steps.iter().any(|&(_, step)| step > 1) {
         let deflated = [a, b].map(|p| with_exponents(&p, &steps, |e, step| e / step));
         let [a, b] = deflated;
         with_exponents(&primitive_gcd(&a?, &b?, depth, work)?, &steps, |e, step| e * step)?
@@ -131,33 +132,34 @@ fn gcd(a: &Poly, b: &Poly, depth: u32, work: &Work) -> Result<Poly, PolyError> {
 }
 
 /// Returns the greatest common divisor of the exponents of each variable.
-fn exponent_steps(a: &Poly, b: &Poly) -> Vec<u32> {
-    let mut steps: Vec<u32> = Vec::new();
+fn exponent_steps(a: &Poly, b: &Poly) -> Powers {
     let euclid = |mut x: u32, mut y: u32| {
         while y != 0 {
             (x, y) = (y, x % y);
         }
         x
     };
+    let mut steps = max_degrees(&a.degrees(), &b.degrees());
     for poly in [a, b] {
-        let count = poly.layout.variables();
-        steps.resize(steps.len().max(count), 0);
         for monomial in poly.monomials() {
-            for (variable, step) in steps.iter_mut().enumerate().take(count).filter(|(_, step)| **step != 1) {
-                *step = euclid(*step, poly.layout.get(monomial, variable));
+            for (variable, step) in steps.iter_mut().filter(|(_, step)| *step != 1) {
+                *step = euclid(*step, poly.layout.get(monomial, *variable));
             }
         }
     }
     steps
 }
 
-fn with_exponents(poly: &Poly, steps: &[u32], change: impl Fn(u32, u32) -> u32) -> Result<Poly, PolyError> {
-    Poly::from_terms(poly.terms().map(|(mut exponents, coefficient)| {
-        for (exponent, &step) in exponents.iter_mut().zip(steps).filter(|(_, step)| **step > 1) {
-            *exponent = change(*exponent, step);
-        }
-        (exponents, coefficient.clone())
-    }))
+fn with_exponents(
+    poly: &Poly,
+    steps: &[(usize, u32)],
+    change: impl Fn(u32, u32) -> u32,
+) -> Result<Poly, PolyError> {
+    let change = |(powers, coefficient): (Powers, &Integer)| {
+        let step = |v: usize| steps.binary_search_by_key(&v, |s| s.0).map_or(1, |place| steps[place].1);
+        (powers.into_iter().map(|(v, e)| (v, change(e, step(v)))).collect(), coefficient.clone())
+    };
+    Poly::from_powers(poly.powers().map(change).collect())
 }
 
 /// The divisor of two polynomials without content and monomial factors.
@@ -216,19 +218,18 @@ fn degree_bounds(
     work: &Work,
 ) -> Result<Option<Vec<u32>>, PolyError> {
     let mut random = Random::new(variables.len() as u64);
-    let highest = [a, b].iter().flat_map(|p| p.degrees()).max().unwrap_or(0);
+    let highest = [a, b].iter().flat_map(|p| p.degrees()).map(|(_, degree)| degree).max().unwrap_or(0);
     if highest > HIGHEST {
         return Err(PolyError::BudgetExceeded { what: WHAT, terms: u64::from(highest) });
     }
     for field in Primes::new().take(4) {
-        let count = variables.last().map_or(0, |v| v + 1);
-        let point: Vec<u64> = (0..count).map(|_| random.element(&field)).collect();
+        let point: Vec<(usize, u64)> = variables.iter().map(|&v| (v, random.element(&field))).collect();
         let images = [Image::new(a, &point, &field), Image::new(b, &point, &field)];
         let mut bounds = Vec::with_capacity(variables.len());
-        for &variable in variables {
+        for &(variable, value) in &point {
             let cost = u64::from(a.degree(variable)).saturating_mul(u64::from(b.degree(variable)));
             work.spend(WHAT, (a.len() + b.len()) as u64 / 2 + cost / 4)?;
-            let [x, y] = [0, 1].map(|i| images[i].in_variable(variable, &point, &field));
+            let [x, y] = [0, 1].map(|i| images[i].in_variable(variable, value, &field));
             // One leading coefficient that does not vanish is enough.
             if x.last() == Some(&0) && y.last() == Some(&0) {
                 break;
@@ -249,16 +250,16 @@ struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    fn new(poly: &'a Poly, point: &[u64], field: &Field) -> Image<'a> {
-        let powers: Vec<Vec<u64>> =
-            poly.degrees().iter().zip(point).map(|(&degree, &x)| field.powers(x, degree)).collect();
+    fn new(poly: &'a Poly, point: &[(usize, u64)], field: &Field) -> Image<'a> {
+        let powers: Vec<(usize, Vec<u64>)> =
+            point.iter().map(|&(v, x)| (v, field.powers(x, poly.degree(v)))).collect();
         let values = poly
             .monomials()
             .zip(&poly.coefficients)
             .map(|(monomial, coefficient)| {
                 let mut value = field.enter(coefficient.rem_u64(field.prime()));
-                for (variable, powers) in powers.iter().enumerate().filter(|(_, p)| p.len() > 1) {
-                    let exponent = poly.layout.get(monomial, variable) as usize;
+                for (variable, powers) in &powers {
+                    let exponent = poly.layout.get(monomial, *variable) as usize;
                     if exponent > 0 {
                         value = field.mul(value, powers[exponent]);
                     }
@@ -269,10 +270,10 @@ impl<'a> Image<'a> {
         Image { poly, values }
     }
 
-    /// Returns the image with one variable left free.
-    fn in_variable(&self, variable: usize, point: &[u64], field: &Field) -> Vec<u64> {
+    /// Returns the image with one variable left free, which had a value.
+    fn in_variable(&self, variable: usize, value: u64, field: &Field) -> Vec<u64> {
         let degree = self.poly.degree(variable);
-        let undo = field.powers(field.inv(point[variable]), degree);
+        let undo = field.powers(field.inv(value), degree);
         let mut image = vec![0; degree as usize + 1];
         for (monomial, &value) in self.poly.monomials().zip(&self.values) {
             let exponent = self.poly.layout.get(monomial, variable) as usize;
@@ -384,20 +385,16 @@ impl Search<'_> {
     /// Its degree is not below that of the true divisor, so that if it divides
     /// both, it is the true one.
     fn verify(&self, skeleton: &Skeleton, lifted: &Lifted, degree: u32) -> Result<Option<Poly>, PolyError> {
-        let count = self.others.iter().copied().chain([self.main]).max().unwrap_or(0) + 1;
-        let mut terms: Vec<(Vec<u32>, Integer)> = Vec::new();
+        let mut terms: Vec<(Powers, Integer)> = Vec::new();
         for (power, (monomials, values)) in skeleton.iter().zip(&lifted.values).enumerate() {
             for (monomial, value) in monomials.iter().zip(values) {
-                let mut exponents = vec![0; count];
-                exponents[self.main] = power as u32;
-                for (&variable, &exponent) in self.others.iter().zip(monomial) {
-                    exponents[variable] = exponent;
-                }
-                terms.push((exponents, Integer::from(value.clone())));
+                let mut powers: Powers = self.others.iter().copied().zip(monomial.iter().copied()).collect();
+                powers.push((self.main, power as u32));
+                terms.push((powers, Integer::from(value.clone())));
             }
         }
         let lead = Poly::monomial(1, &[(self.main, degree)])?.mul(self.gamma, self.work)?;
-        let candidate = Poly::from_terms(terms)?.add(&lead, self.work)?;
+        let candidate = Poly::from_powers(terms)?.add(&lead, self.work)?;
         let divisor = if self.gamma.as_constant().is_some() {
             candidate.primitive_part()
         } else {

@@ -1,9 +1,9 @@
 //! Exponent vectors packed into machine words.
 //!
-//! A [`Layout`] gives each variable a field of bits wide enough for its
-//! largest exponent. Variable 0 has the highest field of the first word, so
-//! that comparing the words as numbers is the lexicographic order of the
-//! exponents, whatever the widths. Fields never straddle words; bits below the
+//! A [`Layout`] gives each variable that occurs a field of bits wide enough for
+//! its largest exponent. Earlier variables have higher fields, so that
+//! comparing the words as numbers is the lexicographic order of the exponents,
+//! whatever the widths. Fields never straddle words; bits below the
 //! last field of a word are unused.
 
 use std::sync::{Arc, LazyLock};
@@ -53,6 +53,7 @@ pub(super) use with_words;
 /// Where the exponent of one variable stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Field {
+    variable: u32,
     word: u16,
     shift: u8,
     width: u8,
@@ -73,6 +74,7 @@ impl Field {
 /// How exponents are packed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
+    /// By ascending variable; only variables that have bits.
     fields: Vec<Field>,
     words: usize,
     /// Per word: the bits just above each field, into which a field that
@@ -93,15 +95,13 @@ impl Layout {
         CONSTANT.clone()
     }
 
-    /// Makes the layout of fewest words that holds these exponents, one bound
-    /// per variable. Spare bits widen the fields, so that products seldom need
-    /// a new layout.
-    pub(super) fn for_degrees(degrees: &[u32]) -> Result<Arc<Layout>, PolyError> {
-        let widths: Vec<u8> = degrees.iter().map(|&d| bits_for(d)).collect();
-        let tight = Layout::pack(&widths)?;
+    /// Makes the layout of fewest words that holds these exponents, a bound
+    /// for each variable that occurs. Spare bits widen the fields, so that
+    /// products seldom need a new layout.
+    pub(super) fn for_degrees(degrees: &[(usize, u32)]) -> Result<Arc<Layout>, PolyError> {
+        let tight = Layout::pack(degrees, 0)?;
         for extra in [8, 4, 2, 1] {
-            let wider: Vec<u8> = widths.iter().map(|&w| (w + extra).min(32)).collect();
-            if let Ok(layout) = Layout::pack(&wider)
+            if let Ok(layout) = Layout::pack(degrees, extra)
                 && layout.words == tight.words
             {
                 return Ok(Arc::new(layout));
@@ -110,25 +110,26 @@ impl Layout {
         Ok(Arc::new(tight))
     }
 
-    fn pack(widths: &[u8]) -> Result<Layout, PolyError> {
-        let too_many = PolyError::TooManyVariables { variables: widths.len() };
-        let mut fields = Vec::with_capacity(widths.len());
+    fn pack(degrees: &[(usize, u32)], extra: u8) -> Result<Layout, PolyError> {
+        let too_many = PolyError::TooManyVariables { variables: degrees.len() };
+        let mut fields = Vec::with_capacity(degrees.len());
         let (mut word, mut free) = (0u16, 64u8);
-        for &width in widths {
+        for &(variable, degree) in degrees.iter().filter(|(_, degree)| *degree > 0) {
+            let variable = u32::try_from(variable).map_err(|_| too_many)?;
+            let width = (bits_for(degree) + extra).min(32);
             if width > free {
                 word = word.checked_add(1).ok_or(too_many)?;
                 free = 64;
             }
             free -= width;
-            // A field of no width needs a valid shift all the same.
-            fields.push(Field { word, shift: free.min(63), width });
+            fields.push(Field { variable, word, shift: free, width });
         }
         let needed = usize::from(word) + 1;
         let words = WORD_COUNTS.iter().copied().find(|&w| w >= needed).ok_or(too_many)?;
         let mut above = vec![0u64; words];
         for field in &fields {
             let top = field.shift + field.width;
-            if field.width > 0 && top < 64 {
+            if top < 64 {
                 above[usize::from(field.word)] |= 1 << top;
             }
         }
@@ -141,25 +142,41 @@ impl Layout {
         self.words
     }
 
-    /// Returns the number of variables that have a field.
+    /// Returns the variables that have a field, ascending.
+    pub(super) fn variables(&self) -> impl Iterator<Item = usize> + '_ {
+        self.fields.iter().map(|field| field.variable as usize)
+    }
+
     #[inline]
-    pub(super) fn variables(&self) -> usize {
-        self.fields.len()
+    fn field(&self, variable: usize) -> Option<Field> {
+        // With few variables left out, the place is the variable itself.
+        if let Some(field) = self.fields.get(variable)
+            && field.variable as usize == variable
+        {
+            return Some(*field);
+        }
+        let place = self.fields.binary_search_by_key(&variable, |field| field.variable as usize).ok()?;
+        Some(self.fields[place])
     }
 
     /// Returns the exponent of a variable.
     #[inline]
     pub(super) fn get(&self, monomial: &[u64], variable: usize) -> u32 {
-        match self.fields.get(variable) {
-            Some(field) => field.read(monomial) as u32,
-            None => 0,
-        }
+        self.field(variable).map_or(0, |field| field.read(monomial) as u32)
+    }
+
+    /// Returns the variables of a monomial with their exponents, ascending.
+    pub(super) fn powers<'a>(&'a self, monomial: &'a [u64]) -> impl Iterator<Item = (usize, u32)> + 'a {
+        self.fields
+            .iter()
+            .map(|field| (field.variable as usize, field.read(monomial) as u32))
+            .filter(|(_, exponent)| *exponent > 0)
     }
 
     /// Writes the exponent of a variable, which must fit ([`Layout::holds`]).
     #[inline]
     pub(super) fn set(&self, monomial: &mut [u64], variable: usize, exponent: u32) {
-        if let Some(field) = self.fields.get(variable) {
+        if let Some(field) = self.field(variable) {
             let word = &mut monomial[usize::from(field.word)];
             *word &= !(field.max() << field.shift);
             *word |= (u64::from(exponent) & field.max()) << field.shift;
@@ -167,27 +184,26 @@ impl Layout {
     }
 
     /// Returns whether all these exponents fit.
-    pub(super) fn holds(&self, degrees: &[u32]) -> bool {
-        degrees.iter().enumerate().all(|(variable, &degree)| match self.fields.get(variable) {
-            Some(field) => u64::from(degree) <= field.max(),
-            None => degree == 0,
-        })
+    pub(super) fn holds(&self, degrees: &[(usize, u32)]) -> bool {
+        degrees.iter().all(|&(variable, degree)| self.field_holds(variable, u64::from(degree)))
     }
 
     /// Returns whether an exponent of one variable fits.
     pub(super) fn field_holds(&self, variable: usize, exponent: u64) -> bool {
-        exponent <= self.fields.get(variable).map_or(0, |field| field.max())
+        exponent <= self.field(variable).map_or(0, Field::max)
     }
 
-    /// Returns the largest exponent of each variable in a list of monomials.
-    pub(super) fn degrees(&self, exponents: &[u64]) -> Vec<u32> {
+    /// Returns the largest exponent of each variable that occurs in a list of
+    /// monomials.
+    pub(super) fn degrees(&self, exponents: &[u64]) -> Vec<(usize, u32)> {
         let mut degrees = vec![0; self.fields.len()];
         for monomial in exponents.chunks_exact(self.words) {
             for (degree, field) in degrees.iter_mut().zip(&self.fields) {
-                *degree = (*degree).max(field.read(monomial) as u32);
+                *degree = field.read(monomial).max(*degree);
             }
         }
-        degrees
+        let pairs = self.variables().zip(degrees).map(|(variable, degree)| (variable, degree as u32));
+        pairs.filter(|(_, degree)| *degree > 0).collect()
     }
 
     /// Returns whether the sum of two monomials overflows no field. For two
@@ -222,9 +238,7 @@ impl Layout {
         let moves: Vec<(Field, Field)> = self
             .fields
             .iter()
-            .copied()
-            .zip(target.fields.iter().copied())
-            .filter(|(from, _)| from.width > 0)
+            .filter_map(|&field| Some((field, target.field(field.variable as usize)?)))
             .collect();
         for (from, to) in exponents.chunks_exact(self.words).zip(packed.chunks_exact_mut(target.words)) {
             for (source, place) in &moves {

@@ -1,5 +1,8 @@
 //! Sparse matrices of polynomials.
 
+use std::collections::BTreeMap;
+
+use super::polynomial::{Powers, max_degrees};
 use super::{Poly, PolyError, Work};
 
 /// A sparse matrix with polynomial entries.
@@ -96,20 +99,21 @@ impl Matrix {
 
     /// Returns a bound for the degrees of all minors: the sum of the largest
     /// degrees by columns or by rows, whichever is less.
-    pub(super) fn minor_degrees(&self) -> Vec<u32> {
-        let (mut by_column, mut by_row) = (Vec::new(), vec![Vec::new(); self.rows]);
+    pub(super) fn minor_degrees(&self) -> Powers {
+        let (mut by_column, mut by_row) = (BTreeMap::new(), vec![Vec::new(); self.rows]);
         for entries in &self.columns {
             let mut most = Vec::new();
             for (row, value) in entries {
                 let degrees = value.degrees();
-                most = super::polynomial::max_degrees(&most, &degrees);
-                by_row[*row] = super::polynomial::max_degrees(&by_row[*row], &degrees);
+                most = max_degrees(&most, &degrees);
+                by_row[*row] = max_degrees(&by_row[*row], &degrees);
             }
             add_degrees(&mut by_column, &most);
         }
-        let mut total = Vec::new();
+        let mut total = BTreeMap::new();
         by_row.iter().for_each(|degrees| add_degrees(&mut total, degrees));
-        by_column.iter().zip(&total).map(|(a, b)| *a.min(b)).collect()
+        // Both know the same variables: those that occur.
+        by_column.into_iter().zip(total.into_values()).map(|((v, a), b)| (v, a.min(b))).collect()
     }
 
     /// Applies a change to each entry.
@@ -123,9 +127,9 @@ impl Matrix {
     }
 }
 
-fn add_degrees(sum: &mut Vec<u32>, degrees: &[u32]) {
-    sum.resize(sum.len().max(degrees.len()), 0);
-    for (sum, degree) in sum.iter_mut().zip(degrees) {
-        *sum = sum.saturating_add(*degree);
+fn add_degrees(sum: &mut BTreeMap<usize, u32>, degrees: &[(usize, u32)]) {
+    for &(variable, degree) in degrees {
+        let total = sum.entry(variable).or_insert(0);
+        *total = total.saturating_add(degree);
     }
 }

@@ -1,13 +1,17 @@
 //! The polynomial itself: construction, questions about it, order and text.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::layout::Layout;
 use super::{Integer, PolyError, Ring, Work};
+
+/// Variables with exponents, by ascending variable.
+pub(super) type Powers = Vec<(usize, u32)>;
 
 /// A polynomial with integer coefficients: distinct monomials in descending
 /// lexicographic order, none with coefficient 0.
@@ -47,44 +51,51 @@ impl Poly {
     /// Makes a polynomial of one term from its coefficient and its variables
     /// with their exponents; a variable may stand several times.
     pub fn monomial(coefficient: impl Into<Integer>, powers: &[(usize, u32)]) -> Result<Poly, PolyError> {
-        let count = powers.iter().map(|&(variable, _)| variable + 1).max().unwrap_or(0);
-        let mut exponents = vec![0u32; count];
+        let mut collected: BTreeMap<usize, u32> = BTreeMap::new();
         for &(variable, exponent) in powers {
-            let sum = exponents[variable].checked_add(exponent).ok_or(PolyError::ExponentTooLarge)?;
-            exponents[variable] = sum;
+            let sum = collected.entry(variable).or_insert(0);
+            *sum = sum.checked_add(exponent).ok_or(PolyError::ExponentTooLarge)?;
         }
-        Poly::from_terms([(exponents, coefficient.into())])
+        Poly::from_powers(vec![(collected.into_iter().collect(), coefficient.into())])
     }
 
-    /// Makes a polynomial from terms in any order, equal monomials allowed.
+    /// Makes a polynomial from terms in any order, equal monomials allowed: the
+    /// exponents of the variables from 0 on, and the coefficient.
     pub fn from_terms(terms: impl IntoIterator<Item = (Vec<u32>, Integer)>) -> Result<Poly, PolyError> {
-        let mut terms: Vec<(Vec<u32>, Integer)> = terms.into_iter().filter(|(_, c)| !c.is_zero()).collect();
-        let count = terms.iter().map(|(e, _)| e.len()).max().unwrap_or(0);
-        let mut degrees = vec![0u32; count];
-        for (exponents, _) in &mut terms {
-            exponents.resize(count, 0);
-            for (degree, &exponent) in degrees.iter_mut().zip(exponents.iter()) {
-                *degree = (*degree).max(exponent);
-            }
+        let sparse = |(exponents, coefficient): (Vec<u32>, Integer)| {
+            (exponents.into_iter().enumerate().filter(|(_, e)| *e > 0).collect(), coefficient)
+        };
+        Poly::from_powers(terms.into_iter().map(sparse).collect())
+    }
+
+    /// Makes a polynomial from terms in any order: the powers by ascending
+    /// variable, and the coefficient.
+    pub(super) fn from_powers(terms: Vec<(Powers, Integer)>) -> Result<Poly, PolyError> {
+        let mut most: BTreeMap<usize, u32> = BTreeMap::new();
+        for &(variable, exponent) in terms.iter().flat_map(|(powers, _)| powers) {
+            let degree = most.entry(variable).or_insert(0);
+            *degree = exponent.max(*degree);
         }
-        terms.sort_by(|a, b| b.0.cmp(&a.0));
-        let layout = Layout::for_degrees(&degrees)?;
-        let words = layout.words();
+        let layout = Layout::for_degrees(&most.into_iter().collect::<Powers>())?;
+        let mut packed: Vec<(Vec<u64>, Integer)> = Vec::with_capacity(terms.len());
+        for (powers, coefficient) in terms {
+            let mut monomial = vec![0; layout.words()];
+            for (variable, exponent) in powers {
+                layout.set(&mut monomial, variable, exponent);
+            }
+            packed.push((monomial, coefficient));
+        }
+        packed.sort_by(|a, b| b.0.cmp(&a.0));
         let mut poly = Poly { layout, exponents: Vec::new(), coefficients: Vec::new() };
-        let mut rest = terms.into_iter().peekable();
-        while let Some((exponents, mut coefficient)) = rest.next() {
-            while let Some((_, next)) = rest.next_if(|(e, _)| *e == exponents) {
+        let mut rest = packed.into_iter().peekable();
+        while let Some((monomial, mut coefficient)) = rest.next() {
+            while let Some((_, next)) = rest.next_if(|(m, _)| *m == monomial) {
                 coefficient = &coefficient + &next;
             }
-            if coefficient.is_zero() {
-                continue;
+            if !coefficient.is_zero() {
+                poly.exponents.extend(monomial);
+                poly.coefficients.push(coefficient);
             }
-            let start = poly.exponents.len();
-            poly.exponents.resize(start + words, 0);
-            for (variable, &exponent) in exponents.iter().enumerate() {
-                poly.layout.set(&mut poly.exponents[start..], variable, exponent);
-            }
-            poly.coefficients.push(coefficient);
         }
         Ok(poly)
     }
@@ -140,28 +151,37 @@ impl Poly {
         self.monomials().map(|m| self.layout.get(m, variable)).max().unwrap_or(0)
     }
 
-    /// Returns the degree in each variable; the list may end where the
-    /// variables that occur end.
-    pub fn degrees(&self) -> Vec<u32> {
+    /// Returns the variables that occur, ascending, with the degree in each.
+    pub fn degrees(&self) -> Vec<(usize, u32)> {
         self.layout.degrees(&self.exponents)
     }
 
     /// Returns the largest sum of exponents of a term.
     pub fn total_degree(&self) -> u64 {
-        self.terms().map(|(e, _)| e.iter().map(|&x| u64::from(x)).sum()).max().unwrap_or(0)
+        let sum = |monomial| self.layout.powers(monomial).map(|(_, e)| u64::from(e)).sum();
+        self.monomials().map(sum).max().unwrap_or(0)
     }
 
     /// Returns the variables that occur, ascending.
     pub fn variables(&self) -> Vec<usize> {
-        self.degrees().iter().enumerate().filter(|(_, d)| **d > 0).map(|(v, _)| v).collect()
+        self.degrees().into_iter().map(|(variable, _)| variable).collect()
     }
 
-    /// Returns the terms in descending order: exponents and coefficient.
+    /// Returns the terms in descending order: the exponents of the variables
+    /// from 0 on, and the coefficient.
     pub fn terms(&self) -> impl Iterator<Item = (Vec<u32>, &Integer)> + '_ {
-        let count = self.layout.variables();
-        self.monomials()
-            .zip(&self.coefficients)
-            .map(move |(m, c)| ((0..count).map(|v| self.layout.get(m, v)).collect(), c))
+        let count = self.layout.variables().last().map_or(0, |v| v + 1);
+        self.powers().map(move |(powers, coefficient)| {
+            let mut exponents = vec![0; count];
+            powers.into_iter().for_each(|(variable, exponent)| exponents[variable] = exponent);
+            (exponents, coefficient)
+        })
+    }
+
+    /// Returns the terms in descending order: the variables that occur in
+    /// each, ascending, with their exponents, and the coefficient.
+    pub fn powers(&self) -> impl Iterator<Item = (Powers, &Integer)> + '_ {
+        self.monomials().zip(&self.coefficients).map(|(m, c)| (self.layout.powers(m).collect(), c))
     }
 
     pub(super) fn monomials(&self) -> impl Iterator<Item = &[u64]> + '_ {
@@ -202,15 +222,11 @@ impl Poly {
     /// Returns the polynomial with each variable `v` renamed to `target[v]`;
     /// the targets of the variables that occur must differ.
     pub fn rename(&self, target: &[usize]) -> Result<Poly, PolyError> {
-        let count =
-            self.variables().iter().map(|&v| target.get(v).copied().unwrap_or(v) + 1).max().unwrap_or(0);
-        Poly::from_terms(self.terms().map(|(exponents, coefficient)| {
-            let mut renamed = vec![0; count];
-            for (variable, &exponent) in exponents.iter().enumerate().filter(|(_, e)| **e > 0) {
-                renamed[target.get(variable).copied().unwrap_or(variable)] = exponent;
-            }
-            (renamed, coefficient.clone())
-        }))
+        let rename = |(powers, coefficient): (Powers, &Integer)| {
+            let new = powers.into_iter().map(|(v, e)| (target.get(v).copied().unwrap_or(v), e));
+            (new.collect(), coefficient.clone())
+        };
+        Poly::from_powers(self.powers().map(rename).collect())
     }
 
     /// Fails if this has more terms than the budget allows.
@@ -233,7 +249,7 @@ pub(super) fn same_layout(a: &Arc<Layout>, b: &Arc<Layout>) -> bool {
 
 /// Returns a layout for results with these degrees: that of an operand if it
 /// serves, so that nothing needs repacking.
-pub(super) fn layout_for(operands: &[&Poly], degrees: &[u32]) -> Result<Arc<Layout>, PolyError> {
+pub(super) fn layout_for(operands: &[&Poly], degrees: &[(usize, u32)]) -> Result<Arc<Layout>, PolyError> {
     let fitting = operands.iter().map(|p| &p.layout).filter(|l| l.holds(degrees)).min_by_key(|l| l.words());
     match fitting {
         Some(layout) => Ok(layout.clone()),
@@ -241,10 +257,30 @@ pub(super) fn layout_for(operands: &[&Poly], degrees: &[u32]) -> Result<Arc<Layo
     }
 }
 
-/// Returns the larger degree for each variable.
-pub(super) fn max_degrees(a: &[u32], b: &[u32]) -> Vec<u32> {
-    let at = |list: &[u32], i: usize| list.get(i).copied().unwrap_or(0);
-    (0..a.len().max(b.len())).map(|i| at(a, i).max(at(b, i))).collect()
+/// Returns the larger degree for each variable of two ascending lists.
+pub(super) fn max_degrees(a: &[(usize, u32)], b: &[(usize, u32)]) -> Powers {
+    combine_degrees(a, b, u32::max)
+}
+
+/// Merges two ascending lists of degrees; a variable that is missing has 0.
+pub(super) fn combine_degrees(
+    a: &[(usize, u32)],
+    b: &[(usize, u32)],
+    combine: impl Fn(u32, u32) -> u32,
+) -> Powers {
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+    let mut merged = Vec::new();
+    loop {
+        let variable = match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) => x.0.min(y.0),
+            (Some(x), None) => x.0,
+            (None, Some(y)) => y.0,
+            (None, None) => return merged,
+        };
+        let x = a.next_if(|d| d.0 == variable).map_or(0, |d| d.1);
+        let y = b.next_if(|d| d.0 == variable).map_or(0, |d| d.1);
+        merged.push((variable, combine(x, y)));
+    }
 }
 
 impl PartialEq for Poly {
@@ -265,13 +301,8 @@ impl Hash for Poly {
     fn hash<H: Hasher>(&self, state: &mut H) {
         for (monomial, coefficient) in self.monomials().zip(&self.coefficients) {
             coefficient.hash(state);
-            for variable in 0..self.layout.variables() {
-                // Variables that do not occur must not influence the hash.
-                let exponent = self.layout.get(monomial, variable);
-                if exponent > 0 {
-                    (variable, exponent).hash(state);
-                }
-            }
+            // Variables that do not occur must not influence the hash.
+            self.layout.powers(monomial).for_each(|power| power.hash(state));
         }
     }
 }
@@ -285,14 +316,12 @@ impl PartialOrd for Poly {
 impl Ord for Poly {
     /// Compares term by term from the leading one: exponents, then coefficients.
     fn cmp(&self, other: &Poly) -> Ordering {
-        let count = self.layout.variables().max(other.layout.variables());
         for ((a, x), (b, y)) in
             self.monomials().zip(&self.coefficients).zip(other.monomials().zip(&other.coefficients))
         {
-            let exponents = (0..count)
-                .map(|v| self.layout.get(a, v).cmp(&other.layout.get(b, v)))
-                .find(|order| order.is_ne())
-                .unwrap_or(Ordering::Equal);
+            // A power of an earlier variable is larger, and so is a higher one.
+            let key = |(variable, exponent): (usize, u32)| (Reverse(variable), exponent);
+            let exponents = self.layout.powers(a).map(key).cmp(other.layout.powers(b).map(key));
             let order = exponents.then_with(|| x.cmp(y));
             if order.is_ne() {
                 return order;
@@ -313,7 +342,7 @@ impl fmt::Display for Text<'_> {
         if self.poly.is_zero() {
             return write!(f, "0");
         }
-        for (index, (exponents, coefficient)) in self.poly.terms().enumerate() {
+        for (index, (powers, coefficient)) in self.poly.powers().enumerate() {
             let magnitude = coefficient.abs();
             match (index, coefficient.is_negative()) {
                 (0, false) => {}
@@ -321,13 +350,13 @@ impl fmt::Display for Text<'_> {
                 (_, false) => write!(f, " + ")?,
                 (_, true) => write!(f, " - ")?,
             }
-            let constant = exponents.iter().all(|&e| e == 0);
+            let constant = powers.is_empty();
             let mut first = true;
             if constant || !magnitude.is_one() {
                 write!(f, "{magnitude}")?;
                 first = false;
             }
-            for (variable, &exponent) in exponents.iter().enumerate().filter(|(_, e)| **e > 0) {
+            for (variable, exponent) in powers {
                 if !first {
                     write!(f, "*")?;
                 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use super::integer::Accumulator;
 use super::layout::{Layout, with_words};
-use super::polynomial::{layout_for, max_degrees, same_layout};
+use super::polynomial::{Powers, combine_degrees, layout_for, max_degrees, same_layout};
 use super::{Integer, Poly, PolyError, Work};
 
 const WHAT: &str = "a product";
@@ -75,7 +75,7 @@ fn product_layout(pairs: &[(bool, &Poly, &Poly)]) -> Result<std::sync::Arc<Layou
         // The union of the exponents' bits may be more than the largest
         // exponent: only where it looks too large, look closely.
         common.sum_fits(&x, &y)
-            || (0..common.variables()).all(|v| {
+            || common.variables().all(|v| {
                 let most = u64::from(common.get(&x, v)) + u64::from(common.get(&y, v));
                 common.field_holds(v, most)
                     || common.field_holds(v, u64::from(a.degree(v)) + u64::from(b.degree(v)))
@@ -86,14 +86,19 @@ fn product_layout(pairs: &[(bool, &Poly, &Poly)]) -> Result<std::sync::Arc<Layou
     }
     let mut degrees = Vec::new();
     for (_, a, b) in pairs {
-        let (x, y) = (a.degrees(), b.degrees());
-        let (long, short) = if x.len() >= y.len() { (x, y) } else { (y, x) };
-        let sum: Option<Vec<u32>> =
-            long.iter().enumerate().map(|(i, d)| d.checked_add(short.get(i).copied().unwrap_or(0))).collect();
-        degrees = max_degrees(&degrees, &sum.ok_or(PolyError::ExponentTooLarge)?);
+        let sum = sum_of_degrees(a, b);
+        if sum.iter().any(|&(_, degree)| degree == u32::MAX) {
+            return Err(PolyError::ExponentTooLarge);
+        }
+        degrees = max_degrees(&degrees, &sum);
     }
     let operands: Vec<&Poly> = pairs.iter().flat_map(|&(_, a, b)| [b, a]).collect();
     layout_for(&operands, &degrees)
+}
+
+/// Returns the degrees of a product.
+fn sum_of_degrees(a: &Poly, b: &Poly) -> Powers {
+    combine_degrees(&a.degrees(), &b.degrees(), u32::saturating_add)
 }
 
 /// Returns whether every coefficient of the result surely fits into a word.
@@ -207,8 +212,8 @@ fn multiply<const W: usize, A: Arithmetic>(
         return merge_by_heap::<W, A>(&factors, product, work);
     }
     let products: u64 = factors.iter().map(|f| f.a.len() as u64 * f.b.len() as u64).sum();
-    if let Some(radix) = dense_radix(pairs, products) {
-        return collect_in_array::<W, A>(&factors, &radix, product, work);
+    if let Some(degrees) = dense_degrees(pairs, products) {
+        return collect_in_array::<W, A>(&factors, &degrees, product, work);
     }
     // The table marks free places by a leading word of ones.
     if factors.iter().any(|f| f.a[0][0].wrapping_add(f.b[0][0]) == u64::MAX) {
@@ -495,15 +500,15 @@ fn collect_in_table<const W: usize, A: Arithmetic>(
     Ok(())
 }
 
-/// Returns the number of exponents of each variable if an array of all
-/// monomials is worth its size.
-fn dense_radix(pairs: &[Packed<'_>], products: u64) -> Option<Vec<u64>> {
+/// Returns the degrees of the result if an array of all monomials up to them
+/// is worth its size.
+fn dense_degrees(pairs: &[Packed<'_>], products: u64) -> Option<Powers> {
     // A field whose bits together reach 2ᵏ holds an exponent of at least 2ᵏ.
     let mut least = 1u64;
     for (_, p) in pairs.iter().flat_map(|pair| [&pair.a, &pair.b]) {
         let union = p.union();
         let mut size = 1u64;
-        for v in 0..p.layout.variables() {
+        for v in p.layout.variables() {
             let exponents = u64::from(p.layout.get(&union, v));
             size = size.saturating_mul(1 + (exponents + 1).next_power_of_two() / 2);
         }
@@ -514,30 +519,29 @@ fn dense_radix(pairs: &[Packed<'_>], products: u64) -> Option<Vec<u64>> {
     }
     let mut degrees = Vec::new();
     for pair in pairs {
-        let (x, y) = (pair.a.1.degrees(), pair.b.1.degrees());
-        let at = |list: &[u32], i: usize| list.get(i).copied().unwrap_or(0);
-        let sum: Vec<u32> = (0..x.len().max(y.len())).map(|i| at(&x, i).saturating_add(at(&y, i))).collect();
-        degrees = max_degrees(&degrees, &sum);
+        degrees = max_degrees(&degrees, &sum_of_degrees(pair.a.1, pair.b.1));
     }
-    let radix: Vec<u64> = degrees.iter().map(|&d| u64::from(d) + 1).collect();
     let mut size = 1u64;
-    for r in &radix {
-        size = size.checked_mul(*r).filter(|&size| size <= DENSE_LIMIT && size <= products)?;
+    for (_, degree) in &degrees {
+        let radix = u64::from(*degree) + 1;
+        size = size.checked_mul(radix).filter(|&size| size <= DENSE_LIMIT && size <= products)?;
     }
-    Some(radix)
+    Some(degrees)
 }
 
 fn collect_in_array<const W: usize, A: Arithmetic>(
     pairs: &[Factors<'_, W, A>],
-    radix: &[u64],
+    degrees: &[(usize, u32)],
     product: &mut Poly,
     work: &Work,
 ) -> Result<(), PolyError> {
     let layout = product.layout.clone();
+    let radix = |degree: u32| u64::from(degree) + 1;
     let place = |monomial: &[u64; W]| {
-        radix.iter().enumerate().fold(0, |sum, (v, r)| sum * r + u64::from(layout.get(monomial, v))) as usize
+        let digit = |v: usize| u64::from(layout.get(monomial, v));
+        degrees.iter().fold(0, |sum, &(v, degree)| sum * radix(degree) + digit(v)) as usize
     };
-    let size: u64 = radix.iter().product();
+    let size: u64 = degrees.iter().map(|&(_, degree)| radix(degree)).product();
     let mut sums = vec![A::Sum::default(); size as usize];
     for factors in pairs {
         let right: Vec<usize> = factors.b.iter().map(place).collect();
@@ -554,9 +558,9 @@ fn collect_in_array<const W: usize, A: Arithmetic>(
         let coefficient = A::take(sum);
         if !coefficient.is_zero() {
             let mut rest = index as u64;
-            for (variable, r) in radix.iter().enumerate().rev() {
-                layout.set(&mut monomial, variable, (rest % r) as u32);
-                rest /= r;
+            for &(variable, degree) in degrees.iter().rev() {
+                layout.set(&mut monomial, variable, (rest % radix(degree)) as u32);
+                rest /= radix(degree);
             }
             product.exponents.extend_from_slice(&monomial);
             product.coefficients.push(coefficient);

@@ -32,6 +32,18 @@ impl Basis {
         poly.coefficients(variable).into_iter().map(|(e, c)| (e, self.poly_expression(pool, &c))).collect()
     }
 
+    /// Returns a polynomial as a sum of powers of one variable, each with its
+    /// whole coefficient.
+    pub fn collected(&self, pool: &mut Pool, poly: &Poly, variable: usize) -> Expr {
+        let mut terms = Vec::new();
+        for (exponent, coefficient) in self.coefficient_expressions(pool, poly, variable) {
+            let power = self.monomial(pool, &Integer::ONE, &[(variable, exponent)]);
+            let power = pool.product(&power);
+            terms.push(pool.mul(coefficient, power));
+        }
+        pool.sum(&terms)
+    }
+
     /// Splits off the content and the common powers of the terms.
     fn factors(&self, pool: &mut Pool, poly: &Poly) -> Vec<Expr> {
         if poly.is_zero() {
@@ -43,8 +55,8 @@ impl Basis {
         let mut factors = self.monomial(pool, &content, &common);
         if !rest.is_one() {
             let mut terms = Vec::with_capacity(rest.len());
-            for (exponents, coefficient) in rest.terms() {
-                let term = self.monomial(pool, coefficient, &exponents);
+            for (powers, coefficient) in rest.powers() {
+                let term = self.monomial(pool, coefficient, &powers);
                 terms.push(pool.product(&term));
             }
             factors.push(pool.sum(&terms));
@@ -52,11 +64,13 @@ impl Basis {
         factors
     }
 
-    fn monomial(&self, pool: &mut Pool, coefficient: &Integer, exponents: &[u32]) -> Vec<Expr> {
+    fn monomial(&self, pool: &mut Pool, coefficient: &Integer, powers: &[(usize, u32)]) -> Vec<Expr> {
         let mut factors = vec![pool.number(Rational::from(coefficient.to_ibig()))];
-        for (&meaning, &exponent) in self.variables.iter().zip(exponents).filter(|(_, e)| **e > 0) {
-            let exponent = pool.int(i64::from(exponent));
-            factors.push(pool.pow(meaning, exponent));
+        for &(variable, exponent) in powers {
+            if let Some(meaning) = self.meaning(variable) {
+                let exponent = pool.int(i64::from(exponent));
+                factors.push(pool.pow(meaning, exponent));
+            }
         }
         factors
     }

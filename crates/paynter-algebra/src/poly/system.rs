@@ -292,7 +292,7 @@ impl Matrix {
     /// variables polynomials stay short whatever is done, and elimination
     /// wins early; in many it makes far larger ones than the minors are.
     fn minor_limit(&self) -> usize {
-        let variables = self.minor_degrees().iter().filter(|d| **d > 0).count().clamp(1, 10);
+        let variables = self.minor_degrees().len().clamp(1, 10);
         let few = self.rows().saturating_mul(8 << (2 * (variables - 1)));
         few.min(MOST_MINORS.max(16 * self.rows()))
     }
