@@ -160,3 +160,17 @@ fn every_example_is_sound_and_laid_out() {
         assert_eq!(laid_out.text, example.text, "{} is not laid out", example.name);
     }
 }
+
+#[test]
+fn lists_in_the_handbook_are_complete() {
+    let gallery = std::fs::read_to_string(handbook().join("examples.md")).unwrap();
+    for example in examples::all() {
+        assert!(gallery.contains(&format!("`{}`", example.name)), "examples.md lacks {}", example.name);
+    }
+    let index = std::fs::read_to_string(handbook().join("diagnostics.md")).unwrap();
+    for code in code::ALL {
+        let severity = format!("{:?}", code.severity()).to_lowercase();
+        let row = format!("| [{0}](diagnostics/{0}.md) | {severity} | {1} |", code.id(), code.title());
+        assert!(index.contains(&row), "diagnostics.md lacks {row}");
+    }
+}
