@@ -99,7 +99,7 @@ impl Parser<'_> {
             SyntaxKind::Number if normalised(self.next_text()) == "1" => self.bump(),
             SyntaxKind::Number => {
                 return self
-                    .unexpected("a unit", "a unit has no factor but 1; put the number into the value");
+                    .unexpected("a unit", "a unit has no factor but 1, put the number into the value; after an index comes a point, `c[2].m`");
             }
             SyntaxKind::LParen => {
                 self.open(SyntaxKind::Paren);
