@@ -112,6 +112,7 @@ codes! {
     BAD_OVERRIDE = "BG0507" Error "causality by hand that cannot be", "remove the override or change it";
     SINGULAR_STRUCTURE = "BG0508" Error "structurally singular", "the named elements leave a variable undetermined or determine one twice";
     SWITCH_SERIES_INERTIA = "BG0509" Error "an open switch would stop an inertia at once", "give the switch a small `Goff`, so that flow can decay";
+    NO_CAUSAL_PATH = "BG0510" Error "no causal path", "name two elements that a causal path joins, or look at `paynter causality`";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";
@@ -120,6 +121,8 @@ codes! {
     UNKNOWN_CODE = "BG0905" Error "no such diagnostic code", "codes look like BG0401";
     BAD_SET = "BG0906" Error "bad `--set`", "write `--set NAME=VALUE` with a parameter or an input of the model";
     BAD_COMMAND_LINE = "BG0907" Error "wrong command line", "see `paynter help` for the commands and their options";
+    BAD_LAYOUT_FILE = "BG0908" Error "bad layout file", "write `{\"NAME\": [x, y], …}`, or delete the file: `--layout` writes it anew";
+    UNKNOWN_POSITION = "BG0909" Warning "a layout file places what the model does not have", "delete the name from the layout file, or keep it: it is ignored";
 }
 
 #[cfg(test)]

@@ -78,6 +78,8 @@ pub enum Command {
         /// The model file, or `-` for standard input
         file: PathBuf,
     },
+    /// Draw the bond graph, or its signal-flow graph, as SVG or PNG
+    Draw(DrawArgs),
     /// List the built-in examples, print one, or write them as files
     Examples {
         /// The example; all of them where left out
@@ -99,6 +101,78 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// What `draw` draws, and how.
+#[derive(Debug, Args)]
+pub struct DrawArgs {
+    /// The model file, or `-` for standard input
+    pub file: PathBuf,
+    /// Write to this file, `.svg` or `.png`, instead of printing SVG
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Keep the positions in this JSON file; it is written where it does not exist
+    #[arg(long, value_name = "FILE", conflicts_with = "sfg")]
+    pub layout: Option<PathBuf>,
+    /// Highlight a causal path between two elements
+    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with = "sfg")]
+    pub path: Option<Vec<String>>,
+    /// Highlight the closed causal paths without a state
+    #[arg(long, conflicts_with = "sfg")]
+    pub loops: bool,
+    /// Draw the signal-flow graph (block diagram) of the causal bond graph
+    #[arg(long)]
+    pub sfg: bool,
+    /// Number the bonds
+    #[arg(long)]
+    pub numbers: bool,
+    /// Write effort and flow on every bond
+    #[arg(long)]
+    pub variables: bool,
+    /// Leave the values out
+    #[arg(long)]
+    pub no_values: bool,
+    /// Junctions as `p` and `s` instead of `0` and `1`
+    #[arg(long)]
+    pub letters: bool,
+    /// Draw boxes round submodels
+    #[arg(long)]
+    pub boxes: bool,
+    /// Fold submodels nested this deep to single boxes (0: the outermost; large models fold by themselves)
+    #[arg(long, value_name = "DEPTH", conflicts_with = "unfold")]
+    pub fold: Option<usize>,
+    /// Fold nothing, however large the model is
+    #[arg(long)]
+    pub unfold: bool,
+    /// The colours
+    #[arg(long, value_name = "THEME", default_value = "light")]
+    pub theme: ThemeName,
+    /// Leave the paper transparent
+    #[arg(long)]
+    pub transparent: bool,
+    /// Put the font into the SVG file, so that it looks the same everywhere
+    #[arg(long)]
+    pub embed_font: bool,
+    /// Magnify the picture; PNG files have two pixels a unit at scale 1
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
+    pub scale: f64,
+}
+
+/// The colours of a drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ThemeName {
+    /// Dark ink on light paper.
+    Light,
+    /// Light ink on dark paper.
+    Dark,
+}
+
+/// Reads a magnification.
+fn scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.01..=100.0).contains(&value) => Ok(value),
+        _ => Err("write a number between 0.01 and 100".to_owned()),
+    }
 }
 
 /// Reads `NAME=VALUE`.

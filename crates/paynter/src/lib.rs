@@ -2,6 +2,7 @@
 //! command line, Python and the browser call this crate only.
 
 mod cascade;
+mod drawing;
 mod explain;
 mod format;
 mod model;
@@ -22,4 +23,4 @@ pub use paynter_base::{
     SourceMap, Span, Ticket, World, WorldError, closest, code, resolve_path,
 };
 pub use paynter_language::MAX_FILE_SIZE;
-pub use paynter_view::json;
+pub use paynter_view::{draw, json};

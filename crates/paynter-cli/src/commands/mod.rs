@@ -3,6 +3,7 @@
 mod causality;
 mod check;
 mod completions;
+mod draw;
 mod examples;
 mod explain;
 mod fmt;
@@ -16,6 +17,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Check { file } => check::run(file, global),
         Command::Fmt { files, check } => fmt::run(files, *check, global),
         Command::Causality { file } => causality::run(file, global),
+        Command::Draw(arguments) => draw::run(arguments, global),
         Command::Examples { name, write, force } => {
             examples::run(name.as_deref(), write.as_deref(), *force, global)
         }

@@ -1,7 +1,7 @@
 //! Boxes drawn round the members of a submodel: a rectangle where it holds no
 //! stranger, otherwise an outline with right angles that follows the members.
 
-use super::diagram::Diagram;
+use super::diagram::{Diagram, Group};
 use super::font::text_width;
 use super::geometry::{Point, Rect};
 use super::index::Obstacles;
@@ -27,7 +27,8 @@ pub fn groups(diagram: &Diagram, drawing: &Drawing, obstacles: &mut Obstacles) -
                 !inside && (node.main.overlaps(all) || node.aside.is_some_and(|aside| aside.overlaps(all)))
             });
             let outline = if strangers { outline(&boxes) } else { corners(all) };
-            let name = format!("{} : {}", diagram.groups[group].name, diagram.groups[group].model);
+            let Group { name, model, .. } = &diagram.groups[group];
+            let name = if model.is_empty() { name.clone() } else { format!("{name} : {model}") };
             let label = name_place(&name, all, &outline, obstacles);
             obstacles.add_box(label, usize::MAX);
             Some(DrawnGroup { name, outline, label })

@@ -112,9 +112,14 @@ pub fn sign(node: &Node, options: &DrawOptions) -> String {
     if node.modulated { format!("M{plain}") } else { plain.to_owned() }
 }
 
-/// The name with the number of a field's ports (`cell[2]`).
-fn name(node: &Node) -> String {
-    if node.field > 0 { format!("{}[{}]", node.name, node.field) } else { node.name.clone() }
+/// The name with the number of a field's ports (`cell[2]`), without its
+/// submodel where that is boxed.
+fn name(node: &Node, options: &DrawOptions) -> String {
+    let name = match node.name.rsplit_once('.') {
+        Some((_, last)) if options.boxes && node.group.is_some() => last,
+        _ => &node.name,
+    };
+    if node.field > 0 { format!("{name}[{}]", node.field) } else { name.to_owned() }
 }
 
 /// The value after its sign of equality, cut where it is long.
@@ -150,6 +155,7 @@ fn centred_sign(text: &str, pad: f64) -> Label {
 fn boxed(node: &Node, options: &DrawOptions) -> Label {
     let mut lines = vec![(node.name.clone(), true)];
     match (&node.value, node.kind) {
+        (Some(model), NodeKind::Submodel) if model.is_empty() => {}
         (Some(model), NodeKind::Submodel) => lines.push((format!(": {model}"), false)),
         _ => lines.extend(value(node, options).map(|value| (value, false))),
     }
@@ -172,7 +178,7 @@ fn boxed(node: &Node, options: &DrawOptions) -> Label {
 /// A sign in the line of its bonds, with the name and value beside it.
 fn beside(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
     let mut label = centred_sign(&sign(node, options), PAD);
-    let text = name(node);
+    let text = name(node, options);
     let mut lines = match value(node, options) {
         Some(value) if text_width(&text, SMALL) + text_width(&value, SMALL) > LONGEST_LINE * 0.7 => {
             vec![text, value]
@@ -224,7 +230,7 @@ fn beside(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
 /// A one-port: sign, name and value in one line (`R:winding = Ra`).
 fn inline(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
     let sign = sign(node, options);
-    let name = if node.name.is_empty() { String::new() } else { format!(":{}", name(node)) };
+    let name = if node.name.is_empty() { String::new() } else { format!(":{}", name(node, options)) };
     // A detector's sign stands in a capsule, which needs room.
     let capsule = if matches!(node.kind, NodeKind::De | NodeKind::Df) { CAPSULE } else { 0.0 };
     let (sign_width, name_width) = (text_width(&sign, SIZE) + 2.0 * capsule, text_width(&name, SIZE));
@@ -247,22 +253,20 @@ fn inline(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
     } else {
         -sign_width / 2.0
     };
+    // The lines of a label at the left of its bond end at the bond.
+    let from_right = east && !west && !contact.slanted;
+    let indent = if broken && from_right { width - sign_width - name_width } else { 0.0 };
     let mut runs = vec![
-        Run { text: sign, at: Point::new(start + capsule, 0.0), size: SIZE, sign: true },
-        Run { text: name, at: Point::new(start + sign_width, 0.0), size: SIZE, sign: false },
+        Run { text: sign, at: Point::new(start + indent + capsule, 0.0), size: SIZE, sign: true },
+        Run { text: name, at: Point::new(start + indent + sign_width, 0.0), size: SIZE, sign: false },
     ];
     if let Some(text) = value {
-        let at = if broken {
-            Point::new(start + width - value_width.max(width.min(value_width)), LINE)
-        } else {
-            Point::new(start + sign_width + name_width + gap, 0.0)
+        let at = match (broken, from_right) {
+            (false, _) => Point::new(start + sign_width + name_width + gap, 0.0),
+            (true, false) => Point::new(start, LINE),
+            (true, true) => Point::new(start + width - value_width, LINE),
         };
-        runs.push(Run {
-            text,
-            at: Point::new(if broken { start } else { at.x }, at.y),
-            size: SIZE,
-            sign: false,
-        });
+        runs.push(Run { text, at, size: SIZE, sign: false });
     }
     runs.retain(|run| !run.text.is_empty());
     let bottom = LINE / 2.0 + if broken { LINE } else { 0.0 };

@@ -5,6 +5,7 @@
 //! flows stand below or at the right of a bond, efforts above or at the left;
 //! the causal stroke stands at the end where effort enters the element.
 
+mod blocks;
 mod diagram;
 mod fold;
 mod font;
@@ -13,17 +14,21 @@ mod hull;
 mod index;
 mod label;
 mod layout;
+mod model;
+mod paths;
 mod png;
 mod positions;
 mod route;
 mod scene;
 mod svg;
 
+pub use blocks::{Block, BlockDiagram, BlockDrawing, BlockKind, Wire, blocks_svg, draw_blocks};
 pub use diagram::{Bond, Diagram, Group, Node, NodeKind, NodeStyle, SignalArrow, Stroke};
 pub use fold::Fold;
 pub use font::{FAMILY, FONT, text_width};
 pub use geometry::{Point, Rect, segments_cross};
 pub use label::Run;
+pub use paths::causal_path;
 pub use png::{PngError, png};
 pub use positions::Positions;
 pub use scene::{Drawing, DrawnBond, DrawnGroup, DrawnNode, DrawnSignal, flow_side};

@@ -54,10 +54,9 @@ impl Positions {
         self.places.is_empty()
     }
 
-    /// The names that stand for nothing in a diagram.
-    pub fn unknown(&self, diagram: &Diagram) -> Vec<String> {
-        let known: std::collections::BTreeSet<&str> =
-            diagram.nodes.iter().map(|node| node.name.as_str()).collect();
+    /// The names that are none of those given.
+    pub fn unknown(&self, names: &[&str]) -> Vec<String> {
+        let known: std::collections::BTreeSet<&str> = names.iter().copied().collect();
         self.places.keys().filter(|name| !known.contains(name.as_str())).cloned().collect()
     }
 

@@ -6,7 +6,7 @@
 
 use super::geometry::{Point, Rect};
 use super::index::Obstacles;
-use super::label::Side;
+use super::label::{LINE, Side};
 use super::scene::DrawnNode;
 
 /// How far a way leaves its box before it may turn.
@@ -85,19 +85,29 @@ fn across(a: &DrawnNode, b: &DrawnNode) -> Vec<Vec<Point>> {
 
 /// The point on a side of a node's box where a way may start.
 fn door_of(node: &DrawnNode, side: Side, fraction: f64) -> Point {
-    let rect = hull(node);
+    let rect = node.main;
     let at = |low: f64, high: f64| low + (high - low) * fraction;
-    // In the middle, right above the node's own point.
+    // In the middle, right above the node's own point; a label of two lines is entered between them.
+    let tall = rect.height() > 1.5 * LINE;
     let (x, y) = if fraction == 0.5 {
-        (node.at.x, node.at.y)
+        (node.at.x, if tall { rect.centre().y } else { node.at.y })
     } else {
         (at(rect.left, rect.right), at(rect.top, rect.bottom))
     };
+    // The text beside a sign may stand in the way: then the door is at its far edge.
+    let beyond = |inner: f64, outer: fn(Rect) -> f64, blocks: fn(Rect, Point) -> bool| match node.aside {
+        Some(aside) if blocks(aside, Point::new(x, y)) => outer(aside),
+        _ => inner,
+    };
     match side {
-        Side::North => Point::new(x, rect.top),
-        Side::South => Point::new(x, rect.bottom),
-        Side::West => Point::new(rect.left, y),
-        Side::East => Point::new(rect.right, y),
+        Side::North => Point::new(x, beyond(rect.top, |r| r.top, |r, p| r.left < p.x && p.x < r.right && r.top < p.y)),
+        Side::South => {
+            Point::new(x, beyond(rect.bottom, |r| r.bottom, |r, p| r.left < p.x && p.x < r.right && r.bottom > p.y))
+        }
+        Side::West => Point::new(beyond(rect.left, |r| r.left, |r, p| r.top < p.y && p.y < r.bottom && r.left < p.x), y),
+        Side::East => {
+            Point::new(beyond(rect.right, |r| r.right, |r, p| r.top < p.y && p.y < r.bottom && r.right > p.x), y)
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod causality;
 mod check;
 mod completions;
 mod diagnostic;
+mod draw;
 mod examples;
 mod explain;
 mod failure;
@@ -14,6 +15,7 @@ mod naming;
 pub use causality::{Bond, Causality, Storage, StorageCausality};
 pub use check::{Check, Summary};
 pub use completions::Completions;
+pub use draw::Draw;
 pub use diagnostic::{Diagnostic, Severity};
 pub use examples::{Example, ExampleEntry, Examples, Written};
 pub use explain::{Code, Codes, Explanation};
@@ -29,6 +31,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("causality", schema::<Causality>()),
         ("check", schema::<Check>()),
         ("completions", schema::<Completions>()),
+        ("draw", schema::<Draw>()),
         ("example", schema::<Example>()),
         ("examples", schema::<Examples>()),
         ("examples-written", schema::<Written>()),

@@ -2,6 +2,10 @@
 //! statement a line, `KIND name = value` or `a -> b, c`; `->|` puts the causal
 //! stroke at the head, `|->` at the tail.
 
+#![allow(dead_code, clippy::expect_used, clippy::panic)]
+
+pub mod checks;
+
 use paynter_view::draw::{Bond, Diagram, Group, Node, NodeKind, SignalArrow, Stroke};
 
 /// Reads the short notation.

@@ -1,0 +1,187 @@
+//! `paynter draw`: the picture of a model.
+
+use crate::answer::{Answer, Exit, output};
+use crate::args::{DrawArgs, Global, ThemeName};
+use crate::{input, replace};
+use paynter::draw::{
+    self, DrawOptions, Fold, Positions, SvgStyle, Theme, blocks_svg, draw_at, draw_blocks, svg,
+};
+use paynter::json::{self, Draw};
+use paynter::{Diagnostic, Diagnostics, MAX_FILE_SIZE, Model, code};
+use std::path::Path;
+
+/// Pixels of a PNG for each unit of the drawing.
+const DENSITY: f64 = 2.0;
+
+/// Draws a model, with errors as far as it is known.
+pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
+    if let Some(diagnostic) = arguments.output.as_deref().and_then(unknown_format) {
+        return Answer::refusal(global, diagnostic, Exit::Usage);
+    }
+    let mut model = match input::load(&arguments.file, global) {
+        Ok(model) => model,
+        Err(answer) => return answer,
+    };
+    let mut said = Diagnostics::new();
+    let Some(picture) = picture(&model, arguments, &mut said) else {
+        model.diagnostics.extend(said);
+        return Answer::failure(global, model.diagnostics, model.sources, Exit::Wrong);
+    };
+    if let Some(file) = &arguments.output
+        && let Err(diagnostic) = write(&picture.svg, file)
+    {
+        said.push(diagnostic);
+    }
+    model.diagnostics.extend(said);
+    let document = Draw {
+        ok: !model.diagnostics.has_errors(),
+        model: picture.title,
+        file: arguments.output.as_ref().map(|file| file.display().to_string()),
+        svg: arguments.output.is_none().then_some(picture.svg),
+        width: picture.width,
+        height: picture.height,
+        diagnostics: json::Diagnostic::list(&model.diagnostics, &model.sources),
+    };
+    Answer {
+        output: output(global, &document, |document| document.svg.clone().unwrap_or_default()),
+        exit: Exit::of(&model.diagnostics),
+        diagnostics: model.diagnostics,
+        sources: model.sources,
+    }
+}
+
+struct Picture {
+    title: String,
+    svg: String,
+    width: f64,
+    height: f64,
+}
+
+/// Draws what is asked for; nothing where too little is known.
+fn picture(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Option<Picture> {
+    let style = SvgStyle {
+        theme: match arguments.theme {
+            ThemeName::Light => Theme::Light,
+            ThemeName::Dark => Theme::Dark,
+        },
+        transparent: arguments.transparent,
+        embed_font: arguments.embed_font,
+        scale: arguments.scale,
+    };
+    if arguments.sfg {
+        let drawing = draw_blocks(&model.block_diagram()?);
+        return Some(Picture {
+            svg: blocks_svg(&drawing, &style),
+            width: drawing.frame.width(),
+            height: drawing.frame.height(),
+            title: drawing.title,
+        });
+    }
+    let mut diagram = model.diagram()?;
+    if let Some([from, to]) = arguments.path.as_deref()
+        && let Err(diagnostic) = model.highlight_path(&mut diagram, from, to)
+    {
+        said.push(diagnostic);
+    }
+    if arguments.loops {
+        model.highlight_loops(&mut diagram);
+    }
+    let options = DrawOptions {
+        letters: arguments.letters,
+        values: !arguments.no_values,
+        numbers: arguments.numbers,
+        variables: arguments.variables,
+        boxes: arguments.boxes,
+        fold: match (arguments.fold, arguments.unfold) {
+            (_, true) => Fold::Never,
+            (Some(depth), _) => Fold::Depth(depth),
+            (None, _) => Fold::Automatic,
+        },
+    };
+    let positions = match &arguments.layout {
+        Some(file) => read_layout(file).unwrap_or_else(|diagnostic| {
+            said.push(diagnostic);
+            None
+        }),
+        None => None,
+    };
+    let drawing = draw_at(&diagram, &options, positions.as_ref().unwrap_or(&Positions::default()));
+    if let Some(file) = &arguments.layout {
+        match positions {
+            Some(positions) => {
+                let known: Vec<&str> = drawing.nodes.iter().map(|node| node.name.as_str()).collect();
+                let shown = file.display();
+                for name in positions.unknown(&known) {
+                    let message = format!("`{shown}` places `{name}`, which is not in the drawing");
+                    said.push(Diagnostic::new(code::UNKNOWN_POSITION, message));
+                }
+            }
+            None if !file.exists() => {
+                if let Err(error) = replace::create(file, Positions::of(&drawing).to_json()) {
+                    said.push(unwritable(file, &error.to_string()));
+                }
+            }
+            None => {}
+        }
+    }
+    Some(Picture {
+        svg: svg(&drawing, &style),
+        width: drawing.frame.width(),
+        height: drawing.frame.height(),
+        title: drawing.title,
+    })
+}
+
+/// Reads a layout file; none where there is no such file yet.
+fn read_layout(file: &Path) -> Result<Option<Positions>, Diagnostic> {
+    let shown = file.display();
+    let unreadable = |reason: &str| {
+        Diagnostic::new(code::FILE_UNREADABLE, format!("the layout file `{shown}` cannot be read: {reason}"))
+    };
+    match std::fs::metadata(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(&error.to_string())),
+        Ok(metadata) if !metadata.is_file() => return Err(unreadable("it is no regular file")),
+        Ok(metadata) if metadata.len() > MAX_FILE_SIZE => return Err(unreadable("it is too large")),
+        Ok(_) => {}
+    }
+    let text = std::fs::read_to_string(file).map_err(|error| unreadable(&error.to_string()))?;
+    Positions::parse(&text).map(Some).map_err(|reason| {
+        Diagnostic::new(code::BAD_LAYOUT_FILE, format!("the layout file `{shown}` is no list of positions: {reason}"))
+    })
+}
+
+/// Refuses a target whose kind of picture is not known.
+fn unknown_format(file: &Path) -> Option<Diagnostic> {
+    match extension(file).as_str() {
+        "svg" | "png" => None,
+        _ => {
+            let message = format!("`{}` is neither `.svg` nor `.png`", file.display());
+            Some(Diagnostic::new(code::BAD_COMMAND_LINE, message).help("name the picture `NAME.svg` or `NAME.png`"))
+        }
+    }
+}
+
+fn extension(file: &Path) -> String {
+    file.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// Writes the picture in the format its name asks for.
+fn write(svg: &str, file: &Path) -> Result<(), Diagnostic> {
+    if file.is_dir() {
+        return Err(unwritable(file, "it is a folder"));
+    }
+    let result = if extension(file) == "png" {
+        let bytes = draw::png(svg, DENSITY).map_err(|error| {
+            unwritable(file, &error.to_string()).help("draw smaller with `--scale 0.5`, fold submodels with `--fold 0`, or write SVG")
+        })?;
+        replace::create(file, bytes)
+    } else {
+        replace::create(file, svg)
+    };
+    result.map_err(|error| unwritable(file, &error.to_string()))
+}
+
+fn unwritable(file: &Path, reason: &str) -> Diagnostic {
+    Diagnostic::new(code::FILE_UNWRITABLE, format!("`{}` cannot be written: {reason}", file.display()))
+}

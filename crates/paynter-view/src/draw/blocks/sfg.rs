@@ -1,0 +1,234 @@
+//! The block diagram of a causal bond graph. Every effort and flow is computed
+//! by one block; a junction's common variable only branches, the other one is
+//! a sum.
+
+use super::{Block, BlockDiagram, BlockKind, Wire};
+use crate::draw::model;
+use paynter_algebra::Pool;
+use paynter_base::SourceMap;
+use paynter_graph::{BondGraph, Causality, Element, ElementId, Kind, Law, Variable};
+
+/// What a signal (an effort or flow of a bond) is computed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// Nothing: it is zero, by a detector.
+    Zero,
+    /// The same as another signal.
+    Same(usize),
+    /// The output of a block.
+    Block(usize),
+}
+
+impl BlockDiagram {
+    /// Makes the signal-flow graph of a causal bond graph.
+    pub fn from_graph(pool: &Pool, graph: &BondGraph, causality: &Causality, sources: &SourceMap) -> BlockDiagram {
+        let mut builder = Builder {
+            pool,
+            graph,
+            causality,
+            sources,
+            diagram: BlockDiagram { title: graph.name.clone(), ..BlockDiagram::default() },
+            origin: vec![Origin::Zero; 2 * graph.bonds.len()],
+            readers: Vec::new(),
+        };
+        for id in graph.element_ids() {
+            builder.element(id);
+        }
+        builder.outputs();
+        builder.finish()
+    }
+}
+
+struct Builder<'a> {
+    pool: &'a Pool,
+    graph: &'a BondGraph,
+    causality: &'a Causality,
+    sources: &'a SourceMap,
+    diagram: BlockDiagram,
+    /// By signal: a bond's effort is 2b, its flow 2b + 1.
+    origin: Vec<Origin>,
+    /// Signal, block that reads it, whether it is taken away.
+    readers: Vec<(usize, usize, bool)>,
+}
+
+impl Builder<'_> {
+    /// The signal of a port: effort or flow of its bond.
+    fn signal(&self, id: ElementId, port: usize, effort: bool) -> usize {
+        2 * self.graph.element(id).ports[port].bond.index() + usize::from(!effort)
+    }
+
+    fn effort_in(&self, id: ElementId, port: usize) -> bool {
+        self.causality.effort_in(self.graph, id, port)
+    }
+
+    /// The signal that enters at a port, and the one that leaves.
+    fn arriving(&self, id: ElementId, port: usize) -> usize {
+        self.signal(id, port, self.effort_in(id, port))
+    }
+
+    fn leaving(&self, id: ElementId, port: usize) -> usize {
+        self.signal(id, port, !self.effort_in(id, port))
+    }
+
+    fn block(&mut self, kind: BlockKind, text: impl Into<String>, note: &str) -> usize {
+        self.diagram.blocks.push(Block { kind, text: text.into(), note: note.to_owned() });
+        self.diagram.blocks.len() - 1
+    }
+
+    /// A block with inputs whose output is a signal.
+    fn function(&mut self, text: String, note: &str, inputs: &[usize], output: usize) {
+        let block = self.block(BlockKind::Function, text, note);
+        self.readers.extend(inputs.iter().map(|&signal| (signal, block, false)));
+        self.origin[output] = Origin::Block(block);
+    }
+
+    fn element(&mut self, id: ElementId) {
+        let element = self.graph.element(id);
+        match element.kind {
+            Kind::Zero | Kind::One => self.junction(id),
+            Kind::Se | Kind::Sf if element.ports.len() == 1 => {
+                let text = model::value(self.pool, element, self.sources).unwrap_or_else(|| element.name.clone());
+                let block = self.block(BlockKind::Input, text, &element.name);
+                let output = self.leaving(id, 0);
+                self.origin[output] = Origin::Block(block);
+            }
+            Kind::De | Kind::Df if element.ports.len() == 1 => {
+                let block = self.block(BlockKind::Output, element.name.clone(), &element.name);
+                self.readers.push((self.arriving(id, 0), block, false));
+            }
+            Kind::Tf | Kind::Gy if element.ports.len() == 2 => self.two_port(id),
+            _ if element.ports.len() == 1 => {
+                let text = self.one_port(id, element);
+                self.function(text, &element.name, &[self.arriving(id, 0)], self.leaving(id, 0));
+            }
+            _ => {
+                let inputs: Vec<usize> =
+                    (0..element.ports.len()).map(|port| self.arriving(id, port)).collect();
+                for port in 0..element.ports.len() {
+                    let text = format!("{}.{}", element.name, port + 1);
+                    self.function(text, &element.name, &inputs, self.leaving(id, port));
+                }
+            }
+        }
+    }
+
+    /// The gain of a one-port, with its integration or differentiation.
+    fn one_port(&self, id: ElementId, element: &Element) -> String {
+        let Some(value) = model::value(self.pool, element, self.sources).filter(|_| matches!(element.law, Law::Value(_)))
+        else {
+            return format!("{}:{}", element.kind.word(), element.name);
+        };
+        let effort_in = self.effort_in(id, 0);
+        let gain = match (element.kind, effort_in) {
+            (Kind::R, true) => format!("1/{}", factor(&value)),
+            (Kind::R, false) => value,
+            (Kind::I, true) | (Kind::C, false) => format!("1/({} s)", factor(&value)),
+            (Kind::I, false) | (Kind::C, true) => format!("{} s", factor(&value)),
+            _ => return format!("{}:{}", element.kind.word(), element.name),
+        };
+        // Inside a law flow counts into the element.
+        if element.ports[0].into { gain } else { format!("−{}", factor(&gain)) }
+    }
+
+    fn two_port(&mut self, id: ElementId) {
+        let element = self.graph.element(id);
+        let value = model::value(self.pool, element, self.sources).unwrap_or_else(|| element.name.clone());
+        // f1 counts into port 1, f2 out of port 2.
+        let turned = [!element.ports[0].into, element.ports[1].into];
+        let inverse = format!("1/{}", factor(&value));
+        for port in 0..2 {
+            let other = 1 - port;
+            let effort_out = !self.effort_in(id, port);
+            let multiplies = match element.kind {
+                // e1 = m e2, f2 = m f1.
+                Kind::Tf => effort_out == (port == 0),
+                // e1 = r f2, e2 = r f1.
+                _ => effort_out,
+            };
+            let flows = if element.kind == Kind::Gy {
+                turned[if effort_out { other } else { port }]
+            } else {
+                !effort_out && (turned[0] != turned[1])
+            };
+            let gain = if multiplies { value.clone() } else { inverse.clone() };
+            let text = if flows { format!("−{}", factor(&gain)) } else { gain };
+            let input = self.arriving(id, other);
+            self.function(text, &element.name, &[input], self.leaving(id, port));
+        }
+    }
+
+    fn junction(&mut self, id: ElementId) {
+        let element = self.graph.element(id);
+        let common_is_effort = element.kind == Kind::Zero;
+        // The one bond that brings the common variable.
+        let Some(strong) =
+            (0..element.ports.len()).find(|&port| self.effort_in(id, port) == common_is_effort)
+        else {
+            return;
+        };
+        let common = self.arriving(id, strong);
+        let others: Vec<usize> = (0..element.ports.len()).filter(|&port| port != strong).collect();
+        for &port in &others {
+            let output = self.leaving(id, port);
+            self.origin[output] = Origin::Same(common);
+        }
+        let sum = self.leaving(id, strong);
+        let negative = |port: usize| element.ports[port].into == element.ports[strong].into;
+        match others[..] {
+            [only] if !negative(only) => self.origin[sum] = Origin::Same(self.arriving(id, only)),
+            _ => {
+                let block = self.block(BlockKind::Sum, "", &element.name);
+                let readings: Vec<_> =
+                    others.iter().map(|&port| (self.arriving(id, port), block, negative(port))).collect();
+                self.readers.extend(readings);
+                self.origin[sum] = Origin::Block(block);
+            }
+        }
+    }
+
+    /// The model's outputs: those that are a single variable read it directly.
+    fn outputs(&mut self) {
+        for output in &self.graph.outputs {
+            let mut signals: Vec<usize> = self
+                .pool
+                .symbols(output.value)
+                .into_iter()
+                .filter_map(|symbol| match self.graph.variables.meaning(symbol)? {
+                    Variable::Effort(bond) => Some(2 * bond.index()),
+                    Variable::Flow(bond) => Some(2 * bond.index() + 1),
+                    _ => None,
+                })
+                .collect();
+            signals.sort_unstable();
+            signals.dedup();
+            if !signals.is_empty() {
+                let block = self.block(BlockKind::Output, output.name.clone(), &output.name);
+                self.readers.extend(signals.into_iter().map(|signal| (signal, block, false)));
+            }
+        }
+    }
+
+    fn finish(mut self) -> BlockDiagram {
+        for &(signal, to, negative) in &self.readers {
+            let mut at = signal;
+            // Each step leads to another signal; more steps than signals would be a circle.
+            for _ in 0..self.origin.len() {
+                match self.origin[at] {
+                    Origin::Same(next) => at = next,
+                    Origin::Zero => break,
+                    Origin::Block(from) => {
+                        self.diagram.wires.push(Wire { from, to, negative });
+                        break;
+                    }
+                }
+            }
+        }
+        self.diagram
+    }
+}
+
+/// A formula as a factor: in parentheses where it is a sum, a product or a quotient.
+fn factor(formula: &str) -> String {
+    let plain = formula.chars().all(|character| character.is_alphanumeric() || "_.[]".contains(character));
+    if plain { formula.to_owned() } else { format!("({formula})") }
+}

@@ -1,0 +1,294 @@
+//! The diagram of a model: elements with their values as written, strokes
+//! where causality is known, signals as arrows, what errors name marked.
+
+use super::diagram::{Bond, Diagram, Group, Node, NodeKind, NodeStyle, SignalArrow, Stroke};
+use paynter_algebra::{Expr, Pool};
+use paynter_base::{Diagnostics, SourceMap, Span};
+use paynter_graph::{BondGraph, BondId, Causality, Element, ElementId, Kind, Law, Variable, is_junction};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Longer expressions are left to the tooltip.
+const SHORT: usize = 40;
+
+impl Diagram {
+    /// Makes the diagram of a model as far as it is known. Values are taken
+    /// from the sources; elements that errors point at are marked.
+    pub fn from_graph(
+        pool: &Pool,
+        graph: &BondGraph,
+        causality: Option<&Causality>,
+        sources: &SourceMap,
+        diagnostics: &Diagnostics,
+    ) -> Diagram {
+        let mut diagram = Diagram { title: graph.name.clone(), ..Diagram::default() };
+        let mut groups = BTreeMap::new();
+        let bad = bad_elements(graph, diagnostics);
+        for (index, element) in graph.elements.iter().enumerate() {
+            let mut node = Node::new(node_kind(element.kind), element.name.clone());
+            node.value = value(pool, element, sources);
+            node.field = match element.kind {
+                Kind::R | Kind::C | Kind::I if element.ports.len() > 1 => element.ports.len(),
+                _ => 0,
+            };
+            node.group = group_of(&element.name, &mut diagram.groups, &mut groups);
+            node.note = Some(describe(element));
+            if bad.contains(&ElementId(index as u32)) {
+                node.style = NodeStyle::Bad;
+            }
+            diagram.nodes.push(node);
+        }
+        for (index, bond) in graph.bonds.iter().enumerate() {
+            let stroke = match causality.and_then(|causality| causality.strokes.get(index)) {
+                None => Stroke::None,
+                Some(decision) if decision.effort_to => Stroke::AtTo,
+                Some(_) => Stroke::AtFrom,
+            };
+            let port = |end: paynter_graph::End| {
+                let element = graph.element(end.element);
+                (!is_junction(element.kind) && element.ports.len() > 1).then_some(end.port as usize + 1)
+            };
+            diagram.bonds.push(Bond {
+                stroke,
+                from_port: port(bond.from),
+                to_port: port(bond.to),
+                ..Bond::new(bond.from.element.index(), bond.to.element.index(), index + 1)
+            });
+        }
+        Signals { pool, graph, sources, diagram: &mut diagram, block_of: BTreeMap::new(), open: Vec::new() }
+            .add();
+        diagram
+    }
+}
+
+fn node_kind(kind: Kind) -> NodeKind {
+    match kind {
+        Kind::Se => NodeKind::Se,
+        Kind::Sf => NodeKind::Sf,
+        Kind::R => NodeKind::R,
+        Kind::C => NodeKind::C,
+        Kind::I => NodeKind::I,
+        Kind::Tf => NodeKind::Tf,
+        Kind::Gy => NodeKind::Gy,
+        Kind::Zero => NodeKind::Zero,
+        Kind::One => NodeKind::One,
+        Kind::De => NodeKind::De,
+        Kind::Df => NodeKind::Df,
+        Kind::Sw => NodeKind::Sw,
+        Kind::Rs => NodeKind::Rs,
+    }
+}
+
+/// What the tooltip adds to name and value.
+fn describe(element: &Element) -> String {
+    match element.kind {
+        Kind::Se => "effort source",
+        Kind::Sf => "flow source",
+        Kind::R => "resistor",
+        Kind::C => "capacitor",
+        Kind::I => "inertia",
+        Kind::Tf => "transformer",
+        Kind::Gy => "gyrator",
+        Kind::Zero => "0-junction: common effort",
+        Kind::One => "1-junction: common flow",
+        Kind::De => "effort detector",
+        Kind::Df => "flow detector",
+        Kind::Sw => "switch",
+        Kind::Rs => "resistor that delivers its heat at port 2",
+    }
+    .to_owned()
+}
+
+/// The value of an element: as written, else as the algebra prints it.
+pub(super) fn value(pool: &Pool, element: &Element, sources: &SourceMap) -> Option<String> {
+    match &element.law {
+        Law::Value(expr) => Some(
+            written(sources, element.span).unwrap_or_else(|| pool.display(*expr).to_string()),
+        ),
+        Law::Matrix(rows) => Some(written(sources, element.span).unwrap_or_else(|| {
+            let row = |row: &Vec<Expr>| {
+                let entries: Vec<String> = row.iter().map(|&entry| pool.display(entry).to_string()).collect();
+                format!("[{}]", entries.join(", "))
+            };
+            format!("[{}]", rows.iter().map(row).collect::<Vec<_>>().join(", "))
+        })),
+        Law::Structure | Law::Equations(_) | Law::Switch { .. } => None,
+    }
+}
+
+/// What stands after `=` behind a declared name, blanks made single.
+fn written(sources: &SourceMap, name: Span) -> Option<String> {
+    let text = sources.get(name.file)?.text.get(name.end as usize..)?;
+    let text = text.trim_start_matches([' ', '\t']);
+    // The number of ports of a field.
+    let text = match text.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?.1.trim_start_matches([' ', '\t']),
+        None => text,
+    };
+    let text = text.strip_prefix('=')?;
+    let mut value = String::new();
+    let mut depth = 0_i32;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let unfinished = value.trim_end().ends_with(['+', '-', '*', '/', '^', ',', '=', '(', '[']);
+        match character {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ';' | '"' | '{' | '}' => break,
+            '/' if characters.peek() == Some(&'/') => break,
+            '\n' if depth <= 0 && !value.trim().is_empty() && !unfinished => break,
+            _ => {}
+        }
+        let blank = character.is_whitespace();
+        if !(blank && (value.is_empty() || value.ends_with(' '))) {
+            value.push(if blank { ' ' } else { character });
+        }
+    }
+    let value = value.trim();
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+/// The submodel instance of a flattened name, and those around it.
+fn group_of(name: &str, groups: &mut Vec<Group>, known: &mut BTreeMap<String, usize>) -> Option<usize> {
+    let (path, _) = name.rsplit_once('.')?;
+    if let Some(&group) = known.get(path) {
+        return Some(group);
+    }
+    let mut parent = None;
+    for (end, _) in path.match_indices('.').chain([(path.len(), "")]) {
+        let prefix = &path[..end];
+        let index = *known.entry(prefix.to_owned()).or_insert_with(|| {
+            groups.push(Group { name: prefix.to_owned(), model: String::new(), parent });
+            groups.len() - 1
+        });
+        parent = Some(index);
+    }
+    parent
+}
+
+/// The elements that errors point at, directly or by one of their bonds.
+fn bad_elements(graph: &BondGraph, diagnostics: &Diagnostics) -> BTreeSet<ElementId> {
+    let mut bad = BTreeSet::new();
+    let meet = |a: Span, b: Span| a.file == b.file && a.start < b.end && b.start < a.end;
+    for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error()) {
+        let spans = diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
+        for span in spans {
+            let found = graph.element_ids().filter(|&id| meet(graph.element(id).span, span));
+            let before = bad.len();
+            bad.extend(found);
+            if bad.len() == before {
+                for bond in graph.bonds.iter().filter(|bond| meet(bond.span, span)) {
+                    bad.extend([bond.from.element, bond.to.element]);
+                }
+            }
+        }
+    }
+    bad
+}
+
+/// Adds the signals that modulate elements.
+struct Signals<'a> {
+    pool: &'a Pool,
+    graph: &'a BondGraph,
+    sources: &'a SourceMap,
+    diagram: &'a mut Diagram,
+    block_of: BTreeMap<String, usize>,
+    /// Blocks whose own readings are still to be drawn.
+    open: Vec<(usize, Expr)>,
+}
+
+impl Signals<'_> {
+    fn add(&mut self) {
+        for id in self.graph.element_ids() {
+            let expressions = law_expressions(&self.graph.element(id).law);
+            for source in self.read_by(&expressions) {
+                self.diagram.nodes[id.index()].modulated |= can_be_modulated(self.graph.element(id).kind);
+                self.arrow(source, id.index());
+            }
+        }
+        while let Some((block, expression)) = self.open.pop() {
+            for source in self.read_by(&[expression]) {
+                self.arrow(source, block);
+            }
+        }
+    }
+
+    /// The nodes whose variables expressions read; blocks of signals are made on first use.
+    fn read_by(&mut self, expressions: &[Expr]) -> Vec<usize> {
+        let symbols = expressions.iter().flat_map(|&expression| self.pool.symbols(expression));
+        let mut variables: Vec<Variable> =
+            symbols.filter_map(|symbol| self.graph.variables.meaning(symbol)).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        let graph = self.graph;
+        let mut nodes: Vec<usize> = variables
+            .into_iter()
+            .filter_map(|variable| match variable {
+                Variable::Effort(bond) | Variable::Flow(bond) => Some(self.reader(bond)),
+                Variable::State(element, _) => Some(element.index()),
+                Variable::Signal(index) => {
+                    let signal = &graph.signals[index as usize];
+                    let value = written(self.sources, signal.span)
+                        .unwrap_or_else(|| self.pool.display(signal.value).to_string());
+                    Some(self.block(&signal.name, signal.value, value))
+                }
+                Variable::Integrator(index) => {
+                    let integrator = &graph.integrators[index as usize];
+                    let value = format!("∫ {} dt", self.pool.display(integrator.rate));
+                    Some(self.block(&integrator.name, integrator.rate, value))
+                }
+                Variable::Parameter(_) | Variable::Input(_) | Variable::Time => None,
+            })
+            .collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    /// The element a bond's variable is named after.
+    fn reader(&self, bond: BondId) -> usize {
+        let bond = self.graph.bond(bond);
+        let ends = [bond.to.element, bond.from.element];
+        let element = |id: &ElementId| self.graph.element(*id);
+        let single = ends.iter().find(|id| !is_junction(element(id).kind) && element(id).ports.len() == 1);
+        let other = || ends.iter().find(|id| !is_junction(element(id).kind));
+        single.or_else(other).unwrap_or(&bond.from.element).index()
+    }
+
+    /// The block of a signal; what it reads is joined to it later.
+    fn block(&mut self, name: &str, expression: Expr, value: String) -> usize {
+        if let Some(&block) = self.block_of.get(name) {
+            return block;
+        }
+        let block = self.diagram.nodes.len();
+        self.block_of.insert(name.to_owned(), block);
+        let mut node = Node::new(NodeKind::Signal, name);
+        node.value = Some(value).filter(|value| value.chars().count() <= SHORT && value != name);
+        node.note = Some("signal".to_owned());
+        self.diagram.nodes.push(node);
+        self.open.push((block, expression));
+        block
+    }
+
+    fn arrow(&mut self, from: usize, to: usize) {
+        let arrow = SignalArrow { from, to, highlighted: false };
+        if from != to && !self.diagram.signals.contains(&arrow) {
+            self.diagram.signals.push(arrow);
+        }
+    }
+}
+
+/// Whether the sign of a kind takes an `M`.
+fn can_be_modulated(kind: Kind) -> bool {
+    matches!(kind, Kind::Se | Kind::Sf | Kind::Tf | Kind::Gy)
+}
+
+/// All expressions of a law.
+fn law_expressions(law: &Law) -> Vec<Expr> {
+    match law {
+        Law::Structure => Vec::new(),
+        Law::Value(value) => vec![*value],
+        Law::Matrix(rows) => rows.concat(),
+        Law::Equations(list) => list.iter().flat_map(|equation| [equation.left, equation.right]).collect(),
+        Law::Switch { condition, on, off } => vec![*condition, *on, *off],
+    }
+}

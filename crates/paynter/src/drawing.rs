@@ -1,0 +1,56 @@
+//! Drawings of a model: the bond graph, its causal paths, its signal-flow graph.
+
+use crate::Model;
+use paynter_base::{Diagnostic, closest, code};
+use paynter_graph::{BondGraph, ElementId};
+use paynter_view::draw::{BlockDiagram, Diagram, causal_path};
+
+impl Model {
+    /// The bond graph as plain data for drawing, as far as it is known.
+    pub fn diagram(&self) -> Option<Diagram> {
+        let graph = self.graph.as_ref()?;
+        Some(Diagram::from_graph(&self.pool, graph, self.causality.as_ref(), &self.sources, &self.diagnostics))
+    }
+
+    /// The signal-flow graph, where causality is known.
+    pub fn block_diagram(&self) -> Option<BlockDiagram> {
+        let (graph, causality) = (self.graph.as_ref()?, self.causality.as_ref()?);
+        Some(BlockDiagram::from_graph(&self.pool, graph, causality, &self.sources))
+    }
+
+    /// Highlights a shortest causal path from one element to another.
+    pub fn highlight_path(&self, diagram: &mut Diagram, from: &str, to: &str) -> Result<(), Diagnostic> {
+        let (Some(graph), Some(causality)) = (&self.graph, &self.causality) else {
+            let message = "the model has no causality, so there are no causal paths";
+            return Err(Diagnostic::new(code::NO_CAUSAL_PATH, message).help("mend the errors first"));
+        };
+        let (start, end) = (element(graph, from)?, element(graph, to)?);
+        let Some((bonds, elements)) = causal_path(graph, causality, start, end) else {
+            let message = format!("no causal path leads from `{from}` to `{to}`");
+            return Err(Diagnostic::new(code::NO_CAUSAL_PATH, message));
+        };
+        diagram.highlight(&bonds, &elements);
+        Ok(())
+    }
+
+    /// Highlights the closed causal paths without a state; returns their number.
+    pub fn highlight_loops(&self, diagram: &mut Diagram) -> usize {
+        match (&self.graph, &self.causality) {
+            (Some(graph), Some(causality)) => diagram.highlight_loops(graph, causality),
+            _ => 0,
+        }
+    }
+}
+
+/// Finds an element by its name.
+fn element(graph: &BondGraph, name: &str) -> Result<ElementId, Diagnostic> {
+    let names = || graph.elements.iter().map(|element| element.name.as_str());
+    if let Some(index) = names().position(|other| other == name || paynter_graph::flat_name(other) == name) {
+        return Ok(ElementId(index as u32));
+    }
+    let diagnostic = Diagnostic::new(code::UNKNOWN_NAME, format!("there is no element `{name}`"));
+    Err(match closest(name, names()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help("name an element of the model"),
+    })
+}
