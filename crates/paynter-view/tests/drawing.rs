@@ -8,7 +8,7 @@ use gallery::checks::{check_labels, crossings};
 use gallery::{cells, chain, diagram, long_chain, mesh, star};
 use paynter_view::draw::{
     Bond, Diagram, DrawOptions, Drawing, Fold, Node, NodeKind, Point, Positions, Rect, Stroke, SvgStyle,
-    Theme, draw, draw_at, flow_side, png, segments_cross, svg,
+    Theme, draw, draw_at, flow_side, png, svg,
 };
 
 fn option_sets() -> Vec<DrawOptions> {
@@ -250,7 +250,10 @@ fn chosen_positions_are_kept() {
         .join("\n")
         .replacen('{', "{ \"gone\": [0, 0],", 1);
     positions = Positions::parse(&moved).expect("edited");
-    assert_eq!(positions.unknown(&diagram.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>()), ["gone"]);
+    assert_eq!(
+        positions.unknown(&diagram.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>()),
+        ["gone"]
+    );
     let drawing = draw_at(&diagram, &options, &positions);
     let place = |name: &str| drawing.nodes.iter().find(|node| node.name == name).expect("drawn").at;
     assert_eq!(place("force"), Point::new(-300.0, -200.0));

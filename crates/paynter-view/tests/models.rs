@@ -8,8 +8,8 @@ use paynter_base::{Diagnostics, MemoryWorld, SourceMap};
 use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
 use paynter_language::load;
 use paynter_view::draw::{
-    BlockDiagram, BlockKind, Diagram, DrawOptions, NodeKind, NodeStyle, Stroke, SvgStyle, blocks_svg, causal_path, draw,
-    draw_blocks, png, svg,
+    BlockDiagram, BlockKind, Diagram, DrawOptions, NodeKind, NodeStyle, Stroke, SvgStyle, blocks_svg,
+    causal_path, draw, draw_blocks, png, svg,
 };
 use std::path::Path;
 
@@ -41,7 +41,13 @@ impl Model {
     }
 
     fn diagram(&self) -> Diagram {
-        Diagram::from_graph(&self.pool, &self.graph, self.causality.as_ref(), &self.sources, &self.diagnostics)
+        Diagram::from_graph(
+            &self.pool,
+            &self.graph,
+            self.causality.as_ref(),
+            &self.sources,
+            &self.diagnostics,
+        )
     }
 
     fn element(&self, name: &str) -> paynter_graph::ElementId {
@@ -51,7 +57,8 @@ impl Model {
 
 fn examples() -> Vec<(String, Model)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let mut files: Vec<_> = std::fs::read_dir(folder).expect("examples").map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("examples").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
     files
         .into_iter()
@@ -71,14 +78,17 @@ fn every_example_is_drawn() {
     for (name, model) in examples() {
         let diagram = model.diagram();
         assert_eq!(diagram.bonds.len(), model.graph.bonds.len(), "{name}");
-        for options in [DrawOptions::default(), DrawOptions { variables: true, boxes: true, ..DrawOptions::default() }] {
+        for options in
+            [DrawOptions::default(), DrawOptions { variables: true, boxes: true, ..DrawOptions::default() }]
+        {
             let drawing = draw(&diagram, &options);
             check_labels(&drawing);
             assert_eq!(crossings(&drawing), 0, "{name}");
             if let Some(folder) = folder.as_ref().filter(|_| !options.variables) {
                 let text = svg(&drawing, &SvgStyle::default());
                 std::fs::write(format!("{folder}/{name}.svg"), &text).expect("written");
-                std::fs::write(format!("{folder}/{name}.png"), png(&text, 2.0).expect("a picture")).expect("written");
+                std::fs::write(format!("{folder}/{name}.png"), png(&text, 2.0).expect("a picture"))
+                    .expect("written");
             }
         }
         let Some(causality) = &model.causality else { continue };
@@ -96,7 +106,8 @@ fn every_example_is_drawn() {
         if let Some(folder) = &folder {
             let text = blocks_svg(&drawing, &SvgStyle::default());
             std::fs::write(format!("{folder}/{name}_sfg.svg"), &text).expect("written");
-            std::fs::write(format!("{folder}/{name}_sfg.png"), png(&text, 2.0).expect("a picture")).expect("written");
+            std::fs::write(format!("{folder}/{name}_sfg.png"), png(&text, 2.0).expect("a picture"))
+                .expect("written");
         }
     }
 }
@@ -135,7 +146,8 @@ fn causal_paths_follow_the_strokes() {
     let model = Model::read(MOTOR);
     let causality = model.causality.as_ref().expect("causal");
     let (bonds, elements) =
-        causal_path(&model.graph, causality, model.element("supply"), model.element("rotor")).expect("a path");
+        causal_path(&model.graph, causality, model.element("supply"), model.element("rotor"))
+            .expect("a path");
     let names: Vec<&str> = elements.iter().map(|&id| model.graph.element(id).name.as_str()).collect();
     // The supply's effort reaches the coil, whose flow the gyrator turns into the rotor's torque.
     assert_eq!(names, ["supply", "armature", "coil", "armature", "motor", "shaft", "rotor"]);
@@ -143,7 +155,9 @@ fn causal_paths_follow_the_strokes() {
     diagram.highlight(&bonds, &elements);
     assert_eq!(diagram.nodes.iter().filter(|node| !node.highlighted).count(), 1);
     assert!(causal_path(&model.graph, causality, model.element("rotor"), model.element("supply")).is_some());
-    assert!(causal_path(&model.graph, causality, model.element("armature"), model.element("armature")).is_some());
+    assert!(
+        causal_path(&model.graph, causality, model.element("armature"), model.element("armature")).is_some()
+    );
 }
 
 #[test]
@@ -151,12 +165,17 @@ fn the_signal_flow_graph_has_the_gains_of_the_laws() {
     let model = Model::read(MOTOR);
     let causality = model.causality.as_ref().expect("causal");
     let blocks = BlockDiagram::from_graph(&model.pool, &model.graph, causality, &model.sources);
-    let texts: Vec<&str> =
-        blocks.blocks.iter().filter(|block| block.kind == BlockKind::Function).map(|block| block.text.as_str()).collect();
+    let texts: Vec<&str> = blocks
+        .blocks
+        .iter()
+        .filter(|block| block.kind == BlockKind::Function)
+        .map(|block| block.text.as_str())
+        .collect();
     assert_eq!(texts, ["Ra", "1/(La s)", "kT", "kT", "1/(Jm s)"]);
     // The armature: E − Ra i − kT w.
     let sum = blocks.blocks.iter().position(|block| block.kind == BlockKind::Sum).expect("a sum");
-    let signs: Vec<bool> = blocks.wires.iter().filter(|wire| wire.to == sum).map(|wire| wire.negative).collect();
+    let signs: Vec<bool> =
+        blocks.wires.iter().filter(|wire| wire.to == sum).map(|wire| wire.negative).collect();
     assert_eq!(signs.iter().filter(|&&negative| negative).count(), 2);
     assert_eq!(signs.len(), 3);
 }
@@ -168,8 +187,12 @@ fn a_model_with_errors_is_drawn_with_the_bad_elements_marked() {
     assert!(model.diagnostics.has_errors());
     let diagram = model.diagram();
     assert_eq!(diagram.nodes.len(), 7);
-    let bad: Vec<&str> =
-        diagram.nodes.iter().filter(|node| node.style == NodeStyle::Bad).map(|node| node.name.as_str()).collect();
+    let bad: Vec<&str> = diagram
+        .nodes
+        .iter()
+        .filter(|node| node.style == NodeStyle::Bad)
+        .map(|node| node.name.as_str())
+        .collect();
     assert_eq!(bad, ["coil"]);
     assert!(svg(&draw(&diagram, &DrawOptions::default()), &SvgStyle::default()).contains("node store bad"));
 }

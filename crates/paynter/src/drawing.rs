@@ -9,7 +9,13 @@ impl Model {
     /// The bond graph as plain data for drawing, as far as it is known.
     pub fn diagram(&self) -> Option<Diagram> {
         let graph = self.graph.as_ref()?;
-        Some(Diagram::from_graph(&self.pool, graph, self.causality.as_ref(), &self.sources, &self.diagnostics))
+        Some(Diagram::from_graph(
+            &self.pool,
+            graph,
+            self.causality.as_ref(),
+            &self.sources,
+            &self.diagnostics,
+        ))
     }
 
     /// The signal-flow graph, where causality is known.

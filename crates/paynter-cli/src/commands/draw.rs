@@ -147,7 +147,10 @@ fn read_layout(file: &Path) -> Result<Option<Positions>, Diagnostic> {
     }
     let text = std::fs::read_to_string(file).map_err(|error| unreadable(&error.to_string()))?;
     Positions::parse(&text).map(Some).map_err(|reason| {
-        Diagnostic::new(code::BAD_LAYOUT_FILE, format!("the layout file `{shown}` is no list of positions: {reason}"))
+        Diagnostic::new(
+            code::BAD_LAYOUT_FILE,
+            format!("the layout file `{shown}` is no list of positions: {reason}"),
+        )
     })
 }
 
@@ -157,7 +160,10 @@ fn unknown_format(file: &Path) -> Option<Diagnostic> {
         "svg" | "png" => None,
         _ => {
             let message = format!("`{}` is neither `.svg` nor `.png`", file.display());
-            Some(Diagnostic::new(code::BAD_COMMAND_LINE, message).help("name the picture `NAME.svg` or `NAME.png`"))
+            Some(
+                Diagnostic::new(code::BAD_COMMAND_LINE, message)
+                    .help("name the picture `NAME.svg` or `NAME.png`"),
+            )
         }
     }
 }
@@ -173,7 +179,8 @@ fn write(svg: &str, file: &Path) -> Result<(), Diagnostic> {
     }
     let result = if extension(file) == "png" {
         let bytes = draw::png(svg, DENSITY).map_err(|error| {
-            unwritable(file, &error.to_string()).help("draw smaller with `--scale 0.5`, fold submodels with `--fold 0`, or write SVG")
+            unwritable(file, &error.to_string())
+                .help("draw smaller with `--scale 0.5`, fold submodels with `--fold 0`, or write SVG")
         })?;
         replace::create(file, bytes)
     } else {

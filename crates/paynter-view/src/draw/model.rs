@@ -22,7 +22,7 @@ impl Diagram {
     ) -> Diagram {
         let mut diagram = Diagram { title: graph.name.clone(), ..Diagram::default() };
         let mut groups = BTreeMap::new();
-        let bad = bad_elements(graph, diagnostics);
+        let bad = bad_elements(graph, sources, diagnostics);
         for (index, element) in graph.elements.iter().enumerate() {
             let mut node = Node::new(node_kind(element.kind), element.name.clone());
             node.value = value(pool, element, sources);
@@ -101,9 +101,9 @@ fn describe(element: &Element) -> String {
 /// The value of an element: as written, else as the algebra prints it.
 pub(super) fn value(pool: &Pool, element: &Element, sources: &SourceMap) -> Option<String> {
     match &element.law {
-        Law::Value(expr) => Some(
-            written(sources, element.span).unwrap_or_else(|| pool.display(*expr).to_string()),
-        ),
+        Law::Value(expr) => {
+            Some(written(sources, element.span).unwrap_or_else(|| pool.display(*expr).to_string()))
+        }
         Law::Matrix(rows) => Some(written(sources, element.span).unwrap_or_else(|| {
             let row = |row: &Vec<Expr>| {
                 let entries: Vec<String> = row.iter().map(|&entry| pool.display(entry).to_string()).collect();
@@ -165,14 +165,34 @@ fn group_of(name: &str, groups: &mut Vec<Group>, known: &mut BTreeMap<String, us
     parent
 }
 
+/// From an element's name to the end of its statement.
+fn declaration(sources: &SourceMap, name: Span) -> Span {
+    let rest = sources.get(name.file).and_then(|source| source.text.get(name.end as usize..)).unwrap_or("");
+    let mut depth = 0_i32;
+    let end = rest.char_indices().find_map(|(at, character)| {
+        match character {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        (depth < 0 || (depth == 0 && matches!(character, '\n' | ';'))).then_some(at)
+    });
+    Span { end: name.end + end.unwrap_or(rest.len()) as u32, ..name }
+}
+
 /// The elements that errors point at, directly or by one of their bonds.
-fn bad_elements(graph: &BondGraph, diagnostics: &Diagnostics) -> BTreeSet<ElementId> {
+fn bad_elements(graph: &BondGraph, sources: &SourceMap, diagnostics: &Diagnostics) -> BTreeSet<ElementId> {
     let mut bad = BTreeSet::new();
+    if !diagnostics.has_errors() {
+        return bad;
+    }
+    let declared: Vec<Span> =
+        graph.elements.iter().map(|element| declaration(sources, element.span)).collect();
     let meet = |a: Span, b: Span| a.file == b.file && a.start < b.end && b.start < a.end;
     for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error()) {
         let spans = diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
         for span in spans {
-            let found = graph.element_ids().filter(|&id| meet(graph.element(id).span, span));
+            let found = graph.element_ids().filter(|&id| meet(declared[id.index()], span));
             let before = bad.len();
             bad.extend(found);
             if bad.len() == before {

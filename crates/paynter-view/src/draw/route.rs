@@ -4,6 +4,7 @@
 //! Candidate ways with few right angles are rated by length, bends, crossings
 //! and what they would run over; the best one wins.
 
+use super::diagram::NodeKind;
 use super::geometry::{Point, Rect};
 use super::index::Obstacles;
 use super::label::{LINE, Side};
@@ -87,10 +88,10 @@ fn across(a: &DrawnNode, b: &DrawnNode) -> Vec<Vec<Point>> {
 fn door_of(node: &DrawnNode, side: Side, fraction: f64) -> Point {
     let rect = node.main;
     let at = |low: f64, high: f64| low + (high - low) * fraction;
-    // In the middle, right above the node's own point; a label of two lines is entered between them.
-    let tall = rect.height() > 1.5 * LINE;
+    // In the middle, right above the node's own point; a label of two lines is entered at the lower one.
+    let lines = !matches!(node.kind, NodeKind::Signal | NodeKind::Submodel) && rect.height() > 1.5 * LINE;
     let (x, y) = if fraction == 0.5 {
-        (node.at.x, if tall { rect.centre().y } else { node.at.y })
+        (node.at.x, if lines { rect.bottom - LINE / 2.0 } else { node.at.y })
     } else {
         (at(rect.left, rect.right), at(rect.top, rect.bottom))
     };
@@ -100,14 +101,20 @@ fn door_of(node: &DrawnNode, side: Side, fraction: f64) -> Point {
         _ => inner,
     };
     match side {
-        Side::North => Point::new(x, beyond(rect.top, |r| r.top, |r, p| r.left < p.x && p.x < r.right && r.top < p.y)),
-        Side::South => {
-            Point::new(x, beyond(rect.bottom, |r| r.bottom, |r, p| r.left < p.x && p.x < r.right && r.bottom > p.y))
+        Side::North => {
+            Point::new(x, beyond(rect.top, |r| r.top, |r, p| r.left < p.x && p.x < r.right && r.top < p.y))
         }
-        Side::West => Point::new(beyond(rect.left, |r| r.left, |r, p| r.top < p.y && p.y < r.bottom && r.left < p.x), y),
-        Side::East => {
-            Point::new(beyond(rect.right, |r| r.right, |r, p| r.top < p.y && p.y < r.bottom && r.right > p.x), y)
+        Side::South => Point::new(
+            x,
+            beyond(rect.bottom, |r| r.bottom, |r, p| r.left < p.x && p.x < r.right && r.bottom > p.y),
+        ),
+        Side::West => {
+            Point::new(beyond(rect.left, |r| r.left, |r, p| r.top < p.y && p.y < r.bottom && r.left < p.x), y)
         }
+        Side::East => Point::new(
+            beyond(rect.right, |r| r.right, |r, p| r.top < p.y && p.y < r.bottom && r.right > p.x),
+            y,
+        ),
     }
 }
 

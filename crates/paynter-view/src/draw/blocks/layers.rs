@@ -84,10 +84,13 @@ pub fn layers(diagram: &BlockDiagram, sizes: &[(f64, f64)]) -> Layering {
         .collect();
     let middle = heights(&sorted, &near, &height, &chain);
     let columns = (0..content.len())
-        .map(|column| sorted[column].iter().map(|&item| (content[column][item], middle[column][item])).collect())
+        .map(|column| {
+            sorted[column].iter().map(|&item| (content[column][item], middle[column][item])).collect()
+        })
         .collect();
     let mut layering = Layering { layer, columns };
     level(diagram, &mut layering, sizes);
+    straighten(diagram.blocks.len(), &mut layering, sizes);
     layering
 }
 
@@ -245,7 +248,8 @@ fn heights(
                 let (sum, count) = &mut run[index];
                 *sum += middle[column][item];
                 *count += 1.0;
-                for &(c, other) in near[column][item].iter().filter(|&&(c, other)| chain[c][other].is_none()) {
+                for &(c, other) in near[column][item].iter().filter(|&&(c, other)| chain[c][other].is_none())
+                {
                     *sum += 0.3 * (middle[c][other] + if c == column { 30.0 } else { 0.0 });
                     *count += 0.3;
                 }
@@ -323,20 +327,51 @@ fn level(diagram: &BlockDiagram, layering: &mut Layering, sizes: &[(f64, f64)]) 
             continue;
         }
         let Some(goal) = layering.middle(column - 1, Stop::Block(from)) else { continue };
-        let Some(at) = layering.columns[column].iter().position(|(stop, _)| *stop == Stop::Block(block)) else {
+        let Some(at) = layering.columns[column].iter().position(|(stop, _)| *stop == Stop::Block(block))
+        else {
             continue;
         };
-        let half = |index: usize| match layering.columns[column][index].0 {
-            Stop::Block(other) => sizes[other].1 / 2.0,
-            _ => LANE / 2.0,
-        };
-        let free = |other: Option<usize>| {
-            other.filter(|&index| index < layering.columns[column].len()).is_none_or(|index| {
-                (layering.columns[column][index].1 - goal).abs() >= half(index) + half(at) + GAP / 2.0
-            })
-        };
-        if (layering.columns[column][at].1 - goal).abs() < 24.0 && free(at.checked_sub(1)) && free(Some(at + 1)) {
+        let near = (layering.columns[column][at].1 - goal).abs() < 24.0;
+        if near && free(&layering.columns[column], at, goal, sizes) {
             layering.columns[column][at].1 = goal;
+        }
+    }
+}
+
+/// Whether an item of a column may stand at a height.
+fn free(column: &[(Stop, f64)], at: usize, goal: f64, sizes: &[(f64, f64)]) -> bool {
+    let half = |index: usize| match column[index].0 {
+        Stop::Block(other) => sizes[other].1 / 2.0,
+        _ => LANE / 2.0,
+    };
+    let above =
+        at.checked_sub(1).is_none_or(|index| column[index].1 + half(index) + half(at) + GAP / 2.0 <= goal);
+    let below = at + 1 >= column.len() || column[at + 1].1 - half(at + 1) - half(at) - GAP / 2.0 >= goal;
+    above && below
+}
+
+/// Lets wires that pass or return through several columns run level where they can.
+fn straighten(blocks: usize, layering: &mut Layering, sizes: &[(f64, f64)]) {
+    for block in 0..blocks {
+        for stop in [Stop::Passing(block), Stop::Returning(block)] {
+            let places: Vec<(usize, usize)> = layering
+                .columns
+                .iter()
+                .enumerate()
+                .filter_map(|(column, items)| {
+                    Some((column, items.iter().position(|(other, _)| *other == stop)?))
+                })
+                .collect();
+            let heights: Vec<f64> =
+                places.iter().map(|&(column, at)| layering.columns[column][at].1).collect();
+            let goal = heights.iter().copied().find(|&goal| {
+                places.iter().all(|&(column, at)| free(&layering.columns[column], at, goal, sizes))
+            });
+            if let Some(goal) = goal {
+                for (column, at) in places {
+                    layering.columns[column][at].1 = goal;
+                }
+            }
         }
     }
 }

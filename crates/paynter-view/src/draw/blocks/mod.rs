@@ -78,7 +78,7 @@ pub struct BlockDrawing {
 fn size(block: &Block, inputs: usize) -> (f64, f64) {
     let width = text_width(&block.text, SMALL);
     match block.kind {
-        BlockKind::Sum => (22.0, 26.0_f64.max(14.0 * inputs as f64)),
+        BlockKind::Sum => (22.0, 26.0_f64.max(17.0 * inputs as f64)),
         BlockKind::Input | BlockKind::Output => (width + 6.0, LINE),
         BlockKind::Function => (width + 18.0, (LINE + 11.0).max(12.0 * inputs as f64)),
     }
@@ -135,7 +135,7 @@ pub fn blocks_svg(drawing: &BlockDrawing, style: &SvgStyle) -> String {
     for &(tip, negative) in &drawing.heads {
         out.push_str(&svg::head(&[Point::new(tip.x - 10.0, tip.y), tip]));
         if negative {
-            let (x, y) = (svg::number(tip.x - 13.0), svg::number(tip.y - 4.0));
+            let (x, y) = (svg::number(tip.x - 13.0), svg::number(tip.y + 12.0));
             let _ = write!(out, "<text x=\"{x}\" y=\"{y}\" font-size=\"{SMALL}\">−</text>");
         }
         out.push('\n');

@@ -21,7 +21,12 @@ enum Origin {
 
 impl BlockDiagram {
     /// Makes the signal-flow graph of a causal bond graph.
-    pub fn from_graph(pool: &Pool, graph: &BondGraph, causality: &Causality, sources: &SourceMap) -> BlockDiagram {
+    pub fn from_graph(
+        pool: &Pool,
+        graph: &BondGraph,
+        causality: &Causality,
+        sources: &SourceMap,
+    ) -> BlockDiagram {
         let mut builder = Builder {
             pool,
             graph,
@@ -87,7 +92,8 @@ impl Builder<'_> {
         match element.kind {
             Kind::Zero | Kind::One => self.junction(id),
             Kind::Se | Kind::Sf if element.ports.len() == 1 => {
-                let text = model::value(self.pool, element, self.sources).unwrap_or_else(|| element.name.clone());
+                let text =
+                    model::value(self.pool, element, self.sources).unwrap_or_else(|| element.name.clone());
                 let block = self.block(BlockKind::Input, text, &element.name);
                 let output = self.leaving(id, 0);
                 self.origin[output] = Origin::Block(block);
@@ -114,7 +120,8 @@ impl Builder<'_> {
 
     /// The gain of a one-port, with its integration or differentiation.
     fn one_port(&self, id: ElementId, element: &Element) -> String {
-        let Some(value) = model::value(self.pool, element, self.sources).filter(|_| matches!(element.law, Law::Value(_)))
+        let Some(value) =
+            model::value(self.pool, element, self.sources).filter(|_| matches!(element.law, Law::Value(_)))
         else {
             return format!("{}:{}", element.kind.word(), element.name);
         };

@@ -99,6 +99,9 @@ fn doors(diagram: &BlockDiagram, sizes: &[(f64, f64)], layering: &Layering) -> V
             found.unwrap_or(middle)
         };
         wires.sort_by(|&a, &b| origin(a).total_cmp(&origin(b)).then(a.cmp(&b)));
+        if wires.is_empty() {
+            continue;
+        }
         // The wire that comes nearly level enters in the middle, the others above and below.
         let level = wires
             .iter()
@@ -106,7 +109,7 @@ fn doors(diagram: &BlockDiagram, sizes: &[(f64, f64)], layering: &Layering) -> V
             .map_or((wires.len() - 1) as f64 / 2.0, |at| at as f64);
         let most = level.max((wires.len() - 1) as f64 - level).max(0.5);
         let step = (sizes[block].1 / 2.0 - 3.0) / most;
-        let step = step.min(14.0);
+        let step = step.min(16.0);
         for (at, &wire) in wires.iter().enumerate() {
             doors[wire] = middle + (at as f64 - level) * step;
         }
@@ -151,14 +154,18 @@ fn assign_tracks(nets: &mut [Net]) {
     let mut order: Vec<usize> = (0..nets.len()).collect();
     order.sort_by(|&a, &b| nets[a].span().0.total_cmp(&nets[b].span().0).then(a.cmp(&b)));
     let must_precede = |a: &Net, b: &Net| {
-        let right = |net: &Net| net.right.iter().copied().chain(net.inputs.iter().map(|input| input.0)).collect::<Vec<_>>();
+        let right = |net: &Net| {
+            net.right.iter().copied().chain(net.inputs.iter().map(|input| input.0)).collect::<Vec<_>>()
+        };
         a.left.iter().any(|&y| right(b).iter().any(|&other| near(y, other)))
     };
     let mut done: Vec<usize> = Vec::new();
     while !order.is_empty() {
         // The first that nothing else must precede; any where they wait for each other.
         let at = (0..order.len())
-            .find(|&at| order.iter().all(|&other| other == order[at] || !must_precede(&nets[other], &nets[order[at]])))
+            .find(|&at| {
+                order.iter().all(|&other| other == order[at] || !must_precede(&nets[other], &nets[order[at]]))
+            })
             .unwrap_or(0);
         let net = order.remove(at);
         let (low, high) = nets[net].span();
@@ -166,7 +173,9 @@ fn assign_tracks(nets: &mut [Net]) {
         for &other in &done {
             let (other_low, other_high) = nets[other].span();
             let overlap = low < other_high + 4.0 && other_low < high + 4.0;
-            if (overlap && nets[other].track >= track && high - low > 0.5) || must_precede(&nets[other], &nets[net]) {
+            if (overlap && nets[other].track >= track && high - low > 0.5)
+                || must_precede(&nets[other], &nets[net])
+            {
                 track = track.max(nets[other].track + 1);
             }
         }
