@@ -1,5 +1,7 @@
 //! Drawings of real models: every built-in example, and models with mistakes.
 
+#![allow(clippy::expect_used)]
+
 mod gallery;
 
 use gallery::checks::{check_labels, crossings};
@@ -8,7 +10,7 @@ use paynter_base::{Diagnostics, MemoryWorld, SourceMap};
 use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
 use paynter_language::load;
 use paynter_view::draw::{
-    BlockDiagram, BlockKind, Diagram, DrawOptions, NodeKind, NodeStyle, Stroke, SvgStyle, blocks_svg,
+    BlockDiagram, BlockKind, Diagram, DrawOptions, Fold, NodeKind, NodeStyle, Stroke, SvgStyle, blocks_svg,
     causal_path, draw, draw_blocks, png, svg,
 };
 use std::path::Path;
@@ -70,11 +72,9 @@ fn examples() -> Vec<(String, Model)> {
         .collect()
 }
 
-/// Every example is drawn whole, legibly, with its strokes, and without needless
-/// crossings. `PAYNTER_PICTURES` names a folder to keep the pictures in.
+/// Every example is drawn whole, legibly, with its strokes, and without needless crossings.
 #[test]
 fn every_example_is_drawn() {
-    let folder = std::env::var("PAYNTER_PICTURES").ok();
     for (name, model) in examples() {
         let diagram = model.diagram();
         assert_eq!(diagram.bonds.len(), model.graph.bonds.len(), "{name}");
@@ -84,12 +84,6 @@ fn every_example_is_drawn() {
             let drawing = draw(&diagram, &options);
             check_labels(&drawing);
             assert_eq!(crossings(&drawing), 0, "{name}");
-            if let Some(folder) = folder.as_ref().filter(|_| !options.variables) {
-                let text = svg(&drawing, &SvgStyle::default());
-                std::fs::write(format!("{folder}/{name}.svg"), &text).expect("written");
-                std::fs::write(format!("{folder}/{name}.png"), png(&text, 2.0).expect("a picture"))
-                    .expect("written");
-            }
         }
         let Some(causality) = &model.causality else { continue };
         assert!(diagram.bonds.iter().all(|bond| bond.stroke != Stroke::None), "{name}");
@@ -103,12 +97,58 @@ fn every_example_is_drawn() {
                 assert!(!rect.grown(-6.0).crossed_by(a, b), "{name}: a wire through {}", block.text);
             }
         }
-        if let Some(folder) = &folder {
-            let text = blocks_svg(&drawing, &SvgStyle::default());
-            std::fs::write(format!("{folder}/{name}_sfg.svg"), &text).expect("written");
-            std::fs::write(format!("{folder}/{name}_sfg.png"), png(&text, 2.0).expect("a picture"))
+    }
+}
+
+/// The pictures of the handbook are those of the examples. `UPDATE=1` rewrites
+/// them; `PAYNTER_PICTURES` names a folder to look at them as PNG.
+#[test]
+fn the_pictures_of_the_handbook_are_current() {
+    let plain = DrawOptions::default();
+    let mut pictures = Vec::new();
+    for (name, model) in examples() {
+        let diagram = model.diagram();
+        let mut add = |suffix: &str, diagram: &Diagram, options: &DrawOptions| {
+            pictures.push((format!("{name}{suffix}"), svg(&draw(diagram, options), &SvgStyle::default())));
+        };
+        add("", &diagram, &plain);
+        match name.as_str() {
+            "chain" => {
+                add("_boxes", &diagram, &DrawOptions { boxes: true, ..plain.clone() });
+                add("_folded", &diagram, &DrawOptions { fold: Fold::Depth(0), ..plain.clone() });
+            }
+            "dc_motor" => {
+                add("_variables", &diagram, &DrawOptions { variables: true, ..plain.clone() });
+                let causality = model.causality.as_ref().expect("causal");
+                let (from, to) = (model.element("supply"), model.element("rotor"));
+                let (bonds, elements) = causal_path(&model.graph, causality, from, to).expect("a path");
+                let mut marked = diagram.clone();
+                marked.highlight(&bonds, &elements);
+                add("_path", &marked, &plain);
+                let blocks = BlockDiagram::from_graph(&model.pool, &model.graph, causality, &model.sources);
+                pictures.push((
+                    "dc_motor_sfg".to_owned(),
+                    blocks_svg(&draw_blocks(&blocks), &SvgStyle::default()),
+                ));
+            }
+            _ => {}
+        }
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/pictures");
+    for (name, text) in pictures {
+        let path = folder.join(format!("{name}.svg"));
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, &text).expect("written");
+        }
+        if let Ok(folder) = std::env::var("PAYNTER_PICTURES") {
+            std::fs::write(format!("{folder}/{name}.png"), png(&text, 2.0).expect("a picture"))
                 .expect("written");
         }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            committed == text,
+            "pictures/{name}.svg is out of date; `UPDATE=1 cargo test -p paynter-view` rewrites it"
+        );
     }
 }
 

@@ -25,15 +25,17 @@ impl Model {
     }
 
     /// Highlights a shortest causal path from one element to another.
-    pub fn highlight_path(&self, diagram: &mut Diagram, from: &str, to: &str) -> Result<(), Diagnostic> {
+    pub fn highlight_path(&self, diagram: &mut Diagram, from: &str, to: &str) -> Result<(), Box<Diagnostic>> {
         let (Some(graph), Some(causality)) = (&self.graph, &self.causality) else {
             let message = "the model has no causality, so there are no causal paths";
-            return Err(Diagnostic::new(code::NO_CAUSAL_PATH, message).help("mend the errors first"));
+            return Err(Box::new(
+                Diagnostic::new(code::NO_CAUSAL_PATH, message).help("mend the errors first"),
+            ));
         };
         let (start, end) = (element(graph, from)?, element(graph, to)?);
         let Some((bonds, elements)) = causal_path(graph, causality, start, end) else {
             let message = format!("no causal path leads from `{from}` to `{to}`");
-            return Err(Diagnostic::new(code::NO_CAUSAL_PATH, message));
+            return Err(Box::new(Diagnostic::new(code::NO_CAUSAL_PATH, message)));
         };
         diagram.highlight(&bonds, &elements);
         Ok(())
@@ -49,14 +51,14 @@ impl Model {
 }
 
 /// Finds an element by its name.
-fn element(graph: &BondGraph, name: &str) -> Result<ElementId, Diagnostic> {
+fn element(graph: &BondGraph, name: &str) -> Result<ElementId, Box<Diagnostic>> {
     let names = || graph.elements.iter().map(|element| element.name.as_str());
     if let Some(index) = names().position(|other| other == name || paynter_graph::flat_name(other) == name) {
         return Ok(ElementId(index as u32));
     }
     let diagnostic = Diagnostic::new(code::UNKNOWN_NAME, format!("there is no element `{name}`"));
-    Err(match closest(name, names()) {
+    Err(Box::new(match closest(name, names()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => diagnostic.help("name an element of the model"),
-    })
+    }))
 }

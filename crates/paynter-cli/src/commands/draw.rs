@@ -30,7 +30,7 @@ pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
     if let Some(file) = &arguments.output
         && let Err(diagnostic) = write(&picture.svg, file)
     {
-        said.push(diagnostic);
+        said.push(*diagnostic);
     }
     model.diagnostics.extend(said);
     let document = Draw {
@@ -81,7 +81,7 @@ fn picture(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Optio
     if let Some([from, to]) = arguments.path.as_deref()
         && let Err(diagnostic) = model.highlight_path(&mut diagram, from, to)
     {
-        said.push(diagnostic);
+        said.push(*diagnostic);
     }
     if arguments.loops {
         model.highlight_loops(&mut diagram);
@@ -100,7 +100,7 @@ fn picture(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Optio
     };
     let positions = match &arguments.layout {
         Some(file) => read_layout(file).unwrap_or_else(|diagnostic| {
-            said.push(diagnostic);
+            said.push(*diagnostic);
             None
         }),
         None => None,
@@ -133,10 +133,11 @@ fn picture(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Optio
 }
 
 /// Reads a layout file; none where there is no such file yet.
-fn read_layout(file: &Path) -> Result<Option<Positions>, Diagnostic> {
+fn read_layout(file: &Path) -> Result<Option<Positions>, Box<Diagnostic>> {
     let shown = file.display();
     let unreadable = |reason: &str| {
-        Diagnostic::new(code::FILE_UNREADABLE, format!("the layout file `{shown}` cannot be read: {reason}"))
+        let message = format!("the layout file `{shown}` cannot be read: {reason}");
+        Box::new(Diagnostic::new(code::FILE_UNREADABLE, message))
     };
     match std::fs::metadata(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -147,10 +148,8 @@ fn read_layout(file: &Path) -> Result<Option<Positions>, Diagnostic> {
     }
     let text = std::fs::read_to_string(file).map_err(|error| unreadable(&error.to_string()))?;
     Positions::parse(&text).map(Some).map_err(|reason| {
-        Diagnostic::new(
-            code::BAD_LAYOUT_FILE,
-            format!("the layout file `{shown}` is no list of positions: {reason}"),
-        )
+        let message = format!("the layout file `{shown}` is no list of positions: {reason}");
+        Box::new(Diagnostic::new(code::BAD_LAYOUT_FILE, message))
     })
 }
 
@@ -173,20 +172,21 @@ fn extension(file: &Path) -> String {
 }
 
 /// Writes the picture in the format its name asks for.
-fn write(svg: &str, file: &Path) -> Result<(), Diagnostic> {
+fn write(svg: &str, file: &Path) -> Result<(), Box<Diagnostic>> {
+    let refused = |reason: &str| Box::new(unwritable(file, reason));
     if file.is_dir() {
-        return Err(unwritable(file, "it is a folder"));
+        return Err(refused("it is a folder"));
     }
     let result = if extension(file) == "png" {
         let bytes = draw::png(svg, DENSITY).map_err(|error| {
-            unwritable(file, &error.to_string())
-                .help("draw smaller with `--scale 0.5`, fold submodels with `--fold 0`, or write SVG")
+            let help = "draw smaller with `--scale 0.5`, fold submodels with `--fold 0`, or write SVG";
+            Box::new(unwritable(file, &error.to_string()).help(help))
         })?;
         replace::create(file, bytes)
     } else {
         replace::create(file, svg)
     };
-    result.map_err(|error| unwritable(file, &error.to_string()))
+    result.map_err(|error| refused(&error.to_string()))
 }
 
 fn unwritable(file: &Path, reason: &str) -> Diagnostic {

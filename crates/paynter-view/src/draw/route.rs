@@ -93,7 +93,7 @@ fn door_of(node: &DrawnNode, side: Side, fraction: f64) -> Point {
     let (x, y) = if fraction == 0.5 {
         (node.at.x, if lines { rect.bottom - LINE / 2.0 } else { node.at.y })
     } else {
-        (at(rect.left, rect.right), at(rect.top, rect.bottom))
+        (at(rect.left, rect.right), if lines { rect.bottom - LINE / 2.0 } else { at(rect.top, rect.bottom) })
     };
     // The text beside a sign may stand in the way: then the door is at its far edge.
     let beyond = |inner: f64, outer: fn(Rect) -> f64, blocks: fn(Rect, Point) -> bool| match node.aside {

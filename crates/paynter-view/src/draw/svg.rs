@@ -90,6 +90,11 @@ pub fn svg(drawing: &Drawing, style: &SvgStyle) -> String {
     for group in &drawing.groups {
         write_group(&mut out, group);
     }
+    for node in drawing.nodes.iter().filter(|node| node.highlighted) {
+        out.push_str("<g class=\"marked\">");
+        write_box(&mut out, "halo", node.main, 6.0);
+        out.push_str("</g>\n");
+    }
     for bond in &drawing.bonds {
         write_bond(&mut out, bond);
     }
@@ -260,9 +265,6 @@ fn write_node(out: &mut String, node: &DrawnNode) {
         class.push_str(" marked");
     }
     let _ = write!(out, "<g class=\"{class}\"><title>{}</title>", escape(&node.note));
-    if node.highlighted {
-        write_box(out, "halo", node.main, 6.0);
-    }
     let framed =
         node.style != NodeStyle::Normal || matches!(node.kind, NodeKind::Submodel | NodeKind::Signal);
     if framed {

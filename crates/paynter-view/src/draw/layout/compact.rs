@@ -183,9 +183,9 @@ impl Metric {
         let band = |value: f64| ((value - least) / height) as usize;
         let mut bands: Vec<Vec<usize>> = vec![Vec::new(); band(most) + 1];
         let mut sorted: Vec<usize> = (0..self.items.len()).collect();
+        // By their far ends, so that a wide item is met before what lies within its width.
         sorted.sort_by(|&a, &b| {
-            let key = |item: usize| along[item].0 + along[item].1;
-            key(a).total_cmp(&key(b)).then(a.cmp(&b))
+            along[a].1.total_cmp(&along[b].1).then(along[a].0.total_cmp(&along[b].0)).then(a.cmp(&b))
         });
         for item in sorted {
             for members in &mut bands[band(cover[item].0)..=band(cover[item].1)] {
