@@ -173,6 +173,39 @@ fn sensitivities_of_a_chain_have_the_known_number_of_terms() {
 }
 
 #[test]
+fn large_sparse_matrices_of_numbers_and_s_agree_with_elimination_modulo_a_prime() {
+    let work = Work::default();
+    // A band, a ring, and an arrow in the wrong direction for elimination in order.
+    let patterns: [fn(usize, usize, usize) -> bool; 3] = [
+        |i, j, _| i.abs_diff(j) <= 2,
+        |i, j, n| i.abs_diff(j) <= 1 || i.abs_diff(j) == n - 1,
+        |i, j, _| i == j || i == 0 || j == 0,
+    ];
+    for (kind, pattern) in patterns.into_iter().enumerate() {
+        let size = 70;
+        let mut matrix = Matrix::new(size, size);
+        for (i, j) in
+            (0..size).flat_map(|i| (0..size).map(move |j| (i, j))).filter(|(i, j)| pattern(*i, *j, size))
+        {
+            let number = Poly::constant((i * 7 + j * 13) as i64 % 11 - 4);
+            let power = Poly::monomial(i64::from(i == j), &[(0, 1)]).unwrap();
+            matrix.set(i, j, number.add(&power, &work).unwrap());
+        }
+        let mut vector = vec![Poly::zero(); size];
+        vector[3] = Poly::one();
+        vector[68] = Poly::variable(1).unwrap();
+        let (determinant, x) = matrix.adjoint_times(&vector, &work).unwrap();
+        assert_eq!(determinant.degree(0), size as u32, "pattern {kind}");
+        assert_eq!(
+            determinant.evaluate_modulo(PRIME, &[12_345, 6]),
+            determinant_modulo(&matrix, &[12_345, 6])
+        );
+        let expected: Vec<Poly> = vector.iter().map(|v| v.mul(&determinant, &work).unwrap()).collect();
+        assert_eq!(product(&matrix, &x, &work), expected, "pattern {kind}");
+    }
+}
+
+#[test]
 fn unknowns_beside_the_way_do_not_enter_a_transfer_function() {
     // x0 feeds x1, and x2 only listens: its determinant is no part of the result.
     let work = Work::default();

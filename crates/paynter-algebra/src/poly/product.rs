@@ -208,7 +208,8 @@ fn multiply<const W: usize, A: Arithmetic>(
         })
         .collect();
     let rows: usize = factors.iter().map(|f| f.a.len()).sum();
-    if rows < HASH_ROWS {
+    // A table of long monomials would be many times larger than the result.
+    if rows < HASH_ROWS || W > 4 {
         return merge_by_heap::<W, A>(&factors, product, work);
     }
     let products: u64 = factors.iter().map(|f| f.a.len() as u64 * f.b.len() as u64).sum();

@@ -43,7 +43,7 @@ impl Matrix {
             return Ok(self.get(0, 0).cloned().unwrap_or_else(Poly::zero));
         }
         let packed = self.packed();
-        let limit = self.minor_limit();
+        let limit = self.minor_limit(false);
         let straight = narrow_order(size, &packed.pattern(), limit);
         let transpose = packed.transpose();
         let cap = straight.as_ref().map_or(limit, |o| o.minors.saturating_sub(1));
@@ -74,7 +74,7 @@ impl Matrix {
             return Ok((determinant, vec![Poly::zero(); size]));
         }
         // Elimination gives nothing where the matrix is singular.
-        let limit = if determinant.is_zero() { MOST_MINORS } else { self.minor_limit() };
+        let limit = if determinant.is_zero() { MOST_MINORS } else { self.minor_limit(true) };
         let Some(order) = narrow_order(size, &packed.pattern(), limit) else {
             if determinant.is_zero() {
                 return Err(PolyError::BudgetExceeded { what: super::minors::WHAT, terms: limit as u64 });
@@ -202,7 +202,7 @@ impl Matrix {
     /// Returns xᵀMy, as one product where M has rank one, as it has for a
     /// parameter of one element.
     fn between_vectors(&self, x: &[Poly], y: &[Poly], work: &Work) -> Result<Poly, PolyError> {
-        if let Some((u, weight, v)) = self.rank_one() {
+        if let Some(RankOne { u, weight, v }) = self.rank_one() {
             let side = |factors: &[(usize, Poly)], vector: &[Poly]| {
                 let pairs: Vec<(bool, &Poly, &Poly)> =
                     factors.iter().map(|(i, f)| (false, f, &vector[*i])).collect();
@@ -222,8 +222,7 @@ impl Matrix {
     }
 
     /// Returns the matrix as u·w·vᵀ with integer vectors u and v, if it is that.
-    #[allow(clippy::type_complexity)]
-    fn rank_one(&self) -> Option<(Vec<(usize, Poly)>, Poly, Vec<(usize, Poly)>)> {
+    fn rank_one(&self) -> Option<RankOne> {
         let used: Vec<usize> = (0..self.columns()).filter(|&c| !self.column(c).is_empty()).collect();
         let first = self.column(*used.first()?);
         let weight = first.first()?.1.primitive_part();
@@ -247,7 +246,7 @@ impl Matrix {
             }
             v.push((column, Poly::constant(factor)));
         }
-        Some((u.into_iter().map(|(i, f)| (i, Poly::constant(f))).collect(), weight, v))
+        Some(RankOne { u: u.into_iter().map(|(i, f)| (i, Poly::constant(f))).collect(), weight, v })
     }
 
     /// Returns the part of the system that lies between b and c: the unknowns
@@ -291,9 +290,11 @@ impl Matrix {
     /// Returns the number of minors from which elimination is better. In few
     /// variables polynomials stay short whatever is done, and elimination
     /// wins early; in many it makes far larger ones than the minors are.
-    fn minor_limit(&self) -> usize {
+    /// Elimination in all rows, as for unknowns, also fills the matrix.
+    fn minor_limit(&self, unknowns: bool) -> usize {
         let variables = self.minor_degrees().len().clamp(1, 10);
-        let few = self.rows().saturating_mul(8 << (2 * (variables - 1)));
+        let rows = if unknowns { 4 * self.rows() * self.rows() } else { 16 * self.rows() };
+        let few = rows.saturating_mul(1 << (2 * (variables - 1)));
         few.min(MOST_MINORS.max(16 * self.rows()))
     }
 
@@ -306,6 +307,13 @@ impl Matrix {
             _ => self.clone(),
         }
     }
+}
+
+/// A matrix u·w·vᵀ: the numbers of u and v by place, and the weight w.
+struct RankOne {
+    u: Vec<(usize, Poly)>,
+    weight: Poly,
+    v: Vec<(usize, Poly)>,
 }
 
 /// The part of a system that lies between an input and an output.
