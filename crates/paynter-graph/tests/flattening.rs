@@ -462,3 +462,30 @@ fn domains_follow_from_units_and_cross_transducers() {
     );
     assert_eq!(found.element("s").ports[0].domain, Some(Domain::Acoustic));
 }
+
+#[test]
+fn a_field_of_one_port_may_number_its_variables() {
+    let found =
+        model("param n = 1; C c[n] { e1 = 2*q1; init q1 = 3 }; R r = 1; c.1 -> r; output y = c.q1 + c.e1");
+    assert_eq!(
+        found.show(found.graph().outputs[0].value),
+        "c.q + r.e",
+        "the bond is named after the element its arrow points to"
+    );
+    assert_eq!(found.show(found.element("c").initial[0].1), "3");
+}
+
+#[test]
+fn stored_energy_is_checked_however_the_law_is_written() {
+    let field = |laws: &str| model(&format!("C c[2] {{ {laws} }}; R a = 1; R b = 1; c.1 -> a; c.2 -> b"));
+    for sound in
+        ["e1 = 2*q1 + q2; e2 = q1 + 2*q2", "q1 = 2*e1 + e2; q2 = e1 + 2*e2", "e1 = q1*q2^2; e2 = q1^2*q2"]
+    {
+        assert!(!field(sound).codes().iter().any(|code| code.starts_with("BG04")), "{sound}");
+    }
+    for one_sided in ["e1 = 2*q1 + q2; e2 = 2*q2", "q1 = 2*e1 + e2; q2 = 2*e2", "e1 = q1*q2; e2 = q1*q2"] {
+        assert!(field(one_sided).codes().contains(&"BG0408"), "{one_sided}");
+    }
+    assert!(field("e1 = q1 + 2*q2; e2 = 2*q1 + q2").codes().contains(&"BG0409"));
+    assert!(model("C c { e = -3*q }; R r = 1; c -> r").codes().contains(&"BG0409"));
+}

@@ -182,3 +182,28 @@ fn fields_of_many_ports_are_read() {
         model(&format!("0 j; R r = 1; j -> r; C c[{n}] {{ 1 = 2 }}; {bonds}")).finding("BG0216");
     }
 }
+
+#[test]
+fn a_long_rigid_chain_does_not_take_long() {
+    // Every mass but one depends on the first, through up to 3000 levers.
+    let mut text = "1 v0; I m0 = 1; Se s = 1; s -> v0; v0 -> m0\n".to_owned();
+    for i in 1..3000 {
+        text += &format!("TF g{i} = 2; 1 v{i}; I m{i} = 1; v{} -> g{i} -> v{i}; v{i} -> m{i}\n", i - 1);
+    }
+    let found = model(&text);
+    assert_eq!(found.causality().order, 1);
+    assert!(found.causality().storages.iter().all(|storage| storage.forced_by.len() <= 30));
+}
+
+#[test]
+fn many_cranks_that_cannot_all_be_spared_do_not_take_long() {
+    let mut text = "signal x = integral(m0.f, 0); 1 v0; I m0 = 1; v0 -> m0\n".to_owned();
+    for i in 1..400 {
+        text += &format!(
+            "MTF g{i} = sin(x + {i}); 1 v{i}; Sf s{i} = 1; v0 -> g{i} -> v{i}; v{i} -> s{i}; R r{i} = 1; v{i} -> r{i}\n"
+        );
+    }
+    model(&text).finding("BG0501");
+    let text = text.replace("Sf s", "I s");
+    assert!(!model(&text).diagnostics.has_errors());
+}

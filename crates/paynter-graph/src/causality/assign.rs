@@ -218,21 +218,29 @@ impl<'g> Assignment<'g> {
         element.ports.iter().filter(picks).map(|port| port.bond).collect()
     }
 
-    /// Follows reasons back to the decision that a bond goes back to. The path
-    /// starts at the bond.
-    pub fn root(&self, bond: BondId) -> (Reason, Vec<BondId>) {
-        let mut path = vec![bond];
-        let mut here = bond;
+    /// The decision that a bond goes back to.
+    pub fn root(&self, mut bond: BondId) -> Reason {
         loop {
-            match self.decided[here.index()].map(|d| d.reason) {
-                Some(Reason::Propagated(_, from)) if path.len() <= self.trail.len() => {
-                    path.push(from);
-                    here = from;
-                }
-                Some(reason) => return (reason, path),
-                None => return (Reason::Arbitrary, path),
+            match self.decided[bond.index()].map(|d| d.reason) {
+                Some(Reason::Propagated(_, from)) => bond = from,
+                Some(reason) => return reason,
+                None => return Reason::Arbitrary,
             }
         }
+    }
+
+    /// The decisions that all bonds go back to.
+    pub fn roots(&self) -> Vec<Reason> {
+        let mut roots = vec![Reason::Arbitrary; self.decided.len()];
+        // What forces a bond was decided before it.
+        for bond in &self.trail {
+            roots[bond.index()] = match self.decided[bond.index()].map(|d| d.reason) {
+                Some(Reason::Propagated(_, from)) => roots[from.index()],
+                Some(reason) => reason,
+                None => Reason::Arbitrary,
+            };
+        }
+        roots
     }
 
     /// Tries a decision; takes it back where it leads to a conflict.

@@ -87,7 +87,8 @@ pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality
         return (None, diagnostics);
     };
     let strokes: Vec<Decision> = assignment.decided.iter().flatten().copied().collect();
-    let storages = report::storages(graph, &assignment);
+    let roots = assignment.roots();
+    let storages = report::storages(graph, &assignment, &roots);
     let integral = storages.iter().filter(|s| s.integral).count();
     let rank = integral.saturating_sub(stuck_in_integral(graph, &rules));
     let mut causality = Causality {
@@ -101,7 +102,7 @@ pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality
     let paths = loops::SignalGraph::new(pool, graph, &causality);
     causality.loops = paths.loops(graph);
     causality.index = paths.index(!causality.loops.is_empty());
-    report::diagnose(pool, graph, &rules, &assignment, &causality, &mut diagnostics);
+    report::diagnose(pool, graph, &rules, &roots, &causality, &mut diagnostics);
     paths.refuse_singular(pool, graph, &causality, &mut diagnostics);
     (Some(causality), report::gather(diagnostics))
 }
@@ -139,7 +140,8 @@ fn solve<'g>(graph: &'g BondGraph, rules: &Rules, diagnostics: &mut Diagnostics)
     let avoided = avoid_divisions(graph, rules, &mut start);
     let mut first = start.clone();
     let complete = sequence(graph, rules, &mut first, None);
-    if complete && dependent(graph, rules, &first) == 0 {
+    let reached = wishes(graph, rules, &|bond| first.decided[bond.index()].map(|d| d.effort_to));
+    if complete && reached.met == reached.all {
         return Some(first);
     }
     let hint = values(&first);
@@ -157,13 +159,8 @@ fn solve<'g>(graph: &'g BondGraph, rules: &Rules, diagnostics: &mut Diagnostics)
             }
         },
     };
-    let improved = {
-        let count = |value: &dyn Fn(BondId) -> bool| integral_count(graph, rules, value);
-        !complete
-            || count(&|bond| target[bond.index()])
-                > count(&|bond| first.decided[bond.index()].is_some_and(|d| d.effort_to))
-    };
-    if !improved {
+    let possible = wishes(graph, rules, &|bond| Some(target[bond.index()]));
+    if complete && possible.met <= reached.met {
         return Some(first);
     }
     let mut second = start;
@@ -206,6 +203,9 @@ fn avoid_divisions(graph: &BondGraph, rules: &Rules, assignment: &mut Assignment
     any
 }
 
+/// Bonds looked at in search of divisions that can be avoided; what is left then is warned of.
+const RELAX_BUDGET: usize = 20_000_000;
+
 /// Where all divisions cannot be avoided at once, avoids them one after the
 /// other as far as a causality remains.
 fn relax<'g>(
@@ -218,12 +218,14 @@ fn relax<'g>(
         network::best(graph, rules, &fixed, &fixed)
     };
     let mut best = check(&start).map_err(|impossible| impossible.elements)?;
+    let mut budget = RELAX_BUDGET;
     for id in graph.element_ids() {
         for (port, rule) in rules.ports[id.index()].iter().enumerate() {
             let Some(effort_in) = rule.safe.filter(|_| rule.insists) else { continue };
-            if start.effort_in(id, port).is_some() {
+            if start.effort_in(id, port).is_some() || budget < graph.bonds.len() {
                 continue;
             }
+            budget -= graph.bonds.len();
             let mark = start.mark();
             start.step += 1;
             if !start.attempt(id, port, effort_in, Reason::Safe(id)) {
@@ -312,6 +314,30 @@ fn reason_for(graph: &BondGraph, id: ElementId, effort_in: bool, strength: Stren
 
 fn against(graph: &BondGraph, id: ElementId) -> Reason {
     if is_storage(graph.element(id).kind) { Reason::Dependent(id) } else { Reason::Chosen(id) }
+}
+
+/// Wishes of ports by strength: by hand, storages, laws that go one way.
+#[derive(Debug, PartialEq, Eq)]
+struct Wishes {
+    met: [usize; 3],
+    all: [usize; 3],
+}
+
+/// Counts wishes that are met; the stronger ones compare first. Resistors that may have either
+/// causality have none.
+fn wishes(graph: &BondGraph, rules: &Rules, effort_to: &dyn Fn(BondId) -> Option<bool>) -> Wishes {
+    let mut out = Wishes { met: [0; 3], all: [0; 3] };
+    for (element, ports) in graph.elements.iter().zip(&rules.ports) {
+        for (place, rule) in element.ports.iter().zip(ports) {
+            let Some((effort_in, strength)) = rule.preferred else { continue };
+            if strength == Strength::Free {
+                continue;
+            }
+            out.all[strength as usize] += 1;
+            out.met[strength as usize] += usize::from(effort_to(place.bond) == Some(effort_in == place.into));
+        }
+    }
+    out
 }
 
 /// Counts storage ports that do not have their wish.

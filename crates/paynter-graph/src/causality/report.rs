@@ -13,36 +13,41 @@ use super::{Causality, Storage, integral_effort_in, storage_ports};
 use crate::model::{BondGraph, BondId, ElementId, Kind, Law, is_junction};
 
 /// Tells the causality of every storage, and for the dependent ones the path that forces them.
-pub(super) fn storages(graph: &BondGraph, assignment: &Assignment<'_>) -> Vec<Storage> {
+pub(super) fn storages(graph: &BondGraph, assignment: &Assignment<'_>, roots: &[Reason]) -> Vec<Storage> {
     storage_ports(graph)
         .map(|(element, port)| {
             let effort_in = assignment.effort_in(element, port).unwrap_or(false);
             let integral = effort_in == integral_effort_in(graph.element(element).kind);
             let forced_by =
-                if integral { Vec::new() } else { forcing_path(graph, assignment, element, port) };
+                if integral { Vec::new() } else { forcing_path(graph, assignment, roots, element, port) };
             Storage { element, port, integral, forced_by }
         })
         .collect()
 }
 
+/// Elements of a forcing path that are kept: of a longer one the start and the end.
+const MAX_PATH: usize = 30;
+
 /// The elements from the decision that forces a storage to the storage itself.
 fn forcing_path(
     graph: &BondGraph,
     assignment: &Assignment<'_>,
+    roots: &[Reason],
     element: ElementId,
     port: usize,
 ) -> Vec<ElementId> {
     let bond = graph.element(element).ports[port].bond;
-    let (reason, path) = assignment.root(bond);
     let mut out = vec![element];
-    for bond in &path {
-        if let Some(Reason::Propagated(through, _)) = assignment.decided[bond.index()].map(|d| d.reason)
-            && out.last() != Some(&through)
-        {
+    let mut here = bond;
+    while let Some(Reason::Propagated(through, from)) = assignment.decided[here.index()].map(|d| d.reason)
+        && out.len() < MAX_PATH - 1
+    {
+        if out.last() != Some(&through) {
             out.push(through);
         }
+        here = from;
     }
-    if let Some(origin) = decided_by(reason)
+    if let Some(origin) = decided_by(roots[bond.index()])
         && out.last() != Some(&origin)
     {
         out.push(origin);
@@ -126,7 +131,7 @@ pub(super) fn conflict(
     let (first, second) = conflict.bonds;
     let mut makers = Vec::new();
     for bond in [Some(first), second].into_iter().flatten() {
-        makers.extend(decided_by(assignment.root(bond).0));
+        makers.extend(decided_by(assignment.root(bond)));
     }
     // A bond that was decided before and now refuses another demand: the other side is where it was asked.
     if second.is_none() && !makers.contains(&conflict.at) {
@@ -247,7 +252,7 @@ pub(super) fn bad_override(
     span: Span,
     conflict: &Conflict,
 ) -> Diagnostic {
-    let (reason, _) = assignment.root(conflict.bonds.0);
+    let reason = assignment.root(conflict.bonds.0);
     let because = match reason {
         Reason::ByHand(_) if conflict.bonds.0 == bond => "it contradicts what follows from it".to_owned(),
         reason => reason.describe(graph),
@@ -265,12 +270,12 @@ pub(super) fn diagnose(
     pool: &Pool,
     graph: &BondGraph,
     rules: &Rules,
-    assignment: &Assignment<'_>,
+    roots: &[Reason],
     causality: &Causality,
     diagnostics: &mut Diagnostics,
 ) {
     for storage in causality.storages.iter().filter(|s| !s.integral) {
-        diagnostics.push(dependent_storage(graph, assignment, storage));
+        diagnostics.push(dependent_storage(graph, roots, storage));
     }
     for found in &causality.loops {
         let names: Vec<&str> = found.elements.iter().map(|id| graph.element(*id).name.as_str()).collect();
@@ -315,10 +320,10 @@ pub(super) fn gather(diagnostics: Diagnostics) -> Diagnostics {
     out
 }
 
-fn dependent_storage(graph: &BondGraph, assignment: &Assignment<'_>, storage: &Storage) -> Diagnostic {
+fn dependent_storage(graph: &BondGraph, roots: &[Reason], storage: &Storage) -> Diagnostic {
     let element = graph.element(storage.element);
     let port = if element.ports.len() > 1 { format!(" (port {})", storage.port + 1) } else { String::new() };
-    let (reason, _) = assignment.root(element.ports[storage.port].bond);
+    let reason = roots[element.ports[storage.port].bond.index()];
     if let Reason::Mandatory(by) = reason
         && graph.element(by).kind == Kind::Sw
         && element.kind == Kind::I
@@ -332,7 +337,10 @@ fn dependent_storage(graph: &BondGraph, assignment: &Assignment<'_>, storage: &S
             .at(graph.element(by).span)
             .label(element.span, "this flow cannot jump");
     }
-    let path: Vec<&str> = storage.forced_by.iter().map(|id| graph.element(*id).name.as_str()).collect();
+    let mut path: Vec<&str> = storage.forced_by.iter().map(|id| graph.element(*id).name.as_str()).collect();
+    if path.len() == MAX_PATH {
+        path.insert(1, "…");
+    }
     let message = format!(
         "{}{port} is in derivative causality: {} (path {})",
         name(graph, storage.element),

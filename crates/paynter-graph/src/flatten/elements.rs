@@ -155,7 +155,7 @@ impl<'a> Flattener<'a, '_> {
         for law in laws {
             match law {
                 ast::Law::Equation { left, right, span } => {
-                    let context = Context::Law(id, n);
+                    let context = Context::Law(id, n, ast.ports.is_some());
                     let a = self.lower_number(instance, &[], context, left);
                     let b = self.lower_number(instance, &[], context, right);
                     if let (Dim::Hard(x), Dim::Hard(y)) = (a.dim, b.dim)
@@ -373,9 +373,7 @@ impl<'a> Flattener<'a, '_> {
         let letter = if element.kind == Kind::I { "p" } else { "q" };
         let port = match state.text.strip_prefix(letter) {
             Some("") if n == 1 => Some(0),
-            Some(digits) => {
-                digits.parse::<usize>().ok().and_then(|k| k.checked_sub(1)).filter(|k| *k < n && n > 1)
-            }
+            Some(digits) => digits.parse::<usize>().ok().and_then(|k| k.checked_sub(1)).filter(|k| *k < n),
             None => None,
         };
         let Some(port) = port.filter(|_| is_storage(element.kind)) else {

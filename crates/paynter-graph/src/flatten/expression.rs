@@ -23,8 +23,9 @@ pub(super) enum Context {
     OverTime,
     /// Everything: sources, moduli, signals, outputs.
     Everything,
-    /// Everything, and e, f, q, p of the element itself.
-    Law(ElementId, usize),
+    /// Everything, and e, f, q, p of the element itself, which has so many ports;
+    /// e1 and f1 of a field with one port too.
+    Law(ElementId, usize, bool),
 }
 
 /// What is known of a dimension. Literal numbers may silently carry a unit

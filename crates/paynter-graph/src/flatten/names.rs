@@ -45,8 +45,8 @@ impl<'a> Flattener<'a, '_> {
         name: &'a ast::Name,
     ) -> Typed {
         let text = name.text.as_str();
-        if let Context::Law(element, ports) = context
-            && let Some(typed) = self.local_variable(element, ports, text)
+        if let Context::Law(element, ports, numbered) = context
+            && let Some(typed) = self.local_variable(element, ports, numbered, text)
         {
             return typed;
         }
@@ -116,11 +116,17 @@ impl<'a> Flattener<'a, '_> {
     }
 
     /// e, f, q, p (or e1, f2 …) of the element whose law is read.
-    fn local_variable(&mut self, element: ElementId, ports: usize, text: &str) -> Option<Typed> {
+    fn local_variable(
+        &mut self,
+        element: ElementId,
+        ports: usize,
+        numbered: bool,
+        text: &str,
+    ) -> Option<Typed> {
         let (letter, digits) = text.split_at_checked(1)?;
         let port = match (ports, digits) {
             (1, "") => 0,
-            (1, _) => return None,
+            (1, _) if !numbered => return None,
             (_, digits) => {
                 let k: usize = digits.parse().ok()?;
                 if digits.starts_with('0') || digits.starts_with('+') || k == 0 || k > ports {
@@ -146,7 +152,7 @@ impl<'a> Flattener<'a, '_> {
 
     fn unknown_value(&mut self, model: usize, context: Context, name: &ast::Name) {
         let locals: &[&str] = match context {
-            Context::Law(element, 1) => match self.graph.element(element).kind {
+            Context::Law(element, 1, _) => match self.graph.element(element).kind {
                 Kind::C => &["e", "f", "q"],
                 Kind::I => &["e", "f", "p"],
                 _ => &["e", "f"],

@@ -7,7 +7,7 @@ use paynter_language::ast::Kind;
 use super::Flattener;
 use super::order::{Sets, after_needs, describe_cycle};
 use super::program::Value;
-use crate::model::{ElementId, Law, Variable, is_storage};
+use crate::model::{ElementId, Equation, Law, Variable, is_storage};
 
 impl Flattener<'_, '_> {
     pub(super) fn validate(&mut self) {
@@ -110,32 +110,30 @@ impl Flattener<'_, '_> {
                 }
             }
             Law::Matrix(rows) => self.check_matrix(kind, &name, span, rows),
-            Law::Equations(equations) => {
-                let n = self.graph.element(id).ports.len();
-                let locals: Vec<[Symbol; 4]> = (0..n).map(|k| self.graph.locals.port(n, k)).collect();
-                // Stored energy is a state function if the Jacobian of outputs by states is symmetric.
-                let (output, state) = if kind == Kind::C { (0, 2) } else { (1, 3) };
-                let mut explicit: Vec<Option<Expr>> = vec![None; n];
-                for equation in equations {
-                    for (k, symbols) in locals.iter().enumerate() {
-                        if equation.solved_for == Some(symbols[output]) {
-                            let alone = self.pool.as_symbol(equation.left) == Some(symbols[output]);
-                            explicit[k] = Some(if alone { equation.right } else { equation.left });
-                        }
-                    }
-                }
-                for i in 0..n {
-                    for j in 0..i {
-                        let (Some(a), Some(b)) = (explicit[i], explicit[j]) else { continue };
-                        let x = self.pool.diff(a, locals[j][state]);
-                        let y = self.pool.diff(b, locals[i][state]);
-                        if !self.pool.equal(x, y) {
-                            self.warn_reciprocity(kind, &name, span, i, j);
-                        }
-                    }
-                }
-            }
+            Law::Equations(equations) => self.check_laws(id, equations),
             _ => {}
+        }
+    }
+
+    /// Stored energy is a state function if the Jacobian of outputs by states (or of states by
+    /// outputs) is symmetric, and positive if it is definite.
+    fn check_laws(&mut self, id: ElementId, equations: &[Equation]) {
+        let element = self.graph.element(id);
+        let (kind, name, span, n) = (element.kind, element.name.clone(), element.span, element.ports.len());
+        let locals: Vec<[Symbol; 4]> = (0..n).map(|k| self.graph.locals.port(n, k)).collect();
+        let (output, state) = if kind == Kind::C { (0, 2) } else { (1, 3) };
+        for (of, by) in [(output, state), (state, output)] {
+            let solved = |symbols: &[Symbol; 4]| {
+                let law = equations.iter().find(|law| law.solved_for == Some(symbols[of]))?;
+                let alone = self.pool.as_symbol(law.left) == Some(symbols[of]);
+                Some(if alone { law.right } else { law.left })
+            };
+            let Some(explicit) = locals.iter().map(solved).collect::<Option<Vec<Expr>>>() else { continue };
+            let rows: Vec<Vec<Expr>> = explicit
+                .iter()
+                .map(|law| locals.iter().map(|symbols| self.pool.diff(*law, symbols[by])).collect())
+                .collect();
+            self.check_matrix(kind, &name, span, &rows);
         }
     }
 
@@ -151,8 +149,12 @@ impl Flattener<'_, '_> {
         let numbers: Vec<Vec<f64>> =
             rows.iter().map(|row| row.iter().map(|&e| self.numeric(e)).collect()).collect();
         if numbers.iter().flatten().all(|x| x.is_finite()) && !is_positive_definite(&numbers) {
-            let message =
-                format!("the field `{name}` can store negative energy: its matrix is not positive definite");
+            let message = match rows.len() {
+                1 => format!("{} `{name}` stores negative energy", kind.word()),
+                _ => format!(
+                    "the field `{name}` can store negative energy: its matrix is not positive definite"
+                ),
+            };
             self.report.push(Diagnostic::new(code::INDEFINITE_FIELD, message).at(span));
         }
     }
