@@ -30,8 +30,8 @@ pub struct Global {
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
 
-    /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// When to use colour: auto, always or never
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     pub color: Color,
 }
 
@@ -144,8 +144,8 @@ pub struct DrawArgs {
     /// Fold nothing, however large the model is
     #[arg(long)]
     pub unfold: bool,
-    /// The colours
-    #[arg(long, value_name = "THEME", default_value = "light")]
+    /// The colours: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light", hide_possible_values = true)]
     pub theme: ThemeName,
     /// Leave the paper transparent
     #[arg(long)]
