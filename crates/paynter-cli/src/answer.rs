@@ -64,27 +64,30 @@ impl Answer {
 
     /// Prints it all and returns the exit code.
     pub fn print(self, global: &Global) -> Exit {
-        if !global.json && !self.diagnostics.is_empty() {
-            let text = render::render(&self.diagnostics, &self.sources);
-            let mut stderr = AutoStream::new(std::io::stderr().lock(), global.color.into());
-            // Where even standard error is closed, nobody is left to be told.
-            let _ = stderr.write_all(text.as_bytes());
+        if !global.json {
+            say(&self.diagnostics, &self.sources, global);
         }
         match write_stdout(&self.output) {
-            // A reader that has seen enough, such as `head`, is no mistake.
             Ok(()) => self.exit,
+            // A reader that has seen enough, such as `head`, is no mistake.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => self.exit,
             Err(error) => {
                 let message = format!("standard output cannot be written: {error}");
                 let mut diagnostics = Diagnostics::new();
                 diagnostics.push(Diagnostic::new(code::FILE_UNWRITABLE, message));
-                let text = render::render(&diagnostics, &SourceMap::new());
-                let mut stderr = AutoStream::new(std::io::stderr().lock(), global.color.into());
-                let _ = stderr.write_all(text.as_bytes());
+                say(&diagnostics, &SourceMap::new(), global);
                 Exit::Wrong
             }
         }
     }
+}
+
+/// Tells findings to a person.
+fn say(diagnostics: &Diagnostics, sources: &SourceMap, global: &Global) {
+    let text = render::render(diagnostics, sources);
+    let mut stderr = AutoStream::new(std::io::stderr().lock(), global.color.into());
+    // Where even standard error is closed, nobody is left to be told.
+    let _ = stderr.write_all(text.as_bytes());
 }
 
 /// The document as JSON, or the text made of it for people.

@@ -39,10 +39,14 @@ impl FileWorld {
         if path == "<stdin>" { path.to_owned() } else { self.folder.join(path).display().to_string() }
     }
 
+    /// The folder of the model file; the current one where its path names none.
+    fn folder(&self) -> &Path {
+        if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder }
+    }
+
     /// The names of the files next to the model, in order, for suggestions.
     pub fn neighbours(&self) -> Vec<String> {
-        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let entries = std::fs::read_dir(self.folder()).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
             .filter(|entry| entry.path().is_file())
             .filter_map(|entry| entry.file_name().into_string().ok())
@@ -62,9 +66,8 @@ impl World for FileWorld {
                 content => content.clone(),
             };
         }
-        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
-        let root = folder.canonicalize().map_err(refused)?;
-        let full = folder.join(path).canonicalize().map_err(refused)?;
+        let root = self.folder().canonicalize().map_err(refused)?;
+        let full = self.folder().join(path).canonicalize().map_err(refused)?;
         // A link inside the tree may lead out of it.
         if !full.starts_with(&root) {
             return Err(WorldError::Outside);
