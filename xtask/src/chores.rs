@@ -113,7 +113,6 @@ pub fn fuzz(arguments: &[String]) -> Result<(), String> {
         .arg(format!("-artifact_prefix={}/", crashes.display()))
         .arg(format!("-dict={}", folder.join("model.dict").display()))
         .arg(format!("-max_total_time={seconds}"))
-        .arg(format!("-dict={}", folder.join("model.dict").display()))
         .args(["-timeout=10", "-rss_limit_mb=4096", "-print_final_stats=1"]))
 }
 
