@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::parse;
+use common::{cases, parse};
 use paynter_algebra::{Cmp, Expr, Func, Pool, Symbol, Target};
 use proptest::prelude::*;
 
@@ -212,12 +212,8 @@ fn lookup(pool: &Pool, at: &[f64]) -> impl Fn(Symbol) -> Option<f64> + use<> {
     move |s| NAMES.iter().position(|name| *name == names.name(s)).map(|i| at[i])
 }
 
-fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases())]
 
     #[test]
     fn construction_keeps_the_value(tree in tree(), at in prop::array::uniform4(-2.5..2.5f64)) {
@@ -313,7 +309,7 @@ fn wild() -> impl Strategy<Value = Tree> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases())]
 
     #[test]
     fn nothing_panics(tree in wild()) {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::parse;
+use common::{cases, parse};
 use paynter_algebra::{Interval, Pool};
 use proptest::prelude::*;
 
@@ -85,6 +85,8 @@ fn values_that_can_vanish_are_not_excluded() {
 }
 
 proptest! {
+    #![proptest_config(cases())]
+
     #[test]
     fn enclosures_hold_every_value(
         which in 0usize..26, a in -6.0..6.0f64, b in -6.0..6.0f64, t in 0.0..=1.0f64, c in -3.0..3.0f64, d in -3.0..3.0f64, u in 0.0..=1.0f64

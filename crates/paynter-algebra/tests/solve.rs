@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{parse, residual};
+use common::{cases, parse, residual};
 use paynter_algebra::{Condition, Expr, Interval, Pool, Stuck, Symbol};
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
@@ -259,7 +259,7 @@ const STEPS: [&str; 26] = [
 const ALWAYS: usize = 13;
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases())]
 
     #[test]
     fn random_laws_are_satisfied_by_their_solutions(steps in prop::collection::vec(0..STEPS.len(), 1..5)) {

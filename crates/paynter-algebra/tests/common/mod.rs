@@ -2,6 +2,14 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
 use paynter_algebra::{Cmp, Expr, Func, Pool};
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
+
+/// Chooses the same cases in every run, unless PROPTEST_CASES asks for a search with other ones.
+pub fn cases() -> ProptestConfig {
+    let search = std::env::var_os("PROPTEST_CASES").is_some();
+    let rng_seed = if search { RngSeed::Random } else { RngSeed::Fixed(2002) };
+    ProptestConfig { failure_persistence: None, rng_seed, ..ProptestConfig::default() }
+}
 
 /// Parses an expression; panics on a mistake in the test.
 pub fn parse(pool: &mut Pool, text: &str) -> Expr {
