@@ -8,6 +8,22 @@
 //! A power with a fractional exponent is defined for a non-negative base only, as in every language the
 //! expressions are printed for; with a symbolic exponent the law is read so too, although a negative base
 //! has a value where the exponent happens to be whole.
+//!
+//! ```
+//! use paynter_algebra::{Func, Interval, Pool};
+//!
+//! // The pressure drop of turbulent flow, e = k*f*abs(f), solved for the flow.
+//! let mut pool = Pool::new();
+//! let [e, f, k] = ["e", "f", "k"].map(|name| pool.symbol(name));
+//! let [effort, flow, gain] = [e, f, k].map(|symbol| pool.var(symbol));
+//! let size = pool.call(Func::Abs, &[flow]);
+//! let drop = pool.product(&[gain, flow, size]);
+//! let residual = pool.sub(effort, drop);
+//! let known = |s| if s == k { Interval::POSITIVE } else { Interval::ALL };
+//! let solution = pool.solve_for(residual, f, &known).expect("an odd law");
+//! assert!(solution.is_global());
+//! assert_eq!(pool.display(solution.value).to_string(), "sign(e)*sqrt(abs(e)/k)");
+//! ```
 
 mod collect;
 mod diff;
