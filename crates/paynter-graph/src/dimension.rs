@@ -269,7 +269,11 @@ pub fn read_unit(pool: &mut Pool, unit: &ast::Unit) -> Result<Unit, BadUnit> {
     if text.is_empty() {
         text.push('1');
     }
-    let factor = pool.eval(scale, &|_| None).unwrap_or(1.0);
+    let factor = pool.eval(scale, &|_| None).unwrap_or(0.0);
+    if !factor.is_finite() || factor == 0.0 {
+        let message = format!("the unit {text} is beyond the range of numbers");
+        return Err(BadUnit { span: unit.span, message, help: "use a smaller exponent".to_owned() });
+    }
     Ok(Unit { text, dimension, scale, factor })
 }
 

@@ -489,3 +489,12 @@ fn stored_energy_is_checked_however_the_law_is_written() {
     assert!(field("e1 = q1 + 2*q2; e2 = 2*q1 + q2").codes().contains(&"BG0409"));
     assert!(model("C c { e = -3*q }; R r = 1; c -> r").codes().contains(&"BG0409"));
 }
+
+#[test]
+fn a_parameter_may_be_an_index() {
+    let found = check(
+        "model cell { port a; I i = 1; a -> i }\nmodel top { param mid = 2; use cell c[1..3]; 0 j; Se s = 1; s -> j; for k in 1..3 { j -> c[k].a }; init c[mid].i.p = 5; output y = c[mid].i.f + c[mid+1].i.f }",
+    );
+    assert_eq!(found.show(found.graph().outputs[0].value), "c_2.i.f + c_3.i.f");
+    assert_eq!(found.element("c[2].i").initial.len(), 1);
+}

@@ -207,3 +207,25 @@ fn many_cranks_that_cannot_all_be_spared_do_not_take_long() {
     let text = text.replace("Sf s", "I s");
     assert!(!model(&text).diagnostics.has_errors());
 }
+
+#[test]
+fn numbers_and_units_that_grow_without_end_are_refused() {
+    let mut text = "param N0 = 3\n".to_owned();
+    for i in 0..60 {
+        text += &format!("param N{} = N{i}*N{i} + 1/N{i}\n", i + 1);
+    }
+    let cell = "model cell { Se s = 1; R r = 1; s -> r }\n";
+    check(&format!("{cell}model top {{ {text} use cell c[1..N60] }}")).finding("BG0218");
+    for unit in ["mm^1000000", "km^2147483647", "ym^30", "Qm^(30000000/7)"] {
+        let found = model(&format!("param a = 1 [{unit}]; output y = a [{unit}]; Se s = 1; R r = 1; s -> r"));
+        assert!(found.causality.is_some() || found.diagnostics.has_errors(), "{unit}");
+    }
+}
+
+#[test]
+fn a_bond_that_runs_in_a_circle_is_refused() {
+    let found = check(
+        "model wire { port a; port b; a -> b }\nmodel top { use wire w; w.b -> w.a; Se s = 1; R r = 1; s -> r }",
+    );
+    assert_eq!(found.codes(), ["BG0406"]);
+}

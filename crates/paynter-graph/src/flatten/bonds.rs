@@ -413,11 +413,17 @@ impl<'a> Flattener<'a, '_> {
         for &segment in chains.iter().flatten() {
             placed[segment] = true;
         }
-        for (segment, _) in segments.iter().zip(placed).filter(|(_, placed)| !placed) {
+        let lost: Vec<&Segment> =
+            segments.iter().zip(placed).filter(|(_, placed)| !placed).map(|(segment, _)| segment).collect();
+        for segment in &lost {
             self.excuse(Some(segment.from));
             self.excuse(Some(segment.to));
         }
         self.check_backward(segments);
+        if let (Some(segment), false) = (lost.first(), self.report.has_errors()) {
+            let message = "this bond runs in a circle through ports and meets no element";
+            self.report.push(Diagnostic::new(code::BAD_BOND, message).at(segment.span));
+        }
         chains.sort_by_key(|chain| chain.iter().min().copied());
         chains
     }

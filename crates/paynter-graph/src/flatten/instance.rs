@@ -215,7 +215,7 @@ impl<'a> Flattener<'a, '_> {
         }
         let known = Typed { expr: value, dim: unit.as_ref().map_or(typed.dim, |u| Dim::Hard(u.dimension)) };
         if structural {
-            return (known, None);
+            return (self.small_fraction(known, param), None);
         }
         let number = self.numeric(value);
         if !number.is_finite() {
@@ -244,6 +244,20 @@ impl<'a> Flattener<'a, '_> {
         }
         let derived = Derived { name, value, unit, span: param.span };
         (known, Some(Declared::Derived(derived)))
+    }
+
+    /// Refuses structural parameters that grow without end: they are computed exactly.
+    fn small_fraction(&mut self, typed: Typed, param: &ast::Param) -> Typed {
+        let small = self.pool.as_rational(typed.expr).is_none_or(|value| {
+            i64::try_from(value.numerator().clone()).is_ok()
+                && i64::try_from(value.denominator().clone()).is_ok()
+        });
+        if small {
+            return typed;
+        }
+        let message = format!("`{}` is too large for an array", param.name.text);
+        self.report.push(Diagnostic::new(code::TOO_MANY_ELEMENTS, message).at(param.span));
+        Typed { expr: self.nothing(), ..typed }
     }
 
     /// A number for an expression over independent parameters declared so far.

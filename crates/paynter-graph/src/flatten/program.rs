@@ -2,7 +2,7 @@
 //! evaluated, which of them are structural, and that no submodel contains itself.
 
 use paynter_base::{Diagnostic, Span, closest, code};
-use paynter_language::ast::{self, Expr, ExprKind, Statement};
+use paynter_language::ast::{self, Body, Expr, ExprKind, Law, Path, Statement};
 use rustc_hash::FxHashMap;
 
 use super::order::{after_needs, describe_cycle};
@@ -413,7 +413,7 @@ fn find_structural(infos: &mut [ModelInfo<'_>]) {
         for range in info.uses.iter().filter_map(|u| u.range.as_ref()) {
             seeds.extend([&range.low, &range.high]);
         }
-        for_ranges(&info.ast.statements, &mut seeds);
+        for_structure(&info.ast.statements, &mut seeds);
         for expr in seeds {
             for_names(expr, &mut |name| {
                 if let Some(&Value::Param(i)) = info.values.get(name) {
@@ -459,11 +459,60 @@ fn push_params(info: &ModelInfo<'_>, model: usize, expr: &Expr, work: &mut Vec<(
     });
 }
 
-fn for_ranges<'a>(statements: &'a [Statement], seeds: &mut Vec<&'a Expr>) {
+/// Finds the ends of loops and the indices of arrays, whose parameters must be whole numbers.
+fn for_structure<'a>(statements: &'a [Statement], seeds: &mut Vec<&'a Expr>) {
     for statement in statements {
-        if let Statement::For(each) = statement {
-            seeds.extend([&each.range.low, &each.range.high]);
-            for_ranges(&each.statements, seeds);
+        match statement {
+            Statement::For(each) => {
+                seeds.extend([&each.range.low, &each.range.high]);
+                for_structure(&each.statements, seeds);
+            }
+            Statement::Bonds(bonds) => bonds.stages.iter().flatten().for_each(|path| indices(path, seeds)),
+            Statement::Init(init) => indices(&init.target, seeds),
+            Statement::Prefer(prefer) => indices(&prefer.target, seeds),
+            Statement::Causality(causality) => {
+                indices(&causality.bond, seeds);
+                indices(&causality.element, seeds);
+            }
+            Statement::Output(quantity) | Statement::Signal(quantity) => {
+                quantity.value.iter().for_each(|value| indices_within(value, seeds));
+            }
+            Statement::Element(element) => {
+                element.condition.iter().for_each(|condition| indices_within(condition, seeds));
+                match &element.body {
+                    Body::None => {}
+                    Body::Value(value) => indices_within(value, seeds),
+                    Body::Matrix(rows, _) => {
+                        rows.iter().flatten().for_each(|entry| indices_within(entry, seeds))
+                    }
+                    Body::Laws(laws, _) => {
+                        for law in laws {
+                            if let Law::Equation { left, right, .. } = law {
+                                indices_within(left, seeds);
+                                indices_within(right, seeds);
+                            }
+                        }
+                    }
+                }
+            }
+            Statement::Param(_) | Statement::Input(_) | Statement::Port(_) | Statement::Use(_) => {}
         }
+    }
+}
+
+fn indices<'a>(path: &'a Path, seeds: &mut Vec<&'a Expr>) {
+    seeds.extend(path.segments.iter().filter_map(|segment| segment.index.as_deref()));
+}
+
+fn indices_within<'a>(expr: &'a Expr, seeds: &mut Vec<&'a Expr>) {
+    match &expr.kind {
+        ExprKind::Path(path) => indices(path, seeds),
+        ExprKind::Unary(_, a) => indices_within(a, seeds),
+        ExprKind::Binary(_, a, b) => {
+            indices_within(a, seeds);
+            indices_within(b, seeds);
+        }
+        ExprKind::Call(_, args) => args.iter().for_each(|arg| indices_within(arg, seeds)),
+        ExprKind::Number(_) | ExprKind::Text(_) | ExprKind::Error => {}
     }
 }
