@@ -104,15 +104,17 @@ impl Ranges {
         Interval::ALL
     }
 
-    /// Whether an expression can be zero.
-    pub fn can_vanish(&self, pool: &Pool, expr: Expr) -> bool {
-        pool.range(expr, &|symbol| self.of(symbol)).contains_zero()
+    /// The range of an expression.
+    fn range(&self, pool: &Pool, expr: Expr) -> Interval {
+        match pool.as_symbol(expr) {
+            Some(symbol) => self.of(symbol),
+            None => pool.range(expr, &|symbol| self.of(symbol)),
+        }
     }
 
-    /// Whether an expression is zero and nothing else.
-    fn is_zero(&self, pool: &Pool, expr: Expr) -> bool {
-        let range = pool.range(expr, &|symbol| self.of(symbol));
-        range.lo() == 0.0 && range.hi() == 0.0
+    /// Whether an expression can be zero.
+    pub fn can_vanish(&self, pool: &Pool, expr: Expr) -> bool {
+        self.range(pool, expr).contains_zero()
     }
 }
 
@@ -167,10 +169,11 @@ fn explicit_direction(kind: Kind) -> bool {
 /// only moved into a derivative is not avoided.
 fn value_rule(pool: &Pool, kind: Kind, value: Expr, ranges: &Ranges) -> PortRule {
     let mut rule = default_rule(kind);
-    if ranges.can_vanish(pool, value) {
+    let range = ranges.range(pool, value);
+    if range.contains_zero() {
         let effort_in = explicit_direction(kind);
         rule.safe = Some(effort_in);
-        rule.insists = ranges.is_zero(pool, value);
+        rule.insists = range.lo() == 0.0 && range.hi() == 0.0;
         if !is_storage(kind) {
             rule.preferred = Some((effort_in, Strength::OneWay));
         }

@@ -622,7 +622,7 @@ impl<'a> Flattener<'a, '_> {
             ports.push((to, Port { bond: id, into: true, domain: None }));
         }
         // Elements list their ports in order; after a mistake only those that have a bond.
-        ports.sort_by_key(|(end, _)| *end);
+        ports.sort_unstable_by_key(|(end, _)| *end);
         for (end, port) in ports {
             let element = &mut self.graph.elements[end.element.index()];
             let place = element.ports.len() as u32;

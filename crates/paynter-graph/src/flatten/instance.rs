@@ -262,6 +262,9 @@ impl<'a> Flattener<'a, '_> {
 
     /// A number for an expression over independent parameters declared so far.
     pub(super) fn numeric(&self, expr: Expr) -> f64 {
+        if let Some(number) = self.pool.as_symbol(expr).and_then(|symbol| self.numbers.get(&symbol)) {
+            return *number;
+        }
         self.pool.eval(expr, &|symbol| self.numbers.get(&symbol).copied()).unwrap_or(f64::NAN)
     }
 
@@ -299,15 +302,23 @@ impl<'a> Flattener<'a, '_> {
     }
 
     /// Understands a unit, or says what is wrong with it.
-    pub(super) fn read_unit(&mut self, unit: Option<&ast::Unit>) -> Option<Unit> {
-        match read_unit(self.pool, unit?) {
+    pub(super) fn read_unit(&mut self, unit: Option<&'a ast::Unit>) -> Option<Unit> {
+        let unit = unit?;
+        // Members of an array share their units; a place alone would not tell a setting's from a file's.
+        let key = std::ptr::from_ref(unit);
+        if let Some(known) = self.units.get(&key) {
+            return known.clone();
+        }
+        let known = match read_unit(self.pool, unit) {
             Ok(unit) => Some(unit),
             Err(bad) => {
                 self.report
                     .push(Diagnostic::new(code::UNKNOWN_UNIT, bad.message).at(bad.span).help(bad.help));
                 None
             }
-        }
+        };
+        self.units.insert(key, known.clone());
+        known
     }
 
     /// A value made of plain numbers is in the unit that follows it; one made

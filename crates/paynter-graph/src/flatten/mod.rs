@@ -19,7 +19,7 @@ use paynter_base::{Code, Diagnostic, Diagnostics, Span, closest, code};
 use paynter_language::ast;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::dimension::Dimension;
+use crate::dimension::{Dimension, Unit};
 use crate::domain::Domain;
 use crate::model::{BondGraph, BondId, ElementId, Locals, Variables, flat_name};
 use instance::Instance;
@@ -85,6 +85,7 @@ pub fn flatten(
         bonds_by_name: Vec::new(),
         value_dimensions: FxHashMap::default(),
         port_domains: Vec::new(),
+        units: FxHashMap::default(),
         numbers: FxHashMap::default(),
         integral_owner: None,
         too_large: false,
@@ -200,6 +201,8 @@ struct Flattener<'a, 'p> {
     value_dimensions: FxHashMap<(ElementId, usize), Dimension>,
     /// Domains that submodel ports declare for their bonds.
     port_domains: Vec<(BondId, Domain, Span, String)>,
+    /// Units that have been read.
+    units: FxHashMap<*const ast::Unit, Option<Unit>>,
     /// Nominal values of independent parameters.
     numbers: FxHashMap<Symbol, f64>,
     /// The signal whose expression is being read, and how many integrals it has inside.

@@ -173,9 +173,12 @@ impl Flattener<'_, '_> {
 
     /// Whether an expression reads anything but parameters and the element's own variables.
     fn is_modulated(&self, expr: Expr) -> bool {
-        self.pool.symbols(expr).into_iter().any(|symbol| {
-            !matches!(self.graph.variables.meaning(symbol), None | Some(Variable::Parameter(_)))
-        })
+        let modulates =
+            |symbol| !matches!(self.graph.variables.meaning(symbol), None | Some(Variable::Parameter(_)));
+        match self.pool.as_symbol(expr) {
+            Some(symbol) => modulates(symbol),
+            None => self.pool.symbols(expr).into_iter().any(modulates),
+        }
     }
 
     /// Warns of separate parts; parts that read each other's variables or the same signals belong together.
