@@ -88,6 +88,19 @@ fn chain(masses: usize) -> Matrix {
     matrix
 }
 
+/// The chain with equal masses, springs and dampers: three symbols besides s.
+fn uniform_chain(masses: usize) -> Matrix {
+    let (work, mut symbols) = (work(), Symbols { next: 0 });
+    let mut matrix = Matrix::new(masses, masses);
+    let (m, b, k) = (symbols.next(), symbols.next(), symbols.next());
+    let link = power_of_s(&b, 1, &work).add(&k, &work).unwrap();
+    for i in 0..masses {
+        connect(&mut matrix, i, None, &power_of_s(&m, 2, &work), &work);
+        connect(&mut matrix, i, i.checked_sub(1), &link, &work);
+    }
+    matrix
+}
+
 /// The same chain by its states: momenta (as velocities) and elongations.
 fn chain_by_states(masses: usize) -> Matrix {
     let (work, mut symbols) = (work(), Symbols { next: 0 });
@@ -224,6 +237,13 @@ fn main() {
         let matrix = chain(n);
         let (first, last) = (unit(n, 0), unit(n, n - 1));
         report(&format!("chain {n}: usual budget"), || {
+            Ok(matrix.transfer(&last, &first, &Work::default())?.denominator().len())
+        });
+    }
+    for n in [20, 50, 100, 1000] {
+        let matrix = uniform_chain(n);
+        let (first, last) = (unit(n, 0), unit(n, n - 1));
+        report(&format!("uniform chain {n}: usual budget"), || {
             Ok(matrix.transfer(&last, &first, &Work::default())?.denominator().len())
         });
     }

@@ -1,9 +1,10 @@
 //! Integer coefficients: a machine word while it fits, a big integer beyond.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-use dashu_base::{BitTest, Gcd, RemEuclid, Sign, Signed, UnsignedAbs};
+use dashu_base::{BitTest, DivRem, Gcd, RemEuclid, Sign, Signed, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 
 /// An exact integer that costs a machine word while it fits into one.
@@ -63,6 +64,14 @@ impl Integer {
         match &self.0 {
             Small(value) => IBig::from(*value),
             Big(value) => (**value).clone(),
+        }
+    }
+
+    /// Borrows the value as a big integer, or makes one.
+    fn as_big(&self) -> Cow<'_, IBig> {
+        match &self.0 {
+            Small(value) => Cow::Owned(IBig::from(*value)),
+            Big(value) => Cow::Borrowed(value),
         }
     }
 
@@ -128,9 +137,9 @@ impl Integer {
                 if a % b == 0 { Some(Integer(Small(a / b))) } else { None }
             }
             _ => {
-                let (a, b) = (self.to_ibig(), divisor.to_ibig());
-                let quotient = &a / &b;
-                if &quotient * &b == a { Some(quotient.into()) } else { None }
+                let (a, b) = (self.as_big(), divisor.as_big());
+                let (quotient, rest) = (&*a).div_rem(&*b);
+                if rest.is_zero() { Some(quotient.into()) } else { None }
             }
         }
     }
@@ -217,7 +226,7 @@ impl std::ops::Add for &Integer {
                 Some(sum) => Integer(Small(sum)),
                 None => (i128::from(*a) + i128::from(*b)).into(),
             },
-            _ => (self.to_ibig() + other.to_ibig()).into(),
+            _ => (&*self.as_big() + &*other.as_big()).into(),
         }
     }
 }
@@ -231,7 +240,7 @@ impl std::ops::Sub for &Integer {
                 Some(difference) => Integer(Small(difference)),
                 None => (i128::from(*a) - i128::from(*b)).into(),
             },
-            _ => (self.to_ibig() - other.to_ibig()).into(),
+            _ => (&*self.as_big() - &*other.as_big()).into(),
         }
     }
 }
@@ -245,7 +254,7 @@ impl std::ops::Mul for &Integer {
                 Some(product) => Integer(Small(product)),
                 None => (i128::from(*a) * i128::from(*b)).into(),
             },
-            _ => (self.to_ibig() * other.to_ibig()).into(),
+            _ => (&*self.as_big() * &*other.as_big()).into(),
         }
     }
 }
@@ -274,7 +283,7 @@ impl Ord for Integer {
     fn cmp(&self, other: &Integer) -> Ordering {
         match (&self.0, &other.0) {
             (Small(a), Small(b)) => a.cmp(b),
-            _ => self.to_ibig().cmp(&other.to_ibig()),
+            _ => self.as_big().cmp(&other.as_big()),
         }
     }
 }
@@ -306,18 +315,19 @@ impl Accumulator {
     /// Adds `a·b`, or subtracts it where `negate` says so.
     #[inline]
     pub(super) fn add_product(&mut self, a: &Integer, b: &Integer, negate: bool) {
-        if let (Small(x), Small(y)) = (&a.0, &b.0) {
-            let product = i128::from(*x) * i128::from(*y);
-            let product = if negate { -product } else { product };
-            match self.low.checked_add(product) {
-                Some(sum) => self.low = sum,
-                None => {
-                    self.add_big(IBig::from(product));
+        match (&a.0, &b.0) {
+            (Small(x), Small(y)) => {
+                let product = i128::from(*x) * i128::from(*y);
+                let product = if negate { -product } else { product };
+                match self.low.checked_add(product) {
+                    Some(sum) => self.low = sum,
+                    None => self.add_big(&IBig::from(product), false),
                 }
             }
-        } else {
-            let product = a.to_ibig() * b.to_ibig();
-            self.add_big(if negate { -product } else { product });
+            (Small(0), Big(_)) | (Big(_), Small(0)) => {}
+            (Small(1), Big(value)) | (Big(value), Small(1)) => self.add_big(value, negate),
+            (Small(-1), Big(value)) | (Big(value), Small(-1)) => self.add_big(value, !negate),
+            _ => self.add_big(&(&*a.as_big() * &*b.as_big()), negate),
         }
     }
 
@@ -327,10 +337,13 @@ impl Accumulator {
         self.add_product(value, &Integer::ONE, negate);
     }
 
-    #[cold]
-    fn add_big(&mut self, value: IBig) {
-        let sum = self.high.take().map_or(IBig::ZERO, |high| *high) + value;
-        self.high = Some(Box::new(sum));
+    fn add_big(&mut self, value: &IBig, negate: bool) {
+        let high = self.high.get_or_insert_default();
+        if negate {
+            **high -= value;
+        } else {
+            **high += value;
+        }
     }
 
     /// Returns the sum and starts again from 0.
