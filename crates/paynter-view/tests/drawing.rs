@@ -317,3 +317,57 @@ fn pictures_can_be_rendered() {
         }
     }
 }
+
+/// A random connected graph: a tree with some bonds more.
+fn random(seed: u64, nodes: usize, extra: usize) -> Diagram {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut below = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as usize % limit
+    };
+    let kinds =
+        [NodeKind::Zero, NodeKind::One, NodeKind::Gy, NodeKind::R, NodeKind::C, NodeKind::I, NodeKind::Se];
+    let mut diagram = Diagram { title: format!("random {seed}"), ..Diagram::default() };
+    let inner = nodes / 2 + 1;
+    for node in 0..nodes {
+        let kind = if node < inner { kinds[below(3)] } else { kinds[3 + below(4)] };
+        let name = "abcdefghijklmnop"[..1 + below(12)].to_owned() + &node.to_string();
+        let value = if below(3) > 0 { "x*y+z*sin(w)"[..1 + below(12)].to_owned() } else { String::new() };
+        let node = Node::new(kind, name);
+        diagram.nodes.push(if value.is_empty() { node } else { node.value(value) });
+    }
+    let bond = |a: usize, b: usize, diagram: &mut Diagram| {
+        let number = diagram.bonds.len() + 1;
+        let stroke = [Stroke::AtFrom, Stroke::AtTo][number % 2];
+        diagram.bonds.push(Bond { stroke, ..Bond::new(a, b, number) });
+    };
+    for node in 1..nodes {
+        let parent = below(node.min(inner));
+        bond(parent, node, &mut diagram);
+    }
+    for _ in 0..extra {
+        let (a, b) = (below(inner), below(inner));
+        if a != b {
+            bond(a, b, &mut diagram);
+        }
+    }
+    diagram
+}
+
+/// Graphs nobody has drawn before, from trees to graphs that cannot be drawn without crossings.
+#[test]
+fn random_graphs_are_legible() {
+    for seed in 1..=60_u64 {
+        let nodes = 3 + (seed as usize * 7) % 45;
+        let diagram = random(seed, nodes, [0, 0, 1, 2, 4, 9][seed as usize % 6]);
+        for options in &option_sets()[..3] {
+            let drawing = draw(&diagram, options);
+            check_labels(&drawing);
+            if diagram.bonds.len() < diagram.nodes.len() + 2 {
+                assert_eq!(crossings(&drawing), 0, "{}", diagram.title);
+            }
+        }
+    }
+}

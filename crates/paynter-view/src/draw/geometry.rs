@@ -175,14 +175,6 @@ pub fn segments_cross(a: Point, b: Point, c: Point, d: Point) -> bool {
     abc * abd < 0.0 && cda * cdb < 0.0
 }
 
-/// The point half-way along a polyline's longest segment, with that segment's ends.
-pub fn longest_segment(points: &[Point]) -> Option<(Point, Point)> {
-    points.windows(2).map(|pair| (pair[0], pair[1])).fold(None, |best, (a, b)| match best {
-        Some((c, d)) if Point::distance(c, d) >= a.distance(b) => Some((c, d)),
-        _ => Some((a, b)),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -175,7 +175,8 @@ fn boxed(node: &Node, options: &DrawOptions) -> Label {
     Label { main: Rect::centred(Point::default(), width + 2.0 * pad, height + pad), aside: None, runs }
 }
 
-/// A sign in the line of its bonds, with the name and value beside it.
+/// A sign in the line of its bonds, with the name and value beside it; where
+/// bonds leave on all sides or at a slant, below it in the same box.
 fn beside(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
     let mut label = centred_sign(&sign(node, options), PAD);
     let text = name(node, options);
@@ -188,42 +189,40 @@ fn beside(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
     };
     lines.retain(|line| !line.is_empty());
     let width = lines.iter().map(|line| text_width(line, SMALL)).fold(0.0, f64::max);
-    let height = lines.len() as f64 * (LINE - 2.0);
+    let step = LINE - 2.0;
+    let height = lines.len() as f64 * step;
     let [north, east, south, west] = contact.sides;
     let sign = label.main;
-    // Above where bonds pass from left to right, else at the right, else in a corner.
-    let place = if contact.slanted || (north && east && south && west) {
-        Rect::new(sign.right, sign.top - height, sign.right + width, sign.top)
-    } else if !north {
-        Rect::new(-width / 2.0, sign.top - height, width / 2.0, sign.top)
-    } else if !south {
-        Rect::new(-width / 2.0, sign.bottom, width / 2.0, sign.bottom + height)
-    } else if !east {
-        Rect::new(sign.right, -height / 2.0, sign.right + width, height / 2.0)
+    let above = Rect::new(-width / 2.0, sign.top - height, width / 2.0, sign.top);
+    let below = Rect::new(-width / 2.0, sign.bottom, width / 2.0, sign.bottom + height);
+    let right = Rect::new(sign.right, -height / 2.0, sign.right + width, height / 2.0);
+    let left = Rect::new(sign.left - width, -height / 2.0, sign.left, height / 2.0);
+    // Beside an upright line, above a level one, else wherever no bond leaves.
+    let choices = if north || south {
+        [(east, right), (west, left), (north, above), (south, below)]
     } else {
-        Rect::new(sign.left - width, -height / 2.0, sign.left, height / 2.0)
+        [(north, above); 4]
     };
-    let vertical_line = north != south || (north && south);
-    let place = if vertical_line && !east && !contact.slanted {
-        Rect::new(sign.right, -height / 2.0, sign.right + width, height / 2.0)
-    } else if vertical_line && !west && !contact.slanted && (north && south) {
-        Rect::new(sign.left - width, -height / 2.0, sign.left, height / 2.0)
-    } else {
-        place
-    };
+    let place = choices.into_iter().find(|(taken, _)| !taken && !contact.slanted).map(|(_, place)| place);
+    let inside = place.is_none();
+    let place = place.unwrap_or(below);
     for (index, text) in lines.into_iter().enumerate() {
-        let middle = place.top + (index as f64 + 0.5) * (LINE - 2.0);
+        let middle = place.top + (index as f64 + 0.5) * step;
         let free = place.width() - text_width(&text, SMALL);
-        let start = if place.left >= sign.right - 1e-9 {
+        let start = if place == right {
             place.left
-        } else if place.right <= sign.left + 1e-9 {
+        } else if place == left {
             place.left + free
         } else {
             place.left + free / 2.0
         };
         label.runs.push(Run { text, at: Point::new(start, middle), size: SMALL, sign: false });
     }
-    label.aside = Some(place);
+    if inside {
+        label.main = sign.union(place.grown(PAD));
+    } else {
+        label.aside = Some(place);
+    }
     label
 }
 
@@ -238,7 +237,7 @@ fn inline(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
     let value = value(node, options);
     let value_width = value.as_ref().map_or(0.0, |value| text_width(value, SIZE));
     let one_line = sign_width + name_width + gap + value_width;
-    let broken = value.is_some() && one_line > LONGEST_LINE;
+    let broken = value.is_some() && one_line > LONGEST_LINE && !contact.slanted;
     let width = match (&value, broken) {
         (None, _) => sign_width + name_width,
         (Some(_), true) => (sign_width + name_width).max(value_width),

@@ -2,7 +2,7 @@
 
 use super::diagram::{Bond, Diagram, NodeKind, NodeStyle, Stroke};
 use super::font::text_width;
-use super::geometry::{Point, Rect, longest_segment};
+use super::geometry::{Point, Rect};
 use super::index::Obstacles;
 use super::label::{Run, SMALL};
 use super::layout::Placement;
@@ -272,34 +272,39 @@ pub fn flow_side(a: Point, b: Point) -> Point {
 
 /// Puts number, effort and flow where there is room along the bond.
 fn label_bond(bond: &Bond, drawn: &mut DrawnBond, options: &DrawOptions, obstacles: &mut Obstacles) {
-    let Some((a, b)) = longest_segment(&drawn.way) else { return };
-    let flow = flow_side(a, b);
-    let effort = Point::new(-flow.x, -flow.y);
     let mut texts = Vec::new();
     if options.variables {
-        texts.push((format!("e{}", subscript(bond.number)), effort));
-        texts.push((format!("f{}", subscript(bond.number)), flow));
+        texts.push((format!("e{}", subscript(bond.number)), false));
+        texts.push((format!("f{}", subscript(bond.number)), true));
     } else if options.numbers {
-        texts.push((bond.number.to_string(), effort));
+        texts.push((bond.number.to_string(), false));
     }
-    for (text, side) in texts {
+    // Along the longest piece first.
+    let mut pieces: Vec<(Point, Point)> = drawn.way.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    pieces.sort_by(|a, b| b.0.distance(b.1).total_cmp(&a.0.distance(a.1)));
+    for (text, with_flow) in texts {
         let (width, height) = (text_width(&text, SMALL), SMALL);
-        // So far off that the box just clears the line.
-        let off = 3.0 + (width * side.x.abs() + height * side.y.abs()) / 2.0;
         let mut best: Option<(f64, Rect)> = None;
-        let places = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.15, 0.85].map(|fraction| (1.0, fraction));
-        for (turn, fraction) in places.into_iter().chain([(-1.0, 0.5), (-1.0, 0.35), (-1.0, 0.65)]) {
-            let centre = a.toward(b, fraction).along(side, off * turn);
-            let rect = Rect::centred(centre, width, height);
-            let cost = obstacles.cost(rect);
-            if best.is_none_or(|(least, _)| cost < least) {
-                best = Some((cost, rect));
-            }
-            if cost == 0.0 {
-                break;
+        'search: for turn in [1.0, -1.0] {
+            for &(a, b) in &pieces {
+                let flow = flow_side(a, b);
+                let turn = if with_flow { turn } else { -turn };
+                // So far off that the box just clears the line.
+                let off = 3.0 + (width * flow.x.abs() + height * flow.y.abs()) / 2.0;
+                for fraction in [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.15, 0.85] {
+                    let rect = Rect::centred(a.toward(b, fraction).along(flow, off * turn), width, height);
+                    let cost = obstacles.cost(rect);
+                    if best.is_none_or(|(least, _)| cost < least) {
+                        best = Some((cost, rect));
+                    }
+                    if cost == 0.0 {
+                        break 'search;
+                    }
+                }
             }
         }
-        if let Some((_, rect)) = best {
+        // What finds no room at a crowded element is left to the tooltip.
+        if let Some((_, rect)) = best.filter(|(cost, _)| *cost == 0.0) {
             obstacles.add_box(rect, usize::MAX);
             drawn.labels.push((text, rect));
         }

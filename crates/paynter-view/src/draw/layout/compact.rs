@@ -68,6 +68,8 @@ pub struct Metric {
 const GAP: f64 = 9.0;
 /// A slanted bond rises at least this much for each unit it goes sideways.
 const RISE: f64 = 0.6;
+/// A slanted bond of a level fan goes at least this far for each unit it rises.
+const REACH: f64 = 0.9;
 /// How many neighbours of an item are looked at in one band.
 const SIGHT: usize = 48;
 /// Most sweeps in which lines find their middle.
@@ -137,10 +139,14 @@ impl Metric {
                 } else {
                     (slant.to, slant.from)
                 };
-                lines.keep(class[low], class[high], RISE * sideways);
+                lines.keep(class[low], class[high], if slant.upright { RISE } else { REACH } * sideways);
             }
         }
-        self.keep_order(axis, place, measured, &class, &mut lines);
+        // What shares a rough row can only be told apart along it, whatever the lengths are now.
+        self.keep_order(axis, place, false, &class, &mut lines);
+        if measured {
+            self.keep_order(axis, place, true, &class, &mut lines);
+        }
         let mut order: Vec<usize> = (0..count).filter(|&point| class[point] == point).collect();
         order.sort_by_key(|&point| (self.coordinate(axis, point), point));
         let solved = lines.solve(&order);

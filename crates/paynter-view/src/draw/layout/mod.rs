@@ -199,6 +199,15 @@ fn contacts(part: &Part, sketch: &Sketch) -> Vec<Contact> {
     for ring in &sketch.rings {
         contacts[ring.centre].slanted = true;
     }
+    for fan in &sketch.fans {
+        for &(member, _) in fan.members.iter().filter(|(member, first)| member == first) {
+            // Leaves of an upright fan are centred; those of a level one begin where the bond ends.
+            let contact = &mut contacts[member];
+            contact.slanted = fan.side.is_vertical();
+            contact.sides = [false; 4];
+            contact.sides[fan.side.opposite() as usize] = true;
+        }
+    }
     contacts
 }
 
@@ -265,18 +274,21 @@ fn metric(
     // Everything on a fan may come near its fellows.
     let mut fellows: Vec<Vec<usize>> = vec![Vec::new(); sketch.points.len()];
     let mut upright_fan = vec![true; sketch.points.len()];
-    let bend_before: Vec<Option<usize>> = bends_before(sketch, nodes);
-    for (members, upright) in &sketch.fans {
-        let firsts: Vec<usize> =
-            members.iter().map(|&member| bend_before[member].unwrap_or(member)).collect();
-        let all: Vec<usize> = members.iter().chain(&firsts).copied().collect();
+    for fan in &sketch.fans {
+        let upright = fan.side.is_vertical();
+        let firsts: Vec<usize> = fan.members.iter().map(|member| member.1).collect();
+        let all: Vec<usize> = fan.members.iter().flat_map(|&(member, first)| [member, first]).collect();
         for &point in &firsts {
             fellows[point] = all.clone();
-            upright_fan[point] = *upright;
+            upright_fan[point] = upright;
         }
         // Fellows stand in one row (upright fan) or in one column.
-        for pair in firsts.windows(2) {
-            metric.aligned[usize::from(*upright)].push((pair[0], pair[1]));
+        let along = |point: usize| if upright { sketch.points[point].1 } else { sketch.points[point].0 };
+        for &first in &firsts {
+            // A branch straight ahead begins further away.
+            if let Some(&fellow) = firsts.iter().find(|&&other| along(other) == along(first)) {
+                metric.aligned[usize::from(upright)].push((fellow, first));
+            }
         }
     }
     let mut in_ring = vec![usize::MAX; sketch.points.len()];
@@ -310,27 +322,12 @@ fn metric(
                 None => {
                     let (a, b) =
                         if fellows[b].is_empty() && !fellows[a].is_empty() { (b, a) } else { (a, b) };
-                    add_slant(&mut metric, a, b, upright_fan[b], main(a), main(b), &fellows[b]);
+                    add_slant(&mut metric, (a, b), upright_fan[b], (main(a), main(b)), &fellows[b], labelled);
                 }
             }
         }
     }
     metric
-}
-
-/// For every node the bend just before it on the way from its fan's root.
-fn bends_before(sketch: &Sketch, nodes: usize) -> Vec<Option<usize>> {
-    let mut result = vec![None; sketch.points.len()];
-    for route in &sketch.routes {
-        if let [first, bend, last] = route[..]
-            && bend >= nodes
-        {
-            // Only one end belongs to the fan; the other entry is never asked for.
-            result[first] = Some(bend);
-            result[last] = Some(bend);
-        }
-    }
-    result
 }
 
 fn add_straight(metric: &mut Metric, a: usize, b: usize, side: Side, least: f64) {
@@ -352,12 +349,11 @@ fn add_piece(metric: &mut Metric, a: usize, b: usize, side: Side, (before, after
 
 fn add_slant(
     metric: &mut Metric,
-    a: usize,
-    b: usize,
+    (a, b): (usize, usize),
     upright: bool,
-    from: Rect,
-    to: Rect,
+    (from, to): (Rect, Rect),
     fellows: &[usize],
+    labelled: bool,
 ) {
     let ((ax, ay), (bx, by)) = (metric.rough[a], metric.rough[b]);
     let level = if bx > ax { Side::East } else { Side::West };
@@ -369,7 +365,13 @@ fn add_slant(
     };
     space(ahead, reach(from, ahead) + BOND * 0.85 + reach(to, ahead.opposite()), 1.0);
     // Beside each other under an upright fan, far enough apart at the root of a level one.
-    space(aside, reach(to, aside.opposite()) + if upright { 5.0 } else { 14.0 }, 1.0);
+    let apart = match (upright, labelled) {
+        (true, false) => 5.0,
+        (true, true) => 19.0,
+        (false, false) => 14.0,
+        (false, true) => 36.0,
+    };
+    space(aside, reach(to, aside.opposite()) + apart, 1.0);
     let (left, right) = if bx > ax { (a, b) } else { (b, a) };
     let (top, bottom) = if by > ay { (a, b) } else { (b, a) };
     let mut owners = vec![a, b];

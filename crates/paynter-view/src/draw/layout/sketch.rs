@@ -33,6 +33,15 @@ pub struct Ring {
     pub rim: Vec<usize>,
 }
 
+/// Nodes that fan out from one node to one side.
+#[derive(Debug, Clone)]
+pub struct Fan {
+    /// The side.
+    pub side: Side,
+    /// Each node with the first point on the way to it.
+    pub members: Vec<(usize, usize)>,
+}
+
 /// A rough drawing.
 #[derive(Debug, Clone, Default)]
 pub struct Sketch {
@@ -42,8 +51,8 @@ pub struct Sketch {
     pub routes: Vec<Vec<usize>>,
     /// Elements that stand in a rim.
     pub rings: Vec<Ring>,
-    /// Points that fan out from one point to one side, and whether upright.
-    pub fans: Vec<(Vec<usize>, bool)>,
+    /// Fans of slanted bonds.
+    pub fans: Vec<Fan>,
 }
 
 /// Draws a part roughly.
@@ -217,8 +226,12 @@ fn hang_on_core(
     on_rim
 }
 
+/// The side with the fewest branches. Fans open up and down where they can, and
+/// never both ways, so that no two claim the same corner.
 fn emptiest(groups: &[(Side, Vec<usize>)]) -> usize {
-    (0..groups.len()).min_by_key(|&index| (groups[index].1.len(), index)).unwrap_or(0)
+    let upright = groups.iter().any(|(side, _)| side.is_vertical());
+    let full = |(side, group): &(Side, Vec<usize>)| upright && !side.is_vertical() && !group.is_empty();
+    (0..groups.len()).min_by_key(|&index| (full(&groups[index]), groups[index].1.len(), index)).unwrap_or(0)
 }
 
 /// With bonds on all four sides, branches go into the corners between them.
@@ -341,17 +354,7 @@ fn place(
         }
     }
     for &node in order {
-        for side in Side::ALL {
-            let fan: Vec<usize> = forest.children[node]
-                .iter()
-                .copied()
-                .filter(|&child| forest.slot[child].is_some_and(|slot| slot.side == side))
-                .collect();
-            let slanted = fan.iter().any(|&child| forest.slot[child].is_some_and(|slot| slot.lane != 0));
-            if slanted {
-                sketch.fans.push((fan, side.is_vertical()));
-            }
-        }
+        let mut first = std::collections::BTreeMap::new();
         for &child in &forest.children[node] {
             let (x, y) = sketch.points[node];
             let (dx, dy) = forest.offset[child];
@@ -362,8 +365,19 @@ fn place(
                 sketch.points.push((x + bx, y + by));
             }
             route.push(child);
+            first.insert(child, route[1]);
             if let Some(edge) = parent_edge[child] {
                 sketch.routes[edge] = directed(part.edges[edge], route);
+            }
+        }
+        for side in Side::ALL {
+            let slots = forest.children[node].iter().filter_map(|&child| {
+                Some((child, forest.slot[child].filter(|slot| slot.side == side)?.lane))
+            });
+            let (fan, lanes): (Vec<usize>, Vec<i32>) = slots.unzip();
+            if lanes.iter().any(|&lane| lane != 0) {
+                let members = fan.iter().map(|child| (*child, first[child])).collect();
+                sketch.fans.push(Fan { side, members });
             }
         }
     }

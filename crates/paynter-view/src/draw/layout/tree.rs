@@ -130,13 +130,18 @@ impl Forest {
                 groups[slot.side as usize].push(child);
             }
         }
-        let fanned: [bool; 4] = std::array::from_fn(|side| groups[side].len() > 1);
+        let fanned: [bool; 4] = std::array::from_fn(|side| {
+            groups[side].iter().any(|&child| self.slot[child].is_some_and(|slot| slot.lane != 0))
+        });
         for side in Side::ALL {
             let group = &mut groups[side as usize];
             group.sort_by_key(|&child| self.slot[child].map_or(0, |slot| slot.lane));
             let lateral = self.laterals(group, side);
+            let slanted = lateral.iter().any(|&lateral| lateral != 0);
             for (&child, lateral) in group.iter().zip(lateral) {
-                self.put(child, side, lateral, 0);
+                // Only leaves end a slanted bond; branches start behind a bend, clear of the fan.
+                let push = i64::from(slanted && !self.children[child].is_empty());
+                self.put(child, side, lateral, push);
                 grow(&mut reach[side as usize], self.offset[child], self.extent[child]);
             }
         }
@@ -144,7 +149,10 @@ impl Forest {
         for side in [Side::North, Side::South] {
             for across in [Side::East, Side::West] {
                 let (one, two) = (reach[side as usize], reach[across as usize]);
-                if one[across as usize] == 0 || two[side as usize] == 0 {
+                // What stands across from a fan begins beyond it: slanted bonds need the corner.
+                let corner =
+                    two[side as usize] > 0 || (fanned[side as usize] && !groups[across as usize].is_empty());
+                if one[across as usize] == 0 || !corner {
                     continue;
                 }
                 let (mover, by) = if fanned[side as usize] {
