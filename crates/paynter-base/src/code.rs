@@ -2,8 +2,8 @@
 //! `paynter explain` for a code is `docs/src/diagnostics/CODE.md`.
 //!
 //! The hundreds tell the stage: 01 text, 02 names and structure of the
-//! program, 03 units and domains, 04 the graph, 05 causality, 09 files and
-//! the command line.
+//! program, 03 units and domains, 04 the graph, 05 causality, 06 equations, 09
+//! files and the command line.
 
 use crate::Severity;
 
@@ -113,6 +113,8 @@ codes! {
     SINGULAR_STRUCTURE = "BG0508" Error "structurally singular", "the named elements leave a variable undetermined or determine one twice";
     SWITCH_SERIES_INERTIA = "BG0509" Error "an open switch would stop an inertia at once", "give the switch a small `Goff`, so that flow can decay";
     NO_CAUSAL_PATH = "BG0510" Error "no causal path", "name two elements that a causal path joins, or look at `paynter causality`";
+    // 06: equations
+    NOT_LINEAR = "BG0601" Error "a question that only a linear model answers", "ask for `paynter equations`, or replace the nonlinear laws by their slopes";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

@@ -80,6 +80,16 @@ pub enum Command {
     },
     /// Draw the bond graph, or its signal-flow graph, as SVG or PNG
     Draw(DrawArgs),
+    /// Derive the state equations, in symbols
+    Equations {
+        /// The model file, or `-` for standard input
+        file: PathBuf,
+    },
+    /// Derive the transfer functions of a linear model, in symbols
+    Tf {
+        /// The model file, or `-` for standard input
+        file: PathBuf,
+    },
     /// List the built-in examples, print one, or write them as files
     Examples {
         /// The example; all of them where left out

@@ -27,6 +27,10 @@ fn every_document_fits_its_schema() {
         ("causality", 0, &["causality", "good.bg"]),
         ("failure", 1, &["causality", "bad.bg"]),
         ("failure", 1, &["causality", "missing.bg"]),
+        ("equations", 0, &["equations", "good.bg"]),
+        ("failure", 1, &["equations", "bad.bg"]),
+        ("tf", 0, &["tf", "good.bg"]),
+        ("failure", 1, &["tf", "bad.bg"]),
         ("draw", 0, &["draw", "good.bg"]),
         (
             "draw",

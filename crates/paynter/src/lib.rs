@@ -3,6 +3,7 @@
 
 mod cascade;
 mod drawing;
+mod equations;
 mod explain;
 mod format;
 mod model;
@@ -15,6 +16,7 @@ mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }
 
+pub use equations::NoAnswer;
 pub use explain::{codes, explain};
 pub use format::{Formatted, format};
 pub use model::{LoadOptions, Model};

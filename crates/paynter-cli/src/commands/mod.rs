@@ -4,9 +4,11 @@ mod causality;
 mod check;
 mod completions;
 mod draw;
+mod equations;
 mod examples;
 mod explain;
 mod fmt;
+mod tf;
 
 use crate::answer::Answer;
 use crate::args::{Command, Global};
@@ -18,6 +20,8 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Fmt { files, check } => fmt::run(files, *check, global),
         Command::Causality { file } => causality::run(file, global),
         Command::Draw(arguments) => draw::run(arguments, global),
+        Command::Equations { file } => equations::run(file, global),
+        Command::Tf { file } => tf::run(file, global),
         Command::Examples { name, write, force } => {
             examples::run(name.as_deref(), write.as_deref(), *force, global)
         }

@@ -6,22 +6,26 @@ mod check;
 mod completions;
 mod diagnostic;
 mod draw;
+mod equations;
 mod examples;
 mod explain;
 mod failure;
 mod fmt;
 mod naming;
+mod transfer;
 
 pub use causality::{Bond, Causality, Storage, StorageCausality};
 pub use check::{Check, Summary};
 pub use completions::Completions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use draw::Draw;
+pub use equations::{Constraint, Definition, Equations, Form, Matrix, Offset};
 pub use examples::{Example, ExampleEntry, Examples, Written};
 pub use explain::{Code, Codes, Explanation};
 pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
 pub use naming::Naming;
+pub use transfer::{Transfer, TransferEntry};
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
@@ -32,6 +36,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("check", schema::<Check>()),
         ("completions", schema::<Completions>()),
         ("draw", schema::<Draw>()),
+        ("equations", schema::<Equations>()),
         ("example", schema::<Example>()),
         ("examples", schema::<Examples>()),
         ("examples-written", schema::<Written>()),
@@ -39,6 +44,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("explain-list", schema::<Codes>()),
         ("failure", schema::<Failure>()),
         ("fmt", schema::<Format>()),
+        ("tf", schema::<Transfer>()),
     ]
 }
 

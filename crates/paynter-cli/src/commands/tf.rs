@@ -1,0 +1,52 @@
+//! `paynter tf`: transfer functions, in symbols.
+
+use super::equations::no_answer;
+use crate::answer::{Answer, Exit, output};
+use crate::args::Global;
+use crate::input;
+use paynter::Ticket;
+use paynter::json::Transfer;
+use std::path::Path;
+
+/// Shows the transfer matrix of a model.
+pub fn run(file: &Path, global: &Global) -> Answer {
+    let mut model = match input::load(file, global) {
+        Ok(model) => model,
+        Err(answer) => return answer,
+    };
+    match model.transfer(&Ticket::new()) {
+        Ok(transfer) => Answer {
+            output: output(global, &transfer, text),
+            exit: Exit::of(&model.diagnostics),
+            diagnostics: model.diagnostics,
+            sources: model.sources,
+        },
+        Err(reason) => no_answer(global, model, reason),
+    }
+}
+
+fn text(transfer: &Transfer) -> String {
+    let mut text = format!("{}: transfer functions\n", transfer.model);
+    if let Some(reason) = &transfer.budget {
+        text.push_str(&format!("\nnot written out, because {reason}; shared parts have names\n"));
+        for definition in &transfer.definitions {
+            text.push_str(&format!("  {} = {}\n", definition.name, definition.value));
+        }
+    }
+    if let Some(denominator) = &transfer.denominator {
+        text.push_str(&format!("\nCharacteristic polynomial\n  {denominator}\n"));
+    }
+    for entry in &transfer.entries {
+        text.push_str(&format!("\n{} / {}\n", entry.output, entry.input));
+        if entry.den == "1" {
+            text.push_str(&format!("  {}\n", entry.num));
+            continue;
+        }
+        let width = entry.num.chars().count().max(entry.den.chars().count());
+        let centred = |part: &str| " ".repeat((width - part.chars().count()) / 2);
+        text.push_str(&format!("  {}{}\n", centred(&entry.num), entry.num));
+        text.push_str(&format!("  {}\n", "─".repeat(width)));
+        text.push_str(&format!("  {}{}\n", centred(&entry.den), entry.den));
+    }
+    text
+}

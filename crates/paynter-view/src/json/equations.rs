@@ -1,0 +1,192 @@
+//! The answer of `paynter equations`.
+
+use super::Diagnostic;
+use paynter_algebra::{Expr, Pool};
+use paynter_equations as eq;
+use paynter_graph::{BondGraph, flat_name};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Matrices of more states than this are listed entry by entry.
+const DENSE_STATES: usize = 200;
+
+/// Expressions larger than this are written with named sub-expressions.
+const WRITTEN_NODES: u64 = 200_000;
+
+/// The equations of a model: x' = f(x, u), y = g(x, u), 0 = constraints.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Equations {
+    /// Whether the model has no error.
+    pub ok: bool,
+    /// The model's name.
+    pub model: String,
+    /// Whether the matrices say all.
+    pub form: Form,
+    /// The independent states.
+    pub states: Vec<String>,
+    /// The inputs.
+    pub inputs: Vec<String>,
+    /// The outputs.
+    pub outputs: Vec<String>,
+    /// The independent parameters with their nominal values, in SI.
+    pub parameters: BTreeMap<String, f64>,
+    /// x' = A x + B u + Σ Bd_k u^(k)
+    #[serde(rename = "A", skip_serializing_if = "Option::is_none")]
+    pub a: Option<Matrix>,
+    /// Input matrix.
+    #[serde(rename = "B", skip_serializing_if = "Option::is_none")]
+    pub b: Option<Matrix>,
+    /// y = C x + D u + Σ Dd_k u^(k)
+    #[serde(rename = "C", skip_serializing_if = "Option::is_none")]
+    pub c: Option<Matrix>,
+    /// Feed-through matrix.
+    #[serde(rename = "D", skip_serializing_if = "Option::is_none")]
+    pub d: Option<Matrix>,
+    /// Matrices of the inputs' derivatives in x', first derivative first.
+    #[serde(rename = "Bd", skip_serializing_if = "Vec::is_empty")]
+    pub bd: Vec<Matrix>,
+    /// Matrices of the inputs' derivatives in y, first derivative first.
+    #[serde(rename = "Dd", skip_serializing_if = "Vec::is_empty")]
+    pub dd: Vec<Matrix>,
+    /// Terms of x' and y that depend on neither states nor inputs, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<Offset>,
+    /// The rates of the states.
+    pub f: Vec<String>,
+    /// The outputs.
+    pub g: Vec<String>,
+    /// Unknowns that are given only implicitly.
+    pub constraints: Vec<Constraint>,
+    /// States of dependent storages, expressed by the others.
+    pub dependent: BTreeMap<String, String>,
+    /// Initial values of the states.
+    pub initial: Vec<String>,
+    /// Named sub-expressions that the strings use, in order, where they would be too long otherwise.
+    pub definitions: Vec<Definition>,
+    /// All findings by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Whether a model is linear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// The matrices say all.
+    Linear,
+    /// There are no matrices.
+    Nonlinear,
+}
+
+/// A matrix of expressions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Matrix {
+    /// Row by row.
+    Dense(Vec<Vec<String>>),
+    /// Row, column (from 0) and expression of each entry that is not zero.
+    Sparse(Vec<(usize, usize, String)>),
+}
+
+/// Constant terms.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Offset {
+    /// Of the rates.
+    pub f: Vec<String>,
+    /// Of the outputs.
+    pub g: Vec<String>,
+}
+
+/// An implicit unknown with the equation that determines it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Constraint {
+    /// The unknown.
+    pub unknown: String,
+    /// Zero at the solution.
+    pub residual: String,
+}
+
+/// A named sub-expression.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Definition {
+    /// The name.
+    pub name: String,
+    /// What it stands for.
+    pub value: String,
+}
+
+impl Equations {
+    /// Translates equations.
+    pub fn new(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        equations: &eq::Equations,
+        space: Option<&eq::StateSpace>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Equations {
+        let mut roots: Vec<Expr> = equations.rates.clone();
+        roots.extend(equations.outputs.iter().map(|output| output.value));
+        roots.extend(equations.constraints.iter().map(|constraint| constraint.residual));
+        let (strings, definitions) = strings(pool, &roots);
+        let (f, rest) = strings.split_at(equations.rates.len());
+        let (g, residuals) = rest.split_at(equations.outputs.len());
+        let constraints = equations.constraints.iter().zip(residuals).map(|(constraint, residual)| Constraint {
+            unknown: pool.name(constraint.unknown).to_owned(),
+            residual: residual.clone(),
+        });
+        let text = |e: Expr| pool.display(e).to_string();
+        let dense = equations.states.len() <= DENSE_STATES;
+        let matrix = |m: &eq::Sparse| matrix(pool, m, dense);
+        let zero = pool.zero();
+        Equations {
+            ok: true,
+            model: graph.name.clone(),
+            form: if space.is_some() { Form::Linear } else { Form::Nonlinear },
+            states: equations.states.iter().map(|state| state.name.clone()).collect(),
+            inputs: equations.inputs.iter().map(|input| input.name.clone()).collect(),
+            outputs: equations.outputs.iter().map(|output| output.name.clone()).collect(),
+            parameters: graph.parameters.iter().map(|p| (flat_name(&p.name), p.number)).collect(),
+            a: space.map(|s| matrix(&s.a)),
+            b: space.and_then(|s| s.b.first()).map(matrix),
+            c: space.map(|s| matrix(&s.c)),
+            d: space.and_then(|s| s.d.first()).map(matrix),
+            bd: space.map_or_else(Vec::new, |s| s.b.iter().skip(1).map(matrix).collect()),
+            dd: space.map_or_else(Vec::new, |s| s.d.iter().skip(1).map(matrix).collect()),
+            offset: space.filter(|s| s.offset.0.iter().chain(&s.offset.1).any(|e| *e != zero)).map(|s| Offset {
+                f: s.offset.0.iter().map(|e| text(*e)).collect(),
+                g: s.offset.1.iter().map(|e| text(*e)).collect(),
+            }),
+            constraints: constraints.collect(),
+            dependent: equations.dependent.iter().map(|d| (d.name.clone(), text(d.value))).collect(),
+            initial: equations.states.iter().map(|state| text(state.initial)).collect(),
+            f: f.to_vec(),
+            g: g.to_vec(),
+            definitions,
+            diagnostics,
+        }
+    }
+}
+
+/// Writes expressions, with names for what they share where they would be too long.
+pub(super) fn strings(pool: &mut Pool, roots: &[Expr]) -> (Vec<String>, Vec<Definition>) {
+    let size = roots.iter().map(|e| pool.written_size(*e)).fold(0, u64::saturating_add);
+    if size <= WRITTEN_NODES {
+        return (roots.iter().map(|e| pool.display(*e).to_string()).collect(), Vec::new());
+    }
+    let shared = pool.share(roots);
+    let definitions = shared.definitions.iter().map(|(name, value)| Definition {
+        name: pool.name(*name).to_owned(),
+        value: pool.display(*value).to_string(),
+    });
+    let strings = shared.roots.iter().map(|e| pool.display(*e).to_string());
+    (strings.collect(), definitions.collect())
+}
+
+fn matrix(pool: &Pool, matrix: &eq::Sparse, dense: bool) -> Matrix {
+    let text = |e: Expr| pool.display(e).to_string();
+    if !dense {
+        return Matrix::Sparse(matrix.entries.iter().map(|(i, j, e)| (*i, *j, text(*e))).collect());
+    }
+    let row = |i: usize| (0..matrix.columns).map(|j| text(matrix.get(pool, i, j))).collect();
+    Matrix::Dense((0..matrix.rows).map(row).collect())
+}

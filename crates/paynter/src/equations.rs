@@ -1,0 +1,67 @@
+//! Questions about equations: the equations themselves, transfer functions.
+
+use crate::Model;
+use paynter_algebra::poly::Budget;
+use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_equations::{Equations, Failure, StateSpace, derive, transfer};
+use paynter_view::json;
+
+/// Why a question about equations has no answer.
+#[derive(Debug)]
+pub enum NoAnswer {
+    /// The work was cancelled.
+    Cancelled,
+    /// The findings say why.
+    Wrong(Diagnostics),
+}
+
+impl From<Failure> for NoAnswer {
+    fn from(failure: Failure) -> NoAnswer {
+        match failure {
+            Failure::Cancelled => NoAnswer::Cancelled,
+            Failure::Wrong(diagnostics) => NoAnswer::Wrong(diagnostics),
+        }
+    }
+}
+
+impl Model {
+    /// Derives the equations in the form a person would write, with the matrices if they are linear.
+    pub fn derive(&mut self, ticket: &Ticket) -> Result<(Equations, Option<StateSpace>), NoAnswer> {
+        let (Some(graph), Some(causality)) = (&mut self.graph, &self.causality) else {
+            return Err(NoAnswer::Wrong(self.diagnostics.clone()));
+        };
+        let mut equations = derive(&mut self.pool, graph, causality, ticket)?;
+        let mut space = equations.state_space(&mut self.pool, graph);
+        if let Some(space) = &mut space {
+            space.make_readable(&mut self.pool, ticket);
+        }
+        equations.make_readable(&mut self.pool, ticket);
+        Ok((equations, space))
+    }
+
+    /// Tells the state equations.
+    pub fn equations(&mut self, ticket: &Ticket) -> Result<json::Equations, NoAnswer> {
+        let (equations, space) = self.derive(ticket)?;
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        Ok(json::Equations::new(&mut self.pool, graph, &equations, space.as_ref(), diagnostics))
+    }
+
+    /// Tells the transfer matrix of a linear model.
+    pub fn transfer(&mut self, ticket: &Ticket) -> Result<json::Transfer, NoAnswer> {
+        let (equations, space) = self.derive(ticket)?;
+        let Some(space) = space else {
+            let mut diagnostics = self.diagnostics.clone();
+            diagnostics.push(Diagnostic::new(
+                code::NOT_LINEAR,
+                "the model is not linear, so it has no transfer function",
+            ));
+            return Err(NoAnswer::Wrong(diagnostics));
+        };
+        let budget = Budget { terms: 200_000, steps: 100_000_000 };
+        let found = transfer(&mut self.pool, &equations, &space, budget, ticket)?;
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let name = self.graph.as_ref().map_or("", |graph| graph.name.as_str());
+        Ok(json::Transfer::new(&mut self.pool, name, &equations, &found, diagnostics))
+    }
+}
