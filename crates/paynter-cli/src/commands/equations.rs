@@ -57,7 +57,8 @@ fn text(equations: &Equations) -> String {
     section(&mut text, "Dependent states", dependent.collect());
     let outputs = equations.outputs.iter().zip(&equations.g).map(|(output, g)| (output.clone(), g));
     section(&mut text, "Outputs", outputs.collect());
-    for (name, matrix) in [("A", &equations.a), ("B", &equations.b), ("C", &equations.c), ("D", &equations.d)] {
+    for (name, matrix) in [("A", &equations.a), ("B", &equations.b), ("C", &equations.c), ("D", &equations.d)]
+    {
         if let Some(Matrix::Dense(rows)) = matrix
             && rows.iter().any(|row| !row.is_empty())
             && rows.len() <= 8
@@ -71,7 +72,8 @@ fn text(equations: &Equations) -> String {
 /// Entries in aligned columns.
 fn grid(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |j: usize| rows.iter().filter_map(|row| row.get(j)).map(|e| e.chars().count()).max().unwrap_or(0);
+    let width =
+        |j: usize| rows.iter().filter_map(|row| row.get(j)).map(|e| e.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in rows {

@@ -130,9 +130,8 @@ impl Equations {
         let (strings, definitions) = strings(pool, &roots);
         let (f, rest) = strings.split_at(equations.rates.len());
         let (g, residuals) = rest.split_at(equations.outputs.len());
-        let constraints = equations.constraints.iter().zip(residuals).map(|(constraint, residual)| Constraint {
-            unknown: pool.name(constraint.unknown).to_owned(),
-            residual: residual.clone(),
+        let constraints = equations.constraints.iter().zip(residuals).map(|(constraint, residual)| {
+            Constraint { unknown: pool.name(constraint.unknown).to_owned(), residual: residual.clone() }
         });
         let text = |e: Expr| pool.display(e).to_string();
         let dense = equations.states.len() <= DENSE_STATES;
@@ -152,9 +151,11 @@ impl Equations {
             d: space.and_then(|s| s.d.first()).map(matrix),
             bd: space.map_or_else(Vec::new, |s| s.b.iter().skip(1).map(matrix).collect()),
             dd: space.map_or_else(Vec::new, |s| s.d.iter().skip(1).map(matrix).collect()),
-            offset: space.filter(|s| s.offset.0.iter().chain(&s.offset.1).any(|e| *e != zero)).map(|s| Offset {
-                f: s.offset.0.iter().map(|e| text(*e)).collect(),
-                g: s.offset.1.iter().map(|e| text(*e)).collect(),
+            offset: space.filter(|s| s.offset.0.iter().chain(&s.offset.1).any(|e| *e != zero)).map(|s| {
+                Offset {
+                    f: s.offset.0.iter().map(|e| text(*e)).collect(),
+                    g: s.offset.1.iter().map(|e| text(*e)).collect(),
+                }
             }),
             constraints: constraints.collect(),
             dependent: equations.dependent.iter().map(|d| (d.name.clone(), text(d.value))).collect(),
