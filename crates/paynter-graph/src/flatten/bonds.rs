@@ -1,17 +1,14 @@
-//! Bonds: statements become segments, segments that meet at submodel ports
-//! become one bond, and each bond finds its port at either end.
+//! Bonds: statements become segments, and segments that meet at submodel ports
+//! become one bond.
 
 use std::collections::BTreeMap;
 
 use paynter_base::{Code, Diagnostic, Span, code};
 use paynter_language::ast::{self, Kind, Statement};
-use rustc_hash::FxHashSet;
 
-use super::elements::ports_help;
 use super::program::Part;
 use super::{Deferred, Flattener, MAX_ELEMENTS};
-use crate::domain::{DOMAINS, Domain};
-use crate::model::{Bond, BondId, ElementId, End, Port, is_junction};
+use crate::model::ElementId;
 
 /// Turns of all `for` loops together; more are refused.
 const MAX_TURNS: usize = 2 * MAX_ELEMENTS;
@@ -21,7 +18,7 @@ const MAX_PORTS_LISTED: usize = 4;
 
 /// Where a segment ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     /// At an element, perhaps at a port that is said (from 0).
     Element(ElementId, Option<usize>),
     /// At the port of an instance, from outside or from inside.
@@ -31,22 +28,13 @@ enum Place {
 /// A bond as one statement draws it.
 #[derive(Debug, Clone)]
 pub(super) struct Segment {
-    from: Place,
-    to: Place,
-    from_span: Span,
-    to_span: Span,
+    pub from: Place,
+    pub to: Place,
+    pub from_span: Span,
+    pub to_span: Span,
     /// Instance and place among its model's named bonds.
-    name: Option<(usize, usize)>,
-    span: Span,
-}
-
-/// An element's end of a bond, before its port is known.
-struct Incidence {
-    bond: usize,
-    /// Whether the arrow points here.
-    into: bool,
-    port: Option<usize>,
-    span: Span,
+    pub name: Option<(usize, usize)>,
+    pub span: Span,
 }
 
 impl<'a> Flattener<'a, '_> {
@@ -447,229 +435,6 @@ impl<'a> Flattener<'a, '_> {
                 }
             }
         }
-    }
-
-    /// Gives each chain its ports at both elements and makes the bonds.
-    fn place_bonds(&mut self, segments: &[Segment], chains: &[Vec<usize>]) {
-        let mut incidences: Vec<Vec<Incidence>> = Vec::new();
-        incidences.resize_with(self.graph.elements.len(), Vec::new);
-        let mut ends: Vec<[Option<End>; 2]> = vec![[None; 2]; chains.len()];
-        for (bond, chain) in chains.iter().enumerate() {
-            let (first, last) = (&segments[chain[0]], &segments[chain[chain.len() - 1]]);
-            let (Place::Element(from, from_port), Place::Element(to, to_port)) = (first.from, last.to) else {
-                continue;
-            };
-            incidences[from.index()].push(Incidence {
-                bond,
-                into: false,
-                port: from_port,
-                span: first.from_span,
-            });
-            incidences[to.index()].push(Incidence { bond, into: true, port: to_port, span: last.to_span });
-        }
-        for instance in 0..self.instances.len() {
-            for e in 0..self.instances[instance].elements.len() {
-                let id = self.instances[instance].elements[e];
-                let ast: &'a ast::Element = self.infos[self.instances[instance].model].elements[e];
-                let wanted = self.port_count(instance, ast);
-                self.graph.locals.reserve(self.pool, wanted.unwrap_or(0));
-                let assigned = self.assign_ports(id, wanted, &incidences[id.index()]);
-                for (incidence, port) in incidences[id.index()].iter().zip(assigned) {
-                    let port = port.map(|port| End { element: id, port: port as u32 });
-                    ends[incidence.bond][usize::from(incidence.into)] = port;
-                }
-            }
-        }
-        self.make_bonds(segments, chains, &ends);
-    }
-
-    /// Decides the port of every bond on an element; none where that is a mistake.
-    fn assign_ports(
-        &mut self,
-        id: ElementId,
-        wanted: Option<usize>,
-        list: &[Incidence],
-    ) -> Vec<Option<usize>> {
-        let (kind, name, span) = {
-            let element = self.graph.element(id);
-            (element.kind, element.name.clone(), element.span)
-        };
-        let excused = self.excused.contains(&id);
-        let Some(wanted) = wanted else {
-            if list.is_empty() && !excused {
-                let message = format!("the junction `{name}` has no bonds");
-                let help = format!("bond it, as in `{name} -> element`, or delete it");
-                self.report.push(Diagnostic::new(code::UNCONNECTED, message).at(span).help(help));
-            }
-            for incidence in list.iter().filter(|i| i.port.is_some()) {
-                let message = format!("the junction `{name}` has no numbered ports");
-                self.report.push(
-                    Diagnostic::new(code::UNKNOWN_PORT, message)
-                        .at(incidence.span)
-                        .help("write its name alone"),
-                );
-            }
-            return (0..list.len()).map(Some).collect();
-        };
-        if excused && list.len() < wanted {
-            return vec![None; list.len()];
-        }
-        if list.is_empty() {
-            let message = format!("`{name}` has no bond");
-            let help = format!("bond it, as in `junction -> {name}`, or delete it");
-            self.report.push(Diagnostic::new(code::UNCONNECTED, message).at(span).help(help));
-            return Vec::new();
-        }
-        if list.len() != wanted {
-            let message = format!(
-                "{} `{name}` has {} bond{} and needs {wanted}",
-                kind.word(),
-                list.len(),
-                if list.len() == 1 { "" } else { "s" }
-            );
-            let help = match (list.len() > wanted, wanted) {
-                (true, 1) => "put a junction between them: 0 for a common effort, 1 for a common flow",
-                (true, _) => "remove the bonds that are too many, or put a junction where several meet",
-                (false, _) => "bond every port",
-            };
-            let mut diagnostic = Diagnostic::new(code::PORT_COUNT, message).at(span).help(help);
-            for incidence in list.iter().take(4) {
-                diagnostic = diagnostic.label(incidence.span, "a bond");
-            }
-            self.report.push(diagnostic);
-            return vec![None; list.len()];
-        }
-        let mut taken: Vec<Option<usize>> = vec![None; wanted];
-        let mut assigned: Vec<Option<usize>> = vec![None; list.len()];
-        for (k, incidence) in list.iter().enumerate() {
-            let Some(port) = incidence.port else { continue };
-            if port >= wanted {
-                let message = format!("`{name}` has no port {}", port + 1);
-                let diagnostic = Diagnostic::new(code::UNKNOWN_PORT, message).at(incidence.span);
-                self.report.push(diagnostic.help(ports_help(wanted)));
-                return vec![None; list.len()];
-            }
-            if let Some(other) = taken[port] {
-                let message = format!("the port {} of `{name}` has two bonds", port + 1);
-                self.report.push(
-                    Diagnostic::new(code::PORT_COUNT, message)
-                        .at(incidence.span)
-                        .label(list[other].span, "the other"),
-                );
-                return vec![None; list.len()];
-            }
-            taken[port] = Some(k);
-            assigned[k] = Some(port);
-        }
-        let open: Vec<usize> = (0..list.len()).filter(|&k| assigned[k].is_none()).collect();
-        match open[..] {
-            [] => {}
-            [only] => assigned[only] = taken.iter().position(Option::is_none),
-            [a, b] if matches!(kind, Kind::Tf | Kind::Gy | Kind::Rs) && list[a].into != list[b].into => {
-                // Port 1 is where a bond comes in and port 2 where one goes out.
-                assigned[a] = Some(usize::from(!list[a].into));
-                assigned[b] = Some(usize::from(!list[b].into));
-            }
-            _ => {
-                let message = if wanted == 2 && kind != Kind::R && !crate::model::is_storage(kind) {
-                    let way = if list[open[0]].into { "come in" } else { "go out" };
-                    format!("both bonds of `{name}` {way}, so its ports are ambiguous")
-                } else {
-                    format!("the bonds of `{name}` do not say which port they are on")
-                };
-                let help = format!(
-                    "write `{name}.1`, `{name}.2`{} in the bonds",
-                    if wanted > 2 { " …" } else { "" }
-                );
-                let mut diagnostic = Diagnostic::new(code::AMBIGUOUS_PORTS, message).at(span).help(help);
-                for &k in open.iter().take(4) {
-                    diagnostic = diagnostic.label(list[k].span, "a bond");
-                }
-                self.report.push(diagnostic);
-                return vec![None; list.len()];
-            }
-        }
-        assigned
-    }
-
-    fn make_bonds(&mut self, segments: &[Segment], chains: &[Vec<usize>], ends: &[[Option<End>; 2]]) {
-        let given = self.given_names(segments, chains);
-        // A number must not be the name of an element, or their variables would have one name.
-        let parts = self.infos[self.instances[0].model].part_names();
-        let taken: FxHashSet<&str> = given.iter().flatten().map(String::as_str).chain(parts).collect();
-        let mut number = 0;
-        let mut ports: Vec<(End, Port)> = Vec::with_capacity(2 * chains.len());
-        for (i, chain) in chains.iter().enumerate() {
-            let [Some(from), Some(to)] = ends[i] else { continue };
-            let id = BondId(self.graph.bonds.len() as u32);
-            let name = match &given[i] {
-                Some(name) => name.clone(),
-                None => loop {
-                    number += 1;
-                    let name = format!("b{number}");
-                    if !taken.contains(name.as_str()) {
-                        break name;
-                    }
-                },
-            };
-            for (instance, named) in chain.iter().filter_map(|&s| segments[s].name) {
-                self.bonds_by_name[instance][named] = Some(id);
-            }
-            self.note_port_domains(segments, chain, id);
-            let first = chain.iter().min().copied().unwrap_or(chain[0]);
-            self.graph.bonds.push(Bond { name, from, to, span: segments[first].span });
-            ports.push((from, Port { bond: id, into: false, domain: None }));
-            ports.push((to, Port { bond: id, into: true, domain: None }));
-        }
-        // Elements list their ports in order; after a mistake only those that have a bond.
-        ports.sort_unstable_by_key(|(end, _)| *end);
-        for (end, port) in ports {
-            let element = &mut self.graph.elements[end.element.index()];
-            let place = element.ports.len() as u32;
-            element.ports.push(port);
-            if place != end.port || is_junction(element.kind) {
-                let bond = &mut self.graph.bonds[port.bond.index()];
-                let here = if port.into { &mut bond.to } else { &mut bond.from };
-                here.port = place;
-            }
-        }
-    }
-
-    /// Remembers the domains declared by the submodel ports that a bond passes.
-    fn note_port_domains(&mut self, segments: &[Segment], chain: &[usize], bond: BondId) {
-        for &s in chain {
-            let Place::Port { instance, port, .. } = segments[s].to else { continue };
-            let declaration: &'a ast::Port = self.infos[self.instances[instance].model].ports[port];
-            let Some(domain) = &declaration.domain else { continue };
-            match Domain::parse(&domain.text) {
-                Some(known) => {
-                    let name = format!("{}.{}", self.instances[instance].path, declaration.name.text);
-                    self.port_domains.push((bond, known, declaration.span, name));
-                }
-                None => {
-                    let names: Vec<&str> = DOMAINS.iter().map(|info| info.name).collect();
-                    let help = match self.closest(&domain.text, &names) {
-                        Some(near) => format!("did you mean `{near}`?"),
-                        None => format!("the domains are: {}", names.join(", ")),
-                    };
-                    let message = format!("`{}` is not a domain", domain.text);
-                    self.report.push(Diagnostic::new(code::UNKNOWN_NAME, message).at(domain.span).help(help));
-                }
-            }
-        }
-    }
-
-    /// Names given by the user: the outermost name of a bond wins.
-    fn given_names(&self, segments: &[Segment], chains: &[Vec<usize>]) -> Vec<Option<String>> {
-        chains
-            .iter()
-            .map(|chain| {
-                let named = chain.iter().filter_map(|&s| segments[s].name);
-                let (instance, named) = named.min_by_key(|(instance, _)| self.instances[*instance].depth)?;
-                let name = self.infos[self.instances[instance].model].bond_names[named];
-                Some(self.full_name(instance, &name.text))
-            })
-            .collect()
     }
 }
 

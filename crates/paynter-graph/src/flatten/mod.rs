@@ -11,7 +11,10 @@ mod expression;
 mod instance;
 mod names;
 mod order;
+mod params;
+mod ports;
 mod program;
+mod statements;
 mod validate;
 
 use paynter_algebra::{Expr, Pool, Symbol};
