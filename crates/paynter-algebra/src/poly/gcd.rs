@@ -31,7 +31,7 @@ impl Poly {
     /// Returns the greatest common divisor, with positive leading coefficient
     /// and the common content of the coefficients; that of 0 and 0 is 0.
     pub fn gcd(&self, other: &Poly, work: &Work) -> Result<Poly, PolyError> {
-        gcd(self, other, 0, work)
+        gcd(self, other, 0, work).map_err(|e| e.on_the_way_to(WHAT))
     }
 
     /// Returns the greatest common divisor of a list, 0 for an empty one.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::bareiss::eliminate;
 use super::layout::Layout;
-use super::minors::{Column, expand, replaced_columns};
+use super::minors::{Column, WHAT, expand, replaced_columns};
 use super::structure::{Blocks, blocks, is_odd, narrow_order};
 use super::{Fraction, Matrix, Poly, PolyError, Work};
 
@@ -30,8 +30,9 @@ impl Matrix {
         };
         let mut product = Poly::one();
         for (rows, columns) in rows.iter().zip(&columns) {
-            let factor = self.submatrix(rows, columns).block_determinant(work)?;
-            product = product.mul(&factor, work)?;
+            let block = self.submatrix(rows, columns);
+            let factor = block.block_determinant(work).map_err(|e| e.on_the_way_to(WHAT))?;
+            product = product.mul(&factor, work).map_err(|e| e.on_the_way_to(WHAT))?;
         }
         let odd = is_odd(&rows.concat()) ^ is_odd(&columns.concat());
         Ok(if odd { product.neg() } else { product })
@@ -77,14 +78,15 @@ impl Matrix {
         let limit = if determinant.is_zero() { MOST_MINORS } else { self.minor_limit(true) };
         let Some(order) = narrow_order(size, &packed.pattern(), limit) else {
             if determinant.is_zero() {
-                return Err(PolyError::BudgetExceeded { what: super::minors::WHAT, terms: limit as u64 });
+                return Err(PolyError::BudgetExceeded { what: WHAT, terms: limit as u64 });
             }
             return Ok((determinant, eliminate(&packed, &listed, work)?.solution));
         };
         let columns = ordered_columns(&packed, &order.columns);
         let odd = is_odd(&order.columns);
         let mut solution = vec![Poly::zero(); size];
-        for (place, value) in replaced_columns(size, &columns, &listed, work)?.into_iter().enumerate() {
+        let values = replaced_columns(size, &columns, &listed, work).map_err(|e| e.on_the_way_to(WHAT))?;
+        for (place, value) in values.into_iter().enumerate() {
             solution[order.columns[place]] = if odd { value.neg() } else { value };
         }
         Ok((determinant, solution))

@@ -63,6 +63,16 @@ impl fmt::Display for PolyError {
 
 impl std::error::Error for PolyError {}
 
+impl PolyError {
+    /// Says what was wanted in place of what was being done on the way.
+    pub(super) fn on_the_way_to(self, what: &'static str) -> PolyError {
+        match self {
+            PolyError::BudgetExceeded { terms, .. } => PolyError::BudgetExceeded { what, terms },
+            other => other,
+        }
+    }
+}
+
 impl From<Cancelled> for PolyError {
     fn from(_: Cancelled) -> PolyError {
         PolyError::Cancelled
