@@ -177,7 +177,7 @@ fn rules(palette: &Palette) -> String {
         format!(".added .box{{stroke:{ink};stroke-dasharray:2 2}}"),
         format!(".auxiliary .box{{stroke:{ink};stroke-width:1.6}}"),
         format!(".bad .box{{stroke:{bad};stroke-width:1.8;stroke-dasharray:5 3}}"),
-        format!(".bad text{{fill:{bad}}}"),
+        format!(".bad .sign,.bad .text,.bad .aside{{fill:{bad}}}"),
         format!(".marked .halo{{fill:{mark_paper};stroke:{mark};stroke-width:1.2}}"),
         format!(".group path{{fill:{group};stroke:{quiet};stroke-width:1;stroke-dasharray:6 3}}"),
         format!(".group text{{fill:{quiet}}}"),

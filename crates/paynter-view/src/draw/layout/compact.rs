@@ -19,6 +19,8 @@ pub struct Item {
     pub reach: Rect,
     /// Items with a common owner may touch.
     pub owners: Vec<usize>,
+    /// The fan it belongs to: the slanted bonds of a fan may come near everything in it.
+    pub fan: Option<usize>,
     /// Whether the ends themselves belong to it (a slanted bond's box is open).
     pub open: bool,
 }
@@ -213,7 +215,8 @@ impl Metric {
                         continue;
                     }
                     let (one, two) = (&self.items[first], &self.items[second]);
-                    if one.owners.iter().any(|owner| two.owners.contains(owner)) {
+                    let fellows = (one.open || two.open) && one.fan.is_some() && one.fan == two.fan;
+                    if fellows || one.owners.iter().any(|owner| two.owners.contains(owner)) {
                         continue;
                     }
                     let (_, low, _, above) = Metric::ends(one, axis);

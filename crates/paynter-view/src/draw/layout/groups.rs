@@ -60,6 +60,7 @@ pub fn add_groups(metric: &mut Metric, diagram: &Diagram, part: &Part, sketch: &
             down: (first + 2, first + 3),
             reach: Default::default(),
             owners,
+            fan: None,
             open: false,
         });
     }

@@ -258,6 +258,22 @@ fn metric(
         Some(Label { main, aside: Some(aside), .. }) if labelled => main.union(*aside),
         _ => main(point),
     };
+    // The fan that a point belongs to, and the fan whose slanted bond ends there.
+    let mut fan_of: Vec<Option<usize>> = vec![None; sketch.points.len()];
+    let mut fan_into = fan_of.clone();
+    for (index, fan) in sketch.fans.iter().enumerate() {
+        let upright = fan.side.is_vertical();
+        let along = |point: usize| if upright { sketch.points[point].1 } else { sketch.points[point].0 };
+        for &(member, first) in &fan.members {
+            fan_of[member] = Some(index);
+            fan_of[first] = Some(index);
+            fan_into[first] = Some(index);
+            // Fellows stand in one row (upright fan) or in one column; a branch straight ahead begins further away.
+            if let Some(&(_, fellow)) = fan.members.iter().find(|(_, other)| along(*other) == along(first)) {
+                metric.aligned[usize::from(upright)].push((fellow, first));
+            }
+        }
+    }
     for (node, label) in labels.iter().enumerate() {
         // Arrows of signals end at their boxes from any side.
         let main = if signal[node] { label.main.grown(9.0) } else { label.main };
@@ -267,28 +283,9 @@ fn metric(
                 down: (node, node),
                 reach: rect,
                 owners: vec![node],
+                fan: fan_of[node],
                 open: false,
             });
-        }
-    }
-    // Everything on a fan may come near its fellows.
-    let mut fellows: Vec<Vec<usize>> = vec![Vec::new(); sketch.points.len()];
-    let mut upright_fan = vec![true; sketch.points.len()];
-    for fan in &sketch.fans {
-        let upright = fan.side.is_vertical();
-        let firsts: Vec<usize> = fan.members.iter().map(|member| member.1).collect();
-        let all: Vec<usize> = fan.members.iter().flat_map(|&(member, first)| [member, first]).collect();
-        for &point in &firsts {
-            fellows[point] = all.clone();
-            upright_fan[point] = upright;
-        }
-        // Fellows stand in one row (upright fan) or in one column.
-        let along = |point: usize| if upright { sketch.points[point].1 } else { sketch.points[point].0 };
-        for &first in &firsts {
-            // A branch straight ahead begins further away.
-            if let Some(&fellow) = firsts.iter().find(|&&other| along(other) == along(first)) {
-                metric.aligned[usize::from(upright)].push((fellow, first));
-            }
         }
     }
     let mut in_ring = vec![usize::MAX; sketch.points.len()];
@@ -317,12 +314,12 @@ fn metric(
                     let least = reach(ending(a), side) + visible + reach(ending(b), side.opposite());
                     add_straight(&mut metric, a, b, side, least);
                     let room = if is_bond { label_room(options, side.is_vertical()) } else { (5.0, 5.0) };
-                    add_piece(&mut metric, a, b, side, room);
+                    add_piece(&mut metric, (a, b), side, room, fan_into[a].or(fan_into[b]));
                 }
                 None => {
-                    let (a, b) =
-                        if fellows[b].is_empty() && !fellows[a].is_empty() { (b, a) } else { (a, b) };
-                    add_slant(&mut metric, (a, b), upright_fan[b], (main(a), main(b)), &fellows[b], labelled);
+                    let (a, b) = if fan_into[b].is_none() { (b, a) } else { (a, b) };
+                    let upright = fan_into[b].is_none_or(|fan| sketch.fans[fan].side.is_vertical());
+                    add_slant(&mut metric, (a, b), upright, (main(a), main(b)), fan_into[b], labelled);
                 }
             }
         }
@@ -337,14 +334,20 @@ fn add_straight(metric: &mut Metric, a: usize, b: usize, side: Side, least: f64)
     metric.aligned[1 - axis].push((a, b));
 }
 
-fn add_piece(metric: &mut Metric, a: usize, b: usize, side: Side, (before, after): (f64, f64)) {
+fn add_piece(
+    metric: &mut Metric,
+    (a, b): (usize, usize),
+    side: Side,
+    (before, after): (f64, f64),
+    fan: Option<usize>,
+) {
     let (low, high) = if matches!(side, Side::East | Side::South) { (a, b) } else { (b, a) };
     let (across, down, reach) = if side.is_vertical() {
         ((a, a), (low, high), Rect::new(-before, 0.0, after, 0.0))
     } else {
         ((low, high), (a, a), Rect::new(0.0, -before, 0.0, after))
     };
-    metric.items.push(Item { across, down, reach, owners: vec![a, b], open: false });
+    metric.items.push(Item { across, down, reach, owners: vec![a, b], fan, open: false });
 }
 
 fn add_slant(
@@ -352,7 +355,7 @@ fn add_slant(
     (a, b): (usize, usize),
     upright: bool,
     (from, to): (Rect, Rect),
-    fellows: &[usize],
+    fan: Option<usize>,
     labelled: bool,
 ) {
     let ((ax, ay), (bx, by)) = (metric.rough[a], metric.rough[b]);
@@ -374,13 +377,12 @@ fn add_slant(
     space(aside, reach(to, aside.opposite()) + apart, 1.0);
     let (left, right) = if bx > ax { (a, b) } else { (b, a) };
     let (top, bottom) = if by > ay { (a, b) } else { (b, a) };
-    let mut owners = vec![a, b];
-    owners.extend(fellows);
     metric.items.push(Item {
         across: (left, right),
         down: (top, bottom),
         reach: Rect::default(),
-        owners,
+        owners: vec![a, b],
+        fan,
         open: true,
     });
     metric.slants.push(Slant { from: a, to: b, upright });
@@ -420,7 +422,7 @@ fn add_ring(metric: &mut Metric, sketch: &Sketch, ring: &sketch::Ring, label: &L
     }
     let mut owners = ring.rim.clone();
     owners.push(centre);
-    metric.items.push(Item { across, down, reach: Rect::default(), owners, open: false });
+    metric.items.push(Item { across, down, reach: Rect::default(), owners, fan: None, open: false });
 }
 
 /// The box around everything of a part.

@@ -74,7 +74,10 @@ fn embed_blocks(
     let tree = spanning_tree(&adjacent, edges.len());
     biconnected_blocks(&adjacent, edges.len())
         .iter()
-        .map(|block| Block::new(vertices, edges, block).embed(&tree))
+        .map(|block| match block[..] {
+            [edge] => Ok(vec![vec![2 * edge, 2 * edge + 1]]),
+            _ => Block::new(vertices, edges, block).embed(&tree),
+        })
         .collect()
 }
 
@@ -194,9 +197,6 @@ impl<'a> Block<'a> {
     }
 
     fn embed(mut self, tree: &[bool]) -> Result<Vec<Vec<Half>>, usize> {
-        if let [edge] = self.members {
-            return Ok(vec![vec![2 * edge, 2 * edge + 1]]);
-        }
         let cycle = self.first_cycle();
         let back: Vec<Half> = cycle.iter().rev().map(|half| half ^ 1).collect();
         for &half in &cycle {
