@@ -80,6 +80,10 @@ fn check_numerically(pool: &Pool, law: Expr, x: Symbol, value: &Expr, conditions
         let Ok(solution) = pool.eval(*value, &at) else {
             continue;
         };
+        // An underflow is no solution.
+        if solution.abs() < 1e-200 {
+            continue;
+        }
         values.insert(x, solution);
         let at = |s: Symbol| values.get(&s).copied();
         let holds = conditions.iter().all(|c| match c {
