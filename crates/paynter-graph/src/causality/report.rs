@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::Pool;
-use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
+use paynter_base::{Code, Diagnostic, Diagnostics, Severity, Span, code};
 
 use super::assign::{Assignment, Conflict, Reason};
 use super::loops::LoopKind;
@@ -350,6 +350,13 @@ fn dependent_storage(graph: &BondGraph, roots: &[Reason], storage: &Storage) -> 
     Diagnostic::new(code::DERIVATIVE_CAUSALITY, message).at(element.span)
 }
 
+/// Whether a value is zero at the nominal parameters.
+fn is_zero_now(pool: &Pool, graph: &BondGraph, law: &Law) -> bool {
+    let Law::Value(value) = law else { return false };
+    let number = |symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+    pool.eval(*value, &number) == Ok(0.0)
+}
+
 /// Warns of divisions by something that can vanish where no causality avoids them.
 fn divisions(
     pool: &Pool,
@@ -369,10 +376,14 @@ fn divisions(
                 Law::Value(value) => pool.display(*value).to_string(),
                 _ => "its value".to_owned(),
             };
-            let message =
-                format!("causality forces {} to divide by {value}, which can vanish", name(graph, id));
+            let zero = is_zero_now(pool, graph, &element.law);
+            let when = if zero { "is zero" } else { "can vanish" };
+            let message = format!("causality forces {} to divide by {value}, which {when}", name(graph, id));
             let mut diagnostic = Diagnostic::new(code::VANISHING_MODULUS, message).at(element.span);
-            if !matches!(element.kind, Kind::Tf | Kind::Gy) {
+            if zero {
+                diagnostic.severity = Severity::Error;
+                diagnostic = diagnostic.help("give it a value other than zero, or remove it");
+            } else if !matches!(element.kind, Kind::Tf | Kind::Gy) {
                 diagnostic = diagnostic.help("make sure that it stays away from zero");
             }
             diagnostics.push(diagnostic);

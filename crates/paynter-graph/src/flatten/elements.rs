@@ -50,6 +50,7 @@ impl<'a> Flattener<'a, '_> {
             }
             Body::Value(value) => {
                 let typed = self.lower_number(instance, &[], Context::Everything, value);
+                self.require_finite(typed.expr, name, value.span);
                 let field = matches!(ast.kind, Kind::R | Kind::C | Kind::I);
                 if field && ast.ports.is_some() && self.port_count(instance, ast).is_some_and(|n| n > 1) {
                     let message = format!("the field `{name}` has one value for several ports");
@@ -72,6 +73,20 @@ impl<'a> Flattener<'a, '_> {
                     .at(ast.span)
                     .help("write `Sw`, or use `if(…)` in the value"),
             );
+        }
+    }
+
+    /// Refuses a value that the parameters alone make infinite or undefined.
+    fn require_finite(&mut self, value: Expr, name: &str, span: Span) {
+        // A parameter alone has been looked at where it is declared.
+        if self.pool.as_symbol(value).is_some() {
+            return;
+        }
+        let constant = self.pool.symbols(value).iter().all(|symbol| self.numbers.contains_key(symbol));
+        if constant && !self.numeric(value).is_finite() {
+            let message = format!("the value of `{name}` is not a finite number");
+            let help = "check for a division by zero, an overflow, or a root or logarithm outside its range";
+            self.report.push(Diagnostic::new(code::BAD_VALUE, message).at(span).help(help));
         }
     }
 

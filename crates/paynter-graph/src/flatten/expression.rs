@@ -280,7 +280,11 @@ impl<'a> Flattener<'a, '_> {
                     self.report.push(diagnostic.help("give the divisor a value other than zero"));
                     return Typed::unknown(zero);
                 }
-                Typed { expr: self.pool.div(a.expr, b.expr), dim: a.dim.times(b.dim, Dimension::over) }
+                // In `1/k` the 1 is a pure number; other literals may carry a unit unseen.
+                let one = self.pool.one();
+                let above =
+                    if a.expr == one && b.dim != Dim::Number { Dim::Hard(Dimension::NONE) } else { a.dim };
+                Typed { expr: self.pool.div(a.expr, b.expr), dim: above.times(b.dim, Dimension::over) }
             }
             BinaryOp::Pow => {
                 if let Dim::Hard(d) = b.dim
