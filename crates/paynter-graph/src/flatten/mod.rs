@@ -241,8 +241,9 @@ impl<'a> Flattener<'a, '_> {
 
     /// The candidate that a misspelt name was probably meant to be.
     fn closest<'n>(&mut self, name: &str, candidates: &[&'n str]) -> Option<&'n str> {
-        self.comparisons = self.comparisons.checked_sub(candidates.len())?;
-        closest(name, candidates.iter().copied())
+        let left = self.comparisons.checked_sub(candidates.len());
+        self.comparisons = left.unwrap_or(0);
+        left.and_then(|_| closest(name, candidates.iter().copied()))
     }
 
     /// A zero to go on with after a mistake.

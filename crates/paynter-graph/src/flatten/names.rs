@@ -159,7 +159,8 @@ impl<'a> Flattener<'a, '_> {
             },
             _ => &[],
         };
-        let names: Vec<&str> = self.infos[model].value_names().chain(locals.iter().copied()).collect();
+        let names = self.infos[model].value_names().chain(locals.iter().copied());
+        let names: Vec<&str> = names.take(self.comparisons + 1).collect();
         let help = if self.infos[model].parts.contains_key(name.text.as_str()) {
             format!("`{0}` is an element: read one of its variables, such as `{0}.e` or `{0}.f`", name.text)
         } else {
@@ -305,7 +306,8 @@ impl<'a> Flattener<'a, '_> {
         let info = &self.infos[self.instances[instance].model];
         let name = &segment.name;
         let message = format!("the submodel `{}` has no value `{}`", info.ast.name.text, name.text);
-        let names: Vec<&str> = info.value_names().chain(info.part_names()).collect();
+        let names: Vec<&str> =
+            info.value_names().chain(info.part_names()).take(self.comparisons + 1).collect();
         let general =
             "read a parameter or signal of the submodel, or `.e`, `.f`, `.q`, `.p` of one of its elements";
         let help = self.meant(&name.text, &names).unwrap_or_else(|| general.to_owned());
@@ -317,7 +319,7 @@ impl<'a> Flattener<'a, '_> {
         let help = if info.values.contains_key(name.text.as_str()) {
             format!("`{}` is a parameter, input or signal, not an element", name.text)
         } else {
-            let names: Vec<&str> = info.part_names().collect();
+            let names: Vec<&str> = info.part_names().take(self.comparisons + 1).collect();
             let declare = || format!("declare it, as in `1 {}`", name.text);
             self.meant(&name.text, &names).unwrap_or_else(declare)
         };
