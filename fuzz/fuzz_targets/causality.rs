@@ -12,5 +12,5 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let check = model.check();
     assert_eq!(check.ok, !model.diagnostics.has_errors());
     // What is accepted has a causality.
-    assert_eq!(model.causality(Naming::Flat).is_some(), check.ok);
+    assert!(model.causality(Naming::Flat).is_some() || !check.ok);
 });
