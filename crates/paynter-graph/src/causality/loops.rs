@@ -159,7 +159,8 @@ impl SignalGraph {
         let mut done: Vec<bool> = vec![false; self.components];
         let mut known: BTreeSet<Vec<ElementId>> = BTreeSet::new();
         let mut budget = CYCLE_BUDGET;
-        // Resistors and storages first: they name a loop best. Two-ports and junctions only where nothing else does.
+        // Resistors and storages first: they name a loop best. Two-ports and junctions only where
+        // nothing else does.
         for pass in 0..3 {
             for v in 0..self.component.len() as u32 {
                 let c = self.component[v as usize];
@@ -302,7 +303,10 @@ impl SignalGraph {
                 if let Some(id) = elements.first() {
                     diagnostic = diagnostic.at(graph.element(*id).span);
                 }
-                diagnostics.push(diagnostic.help("break the loop: remove one of its bonds, or add an R or a C where something can circulate or float"));
+                diagnostics.push(diagnostic.help(
+                    "break the loop: remove one of its bonds, or add an R or a C where something can \
+                     circulate or float",
+                ));
             }
         }
     }

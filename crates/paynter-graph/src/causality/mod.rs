@@ -36,7 +36,8 @@ pub struct Causality {
     pub storages: Vec<Storage>,
     /// Closed signal paths without a state, shortest first in each group.
     pub loops: Vec<Loop>,
-    /// Differentiation index of the equations: 0 explicit, 1 with algebraic loops, 2 and more with dependent storages.
+    /// Differentiation index of the equations: 0 explicit, 1 with algebraic loops, 2 and more with
+    /// dependent storages.
     pub index: u32,
     /// Number of independent states, integrators of signals included.
     pub order: usize,

@@ -1,10 +1,12 @@
 //! Causality in words: storages with what forces them, conflicts with the
 //! elements that cannot both be right, warnings.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-use paynter_algebra::Pool;
+use paynter_algebra::{Pool, Symbol};
 use paynter_base::{Code, Diagnostic, Diagnostics, Severity, Span, code};
+use rustc_hash::FxHashMap;
 
 use super::assign::{Assignment, Conflict, Reason};
 use super::loops::LoopKind;
@@ -351,10 +353,9 @@ fn dependent_storage(graph: &BondGraph, roots: &[Reason], storage: &Storage) -> 
 }
 
 /// Whether a value is zero at the nominal parameters.
-fn is_zero_now(pool: &Pool, graph: &BondGraph, law: &Law) -> bool {
+fn is_zero_now(pool: &Pool, numbers: &FxHashMap<Symbol, f64>, law: &Law) -> bool {
     let Law::Value(value) = law else { return false };
-    let number = |symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
-    pool.eval(*value, &number) == Ok(0.0)
+    pool.eval(*value, &|symbol| numbers.get(&symbol).copied()) == Ok(0.0)
 }
 
 /// Warns of divisions by something that can vanish where no causality avoids them.
@@ -365,6 +366,7 @@ fn divisions(
     causality: &Causality,
     diagnostics: &mut Diagnostics,
 ) {
+    let numbers = LazyCell::new(|| graph.parameters.iter().map(|p| (p.symbol, p.number)).collect());
     for id in graph.element_ids() {
         for (port, rule) in rules.ports[id.index()].iter().enumerate() {
             let Some(safe) = rule.safe else { continue };
@@ -376,7 +378,7 @@ fn divisions(
                 Law::Value(value) => pool.display(*value).to_string(),
                 _ => "its value".to_owned(),
             };
-            let zero = is_zero_now(pool, graph, &element.law);
+            let zero = is_zero_now(pool, &numbers, &element.law);
             let when = if zero { "is zero" } else { "can vanish" };
             let message = format!("causality forces {} to divide by {value}, which {when}", name(graph, id));
             let mut diagnostic = Diagnostic::new(code::VANISHING_MODULUS, message).at(element.span);

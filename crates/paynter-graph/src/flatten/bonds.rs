@@ -422,7 +422,8 @@ impl<'a> Flattener<'a, '_> {
             for p in 0..self.instances[id].ports.len() {
                 let join = &self.instances[id].ports[p];
                 let ([outer], [inner]) = (&join.outside[..], &join.inside[..]) else { continue };
-                let away = |segment: &Segment| matches!(segment.from, Place::Port { instance, port, .. } if instance == id && port == p);
+                let here = |place| matches!(place, Place::Port { instance, port, .. } if (instance, port) == (id, p));
+                let away = |segment: &Segment| here(segment.from);
                 if away(&segments[*outer]) && away(&segments[*inner]) {
                     let name = &self.infos[self.instances[id].model].ports[p].name;
                     let message = format!(

@@ -5,7 +5,7 @@ use paynter_base::{Diagnostic, Span, code};
 use paynter_language::ast::{self, Body, ExprKind, Kind};
 
 use super::Flattener;
-use super::expression::{Context, Dim, Typed};
+use super::expression::{Context, Dim, Scope, Typed};
 use crate::dimension::Dimension;
 use crate::domain::DomainInfo;
 use crate::model::{ElementId, Equation, Law};
@@ -49,7 +49,7 @@ impl<'a> Flattener<'a, '_> {
                 self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(ast.span).help(help));
             }
             Body::Value(value) => {
-                let typed = self.lower_number(instance, &[], Context::Everything, value);
+                let typed = self.lower_number(Scope::new(instance, Context::Everything), value);
                 self.require_finite(typed.expr, name, value.span);
                 let field = matches!(ast.kind, Kind::R | Kind::C | Kind::I);
                 if field && ast.ports.is_some() && self.port_count(instance, ast).is_some_and(|n| n > 1) {
@@ -124,7 +124,7 @@ impl<'a> Flattener<'a, '_> {
         for (i, row) in rows.iter().enumerate() {
             let mut lowered = Vec::with_capacity(n);
             for (j, entry) in row.iter().enumerate() {
-                let typed = self.lower_number(instance, &[], Context::Everything, entry);
+                let typed = self.lower_number(Scope::new(instance, Context::Everything), entry);
                 if let (Dim::Hard(dimension), true) = (typed.dim, i == j) {
                     self.value_dimensions.insert((id, i), dimension);
                 }
@@ -167,8 +167,8 @@ impl<'a> Flattener<'a, '_> {
             match law {
                 ast::Law::Equation { left, right, span } => {
                     let context = Context::Law(id, n, ast.ports.is_some());
-                    let a = self.lower_number(instance, &[], context, left);
-                    let b = self.lower_number(instance, &[], context, right);
+                    let a = self.lower_number(Scope::new(instance, context), left);
+                    let b = self.lower_number(Scope::new(instance, context), right);
                     if let (Dim::Hard(x), Dim::Hard(y)) = (a.dim, b.dim)
                         && x != y
                     {
@@ -179,7 +179,7 @@ impl<'a> Flattener<'a, '_> {
                     equations.push(Equation { left: a.expr, right: b.expr, solved_for, span: *span });
                 }
                 ast::Law::Init { state, value, span } => {
-                    let value = self.lower_number(instance, &[], Context::Parameters, value).expr;
+                    let value = self.lower_number(Scope::new(instance, Context::Parameters), value).expr;
                     self.add_initial(id, Some(n), state, value, *span);
                 }
             }
@@ -316,11 +316,11 @@ impl<'a> Flattener<'a, '_> {
             self.report.push(Diagnostic::new(code::MISSING_VALUE, message).at(ast.span).help(help));
             return;
         };
-        let on_typed = self.lower_number(instance, &[], Context::Everything, on);
+        let on_typed = self.lower_number(Scope::new(instance, Context::Everything), on);
         self.check_resistance(id, "Ron", on_typed, on.span, |d| d.effort_dimension.over(d.flow_dimension));
         let off_expr = match off {
             Some(off) => {
-                let typed = self.lower_number(instance, &[], Context::Everything, off);
+                let typed = self.lower_number(Scope::new(instance, Context::Everything), off);
                 self.check_resistance(id, "Goff", typed, off.span, |d| {
                     d.flow_dimension.over(d.effort_dimension)
                 });

@@ -28,6 +28,21 @@ pub(super) enum Context {
     Law(ElementId, usize, bool),
 }
 
+/// Where an expression stands: in which instance, in which turns of loops, and what it may read there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scope<'l, 'a> {
+    pub instance: usize,
+    pub loops: &'l [(&'a str, i64)],
+    pub context: Context,
+}
+
+impl Scope<'_, '_> {
+    /// Makes a scope outside of loops.
+    pub fn new(instance: usize, context: Context) -> Self {
+        Scope { instance, loops: &[], context }
+    }
+}
+
 /// What is known of a dimension. Literal numbers may silently carry a unit
 /// (`exp(e/0.025)`), so a product with one is known only softly: it is never
 /// a reason to complain.
@@ -121,14 +136,8 @@ const SPECIAL: &[&str] = &["if", "step", "pulse", "table", "integral"];
 
 impl<'a> Flattener<'a, '_> {
     /// Lowers an expression that must be a number.
-    pub(super) fn lower_number(
-        &mut self,
-        instance: usize,
-        loops: &[(&'a str, i64)],
-        context: Context,
-        expr: &'a ast::Expr,
-    ) -> Typed {
-        let typed = self.lower(instance, loops, context, expr);
+    pub(super) fn lower_number(&mut self, scope: Scope<'_, 'a>, expr: &'a ast::Expr) -> Typed {
+        let typed = self.lower(scope, expr);
         self.require_number(typed, expr.span)
     }
 
@@ -145,7 +154,7 @@ impl<'a> Flattener<'a, '_> {
 
     /// Lowers a condition.
     pub(super) fn lower_condition(&mut self, instance: usize, context: Context, expr: &'a ast::Expr) -> Expr {
-        let typed = self.lower(instance, &[], context, expr);
+        let typed = self.lower(Scope::new(instance, context), expr);
         self.require_condition(typed.expr, expr)
     }
 
@@ -168,7 +177,7 @@ impl<'a> Flattener<'a, '_> {
         what: &str,
     ) -> Option<i64> {
         let before = self.report.diagnostics.len();
-        let typed = self.lower(instance, loops, Context::Structural, expr);
+        let typed = self.lower(Scope { instance, loops, context: Context::Structural }, expr);
         if self.report.diagnostics.len() > before {
             return None;
         }
@@ -193,13 +202,7 @@ impl<'a> Flattener<'a, '_> {
     }
 
     /// Lowers any expression. Nesting is limited by the parser.
-    pub(super) fn lower(
-        &mut self,
-        instance: usize,
-        loops: &[(&'a str, i64)],
-        context: Context,
-        expr: &'a ast::Expr,
-    ) -> Typed {
+    pub(super) fn lower(&mut self, scope: Scope<'_, 'a>, expr: &'a ast::Expr) -> Typed {
         match &expr.kind {
             ExprKind::Number(text) => match self.pool.decimal(text) {
                 Some(number) => Typed::number(number),
@@ -212,9 +215,9 @@ impl<'a> Flattener<'a, '_> {
                 );
                 Typed::unknown(self.nothing())
             }
-            ExprKind::Path(path) => self.lower_path(instance, loops, context, path),
+            ExprKind::Path(path) => self.lower_path(scope, path),
             ExprKind::Unary(op, operand) => {
-                let typed = self.lower(instance, loops, context, operand);
+                let typed = self.lower(scope, operand);
                 match op {
                     UnaryOp::Neg => {
                         let typed = self.require_number(typed, operand.span);
@@ -226,29 +229,22 @@ impl<'a> Flattener<'a, '_> {
                     }
                 }
             }
-            ExprKind::Binary(op, left, right) => {
-                self.lower_binary(instance, loops, context, *op, left, right, expr.span)
-            }
-            ExprKind::Call(function, arguments) => {
-                self.lower_call(instance, loops, context, function, arguments, expr.span)
-            }
+            ExprKind::Binary(op, left, right) => self.lower_binary(scope, *op, left, right, expr.span),
+            ExprKind::Call(function, arguments) => self.lower_call(scope, function, arguments, expr.span),
             ExprKind::Error => Typed::unknown(self.nothing()),
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the parts of one binary expression")]
     fn lower_binary(
         &mut self,
-        instance: usize,
-        loops: &[(&'a str, i64)],
-        context: Context,
+        scope: Scope<'_, 'a>,
         op: BinaryOp,
         left: &'a ast::Expr,
         right: &'a ast::Expr,
         span: Span,
     ) -> Typed {
-        let a = self.lower(instance, loops, context, left);
-        let b = self.lower(instance, loops, context, right);
+        let a = self.lower(scope, left);
+        let b = self.lower(scope, right);
         if matches!(op, BinaryOp::And | BinaryOp::Or) {
             let x = self.require_condition(a.expr, left);
             let y = self.require_condition(b.expr, right);
@@ -281,9 +277,8 @@ impl<'a> Flattener<'a, '_> {
                     return Typed::unknown(zero);
                 }
                 // In `1/k` the 1 is a pure number; other literals may carry a unit unseen.
-                let one = self.pool.one();
-                let above =
-                    if a.expr == one && b.dim != Dim::Number { Dim::Hard(Dimension::NONE) } else { a.dim };
+                let pure = a.expr == self.pool.one() && matches!(b.dim, Dim::Hard(_));
+                let above = if pure { Dim::Hard(Dimension::NONE) } else { a.dim };
                 Typed { expr: self.pool.div(a.expr, b.expr), dim: above.times(b.dim, Dimension::over) }
             }
             BinaryOp::Pow => {
@@ -345,9 +340,7 @@ impl<'a> Flattener<'a, '_> {
 
     fn lower_call(
         &mut self,
-        instance: usize,
-        loops: &[(&'a str, i64)],
-        context: Context,
+        scope: Scope<'_, 'a>,
         function: &'a ast::Name,
         arguments: &'a [ast::Expr],
         span: Span,
@@ -356,8 +349,7 @@ impl<'a> Flattener<'a, '_> {
             if arguments.len() < least || arguments.len() > most {
                 return self.wrong_count(function, least, span);
             }
-            let typed: Vec<Typed> =
-                arguments.iter().map(|arg| self.lower_number(instance, loops, context, arg)).collect();
+            let typed: Vec<Typed> = arguments.iter().map(|arg| self.lower_number(scope, arg)).collect();
             let exprs: Vec<Expr> = typed.iter().map(|t| t.expr).collect();
             let dim = self.function_dimension(func, &typed, arguments, function);
             return Typed { expr: self.pool.call(func, &exprs), dim };
@@ -365,37 +357,37 @@ impl<'a> Flattener<'a, '_> {
         match function.text.as_str() {
             "if" => {
                 let [condition, yes, no] = arguments else { return self.wrong_count(function, 3, span) };
-                let test = self.lower(instance, loops, context, condition);
+                let test = self.lower(scope, condition);
                 let test = self.require_condition(test.expr, condition);
-                let a = self.lower_number(instance, loops, context, yes);
-                let b = self.lower_number(instance, loops, context, no);
+                let a = self.lower_number(scope, yes);
+                let b = self.lower_number(scope, no);
                 let dim = self.same_dimension(a, b, span, "alternatives");
                 Typed { expr: self.pool.select(test, a.expr, b.expr), dim }
             }
             "step" => {
                 let [start] = arguments else { return self.wrong_count(function, 1, span) };
-                if !self.time_allowed(context, span) {
+                if !self.time_allowed(scope.context, span) {
                     return Typed::unknown(self.nothing());
                 }
-                let on = self.after(instance, loops, context, start);
+                let on = self.after(scope, start);
                 let (one, zero) = (self.pool.one(), self.pool.zero());
                 Typed::number(self.pool.select(on, one, zero))
             }
             "pulse" => {
                 let [start, stop] = arguments else { return self.wrong_count(function, 2, span) };
-                if !self.time_allowed(context, span) {
+                if !self.time_allowed(scope.context, span) {
                     return Typed::unknown(self.nothing());
                 }
-                let on = self.after(instance, loops, context, start);
-                let off = self.after(instance, loops, context, stop);
+                let on = self.after(scope, start);
+                let off = self.after(scope, stop);
                 let not_off = self.pool.not(off);
                 let inside = self.pool.and(on, not_off);
                 let (one, zero) = (self.pool.one(), self.pool.zero());
                 Typed::number(self.pool.select(inside, one, zero))
             }
-            "table" => self.lower_table(context, function, arguments, span),
+            "table" => self.lower_table(scope.context, function, arguments, span),
             "integral" if self.integral_owner.is_some() => {
-                self.nested_integral(instance, function, arguments, span)
+                self.nested_integral(scope.instance, function, arguments, span)
             }
             "integral" => {
                 let diagnostic =
@@ -447,14 +439,8 @@ impl<'a> Flattener<'a, '_> {
     }
 
     /// The condition t ≥ start.
-    fn after(
-        &mut self,
-        instance: usize,
-        loops: &[(&'a str, i64)],
-        context: Context,
-        start: &'a ast::Expr,
-    ) -> Expr {
-        let start = self.lower_number(instance, loops, context, start);
+    fn after(&mut self, scope: Scope<'_, 'a>, start: &'a ast::Expr) -> Expr {
+        let start = self.lower_number(scope, start);
         let time = self.pool.var(self.time);
         self.pool.compare(Cmp::Ge, time, start.expr)
     }

@@ -4,7 +4,7 @@
 use paynter_base::{Diagnostic, Span, code};
 use paynter_language::ast::{self, Body, ExprKind, Kind};
 
-use super::expression::{Context, Typed};
+use super::expression::{Context, Scope, Typed};
 use super::params::Arguments;
 use super::program::Slot;
 use super::{Flattener, MAX_ELEMENTS};
@@ -143,7 +143,7 @@ impl<'a> Flattener<'a, '_> {
             let unit = self.read_unit(setting.and_then(|s| s.unit.as_ref()).or(quantity.unit.as_ref()));
             let value = match setting.map(|s| &s.value).or(quantity.value.as_ref()) {
                 Some(value) => {
-                    let typed = self.lower(id, &[], Context::OverTime, value);
+                    let typed = self.lower(Scope::new(id, Context::OverTime), value);
                     let typed = self.require_number(typed, value.span);
                     self.apply_unit(&unit, typed, value.span, &quantity.name.text).expr
                 }

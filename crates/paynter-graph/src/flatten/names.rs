@@ -5,45 +5,34 @@ use paynter_base::{Diagnostic, code};
 use paynter_language::ast::{self, Kind};
 
 use super::Flattener;
-use super::expression::{Context, Dim, Typed};
+use super::expression::{Context, Dim, Scope, Typed};
 use super::program::{Part, Value};
 use crate::dimension::Dimension;
 use crate::domain::DomainInfo;
 use crate::model::{BondId, ElementId, Variable, is_junction};
 
 impl<'a> Flattener<'a, '_> {
-    pub(super) fn lower_path(
-        &mut self,
-        instance: usize,
-        loops: &[(&'a str, i64)],
-        context: Context,
-        path: &'a ast::Path,
-    ) -> Typed {
+    pub(super) fn lower_path(&mut self, scope: Scope<'_, 'a>, path: &'a ast::Path) -> Typed {
         if let [segment] = path.segments.as_slice()
             && segment.index.is_none()
         {
-            return self.lower_name(instance, loops, context, &segment.name);
+            return self.lower_name(scope, &segment.name);
         }
-        match context {
+        match scope.context {
             Context::Structural | Context::Parameters | Context::OverTime => {
                 // Parameters of submodels are decided after their parents', so they cannot be read here.
-                let what = if context == Context::OverTime { "an input" } else { "a parameter" };
+                let what = if scope.context == Context::OverTime { "an input" } else { "a parameter" };
                 let message = format!("{what} can only be defined from parameters of its own model");
                 let help = "a value that changes belongs in a `signal`; a submodel's parameter is given in its `use`";
                 self.report.push(Diagnostic::new(code::MISPLACED, message).at(path.span).help(help));
                 Typed::unknown(self.nothing())
             }
-            Context::Everything | Context::Law(..) => self.lower_variable(instance, loops, path),
+            Context::Everything | Context::Law(..) => self.lower_variable(scope.instance, scope.loops, path),
         }
     }
 
-    fn lower_name(
-        &mut self,
-        instance: usize,
-        loops: &[(&'a str, i64)],
-        context: Context,
-        name: &'a ast::Name,
-    ) -> Typed {
+    fn lower_name(&mut self, scope: Scope<'_, 'a>, name: &'a ast::Name) -> Typed {
+        let Scope { instance, loops, context } = scope;
         let text = name.text.as_str();
         if let Context::Law(element, ports, numbered) = context
             && let Some(typed) = self.local_variable(element, ports, numbered, text)
@@ -181,7 +170,7 @@ impl<'a> Flattener<'a, '_> {
         let Some(segment) = rest else {
             // A value of a submodel.
             if self.infos[model].values.contains_key(last.name.text.as_str()) && last.index.is_none() {
-                return self.lower_name(owner, &[], Context::Everything, &last.name);
+                return self.lower_name(Scope::new(owner, Context::Everything), &last.name);
             }
             self.unknown_member(owner, last);
             return Typed::unknown(self.nothing());

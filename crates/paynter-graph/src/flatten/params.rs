@@ -5,7 +5,7 @@ use paynter_algebra::Expr;
 use paynter_base::{Diagnostic, Span, code};
 use paynter_language::ast;
 
-use super::expression::{Context, Dim, Typed};
+use super::expression::{Context, Dim, Scope, Typed};
 use super::program::for_names;
 use super::{Flattener, Setting};
 use crate::dimension::{Unit, read_unit};
@@ -69,7 +69,7 @@ impl<'a> Flattener<'a, '_> {
             // The unit has been seen to where the argument was read.
             (None, Some((_, typed, _)), _) => *typed,
             (_, _, Some(value)) => {
-                let typed = self.lower(id, &[], context, value);
+                let typed = self.lower(Scope::new(id, context), value);
                 self.apply_unit(&unit, typed, value.span, &param.name.text)
             }
             (_, _, None) => {
@@ -234,7 +234,7 @@ impl<'a> Flattener<'a, '_> {
         number: f64,
     ) -> Option<Tolerance> {
         let tolerance = param.tolerance.as_ref()?;
-        let typed = self.lower(id, &[], Context::Parameters, &tolerance.value);
+        let typed = self.lower(Scope::new(id, Context::Parameters), &tolerance.value);
         let size = self.numeric(typed.expr);
         if !(size.is_finite() && size >= 0.0) {
             let message =
@@ -268,7 +268,7 @@ impl<'a> Flattener<'a, '_> {
         let bounds = param.bounds.as_ref()?;
         let factor = unit.as_ref().map_or(1.0, |u| u.factor);
         let [low, high] = [&bounds.low, &bounds.high].map(|expr| {
-            let typed = self.lower(id, &[], Context::Parameters, expr);
+            let typed = self.lower(Scope::new(id, Context::Parameters), expr);
             self.numeric(typed.expr) * if typed.dim.is_bare() { factor } else { 1.0 }
         });
         if low.is_nan() || high.is_nan() || low > high {
@@ -326,7 +326,7 @@ impl<'a> Flattener<'a, '_> {
             }
             let structural = self.infos[target].structural[i];
             let context = if structural { Context::Structural } else { Context::Parameters };
-            let typed = self.lower(id, &[], context, &argument.value);
+            let typed = self.lower(Scope::new(id, context), &argument.value);
             // A plain number is in the unit the submodel declares.
             let unit = self.infos[target].params[i].unit.as_ref();
             let unit = self.read_unit(unit);

@@ -6,7 +6,7 @@ use paynter_base::{Diagnostic, Span, closest, code};
 use paynter_language::ast::{self, ExprKind, Kind, Statement};
 
 use super::elements::ports_help;
-use super::expression::Context;
+use super::expression::{Context, Scope};
 use super::program::Part;
 use super::{Deferred, Flattener};
 use crate::model::{BondId, ElementId, Output, Override, Variable, is_storage};
@@ -83,7 +83,7 @@ impl<'a> Flattener<'a, '_> {
                 (integrator.rate, integrator.initial) = (rate, initial);
             }
             (Variable::Signal(k), _) => {
-                let typed = self.lower_number(instance, &[], Context::Everything, value);
+                let typed = self.lower_number(Scope::new(instance, Context::Everything), value);
                 self.graph.signals[k as usize].value = typed.expr;
             }
             _ => {}
@@ -107,9 +107,9 @@ impl<'a> Flattener<'a, '_> {
                 return (zero, zero);
             }
         };
-        let rate = self.lower_number(instance, &[], Context::Everything, rate).expr;
+        let rate = self.lower_number(Scope::new(instance, Context::Everything), rate).expr;
         let initial = match initial {
-            Some(initial) => self.lower_number(instance, &[], Context::Parameters, initial).expr,
+            Some(initial) => self.lower_number(Scope::new(instance, Context::Parameters), initial).expr,
             None => self.pool.zero(),
         };
         (rate, initial)
@@ -124,18 +124,20 @@ impl<'a> Flattener<'a, '_> {
             return;
         };
         let unit = self.read_unit(quantity.unit.as_ref());
-        let typed = self.lower_number(instance, &[], Context::Everything, value);
+        let typed = self.lower_number(Scope::new(instance, Context::Everything), value);
         self.check_declared(&unit, typed, value.span, &quantity.name.text);
         let doc = quantity.doc.clone();
         self.graph.outputs.push(Output { name, value: typed.expr, unit, doc, span: quantity.span });
     }
 
     fn lower_init(&mut self, instance: usize, loops: &[(&'a str, i64)], init: &'a ast::Init) {
-        let value = self.lower_number(instance, loops, Context::Parameters, &init.value).expr;
+        let value =
+            self.lower_number(Scope { instance, loops, context: Context::Parameters }, &init.value).expr;
         let Some((state, parents)) = init.target.segments.split_last() else { return };
         if parents.is_empty() {
             let message = format!("`{}` is not a state", state.name.text);
-            let help = "write `init NAME.q = …` for a C, `init NAME.p = …` for an I; an integrator's initial value stands in `integral(x, x0)`";
+            let help = "write `init NAME.q = …` for a C, `init NAME.p = …` for an I; \
+                        an integrator's initial value stands in `integral(x, x0)`";
             self.report.push(Diagnostic::new(code::BAD_INITIAL, message).at(init.span).help(help));
             return;
         }
