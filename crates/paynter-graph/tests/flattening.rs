@@ -498,3 +498,16 @@ fn a_parameter_may_be_an_index() {
     assert_eq!(found.show(found.graph().outputs[0].value), "c_2.i.f + c_3.i.f");
     assert_eq!(found.element("c[2].i").initial.len(), 1);
 }
+
+#[test]
+fn the_one_of_a_reciprocal_is_a_pure_number() {
+    let found = params("param n = 4; param L = 1/n [mH]; param k = 100 [N/m]", &["L", "k"]);
+    assert_eq!(derived(&found, "L"), "1/(1000*n)", "nothing here has a unit, so the unit is the value's own");
+    let spring = |unit: &str| {
+        model(&format!(
+            "param k = 100 [{unit}]; param F = 1 [N]; Se s = F; 1 j; R r = 1; C c = 1/k; s -> j; j -> r, c"
+        ))
+    };
+    assert_eq!(spring("N/m").codes(), [""; 0]);
+    assert_eq!(spring("V/C").codes(), ["BG0303"]);
+}
