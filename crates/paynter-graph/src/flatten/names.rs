@@ -307,6 +307,8 @@ impl<'a> Flattener<'a, '_> {
         let info = &self.infos[model];
         let help = if info.values.contains_key(name.text.as_str()) {
             format!("`{}` is a parameter, input or signal, not an element", name.text)
+        } else if name.text.strip_prefix('b').is_some_and(|digits| digits.parse::<u32>().is_ok()) {
+            format!("to read a bond, name it where it is drawn: `x -> y as {}`", name.text)
         } else {
             let names: Vec<&str> = info.part_names().take(self.comparisons + 1).collect();
             let declare = || format!("declare it, as in `1 {}`", name.text);
