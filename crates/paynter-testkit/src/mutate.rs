@@ -73,11 +73,15 @@ const WORDS: &[&str] = &[
     "\n",
 ];
 
+/// A text with more tokens than this is left as it is.
+const MAX_TOKENS: usize = 20_000;
+
 /// Applies one mutation for each three bytes: which one, where, and with what.
 pub fn mutate(text: &str, bytes: &[u8]) -> String {
     let mut tokens = tokens(text);
     for triple in bytes.chunks_exact(3) {
-        if tokens.is_empty() {
+        // Where no line ends any more, copying lines doubles the text each time.
+        if tokens.is_empty() || tokens.len() > MAX_TOKENS {
             break;
         }
         let [what, place, with] = [triple[0], triple[1], triple[2]].map(usize::from);
