@@ -2,6 +2,7 @@
 //! that pass or return through a column get a place in it, crossings are few.
 
 use super::{BlockDiagram, BlockKind};
+use std::collections::BTreeMap;
 
 /// What stands in a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,12 +22,14 @@ pub struct Layering {
     pub layer: Vec<usize>,
     /// What stands in each column, from top to bottom, with its middle.
     pub columns: Vec<Vec<(Stop, f64)>>,
+    /// The place of everything in its column.
+    places: BTreeMap<(usize, Stop), usize>,
 }
 
 impl Layering {
     /// The middle of something in a column.
     pub fn middle(&self, column: usize, stop: Stop) -> Option<f64> {
-        self.columns.get(column)?.iter().find(|(other, _)| *other == stop).map(|(_, y)| *y)
+        self.places.get(&(column, stop)).map(|&at| self.columns[column][at].1)
     }
 }
 
@@ -44,8 +47,11 @@ pub fn layers(diagram: &BlockDiagram, sizes: &[(f64, f64)]) -> Layering {
     for (block, &column) in layer.iter().enumerate() {
         content[column].push(Stop::Block(block));
     }
-    for block in 0..diagram.blocks.len() {
-        let targets = diagram.wires.iter().filter(|wire| wire.from == block).map(|wire| layer[wire.to]);
+    let mut targets_of: Vec<Vec<usize>> = vec![Vec::new(); diagram.blocks.len()];
+    for wire in &diagram.wires {
+        targets_of[wire.from].push(layer[wire.to]);
+    }
+    for (block, targets) in targets_of.into_iter().enumerate() {
         let (mut last, mut first) = (layer[block], usize::MAX);
         for target in targets {
             last = last.max(target);
@@ -83,12 +89,16 @@ pub fn layers(diagram: &BlockDiagram, sizes: &[(f64, f64)]) -> Layering {
         })
         .collect();
     let middle = heights(&sorted, &near, &height, &chain);
-    let columns = (0..content.len())
+    let columns: Vec<Vec<(Stop, f64)>> = (0..content.len())
         .map(|column| {
             sorted[column].iter().map(|&item| (content[column][item], middle[column][item])).collect()
         })
         .collect();
-    let mut layering = Layering { layer, columns };
+    let mut places = BTreeMap::new();
+    for (column, items) in columns.iter().enumerate() {
+        places.extend(items.iter().enumerate().map(|(at, &(stop, _))| ((column, stop), at)));
+    }
+    let mut layering = Layering { layer, columns, places };
     level(diagram, &mut layering, sizes);
     straighten(diagram.blocks.len(), &mut layering, sizes);
     layering
@@ -155,7 +165,7 @@ fn assign(diagram: &BlockDiagram) -> Vec<usize> {
 type Link = ((usize, usize), (usize, usize));
 
 fn links(diagram: &BlockDiagram, layer: &[usize], content: &[Vec<Stop>]) -> Vec<Link> {
-    let mut place = std::collections::BTreeMap::new();
+    let mut place = BTreeMap::new();
     for (column, stops) in content.iter().enumerate() {
         for (at, &stop) in stops.iter().enumerate() {
             place.insert((column, stop), (column, at));
@@ -318,19 +328,18 @@ fn apart(sorted: &[usize], wanted: &[(f64, f64)], height: &[f64]) -> Vec<f64> {
 /// Moves blocks with one way in, or inputs with one way out, level with what
 /// they are joined to, where that is near and free.
 fn level(diagram: &BlockDiagram, layering: &mut Layering, sizes: &[(f64, f64)]) {
-    for block in 0..diagram.blocks.len() {
+    let mut arriving: Vec<Vec<usize>> = vec![Vec::new(); diagram.blocks.len()];
+    for wire in &diagram.wires {
+        arriving[wire.to].push(wire.from);
+    }
+    for (block, arriving) in arriving.iter().enumerate() {
         let column = layering.layer[block];
-        let arriving: Vec<usize> =
-            diagram.wires.iter().filter(|wire| wire.to == block).map(|wire| wire.from).collect();
         let [from] = arriving[..] else { continue };
         if layering.layer[from] + 1 != column {
             continue;
         }
         let Some(goal) = layering.middle(column - 1, Stop::Block(from)) else { continue };
-        let Some(at) = layering.columns[column].iter().position(|(stop, _)| *stop == Stop::Block(block))
-        else {
-            continue;
-        };
+        let Some(&at) = layering.places.get(&(column, Stop::Block(block))) else { continue };
         let near = (layering.columns[column][at].1 - goal).abs() < 24.0;
         if near && free(&layering.columns[column], at, goal, sizes) {
             layering.columns[column][at].1 = goal;
@@ -352,16 +361,15 @@ fn free(column: &[(Stop, f64)], at: usize, goal: f64, sizes: &[(f64, f64)]) -> b
 
 /// Lets wires that pass or return through several columns run level where they can.
 fn straighten(blocks: usize, layering: &mut Layering, sizes: &[(f64, f64)]) {
+    let mut columns_of: BTreeMap<Stop, Vec<usize>> = BTreeMap::new();
+    for &(column, stop) in layering.places.keys() {
+        columns_of.entry(stop).or_default().push(column);
+    }
     for block in 0..blocks {
         for stop in [Stop::Passing(block), Stop::Returning(block)] {
-            let places: Vec<(usize, usize)> = layering
-                .columns
-                .iter()
-                .enumerate()
-                .filter_map(|(column, items)| {
-                    Some((column, items.iter().position(|(other, _)| *other == stop)?))
-                })
-                .collect();
+            let Some(runs) = columns_of.get(&stop) else { continue };
+            let places: Vec<(usize, usize)> =
+                runs.iter().map(|&column| (column, layering.places[&(column, stop)])).collect();
             let heights: Vec<f64> =
                 places.iter().map(|&(column, at)| layering.columns[column][at].1).collect();
             let goal = heights.iter().copied().find(|&goal| {

@@ -34,9 +34,18 @@ impl Net {
 pub fn draw(diagram: &BlockDiagram, sizes: &[(f64, f64)], layering: &Layering) -> BlockDrawing {
     let columns = layering.columns.len();
     let doors = doors(diagram, sizes, layering);
+    let mut entering: Vec<Vec<usize>> = vec![Vec::new(); diagram.blocks.len()];
+    let mut ending: Vec<Vec<usize>> = vec![Vec::new(); columns + 1];
+    let mut gives = vec![false; diagram.blocks.len()];
+    for (index, wire) in diagram.wires.iter().enumerate() {
+        entering[wire.to].push(index);
+        ending[layering.layer[wire.to]].push(index);
+        gives[wire.from] = true;
+    }
     // Channel 0 lies before the first column, channel k before column k.
-    let mut channels: Vec<Vec<Net>> =
-        (0..=columns).map(|channel| nets(diagram, layering, &doors, channel)).collect();
+    let mut channels: Vec<Vec<Net>> = (0..=columns)
+        .map(|channel| nets(diagram, layering, &doors, &gives, &ending[channel], channel))
+        .collect();
     for nets in &mut channels {
         assign_tracks(nets);
     }
@@ -58,7 +67,10 @@ pub fn draw(diagram: &BlockDiagram, sizes: &[(f64, f64)], layering: &Layering) -
                 Stop::Block(block) => {
                     let rect = Rect::centred(Point::new(x + widest / 2.0, y), width, height);
                     drawing.blocks[block].1 = rect;
-                    extend(diagram, block, (x, x + widest), rect, &doors, &mut drawing);
+                    let right = if gives[block] { x + widest } else { rect.right };
+                    let inputs =
+                        entering[block].iter().map(|&wire| (doors[wire], diagram.wires[wire].negative));
+                    extend(diagram, block, (x, right), rect, inputs, &mut drawing);
                 }
                 Stop::Passing(_) | Stop::Returning(_) => {
                     drawing.lines.push((Point::new(x, y), Point::new(x + widest, y)));
@@ -118,13 +130,20 @@ fn doors(diagram: &BlockDiagram, sizes: &[(f64, f64)], layering: &Layering) -> V
 }
 
 /// The signals that pass or turn in the channel before a column.
-fn nets(diagram: &BlockDiagram, layering: &Layering, doors: &[f64], channel: usize) -> Vec<Net> {
+fn nets(
+    diagram: &BlockDiagram,
+    layering: &Layering,
+    doors: &[f64],
+    gives: &[bool],
+    ending: &[usize],
+    channel: usize,
+) -> Vec<Net> {
     let mut nets: std::collections::BTreeMap<usize, Net> = std::collections::BTreeMap::new();
     let before = channel.checked_sub(1).and_then(|column| layering.columns.get(column));
     for &(stop, y) in before.into_iter().flatten() {
         match stop {
             Stop::Block(block) => {
-                if diagram.wires.iter().any(|wire| wire.from == block) {
+                if gives[block] {
                     nets.entry(block).or_default().left.push(y);
                 }
             }
@@ -138,10 +157,9 @@ fn nets(diagram: &BlockDiagram, layering: &Layering, doors: &[f64], channel: usi
             nets.entry(block).or_default().right.push(y);
         }
     }
-    for (wire, &door) in diagram.wires.iter().zip(doors) {
-        if layering.layer[wire.to] == channel {
-            nets.entry(wire.from).or_default().inputs.push((door, wire.negative));
-        }
+    for &index in ending {
+        let wire = diagram.wires[index];
+        nets.entry(wire.from).or_default().inputs.push((doors[index], wire.negative));
     }
     // A signal that only starts here, or only ends, needs no net of its own.
     nets.into_values().filter(|net| net.heights().count() > 1).collect()
@@ -218,27 +236,25 @@ fn wire(net: &Net, x: f64, width: f64, drawing: &mut BlockDrawing) {
 fn extend(
     diagram: &BlockDiagram,
     block: usize,
-    column: (f64, f64),
+    (left, right): (f64, f64),
     rect: Rect,
-    doors: &[f64],
+    doors: impl Iterator<Item = (f64, bool)>,
     drawing: &mut BlockDrawing,
 ) {
-    for (wire, &y) in diagram.wires.iter().zip(doors) {
-        if wire.to == block {
-            // A sum is round: its edge lies deeper off the middle.
-            let deep = if diagram.blocks[block].kind == BlockKind::Sum {
-                let (a, b) = (rect.width() / 2.0, rect.height() / 2.0);
-                a * (1.0 - (1.0 - ((y - rect.centre().y) / b).powi(2)).max(0.0).sqrt())
-            } else {
-                0.0
-            };
-            let tip = Point::new(rect.left + deep, y);
-            drawing.lines.push((Point::new(column.0, y), tip));
-            drawing.heads.push((tip, wire.negative));
-        }
+    for (y, negative) in doors {
+        // A sum is round: its edge lies deeper off the middle.
+        let deep = if diagram.blocks[block].kind == BlockKind::Sum {
+            let (a, b) = (rect.width() / 2.0, rect.height() / 2.0);
+            a * (1.0 - (1.0 - ((y - rect.centre().y) / b).powi(2)).max(0.0).sqrt())
+        } else {
+            0.0
+        };
+        let tip = Point::new(rect.left + deep, y);
+        drawing.lines.push((Point::new(left, y), tip));
+        drawing.heads.push((tip, negative));
     }
-    if diagram.wires.iter().any(|wire| wire.from == block) {
+    if right > rect.right {
         let y = rect.centre().y;
-        drawing.lines.push((Point::new(rect.right, y), Point::new(column.1, y)));
+        drawing.lines.push((Point::new(rect.right, y), Point::new(right, y)));
     }
 }
