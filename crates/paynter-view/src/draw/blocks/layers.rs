@@ -236,7 +236,37 @@ fn order(near: &[Vec<Vec<(usize, usize)>>]) -> Vec<Vec<usize>> {
             }
         }
     }
+    exchange(near, &mut sorted, &mut rank);
     sorted
+}
+
+/// Exchanges neighbours in a column as long as that saves crossings.
+fn exchange(near: &[Vec<Vec<(usize, usize)>>], sorted: &mut [Vec<usize>], rank: &mut [Vec<f64>]) {
+    // Crossings between the wires of an item and those of the one below it.
+    let crossings = |column: usize, upper: usize, lower: usize, rank: &[Vec<f64>]| {
+        let mut count = 0_usize;
+        for &(c, a) in near[column][upper].iter().filter(|place| place.0 != column) {
+            count += near[column][lower].iter().filter(|&&(d, b)| c == d && rank[d][b] < rank[c][a]).count();
+        }
+        count
+    };
+    for _ in 0..SWEEPS {
+        let mut better = false;
+        for column in 0..near.len() {
+            for at in 1..sorted[column].len() {
+                let (upper, lower) = (sorted[column][at - 1], sorted[column][at]);
+                if crossings(column, upper, lower, rank) > crossings(column, lower, upper, rank) {
+                    sorted[column].swap(at - 1, at);
+                    rank[column][upper] = at as f64;
+                    rank[column][lower] = (at - 1) as f64;
+                    better = true;
+                }
+            }
+        }
+        if !better {
+            break;
+        }
+    }
 }
 
 /// The middle of every item: near its neighbours', in order and apart. The
