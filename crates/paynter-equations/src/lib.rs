@@ -10,6 +10,7 @@ mod derive;
 mod laws;
 mod linear;
 mod model;
+mod rank;
 mod readable;
 mod sort;
 mod space;

@@ -3,7 +3,8 @@
 use crate::cascade;
 use crate::settings::settings;
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostics, SourceMap, World};
+use paynter_base::{Diagnostics, SourceMap, Ticket, World};
+use paynter_equations::{Failure, derive};
 use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
 use paynter_language::load;
 use paynter_view::json::{self, Naming};
@@ -31,6 +32,28 @@ pub struct Model {
     pub causality: Option<Causality>,
 }
 
+/// Models of at most this many bonds are brought to their equations when they are loaded.
+const SETTLED_BONDS: usize = 100;
+
+/// Settles by the equations what causality alone leaves open: that there are
+/// any, how many states they have in the end, and the rank where signals or
+/// fields take part. Works on copies, so that answers do not depend on it.
+fn settle(pool: &Pool, graph: &BondGraph, causality: &mut Causality) -> Diagnostics {
+    if graph.bonds.len() > SETTLED_BONDS {
+        return Diagnostics::new();
+    }
+    let (mut pool, mut graph) = (pool.clone(), graph.clone());
+    match derive(&mut pool, &mut graph, causality, &Ticket::new()) {
+        Ok(equations) => {
+            causality.order = equations.states.len();
+            causality.rank = equations.generic_rank(&mut pool).unwrap_or(causality.rank);
+            Diagnostics::new()
+        }
+        Err(Failure::Wrong(diagnostics)) => diagnostics,
+        Err(Failure::Cancelled) => Diagnostics::new(),
+    }
+}
+
 impl Model {
     /// Loads a model with what it imports, flattens it and assigns causality.
     /// Never fails: what is wrong is in the findings.
@@ -54,6 +77,9 @@ impl Model {
             let (assigned, found) = assign_causality(&mut pool, graph);
             diagnostics.extend(found);
             causality = assigned;
+            if let Some(causality) = causality.as_mut().filter(|_| !diagnostics.has_errors()) {
+                diagnostics.extend(settle(&pool, graph, causality));
+            }
         }
         diagnostics.sort();
         Model { sources, diagnostics, pool, graph, causality }

@@ -55,6 +55,23 @@ fn fits(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), Str
                     fits(root, rule, item, &format!("{at}[{i}]"))?;
                 }
             }
+            "prefixItems" => {
+                let items = value.as_array().into_iter().flatten();
+                for (i, (item, rule)) in items.zip(rule.as_array().unwrap()).enumerate() {
+                    fits(root, rule, item, &format!("{at}[{i}]"))?;
+                }
+            }
+            "minItems" | "maxItems" => {
+                let (count, limit) = (value.as_array().map_or(0, Vec::len) as u64, rule.as_u64().unwrap());
+                if (keyword == "minItems" && count < limit) || (keyword == "maxItems" && count > limit) {
+                    return Err(format!("{at}: {count} items against {keyword} {limit}"));
+                }
+            }
+            "additionalProperties" => {
+                for (name, value) in value.as_object().into_iter().flatten() {
+                    fits(root, rule, value, &format!("{at}.{name}"))?;
+                }
+            }
             "properties" => {
                 for (name, rule) in rule.as_object().unwrap() {
                     if let Some(value) = value.get(name) {
