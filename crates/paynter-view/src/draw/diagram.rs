@@ -51,8 +51,6 @@ pub enum NodeKind {
     Signal,
     /// A submodel folded to one box.
     Submodel,
-    /// An element of which only the name is known.
-    Unknown,
 }
 
 impl NodeKind {

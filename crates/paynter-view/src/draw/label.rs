@@ -107,7 +107,6 @@ pub fn sign(node: &Node, options: &DrawOptions) -> String {
         NodeKind::Sw => "Sw",
         NodeKind::Rs => "RS",
         NodeKind::Signal | NodeKind::Submodel => return node.name.clone(),
-        NodeKind::Unknown => "?",
     };
     if node.modulated { format!("M{plain}") } else { plain.to_owned() }
 }

@@ -49,11 +49,6 @@ impl Positions {
         format!("{{\n{}\n}}\n", lines.join(",\n"))
     }
 
-    /// Whether nothing is kept.
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
     /// The names that are none of those given.
     pub fn unknown(&self, names: &[&str]) -> Vec<String> {
         let known: std::collections::BTreeSet<&str> = names.iter().copied().collect();

@@ -252,7 +252,6 @@ fn write_node(out: &mut String, node: &DrawnNode) {
         NodeKind::De | NodeKind::Df => "node detector",
         NodeKind::Signal => "node signal-block",
         NodeKind::Submodel => "node submodel",
-        NodeKind::Unknown => "node unknown",
     }
     .to_owned();
     class.push_str(match node.style {
