@@ -526,3 +526,27 @@ fn causality_reaches_through_submodels() {
     assert_eq!(found.causality().order, 3);
     found.efforts(&[("s", "x[1].j"), ("x[2].c", "x[2].n"), ("end", "end")]);
 }
+
+#[test]
+fn a_delta_of_storages_gives_way_instead_of_determining_itself() {
+    // Three lines feed a delta: the currents sum to zero, and so do the voltages of capacitors.
+    let delta = |edge: &str| {
+        let mut text = "0 a; 0 b; 0 c\n".to_owned();
+        for node in ["a", "b", "c"] {
+            text += &format!(
+                "Se e{node} = 1; 1 l{node}; I x{node} = 1; R r{node} = 1; e{node} -> l{node}; l{node} -> x{node}, r{node}, {node}\n"
+            );
+        }
+        for (from, to) in [("a", "b"), ("b", "c"), ("c", "a")] {
+            text += &format!(
+                "1 {from}{to}; {edge} z{from}{to} = 1; {from} -> {from}{to}; {from}{to} -> {to}, z{from}{to}\n"
+            );
+        }
+        model(&text)
+    };
+    let found = delta("C");
+    assert_eq!(found.causality().order, 4, "{}", found.strokes());
+    assert_eq!(found.causality().index, 2);
+    let found = delta("R");
+    assert_eq!(found.causality().order, 2, "{}", found.strokes());
+}

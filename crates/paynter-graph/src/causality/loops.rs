@@ -5,7 +5,6 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use paynter_algebra::{Expr, Fingerprints, Pool};
-use paynter_base::{Diagnostic, Diagnostics, code};
 use rustc_hash::FxHashMap;
 
 use super::Causality;
@@ -259,16 +258,10 @@ impl SignalGraph {
         if deepest > 0 { deepest + 1 } else { u32::from(has_loops) }
     }
 
-    /// Refuses groups of signals whose linear equations leave something
+    /// Finds groups of signals whose linear equations leave something
     /// undetermined whatever the parameters are: a loop of junctions with unit
-    /// gain, a floating part.
-    pub fn refuse_singular(
-        &self,
-        pool: &mut Pool,
-        graph: &BondGraph,
-        causality: &Causality,
-        diagnostics: &mut Diagnostics,
-    ) {
+    /// gain, a floating part. Returns the elements of each.
+    pub fn singular(&self, pool: &mut Pool, graph: &BondGraph, causality: &Causality) -> Vec<Vec<ElementId>> {
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.components];
         for v in 0..self.component.len() as u32 {
             let c = self.component[v as usize] as usize;
@@ -276,7 +269,7 @@ impl SignalGraph {
                 members[c].push(v);
             }
         }
-        let mut known: BTreeSet<Vec<ElementId>> = BTreeSet::new();
+        let mut found: BTreeSet<Vec<ElementId>> = BTreeSet::new();
         let mut prints = Fingerprints::new();
         let mut budget = SINGULAR_BUDGET;
         for nodes in members.iter().filter(|nodes| !nodes.is_empty() && nodes.len() <= SINGULAR_LIMIT) {
@@ -284,31 +277,17 @@ impl SignalGraph {
             let Some(rest) = budget.checked_sub(nodes.len().pow(3)) else { break };
             budget = rest;
             if self.is_singular(pool, &mut prints, graph, causality, nodes) {
-                let mut elements: Vec<ElementId> = nodes
-                    .iter()
-                    .flat_map(|&v| self.out(v))
-                    .map(|edge| edge.element)
-                    .filter(|id| id.index() < graph.elements.len())
-                    .collect();
+                let c = self.component[nodes[0] as usize];
+                let inside = |edge: &&Edge| self.component[edge.to as usize] == c;
+                let mut elements: Vec<ElementId> =
+                    nodes.iter().flat_map(|&v| self.out(v)).filter(inside).map(|edge| edge.element).collect();
+                elements.retain(|id| id.index() < graph.elements.len());
                 elements.sort_unstable();
                 elements.dedup();
-                if !known.insert(elements.clone()) {
-                    continue;
-                }
-                let names: Vec<String> =
-                    elements.iter().take(8).map(|id| format!("`{}`", graph.element(*id).name)).collect();
-                let message =
-                    format!("the loop through {} leaves an effort or a flow undetermined", names.join(", "));
-                let mut diagnostic = Diagnostic::new(code::SINGULAR_STRUCTURE, message);
-                if let Some(id) = elements.first() {
-                    diagnostic = diagnostic.at(graph.element(*id).span);
-                }
-                diagnostics.push(diagnostic.help(
-                    "break the loop: remove one of its bonds, or add an R or a C where something can \
-                     circulate or float",
-                ));
+                found.insert(elements);
             }
         }
+        found.into_iter().collect()
     }
 
     /// Gaussian elimination of x = A x in symbols, with exact zero tests.

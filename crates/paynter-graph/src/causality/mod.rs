@@ -43,6 +43,8 @@ pub struct Causality {
     pub order: usize,
     /// Number of storages that can take derivative causality: the rank of the state matrix.
     pub rank: usize,
+    /// Elements turned round so that no loop of junctions determines itself.
+    pub yielded: Vec<ElementId>,
 }
 
 /// The causality of one storage's port.
@@ -87,25 +89,105 @@ pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality
     let Some(assignment) = solve(graph, &rules, &mut diagnostics) else {
         return (None, diagnostics);
     };
-    let strokes: Vec<Decision> = assignment.decided.iter().flatten().copied().collect();
-    let roots = assignment.roots();
-    let storages = report::storages(graph, &assignment, &roots);
-    let integral = storages.iter().filter(|s| s.integral).count();
-    let rank = integral.saturating_sub(stuck_in_integral(graph, &rules));
-    let mut causality = Causality {
-        strokes,
-        storages,
-        loops: Vec::new(),
-        index: 0,
-        order: integral + graph.integrators.len(),
-        rank,
-    };
-    let paths = loops::SignalGraph::new(pool, graph, &causality);
-    causality.loops = paths.loops(graph);
-    causality.index = paths.index(!causality.loops.is_empty());
+    let outcome = Outcome::new(pool, graph, &rules, &assignment);
+    let Outcome { roots, causality, singular } = open_rings(pool, graph, &mut rules, outcome);
     report::diagnose(pool, graph, &rules, &roots, &causality, &mut diagnostics);
-    paths.refuse_singular(pool, graph, &causality, &mut diagnostics);
+    for elements in &singular {
+        diagnostics.push(report::singular(graph, elements));
+    }
     (Some(causality), report::gather(diagnostics))
+}
+
+/// A causality with what follows from it.
+struct Outcome {
+    /// By bond: the decision it goes back to.
+    roots: Vec<Reason>,
+    causality: Causality,
+    /// Groups of elements whose equations leave something undetermined.
+    singular: Vec<Vec<ElementId>>,
+}
+
+impl Outcome {
+    fn new(pool: &mut Pool, graph: &BondGraph, rules: &Rules, assignment: &Assignment<'_>) -> Outcome {
+        let strokes: Vec<Decision> = assignment.decided.iter().flatten().copied().collect();
+        let roots = assignment.roots();
+        let storages = report::storages(graph, assignment, &roots);
+        let integral = storages.iter().filter(|s| s.integral).count();
+        let rank = integral.saturating_sub(stuck_in_integral(graph, rules));
+        let order = integral + graph.integrators.len();
+        let mut causality =
+            Causality { strokes, storages, loops: Vec::new(), index: 0, order, rank, yielded: Vec::new() };
+        let paths = loops::SignalGraph::new(pool, graph, &causality);
+        causality.loops = paths.loops(graph);
+        causality.index = paths.index(!causality.loops.is_empty());
+        let singular = paths.singular(pool, graph, &causality);
+        Outcome { roots, causality, singular }
+    }
+}
+
+/// Causalities tried in search of one without singular loops.
+const MAX_TRIES: usize = 60;
+
+/// Bonds looked at in that search, at most.
+const RING_BUDGET: usize = 5_000_000;
+
+/// Turns elements round whose causality closes a loop that determines itself.
+///
+/// As many integral storages as strokes allow may be one too many: in a delta
+/// of capacitors each could give its effort to the next, but their efforts sum
+/// to zero. What decided the strokes of such a loop is turned round, a free
+/// resistor before a storage, as long as that leaves fewer such loops.
+fn open_rings(pool: &mut Pool, graph: &BondGraph, rules: &mut Rules, mut outcome: Outcome) -> Outcome {
+    let mut tries = MAX_TRIES.min(RING_BUDGET / graph.bonds.len().max(1));
+    let mut yielded = Vec::new();
+    while let Some(ring) = outcome.singular.first() {
+        let mut better = None;
+        for (id, port) in ring_makers(graph, rules, &outcome, ring) {
+            if tries == 0 {
+                break;
+            }
+            tries -= 1;
+            let effort_in = outcome.causality.effort_in(graph, id, port);
+            rules.ports[id.index()][port].mandatory = Some(!effort_in);
+            if let Some(assignment) = solve(graph, rules, &mut Diagnostics::new()) {
+                let next = Outcome::new(pool, graph, rules, &assignment);
+                if next.singular.len() < outcome.singular.len() {
+                    better = Some((id, next));
+                    break;
+                }
+            }
+            rules.ports[id.index()][port].mandatory = None;
+        }
+        let Some((id, next)) = better else { break };
+        yielded.push(id);
+        outcome = next;
+    }
+    outcome.causality.yielded = yielded;
+    outcome
+}
+
+/// The ports whose decisions run into a loop: free resistors first, then storages.
+fn ring_makers(
+    graph: &BondGraph,
+    rules: &Rules,
+    outcome: &Outcome,
+    ring: &[ElementId],
+) -> Vec<(ElementId, usize)> {
+    let bonds = ring.iter().flat_map(|id| &graph.element(*id).ports).map(|port| port.bond);
+    let mut makers: Vec<ElementId> =
+        bonds.filter_map(|bond| report::decided_by(outcome.roots[bond.index()])).collect();
+    makers.sort_by_key(|id| (is_storage(graph.element(*id).kind), *id));
+    makers.dedup();
+    let ports = |id: ElementId| (0..rules.ports[id.index()].len()).map(move |port| (id, port));
+    makers
+        .into_iter()
+        .filter(|id| is_storage(graph.element(*id).kind) || graph.element(*id).kind == Kind::R)
+        .flat_map(ports)
+        .filter(|&(id, port)| {
+            let rule = rules.ports[id.index()][port];
+            rule.mandatory.is_none() && !matches!(rule.preferred, Some((_, Strength::ByHand)))
+        })
+        .collect()
 }
 
 /// Turns `prefer` statements into preferences of storages.

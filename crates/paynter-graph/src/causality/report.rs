@@ -58,7 +58,7 @@ fn forcing_path(
     out
 }
 
-fn decided_by(reason: Reason) -> Option<ElementId> {
+pub(super) fn decided_by(reason: Reason) -> Option<ElementId> {
     match reason {
         Reason::Mandatory(id)
         | Reason::ByHand(id)
@@ -89,6 +89,7 @@ impl Reason {
                     Kind::Df => "reads flow and takes no effort",
                     Kind::Rs => "needs the temperature at its thermal port",
                     Kind::Sw => "may open and must then take effort in",
+                    Kind::C | Kind::I | Kind::R => "gives way, so that a loop does not determine itself",
                     _ => "has a single bond",
                 };
                 format!("{} {what}", name(graph, id))
@@ -302,6 +303,20 @@ pub(super) fn diagnose(
             diagnostics.push(Diagnostic::new(code::ONE_WAY_LAW, message).at(graph.element(id).span));
         }
     }
+}
+
+/// Names the elements of a loop that determines itself.
+pub(super) fn singular(graph: &BondGraph, elements: &[ElementId]) -> Diagnostic {
+    let names: Vec<String> =
+        elements.iter().take(8).map(|id| format!("`{}`", graph.element(*id).name)).collect();
+    let message = format!("the loop through {} leaves an effort or a flow undetermined", names.join(", "));
+    let mut diagnostic = Diagnostic::new(code::SINGULAR_STRUCTURE, message);
+    if let Some(id) = elements.first() {
+        diagnostic = diagnostic.at(graph.element(*id).span);
+    }
+    diagnostic.help(
+        "break the loop: remove one of its bonds, or add an R or a C where something can circulate or float",
+    )
 }
 
 /// Says once what is the same for many members of an array.
