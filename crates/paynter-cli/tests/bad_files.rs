@@ -113,7 +113,7 @@ fn deep_nesting_is_refused() {
     for (name, text) in cases {
         let file = format!("{name}.bg");
         std::fs::write(folder.join(&file), text).unwrap();
-        for command in ["check", "causality", "fmt"] {
+        for command in ["check", "causality", "equations", "draw", "fmt"] {
             let run = paynter(&folder, &[command, "--json", &file]);
             assert_eq!(run.code, Some(1), "{command} {name}");
             assert!(run.json()["diagnostics"].as_array().is_some_and(|d| !d.is_empty()), "{command} {name}");
@@ -152,7 +152,7 @@ fn random_bytes_never_break_it() {
                 _ => bytes.truncate(at.max(1)),
             }
         }
-        for command in ["check", "causality", "fmt"] {
+        for command in ["check", "causality", "equations", "tf", "draw", "fmt"] {
             let run = paynter_with(&folder, &[command, "--json", "-"], &bytes);
             assert!(matches!(run.code, Some(0 | 1)), "{command}: {:?} on {bytes:?}", run.code);
             run.json();

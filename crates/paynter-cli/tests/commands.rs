@@ -187,6 +187,7 @@ fn every_example_is_sound() {
         assert_eq!(run.code, Some(0), "{file}: {}", run.stderr);
         let run = paynter(&folder, &["causality", "--json", &file]);
         assert_fits("causality", &run.json());
+        assert_fits("equations", &paynter(&folder, &["equations", "--json", &file]).json());
         for bond in run.json()["bonds"].as_array().unwrap() {
             let into = &bond["effort_into"];
             assert!(*into == bond["from"] || *into == bond["to"], "{file}: {bond}");
