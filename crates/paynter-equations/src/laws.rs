@@ -46,7 +46,7 @@ pub(crate) fn solve(
     let n = element.ports.len();
     let unknowns: Vec<Symbol> = (0..n).map(|port| wanted(graph, causality, id, port)).collect();
     let residuals = residuals(pool, graph, element);
-    if let Some(values) = explicit(pool, graph, element, &unknowns) {
+    if let Some(values) = explicit(pool, element, &unknowns) {
         return Solved { values, implicit: Vec::new() };
     }
     if let Some(values) = linear::solve_residuals(pool, &residuals, &unknowns, ranges) {
@@ -56,12 +56,7 @@ pub(crate) fn solve(
 }
 
 /// Laws that are written in the wanted direction already.
-fn explicit(
-    pool: &Pool,
-    graph: &BondGraph,
-    element: &Element,
-    unknowns: &[Symbol],
-) -> Option<Vec<(Symbol, Expr)>> {
+fn explicit(pool: &Pool, element: &Element, unknowns: &[Symbol]) -> Option<Vec<(Symbol, Expr)>> {
     let Law::Equations(equations) = &element.law else { return None };
     let mut values = Vec::with_capacity(unknowns.len());
     for equation in equations {
@@ -77,7 +72,6 @@ fn explicit(
         }
         values.push((symbol, value));
     }
-    let _ = graph;
     (values.len() == unknowns.len()).then_some(values)
 }
 
