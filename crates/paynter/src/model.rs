@@ -2,10 +2,10 @@
 
 use crate::cascade;
 use crate::settings::settings;
-use paynter_algebra::Pool;
-use paynter_base::{Diagnostics, SourceMap, Ticket, World};
-use paynter_equations::{Failure, derive};
-use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
+use paynter_algebra::{Pool, Symbol};
+use paynter_base::{Diagnostic, Diagnostics, SourceMap, Ticket, World, code};
+use paynter_equations::{Dependent, Equations, Failure, derive};
+use paynter_graph::{BondGraph, Causality, FlattenOptions, Variable, assign_causality, flatten};
 use paynter_language::load;
 use paynter_view::json::{self, Naming};
 
@@ -47,11 +47,51 @@ fn settle(pool: &Pool, graph: &BondGraph, causality: &mut Causality) -> Diagnost
         Ok(equations) => {
             causality.order = equations.states.len();
             causality.rank = equations.generic_rank(&mut pool).unwrap_or(causality.rank);
-            Diagnostics::new()
+            let mut diagnostics = Diagnostics::new();
+            for dependent in &equations.dependent {
+                if contradicts(&pool, &graph, &equations, dependent) {
+                    diagnostics.push(contradiction(&graph, dependent));
+                }
+            }
+            diagnostics
         }
         Err(Failure::Wrong(diagnostics)) => diagnostics,
         Err(Failure::Cancelled) => Diagnostics::new(),
     }
+}
+
+/// Whether a dependent storage is given an initial state that the states it depends on contradict.
+/// Where one of those has none of its own, the dependent one may determine it.
+fn contradicts(pool: &Pool, graph: &BondGraph, equations: &Equations, dependent: &Dependent) -> bool {
+    let Some(given) = dependent.initial else { return false };
+    let parameter = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+    let read = pool.symbols(dependent.value);
+    let states: Vec<_> = equations.states.iter().filter(|state| read.contains(&state.symbol)).collect();
+    let own = |variable: Variable| match variable {
+        Variable::State(id, port) => graph.element(id).initial.iter().any(|(p, _, _)| *p == port as usize),
+        _ => true,
+    };
+    if states.is_empty() || !states.iter().all(|state| own(state.variable)) {
+        return false;
+    }
+    let value = |symbol: Symbol| match states.iter().find(|state| state.symbol == symbol) {
+        Some(state) => pool.eval(state.initial, &parameter).ok(),
+        None => parameter(symbol),
+    };
+    match (pool.eval(dependent.value, &value), pool.eval(given, &parameter)) {
+        (Ok(follows), Ok(given)) => (follows - given).abs() > 1e-9 * follows.abs().max(given.abs()),
+        _ => false,
+    }
+}
+
+fn contradiction(graph: &BondGraph, dependent: &Dependent) -> Diagnostic {
+    let element = graph.element(dependent.element);
+    let message =
+        format!("the initial state of `{}` contradicts those of the storages it depends on", element.name);
+    let given = element.initial.iter().find(|(port, _, _)| *port == dependent.port);
+    Diagnostic::new(code::BAD_INITIAL, message)
+        .at(given.map_or(element.span, |(_, _, span)| *span))
+        .help("delete one of the initial states, or give values that agree")
 }
 
 impl Model {
