@@ -1,0 +1,2 @@
+//! Numbers from equations: expressions compiled to fast code, linear algebra,
+//! poles, frequency response, operating points and simulation.
