@@ -8,14 +8,14 @@ use std::process::Command;
 /// One thing that must pass: its name and the work.
 type Step = (&'static str, fn() -> Result<(), String>);
 
-/// Everything that must pass before a change lands. Tests against Python
-/// oracles belong here once there are any, in an environment of their own
-/// below target/.
+/// Everything that must pass before a change lands. The tests against Python
+/// oracles find their environment below target/, so it is made before them.
 const STEPS: &[Step] = &[
     ("format", || run(cargo().args(["fmt", "--all", "--check"]))),
     ("lints", || {
         run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
     }),
+    ("python", || python(&[])),
     ("tests", || run(cargo().args(["test", "--workspace", "--locked"]))),
     ("docs", || {
         let mut doc = cargo();
@@ -131,6 +131,12 @@ pub fn random(arguments: &[String]) -> Result<(), String> {
         run(cargo().env("PAYNTER_RANDOM", seeds).env("PAYNTER_RANDOM_FROM", from).args(words))?;
     }
     Ok(())
+}
+
+/// The Python environment of the tests.
+pub fn python(arguments: &[String]) -> Result<(), String> {
+    none(arguments)?;
+    crate::python::environment("python", crate::python::ORACLES).map(|_| ())
 }
 
 /// The name of this machine's platform.

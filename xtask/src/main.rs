@@ -6,6 +6,7 @@ mod layers;
 mod licences;
 mod metadata;
 mod pages;
+mod python;
 mod run;
 
 use std::process::ExitCode;
@@ -43,6 +44,12 @@ const VERBS: &[Verb] = &[
         arguments: "SEEDS [FROM]",
         about: "judge that many random bond graphs of each kind by the oracles",
         work: chores::random,
+    },
+    Verb {
+        name: "python",
+        arguments: "",
+        about: "make the Python environment of the tests, target/python",
+        work: chores::python,
     },
     Verb {
         name: "docs",

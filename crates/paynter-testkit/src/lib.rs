@@ -14,6 +14,7 @@ pub mod linear;
 mod mutate;
 pub mod nonlinear;
 pub mod number;
+pub mod python;
 pub mod residual;
 pub mod rng;
 pub mod structure;
