@@ -1,7 +1,7 @@
 //! Cancellation and progress of long work.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The work was stopped from outside (Ctrl-C, a closed browser tab).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,7 @@ struct State {
     cancelled: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
+    stage: Mutex<&'static str>,
 }
 
 impl Ticket {
@@ -32,13 +33,26 @@ impl Ticket {
         self.state.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Fails once the work has been cancelled.
-    pub fn check(&self) -> Result<(), Cancelled> {
-        if self.state.cancelled.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
+    /// Tells whether the work has been asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.state.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Says how many steps there are in all.
+    /// Fails once the work has been cancelled.
+    pub fn check(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+    }
+
+    /// Says that a stage of the work begins, in a few words for people
+    /// ("transfer functions"), and how many steps it has (0 where unknown).
+    pub fn begin(&self, stage: &'static str, total: u64) {
+        *self.state.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        self.set_total(total);
+    }
+
+    /// Says how many steps the present stage has in all, none of them done.
     pub fn set_total(&self, total: u64) {
+        self.state.done.store(0, Ordering::Relaxed);
         self.state.total.store(total, Ordering::Relaxed);
     }
 
@@ -50,5 +64,10 @@ impl Ticket {
     /// Returns the steps done and the steps in all (0 where unknown).
     pub fn progress(&self) -> (u64, u64) {
         (self.state.done.load(Ordering::Relaxed), self.state.total.load(Ordering::Relaxed))
+    }
+
+    /// Returns what is being done, empty where nobody said.
+    pub fn stage(&self) -> &'static str {
+        *self.state.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

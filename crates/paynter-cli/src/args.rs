@@ -1,6 +1,7 @@
 //! The command line: its commands, options and their help.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use paynter::Ticket;
 use std::path::PathBuf;
 
 /// Bond graphs from text: checked, made causal, explained.
@@ -33,6 +34,17 @@ pub struct Global {
     /// When to use colour: auto, always or never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     pub color: Color,
+
+    /// What Ctrl-C cancels and the progress bar watches.
+    #[arg(skip)]
+    pub ticket: Ticket,
+}
+
+impl Global {
+    /// The ticket of the work that the command does.
+    pub fn ticket(&self) -> &Ticket {
+        &self.ticket
+    }
 }
 
 /// When to use colour.

@@ -5,6 +5,8 @@ mod answer;
 mod args;
 mod commands;
 mod input;
+mod interrupt;
+mod progress;
 mod render;
 mod replace;
 mod table;
@@ -13,20 +15,23 @@ mod world;
 use answer::{Answer, Exit};
 use args::{Cli, Color, Global};
 use clap::Parser;
-use paynter::{Diagnostic, code};
+use paynter::{Diagnostic, Ticket, code};
+use progress::Progress;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Nothing is half-written when a person interrupts.
-    let _ = ctrlc::set_handler(|| {
-        replace::abandon();
-        std::process::exit(130);
-    });
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
+    let ticket = cli.global.ticket();
+    interrupt::listen(ticket);
+    let bar = Progress::watch(ticket);
     let answer = commands::run(&cli.command, &cli.global);
+    drop(bar);
+    if ticket.is_cancelled() {
+        interrupt::stop();
+    }
     ExitCode::from(answer.print(&cli.global) as u8)
 }
 
@@ -38,7 +43,8 @@ fn misused(error: &clap::Error) -> ExitCode {
     }
     // The options could not be read, so that `--json` is looked for by hand.
     if std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json") {
-        let global = Global { json: true, set: Vec::new(), model: None, color: Color::Auto };
+        let global =
+            Global { json: true, set: Vec::new(), model: None, color: Color::Auto, ticket: Ticket::new() };
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
         Answer::refusal(&global, Diagnostic::new(code::BAD_COMMAND_LINE, first), Exit::Usage).print(&global);

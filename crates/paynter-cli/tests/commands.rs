@@ -135,11 +135,12 @@ fn a_full_disk_is_said() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("BG0902"));
 }
 
+/// Runs a command on standard input, interrupts it and tells how it ended. Where `closed`,
+/// it has all of its input and computes; otherwise it still waits for more.
 #[cfg(unix)]
-#[test]
-fn interruption_ends_with_130() {
+fn interrupted(arguments: &[&str], model: &str, closed: bool) -> std::process::Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_paynter"))
-        .args(["check", "-"])
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -148,9 +149,31 @@ fn interruption_ends_with_130() {
     // More than a pipe holds: once it is written, the command has begun to read.
     let mut input = child.stdin.take().unwrap();
     input.write_all(&vec![b' '; 1 << 20]).unwrap();
+    input.write_all(model.as_bytes()).unwrap();
+    if closed {
+        drop(input);
+        std::thread::sleep(std::time::Duration::from_millis(400));
+    }
     let signal = format!("kill -INT {}", child.id());
     assert!(Command::new("sh").args(["-c", &signal]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    child.wait_with_output().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn interruption_ends_with_130() {
+    let long = include_str!("../../../examples/chain.bg");
+    for (arguments, model, closed) in [
+        (&["check", "-"][..], "", false),
+        (&["check", "-", "--json"], "", false),
+        (&["equations", "-", "--set", "N=60000"], long, true),
+        (&["tf", "-", "--json", "--set", "N=60000"], long, true),
+    ] {
+        let output = interrupted(arguments, model, closed);
+        assert_eq!(output.status.code(), Some(130), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}: half an answer");
+        assert_eq!(String::from_utf8_lossy(&output.stderr).trim(), "stopped", "{arguments:?}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::answer::{Answer, Exit, output};
 use crate::args::Global;
 use crate::input;
 use paynter::json::{Equations, Matrix};
-use paynter::{Model, NoAnswer, Ticket};
+use paynter::{Model, NoAnswer};
 use std::path::Path;
 
 /// Shows the equations of a model.
@@ -13,7 +13,7 @@ pub fn run(file: &Path, global: &Global) -> Answer {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    match model.equations(&Ticket::new()) {
+    match model.equations(global.ticket()) {
         Ok(equations) => Answer {
             output: output(global, &equations, text),
             exit: Exit::of(&model.diagnostics),

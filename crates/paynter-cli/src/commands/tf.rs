@@ -4,7 +4,6 @@ use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::Global;
 use crate::input;
-use paynter::Ticket;
 use paynter::json::Transfer;
 use std::path::Path;
 
@@ -14,7 +13,7 @@ pub fn run(file: &Path, global: &Global) -> Answer {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    match model.transfer(&Ticket::new()) {
+    match model.transfer(global.ticket()) {
         Ok(transfer) => Answer {
             output: output(global, &transfer, text),
             exit: Exit::of(&model.diagnostics),
