@@ -1,0 +1,151 @@
+//! Expressions compiled to a program: a straight line of operations on
+//! registers, in which every shared part is calculated once.
+//!
+//! Arguments may be divided into slow ones, which change once a run (the
+//! parameters), and fast ones (time and states): what depends on slow
+//! arguments alone is then calculated by [`Program::prepare`] only.
+
+mod allocate;
+mod instruction;
+mod lower;
+mod run;
+mod scalar;
+mod tables;
+
+pub use instruction::{Instruction, Op};
+pub use scalar::Scalar;
+pub use tables::{Hold, Table, TableError, Tables};
+
+use num_complex::Complex64;
+use paynter_algebra::{Expr, Pool, Symbol};
+
+/// Why expressions cannot be compiled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompileError {
+    /// A symbol of this name is no argument.
+    Unbound(String),
+}
+
+impl std::fmt::Display for CompileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CompileError::Unbound(name) => write!(f, "`{name}` has no value"),
+        }
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// Compiled expressions. Equal expressions give equal programs, on every machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    slow: usize,
+    arguments: usize,
+    results: usize,
+    constants: Vec<f64>,
+    prologue: Vec<Instruction>,
+    body: Vec<Instruction>,
+    registers: usize,
+}
+
+impl Program {
+    /// Compiles expressions over the given arguments.
+    pub fn compile(pool: &Pool, roots: &[Expr], arguments: &[Symbol]) -> Result<Program, CompileError> {
+        Program::staged(pool, roots, &[], arguments)
+    }
+
+    /// Compiles expressions over slow arguments, which [`Program::prepare`] takes, and fast ones.
+    pub fn staged(
+        pool: &Pool,
+        roots: &[Expr],
+        slow: &[Symbol],
+        fast: &[Symbol],
+    ) -> Result<Program, CompileError> {
+        let arguments: Vec<Symbol> = slow.iter().chain(fast).copied().collect();
+        let line = lower::lower(pool, roots, &arguments, slow.len())?;
+        let allocated = allocate::allocate(&line, arguments.len());
+        Ok(Program {
+            slow: slow.len(),
+            arguments: arguments.len(),
+            results: roots.len(),
+            constants: allocated.constants,
+            prologue: allocated.prologue,
+            body: allocated.body,
+            registers: allocated.registers,
+        })
+    }
+
+    /// The number of arguments, slow and fast.
+    pub fn arguments(&self) -> usize {
+        self.arguments
+    }
+
+    /// The number of results.
+    pub fn results(&self) -> usize {
+        self.results
+    }
+
+    /// The number of operations of a run, without preparation.
+    pub fn operations(&self) -> usize {
+        self.body.len()
+    }
+
+    /// The number of registers a run needs.
+    pub fn registers(&self) -> usize {
+        self.registers
+    }
+
+    /// Calculates the results; `work` is room that is kept between runs.
+    /// Tables have no value: see [`Program::run_with`].
+    pub fn run(&self, arguments: &[f64], work: &mut Vec<f64>, out: &mut [f64]) {
+        self.run_with(arguments, &tables::NONE, work, out);
+    }
+
+    /// Calculates the results where expressions read tables.
+    pub fn run_with(&self, arguments: &[f64], tables: &Tables, work: &mut Vec<f64>, out: &mut [f64]) {
+        self.run_scalar(arguments, tables, work, out);
+    }
+
+    /// Calculates the results at complex arguments. What is not analytic needs real operands.
+    pub fn run_complex(&self, arguments: &[Complex64], work: &mut Vec<Complex64>, out: &mut [Complex64]) {
+        self.run_scalar(arguments, &tables::NONE, work, out);
+    }
+
+    /// Calculates the results at several arguments at once.
+    pub fn run_lanes<const L: usize>(
+        &self,
+        arguments: &[[f64; L]],
+        tables: &Tables,
+        work: &mut Vec<[f64; L]>,
+        out: &mut [[f64; L]],
+    ) {
+        self.run_scalar(arguments, tables, work, out);
+    }
+
+    /// Fills the registers for runs with these slow arguments.
+    pub fn prepare(&self, slow: &[f64], tables: &Tables, work: &mut Vec<f64>) {
+        self.fill(slow, work);
+        run::execute(&self.prologue, work, tables, &mut []);
+    }
+
+    /// Calculates the results at fast arguments, in registers that [`Program::prepare`] has filled.
+    pub fn run_prepared(&self, fast: &[f64], tables: &Tables, work: &mut [f64], out: &mut [f64]) {
+        let end = self.arguments.min(self.slow + fast.len());
+        work[self.slow..end].copy_from_slice(&fast[..end - self.slow]);
+        run::execute(&self.body, work, tables, out);
+    }
+
+    fn run_scalar<T: Scalar>(&self, arguments: &[T], tables: &Tables, work: &mut Vec<T>, out: &mut [T]) {
+        self.fill(arguments, work);
+        run::execute(&self.prologue, work, tables, &mut []);
+        run::execute(&self.body, work, tables, out);
+    }
+
+    fn fill<T: Scalar>(&self, arguments: &[T], work: &mut Vec<T>) {
+        work.clear();
+        work.extend(arguments.iter().take(self.arguments));
+        work.resize(self.arguments, T::constant(f64::NAN));
+        work.extend(self.constants.iter().map(|value| T::constant(*value)));
+        work.resize(self.registers.max(work.len()), T::constant(0.0));
+    }
+}

@@ -1,0 +1,231 @@
+//! What programs calculate with: numbers, complex numbers, and several numbers at once.
+
+use super::instruction::Op;
+use num_complex::Complex64;
+
+/// A kind of number that a program can be run on.
+pub trait Scalar: Copy {
+    /// The number as a constant.
+    fn constant(value: f64) -> Self;
+    /// a + b
+    fn add(self, b: Self) -> Self;
+    /// a - b
+    fn sub(self, b: Self) -> Self;
+    /// a·b
+    fn mul(self, b: Self) -> Self;
+    /// a/b
+    fn div(self, b: Self) -> Self;
+    /// Any other operation but a store.
+    fn other(op: Op, a: Self, b: Self, c: Self) -> Self;
+    /// A function of each number it holds.
+    fn map(self, f: impl Fn(f64) -> f64) -> Self;
+}
+
+/// Calculates an operation on plain numbers.
+pub(crate) fn calculate(op: Op, a: f64, b: f64, c: f64) -> f64 {
+    let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
+    match op {
+        Op::Add => a + b,
+        Op::Sub => a - b,
+        Op::Mul => a * b,
+        Op::Div => a / b,
+        Op::Neg => -a,
+        Op::MulAdd => a * b + c,
+        Op::NegMulAdd => c - a * b,
+        Op::Sqrt => a.sqrt(),
+        Op::Cbrt => cube_root(a),
+        Op::Pow => power(a, b),
+        Op::PowLn => power_log(a, b),
+        Op::Sin => a.sin(),
+        Op::Cos => a.cos(),
+        Op::Tan => a.tan(),
+        Op::Asin => a.asin(),
+        Op::Acos => a.acos(),
+        Op::Atan => a.atan(),
+        Op::Atan2 => a.atan2(b),
+        Op::Sinh => a.sinh(),
+        Op::Cosh => a.cosh(),
+        Op::Tanh => a.tanh(),
+        Op::Asinh => a.asinh(),
+        Op::Acosh => a.acosh(),
+        Op::Atanh => a.atanh(),
+        Op::Exp => a.exp(),
+        Op::Ln => a.ln(),
+        Op::Log10 => a.log10(),
+        Op::Abs => a.abs(),
+        Op::Sign => sign(a),
+        Op::Min => smaller(a, b),
+        Op::Max => larger(a, b),
+        Op::Lt => truth(a < b),
+        Op::Le => truth(a <= b),
+        Op::Eq => truth(a == b),
+        Op::Ne => truth(a != b),
+        Op::Select => {
+            if a != 0.0 {
+                b
+            } else {
+                c
+            }
+        }
+        Op::Table | Op::Slope | Op::Store => f64::NAN,
+    }
+}
+
+fn cube_root(a: f64) -> f64 {
+    if a < 0.0 { f64::NAN } else { a.cbrt() }
+}
+
+/// A power; of a negative base only where the exponent is whole, as `powf` has it.
+fn power(a: f64, b: f64) -> f64 {
+    a.powf(b)
+}
+
+/// a^b·ln(a): the derivative of a power by its exponent, which is 0 at a = 0 for a positive exponent.
+fn power_log(a: f64, b: f64) -> f64 {
+    if a == 0.0 && b > 0.0 { 0.0 } else { power(a, b) * a.ln() }
+}
+
+fn sign(a: f64) -> f64 {
+    if a == 0.0 { 0.0 } else { a.signum() }
+}
+
+/// The smaller of two; a number that is missing does not vanish, as it would in `f64::min`.
+fn smaller(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) }
+}
+
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+}
+
+impl Scalar for f64 {
+    fn constant(value: f64) -> f64 {
+        value
+    }
+
+    fn add(self, b: f64) -> f64 {
+        self + b
+    }
+
+    fn sub(self, b: f64) -> f64 {
+        self - b
+    }
+
+    fn mul(self, b: f64) -> f64 {
+        self * b
+    }
+
+    fn div(self, b: f64) -> f64 {
+        self / b
+    }
+
+    fn other(op: Op, a: f64, b: f64, c: f64) -> f64 {
+        calculate(op, a, b, c)
+    }
+
+    fn map(self, f: impl Fn(f64) -> f64) -> f64 {
+        f(self)
+    }
+}
+
+/// Several numbers at once: the same program on different arguments.
+impl<const L: usize> Scalar for [f64; L] {
+    fn constant(value: f64) -> Self {
+        [value; L]
+    }
+
+    fn add(self, b: Self) -> Self {
+        std::array::from_fn(|i| self[i] + b[i])
+    }
+
+    fn sub(self, b: Self) -> Self {
+        std::array::from_fn(|i| self[i] - b[i])
+    }
+
+    fn mul(self, b: Self) -> Self {
+        std::array::from_fn(|i| self[i] * b[i])
+    }
+
+    fn div(self, b: Self) -> Self {
+        std::array::from_fn(|i| self[i] / b[i])
+    }
+
+    fn other(op: Op, a: Self, b: Self, c: Self) -> Self {
+        std::array::from_fn(|i| calculate(op, a[i], b[i], c[i]))
+    }
+
+    fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        std::array::from_fn(|i| f(self[i]))
+    }
+}
+
+/// Complex numbers, for frequency responses. What is not analytic (conditions,
+/// abs, sign, min, max) is defined on the real axis only.
+impl Scalar for Complex64 {
+    fn constant(value: f64) -> Complex64 {
+        Complex64::new(value, 0.0)
+    }
+
+    fn add(self, b: Complex64) -> Complex64 {
+        self + b
+    }
+
+    fn sub(self, b: Complex64) -> Complex64 {
+        self - b
+    }
+
+    fn mul(self, b: Complex64) -> Complex64 {
+        self * b
+    }
+
+    fn div(self, b: Complex64) -> Complex64 {
+        self / b
+    }
+
+    fn other(op: Op, a: Complex64, b: Complex64, c: Complex64) -> Complex64 {
+        let real = |z: Complex64| if z.im == 0.0 { z.re } else { f64::NAN };
+        match op {
+            Op::Add => a + b,
+            Op::Sub => a - b,
+            Op::Mul => a * b,
+            Op::Div => a / b,
+            Op::Neg => -a,
+            Op::MulAdd => a * b + c,
+            Op::NegMulAdd => c - a * b,
+            Op::Select => {
+                if real(a) != 0.0 {
+                    b
+                } else {
+                    c
+                }
+            }
+            _ if [a, b, c].iter().take(op.arity()).all(|z| z.im == 0.0) => {
+                Complex64::new(calculate(op, a.re, b.re, c.re), 0.0)
+            }
+            Op::Sqrt => a.sqrt(),
+            Op::Cbrt => a.powf(1.0 / 3.0),
+            Op::Pow => a.powc(b),
+            Op::PowLn => a.powc(b) * a.ln(),
+            Op::Sin => a.sin(),
+            Op::Cos => a.cos(),
+            Op::Tan => a.tan(),
+            Op::Asin => a.asin(),
+            Op::Acos => a.acos(),
+            Op::Atan => a.atan(),
+            Op::Sinh => a.sinh(),
+            Op::Cosh => a.cosh(),
+            Op::Tanh => a.tanh(),
+            Op::Asinh => a.asinh(),
+            Op::Acosh => a.acosh(),
+            Op::Atanh => a.atanh(),
+            Op::Exp => a.exp(),
+            Op::Ln => a.ln(),
+            Op::Log10 => a.log10(),
+            _ => Complex64::new(f64::NAN, f64::NAN),
+        }
+    }
+
+    fn map(self, f: impl Fn(f64) -> f64) -> Complex64 {
+        if self.im == 0.0 { Complex64::new(f(self.re), 0.0) } else { Complex64::new(f64::NAN, f64::NAN) }
+    }
+}
