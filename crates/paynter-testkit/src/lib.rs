@@ -17,6 +17,7 @@ pub mod number;
 pub mod python;
 pub mod residual;
 pub mod rng;
+pub mod scalable;
 pub mod structure;
 mod text;
 
