@@ -20,14 +20,19 @@ impl Pool {
     /// Symbols, numbers and what is as short as a name stay where they are.
     pub fn share(&mut self, roots: &[Expr]) -> Shared {
         let order = self.reachable(roots);
-        let mut uses: FxHashMap<Expr, u32> = FxHashMap::default();
-        for node in &order {
-            for child in self.children(*node) {
-                *uses.entry(*child).or_default() += 1;
-            }
-        }
+        // How often each would be written. What gets no name of its own passes the count on to what it is
+        // made of: a reciprocal that stands in two places writes its denominator twice.
+        let mut written: FxHashMap<Expr, u32> = FxHashMap::default();
         for root in roots {
-            *uses.entry(*root).or_default() += 1;
+            *written.entry(*root).or_default() += 1;
+        }
+        for node in order.iter().rev() {
+            let count = written.get(node).copied().unwrap_or(0);
+            let passed = if self.deserves_name(*node) { 1 } else { count };
+            for child in self.children(*node) {
+                let count = written.entry(*child).or_default();
+                *count = count.saturating_add(passed);
+            }
         }
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
         let mut definitions = Vec::new();
@@ -38,12 +43,7 @@ impl Pool {
                 .map(|child| replaced.get(child).copied().unwrap_or(*child))
                 .collect();
             let new = if args == self.children(node) { node } else { self.rebuild(node, &args) };
-            let worth = match self.node(node) {
-                Node::Sum(_) | Node::Call(..) | Node::Select(..) => true,
-                Node::Product(factors) => factors.len() > 2,
-                _ => false,
-            };
-            let value = if worth && !self.is_boolean(node) && uses.get(&node).copied().unwrap_or(0) > 1 {
+            let value = if self.deserves_name(node) && written.get(&node).is_some_and(|count| *count > 1) {
                 let symbol = self.fresh(&format!("d{}", definitions.len() + 1));
                 definitions.push((symbol, new));
                 self.var(symbol)
@@ -57,11 +57,43 @@ impl Pool {
         let roots = roots.iter().map(|root| replaced.get(root).copied().unwrap_or(*root)).collect();
         Shared { definitions, roots }
     }
+
+    /// Whether a name is shorter than the node itself.
+    fn deserves_name(&self, node: Expr) -> bool {
+        let long = match self.node(node) {
+            Node::Sum(_) | Node::Call(..) | Node::Select(..) => true,
+            Node::Product(factors) => factors.len() > 2,
+            _ => false,
+        };
+        long && !self.is_boolean(node)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_continued_fraction_stays_short() {
+        let mut pool = Pool::new();
+        let x = pool.symbol("x");
+        let x = pool.var(x);
+        let one = pool.one();
+        let mut value = x;
+        for _ in 0..60 {
+            let inverse = pool.div(one, value);
+            let square = pool.mul(inverse, inverse);
+            let sum = pool.add(x, inverse);
+            value = pool.add(sum, square);
+        }
+        let shared = pool.share(&[value]);
+        let size: u64 = shared.definitions.iter().map(|(_, e)| pool.written_size(*e)).sum();
+        assert!(size < 60 * 20, "{size}");
+        let map = shared.definitions.iter().rev().fold(shared.roots.clone(), |roots, (name, e)| {
+            pool.substitute_all(&roots, &[(*name, *e)].into_iter().collect())
+        });
+        assert_eq!(map, [value]);
+    }
 
     #[test]
     fn names_only_what_is_shared() {

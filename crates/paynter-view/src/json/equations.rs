@@ -14,6 +14,10 @@ const DENSE_STATES: usize = 200;
 /// Expressions larger than this are written with named sub-expressions.
 const WRITTEN_NODES: u64 = 200_000;
 
+/// So are those that would write the same things this many times over, unless they are short.
+const REPEATED: u64 = 8;
+const SHORT_NODES: u64 = 2_000;
+
 /// The equations of a model: x' = f(x, u), y = g(x, u), 0 = constraints.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Equations {
@@ -171,7 +175,8 @@ impl Equations {
 /// Writes expressions, with names for what they share where they would be too long.
 pub(super) fn strings(pool: &mut Pool, roots: &[Expr]) -> (Vec<String>, Vec<Definition>) {
     let size = roots.iter().map(|e| pool.written_size(*e)).fold(0, u64::saturating_add);
-    if size <= WRITTEN_NODES {
+    let distinct = pool.reachable(roots).len() as u64;
+    if size <= WRITTEN_NODES.min(SHORT_NODES.max(REPEATED * distinct)) {
         return (roots.iter().map(|e| pool.display(*e).to_string()).collect(), Vec::new());
     }
     let shared = pool.share(roots);
