@@ -20,7 +20,7 @@ mod png;
 mod positions;
 mod route;
 mod scene;
-mod svg;
+pub(crate) mod svg;
 
 pub use blocks::{Block, BlockDiagram, BlockDrawing, BlockKind, Wire, blocks_svg, draw_blocks};
 pub use diagram::{Bond, Diagram, Group, Node, NodeKind, NodeStyle, SignalArrow, Stroke};
@@ -32,7 +32,7 @@ pub use paths::causal_path;
 pub use png::{PngError, png};
 pub use positions::Positions;
 pub use scene::{Drawing, DrawnBond, DrawnGroup, DrawnNode, DrawnSignal, flow_side};
-pub use svg::{SvgStyle, Theme, svg};
+pub use svg::{SvgStyle, Theme, page_font, page_variables, svg};
 
 /// What a drawing shows.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,6 +15,8 @@ pub enum Theme {
     Light,
     /// Light ink on dark paper.
     Dark,
+    /// The colours of the page around it, by the variables of [`page_variables`].
+    Page,
 }
 
 /// How a drawing is written.
@@ -79,10 +81,53 @@ const DARK: Palette = Palette {
     group: "#1d2128",
 };
 
+/// Colours that the page around a drawing decides.
+const PAGE: Palette = Palette {
+    paper: "var(--paper)",
+    ink: "var(--ink)",
+    quiet: "var(--quiet)",
+    source: "var(--source)",
+    store: "var(--store)",
+    loss: "var(--loss)",
+    signal: "var(--signal)",
+    mark: "var(--mark)",
+    mark_paper: "var(--mark-paper)",
+    bad: "var(--bad)",
+    group: "var(--group)",
+};
+
+/// The variables that drawings and plots with [`Theme::Page`] use, as CSS
+/// declarations with the colours of a theme.
+pub fn page_variables(theme: Theme) -> String {
+    let Palette { paper, ink, quiet, source, store, loss, signal, mark, mark_paper, bad, group } =
+        palette(theme);
+    let own = [
+        ("paper", paper),
+        ("ink", ink),
+        ("quiet", quiet),
+        ("source", source),
+        ("store", store),
+        ("loss", loss),
+        ("signal", signal),
+        ("mark", mark),
+        ("mark-paper", mark_paper),
+        ("bad", bad),
+        ("group", group),
+    ];
+    let mut out: String = own.iter().map(|(name, colour)| format!("--{name}:{colour};")).collect();
+    out.push_str(&crate::plot::variables(theme));
+    out
+}
+
+/// The embedded font for a page, as a CSS rule.
+pub fn page_font() -> String {
+    font_face(&SvgStyle { embed_font: true, ..SvgStyle::default() })
+}
+
 /// Writes a drawing as SVG.
 pub fn svg(drawing: &Drawing, style: &SvgStyle) -> String {
     let palette = palette(style.theme);
-    let mut out = open(&drawing.title, drawing.frame, style);
+    let mut out = open(&drawing.title, drawing.frame, style, "");
     let _ = writeln!(out, "<style>{}{}</style>", font_face(style), rules(palette));
     if !style.transparent {
         paper(&mut out, drawing.frame, palette.paper);
@@ -112,16 +157,17 @@ fn palette(theme: Theme) -> &'static Palette {
     match theme {
         Theme::Light => &LIGHT,
         Theme::Dark => &DARK,
+        Theme::Page => &PAGE,
     }
 }
 
-/// Opens the document.
-pub(super) fn open(title: &str, frame: Rect, style: &SvgStyle) -> String {
+/// Opens the document, with further attributes of its root.
+pub(crate) fn open(title: &str, frame: Rect, style: &SvgStyle, attributes: &str) -> String {
     let (width, height) = (frame.width(), frame.height());
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"{} {} {} {}\" role=\"img\">",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"{} {} {} {}\" role=\"img\"{attributes}>",
         number(width * style.scale),
         number(height * style.scale),
         number(frame.left),
@@ -133,7 +179,7 @@ pub(super) fn open(title: &str, frame: Rect, style: &SvgStyle) -> String {
     out
 }
 
-pub(super) fn paper(out: &mut String, frame: Rect, colour: &str) {
+pub(crate) fn paper(out: &mut String, frame: Rect, colour: &str) {
     let _ = writeln!(
         out,
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{colour}\"/>",
@@ -145,7 +191,7 @@ pub(super) fn paper(out: &mut String, frame: Rect, colour: &str) {
 }
 
 /// The embedded font, where it is asked for.
-pub(super) fn font_face(style: &SvgStyle) -> String {
+pub(crate) fn font_face(style: &SvgStyle) -> String {
     if style.embed_font {
         format!("@font-face{{font-family:{FAMILY};src:url(data:font/otf;base64,{})}}", base64(FONT))
     } else {
@@ -325,7 +371,7 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// Text safe inside SVG; control characters become spaces.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

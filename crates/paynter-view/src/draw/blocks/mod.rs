@@ -105,8 +105,9 @@ pub fn blocks_svg(drawing: &BlockDrawing, style: &SvgStyle) -> String {
     let (paper, ink, quiet) = match style.theme {
         Theme::Light => ("#ffffff", "#16181d", "#5a6270"),
         Theme::Dark => ("#14171c", "#eceff4", "#a3acba"),
+        Theme::Page => ("var(--paper)", "var(--ink)", "var(--quiet)"),
     };
-    let mut out = svg::open(&drawing.title, drawing.frame, style);
+    let mut out = svg::open(&drawing.title, drawing.frame, style, "");
     let _ = writeln!(
         out,
         "<style>{}text{{font-family:{},'Helvetica Neue',Arial,sans-serif;fill:{ink}}}\

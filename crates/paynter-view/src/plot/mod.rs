@@ -1,0 +1,28 @@
+//! Plots as a good textbook prints them.
+//!
+//! A [`Figure`] is plain data: panels one above the other, each with two axes
+//! and layers of lines, bands, marks and bars. [`arrange`] measures and places
+//! everything with the embedded font, [`plot_svg`] writes it; PNG comes from the
+//! same SVG by [`png`](crate::draw::png). The figures of the field (Bode
+//! diagrams, time responses, tornados, tolerance bands, pole-zero maps, energy
+//! balances) are made by the functions of this module.
+
+mod curve;
+mod figure;
+mod kinds;
+mod layout;
+mod legend;
+mod number;
+mod scale;
+mod svg;
+mod ticks;
+
+pub use figure::{Axis, Bar, Figure, Layer, Look, Mark, Panel, Scale};
+pub use kinds::{
+    Band, Effect, EnergyPart, Response, Tolerance, Trace, bode, energy, phase_degrees, poles, time,
+    tolerance, tornado,
+};
+pub use layout::{Frame, Label, Layout, arrange};
+pub use number::{plain, unit};
+pub(crate) use svg::variables;
+pub use svg::{plot_rules, plot_svg};
