@@ -9,6 +9,7 @@ mod dependent;
 mod derive;
 mod laws;
 mod linear;
+mod linearise;
 mod model;
 mod rank;
 mod readable;

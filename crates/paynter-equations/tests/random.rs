@@ -285,3 +285,126 @@ fn rates_of_nonlinear_models_equal_the_acausal_ones() {
     });
     assert!(judged > 100, "only {judged} models were judged");
 }
+
+/// Numbers for parameters, inputs and states of a model, each of the order of one.
+fn random_values(derived: &Derived, rng: &mut Rng) -> FxHashMap<Symbol, f64> {
+    let Derived { graph, equations, .. } = derived;
+    let mut values: FxHashMap<Symbol, f64> = graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
+    for input in &equations.inputs {
+        values.extend(input.symbols.iter().map(|symbol| (*symbol, 0.3 + rng.unit())));
+    }
+    values.extend(graph.variables.symbol(paynter_graph::Variable::Time).map(|time| (time, 0.4)));
+    values.extend(equations.states.iter().map(|state| (state.symbol, 0.1 + rng.unit())));
+    values
+}
+
+#[test]
+fn linear_models_are_their_own_linearisation() {
+    let judged = check(100, &Options::linear(), |text, _| {
+        let Some(mut derived) = derived(text)? else { return Ok(false) };
+        let Derived { pool, graph, equations } = &mut derived;
+        let Some(space) = equations.state_space(pool, graph) else { return Ok(false) };
+        let tangent = equations.linearise(pool, graph, &Ticket::new()).map_err(|_| "no linearisation")?;
+        for (x, y) in [(&space.a, &tangent.a), (&space.c, &tangent.c)]
+            .into_iter()
+            .chain(space.b.iter().zip(&tangent.b))
+            .chain(space.d.iter().zip(&tangent.d))
+        {
+            if x != y {
+                return Err(format!("{x:?} is linearised to {y:?}"));
+            }
+        }
+        if space.offset != tangent.offset {
+            return Err("the constant terms differ".to_owned());
+        }
+        Ok(true)
+    });
+    assert!(judged > 80, "only {judged} models were judged");
+}
+
+#[test]
+fn linearisations_are_differences_of_the_implicit_system() {
+    let judged = check(150, &Options::nonlinear(), |text, _| {
+        let Some(mut derived) = derived(text)? else { return Ok(false) };
+        let mut values = random_values(&derived, &mut Rng::new(5));
+        let Derived { pool, graph, equations } = &mut derived;
+        if !solve_constraints(pool, equations, &mut values) {
+            return Ok(false);
+        }
+        let Ok(tangent) = equations.linearise(pool, graph, &Ticket::new()) else {
+            return Err("no linearisation".to_owned());
+        };
+        let mut columns: Vec<(Symbol, usize, Option<usize>)> =
+            equations.states.iter().enumerate().map(|(j, state)| (state.symbol, j, None)).collect();
+        for (j, input) in equations.inputs.iter().enumerate() {
+            columns.extend(input.symbols.iter().enumerate().map(|(k, symbol)| (*symbol, j, Some(k))));
+        }
+        let evaluate = |pool: &Pool, values: &FxHashMap<Symbol, f64>| -> Option<Vec<f64>> {
+            let lookup = |symbol: Symbol| values.get(&symbol).copied();
+            let outputs = equations.outputs.iter().map(|output| output.value);
+            equations.rates.iter().copied().chain(outputs).map(|e| pool.eval(e, &lookup).ok()).collect()
+        };
+        let n = equations.states.len();
+        for (symbol, j, order) in columns {
+            let h = 1e-5;
+            let moved = |sign: f64| {
+                let mut there = values.clone();
+                *there.get_mut(&symbol)? += sign * h;
+                polish(pool, equations, &mut there).then(|| evaluate(pool, &there)).flatten()
+            };
+            let (Some(up), Some(down)) = (moved(1.0), moved(-1.0)) else { return Ok(false) };
+            for i in 0..up.len() {
+                let (above, below) = match order {
+                    None => (&tangent.a, &tangent.c),
+                    Some(k) => (&tangent.b[k], &tangent.d[k]),
+                };
+                let entry = if i < n { above.get(pool, i, j) } else { below.get(pool, i - n, j) };
+                let Ok(slope) = pool.eval(entry, &|symbol| values.get(&symbol).copied()) else {
+                    return Ok(false);
+                };
+                let wanted = (up[i] - down[i]) / (2.0 * h);
+                let size = up[i].abs().max(1.0);
+                if (slope - wanted).abs() > 1e-4 * wanted.abs().max(size) {
+                    return Err(format!("row {i}, column {j} ({order:?}): {slope} instead of {wanted}"));
+                }
+            }
+        }
+        Ok(true)
+    });
+    assert!(judged > 80, "only {judged} models were judged");
+}
+
+/// Follows the implicit unknowns from where they are.
+fn polish(pool: &Pool, equations: &Equations, values: &mut FxHashMap<Symbol, f64>) -> bool {
+    let n = equations.constraints.len();
+    for _ in 0..20 {
+        let evaluate = |values: &FxHashMap<Symbol, f64>| -> Option<Vec<f64>> {
+            let lookup = |symbol: Symbol| values.get(&symbol).copied();
+            equations.constraints.iter().map(|c| pool.eval(c.residual, &lookup).ok()).collect()
+        };
+        let Some(r) = evaluate(values) else { return false };
+        if r.iter().all(|x| x.abs() < 1e-13) {
+            return true;
+        }
+        let mut matrix = vec![vec![0.0; n + 1]; n];
+        for (j, constraint) in equations.constraints.iter().enumerate() {
+            let old = values[&constraint.unknown];
+            let step = 1e-7 * (1.0 + old.abs());
+            values.insert(constraint.unknown, old + step);
+            let Some(moved) = evaluate(values) else { return false };
+            values.insert(constraint.unknown, old);
+            for i in 0..n {
+                matrix[i][j] = (moved[i] - r[i]) / step;
+            }
+        }
+        for i in 0..n {
+            matrix[i][n] = -r[i];
+        }
+        let Some(step) = gauss(matrix) else { return false };
+        for (constraint, delta) in equations.constraints.iter().zip(step) {
+            *values.get_mut(&constraint.unknown).unwrap() += delta;
+        }
+    }
+    let lookup = |symbol: Symbol| values.get(&symbol).copied();
+    equations.constraints.iter().all(|c| pool.eval(c.residual, &lookup).is_ok_and(|x| x.abs() < 1e-10))
+}

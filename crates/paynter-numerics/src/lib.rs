@@ -1,6 +1,10 @@
 //! Numbers from equations: expressions compiled to fast code, linear algebra,
 //! poles, frequency response, operating points and simulation.
 
+mod operating;
 pub mod program;
+mod space;
 
+pub use operating::{OperatingPoint, operating_point};
 pub use program::{CompileError, Program, Tables};
+pub use space::{NumericSpace, Triplets};

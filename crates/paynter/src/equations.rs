@@ -27,15 +27,26 @@ impl From<Failure> for NoAnswer {
 impl Model {
     /// Derives the equations in the form a person would write, with the matrices if they are linear.
     pub fn derive(&mut self, ticket: &Ticket) -> Result<(Equations, Option<StateSpace>), NoAnswer> {
+        if let Some(known) = &self.derived {
+            return Ok(known.clone());
+        }
+        let settled = self.settled.take().map(|settled| *settled);
         let (Some(graph), Some(causality)) = (&mut self.graph, &self.causality) else {
             return Err(NoAnswer::Wrong(self.diagnostics.clone()));
         };
-        let mut equations = derive(&mut self.pool, graph, causality, ticket)?;
+        let mut equations = match settled {
+            Some(settled) => {
+                (self.pool, *graph) = (settled.pool, settled.graph);
+                settled.equations
+            }
+            None => derive(&mut self.pool, graph, causality, ticket)?,
+        };
         let mut space = equations.state_space(&mut self.pool, graph);
         if let Some(space) = &mut space {
             space.make_readable(&mut self.pool, ticket);
         }
         equations.make_readable(&mut self.pool, ticket);
+        self.derived = Some((equations.clone(), space.clone()));
         Ok((equations, space))
     }
 

@@ -6,6 +6,7 @@ mod drawing;
 mod equations;
 mod explain;
 mod format;
+mod linear;
 mod model;
 mod settings;
 
@@ -19,6 +20,7 @@ mod embedded {
 pub use equations::NoAnswer;
 pub use explain::{codes, explain};
 pub use format::{Formatted, format};
+pub use linear::Linear;
 pub use model::{LoadOptions, Model};
 pub use paynter_base::{
     Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Severity, Source,

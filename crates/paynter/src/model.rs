@@ -4,7 +4,7 @@ use crate::cascade;
 use crate::settings::settings;
 use paynter_algebra::{Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, SourceMap, Ticket, World, code};
-use paynter_equations::{Dependent, Equations, Failure, derive};
+use paynter_equations::{Dependent, Equations, Failure, StateSpace, derive};
 use paynter_graph::{BondGraph, Causality, FlattenOptions, Variable, assign_causality, flatten};
 use paynter_language::load;
 use paynter_view::json::{self, Naming};
@@ -30,6 +30,17 @@ pub struct Model {
     pub graph: Option<BondGraph>,
     /// The causality of a graph without errors, unless it is impossible.
     pub causality: Option<Causality>,
+    /// The equations derived while loading, with the copies they belong to.
+    pub(crate) settled: Option<Box<Settled>>,
+    /// The equations in the form a person would write, once somebody has asked.
+    pub(crate) derived: Option<(Equations, Option<StateSpace>)>,
+}
+
+/// Equations with the pool and the graph that they refer to.
+pub(crate) struct Settled {
+    pub pool: Pool,
+    pub graph: BondGraph,
+    pub equations: Equations,
 }
 
 /// Models of at most this many bonds are brought to their equations when they are loaded.
@@ -37,10 +48,11 @@ const SETTLED_BONDS: usize = 100;
 
 /// Settles by the equations what causality alone leaves open: that there are
 /// any, how many states they have in the end, and the rank where signals or
-/// fields take part. Works on copies, so that answers do not depend on it.
-fn settle(pool: &Pool, graph: &BondGraph, causality: &mut Causality) -> Diagnostics {
+/// fields take part. Works on copies, so that answers do not depend on it; the
+/// first question about equations takes them over.
+fn settle(pool: &Pool, graph: &BondGraph, causality: &mut Causality) -> (Diagnostics, Option<Box<Settled>>) {
     if graph.bonds.len() > SETTLED_BONDS {
-        return Diagnostics::new();
+        return (Diagnostics::new(), None);
     }
     let (mut pool, mut graph) = (pool.clone(), graph.clone());
     match derive(&mut pool, &mut graph, causality, &Ticket::new()) {
@@ -53,10 +65,10 @@ fn settle(pool: &Pool, graph: &BondGraph, causality: &mut Causality) -> Diagnost
                     diagnostics.push(contradiction(&graph, dependent));
                 }
             }
-            diagnostics
+            (diagnostics, Some(Box::new(Settled { pool, graph, equations })))
         }
-        Err(Failure::Wrong(diagnostics)) => diagnostics,
-        Err(Failure::Cancelled) => Diagnostics::new(),
+        Err(Failure::Wrong(diagnostics)) => (diagnostics, None),
+        Err(Failure::Cancelled) => (Diagnostics::new(), None),
     }
 }
 
@@ -103,6 +115,7 @@ impl Model {
         let mut pool = Pool::new();
         let mut graph = None;
         let mut causality = None;
+        let mut settled = None;
         if cascade::worth_reading_on(&diagnostics) {
             let set = settings(&options.set, &mut sources, &mut diagnostics);
             let paths = sources.iter().map(|(_, source)| source.path.clone()).collect();
@@ -118,11 +131,13 @@ impl Model {
             diagnostics.extend(found);
             causality = assigned;
             if let Some(causality) = causality.as_mut().filter(|_| !diagnostics.has_errors()) {
-                diagnostics.extend(settle(&pool, graph, causality));
+                let (found, equations) = settle(&pool, graph, causality);
+                diagnostics.extend(found);
+                settled = equations;
             }
         }
         diagnostics.sort();
-        Model { sources, diagnostics, pool, graph, causality }
+        Model { sources, diagnostics, pool, graph, causality, settled, derived: None }
     }
 
     /// Tells whether it is a well-formed bond graph.
