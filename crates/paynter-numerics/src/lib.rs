@@ -3,6 +3,7 @@
 
 mod operating;
 pub mod program;
+pub mod simulate;
 mod space;
 
 pub use operating::{OperatingPoint, operating_point};

@@ -127,8 +127,8 @@ pub(crate) fn allocate(line: &Line, arguments: usize) -> Allocated {
     let mut free: Vec<u32> = Vec::new();
     let (mut prologue, mut body) = (Vec::new(), Vec::new());
     for (i, value) in line.values.iter().enumerate() {
-        // Results that are arguments, constants or slow values are written first.
-        if used[i] && (kept[i] || !matches!(value, Value::Operation(..))) {
+        // Results that are fast arguments are written first.
+        if used[i] && !line.slow[i] && !matches!(value, Value::Operation(..)) {
             for result in stores_of(i as u32) {
                 body.push(Instruction { op: Op::Store, dst: result, a: register[i], b: 0, c: 0 });
             }
@@ -164,6 +164,14 @@ pub(crate) fn allocate(line: &Line, arguments: usize) -> Allocated {
             // A value that only a result needs is free at once.
             if !used_later(&last, *i, time) {
                 free.push(register[*i]);
+            }
+        }
+    }
+    // Results that are slow are written once, by the preparation.
+    for (i, slow) in line.slow.iter().enumerate() {
+        if used[i] && *slow {
+            for result in stores_of(i as u32) {
+                prologue.push(Instruction { op: Op::Store, dst: result, a: register[i], b: 0, c: 0 });
             }
         }
     }

@@ -78,8 +78,6 @@ pub enum Op {
     Select,
     /// Value of table number b at a
     Table,
-    /// Slope of table number b at a
-    Slope,
     /// Writes a to result number `dst`
     Store,
 }

@@ -11,9 +11,6 @@ use super::scalar::calculate;
 use paynter_algebra::{Cmp, Expr, Func, Node, Pool, Rational, Symbol};
 use rustc_hash::FxHashMap;
 
-/// Marks the number of a table's slope among those of tables.
-pub(crate) const SLOPE: u32 = 1 << 31;
-
 /// Integer powers up to this size are multiplied out.
 const MULTIPLIED: u64 = 64;
 
@@ -162,17 +159,13 @@ impl Lowering<'_> {
     fn op(&mut self, op: Op, a: u32, b: u32, c: u32) -> u32 {
         let (a, b) = if op.commutes() && b < a { (b, a) } else { (a, b) };
         let arity = op.arity();
-        let operands = [
-            a,
-            if arity > 1 || matches!(op, Op::Table | Op::Slope) { b } else { 0 },
-            if arity > 2 { c } else { 0 },
-        ];
+        let operands = [a, if arity > 1 || op == Op::Table { b } else { 0 }, if arity > 2 { c } else { 0 }];
         if let Some(id) = self.operations.get(&(op, operands)) {
             return *id;
         }
         let constants: Vec<Option<f64>> =
             operands.iter().take(arity).map(|id| self.value_of_constant(*id)).collect();
-        if !matches!(op, Op::Table | Op::Slope) && constants.iter().all(Option::is_some) {
+        if op != Op::Table && constants.iter().all(Option::is_some) {
             let at = |i: usize| constants.get(i).copied().flatten().unwrap_or(0.0);
             return self.constant(calculate(op, at(0), at(1), at(2)));
         }
@@ -415,7 +408,6 @@ impl Lowering<'_> {
             Func::Sign => Op::Sign,
             Func::Min => Op::Min,
             Func::Max => Op::Max,
-            Func::Table(number) if number & SLOPE != 0 => return self.op(Op::Slope, a, number & !SLOPE, 0),
             Func::Table(number) => return self.op(Op::Table, a, number, 0),
         };
         self.op(op, a, b, 0)

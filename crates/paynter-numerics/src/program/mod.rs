@@ -122,13 +122,15 @@ impl Program {
         self.run_scalar(arguments, tables, work, out);
     }
 
-    /// Fills the registers for runs with these slow arguments.
-    pub fn prepare(&self, slow: &[f64], tables: &Tables, work: &mut Vec<f64>) {
+    /// Fills the registers for runs with these slow arguments, and writes the
+    /// results that depend on nothing else.
+    pub fn prepare(&self, slow: &[f64], tables: &Tables, work: &mut Vec<f64>, out: &mut [f64]) {
         self.fill(slow, work);
-        run::execute(&self.prologue, work, tables, &mut []);
+        run::execute(&self.prologue, work, tables, out);
     }
 
-    /// Calculates the results at fast arguments, in registers that [`Program::prepare`] has filled.
+    /// Calculates the results that depend on fast arguments, in registers that
+    /// [`Program::prepare`] has filled; others are left as they are.
     pub fn run_prepared(&self, fast: &[f64], tables: &Tables, work: &mut [f64], out: &mut [f64]) {
         let end = self.arguments.min(self.slow + fast.len());
         work[self.slow..end].copy_from_slice(&fast[..end - self.slow]);
@@ -137,7 +139,7 @@ impl Program {
 
     fn run_scalar<T: Scalar>(&self, arguments: &[T], tables: &Tables, work: &mut Vec<T>, out: &mut [T]) {
         self.fill(arguments, work);
-        run::execute(&self.prologue, work, tables, &mut []);
+        run::execute(&self.prologue, work, tables, out);
         run::execute(&self.body, work, tables, out);
     }
 

@@ -22,7 +22,6 @@ pub(crate) fn execute<T: Scalar>(code: &[Instruction], registers: &mut [T], tabl
                 continue;
             }
             Op::Table => a.map(|t| tables.value(i.b, t)),
-            Op::Slope => a.map(|t| tables.slope(i.b, t)),
             op => match op.arity() {
                 1 => T::other(op, a, a, a),
                 2 => T::other(op, a, registers[i.b as usize], a),

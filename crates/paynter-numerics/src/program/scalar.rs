@@ -67,7 +67,7 @@ pub(crate) fn calculate(op: Op, a: f64, b: f64, c: f64) -> f64 {
                 c
             }
         }
-        Op::Table | Op::Slope | Op::Store => f64::NAN,
+        Op::Table | Op::Store => f64::NAN,
     }
 }
 

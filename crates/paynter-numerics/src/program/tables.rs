@@ -131,11 +131,6 @@ impl Tables {
     pub fn value(&self, table: u32, t: f64) -> f64 {
         self.list.get(table as usize).map_or(f64::NAN, |table| table.value(t))
     }
-
-    /// The slope of a table.
-    pub fn slope(&self, table: u32, t: f64) -> f64 {
-        self.list.get(table as usize).map_or(f64::NAN, |table| table.slope(t))
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,209 @@
+//! A model compiled for simulation: rates, constraints, outputs and event
+//! functions with their derivatives. Made once, used by any number of runs
+//! and threads.
+
+use super::freeze::{Freezer, Piece};
+use super::linearised::{Arguments, Linearised};
+use crate::program::{CompileError, Program};
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_equations::Equations;
+use paynter_graph::{BondGraph, Variable};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// By what the solution is differentiated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wanted {
+    /// A parameter, by its place in the graph.
+    Parameter(usize),
+    /// The initial value of a state, by its place in the equations.
+    Initial(usize),
+}
+
+/// What is compiled.
+pub struct Source<'a> {
+    /// The model's graph.
+    pub graph: &'a BondGraph,
+    /// Its equations.
+    pub equations: &'a Equations,
+    /// What replaces the inputs' own signals, over time and parameters.
+    pub inputs: Vec<Option<Expr>>,
+    /// What the outputs are; those of the equations where left out.
+    pub outputs: Option<Vec<Expr>>,
+    /// The sensitivities that are wanted.
+    pub wanted: &'a [Wanted],
+}
+
+/// A compiled model.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The sensitivities it knows, in the order of their lanes.
+    pub wanted: Vec<Wanted>,
+    /// The names of states.
+    pub states: Vec<String>,
+    /// The names of implicit unknowns.
+    pub unknowns: Vec<String>,
+    /// The event functions as people read them.
+    pub events: Vec<String>,
+    pub(crate) outputs_count: usize,
+    pub(crate) parameters: usize,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) rates: Program,
+    pub(crate) full: Linearised,
+    /// r, then r_z.
+    pub(crate) residuals: Program,
+    pub(crate) residual_places: Vec<(usize, usize)>,
+    pub(crate) outputs: Program,
+    pub(crate) outputs_full: Linearised,
+    pub(crate) relations: Program,
+    /// The event functions with their derivatives; the last lane is time.
+    pub(crate) relations_full: Linearised,
+    /// Event functions of time alone, straight in time.
+    pub(crate) timed: Vec<bool>,
+    /// Other event functions that read time itself, and so may change faster than the states.
+    pub(crate) signals: Vec<usize>,
+    /// Initial states, then their derivatives.
+    pub(crate) initial: Program,
+    pub(crate) initial_places: Vec<(usize, usize)>,
+    /// Whether the rates' derivatives by states change between events only.
+    pub(crate) linear: bool,
+}
+
+impl Compiled {
+    /// Compiles a model.
+    pub fn new(pool: &mut Pool, source: &Source<'_>) -> Result<Compiled, CompileError> {
+        let (graph, equations) = (source.graph, source.equations);
+        let time = graph.variables.symbol(Variable::Time).unwrap_or_else(|| pool.symbol("t"));
+        let states: Vec<Symbol> = equations.states.iter().map(|state| state.symbol).collect();
+        let unknowns: Vec<Symbol> = equations.constraints.iter().map(|c| c.unknown).collect();
+        let mut freezer = Freezer::new(time, states.iter().chain(&unknowns).copied());
+
+        // Inputs become signals over time; their derivatives follow from them.
+        let mut signals: FxHashMap<Symbol, Expr> = FxHashMap::default();
+        for (i, input) in equations.inputs.iter().enumerate() {
+            let signal = source.inputs.get(i).copied().flatten().unwrap_or(input.value);
+            let mut signal = freezer.freeze(pool, &[signal])[0];
+            for symbol in &input.symbols {
+                signals.insert(*symbol, signal);
+                signal = pool.diff(signal, time);
+            }
+        }
+        let given: Vec<Expr> = match &source.outputs {
+            Some(outputs) => outputs.clone(),
+            None => equations.outputs.iter().map(|output| output.value).collect(),
+        };
+        let mut compile = |pool: &mut Pool, list: &[Expr]| {
+            let list = pool.substitute_all(list, &signals);
+            freezer.freeze(pool, &list)
+        };
+        let rates = compile(pool, &equations.rates);
+        let residuals: Vec<Expr> = equations.constraints.iter().map(|c| c.residual).collect();
+        let residuals = compile(pool, &residuals);
+        let outputs = compile(pool, &given);
+        let initial: Vec<Expr> = equations.states.iter().map(|state| state.initial).collect();
+
+        let relations: Vec<Expr> = freezer.relations.iter().map(|r| r.function).collect();
+        let modes: Vec<Symbol> = freezer.relations.iter().map(|r| r.mode).collect();
+        let parameters: Vec<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
+        let pieces = freezer.pieces.clone();
+        let mut slow = parameters.clone();
+        slow.extend(&modes);
+        slow.extend(pieces.iter().flat_map(|piece| [piece.value, piece.slope, piece.origin]));
+        let mut fast = vec![time];
+        fast.extend(states.iter().chain(&unknowns));
+
+        let lanes: Vec<Option<Symbol>> = source
+            .wanted
+            .iter()
+            .map(|wanted| match wanted {
+                Wanted::Parameter(i) => parameters.get(*i).copied(),
+                Wanted::Initial(_) => None,
+            })
+            .collect();
+        let arguments = Arguments {
+            slow: &slow,
+            fast: &fast,
+            states: &states,
+            unknowns: &unknowns,
+            lanes: &lanes,
+            residuals: &residuals,
+        };
+        let full = Linearised::new(pool, &rates, &arguments)?;
+        let outputs_full = Linearised::new(pool, &outputs, &arguments)?;
+        let mut timed_lanes = lanes.clone();
+        timed_lanes.push(Some(time));
+        let relations_full =
+            Linearised::new(pool, &relations, &Arguments { lanes: &timed_lanes, ..arguments })?;
+
+        let moving: BTreeSet<Symbol> = fast.iter().copied().collect();
+        let timed: Vec<bool> = relations
+            .iter()
+            .map(|h| {
+                let slope = pool.diff(*h, time);
+                let own = pool.symbols(*h).into_iter().filter(|s| moving.contains(s)).all(|s| s == time);
+                own && pool.symbols(slope).iter().all(|s| !moving.contains(s))
+            })
+            .collect();
+        let reads_time = |k: &usize| !timed[*k] && pool.depends_on(relations[*k], time);
+        let signals = (0..relations.len()).filter(reads_time).collect();
+        let linear = unknowns.is_empty() && {
+            let slopes = rates.iter().flat_map(|rate| {
+                let read = pool.symbols(*rate);
+                states.iter().filter(move |s| read.binary_search(s).is_ok()).map(move |s| (*rate, *s))
+            });
+            let slopes: Vec<(Expr, Symbol)> = slopes.collect();
+            slopes.iter().all(|(rate, s)| {
+                let slope = pool.diff(*rate, *s);
+                pool.symbols(slope).iter().all(|s| !moving.contains(s))
+            })
+        };
+
+        let mut newton = residuals.clone();
+        let mut residual_places = Vec::new();
+        for (row, residual) in residuals.iter().enumerate() {
+            for (column, unknown) in unknowns.iter().enumerate() {
+                if pool.depends_on(*residual, *unknown) {
+                    residual_places.push((row, column));
+                    newton.push(pool.diff(*residual, *unknown));
+                }
+            }
+        }
+        let mut starts = initial.clone();
+        let mut initial_places = Vec::new();
+        let zero = pool.zero();
+        for (row, value) in initial.iter().enumerate() {
+            for (lane, parameter) in lanes.iter().enumerate() {
+                if let Some(parameter) = parameter.filter(|p| pool.depends_on(*value, *p)) {
+                    let slope = pool.diff(*value, parameter);
+                    if slope != zero {
+                        initial_places.push((row, lane));
+                        starts.push(slope);
+                    }
+                }
+            }
+        }
+        let events = relations.iter().map(|h| pool.display(*h).to_string()).collect();
+        Ok(Compiled {
+            wanted: source.wanted.to_vec(),
+            states: equations.states.iter().map(|state| state.name.clone()).collect(),
+            unknowns: equations.constraints.iter().map(|c| c.name.clone()).collect(),
+            events,
+            outputs_count: outputs.len(),
+            parameters: parameters.len(),
+            pieces,
+            rates: Program::staged(pool, &rates, &slow, &fast)?,
+            full,
+            residuals: Program::staged(pool, &newton, &slow, &fast)?,
+            residual_places,
+            outputs: Program::staged(pool, &outputs, &slow, &fast)?,
+            outputs_full,
+            relations: Program::staged(pool, &relations, &slow, &fast)?,
+            relations_full,
+            timed,
+            signals,
+            initial: Program::compile(pool, &starts, &parameters)?,
+            initial_places,
+            linear,
+        })
+    }
+}

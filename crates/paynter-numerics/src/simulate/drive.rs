@@ -1,0 +1,588 @@
+//! The loop of a run: steps, their control, events, outputs.
+
+use super::compiled::{Compiled, Wanted};
+use super::events::{Settled, Watch, sign};
+use super::explicit::Explicit;
+use super::implicit::Implicit;
+use super::solver::{Point, Sensitivities, Solver, Tolerance};
+use super::system::{System, Trouble, Values};
+use super::tableau::Tableau;
+use super::{Failure, Method, Note, Options, Outcome, Sample, Stats};
+use crate::program::Tables;
+use paynter_base::Ticket;
+
+/// Below this relative tolerance the method of order eight is cheaper than that of order five.
+const TIGHT: f64 = 2e-6;
+/// Without an absolute tolerance, states are resolved to this part of the largest value they have had.
+const RESOLVED: f64 = 1e-3;
+/// And never finer than this.
+const FLOOR: f64 = 1e-12;
+/// So many events without time going on are chattering.
+const CHATTER: u32 = 100;
+
+pub(crate) struct Drive<'a> {
+    system: System<'a>,
+    options: &'a Options,
+    solver: Box<dyn Solver>,
+    stiff: bool,
+    sensitivities: Option<Sensitivities>,
+    tolerance: Tolerance,
+    watch: Watch,
+    t: f64,
+    x: Vec<f64>,
+    largest: Vec<f64>,
+    next: usize,
+    points: Vec<Point>,
+    stats: Stats,
+    notes: Vec<Note>,
+    trouble: Option<Trouble>,
+    error_before: f64,
+    stiff_signs: u32,
+    easy_signs: u32,
+    immediate: u32,
+    buffer: (Values, Vec<f64>, Vec<f64>),
+}
+
+impl<'a> Drive<'a> {
+    pub fn new(
+        model: &'a Compiled,
+        parameters: &[f64],
+        initial: Option<&[f64]>,
+        tables: &'a Tables,
+        options: &'a Options,
+    ) -> Drive<'a> {
+        let system = System::new(model, parameters, tables);
+        let n = model.states.len();
+        let mut start = vec![0.0; model.initial.results()];
+        model.initial.run(&parameters[..model.parameters.min(parameters.len())], &mut Vec::new(), &mut start);
+        let x = initial.map_or_else(|| start[..n].to_vec(), <[f64]>::to_vec);
+        let sensitivities = (!model.wanted.is_empty()).then(|| {
+            let scale = |wanted: &Wanted| {
+                let value = match wanted {
+                    Wanted::Parameter(i) => system.parameter(*i),
+                    Wanted::Initial(i) => x[*i],
+                };
+                if value == 0.0 || !value.is_finite() { 1.0 } else { value.abs() }
+            };
+            let scales = model.wanted.iter().map(scale).collect();
+            let mut sensitivities = Sensitivities::new(&system, scales, options.sensitivities_tested);
+            for ((row, lane), value) in model.initial_places.iter().zip(&start[n..]) {
+                if initial.is_none() {
+                    sensitivities.s.set(*row, *lane, *value);
+                }
+            }
+            for (lane, wanted) in model.wanted.iter().enumerate() {
+                if let Wanted::Initial(state) = wanted {
+                    sensitivities.s.set(*state, lane, 1.0);
+                }
+            }
+            sensitivities
+        });
+        let stiff = options.method == Method::Stiff;
+        let solver = solver(options, stiff, &system);
+        let watch = Watch::new(&system);
+        Drive {
+            tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
+            largest: x.iter().map(|v| v.abs()).collect(),
+            t: options.t_start,
+            x,
+            solver,
+            stiff,
+            sensitivities,
+            watch,
+            options,
+            system,
+            next: 0,
+            points: Vec::new(),
+            stats: Stats::default(),
+            notes: Vec::new(),
+            trouble: None,
+            error_before: 1.0,
+            stiff_signs: 0,
+            easy_signs: 0,
+            immediate: 0,
+            buffer: Default::default(),
+        }
+    }
+
+    pub fn run(mut self, ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
+        let failure = self.integrate(ticket, sink).err();
+        self.stats.solver = self.solver.tableau().name;
+        self.stats.evaluations = self.system.evaluations;
+        self.stats.jacobians = self.system.jacobians;
+        Outcome { stats: self.stats, notes: self.notes, failure, t: self.t, states: self.x }
+    }
+
+    fn failure(&self, trouble: Trouble) -> Failure {
+        match trouble {
+            Trouble::NotFinite(state) => Failure::NotFinite { t: self.t, state },
+            Trouble::NoSolution(unknown) => Failure::NoSolution { t: self.t, unknown },
+        }
+    }
+
+    fn integrate(&mut self, ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
+        if let Some(state) = self.x.iter().position(|v| !v.is_finite()) {
+            return Err(Failure::BadInitial { state });
+        }
+        self.system.place_tables(self.t);
+        self.system.prepare();
+        let started = if self.system.model.unknowns.is_empty() {
+            Ok(())
+        } else {
+            self.system.start_unknowns(self.t, &self.x)
+        };
+        started.map_err(|trouble| self.failure(trouble))?;
+        let settled = self.watch.start(&mut self.system, self.t, &self.x);
+        if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
+            return Err(Failure::Chattering { t: self.t, event });
+        }
+        self.begin()?;
+        let end = self.options.t_end;
+        let span = end - self.t;
+        let mut h = match self.options.step {
+            Some(step) if self.options.method.is_fixed() => step,
+            _ => self.first_step(span),
+        };
+        let mut grid = 0u64;
+        loop {
+            self.emit(sink)?;
+            if self.t >= end {
+                return Ok(());
+            }
+            ticket.check().map_err(|_| Failure::Cancelled)?;
+            if self.stats.steps + self.stats.rejected >= self.options.max_steps {
+                return Err(Failure::TooManySteps { t: self.t });
+            }
+            if self.options.method.is_fixed() {
+                grid += 1;
+                let to = self.options.t_start + grid as f64 * h;
+                // The last step ends at the end, also where rounding leaves a sliver.
+                let to = if to > end - 1e-9 * h { end } else { to };
+                self.fixed_step(to, sink)?;
+            } else {
+                h = self.adapted_step(h, span, sink)?;
+            }
+        }
+    }
+
+    fn begin(&mut self) -> Result<(), Failure> {
+        self.solver.begin(&mut self.system, self.t, &self.x).map_err(|trouble| self.failure(trouble))?;
+        if let Some(sensitivities) = &mut self.sensitivities {
+            sensitivities.restart();
+        }
+        self.refresh_tolerance();
+        Ok(())
+    }
+
+    fn refresh_tolerance(&mut self) {
+        for i in 0..self.x.len() {
+            self.largest[i] = self.largest[i].max(self.x[i].abs());
+            if self.options.atol.is_none() {
+                self.tolerance.atol[i] = self.options.rtol * (RESOLVED * self.largest[i]).max(FLOOR);
+            }
+        }
+    }
+
+    /// A first step that changes the state by little (Hairer, Nørsett and Wanner, II.4).
+    fn first_step(&mut self, span: f64) -> f64 {
+        let order = self.solver.tableau().order as f64;
+        let rates = self.solver.stages().k[0].clone();
+        let mut tolerance = self.tolerance.clone();
+        if self.options.atol.is_none() {
+            // A state that starts at zero is resolved with regard to where it is going.
+            for i in 0..rates.len() {
+                let reach = self.largest[i].max(rates[i].abs() * span * 1e-3);
+                tolerance.atol[i] = self.options.rtol * (RESOLVED * reach).max(FLOOR);
+            }
+        }
+        let d0 = tolerance.norm(&self.x, &self.x, &self.x);
+        let d1 = tolerance.norm(&rates, &self.x, &self.x);
+        let rough = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 * span } else { (0.01 * d0 / d1).min(span) };
+        let ahead: Vec<f64> = self.x.iter().zip(&rates).map(|(x, k)| x + rough * k).collect();
+        let mut new = vec![0.0; rates.len()];
+        if self.system.rates(self.t + rough, &ahead, &mut new).is_err() {
+            return 1e-3 * rough;
+        }
+        let bend: Vec<f64> = new.iter().zip(&rates).map(|(a, b)| a - b).collect();
+        let d2 = tolerance.norm(&bend, &self.x, &self.x) / rough;
+        let size = d1.max(d2);
+        let fine = if size <= 1e-15 {
+            (1e-3 * span).max(1e-6 * span)
+        } else {
+            (0.01 / size).powf(1.0 / (order + 1.0))
+        };
+        fine.min(100.0 * rough).min(span)
+    }
+
+    /// Gives samples at the present point.
+    fn emit(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
+        while self.next < self.options.times.len() && self.options.times[self.next] <= self.t {
+            let t = self.options.times[self.next];
+            let (values, y, s) = &mut self.buffer;
+            y.resize(self.system.model.outputs_count, 0.0);
+            let done = match &self.sensitivities {
+                Some(sensitivities) => self.system.outputs_full(t, &self.x, values).map(|()| {
+                    let count = y.len();
+                    y.copy_from_slice(&values.data[..count]);
+                    sensitivities.outputs(&self.system.model.outputs_full, &values.data, s);
+                }),
+                None => self.system.outputs(t, &self.x, y),
+            };
+            done.map_err(|trouble| self.failure(trouble))?;
+            let (_, y, s) = &self.buffer;
+            sink(&Sample { t, states: &self.x, outputs: y, sensitivities: s });
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// Prepares the points strictly within the step that the solver has taken.
+    fn prepare_points(&mut self, h: f64, to: f64) -> Result<(), Trouble> {
+        let wanted = &self.options.times[self.next..];
+        let count = wanted.partition_point(|time| *time < to);
+        self.points.resize_with(count, Point::default);
+        if count == 0 {
+            return Ok(());
+        }
+        let stages = self.solver.stages();
+        stages.extend(&mut self.system)?;
+        for (point, time) in self.points.iter_mut().zip(wanted) {
+            point.t = *time;
+            point.theta = ((time - self.t) / h).clamp(0.0, 1.0);
+            point.weights = stages.tableau.weights(point.theta);
+            point.x.resize(self.x.len(), 0.0);
+            stages.interpolate(&point.weights, &mut point.x);
+            point.y.resize(self.system.model.outputs_count, 0.0);
+            if self.sensitivities.is_some() {
+                self.system.outputs_full(*time, &point.x, &mut point.values)?;
+                let count = point.y.len();
+                point.y.copy_from_slice(&point.values.data[..count]);
+                point.s.clear();
+                point.s.resize(point.y.len() * self.system.model.wanted.len(), 0.0);
+            } else {
+                self.system.outputs(*time, &point.x, &mut point.y)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn emit_points(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) {
+        for point in &self.points {
+            sink(&Sample { t: point.t, states: &point.x, outputs: &point.y, sensitivities: &point.s });
+        }
+        self.next += self.points.len();
+        self.points.clear();
+    }
+
+    /// Follows the step with the sensitivities and fills the points; returns their error.
+    fn follow(&mut self, h: f64, to: f64) -> Result<f64, Trouble> {
+        self.prepare_points(h, to)?;
+        let Some(sensitivities) = &mut self.sensitivities else { return Ok(0.0) };
+        // Explicit and implicit solvers differ in their factors only.
+        let stages =
+            std::mem::replace(self.solver.stages(), super::solver::Stages::new(Tableau::euler(), 0, false));
+        let error = sensitivities.step(
+            &self.system,
+            &stages,
+            self.solver.factors(),
+            &self.tolerance,
+            &mut self.points,
+        );
+        *self.solver.stages() = stages;
+        Ok(error)
+    }
+
+    /// Moves to the end of the step.
+    fn accept(&mut self, to: f64) {
+        let stages = self.solver.stages();
+        self.x.copy_from_slice(&stages.end);
+        stages.accept();
+        self.t = to;
+        if let Some(sensitivities) = &mut self.sensitivities {
+            sensitivities.accept();
+        }
+        self.stats.steps += 1;
+    }
+
+    fn fixed_step(&mut self, to: f64, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
+        let h = to - self.t;
+        self.solver
+            .step(&mut self.system, self.t, &self.x, h, &self.tolerance)
+            .and_then(|_| self.follow(h, to))
+            .map_err(|trouble| self.failure(trouble))?;
+        self.emit_points(sink);
+        self.accept(to);
+        if let Some(state) = self.x.iter().position(|v| !v.is_finite()) {
+            return Err(Failure::NotFinite { t: self.t, state });
+        }
+        // Methods with a fixed step see events at its end.
+        let corner = self.system.place_tables(self.t);
+        let (t, x) = (self.t, self.x.clone());
+        let changed = self.changed_modes(t, &x).map_err(|trouble| self.failure(trouble))?;
+        if corner || !changed.is_empty() {
+            self.switch(&changed)?;
+        }
+        Ok(())
+    }
+
+    /// Modes that do not fit the present state.
+    fn changed_modes(&mut self, t: f64, x: &[f64]) -> Result<Vec<(usize, f64)>, Trouble> {
+        let count = self.system.model.events.len();
+        let mut now = vec![0.0; count];
+        if count > 0 {
+            self.system.relations(t, x, &mut now)?;
+        }
+        let time = |k: usize| {
+            if self.system.model.timed[k] && now[k] == 0.0 { -self.system.mode(k) } else { sign(now[k]) }
+        };
+        Ok((0..count)
+            .map(|k| (k, time(k)))
+            .filter(|(k, s)| *s != 0.0 && *s != self.system.mode(*k))
+            .collect())
+    }
+
+    fn adapted_step(&mut self, h: f64, span: f64, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<f64, Failure> {
+        let end = self.options.t_end;
+        let timed = self.watch.next_timed(&mut self.system, self.t, &self.x);
+        let timed = timed.map_err(|trouble| self.failure(trouble))?;
+        let corner = self.system.next_corner(self.t);
+        let mut stop = end;
+        stop = timed.as_ref().map_or(stop, |(at, _)| stop.min(*at));
+        stop = corner.map_or(stop, |at| stop.min(at));
+        if stop <= self.t {
+            // An event at the very present.
+            let due = timed.map(|(_, list)| list).unwrap_or_default();
+            self.switch(&due)?;
+            return Ok(h);
+        }
+        let smallest = 1e-14 * self.t.abs().max(1e-3 * span);
+        let lands = h >= 0.999 * (stop - self.t);
+        // Two even steps are better than a whole one and a crumb.
+        let mut step = if lands {
+            stop - self.t
+        } else if h > 0.5 * (stop - self.t) {
+            0.5 * (stop - self.t)
+        } else {
+            h
+        };
+        if step < smallest && !lands {
+            return Err(match self.trouble {
+                Some(trouble) => self.failure(trouble),
+                None => Failure::StepTooSmall { t: self.t, state: self.worst_state() },
+            });
+        }
+        let mut to = if lands { stop } else { self.t + step };
+        let tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
+        let mut error = match tried {
+            Ok(error) if error <= 1.0 => error,
+            Ok(error) => return Ok(self.reject(step, error)),
+            Err(trouble) => {
+                self.trouble = Some(trouble);
+                self.stats.rejected += 1;
+                return Ok(0.2 * step);
+            }
+        };
+        let opened = self.watch.opened(&mut self.system, to, &self.solver.stages().end.clone());
+        if let Ok(list) = opened
+            && !list.is_empty()
+        {
+            // A function that rested at zero has left it: the step is taken again with its sign.
+            for (k, mode) in list {
+                self.system.set_mode(k, mode);
+            }
+            self.system.prepare();
+            self.begin()?;
+            return Ok(step);
+        }
+        let crossing = match self.watch.crossing(&mut self.system, self.solver.stages()) {
+            Ok(crossing) => crossing,
+            Err(trouble) => {
+                self.trouble = Some(trouble);
+                self.stats.rejected += 1;
+                return Ok(0.2 * step);
+            }
+        };
+        let mut events: Vec<(usize, f64)> = Vec::new();
+        if let Some(crossing) = crossing {
+            events = crossing.events.iter().map(|k| (*k, -self.system.mode(*k))).collect();
+            if crossing.theta * step <= smallest {
+                self.immediate += 1;
+                if self.immediate > CHATTER {
+                    return Err(Failure::Chattering { t: self.t, event: events[0].0 });
+                }
+                self.switch(&events)?;
+                return Ok(step);
+            }
+            if crossing.theta < 1.0 {
+                step *= crossing.theta;
+                to = self.t + step;
+                let tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
+                error = match tried {
+                    Ok(error) if error <= 1.0 => error,
+                    _ => {
+                        self.stats.rejected += 1;
+                        return Ok(0.5 * step);
+                    }
+                };
+            }
+        }
+        let followed = match self.follow(step, to) {
+            Ok(followed) => followed,
+            Err(trouble) => {
+                self.trouble = Some(trouble);
+                self.stats.rejected += 1;
+                return Ok(0.2 * step);
+            }
+        };
+        if followed > 1.0 || followed.is_nan() {
+            return Ok(self.reject(step, followed));
+        }
+        error = error.max(followed);
+        self.trouble = None;
+        self.emit_points(sink);
+        self.judge_stiffness();
+        self.accept(to);
+        self.refresh_tolerance();
+        let rate = self.solver.tableau().rate;
+        let factor =
+            (0.9 * error.max(1e-10).powf(-0.7 / rate) * self.error_before.powf(0.4 / rate)).clamp(0.2, 8.0);
+        self.error_before = error.max(1e-4);
+        // A step cut short by an event or a stop says little about the next one.
+        let grown = if step < 0.9 * h { h.max(step * factor) } else { step * factor };
+        let at_stop = to == stop && stop < end;
+        if !events.is_empty() || at_stop {
+            self.immediate = if step > 1e-9 * span { 0 } else { self.immediate + 1 };
+            if self.immediate > CHATTER {
+                let event = events.first().map_or(0, |(k, _)| *k);
+                return Err(Failure::Chattering { t: self.t, event });
+            }
+            if at_stop
+                && let Some((at, list)) = timed
+                && at == stop
+            {
+                events.extend(list);
+            }
+            self.system.place_tables(self.t);
+            self.switch(&events)?;
+        } else {
+            self.immediate = 0;
+            self.change_solver()?;
+        }
+        Ok(grown)
+    }
+
+    fn reject(&mut self, step: f64, error: f64) -> f64 {
+        self.stats.rejected += 1;
+        let rate = self.solver.tableau().rate;
+        let factor = if error.is_finite() { 0.9 * error.powf(-1.0 / rate) } else { 0.25 };
+        step * factor.clamp(0.1, 0.9)
+    }
+
+    /// The state whose error is largest.
+    fn worst_state(&mut self) -> usize {
+        let stages = self.solver.stages();
+        let mut worst = (0, -1.0);
+        for i in 0..self.x.len() {
+            let error: f64 = match stages.tableau.errors.first() {
+                Some(weights) => weights.iter().zip(&stages.k).map(|(w, k)| w * k[i]).sum(),
+                None => 0.0,
+            };
+            let scaled =
+                (stages.h * error).abs() / (self.tolerance.atol[i] + self.tolerance.rtol * self.x[i].abs());
+            if scaled > worst.1 || scaled.is_nan() {
+                worst = (i, scaled);
+            }
+        }
+        worst.0
+    }
+
+    fn judge_stiffness(&mut self) {
+        if self.options.method != Method::Auto {
+            return;
+        }
+        if self.stiff {
+            let full = &self.system.model.full;
+            let by_states = full.by_states(self.solver.slopes());
+            let row = |i: usize| full.pattern.row(i).map(|e| by_states[e].abs()).sum::<f64>();
+            let size = (0..self.x.len()).map(row).fold(0.0, f64::max);
+            let easy = size * self.solver.stages().h < 1.0;
+            self.easy_signs = if easy { self.easy_signs + 1 } else { 0 };
+        } else {
+            let stages = self.solver.stages();
+            if stages.stiffness() > 0.8 * stages.tableau.stability {
+                self.stiff_signs += 1;
+            } else if self.stiff_signs > 0 {
+                self.stiff_signs -= 1;
+            }
+        }
+    }
+
+    /// Changes between the explicit and the implicit solver where the signs say so.
+    fn change_solver(&mut self) -> Result<(), Failure> {
+        let stiff = match self.stiff {
+            false if self.stiff_signs >= 5 => true,
+            true if self.easy_signs >= 20 => false,
+            _ => return Ok(()),
+        };
+        self.stats.switches += 1;
+        (self.stiff, self.stiff_signs, self.easy_signs) = (stiff, 0, 0);
+        self.solver = solver(self.options, stiff, &self.system);
+        self.begin()
+    }
+
+    /// Changes modes at an event: sensitivities jump by (f⁻ − f⁺)·dt*/dp.
+    fn switch(&mut self, events: &[(usize, f64)]) -> Result<(), Failure> {
+        let n = self.x.len();
+        let (mut before, mut after) = (vec![0.0; n], vec![0.0; n]);
+        let (t, x) = (self.t, self.x.clone());
+        // The rates before the event, still with the old modes and tables.
+        let known = self.system.rates(t, &x, &mut before).is_ok();
+        let mut shift = None;
+        if let (Some(sensitivities), Some((k, _)), true) = (&self.sensitivities, events.first(), known) {
+            let found = self.watch.time_sensitivity(&mut self.system, (t, &x, &before), *k, sensitivities);
+            let (change, grazing) = found.map_err(|trouble| self.failure(trouble))?;
+            if grazing {
+                self.notes.push(Note::Grazing { t, event: *k });
+            }
+            shift = Some(change);
+        }
+        for (k, mode) in events {
+            self.system.set_mode(*k, *mode);
+            self.stats.events += 1;
+        }
+        let given: Vec<usize> = events.iter().map(|(k, _)| *k).collect();
+        self.system.prepare();
+        if !self.system.model.events.is_empty() {
+            let settled = self.watch.settle(&mut self.system, t, &x, &given);
+            if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
+                return Err(Failure::Chattering { t, event });
+            }
+        }
+        self.system.rates(t, &x, &mut after).map_err(|trouble| self.failure(trouble))?;
+        if let (Some(sensitivities), Some(shift)) = (&mut self.sensitivities, shift) {
+            for row in 0..n {
+                let jump = before[row] - after[row];
+                if jump != 0.0 {
+                    for (lane, change) in shift.iter().enumerate() {
+                        let value = sensitivities.s.get(row, lane) + jump * change;
+                        sensitivities.s.set(row, lane, value);
+                    }
+                }
+            }
+        }
+        self.begin()
+    }
+}
+
+fn solver(options: &Options, stiff: bool, system: &System<'_>) -> Box<dyn Solver> {
+    let explicit = |tableau| Box::new(Explicit::new(tableau, system)) as Box<dyn Solver>;
+    match options.method {
+        _ if stiff => Box::new(Implicit::new(system)),
+        Method::Euler => explicit(Tableau::euler()),
+        Method::Rk4 => explicit(Tableau::rk4()),
+        Method::Tsit5 => explicit(Tableau::tsit5()),
+        Method::Dop853 => explicit(Tableau::dop853()),
+        _ if options.rtol < TIGHT => explicit(Tableau::dop853()),
+        _ => explicit(Tableau::tsit5()),
+    }
+}

@@ -1,0 +1,64 @@
+//! Explicit Runge–Kutta methods, of fixed and of adapted steps.
+
+use super::solver::{Solver, Stages, Tolerance};
+use super::sparse::Factors;
+use super::system::{System, Trouble};
+use super::tableau::Tableau;
+
+/// An explicit method.
+pub(crate) struct Explicit {
+    stages: Stages,
+}
+
+impl Explicit {
+    pub fn new(tableau: &'static Tableau, system: &System<'_>) -> Explicit {
+        let sensitive = !system.model.wanted.is_empty();
+        Explicit { stages: Stages::new(tableau, system.model.states.len(), sensitive) }
+    }
+}
+
+impl Solver for Explicit {
+    fn tableau(&self) -> &'static Tableau {
+        self.stages.tableau
+    }
+
+    fn begin(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        self.stages.open(t, x, 0.0);
+        self.stages.base(0);
+        self.stages.evaluate(system, 0)
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        h: f64,
+        tolerance: &Tolerance,
+    ) -> Result<f64, Trouble> {
+        let stages = &mut self.stages;
+        stages.open(t, x, h);
+        let last = stages.tableau.stages - 1;
+        for i in 1..=last {
+            stages.base(i);
+            if i + 1 == last {
+                stages.before.copy_from_slice(&stages.scratch);
+            }
+            stages.evaluate(system, i)?;
+        }
+        stages.end.copy_from_slice(&stages.scratch);
+        Ok(stages.error(tolerance))
+    }
+
+    fn stages(&mut self) -> &mut Stages {
+        &mut self.stages
+    }
+
+    fn slopes(&self) -> &[f64] {
+        &[]
+    }
+
+    fn factors(&self) -> Option<&[Factors]> {
+        None
+    }
+}

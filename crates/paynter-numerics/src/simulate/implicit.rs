@@ -1,0 +1,171 @@
+//! A diagonally implicit, L-stable Runge–Kutta method for stiff models.
+//!
+//! Each stage solves x = base + hγ·f(x) by Newton's method with the factors
+//! of 1 − hγJ. With sensitivities every stage gets factors of its own, which
+//! then solve its sensitivities for all parameters without iteration.
+
+use super::solver::{Solver, Stages, Tolerance};
+use super::sparse::{Factors, Pattern};
+use super::system::{System, Trouble, Values};
+use super::tableau::Tableau;
+
+/// Newton's method stops where the change is below this part of the tolerance.
+const CONVERGED: f64 = 0.01;
+
+/// An implicit method.
+pub(crate) struct Implicit {
+    stages: Stages,
+    /// Factors of each stage; the first serves Newton's method where there are no sensitivities.
+    factors: Vec<Factors>,
+    /// The step and modes that the factors of a linear model belong to.
+    factored: Option<(f64, u32)>,
+    values: Values,
+    change: Vec<f64>,
+    base: Vec<f64>,
+    rate: Vec<f64>,
+}
+
+impl Implicit {
+    pub fn new(system: &System<'_>) -> Implicit {
+        let n = system.model.states.len();
+        let tableau = Tableau::kvaerno5();
+        let sensitive = !system.model.wanted.is_empty();
+        let factors = Factors::analyse(&system.model.full.pattern);
+        Implicit {
+            stages: Stages::new(tableau, n, sensitive),
+            factors: vec![factors; tableau.stages],
+            factored: None,
+            values: Values::default(),
+            change: vec![0.0; n],
+            base: vec![0.0; n],
+            rate: vec![0.0; n],
+        }
+    }
+
+    fn pattern<'s>(system: &System<'s>) -> &'s Pattern {
+        &system.model.full.pattern
+    }
+
+    /// Solves stage `i`; the factors `with` serve Newton's method.
+    fn solve(
+        &mut self,
+        system: &mut System<'_>,
+        i: usize,
+        with: usize,
+        tolerance: &Tolerance,
+    ) -> Result<bool, Trouble> {
+        let stages = &mut self.stages;
+        let k = stages.h * stages.tableau.gamma;
+        let t = stages.t + stages.tableau.c[i] * stages.h;
+        stages.base(i);
+        self.base.copy_from_slice(&stages.scratch);
+        for (j, x) in stages.scratch.iter_mut().enumerate() {
+            let guess: f64 = stages.tableau.guess[i].iter().zip(&stages.k).map(|(a, rate)| a * rate[j]).sum();
+            *x += k * guess;
+        }
+        let mut last = f64::INFINITY;
+        for iteration in 0..10 {
+            system.rates(t, &stages.scratch, &mut self.rate)?;
+            for j in 0..self.change.len() {
+                self.change[j] = self.base[j] + k * self.rate[j] - stages.scratch[j];
+            }
+            self.factors[with].solve(&mut self.change);
+            let size = tolerance.norm(&self.change, &stages.scratch, &stages.start);
+            if !size.is_finite() {
+                return Ok(false);
+            }
+            for (x, change) in stages.scratch.iter_mut().zip(&self.change) {
+                *x += change;
+            }
+            let ratio = size / last;
+            let left = if iteration == 0 { size } else { size * ratio / (1.0 - ratio.min(0.99)) };
+            if left <= CONVERGED || size <= 1e-3 * CONVERGED {
+                for j in 0..self.change.len() {
+                    stages.k[i][j] = (stages.scratch[j] - self.base[j]) / k;
+                }
+                return Ok(true);
+            }
+            if ratio > 0.9 && iteration > 1 {
+                return Ok(false);
+            }
+            last = size;
+        }
+        Ok(false)
+    }
+}
+
+impl Solver for Implicit {
+    fn tableau(&self) -> &'static Tableau {
+        self.stages.tableau
+    }
+
+    fn begin(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        self.factored = None;
+        self.stages.open(t, x, 0.0);
+        self.stages.base(0);
+        system.full(t, x, &mut self.stages.values[0])?;
+        self.stages.k[0].copy_from_slice(&self.stages.values[0].data[..x.len()]);
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        h: f64,
+        tolerance: &Tolerance,
+    ) -> Result<f64, Trouble> {
+        let pattern = Implicit::pattern(system);
+        let model = system.model;
+        self.stages.open(t, x, h);
+        let k = h * self.stages.tableau.gamma;
+        let last = self.stages.tableau.stages - 1;
+        let sensitive = self.stages.sensitive;
+        if !(model.linear && self.factored == Some((k, system.epoch()))) {
+            system.full(t, x, &mut self.values)?;
+            if self.factors[0].factorise(pattern, model.full.by_states(&self.values.data), k).is_err() {
+                return Ok(f64::INFINITY);
+            }
+            if model.linear {
+                let (first, rest) = self.factors.split_at_mut(1);
+                rest.iter_mut().for_each(|factors| factors.clone_from(&first[0]));
+            }
+            self.factored = Some((k, system.epoch()));
+        }
+        let mut with = 0;
+        for i in 1..=last {
+            if !self.solve(system, i, with, tolerance)? {
+                return Ok(f64::INFINITY);
+            }
+            if i + 1 == last {
+                self.stages.before.copy_from_slice(&self.stages.scratch);
+            }
+            if sensitive {
+                let at = self.stages.t + self.stages.tableau.c[i] * h;
+                system.full(at, &self.stages.scratch, &mut self.stages.values[i])?;
+                if !model.linear {
+                    let by_states = model.full.by_states(&self.stages.values[i].data);
+                    if self.factors[i].factorise(pattern, by_states, k).is_err() {
+                        return Ok(f64::INFINITY);
+                    }
+                    with = i;
+                }
+            }
+        }
+        self.stages.end.copy_from_slice(&self.stages.scratch);
+        Ok(self.stages.error(tolerance))
+    }
+
+    fn stages(&mut self) -> &mut Stages {
+        &mut self.stages
+    }
+
+    fn slopes(&self) -> &[f64] {
+        &self.values.data
+    }
+
+    fn factors(&self) -> Option<&[Factors]> {
+        Some(&self.factors)
+    }
+}

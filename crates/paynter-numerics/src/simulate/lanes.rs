@@ -1,0 +1,163 @@
+//! Sensitivities as lanes: for every state a row of numbers, one for each
+//! parameter, in blocks that stay in the cache and fill vector registers.
+
+use super::sparse::{Factors, Pattern};
+
+/// A matrix with a row for each state and a lane for each parameter.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Lanes {
+    pub rows: usize,
+    pub count: usize,
+    /// Lanes in a block: 4, 8 or 16.
+    pub width: usize,
+    pub blocks: usize,
+    pub data: Vec<f64>,
+}
+
+impl Lanes {
+    pub fn new(rows: usize, count: usize) -> Lanes {
+        let width = match count {
+            0..=4 => 4,
+            5..=8 => 8,
+            _ => 16,
+        };
+        let blocks = count.div_ceil(width);
+        Lanes { rows, count, width, blocks, data: vec![0.0; blocks * rows * width] }
+    }
+
+    fn index(&self, row: usize, lane: usize) -> usize {
+        (lane / self.width * self.rows + row) * self.width + lane % self.width
+    }
+
+    pub fn get(&self, row: usize, lane: usize) -> f64 {
+        self.data[self.index(row, lane)]
+    }
+
+    pub fn set(&mut self, row: usize, lane: usize, value: f64) {
+        let i = self.index(row, lane);
+        self.data[i] = value;
+    }
+
+    /// The length of a block's data.
+    pub fn length(&self) -> usize {
+        self.rows * self.width
+    }
+}
+
+/// Runs a kernel for the width of the lanes, compiled for the best vector unit the machine has.
+macro_rules! with_width {
+    ($arch:expr, $width:expr, $kernel:ident ( $($argument:expr),* $(,)? )) => {
+        match $width {
+            4 => $arch.dispatch(#[inline(always)] || $kernel::<4>($($argument),*)),
+            8 => $arch.dispatch(#[inline(always)] || $kernel::<8>($($argument),*)),
+            _ => $arch.dispatch(#[inline(always)] || $kernel::<16>($($argument),*)),
+        }
+    };
+}
+pub(crate) use with_width;
+
+#[inline(always)]
+fn load<const W: usize>(from: &[f64]) -> [f64; W] {
+    std::array::from_fn(|l| from[l])
+}
+
+/// out = base + Σ factor·stage; stages of this block lie one after the other in `stages`.
+#[inline(always)]
+pub(crate) fn combine<const W: usize>(out: &mut [f64], base: &[f64], stages: &[f64], terms: &[(usize, f64)]) {
+    let length = base.len();
+    for (i, (out, base)) in out.chunks_exact_mut(W).zip(base.chunks_exact(W)).enumerate() {
+        let mut sum: [f64; W] = load(base);
+        for (stage, factor) in terms {
+            let source = &stages[stage * length + i * W..][..W];
+            for l in 0..W {
+                sum[l] += factor * source[l];
+            }
+        }
+        out.copy_from_slice(&sum);
+    }
+}
+
+/// out = J·s + forcing, where the forcing of this block is (row, lane, number of the value).
+#[inline(always)]
+pub(crate) fn multiply<const W: usize>(
+    out: &mut [f64],
+    pattern: &Pattern,
+    values: &[f64],
+    s: &[f64],
+    forcing: &[(u32, u32)],
+    forces: &[f64],
+) {
+    for (row, out) in out.chunks_exact_mut(W).enumerate() {
+        let mut sum = [0.0; W];
+        for e in pattern.row(row) {
+            let value = values[e];
+            let source = &s[pattern.at[e] as usize * W..][..W];
+            for l in 0..W {
+                sum[l] += value * source[l];
+            }
+        }
+        out.copy_from_slice(&sum);
+    }
+    for (place, number) in forcing {
+        out[*place as usize] += forces[*number as usize];
+    }
+}
+
+/// Adds the squares of scaled errors of this block to `squares`, lane by lane.
+///
+/// The error of p·∂x/∂p is compared with the tolerance of x, relative to p·∂x/∂p itself.
+#[inline(always)]
+pub(crate) fn errors<const W: usize>(
+    squares: &mut [f64],
+    stages: &[f64],
+    terms: &[(usize, f64)],
+    before: &[f64],
+    after: &[f64],
+    scales: &[f64],
+    tolerances: (&[f64], f64),
+) {
+    let length = before.len();
+    let (atol, rtol) = tolerances;
+    let scale: [f64; W] = load(scales);
+    let mut total: [f64; W] = load(squares);
+    for row in 0..length / W {
+        let mut error = [0.0; W];
+        for (stage, factor) in terms {
+            let source = &stages[stage * length + row * W..][..W];
+            for l in 0..W {
+                error[l] += factor * source[l];
+            }
+        }
+        let (a, b) = (&before[row * W..][..W], &after[row * W..][..W]);
+        for l in 0..W {
+            let size = scale[l] * a[l].abs().max(b[l].abs());
+            let ratio = scale[l] * error[l] / (atol[row] + rtol * size);
+            total[l] += ratio * ratio;
+        }
+    }
+    squares.copy_from_slice(&total);
+}
+
+/// Solves for the stage of a diagonally implicit method: (1 − k·J)·s = base + k·forcing, then its rate.
+#[inline(always)]
+pub(crate) fn implicit<const W: usize>(
+    stage: &mut [f64],
+    rate: &mut [f64],
+    factors: &Factors,
+    k: f64,
+    forcing: &[(u32, u32)],
+    forces: &[f64],
+) {
+    // `stage` holds the base; its rate is (stage − base)/k.
+    for (rate, stage) in rate.iter_mut().zip(stage.iter()) {
+        *rate = -*stage;
+    }
+    for (place, number) in forcing {
+        stage[*place as usize] += k * forces[*number as usize];
+    }
+    factors.solve_lanes::<W>(stage);
+    let inverse = 1.0 / k;
+    for (rate, stage) in rate.iter_mut().zip(stage.iter()) {
+        *rate = (*rate + *stage) * inverse;
+    }
+}

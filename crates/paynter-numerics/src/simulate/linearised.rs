@@ -1,0 +1,327 @@
+//! Functions of a model with their derivatives by states and parameters.
+//!
+//! Unknowns z that constraints r(x, z, p, t) = 0 determine are eliminated by
+//! the implicit function theorem, separately for each group of unknowns that
+//! constraints join: dz = −r_z⁻¹ (r_x dx + r_p dp).
+
+use super::sparse::Pattern;
+use crate::program::{CompileError, Program, Tables};
+use paynter_algebra::{Expr, Pool, Symbol};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The symbols by which functions are differentiated, and the rest of the arguments.
+pub(crate) struct Arguments<'a> {
+    pub slow: &'a [Symbol],
+    /// Time, states, unknowns.
+    pub fast: &'a [Symbol],
+    pub states: &'a [Symbol],
+    pub unknowns: &'a [Symbol],
+    /// The parameter of each lane; initial states have none.
+    pub lanes: &'a [Option<Symbol>],
+    pub residuals: &'a [Expr],
+}
+
+/// Functions, compiled with their derivatives.
+#[derive(Debug)]
+pub(crate) struct Linearised {
+    pub program: Program,
+    /// The number of functions; their values come first.
+    pub rows: usize,
+    /// Where the derivatives by states stand.
+    pub pattern: Pattern,
+    /// The row and lane of each derivative by a parameter.
+    pub forcing: Vec<(usize, usize)>,
+    /// Room for all values of a run.
+    pub length: usize,
+    x_start: usize,
+    p_start: usize,
+    /// Where unknowns are eliminated: values that are copied, from and to.
+    copies: Vec<(usize, usize)>,
+    groups: Vec<Group>,
+}
+
+type User = (Vec<(usize, usize)>, Vec<usize>);
+
+/// Unknowns that constraints join.
+#[derive(Debug)]
+struct Group {
+    size: usize,
+    /// Row and column of r_z, with the number of the value.
+    matrix: Vec<(usize, usize, usize)>,
+    /// Right-hand sides: rows with the numbers of values.
+    columns: Vec<Vec<(usize, usize)>>,
+    /// Functions that read the unknowns: (unknown, number of the value), and for each column where it goes.
+    users: Vec<User>,
+}
+
+/// Differentiates functions by symbols: (row, column, derivative), those that are not zero.
+fn derivatives(
+    pool: &mut Pool,
+    functions: &[Expr],
+    symbols: &BTreeMap<Symbol, Vec<usize>>,
+) -> Vec<(usize, usize, Expr)> {
+    let zero = pool.zero();
+    let mut found = Vec::new();
+    for (row, function) in functions.iter().enumerate() {
+        for symbol in pool.symbols(*function) {
+            let Some(columns) = symbols.get(&symbol) else { continue };
+            let slope = pool.diff(*function, symbol);
+            if slope != zero {
+                found.extend(columns.iter().map(|column| (row, *column, slope)));
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn numbered(symbols: impl Iterator<Item = Option<Symbol>>) -> BTreeMap<Symbol, Vec<usize>> {
+    let mut map: BTreeMap<Symbol, Vec<usize>> = BTreeMap::new();
+    for (i, symbol) in symbols.enumerate() {
+        if let Some(symbol) = symbol {
+            map.entry(symbol).or_default().push(i);
+        }
+    }
+    map
+}
+
+impl Linearised {
+    /// Compiles functions with their derivatives.
+    pub fn new(
+        pool: &mut Pool,
+        functions: &[Expr],
+        with: &Arguments<'_>,
+    ) -> Result<Linearised, CompileError> {
+        let states = numbered(with.states.iter().copied().map(Some));
+        let unknowns = numbered(with.unknowns.iter().copied().map(Some));
+        let lanes = numbered(with.lanes.iter().copied());
+        let rows = functions.len();
+        let by = |pool: &mut Pool, list: &[Expr]| {
+            [&states, &lanes, &unknowns].map(|symbols| derivatives(pool, list, symbols))
+        };
+        let [fx, fp, fz] = by(pool, functions);
+        let [rx, rp, rz] =
+            if with.unknowns.is_empty() { Default::default() } else { by(pool, with.residuals) };
+        let mut roots = functions.to_vec();
+        let mut starts = Vec::new();
+        for list in [&fx, &fp, &fz, &rx, &rp, &rz] {
+            starts.push(roots.len());
+            roots.extend(list.iter().map(|(_, _, e)| *e));
+        }
+        let program = Program::staged(pool, &roots, with.slow, with.fast)?;
+        let places =
+            |list: &[(usize, usize, Expr)]| list.iter().map(|(r, c, _)| (*r, *c)).collect::<Vec<_>>();
+        let raw = [fx, fp, fz, rx, rp, rz].map(|list| places(&list));
+        let columns = with.states.len();
+        if with.unknowns.is_empty() {
+            let [fx, fp, ..] = raw;
+            return Ok(Linearised {
+                program,
+                rows,
+                pattern: Pattern::new(rows, columns, &fx),
+                forcing: fp,
+                length: roots.len(),
+                x_start: starts[0],
+                p_start: starts[1],
+                copies: Vec::new(),
+                groups: Vec::new(),
+            });
+        }
+        Ok(eliminated(program, rows, columns, with.unknowns.len(), &raw, &starts, roots.len()))
+    }
+
+    /// Calculates values and derivatives at a point; `values` keeps those that do not change.
+    pub fn run(&self, fast: &[f64], tables: &Tables, work: &mut [f64], values: &mut [f64]) {
+        self.program.run_prepared(fast, tables, work, values);
+        self.eliminate(values);
+    }
+
+    /// The derivatives by states.
+    pub fn by_states<'v>(&self, values: &'v [f64]) -> &'v [f64] {
+        &values[self.x_start..self.x_start + self.pattern.at.len()]
+    }
+
+    /// The derivatives by parameters.
+    pub fn by_parameters<'v>(&self, values: &'v [f64]) -> &'v [f64] {
+        &values[self.p_start..self.p_start + self.forcing.len()]
+    }
+
+    fn eliminate(&self, values: &mut [f64]) {
+        if self.groups.is_empty() {
+            return;
+        }
+        values[self.x_start..].fill(0.0);
+        for (from, to) in &self.copies {
+            values[*to] = values[*from];
+        }
+        for group in &self.groups {
+            let n = group.size;
+            let mut matrix = vec![0.0; n * n];
+            for (row, column, value) in &group.matrix {
+                matrix[row * n + column] = values[*value];
+            }
+            let pivots = factorise(&mut matrix, n);
+            let mut b = vec![0.0; n];
+            for (c, column) in group.columns.iter().enumerate() {
+                b.fill(0.0);
+                for (row, value) in column {
+                    b[*row] = -values[*value];
+                }
+                solve(&matrix, &pivots, &mut b);
+                for (through, targets) in &group.users {
+                    let change: f64 =
+                        through.iter().map(|(unknown, value)| values[*value] * b[*unknown]).sum();
+                    values[targets[c]] += change;
+                }
+            }
+        }
+    }
+}
+
+/// Plans the elimination of unknowns.
+fn eliminated(
+    program: Program,
+    rows: usize,
+    columns: usize,
+    unknowns: usize,
+    raw: &[Vec<(usize, usize)>; 6],
+    starts: &[usize],
+    count: usize,
+) -> Linearised {
+    let [fx, fp, fz, rx, rp, rz] = raw;
+    let group_of = groups(unknowns, rz);
+    let number = group_of.iter().max().map_or(0, |g| g + 1);
+    let mut local = vec![0; unknowns];
+    let mut sizes = vec![0; number];
+    for z in 0..unknowns {
+        local[z] = sizes[group_of[z]];
+        sizes[group_of[z]] += 1;
+    }
+    // What each group reads, and which rows read it.
+    let mut reads: Vec<BTreeSet<(bool, usize)>> = vec![BTreeSet::new(); number];
+    for (list, lane) in [(rx, false), (rp, true)] {
+        for (row, column) in list {
+            reads[group_of[*row]].insert((lane, *column));
+        }
+    }
+    let mut x_places: BTreeSet<(usize, usize)> = fx.iter().copied().collect();
+    let mut p_places: BTreeSet<(usize, usize)> = fp.iter().copied().collect();
+    for (row, z) in fz {
+        for (lane, column) in &reads[group_of[*z]] {
+            if *lane { &mut p_places } else { &mut x_places }.insert((*row, *column));
+        }
+    }
+    let x_places: Vec<(usize, usize)> = x_places.into_iter().collect();
+    let p_places: Vec<(usize, usize)> = p_places.into_iter().collect();
+    let (x_start, p_start) = (count, count + x_places.len());
+    let target = |lane: bool, place: (usize, usize)| {
+        let (list, start) = if lane { (&p_places, p_start) } else { (&x_places, x_start) };
+        start + list.binary_search(&place).unwrap_or(0)
+    };
+    let mut copies = Vec::new();
+    copies.extend(fx.iter().enumerate().map(|(i, place)| (starts[0] + i, target(false, *place))));
+    copies.extend(fp.iter().enumerate().map(|(i, place)| (starts[1] + i, target(true, *place))));
+    let planned = (0..number).map(|g| {
+        let matrix = rz.iter().enumerate().filter(|(_, (row, _))| group_of[*row] == g);
+        let columns = reads[g].iter().map(|(lane, column)| {
+            let (list, start) = if *lane { (rp, starts[4]) } else { (rx, starts[3]) };
+            let own = list.iter().enumerate().filter(|(_, (row, c))| group_of[*row] == g && c == column);
+            own.map(|(i, (row, _))| (local[*row], start + i)).collect()
+        });
+        let mut through: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+        for (i, (row, z)) in fz.iter().enumerate().filter(|(_, (_, z))| group_of[*z] == g) {
+            through.entry(*row).or_default().push((local[*z], starts[2] + i));
+        }
+        let users = through.into_iter().map(|(row, through)| {
+            (through, reads[g].iter().map(|(lane, column)| target(*lane, (row, *column))).collect())
+        });
+        Group {
+            size: sizes[g],
+            matrix: matrix.map(|(i, (row, z))| (local[*row], local[*z], starts[5] + i)).collect(),
+            columns: columns.collect(),
+            users: users.collect(),
+        }
+    });
+    let groups = planned.collect();
+    Linearised {
+        program,
+        rows,
+        pattern: Pattern::new(rows, columns, &x_places),
+        length: p_start + p_places.len(),
+        forcing: p_places,
+        x_start,
+        p_start,
+        copies,
+        groups,
+    }
+}
+
+/// The group of each unknown: those that constraints join.
+fn groups(unknowns: usize, rz: &[(usize, usize)]) -> Vec<usize> {
+    let mut leader: Vec<usize> = (0..unknowns).collect();
+    fn find(leader: &mut [usize], mut z: usize) -> usize {
+        while leader[z] != z {
+            leader[z] = leader[leader[z]];
+            z = leader[z];
+        }
+        z
+    }
+    for (row, z) in rz {
+        let (a, b) = (find(&mut leader, *row), find(&mut leader, *z));
+        leader[a.max(b)] = a.min(b);
+    }
+    let mut number: BTreeMap<usize, usize> = BTreeMap::new();
+    (0..unknowns)
+        .map(|z| {
+            let root = find(&mut leader, z);
+            let next = number.len();
+            *number.entry(root).or_insert(next)
+        })
+        .collect()
+}
+
+/// Factorises a dense matrix in place with row exchanges; a singular one gives values that are not finite.
+pub(crate) fn factorise(matrix: &mut [f64], n: usize) -> Vec<usize> {
+    let mut pivots = Vec::with_capacity(n);
+    for k in 0..n {
+        let mut best = k;
+        for row in k + 1..n {
+            if matrix[row * n + k].abs() > matrix[best * n + k].abs() {
+                best = row;
+            }
+        }
+        pivots.push(best);
+        if best != k {
+            for column in 0..n {
+                matrix.swap(k * n + column, best * n + column);
+            }
+        }
+        let pivot = matrix[k * n + k];
+        for row in k + 1..n {
+            let factor = matrix[row * n + k] / pivot;
+            matrix[row * n + k] = factor;
+            if factor != 0.0 {
+                for column in k + 1..n {
+                    matrix[row * n + column] -= factor * matrix[k * n + column];
+                }
+            }
+        }
+    }
+    pivots
+}
+
+/// Solves with a dense factorisation, in place.
+pub(crate) fn solve(matrix: &[f64], pivots: &[usize], b: &mut [f64]) {
+    let n = b.len();
+    for k in 0..n {
+        b.swap(k, pivots[k]);
+    }
+    for row in 0..n {
+        let known: f64 = (0..row).map(|k| matrix[row * n + k] * b[k]).sum();
+        b[row] -= known;
+    }
+    for row in (0..n).rev() {
+        let known: f64 = (row + 1..n).map(|k| matrix[row * n + k] * b[k]).sum();
+        b[row] = (b[row] - known) / matrix[row * n + row];
+    }
+}

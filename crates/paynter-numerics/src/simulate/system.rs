@@ -1,0 +1,307 @@
+//! A compiled model at work: the parameters of a run, the modes of its
+//! branches, and everything a solver evaluates at a time and state.
+
+use super::compiled::Compiled;
+use super::linearised::{Linearised, factorise, solve};
+use crate::program::Tables;
+
+/// Why a point has no rates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The rate of this state is infinite or undefined.
+    NotFinite(usize),
+    /// This implicit unknown was not found.
+    NoSolution(usize),
+}
+
+/// Values of functions with their derivatives, kept between evaluations.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Values {
+    epoch: u32,
+    pub data: Vec<f64>,
+}
+
+/// Registers of a program, and its results as far as they change at events only.
+#[derive(Debug, Clone, Default)]
+struct Room {
+    registers: Vec<f64>,
+    template: Vec<f64>,
+}
+
+pub(crate) struct System<'a> {
+    pub model: &'a Compiled,
+    tables: &'a Tables,
+    slow: Vec<f64>,
+    /// Time, states, unknowns.
+    fast: Vec<f64>,
+    epoch: u32,
+    rates: Room,
+    full: Room,
+    residuals: Room,
+    outputs: Room,
+    outputs_full: Room,
+    relations: Room,
+    relations_full: Room,
+    newton: Vec<f64>,
+    pub evaluations: u64,
+    pub jacobians: u64,
+}
+
+impl<'a> System<'a> {
+    /// Makes a system with these parameters; all modes are open.
+    pub fn new(model: &'a Compiled, parameters: &[f64], tables: &'a Tables) -> System<'a> {
+        let mut slow = parameters.to_vec();
+        slow.resize(model.parameters + model.events.len() + 3 * model.pieces.len(), 0.0);
+        let mut system = System {
+            model,
+            tables,
+            slow,
+            fast: vec![0.0; 1 + model.states.len() + model.unknowns.len()],
+            epoch: 0,
+            rates: Room::default(),
+            full: Room::default(),
+            residuals: Room::default(),
+            outputs: Room::default(),
+            outputs_full: Room::default(),
+            relations: Room::default(),
+            relations_full: Room::default(),
+            newton: Vec::new(),
+            evaluations: 0,
+            jacobians: 0,
+        };
+        system.prepare();
+        system
+    }
+
+    /// Takes new modes and table lines into account.
+    pub fn prepare(&mut self) {
+        let (model, tables, slow) = (self.model, self.tables, &self.slow);
+        let sensitive = !model.wanted.is_empty();
+        let prepare = |room: &mut Room, program: &crate::program::Program, length: usize| {
+            room.template.clear();
+            room.template.resize(length, 0.0);
+            program.prepare(slow, tables, &mut room.registers, &mut room.template);
+        };
+        let plain =
+            |room: &mut Room, program: &crate::program::Program| prepare(room, program, program.results());
+        let with = |room: &mut Room, l: &Linearised| prepare(room, &l.program, l.length);
+        plain(&mut self.rates, &model.rates);
+        with(&mut self.full, &model.full);
+        plain(&mut self.residuals, &model.residuals);
+        plain(&mut self.outputs, &model.outputs);
+        if sensitive {
+            with(&mut self.outputs_full, &model.outputs_full);
+        }
+        if !model.events.is_empty() {
+            plain(&mut self.relations, &model.relations);
+            with(&mut self.relations_full, &model.relations_full);
+        }
+        self.epoch += 1;
+    }
+
+    /// The number of the present modes, which rises whenever they change.
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    pub fn mode(&self, k: usize) -> f64 {
+        self.slow[self.model.parameters + k]
+    }
+
+    pub fn set_mode(&mut self, k: usize, value: f64) {
+        self.slow[self.model.parameters + k] = value;
+    }
+
+    pub fn parameter(&self, i: usize) -> f64 {
+        self.slow[i]
+    }
+
+    /// Puts every table on its line after time `t`; tells whether any changed.
+    pub fn place_tables(&mut self, t: f64) -> bool {
+        let start = self.model.parameters + self.model.events.len();
+        let mut changed = false;
+        for (i, piece) in self.model.pieces.iter().enumerate() {
+            let Some(table) = self.tables.list().get(piece.table as usize) else {
+                self.slow[start + 3 * i] = f64::NAN;
+                continue;
+            };
+            let segment = table.segment(t);
+            let origin = table.times()[segment.saturating_sub(1)];
+            let line = [table.value_in(segment, origin), table.slope_in(segment), origin];
+            changed |= self.slow[start + 3 * i..start + 3 * i + 3] != line;
+            self.slow[start + 3 * i..start + 3 * i + 3].copy_from_slice(&line);
+        }
+        changed
+    }
+
+    /// The next corner of a table after time `t`.
+    pub fn next_corner(&self, t: f64) -> Option<f64> {
+        let tables =
+            self.model.pieces.iter().filter_map(|piece| self.tables.list().get(piece.table as usize));
+        tables.filter_map(|table| table.times().get(table.segment(t)).copied()).reduce(f64::min)
+    }
+
+    /// Goes to a time and state, and finds the implicit unknowns there.
+    fn go(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        self.fast[0] = t;
+        self.fast[1..=x.len()].copy_from_slice(x);
+        if self.model.unknowns.is_empty() { Ok(()) } else { self.solve_unknowns() }
+    }
+
+    /// The rates at a time and state.
+    pub fn rates(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), Trouble> {
+        self.go(t, x)?;
+        self.evaluations += 1;
+        out.copy_from_slice(&self.rates.template);
+        self.model.rates.run_prepared(&self.fast, self.tables, &mut self.rates.registers, out);
+        finite(out)
+    }
+
+    /// The rates with their derivatives.
+    pub fn full(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), Trouble> {
+        self.go(t, x)?;
+        self.evaluations += 1;
+        self.jacobians += 1;
+        refresh(values, self.epoch, &self.full.template);
+        self.model.full.run(&self.fast, self.tables, &mut self.full.registers, &mut values.data);
+        finite(&values.data[..x.len()])
+    }
+
+    /// The outputs.
+    pub fn outputs(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), Trouble> {
+        self.go(t, x)?;
+        out.copy_from_slice(&self.outputs.template);
+        self.model.outputs.run_prepared(&self.fast, self.tables, &mut self.outputs.registers, out);
+        Ok(())
+    }
+
+    /// The outputs with their derivatives.
+    pub fn outputs_full(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), Trouble> {
+        self.go(t, x)?;
+        refresh(values, self.epoch, &self.outputs_full.template);
+        self.model.outputs_full.run(
+            &self.fast,
+            self.tables,
+            &mut self.outputs_full.registers,
+            &mut values.data,
+        );
+        Ok(())
+    }
+
+    /// The event functions.
+    pub fn relations(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), Trouble> {
+        self.go(t, x)?;
+        out.copy_from_slice(&self.relations.template);
+        self.model.relations.run_prepared(&self.fast, self.tables, &mut self.relations.registers, out);
+        Ok(())
+    }
+
+    /// The event functions with their derivatives; the last lane is time.
+    pub fn relations_full(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), Trouble> {
+        self.go(t, x)?;
+        refresh(values, self.epoch, &self.relations_full.template);
+        let model = self.model;
+        model.relations_full.run(
+            &self.fast,
+            self.tables,
+            &mut self.relations_full.registers,
+            &mut values.data,
+        );
+        Ok(())
+    }
+
+    /// Calculates r and r_z at the present point and returns the size of r.
+    fn residual(&mut self) -> f64 {
+        self.newton.clear();
+        self.newton.extend_from_slice(&self.residuals.template);
+        let model = self.model;
+        model.residuals.run_prepared(
+            &self.fast,
+            self.tables,
+            &mut self.residuals.registers,
+            &mut self.newton,
+        );
+        let m = model.unknowns.len();
+        self.newton[..m].iter().map(|r| r * r).sum::<f64>().sqrt()
+    }
+
+    /// Newton's method with halved steps, from the present unknowns.
+    fn solve_unknowns(&mut self) -> Result<(), Trouble> {
+        let m = self.model.unknowns.len();
+        let start = self.fast.len() - m;
+        let mut size = self.residual();
+        let mut last = f64::INFINITY;
+        for _ in 0..60 {
+            if size == 0.0 {
+                return Ok(());
+            }
+            if !size.is_finite() {
+                break;
+            }
+            let mut matrix = vec![0.0; m * m];
+            for ((row, column), value) in self.model.residual_places.iter().zip(&self.newton[m..]) {
+                matrix[row * m + column] = *value;
+            }
+            let pivots = factorise(&mut matrix, m);
+            let mut change = self.newton[..m].to_vec();
+            solve(&matrix, &pivots, &mut change);
+            let before: Vec<f64> = self.fast[start..].to_vec();
+            let mut share = 1.0;
+            loop {
+                for i in 0..m {
+                    self.fast[start + i] = before[i] - share * change[i];
+                }
+                let new = self.residual();
+                // A test that also rejects what is not a number.
+                if new <= 2.0 * size || share < 1e-9 {
+                    size = new;
+                    break;
+                }
+                share *= 0.5;
+            }
+            let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let (moved, level) = (share * norm(&change), norm(&self.fast[start..]));
+            if moved <= 1e-13 * level || (moved <= 1e-9 * level && moved >= 0.5 * last) {
+                return if level.is_finite() { Ok(()) } else { Err(Trouble::NoSolution(0)) };
+            }
+            last = moved;
+        }
+        let worst =
+            (0..m).max_by(|a, b| self.newton[*a].abs().total_cmp(&self.newton[*b].abs())).unwrap_or(0);
+        self.fast[start..].fill(0.0);
+        Err(Trouble::NoSolution(worst))
+    }
+
+    /// Finds the unknowns at the start, where nothing is known about them.
+    pub fn start_unknowns(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        let m = self.model.unknowns.len();
+        let start = self.fast.len() - m;
+        let mut result = Ok(());
+        for guess in [0.0, 1.0, -1.0, 0.1, -0.1, 10.0, -10.0, 1e-3, 1e3, 1e-6, 1e6] {
+            for i in 0..m {
+                // Not all alike, so that differences of unknowns do not vanish.
+                self.fast[start + i] = guess * (1.0 + 0.1 * i as f64 / m as f64);
+            }
+            result = self.go(t, x);
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    }
+}
+
+fn refresh(values: &mut Values, epoch: u32, template: &[f64]) {
+    if values.epoch != epoch {
+        values.epoch = epoch;
+        values.data.clear();
+        values.data.extend_from_slice(template);
+    }
+}
+
+fn finite(values: &[f64]) -> Result<(), Trouble> {
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(i) => Err(Trouble::NotFinite(i)),
+    }
+}

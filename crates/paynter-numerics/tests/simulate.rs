@@ -1,0 +1,231 @@
+//! Simulation against published values, closed solutions and differences.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod zoo;
+
+use paynter_numerics::simulate::{Method, Options, Wanted};
+use zoo::{Problem, run, solve, times};
+
+const ADAPTIVE: [Method; 3] = [Method::Tsit5, Method::Dop853, Method::Stiff];
+
+fn close(found: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!(
+        (found - expected).abs() <= tolerance * expected.abs().max(1.0),
+        "{what}: {found}, not {expected}"
+    );
+}
+
+fn tight(end: f64, times: Vec<f64>, method: Method) -> Options {
+    Options { t_end: end, times, rtol: 1e-11, method, ..Options::default() }
+}
+
+#[test]
+fn gawthrops_tanks() {
+    let mut tanks = Problem::new(zoo::TANKS);
+    let wanted = tanks.wanted(&["V1", "V2", "alpha", "beta"]);
+    let model = tanks.compile(&wanted);
+    let p = tanks.parameters();
+    for method in ADAPTIVE {
+        let run = solve(&model, &p, &tight(10.0, vec![0.0, 1.0, 2.0, 5.0, 10.0], method));
+        let values = [0.9847450218, 0.7208311024, 0.7603134156, 0.8484306658, 0.9195106025];
+        for (y, expected) in run.y.iter().zip(values) {
+            close(y[0], expected, 2e-9, "y");
+        }
+        close(run.s[1][0], 0.2499720095, 2e-9, "dy/dV1(1)");
+        close(run.s[0][1], 1.3129933625, 2e-9, "dy/dV2(0)");
+        close(run.s[3][2], -0.0636126528, 2e-9, "dy/dalpha(5)");
+        close(run.s[4][3], 0.5597311312, 2e-9, "dy/dbeta(10)");
+    }
+}
+
+#[test]
+fn duffings_oscillator() {
+    let mut duffing = Problem::new(zoo::DUFFING);
+    let model = duffing.compile(&[]);
+    let p = duffing.parameters();
+    for method in ADAPTIVE {
+        let run = solve(&model, &p, &tight(10.0, vec![1.0, 2.0, 5.0, 10.0], method));
+        for (y, expected) in run.y.iter().zip([1.4686000872, -0.2174784576, 0.1641053793, -0.7369930394]) {
+            close(y[0], expected, 1e-8, "x");
+        }
+    }
+}
+
+/// Values of a reference run with tolerances 1e-12 (SciPy's Radau), and the conservation of matter.
+#[test]
+fn robertsons_kinetics() {
+    let mut problem = Problem::new(zoo::ROBERTSON);
+    let wanted = problem.wanted(&["p1", "p2", "p3"]);
+    let model = problem.compile(&wanted);
+    let p = problem.parameters();
+    let options =
+        Options { t_end: 4e5, times: vec![0.4, 4.0, 40.0, 4e3, 4e5], rtol: 1e-8, ..Options::default() };
+    let (run, outcome) = run(&model, &p, &options);
+    assert_eq!(outcome.failure, None);
+    assert!(outcome.stats.steps < 1000, "{:?}", outcome.stats);
+    let expected = [(0, 0.98517213), (1, 0.90551869), (2, 0.71582706)];
+    for (i, y) in expected {
+        close(run.y[i][0], y, 2e-6, "y1");
+    }
+    for y in &run.y {
+        close(y.iter().sum::<f64>(), 1.0, 1e-7, "the sum");
+    }
+    for s in &run.s {
+        for parameter in 0..3 {
+            let sum: f64 = (0..3).map(|output| s[output * 3 + parameter] * p[parameter]).sum();
+            close(sum, 0.0, 1e-6, "the sum's sensitivity");
+        }
+    }
+}
+
+/// Differences of high accuracy: five points, at tolerances far below the step.
+fn differences(text: &str, names: &[&str], end: f64, accuracy: f64) {
+    let mut problem = Problem::new(text);
+    let wanted = problem.wanted(names);
+    let plain = problem.compile(&[]);
+    let model = problem.compile(&wanted);
+    let p = problem.parameters();
+    let grid = times(end, 23);
+    for method in ADAPTIVE {
+        let options = tight(end, grid.clone(), method);
+        let found = solve(&model, &p, &options);
+        for (lane, wanted) in wanted.iter().enumerate() {
+            let Wanted::Parameter(place) = wanted else { panic!() };
+            let step = 1e-3 * if p[*place] == 0.0 { 1.0 } else { p[*place].abs() };
+            let at = |shift: f64| {
+                let mut moved = p.clone();
+                moved[*place] += shift * step;
+                let options = Options { rtol: 1e-12, method: Method::Dop853, ..options.clone() };
+                solve(&plain, &moved, &options).y
+            };
+            let (a, b, c, d) = (at(-2.0), at(-1.0), at(1.0), at(2.0));
+            for i in 0..grid.len() {
+                for output in 0..a[i].len() {
+                    let slope = (a[i][output] - 8.0 * b[i][output] + 8.0 * c[i][output] - d[i][output])
+                        / (12.0 * step);
+                    let s = found.s[i][output * names.len() + lane];
+                    let what = format!("{method:?} output {output} by {} at {}", names[lane], grid[i]);
+                    close(s * p[*place], slope * p[*place], accuracy, &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sensitivities_are_derivatives() {
+    differences(zoo::PENDULUM, &["m", "l", "g", "phi0", "b"], 3.0, 1e-7);
+    differences(zoo::IMPLICIT, &["a", "R", "C", "U"], 4.0, 1e-8);
+    differences(zoo::DUFFING, &["m", "k", "k3", "c"], 3.0, 1e-6);
+}
+
+#[test]
+fn sensitivities_jump_at_events() {
+    // Times of events must not lie on the grid, where the exact derivative jumps.
+    differences(zoo::CONTACT, &["m", "k", "b", "g", "x0"], 0.93, 2e-6);
+    differences(zoo::RECTANGLE, &["R", "C", "t0", "t1", "U"], 2.03, 1e-8);
+}
+
+#[test]
+fn initial_states_have_sensitivities() {
+    let mut problem = Problem::new(zoo::PENDULUM);
+    let place = problem.equations.states.iter().position(|s| s.name == "phi").unwrap();
+    let mut wanted = problem.wanted(&["phi0"]);
+    wanted.push(Wanted::Initial(place));
+    let model = problem.compile(&wanted);
+    let p = problem.parameters();
+    let run = solve(&model, &p, &tight(2.0, times(2.0, 5), Method::Auto));
+    for s in &run.s {
+        close(s[0], s[1], 1e-12, "the initial angle and its parameter");
+    }
+}
+
+#[test]
+fn fixed_steps_converge_with_their_order() {
+    let mut problem = Problem::new(zoo::PENDULUM);
+    let wanted = problem.wanted(&["l"]);
+    let model = problem.compile(&wanted);
+    let p = problem.parameters();
+    let exact = solve(&model, &p, &tight(1.0, vec![1.0], Method::Dop853));
+    for (method, order) in [(Method::Euler, 1.0), (Method::Rk4, 4.0)] {
+        let error = |step: f64| {
+            let options = Options { step: Some(step), ..tight(1.0, vec![1.0], method) };
+            let run = solve(&model, &p, &options);
+            ((run.y[0][0] - exact.y[0][0]).abs(), (run.s[0][0] - exact.s[0][0]).abs())
+        };
+        let (coarse, fine) = (error(0.01), error(0.005));
+        for ratio in [coarse.0 / fine.0, coarse.1 / fine.1] {
+            assert!((ratio.log2() - order).abs() < 0.2, "{method:?}: order {}", ratio.log2());
+        }
+    }
+}
+
+#[test]
+fn errors_follow_tolerances() {
+    let mut problem = Problem::new(zoo::PENDULUM);
+    let wanted = problem.wanted(&["l", "g"]);
+    let model = problem.compile(&wanted);
+    let p = problem.parameters();
+    let grid = times(3.0, 31);
+    let exact = solve(&model, &p, &Options { rtol: 1e-13, ..tight(3.0, grid.clone(), Method::Dop853) });
+    for method in ADAPTIVE {
+        for rtol in [1e-4, 1e-6, 1e-8] {
+            let options = Options { rtol, ..tight(3.0, grid.clone(), method) };
+            let run = solve(&model, &p, &options);
+            for i in 0..grid.len() {
+                close(run.y[i][0], exact.y[i][0], 60.0 * rtol, &format!("{method:?} at {rtol}"));
+                close(run.s[i][0], exact.s[i][0], 600.0 * rtol, &format!("{method:?} sensitivity at {rtol}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn switches_happen_in_time() {
+    let mut problem = Problem::new(zoo::RELAY);
+    let model = problem.compile(&[]);
+    let p = problem.parameters();
+    let (run, outcome) =
+        run(&model, &p, &Options { t_end: 0.1, times: vec![0.005, 0.02, 0.05, 0.09], ..Options::default() });
+    assert_eq!(outcome.failure, None);
+    assert!(outcome.stats.events >= 4, "{:?}", outcome.stats);
+    let lamp: Vec<f64> = run.y.iter().map(|y| y[1]).collect();
+    assert!(lamp[0].abs() < 1e-6 && lamp[1] > 1.5 && lamp[2] > 1.5 && lamp[3].abs() < 1e-6, "{lamp:?}");
+
+    let mut problem = Problem::new(zoo::RECTIFIER);
+    let model = problem.compile(&[]);
+    let p = problem.parameters();
+    let run = solve(&model, &p, &Options { t_end: 0.2, times: times(0.2, 2001), ..Options::default() });
+    // Current flows one way only, and the output settles near the amplitude.
+    assert!(run.y.iter().all(|y| y[1] >= -1e-9));
+    let last: Vec<f64> = run.y[1600..].iter().map(|y| y[0]).collect();
+    assert!(last.iter().all(|u| *u > 10.0 && *u < 17.0), "{last:?}");
+}
+
+/// A discharging capacitor has a closed solution, also through the rectangle of its source.
+#[test]
+fn a_pulse_is_met_exactly() {
+    let mut problem = Problem::new(zoo::RECTANGLE);
+    let model = problem.compile(&[]);
+    let p = problem.parameters();
+    let grid = times(2.0, 41);
+    for method in ADAPTIVE {
+        let run = solve(&model, &p, &tight(2.0, grid.clone(), method));
+        for (t, y) in grid.iter().zip(&run.y) {
+            let charged = |t: f64| if t > 0.0 { 5.0 * (1.0 - (-t).exp()) } else { 0.0 };
+            close(y[0], charged(t - 0.3) - charged(t - 1.1), 1e-10, &format!("{method:?} at {t}"));
+        }
+    }
+}
+
+#[test]
+fn all_examples_run() {
+    for text in [zoo::GAS, zoo::ROBOT, zoo::TWO_TANKS] {
+        let mut problem = Problem::new(text);
+        let wanted: Vec<Wanted> = (0..problem.graph.parameters.len()).map(Wanted::Parameter).collect();
+        let model = problem.compile(&wanted);
+        let p = problem.parameters();
+        solve(&model, &p, &Options { t_end: 1.0, times: times(1.0, 11), ..Options::default() });
+    }
+}

@@ -1,0 +1,173 @@
+//! Reference problems with known solutions, for tests and benches.
+
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use paynter_algebra::Pool;
+use paynter_base::{FileId, Ticket};
+use paynter_equations::{Equations, derive};
+use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flatten};
+use paynter_numerics::Tables;
+use paynter_numerics::simulate::{Compiled, Options, Outcome, Source, Wanted, simulate};
+
+pub const TANKS: &str = include_str!("../../../../examples/conical_tanks.bg");
+pub const ROBERTSON: &str = include_str!("../../../../examples/robertson.bg");
+pub const DUFFING: &str = include_str!("../../../../examples/duffing.bg");
+pub const RELAY: &str = include_str!("../../../../examples/relay.bg");
+pub const RECTIFIER: &str = include_str!("../../../../examples/half_wave_rectifier.bg");
+pub const GAS: &str = include_str!("../../../../examples/gas_container.bg");
+pub const ROBOT: &str = include_str!("../../../../examples/robot_arm.bg");
+pub const TWO_TANKS: &str = include_str!("../../../../examples/two_tanks.bg");
+
+/// A mass that falls on a spring and damper, which push but never pull.
+pub const CONTACT: &str = "model contact {
+    param m = 2; param k = 500; param b = 3; param g = 9.81; param x0 = 0.4
+    1 motion
+    I mass = m
+    Se weight = -m*g
+    Se floor = if(height < 0, -k*height - b*mass.f, 0)
+    signal height = integral(mass.f, x0)
+    weight -> motion
+    floor -> motion
+    motion -> mass
+    output y = height
+    output v = mass.f
+}";
+
+/// A pendulum of point mass, as a rotation under the torque of its weight.
+pub const PENDULUM: &str = "model pendulum {
+    param m = 1; param l = 0.8; param g = 9.81; param phi0 = 1; param b = 0.05
+    signal phi = integral(body.f, phi0)
+    1 turn
+    I body = m*l^2
+    R air = b
+    Se weight = -m*g*l*sin(phi)
+    weight -> turn
+    turn -> body, air
+    output angle = phi
+}";
+
+/// A relay that switches a heater, with hysteresis made of a second state.
+pub const RECTANGLE: &str = "model rectangle {
+    param R = 2; param C = 0.5; param t0 = 0.3; param t1 = 1.1; param U = 5
+    Se source = U*pulse(t0, t1)
+    1 loop
+    R res = R
+    C cap = C
+    source -> loop
+    loop -> res, cap
+    output y = cap.e
+}";
+
+/// A loop that only a nonlinear equation closes.
+pub const IMPLICIT: &str = "model implicit {
+    param a = 1.5; param R = 2; param C = 0.7; param U = 3
+    Se source = U
+    1 loop
+    R series = R
+    R diode { e = a*f + f^3 + tanh(f) }
+    C cap = C
+    source -> loop
+    loop -> series, diode, cap
+    output y = cap.e
+    output i = diode.f
+}";
+
+/// The chain with a mass, spring and damper of its own for every cell.
+pub fn chain(n: usize) -> String {
+    let mut text = String::from("model chain {\n");
+    for i in 1..=n {
+        let f = i as f64;
+        text.push_str(&format!(
+            "param m{i} = {:.4}; param k{i} = {:.4}; param b{i} = {:.4}\n",
+            1.0 + 0.1 * (1.3 * f).sin(),
+            10.0 + (0.7 * f).cos(),
+            0.3 + 0.05 * (2.1 * f).sin()
+        ));
+        text.push_str(&format!(
+            "1 v{i}; I mass{i} = m{i}; 0 f{i}; 1 s{i}; C spring{i} = 1/k{i}; R damper{i} = b{i}\n"
+        ));
+        text.push_str(&format!("v{i} -> mass{i}, f{i}; f{i} -> s{i}; s{i} -> spring{i}, damper{i}\n"));
+        if i > 1 {
+            text.push_str(&format!("f{} -> v{i}\n", i - 1));
+        }
+    }
+    text.push_str(&format!("Se push = 1; push -> v1; Sf wall = 0; f{n} -> wall\noutput x = spring{n}.q\n}}"));
+    text
+}
+
+pub struct Problem {
+    pub pool: Pool,
+    pub graph: BondGraph,
+    pub equations: Equations,
+}
+
+/// Results of a run, sample by sample.
+#[derive(Debug, Clone, Default)]
+pub struct Run {
+    pub t: Vec<f64>,
+    pub y: Vec<Vec<f64>>,
+    /// At each time, output by output.
+    pub s: Vec<Vec<f64>>,
+}
+
+impl Problem {
+    pub fn new(text: &str) -> Problem {
+        Problem::try_new(text).unwrap()
+    }
+
+    pub fn try_new(text: &str) -> Option<Problem> {
+        let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
+        let mut pool = Pool::new();
+        let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
+        diagnostics.extend(found);
+        let mut graph = graph.filter(|_| !diagnostics.has_errors())?;
+        let (causality, found) = assign_causality(&mut pool, &graph);
+        let causality = causality.filter(|_| !found.has_errors())?;
+        let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
+        Some(Problem { pool, graph, equations })
+    }
+
+    pub fn parameters(&self) -> Vec<f64> {
+        self.graph.parameters.iter().map(|p| p.number).collect()
+    }
+
+    /// All parameters, but for structural ones that the equations do not read.
+    pub fn wanted(&self, names: &[&str]) -> Vec<Wanted> {
+        let place = |name: &str| self.graph.parameters.iter().position(|p| p.name == name).unwrap();
+        names.iter().map(|name| Wanted::Parameter(place(name))).collect()
+    }
+
+    pub fn compile(&mut self, wanted: &[Wanted]) -> Compiled {
+        let source = Source {
+            graph: &self.graph,
+            equations: &self.equations,
+            inputs: Vec::new(),
+            outputs: None,
+            wanted,
+        };
+        Compiled::new(&mut self.pool, &source).unwrap()
+    }
+}
+
+pub fn times(end: f64, count: usize) -> Vec<f64> {
+    (0..count).map(|i| end * i as f64 / (count - 1) as f64).collect()
+}
+
+pub fn run(model: &Compiled, parameters: &[f64], options: &Options) -> (Run, Outcome) {
+    let mut run = Run::default();
+    let outcome =
+        simulate(model, parameters, None, &Tables::default(), options, &Ticket::new(), &mut |sample| {
+            run.t.push(sample.t);
+            run.y.push(sample.outputs.to_vec());
+            run.s.push(sample.sensitivities.to_vec());
+        });
+    (run, outcome)
+}
+
+/// Runs that must reach the end.
+pub fn solve(model: &Compiled, parameters: &[f64], options: &Options) -> Run {
+    let (run, outcome) = run(model, parameters, options);
+    assert_eq!(outcome.failure, None, "{outcome:?}");
+    assert_eq!(run.t.len(), options.times.len());
+    run
+}
