@@ -46,7 +46,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("clap", &["paynter-cli"]),
     ("clap_complete", &["paynter-cli"]),
     ("ctrlc", &["paynter-cli"]),
-    ("dashu-int", &["paynter-algebra", "paynter-testkit"]),
+    ("dashu-int", &["paynter-algebra", "paynter-numerics", "paynter-testkit"]),
     ("dashu-ratio", &["paynter-algebra", "paynter-testkit"]),
     ("indicatif", &["paynter-cli"]),
     ("logos", &["paynter-language"]),

@@ -115,6 +115,8 @@ codes! {
     NO_CAUSAL_PATH = "BG0510" Error "no causal path", "name two elements that a causal path joins, or look at `paynter causality`";
     // 06: equations
     NOT_LINEAR = "BG0601" Error "a question that only a linear model answers", "ask for `paynter equations`, or replace the nonlinear laws by their slopes";
+    NO_POLES = "BG0611" Error "no eigenvalues", "ask for `paynter bode`, which needs none, or make the model smaller";
+    NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

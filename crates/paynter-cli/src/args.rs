@@ -1,6 +1,7 @@
 //! The command line: its commands, options and their help.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use paynter::Frequencies;
 use paynter::Ticket;
 use std::path::PathBuf;
 
@@ -102,6 +103,13 @@ pub enum Command {
         /// The model file, or `-` for standard input
         file: PathBuf,
     },
+    /// Find poles and zeros, damping, natural frequencies, and estimates read off the graph
+    Poles {
+        /// The model file, or `-` for standard input
+        file: PathBuf,
+    },
+    /// Compute the frequency response
+    Bode(BodeArgs),
     /// List the built-in examples, print one, or write them as files
     Examples {
         /// The example; all of them where left out
@@ -123,6 +131,22 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// What `bode` computes.
+#[derive(Debug, Args)]
+pub struct BodeArgs {
+    /// The model file, or `-` for standard input
+    pub file: PathBuf,
+    /// Angular frequencies in rad/s: N from LO to HI in logarithmic steps; chosen by the model where left out
+    #[arg(long, value_name = "LO:HI:N", value_parser = frequencies)]
+    pub omega: Option<Frequencies>,
+    /// Only this input; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub input: Vec<String>,
+    /// Only this output; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub output: Vec<String>,
 }
 
 /// What `draw` draws, and how.
@@ -197,6 +221,24 @@ fn scale(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads `LO:HI:N`.
+pub fn frequencies(text: &str) -> Result<Frequencies, String> {
+    const FORM: &str = "write LO:HI:N with 0 < LO < HI in rad/s and N points, as in `--omega 0.1:1000:200`";
+    const MOST: usize = 1_000_000;
+    let parts: Vec<&str> = text.split(':').map(str::trim).collect();
+    let [low, high, points] = parts[..] else { return Err(FORM.to_owned()) };
+    let (Ok(low), Ok(high), Ok(points)) = (low.parse::<f64>(), high.parse::<f64>(), points.parse::<usize>())
+    else {
+        return Err(FORM.to_owned());
+    };
+    let rising = low > 0.0 && high.is_finite() && (low < high || (low == high && points == 1));
+    match (rising, points) {
+        (true, 1..=MOST) => Ok(Frequencies { low, high, points }),
+        (true, points) if points > MOST => Err(format!("at most {MOST} points")),
+        _ => Err(FORM.to_owned()),
+    }
+}
+
 /// Reads `NAME=VALUE`.
 fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -215,6 +257,14 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn frequencies_rise() {
+        assert_eq!(frequencies("0.1:1e3:5"), Ok(Frequencies { low: 0.1, high: 1000.0, points: 5 }));
+        for bad in ["", "1:2", "0:1:5", "2:1:5", "1:2:0", "1:2:x", "-1:2:5", "1:inf:5", "nan:2:5", "1:1:2"] {
+            assert!(frequencies(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod answer;
 mod args;
 mod commands;
 mod input;
+mod number;
 mod interrupt;
 mod progress;
 mod render;

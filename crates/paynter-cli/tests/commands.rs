@@ -15,6 +15,7 @@ const GOOD: &str = "model m {\n    Se  a = 1\n    R   b = 2\n\n    a -> b\n}\n";
 fn every_document_fits_its_schema() {
     let folder = folder("documents");
     std::fs::write(folder.join("good.bg"), GOOD).unwrap();
+    std::fs::write(folder.join("motor.bg"), include_str!("../../../examples/ctms_motor.bg")).unwrap();
     std::fs::write(folder.join("bad.bg"), "model m { Se a = 1; R b = c; a -> b }\n").unwrap();
     std::fs::write(folder.join("broken.bg"), "model m { Se a = (1 }\n").unwrap();
     for (schema, code, arguments) in [
@@ -31,6 +32,15 @@ fn every_document_fits_its_schema() {
         ("failure", 1, &["equations", "bad.bg"]),
         ("tf", 0, &["tf", "good.bg"]),
         ("failure", 1, &["tf", "bad.bg"]),
+        ("poles", 0, &["poles", "motor.bg"]),
+        ("poles", 0, &["poles", "good.bg"]),
+        ("failure", 1, &["poles", "bad.bg"]),
+        ("bode", 0, &["bode", "motor.bg"]),
+        ("bode", 0, &["bode", "motor.bg", "--omega", "1:10:3", "--input", "V", "--output", "w"]),
+        ("failure", 1, &["bode", "motor.bg", "--input", "W"]),
+        ("failure", 1, &["bode", "good.bg"]),
+        ("failure", 1, &["bode", "bad.bg"]),
+        ("failure", 2, &["bode", "motor.bg", "--omega", "1:10"]),
         ("draw", 0, &["draw", "good.bg"]),
         (
             "draw",

@@ -1,11 +1,16 @@
 //! Numbers from equations: expressions compiled to fast code, linear algebra,
 //! poles, frequency response, operating points and simulation.
 
+pub mod estimate;
+pub mod grid;
+pub mod linalg;
 mod operating;
+pub mod poles;
 pub mod program;
+pub mod sensitivity;
 pub mod simulate;
-mod space;
+pub mod sweep;
 
+pub use linalg::Matrices;
 pub use operating::{OperatingPoint, operating_point};
 pub use program::{CompileError, Program, Tables};
-pub use space::{NumericSpace, Triplets};

@@ -2,7 +2,7 @@
 
 use crate::Model;
 use paynter_algebra::poly::Budget;
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
 use paynter_equations::{Equations, Failure, StateSpace, derive, transfer};
 use paynter_view::json;
 
@@ -21,6 +21,12 @@ impl From<Failure> for NoAnswer {
             Failure::Cancelled => NoAnswer::Cancelled,
             Failure::Wrong(diagnostics) => NoAnswer::Wrong(diagnostics),
         }
+    }
+}
+
+impl From<Cancelled> for NoAnswer {
+    fn from(_: Cancelled) -> NoAnswer {
+        NoAnswer::Cancelled
     }
 }
 
@@ -73,6 +79,10 @@ impl Model {
         let found = transfer(&mut self.pool, &equations, &space, budget, ticket)?;
         let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
         let name = self.graph.as_ref().map_or("", |graph| graph.name.as_str());
-        Ok(json::Transfer::new(&mut self.pool, name, &equations, &found, diagnostics))
+        let mut answer = json::Transfer::new(&mut self.pool, name, &equations, &found, diagnostics);
+        let wanted: Vec<(usize, usize)> = found.entries.iter().map(|e| (e.output, e.input)).collect();
+        let linear = self.linear(ticket)?;
+        self.factor_entries(&linear, &mut answer, &wanted, ticket)?;
+        Ok(answer)
     }
 }

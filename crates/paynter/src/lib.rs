@@ -1,6 +1,7 @@
 //! The facade of Paynter: [`Model::load`] and one method per question. The
 //! command line, Python and the browser call this crate only.
 
+mod bode;
 mod cascade;
 mod drawing;
 mod equations;
@@ -8,6 +9,7 @@ mod explain;
 mod format;
 mod linear;
 mod model;
+mod poles;
 mod settings;
 
 pub mod examples;
@@ -17,6 +19,7 @@ mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }
 
+pub use bode::{BodeOptions, Frequencies};
 pub use equations::NoAnswer;
 pub use explain::{codes, explain};
 pub use format::{Formatted, format};

@@ -7,7 +7,7 @@ use paynter_algebra::{EvalError, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
 use paynter_equations::{Equations, StateSpace};
 use paynter_graph::BondGraph;
-use paynter_numerics::{NumericSpace, OperatingPoint, operating_point};
+use paynter_numerics::{Matrices, OperatingPoint, operating_point};
 use std::collections::BTreeMap;
 
 /// A linear model, or a nonlinear one near its operating point.
@@ -31,8 +31,8 @@ impl Linear {
     }
 
     /// Evaluates the matrices at nominal parameters and the operating point.
-    pub fn matrices(&self, pool: &Pool) -> Result<NumericSpace, NoAnswer> {
-        NumericSpace::evaluate(pool, &self.space, &|symbol| self.value(symbol))
+    pub fn matrices(&self, pool: &Pool) -> Result<Matrices, NoAnswer> {
+        Matrices::evaluate(pool, &self.space, &|symbol| self.value(symbol))
             .map_err(|error| NoAnswer::Wrong(undefined(pool, error)))
     }
 }

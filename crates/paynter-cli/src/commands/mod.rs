@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod bode;
 mod causality;
 mod check;
 mod completions;
@@ -8,6 +9,7 @@ mod equations;
 mod examples;
 mod explain;
 mod fmt;
+mod poles;
 mod tf;
 
 use crate::answer::Answer;
@@ -22,6 +24,8 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Draw(arguments) => draw::run(arguments, global),
         Command::Equations { file } => equations::run(file, global),
         Command::Tf { file } => tf::run(file, global),
+        Command::Poles { file } => poles::run(file, global),
+        Command::Bode(arguments) => bode::run(arguments, global),
         Command::Examples { name, write, force } => {
             examples::run(name.as_deref(), write.as_deref(), *force, global)
         }

@@ -1,6 +1,7 @@
 //! One serde type per command's JSON, with its schema. The committed schemas
 //! in `docs/schemas` are made from these types; keys are only ever added.
 
+mod bode;
 mod causality;
 mod check;
 mod completions;
@@ -12,8 +13,10 @@ mod explain;
 mod failure;
 mod fmt;
 mod naming;
+mod poles;
 mod transfer;
 
+pub use bode::{Bode, BodeEntry};
 pub use causality::{Bond, Causality, Storage, StorageCausality};
 pub use check::{Check, Summary};
 pub use completions::Completions;
@@ -25,6 +28,7 @@ pub use explain::{Code, Codes, Explanation};
 pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
 pub use naming::Naming;
+pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use transfer::{Transfer, TransferEntry};
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
@@ -32,6 +36,7 @@ use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 /// The schema of every document a command prints, by the name of its file in `docs/schemas`.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
+        ("bode", schema::<Bode>()),
         ("causality", schema::<Causality>()),
         ("check", schema::<Check>()),
         ("completions", schema::<Completions>()),
@@ -44,6 +49,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("explain-list", schema::<Codes>()),
         ("failure", schema::<Failure>()),
         ("fmt", schema::<Format>()),
+        ("poles", schema::<Poles>()),
         ("tf", schema::<Transfer>()),
     ]
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The transfer matrix of a linear model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Transfer {
     /// Whether the model has no error.
     pub ok: bool,
@@ -27,7 +27,7 @@ pub struct Transfer {
 }
 
 /// One transfer function, in lowest terms.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TransferEntry {
     /// The output.
     pub output: String,
@@ -37,6 +37,11 @@ pub struct TransferEntry {
     pub num: String,
     /// Denominator: integer coefficients without a common factor, a positive leading one.
     pub den: String,
+    /// The poles left after cancellation at nominal values, as real and imaginary part; `null` where they
+    /// were not computed.
+    pub poles: Option<Vec<[f64; 2]>>,
+    /// The zeros at nominal values; `null` where they were not computed.
+    pub zeros: Option<Vec<[f64; 2]>>,
 }
 
 impl Transfer {
@@ -57,6 +62,8 @@ impl Transfer {
             input: equations.inputs[entry.input].name.clone(),
             num: text[0].clone(),
             den: text[1].clone(),
+            poles: None,
+            zeros: None,
         });
         Transfer {
             ok: true,

@@ -1,0 +1,78 @@
+//! `paynter bode`: the frequency response.
+
+use super::equations::no_answer;
+use crate::answer::{Answer, Exit, output};
+use crate::args::{BodeArgs, Global};
+use crate::input;
+use crate::number::significant;
+use crate::table::columns;
+use paynter::BodeOptions;
+use paynter::json::{Bode, BodeEntry};
+
+/// Tables for people have at most this many rows.
+const ROWS: usize = 40;
+
+/// Shows the frequency response of a model.
+pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
+    let mut model = match input::load(&arguments.file, global) {
+        Ok(model) => model,
+        Err(answer) => return answer,
+    };
+    let options = BodeOptions {
+        omega: arguments.omega,
+        outputs: arguments.output.clone(),
+        inputs: arguments.input.clone(),
+    };
+    match model.bode(&options, global.ticket()) {
+        Ok(bode) => Answer {
+            output: output(global, &bode, |bode| text(bode, arguments.omega.is_some())),
+            exit: Exit::of(&model.diagnostics),
+            diagnostics: model.diagnostics,
+            sources: model.sources,
+        },
+        Err(reason) => no_answer(global, model, reason),
+    }
+}
+
+fn text(bode: &Bode, chosen: bool) -> String {
+    let mut text = format!("{}: frequency response\n", bode.model);
+    for entry in &bode.entries {
+        let (decibel, phase) = (entry.decibel(), entry.phase());
+        text.push_str(&format!("\n{} / {}\n", entry.output, entry.input));
+        if let Some(peak) = peak(bode, entry) {
+            text.push_str(&peak);
+        }
+        let number = |list: &[Option<f64>], k: usize| list[k].map_or("–".to_owned(), significant);
+        // A grid that the user chose is shown whole.
+        let shown = if chosen { (0..bode.omega.len()).collect() } else { thinned(bode.omega.len()) };
+        let rows: Vec<[String; 3]> = shown
+            .into_iter()
+            .map(|k| [significant(bode.omega[k]), number(&decibel, k), number(&phase, k)])
+            .collect();
+        text.push_str(&columns(["ω (rad/s)", "MAGNITUDE (dB)", "PHASE (°)"], &rows));
+    }
+    if !chosen && bode.omega.len() > ROWS {
+        text.push_str(&format!("\n  {} frequencies in all; `--json` lists them\n", bode.omega.len()));
+    }
+    text
+}
+
+/// Where the magnitude is largest, unless that is at an end.
+fn peak(bode: &Bode, entry: &BodeEntry) -> Option<String> {
+    let decibel = entry.decibel();
+    let height = |k: &usize| decibel[*k].unwrap_or(f64::NEG_INFINITY);
+    let top = (0..bode.omega.len()).max_by(|a, b| height(a).total_cmp(&height(b)))?;
+    let inside = top > 0 && top + 1 < bode.omega.len() && decibel[top].is_some();
+    inside.then(|| {
+        let (height, omega) = (significant(height(&top)), significant(bode.omega[top]));
+        format!("  largest: {height} dB at {omega} rad/s\n")
+    })
+}
+
+/// Places of rows spread evenly over a long table, the ends among them.
+fn thinned(count: usize) -> Vec<usize> {
+    if count <= ROWS {
+        return (0..count).collect();
+    }
+    (0..ROWS).map(|row| row * (count - 1) / (ROWS - 1)).collect()
+}

@@ -1,0 +1,112 @@
+//! `paynter poles`: eigenvalues, zeros and quick estimates.
+
+use super::equations::no_answer;
+use crate::answer::{Answer, Exit, output};
+use crate::args::Global;
+use crate::input;
+use crate::number::{complex_list, significant};
+use crate::table::columns;
+use paynter::json::{Estimate, EstimateKind, Mode, Naming, Poles, Zeros};
+use std::path::Path;
+
+/// Shows the poles of a model.
+pub fn run(file: &Path, global: &Global) -> Answer {
+    let mut model = match input::load(file, global) {
+        Ok(model) => model,
+        Err(answer) => return answer,
+    };
+    let naming = if global.json { Naming::Flat } else { Naming::Shown };
+    match model.poles(naming, global.ticket()) {
+        Ok(poles) => Answer {
+            output: output(global, &poles, text),
+            exit: Exit::of(&model.diagnostics),
+            diagnostics: model.diagnostics,
+            sources: model.sources,
+        },
+        Err(reason) => no_answer(global, model, reason),
+    }
+}
+
+fn text(poles: &Poles) -> String {
+    let mut text = format!("{}: poles\n\n", poles.model);
+    if poles.modes.is_empty() {
+        text.push_str("  none: the model has no states\n");
+    } else {
+        // Of a conjugate pair the upper one stands for both.
+        let shown = |mode: &&Mode| mode.pole[1] >= 0.0;
+        let rows: Vec<[String; 5]> = poles.modes.iter().filter(shown).map(mode).collect();
+        let headings = ["POLE", "TIMES", "DAMPING", "NATURAL FREQUENCY", "TIME CONSTANT"];
+        text.push_str(&columns(headings, &rows));
+        let count = poles.poles.len();
+        let last = poles.poles.iter().map(|pole| pole[0]).fold(f64::NEG_INFINITY, f64::max);
+        let stability = match (poles.stable, last > 0.0) {
+            (true, _) => "stable",
+            (false, true) => "unstable",
+            (false, false) => "neither stable nor unstable: poles lie on the imaginary axis",
+        };
+        let number = if count == 1 { "one pole".to_owned() } else { format!("{count} poles") };
+        text.push_str(&format!("\n  {number}, {stability}; frequencies in rad/s, times in s\n"));
+    }
+    if !poles.zeros.is_empty() {
+        text.push_str("\nZeros\n");
+        let rows: Vec<[String; 5]> = poles.zeros.iter().map(|zeros| entry(zeros, poles)).collect();
+        text.push_str(&columns(["OUTPUT / INPUT", "GAIN", "AT s = 0", "ZEROS", "POLES LEFT"], &rows));
+    }
+    if !poles.estimates.is_empty() {
+        text.push_str("\nEstimates from groups of elements, as if these were loosely coupled\n");
+        let rows: Vec<[String; 6]> = poles.estimates.iter().map(estimate).collect();
+        text.push_str(&columns(["GROUP", "KIND", "ROOTS OF", "ESTIMATE", "TRUE", "ERROR"], &rows));
+    }
+    text
+}
+
+fn mode(mode: &Mode) -> [String; 5] {
+    let [re, im] = mode.pole;
+    let pair = [[re, im], [re, -im]];
+    let pole = complex_list(if im > 0.0 { &pair } else { &pair[..1] }).concat();
+    let optional = |value: Option<f64>| value.map_or("–".to_owned(), significant);
+    [
+        pole,
+        mode.multiplicity.to_string(),
+        optional(mode.damping),
+        significant(mode.natural_frequency),
+        optional(mode.time_constant),
+    ]
+}
+
+fn entry(zeros: &Zeros, poles: &Poles) -> [String; 5] {
+    let listed = |list: &[[f64; 2]]| match complex_list(list) {
+        words if words.is_empty() => "none".to_owned(),
+        words => words.join(", "),
+    };
+    let left = if zeros.poles.len() == poles.poles.len() { "all".to_owned() } else { listed(&zeros.poles) };
+    [
+        format!("{} / {}", zeros.output, zeros.input),
+        significant(zeros.gain),
+        zeros.dc_gain.map_or("∞".to_owned(), significant),
+        listed(&zeros.zeros),
+        left,
+    ]
+}
+
+fn estimate(estimate: &Estimate) -> [String; 6] {
+    let kind = match estimate.kind {
+        EstimateKind::FirstOrder => "first order",
+        EstimateKind::Resonance => "resonance",
+        EstimateKind::Integrator => "integrator",
+    };
+    let error = estimate.error.map_or("–".to_owned(), |error| format!("{} %", rounded(100.0 * error)));
+    [
+        estimate.elements.join(", "),
+        kind.to_owned(),
+        estimate.polynomial.clone().unwrap_or_else(|| "–".to_owned()),
+        complex_list(&estimate.values).join(", "),
+        complex_list(&estimate.poles).join(", "),
+        error,
+    ]
+}
+
+/// An error needs few digits.
+fn rounded(value: f64) -> String {
+    if value >= 100.0 { format!("{value:.0}") } else { significant((value * 100.0).round() / 100.0) }
+}

@@ -1,0 +1,221 @@
+//! S(jω) of every parameter at 200 frequencies, next to SciPy's SuperLU with
+//! the adjoint method (`sensitivity_scipy.py` beside this file) on the same
+//! matrices in one run: `cargo bench -p paynter-numerics --bench sensitivity`.
+//! `cargo xtask python` makes the Python environment; without it only our
+//! own times are printed.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+
+use paynter_algebra::{Pool, Symbol};
+use paynter_base::{FileId, Ticket};
+use paynter_equations::derive;
+use paynter_graph::{FlattenOptions, assign_causality, flatten};
+use paynter_numerics::grid::logarithmic;
+use paynter_numerics::linalg::{Matrices, Sparse};
+use paynter_numerics::sensitivity::frequency;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Instant;
+
+/// Masses in a row, each with a spring and a damper to the next, all parameters their own.
+fn chain(n: usize) -> String {
+    let mut text = String::from("model chain {\n input F = 1\n Se push = F\n Sf wall = 0\n");
+    for i in 1..=n {
+        let (m, k, b) = (1.0 + 0.01 * (i % 7) as f64, 100.0 + (i % 11) as f64, 0.5 + 0.01 * (i % 5) as f64);
+        write!(text, " param m{i} = {m}; param k{i} = {k}; param b{i} = {b}\n 1 v{i}; I mass{i} = m{i}\n").unwrap();
+        write!(text, " 0 f{i}; 1 s{i}; C spring{i} = 1/k{i}; R damper{i} = b{i}\n").unwrap();
+        write!(text, " v{i} -> mass{i}; v{i} -> f{i}; f{i} -> s{i}; s{i} -> spring{i}, damper{i}\n").unwrap();
+        if i < n {
+            writeln!(text, " f{i} -> v{}", i + 1).unwrap();
+        }
+    }
+    write!(text, " push -> v1; f{n} -> wall\n output x = spring{n}.q\n}}\n").unwrap();
+    text
+}
+
+/// Masses on a square grid, a spring and a damper to each neighbour.
+fn mesh(n: usize) -> String {
+    let mut text = String::from("model mesh {\n input F = 1\n Se push = F\n");
+    for i in 0..n {
+        for j in 0..n {
+            let m = 1.0 + 0.01 * ((i * 3 + j) % 7) as f64;
+            write!(text, " param m{i}_{j} = {m}; 1 v{i}_{j}; I mass{i}_{j} = m{i}_{j}; v{i}_{j} -> mass{i}_{j}\n").unwrap();
+            write!(text, " param g{i}_{j} = 0.1; R ground{i}_{j} = g{i}_{j}; v{i}_{j} -> ground{i}_{j}\n").unwrap();
+        }
+    }
+    let mut link = |a: (usize, usize), b: (usize, usize), d: char| {
+        let (i, j) = a;
+        write!(text, " param k{d}{i}_{j} = {}; param b{d}{i}_{j} = 0.5\n", 100 + (i + 2 * j) % 11).unwrap();
+        write!(text, " 0 f{d}{i}_{j}; 1 s{d}{i}_{j}; C spring{d}{i}_{j} = 1/k{d}{i}_{j}; R damper{d}{i}_{j} = b{d}{i}_{j}\n").unwrap();
+        write!(text, " v{i}_{j} -> f{d}{i}_{j} -> v{}_{}; f{d}{i}_{j} -> s{d}{i}_{j} -> spring{d}{i}_{j}; s{d}{i}_{j} -> damper{d}{i}_{j}\n", b.0, b.1).unwrap();
+    };
+    for i in 0..n {
+        for j in 0..n {
+            if i + 1 < n {
+                link((i, j), (i + 1, j), 'x');
+            }
+            if j + 1 < n {
+                link((i, j), (i, j + 1), 'y');
+            }
+        }
+    }
+    let last = n - 1;
+    write!(text, " push -> v0_0\n output v = mass{last}_{last}.f\n}}\n").unwrap();
+    text
+}
+
+/// Motors with gears and hydraulic loads on one supply line.
+fn mixed(n: usize) -> String {
+    let mut text = String::from("model mixed {\n input U = 1\n Se supply = U\n");
+    for i in 1..=n {
+        let p = |name: &str, value: f64| format!(" param {name}{i} = {}\n", value * (1.0 + 0.01 * (i % 9) as f64));
+        for (name, value) in [
+            ("Rl", 0.01), ("Cl", 1e-3), ("La", 5e-3), ("Ra", 2.0), ("kT", 0.1), ("Jm", 1e-4), ("Rm", 1e-3),
+            ("n", 5.0), ("Kc", 1e3), ("Jp", 1e-2), ("Vg", 1e-5), ("Ch", 1e-11), ("Rh", 1e9),
+        ] {
+            text.push_str(&p(name, value));
+        }
+        write!(text, " 1 line{i}; R wire{i} = Rl{i}; 0 node{i}; C cap{i} = Cl{i}\n").unwrap();
+        write!(text, " 1 arm{i}; I coil{i} = La{i}; R winding{i} = Ra{i}; GY motor{i} = kT{i}\n").unwrap();
+        write!(text, " 1 shaft{i}; I rotor{i} = Jm{i}; R bearing{i} = Rm{i}; TF gear{i} = 1/n{i}\n").unwrap();
+        write!(text, " 0 torsion{i}; C coupling{i} = 1/Kc{i}; 1 pump{i}; I wheel{i} = Jp{i}; TF disp{i} = Vg{i}\n").unwrap();
+        write!(text, " 0 oil{i}; C volume{i} = Ch{i}; R orifice{i} = Rh{i}\n").unwrap();
+        let before = if i == 1 { "supply".to_owned() } else { format!("node{}", i - 1) };
+        write!(text, " {before} -> line{i}; line{i} -> wire{i}; line{i} -> node{i}; node{i} -> cap{i}\n").unwrap();
+        write!(text, " node{i} -> arm{i}; arm{i} -> coil{i}, winding{i}; arm{i} -> motor{i} -> shaft{i}\n").unwrap();
+        write!(text, " shaft{i} -> rotor{i}, bearing{i}; shaft{i} -> gear{i} -> torsion{i}; torsion{i} -> coupling{i}\n").unwrap();
+        write!(text, " torsion{i} -> pump{i}; pump{i} -> wheel{i}; pump{i} -> disp{i} -> oil{i}; oil{i} -> volume{i}, orifice{i}\n").unwrap();
+    }
+    write!(text, " output p = volume{n}.e\n}}\n").unwrap();
+    text
+}
+
+struct Problem {
+    matrices: Matrices,
+    derivatives: Vec<Matrices>,
+}
+
+/// The matrices of a model and their derivatives by every parameter.
+fn problem(text: &str) -> Problem {
+    let (file, _) = paynter_language::parse_syntax(text, FileId(0));
+    let mut pool = Pool::new();
+    let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
+    let mut graph = graph.unwrap_or_else(|| panic_with(&found));
+    let (causality, found) = assign_causality(&mut pool, &graph);
+    let causality = causality.unwrap_or_else(|| panic_with(&found));
+    let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).unwrap();
+    let space = equations.state_space(&mut pool, &graph).unwrap();
+    let values: BTreeMap<Symbol, f64> = graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
+    let value = |symbol: Symbol| values.get(&symbol).copied();
+    let matrices = Matrices::evaluate(&pool, &space, &value).unwrap();
+    let empty = Matrices {
+        a: Sparse::new(matrices.a.rows, matrices.a.columns),
+        b: matrices.b.iter().map(|m| Sparse::new(m.rows, m.columns)).collect(),
+        c: Sparse::new(matrices.c.rows, matrices.c.columns),
+        d: matrices.d.iter().map(|m| Sparse::new(m.rows, m.columns)).collect(),
+    };
+    let places: BTreeMap<Symbol, usize> =
+        graph.parameters.iter().enumerate().map(|(k, p)| (p.symbol, k)).collect();
+    let mut derivatives = vec![empty; graph.parameters.len()];
+    let mut add = |pool: &mut Pool, m: &paynter_equations::Sparse, to: &dyn Fn(&mut Matrices) -> &mut Sparse| {
+        for (i, j, e) in &m.entries {
+            for symbol in pool.symbols(*e) {
+                let Some(&place) = places.get(&symbol) else { continue };
+                let slope = pool.diff(*e, symbol);
+                let slope = pool.eval(slope, &value).unwrap();
+                to(&mut derivatives[place]).entries.push((*i, *j, slope));
+            }
+        }
+    };
+    add(&mut pool, &space.a, &|m| &mut m.a);
+    add(&mut pool, &space.c, &|m| &mut m.c);
+    for k in 0..space.b.len() {
+        add(&mut pool, &space.b[k], &|m| &mut m.b[k]);
+        add(&mut pool, &space.d[k], &|m| &mut m.d[k]);
+    }
+    Problem { matrices, derivatives }
+}
+
+#[allow(clippy::panic)]
+fn panic_with(found: &paynter_base::Diagnostics) -> ! {
+    panic!("{:?}", found.iter().map(|d| d.message.clone()).collect::<Vec<_>>())
+}
+
+/// The matrices as lines of row, column, value, for the other side.
+fn dump(folder: &std::path::Path, problem: &Problem) {
+    std::fs::create_dir_all(folder).unwrap();
+    let write = |name: &str, matrix: &Sparse| {
+        let mut text = format!("{} {} 0\n", matrix.rows, matrix.columns);
+        for (i, j, v) in &matrix.entries {
+            writeln!(text, "{i} {j} {v:e}").unwrap();
+        }
+        std::fs::write(folder.join(name), text).unwrap();
+    };
+    write("A", &problem.matrices.a);
+    write("B", &problem.matrices.b[0]);
+    write("C", &problem.matrices.c);
+    let mut text = String::new();
+    for (p, m) in problem.derivatives.iter().enumerate() {
+        for (letter, entries) in [("A", &m.a.entries), ("B", &m.b[0].entries), ("C", &m.c.entries)] {
+            for (i, j, v) in entries {
+                writeln!(text, "{letter} {p} {i} {j} {v:e}").unwrap();
+            }
+        }
+    }
+    std::fs::write(folder.join("derivatives"), text).unwrap();
+}
+
+fn main() {
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let models: [(&str, String, (f64, f64)); 5] = [
+        ("chain-100", chain(100), (0.1, 100.0)),
+        ("chain-1000", chain(1000), (0.1, 100.0)),
+        ("mesh-12", mesh(12), (0.1, 100.0)),
+        ("mesh-24", mesh(24), (0.1, 100.0)),
+        ("mixed-100", mixed(100), (1.0, 1e5)),
+    ];
+    let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let python = paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR"));
+    println!("{:<12} {:>7} {:>7} {:>12} {:>12} {:>12}", "model", "states", "params", "one thread", "all threads", "SciPy");
+    for (name, text, (low, high)) in models {
+        if !chosen.is_empty() && !chosen.iter().any(|word| name.contains(word.as_str())) {
+            continue;
+        }
+        let problem = problem(&text);
+        let omega = logarithmic(low, high, 200);
+        let run = || {
+            let clock = Instant::now();
+            let found = frequency(&problem.matrices, &problem.derivatives, &omega, &Ticket::new()).unwrap();
+            (clock.elapsed().as_secs_f64(), found)
+        };
+        let best = |run: &dyn Fn() -> f64| (0..5).map(|_| run()).fold(f64::INFINITY, f64::min);
+        let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let one = best(&|| single.install(|| run().0));
+        let all = best(&|| run().0);
+        let folder = target.join("sensitivity").join(name);
+        dump(&folder, &problem);
+        let last = omega.len() / 3;
+        let (_, found) = run();
+        let check = found.slope(0, 0, problem.derivatives.len() / 2, last);
+        let scipy = python.as_ref().ok().map(|python| {
+            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sensitivity_scipy.py");
+            let output = std::process::Command::new(python)
+                .arg(script)
+                .arg(&folder)
+                .args([low.to_string(), high.to_string(), omega.len().to_string()])
+                .output()
+                .unwrap();
+            String::from_utf8_lossy(&output.stdout).trim().to_owned() + String::from_utf8_lossy(&output.stderr).trim()
+        });
+        println!(
+            "{name:<12} {:>7} {:>7} {:>10.4} s {:>10.4} s  {}   (S: {:.9e} {:+.9e}j)",
+            problem.matrices.states(),
+            problem.derivatives.len(),
+            one,
+            all,
+            scipy.unwrap_or_else(|| "–".to_owned()),
+            check.re,
+            check.im
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! The characteristic polynomial of a model in exact numbers and the
+//! numerators of its transfer functions: computed modulo primes, put together
+//! by the Chinese remainder theorem.
+//!
+//! c adj(sI − A) b = det(sI − A + b c) − det(sI − A), so that one routine
+//! finds them all.
+
+use dashu_base::RemEuclid;
+use dashu_int::{IBig, UBig};
+use paynter_algebra::Rational;
+use paynter_base::{Cancelled, Ticket};
+
+use super::Matrices;
+use super::modular::{self, Field};
+
+/// A polynomial with integer coefficients, lowest power first, the last one not zero; zero is empty.
+pub type Integers = Vec<IBig>;
+
+/// Transfer functions over one denominator: H = numerator/(scale·denominator).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Polynomials {
+    /// A multiple of det(sI − A).
+    pub denominator: Integers,
+    /// Output, input, scale and numerator, outputs first.
+    pub numerators: Vec<(usize, usize, IBig, Integers)>,
+}
+
+/// A matrix entry as row, column and integer.
+type Entry = (usize, usize, IBig);
+
+/// The model with denominators cleared: row i of A and B was multiplied by `rows[i]`.
+struct Cleared {
+    n: usize,
+    rows: Vec<UBig>,
+    a: Vec<Entry>,
+    /// By input: the columns of the B_k as power of s, row and integer.
+    b: Vec<Vec<Entry>>,
+    /// By output: the row of C as (column, integer).
+    c: Vec<Vec<(usize, IBig)>>,
+    /// Output, input, scale of the numerator relative to that of c, and the scaled D_k as (power, integer).
+    wanted: Vec<(usize, usize, IBig, Vec<(usize, IBig)>, IBig)>,
+}
+
+/// Finds the characteristic polynomial, and the numerators of these outputs and inputs.
+pub fn characteristic(
+    matrices: &Matrices<Rational>,
+    wanted: &[(usize, usize)],
+    ticket: &Ticket,
+) -> Result<Polynomials, Cancelled> {
+    let cleared = Cleared::new(matrices, wanted);
+    let mut rebuilt: Vec<Vec<IBig>> = Vec::new();
+    let mut modulus = IBig::ONE;
+    let mut stable = 0;
+    // Two primes more than needed leave a doubt of 2^-120.
+    for prime in modular::primes() {
+        ticket.check()?;
+        let field = Field::new(prime);
+        let Some(images) = cleared.images(field) else { continue };
+        let inverse = field.invert(field.enter(residue(&modulus, prime)));
+        let mut changed = false;
+        for (place, image) in images.into_iter().enumerate() {
+            if rebuilt.len() <= place {
+                rebuilt.push(Vec::new());
+            }
+            let known = &mut rebuilt[place];
+            known.resize(known.len().max(image.len()), IBig::ZERO);
+            for (value, image) in known.iter_mut().zip(image) {
+                let old = field.enter(residue(value, prime));
+                let digit = field.leave(field.mul(field.sub(image, old), inverse));
+                if digit != 0 {
+                    changed = true;
+                    let digit = IBig::from(digit);
+                    let digit = if &digit + &digit > IBig::from(prime) { digit - prime } else { digit };
+                    *value += &modulus * digit;
+                }
+            }
+        }
+        modulus *= IBig::from(prime);
+        stable = if changed { 0 } else { stable + 1 };
+        if stable == 2 {
+            break;
+        }
+    }
+    let mut rebuilt = rebuilt.into_iter().map(trimmed);
+    let denominator = rebuilt.next().unwrap_or_default();
+    let numerators = cleared
+        .wanted
+        .iter()
+        .zip(rebuilt)
+        .map(|((output, input, _, _, scale), numerator)| (*output, *input, scale.clone(), numerator))
+        .collect();
+    Ok(Polynomials { denominator, numerators })
+}
+
+/// Drops leading zeros.
+pub(super) fn trimmed(mut polynomial: Integers) -> Integers {
+    while polynomial.last().is_some_and(IBig::is_zero) {
+        polynomial.pop();
+    }
+    polynomial
+}
+
+fn residue(value: &IBig, prime: u64) -> u64 {
+    u64::try_from(value.rem_euclid(&IBig::from(prime))).unwrap_or(0)
+}
+
+fn lcm(a: &UBig, b: &UBig) -> UBig {
+    use dashu_base::Gcd;
+    a / (&a.clone()).gcd(b) * b
+}
+
+/// value · factor, which clears its denominator.
+fn integer(value: &Rational, factor: &UBig) -> IBig {
+    value.numerator() * IBig::from(factor / value.denominator())
+}
+
+impl Cleared {
+    fn new(matrices: &Matrices<Rational>, wanted: &[(usize, usize)]) -> Cleared {
+        let n = matrices.states();
+        let mut rows = vec![UBig::ONE; n];
+        let b_entries = || matrices.b.iter().flat_map(|matrix| &matrix.entries);
+        let with_b = b_entries().filter(|_| !wanted.is_empty());
+        for (i, _, value) in matrices.a.entries.iter().chain(with_b) {
+            rows[*i] = lcm(&rows[*i], value.denominator());
+        }
+        let a = matrices.a.entries.iter().map(|(i, j, v)| (*i, *j, integer(v, &rows[*i]))).collect();
+        let mut b = vec![Vec::new(); matrices.inputs()];
+        for (power, matrix) in matrices.b.iter().enumerate().filter(|_| !wanted.is_empty()) {
+            for (i, j, value) in matrix.entries.iter().filter(|(_, _, value)| !value.is_zero()) {
+                b[*j].push((power, *i, integer(value, &rows[*i])));
+            }
+        }
+        let mut scales = vec![UBig::ONE; matrices.outputs()];
+        for (i, _, value) in &matrices.c.entries {
+            scales[*i] = lcm(&scales[*i], value.denominator());
+        }
+        let mut c = vec![Vec::new(); matrices.outputs()];
+        for (i, j, value) in matrices.c.entries.iter().filter(|(_, _, value)| !value.is_zero()) {
+            c[*i].push((*j, integer(value, &scales[*i])));
+        }
+        let wanted = wanted
+            .iter()
+            .map(|&(output, input)| {
+                let direct: Vec<(usize, &Rational)> = matrices
+                    .d
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(power, matrix)| {
+                        let mine = matrix.entries.iter().filter(|(i, j, _)| (*i, *j) == (output, input));
+                        mine.map(move |(_, _, value)| (power, value))
+                    })
+                    .collect();
+                let scale = direct
+                    .iter()
+                    .fold(scales[output].clone(), |scale, (_, value)| lcm(&scale, value.denominator()));
+                let d = direct.iter().map(|(power, value)| (*power, integer(value, &scale))).collect();
+                let relative = IBig::from(&scale / &scales[output]);
+                (output, input, relative, d, IBig::from(scale))
+            })
+            .collect();
+        Cleared { n, rows, a, b, c, wanted }
+    }
+
+    /// The polynomials modulo a prime, in Montgomery form; nothing where the prime divides a denominator.
+    fn images(&self, field: Field) -> Option<Vec<Vec<u64>>> {
+        let enter = |value: &IBig| field.enter(residue(value, field.prime));
+        let mut product = field.enter(1);
+        let mut inverses = Vec::with_capacity(self.n);
+        for row in &self.rows {
+            let factor = enter(&IBig::from(row.clone()));
+            if factor == 0 {
+                return None;
+            }
+            product = field.mul(product, factor);
+            inverses.push(field.invert(factor));
+        }
+        let mut a = vec![vec![0; self.n]; self.n];
+        for (i, j, value) in &self.a {
+            a[*i][*j] = field.mul(enter(value), inverses[*i]);
+        }
+        let polynomial = |matrix| -> Vec<u64> {
+            modular::characteristic(field, matrix).into_iter().map(|c| field.mul(c, product)).collect()
+        };
+        let denominator = polynomial(a.clone());
+        let mut images = vec![denominator.clone()];
+        for (output, input, relative, direct, _) in &self.wanted {
+            let relative = enter(relative);
+            let mut sum: Vec<u64> = Vec::new();
+            let mut add = |shift: usize, terms: &[u64], factor: u64| {
+                sum.resize(sum.len().max(terms.len() + shift), 0);
+                for (power, &term) in terms.iter().enumerate() {
+                    sum[power + shift] = field.add(sum[power + shift], field.mul(term, factor));
+                }
+            };
+            let column = &self.b[*input];
+            let top = column.iter().map(|(power, ..)| *power).max();
+            for power in 0..top.map_or(0, |top| top + 1) {
+                let mut closed = a.clone();
+                let mut any = false;
+                for (_, i, gain) in column.iter().filter(|(k, ..)| *k == power) {
+                    let gain = field.mul(enter(gain), inverses[*i]);
+                    for (j, weight) in &self.c[*output] {
+                        any = true;
+                        closed[*i][*j] = field.sub(closed[*i][*j], field.mul(gain, enter(weight)));
+                    }
+                }
+                if any {
+                    add(power, &polynomial(closed), relative);
+                    add(power, &denominator, field.sub(0, relative));
+                }
+            }
+            for (power, value) in direct {
+                add(*power, &denominator, enter(value));
+            }
+            images.push(sum);
+        }
+        Some(images)
+    }
+}

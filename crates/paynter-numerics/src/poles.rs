@@ -1,0 +1,190 @@
+//! Poles and zeros of a linear model: exact where the model is of moderate
+//! order, by eigenvalues of the numeric matrices beyond.
+
+use dashu_int::IBig;
+use num_complex::Complex64;
+use paynter_algebra::Rational;
+use paynter_algebra::poly::{Budget, PolyError, Work};
+use paynter_base::{Cancelled, Ticket};
+
+use crate::linalg::{
+    Integers, Matrices, Root, characteristic, eigenvalues, integers, poly, roots, transmission_zeros,
+};
+
+/// The largest order whose characteristic polynomial is computed exactly.
+pub const EXACT_STATES: usize = 60;
+
+/// The largest order whose eigenvalues are computed.
+pub const MAX_STATES: usize = 3000;
+
+/// The largest order whose zeros are computed.
+pub const ZERO_STATES: usize = 400;
+
+/// Why there are no poles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoPoles {
+    /// The work was cancelled.
+    Cancelled,
+    /// The model has more than [`MAX_STATES`] states.
+    TooLarge,
+    /// The eigenvalue iteration did not converge.
+    NoConvergence,
+}
+
+impl From<Cancelled> for NoPoles {
+    fn from(_: Cancelled) -> NoPoles {
+        NoPoles::Cancelled
+    }
+}
+
+/// Poles of a model, and its transfer functions in factors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spectrum {
+    /// All finite eigenvalues, controllable or not.
+    pub poles: Vec<Root>,
+    /// One for each output and input that was asked for, unless the model is too large for zeros.
+    pub entries: Vec<Factored>,
+    /// Whether multiplicities and cancellations were decided exactly.
+    pub exact: bool,
+}
+
+/// One transfer function: gain · Π(s − z)/Π(s − p), common factors cancelled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Factored {
+    /// Place among the outputs.
+    pub output: usize,
+    /// Place among the inputs.
+    pub input: usize,
+    /// The factor before the quotient of products; zero for no connection.
+    pub gain: f64,
+    /// The value at s = 0, unless a pole lies there.
+    pub dc: Option<f64>,
+    /// The zeros, repeated ones repeated.
+    pub zeros: Vec<Complex64>,
+    /// The poles that are left, repeated ones repeated.
+    pub poles: Vec<Complex64>,
+}
+
+/// Writes roots out as often as they occur, conjugates side by side.
+pub fn expanded(roots: &[Root]) -> Vec<Complex64> {
+    let mut list = Vec::new();
+    let mut at = 0;
+    while let Some(root) = roots.get(at) {
+        let pair = roots.get(at + 1).filter(|next| root.value.im > 0.0 && next.value == root.value.conj());
+        for _ in 0..root.multiplicity {
+            list.push(root.value);
+            list.extend(pair.map(|next| next.value));
+        }
+        at += if pair.is_some() { 2 } else { 1 };
+    }
+    list
+}
+
+/// Finds poles, and zeros of the outputs and inputs asked for. The exact
+/// matrices may be missing; the work is then done in floating point.
+pub fn spectrum(
+    matrices: &Matrices,
+    exact: Option<&Matrices<Rational>>,
+    wanted: &[(usize, usize)],
+    ticket: &Ticket,
+) -> Result<Spectrum, NoPoles> {
+    if let Some(exact) = exact.filter(|exact| exact.states() <= EXACT_STATES)
+        && let Some(spectrum) = exactly(exact, wanted, ticket)?
+    {
+        return Ok(spectrum);
+    }
+    if matrices.states() > MAX_STATES {
+        return Err(NoPoles::TooLarge);
+    }
+    ticket.check()?;
+    let values = eigenvalues(&matrices.a).ok_or(NoPoles::NoConvergence)?;
+    let mut entries = Vec::new();
+    for &(output, input) in wanted.iter().filter(|_| matrices.states() <= ZERO_STATES) {
+        ticket.check()?;
+        if let Some((zeros, gain)) = transmission_zeros(matrices, output, input) {
+            entries.push(cancelled(output, input, gain, zeros, values.clone()));
+        }
+    }
+    let poles = values.into_iter().map(|value| Root { value, multiplicity: 1 }).collect();
+    Ok(Spectrum { poles, entries, exact: false })
+}
+
+/// Nothing where the roots take more digits than are allowed.
+fn exactly(
+    matrices: &Matrices<Rational>,
+    wanted: &[(usize, usize)],
+    ticket: &Ticket,
+) -> Result<Option<Spectrum>, NoPoles> {
+    let polynomials = characteristic(matrices, wanted, ticket)?;
+    let Some(poles) = roots(&polynomials.denominator, ticket)? else { return Ok(None) };
+    let mut entries = Vec::new();
+    for (output, input, scale, numerator) in polynomials.numerators {
+        let entry = Factored { output, input, gain: 0.0, dc: Some(0.0), zeros: Vec::new(), poles: Vec::new() };
+        if numerator.is_empty() {
+            entries.push(entry);
+            continue;
+        }
+        let Some((num, den)) = lowest(&numerator, &polynomials.denominator, ticket)? else { return Ok(None) };
+        let left = if den.len() == polynomials.denominator.len() {
+            Some(poles.clone())
+        } else {
+            roots(&den, ticket)?
+        };
+        let (Some(zeros), Some(left)) = (roots(&num, ticket)?, left) else { return Ok(None) };
+        let quotient = |top: &IBig, bottom: &IBig| {
+            (Rational::from(top.clone()) / Rational::from(bottom * &scale)).to_f64().value()
+        };
+        let (gain, dc) = match (num.as_slice(), den.as_slice()) {
+            ([n0, .., n1] | [n0 @ n1], [d0, .., d1] | [d0 @ d1]) => {
+                (quotient(n1, d1), (!d0.is_zero()).then(|| quotient(n0, d0)))
+            }
+            _ => (0.0, None),
+        };
+        entries.push(Factored { gain, dc, zeros: expanded(&zeros), poles: expanded(&left), ..entry });
+    }
+    Ok(Some(Spectrum { poles, entries, exact: true }))
+}
+
+/// Numerator and denominator without their common divisor; the content of neither changes.
+fn lowest(
+    numerator: &Integers,
+    denominator: &Integers,
+    ticket: &Ticket,
+) -> Result<Option<(Integers, Integers)>, Cancelled> {
+    let work = Work::new(Budget { terms: usize::MAX, steps: u64::MAX }, ticket);
+    let divide = || -> Result<Option<(Integers, Integers)>, PolyError> {
+        let (num, den) = (poly(numerator)?, poly(denominator)?);
+        let common = num.gcd(&den, &work)?.primitive_part();
+        let (num, den) = (num.div_exact(&common, &work)?, den.div_exact(&common, &work)?);
+        Ok(num.zip(den).map(|(num, den)| (integers(&num), integers(&den))))
+    };
+    match divide() {
+        Ok(found) => Ok(found),
+        Err(PolyError::Cancelled) => Err(Cancelled),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Cancels zeros against poles that floating point cannot tell from them.
+fn cancelled(
+    output: usize,
+    input: usize,
+    gain: f64,
+    mut zeros: Vec<Complex64>,
+    mut poles: Vec<Complex64>,
+) -> Factored {
+    let scale = poles.iter().map(|p| p.norm()).fold(0.0, f64::max);
+    zeros.retain(|zero| {
+        let near = |pole: &Complex64| (pole - zero).norm() <= 1e-9 * zero.norm() + 1e-13 * scale;
+        match poles.iter().position(near) {
+            Some(place) => {
+                poles.remove(place);
+                false
+            }
+            None => true,
+        }
+    });
+    let at_origin = |list: &[Complex64]| list.iter().fold(Complex64::new(1.0, 0.0), |product, x| product * -x);
+    let dc = gain * (at_origin(&zeros) / at_origin(&poles)).re;
+    Factored { output, input, gain, dc: dc.is_finite().then_some(dc), zeros, poles }
+}

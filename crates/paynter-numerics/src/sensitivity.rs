@@ -1,0 +1,179 @@
+//! Sensitivities of the frequency response: ∂H/∂p at every frequency for all
+//! outputs, inputs and parameters.
+//!
+//! With z = (sI − A)⁻¹ B and λ = (sI − A)⁻ᵀ Cᵀ,
+//! ∂H/∂p = λᵀ (∂A/∂p) z + (∂C/∂p) z + λᵀ ∂B/∂p + ∂D/∂p:
+//! one factorisation per frequency, one solution per input and per output,
+//! and one product for each place where a parameter stands.
+
+use num_complex::Complex64;
+use paynter_base::{Cancelled, Ticket};
+
+use crate::linalg::{LANES, Lanes, Matrices};
+use crate::sweep::{Block, Pencil, Wanted, entries_by_column};
+
+/// H(jω) and its derivatives.
+#[derive(Debug, Clone)]
+pub struct FrequencySensitivity {
+    /// Number of outputs.
+    pub outputs: usize,
+    /// Number of inputs.
+    pub inputs: usize,
+    /// Number of parameters.
+    pub parameters: usize,
+    /// Number of frequencies.
+    pub frequencies: usize,
+    /// By group of frequencies: H, outputs then inputs; then ∂H/∂p, outputs, inputs, parameters.
+    blocks: Vec<Solved>,
+}
+
+#[derive(Debug, Clone)]
+struct Solved {
+    transfer: Vec<Lanes>,
+    slopes: Vec<Lanes>,
+    singular: [bool; LANES],
+}
+
+impl FrequencySensitivity {
+    /// H at a frequency, by its place; not a number where a pole lies.
+    pub fn transfer(&self, output: usize, input: usize, frequency: usize) -> Complex64 {
+        let block = &self.blocks[frequency / LANES];
+        block.lane(&block.transfer, output * self.inputs + input, frequency % LANES)
+    }
+
+    /// ∂H/∂p at a frequency, by its place; not a number where a pole lies.
+    pub fn slope(&self, output: usize, input: usize, parameter: usize, frequency: usize) -> Complex64 {
+        let block = &self.blocks[frequency / LANES];
+        let place = (output * self.inputs + input) * self.parameters + parameter;
+        block.lane(&block.slopes, place, frequency % LANES)
+    }
+}
+
+impl Solved {
+    fn lane(&self, list: &[Lanes], place: usize, k: usize) -> Complex64 {
+        if self.singular[k] { Complex64::new(f64::NAN, f64::NAN) } else { list[place].lane(k) }
+    }
+}
+
+/// The places where parameters stand, all in one list each.
+#[derive(Default)]
+struct Places {
+    /// By parameter: the ends of its entries in the lists below.
+    ends: Vec<[u32; 4]>,
+    a: Vec<(u32, u32, f64)>,
+    /// Order of derivative, row, input, value.
+    b: Vec<(u32, u32, u32, f64)>,
+    /// Output, column, value.
+    c: Vec<(u32, u32, f64)>,
+    /// Order of derivative, output, input, value.
+    d: Vec<(u32, u32, u32, f64)>,
+}
+
+impl Places {
+    fn new(derivatives: &[Matrices]) -> Places {
+        let mut places = Places::default();
+        for matrices in derivatives {
+            places.a.extend(entries_by_column(&matrices.a));
+            places.c.extend(matrices.c.entries.iter().map(|(i, j, v)| (*i as u32, *j as u32, *v)));
+            for (list, source) in [(&mut places.b, &matrices.b), (&mut places.d, &matrices.d)] {
+                for (order, matrix) in source.iter().enumerate() {
+                    let entries = matrix.entries.iter();
+                    list.extend(entries.map(|(i, j, v)| (order as u32, *i as u32, *j as u32, *v)));
+                }
+            }
+            let end = |length: usize| length as u32;
+            places.ends.push([
+                end(places.a.len()),
+                end(places.b.len()),
+                end(places.c.len()),
+                end(places.d.len()),
+            ]);
+        }
+        places
+    }
+
+    fn ranges(&self, parameter: usize) -> [std::ops::Range<usize>; 4] {
+        let start = if parameter == 0 { [0; 4] } else { self.ends[parameter - 1] };
+        let end = self.ends[parameter];
+        std::array::from_fn(|k| start[k] as usize..end[k] as usize)
+    }
+
+    /// ∂H/∂p at the frequencies of a block.
+    #[inline(always)]
+    fn slope(&self, block: &Block, output: usize, input: usize, parameter: usize) -> Lanes {
+        let [a, b, c, d] = self.ranges(parameter);
+        let (z, adjoint) = (&block.forward[input], &block.adjoint[output]);
+        let mut sum = Lanes::ZERO;
+        let mut column = u32::MAX;
+        let mut weighted = Lanes::ZERO;
+        for (i, j, value) in &self.a[a] {
+            if *j != column {
+                if column != u32::MAX {
+                    sum.add_product(&weighted, &z[column as usize]);
+                }
+                (column, weighted) = (*j, Lanes::ZERO);
+            }
+            weighted.add_multiple(*value, &adjoint[*i as usize]);
+        }
+        if column != u32::MAX {
+            sum.add_product(&weighted, &z[column as usize]);
+        }
+        for (order, i, j, value) in &self.b[b] {
+            if *j as usize == input {
+                let power = power(*order, *value, &block.omega);
+                sum.add_product(&power, &adjoint[*i as usize]);
+            }
+        }
+        for (i, j, value) in &self.c[c] {
+            if *i as usize == output {
+                sum.add_multiple(*value, &z[*j as usize]);
+            }
+        }
+        for (order, i, j, value) in &self.d[d] {
+            if (*i as usize, *j as usize) == (output, input) {
+                sum.add_multiple(1.0, &power(*order, *value, &block.omega));
+            }
+        }
+        sum
+    }
+}
+
+/// value·(jω)^order.
+fn power(order: u32, value: f64, omega: &[f64; LANES]) -> Lanes {
+    let mut lanes = Lanes::ZERO;
+    for k in 0..LANES {
+        let z = Complex64::new(0.0, omega[k]).powu(order) * value;
+        lanes.re[k] = z.re;
+        lanes.im[k] = z.im;
+    }
+    lanes
+}
+
+/// Finds ∂H/∂p at every frequency: `derivatives` holds ∂A/∂p, ∂B/∂p, ∂C/∂p, ∂D/∂p of each parameter.
+pub fn frequency(
+    matrices: &Matrices,
+    derivatives: &[Matrices],
+    omega: &[f64],
+    ticket: &Ticket,
+) -> Result<FrequencySensitivity, Cancelled> {
+    let pencil = Pencil::new(matrices);
+    let places = Places::new(derivatives);
+    let (outputs, inputs, parameters) = (pencil.outputs(), pencil.inputs(), derivatives.len());
+    let blocks = pencil.sweep(omega, Wanted { forward: true, adjoint: true }, ticket, |block| {
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                let mut transfer = Vec::with_capacity(outputs * inputs);
+                let mut slopes = Vec::with_capacity(outputs * inputs * parameters);
+                for output in 0..outputs {
+                    for input in 0..inputs {
+                        transfer.push(pencil.transfer(block, output, input));
+                        slopes.extend((0..parameters).map(|p| places.slope(block, output, input, p)));
+                    }
+                }
+                Solved { transfer, slopes, singular: block.singular }
+            },
+        )
+    })?;
+    Ok(FrequencySensitivity { outputs, inputs, parameters, frequencies: omega.len(), blocks })
+}

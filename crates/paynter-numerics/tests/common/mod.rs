@@ -1,0 +1,79 @@
+//! Random linear models brought to their matrices at a point of their parameters.
+
+use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
+use paynter_base::{FileId, Ticket};
+use paynter_equations::{Equations, StateSpace, derive};
+use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flatten};
+use paynter_testkit::linear::{Pencil, small_point};
+use paynter_testkit::number::Rational;
+use paynter_testkit::rng::Rng;
+use paynter_testkit::structure::Structure;
+use paynter_testkit::{Options, generate};
+use std::collections::BTreeMap;
+
+/// A linear model with its matrices in symbols.
+pub struct Derived {
+    pub pool: Pool,
+    pub graph: BondGraph,
+    pub equations: Equations,
+    pub space: StateSpace,
+}
+
+/// Brings a text to its matrices; nothing where it is refused or nonlinear.
+pub fn derived(text: &str) -> Option<Derived> {
+    let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
+    let mut pool = Pool::new();
+    let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
+    diagnostics.extend(found);
+    let mut graph = graph.filter(|_| !diagnostics.has_errors())?;
+    let (causality, found) = assign_causality(&mut pool, &graph);
+    let causality = causality.filter(|_| !found.has_errors())?;
+    let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
+    let space = equations.state_space(&mut pool, &graph)?;
+    Some(Derived { pool, graph, equations, space })
+}
+
+/// The values of the independent parameters at a point, by symbol.
+pub fn values(derived: &mut Derived, structure: &Structure, point: &[Rational]) -> BTreeMap<Symbol, Exact> {
+    structure
+        .independent()
+        .iter()
+        .zip(point)
+        .map(|(param, value)| {
+            let name = paynter_graph::flat_name(&structure.params[*param].name);
+            (derived.pool.symbol(&name), value.0.clone())
+        })
+        .collect()
+}
+
+/// A random model at a random point, with the acausal oracle there.
+pub struct Case {
+    pub seed: u64,
+    pub text: String,
+    pub derived: Derived,
+    pub values: BTreeMap<Symbol, Exact>,
+    pub pencil: Pencil<Rational>,
+}
+
+/// Random linear models that the oracle can judge.
+pub fn cases(count: u64) -> impl Iterator<Item = Case> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
+    let seeds = from..from + number("PAYNTER_RANDOM").unwrap_or(count);
+    seeds.filter_map(|seed| {
+        let sample = generate(seed, &Options::linear());
+        let mut derived = derived(&sample.text)?;
+        let point: Vec<Rational> = small_point(&sample.structure, &mut Rng::new(seed));
+        let pencil = Pencil::assemble(&sample.structure, &point)?;
+        pencil.order()?;
+        let values = values(&mut derived, &sample.structure, &point);
+        Some(Case { seed, text: sample.text, derived, values, pencil })
+    })
+}
+
+/// An expression's derivative in floating point at the case's point.
+pub fn slope(case: &mut Case, e: Expr, by: Symbol) -> f64 {
+    let slope = case.derived.pool.diff(e, by);
+    let values = &case.values;
+    case.derived.pool.eval(slope, &|symbol| values.get(&symbol).map(|v| v.to_f64().value())).unwrap()
+}

@@ -1,0 +1,230 @@
+//! Random linear bond graphs: polynomials, poles, frequency responses and
+//! their sensitivities against the acausal equations of the test kit.
+//!
+//! `PAYNTER_RANDOM=N` runs each property on N seeds, `PAYNTER_RANDOM_FROM=K` starts at seed K.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::{Case, cases, slope};
+use paynter_algebra::{Rational as Exact, Symbol};
+use paynter_base::Ticket;
+use paynter_numerics::linalg::{
+    Complex64, Integers, Matrices, Polynomials, Sparse, characteristic, eigenvalues, roots,
+};
+use paynter_numerics::sensitivity::frequency;
+use paynter_numerics::sweep::{Pencil, response};
+use paynter_testkit::number::{Number, Rational};
+use std::collections::BTreeMap;
+
+fn exact(case: &Case, values: &BTreeMap<Symbol, Exact>) -> Option<Matrices<Exact>> {
+    Matrices::exact(&case.derived.pool, &case.derived.space, &|symbol| values.get(&symbol).cloned()).ok()
+}
+
+fn floating(matrices: &Matrices<Exact>) -> Matrices {
+    let plain = |m: &Sparse<Exact>| Sparse {
+        rows: m.rows,
+        columns: m.columns,
+        entries: m.entries.iter().map(|(i, j, v)| (*i, *j, v.to_f64().value())).collect(),
+    };
+    Matrices {
+        a: plain(&matrices.a),
+        b: matrices.b.iter().map(plain).collect(),
+        c: plain(&matrices.c),
+        d: matrices.d.iter().map(plain).collect(),
+    }
+}
+
+fn all_entries(matrices: &Matrices<Exact>) -> Vec<(usize, usize)> {
+    (0..matrices.outputs()).flat_map(|o| (0..matrices.inputs()).map(move |i| (o, i))).collect()
+}
+
+fn polynomials(matrices: &Matrices<Exact>) -> Polynomials {
+    characteristic(matrices, &all_entries(matrices), &Ticket::new()).unwrap()
+}
+
+/// p(jω) as real and imaginary part.
+fn on_the_axis(p: &Integers, omega: &Exact) -> (Exact, Exact) {
+    let (mut re, mut im) = (Exact::ZERO, Exact::ZERO);
+    for c in p.iter().rev() {
+        (re, im) = (-(&im * omega) + Exact::from(c.clone()), re * omega);
+    }
+    (re, im)
+}
+
+/// H(jω), exactly, unless a pole lies there.
+fn transfer_on_axis(p: &Polynomials, entry: usize, omega: &Exact) -> Option<(Exact, Exact)> {
+    let (_, _, scale, numerator) = &p.numerators[entry];
+    let (a, b) = on_the_axis(numerator, omega);
+    let (c, d) = on_the_axis(&p.denominator, omega);
+    let size = (&c * &c + &d * &d) * Exact::from(scale.clone());
+    if size.is_zero() {
+        return None;
+    }
+    Some(((&a * &c + &b * &d) / &size, (&b * &c - &a * &d) / &size))
+}
+
+#[test]
+fn polynomials_equal_the_acausal_ones() {
+    let mut judged = 0;
+    for case in cases(120) {
+        let Some(matrices) = exact(&case, &case.values) else { continue };
+        let found = polynomials(&matrices);
+        let Some(expected) = case.pencil.characteristic() else { continue };
+        let leading = Exact::from(found.denominator.last().unwrap().clone());
+        let monic: Vec<Exact> = found.denominator.iter().map(|c| Exact::from(c.clone()) / &leading).collect();
+        let expected: Vec<Exact> = expected.into_iter().map(|c| c.0).collect();
+        assert_eq!(monic, expected, "seed {}\n{}", case.seed, case.text);
+        let s = Rational::ratio(7, 3);
+        let Some(transfer) = case.pencil.transfer(&s) else { continue };
+        let at = |p: &Integers| p.iter().rev().fold(Exact::ZERO, |sum, c| sum * &s.0 + Exact::from(c.clone()));
+        for (output, input, scale, numerator) in &found.numerators {
+            let value = at(numerator) / (at(&found.denominator) * Exact::from(scale.clone()));
+            assert_eq!(value, transfer[*output][*input].0, "seed {}\n{}", case.seed, case.text);
+        }
+        judged += 1;
+    }
+    assert!(judged > 80, "only {judged} models were judged");
+}
+
+#[test]
+fn roots_are_roots_and_eigenvalues() {
+    let mut judged = 0;
+    for case in cases(120) {
+        let Some(matrices) = exact(&case, &case.values) else { continue };
+        let p = characteristic(&matrices, &[], &Ticket::new()).unwrap().denominator;
+        let found = roots(&p, &Ticket::new()).unwrap().unwrap();
+        let count: usize = found.iter().map(|root| root.multiplicity).sum();
+        assert_eq!(Some(count), case.pencil.order(), "seed {}\n{}", case.seed, case.text);
+        let coefficients: Vec<f64> = p.iter().map(|c| c.to_f64().value()).collect();
+        for root in found.iter().filter(|root| root.multiplicity == 1) {
+            let (mut value, mut size) = (Complex64::ZERO, 0.0);
+            for c in coefficients.iter().rev() {
+                value = value * root.value + c;
+                size = size * root.value.norm() + c.abs();
+            }
+            assert!(value.norm() <= 1e-12 * size, "seed {}: {}\n{}", case.seed, root.value, case.text);
+        }
+        // A root of multiplicity m moves by the m-th root of rounding.
+        let scale = found.iter().map(|root| root.value.norm()).fold(1e-300, f64::max);
+        for value in eigenvalues(&floating(&matrices).a).unwrap() {
+            let near = |root: &paynter_numerics::linalg::Root| {
+                (root.value - value).norm() <= scale * 1e-4f64.powf(1.0 / root.multiplicity as f64)
+            };
+            assert!(found.iter().any(near), "seed {}: {value} {found:?}\n{}", case.seed, case.text);
+        }
+        judged += 1;
+    }
+    assert!(judged > 80, "only {judged} models were judged");
+}
+
+#[test]
+fn responses_equal_the_exact_ones() {
+    let mut judged = 0;
+    for case in cases(120) {
+        let Some(matrices) = exact(&case, &case.values) else { continue };
+        let p = polynomials(&matrices);
+        let omega: Vec<Exact> =
+            [(1, 1000), (1, 7), (5, 3), (11, 1), (700, 1), (100_000, 1), (3, 1), (1, 2), (9, 5)]
+                .iter()
+                .map(|(n, d)| Rational::ratio(*n, *d).0)
+                .collect();
+        let numbers: Vec<f64> = omega.iter().map(|w| w.to_f64().value()).collect();
+        let found = response(&Pencil::new(&floating(&matrices)), &numbers, &Ticket::new()).unwrap();
+        for (k, omega) in omega.iter().enumerate() {
+            for entry in 0..p.numerators.len() {
+                let Some((re, im)) = transfer_on_axis(&p, entry, omega) else { continue };
+                let expected = Complex64::new(re.to_f64().value(), im.to_f64().value());
+                let value = found.values[k][entry];
+                // Terms of the sum may be larger than the sum.
+                let error = (value - expected).norm();
+                let bound = 1e-8 * expected.norm() + 1e-11;
+                assert!(error <= bound, "seed {}: {value} {expected} at {omega}\n{}", case.seed, case.text);
+            }
+        }
+        judged += 1;
+    }
+    assert!(judged > 80, "only {judged} models were judged");
+}
+
+#[test]
+fn sensitivities_equal_differences_in_many_digits() {
+    let mut judged = 0;
+    for mut case in cases(40) {
+        let Some(matrices) = exact(&case, &case.values) else { continue };
+        let symbols: Vec<Symbol> = case.values.keys().copied().collect();
+        let derivatives: Vec<Matrices> =
+            symbols.iter().map(|symbol| derivative(&mut case, *symbol)).collect();
+        let omega = Rational::ratio(13, 6).0;
+        let numbers = [omega.to_f64().value()];
+        let found = frequency(&floating(&matrices), &derivatives, &numbers, &Ticket::new()).unwrap();
+        let base = polynomials(&matrices);
+        let step = Exact::ONE / Exact::from(1_000_000_007u64).pow(3);
+        for (parameter, symbol) in symbols.iter().enumerate() {
+            let mut moved = case.values.clone();
+            *moved.get_mut(symbol).unwrap() += &step;
+            let Some(moved) = exact(&case, &moved).map(|m| polynomials(&m)) else { continue };
+            for (entry, (output, input, ..)) in base.numerators.iter().enumerate() {
+                let (Some(before), Some(after)) =
+                    (transfer_on_axis(&base, entry, &omega), transfer_on_axis(&moved, entry, &omega))
+                else {
+                    continue;
+                };
+                let expected = Complex64::new(
+                    ((after.0 - &before.0) / &step).to_f64().value(),
+                    ((after.1 - &before.1) / &step).to_f64().value(),
+                );
+                let value = found.slope(*output, *input, parameter, 0);
+                let bound = 1e-8 * expected.norm() + 1e-10;
+                assert!(
+                    (value - expected).norm() <= bound,
+                    "seed {}: {value} {expected} by {}\n{}",
+                    case.seed,
+                    case.derived.pool.name(*symbol),
+                    case.text
+                );
+            }
+        }
+        judged += 1;
+    }
+    assert!(judged > 25, "only {judged} models were judged");
+}
+
+/// ∂A/∂p, ∂B/∂p, ∂C/∂p, ∂D/∂p.
+fn derivative(case: &mut Case, by: Symbol) -> Matrices {
+    let space = case.derived.space.clone();
+    let mut matrix = |m: &paynter_equations::Sparse| Sparse {
+        rows: m.rows,
+        columns: m.columns,
+        entries: m.entries.iter().map(|(i, j, e)| (*i, *j, slope(case, *e, by))).collect(),
+    };
+    Matrices {
+        a: matrix(&space.a),
+        b: space.b.iter().map(&mut matrix).collect(),
+        c: matrix(&space.c),
+        d: space.d.iter().map(&mut matrix).collect(),
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_numbers() {
+    let mut case = cases(60).max_by_key(|case| case.derived.equations.states.len()).unwrap();
+    let matrices = floating(&exact(&case, &case.values).unwrap());
+    let symbols: Vec<Symbol> = case.values.keys().copied().collect();
+    let derivatives: Vec<Matrices> = symbols.iter().map(|symbol| derivative(&mut case, *symbol)).collect();
+    let omega: Vec<f64> = (0..100).map(|k| 0.01 * 1.2f64.powi(k)).collect();
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| frequency(&matrices, &derivatives, &omega, &Ticket::new()).unwrap());
+        let mut bits = Vec::new();
+        for k in 0..omega.len() {
+            for p in 0..symbols.len() {
+                let value = found.slope(0, 0, p, k);
+                bits.push((value.re.to_bits(), value.im.to_bits()));
+            }
+        }
+        bits
+    };
+    assert_eq!(run(1), run(3));
+}

@@ -1,0 +1,58 @@
+//! The answer of `paynter bode`.
+
+use super::Diagnostic;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The frequency response of a linear model, or of a nonlinear one near its operating point.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Bode {
+    /// Whether the model has no error.
+    pub ok: bool,
+    /// The model's name.
+    pub model: String,
+    /// Angular frequencies in rad/s, rising.
+    pub omega: Vec<f64>,
+    /// One entry for each output and input, outputs first.
+    pub entries: Vec<BodeEntry>,
+    /// All findings by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The response of one output to one input.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BodeEntry {
+    /// The output.
+    pub output: String,
+    /// The input.
+    pub input: String,
+    /// Real parts; `null` where a pole lies.
+    pub re: Vec<Option<f64>>,
+    /// Imaginary parts; `null` where a pole lies.
+    pub im: Vec<Option<f64>>,
+}
+
+impl BodeEntry {
+    /// Magnitude in decibel, where there is one.
+    pub fn decibel(&self) -> Vec<Option<f64>> {
+        self.numbers(|re, im| 20.0 * re.hypot(im).log10())
+    }
+
+    /// Phase in degrees, continued without jumps of a turn.
+    pub fn phase(&self) -> Vec<Option<f64>> {
+        let mut last: Option<f64> = None;
+        let wrapped = self.numbers(|re, im| im.atan2(re).to_degrees());
+        let follow = |angle: Option<f64>| {
+            let angle = angle?;
+            let turns = last.map_or(0.0, |last| ((last - angle) / 360.0).round());
+            last = Some(angle + 360.0 * turns);
+            last
+        };
+        wrapped.into_iter().map(follow).collect()
+    }
+
+    fn numbers(&self, number: impl Fn(f64, f64) -> f64) -> Vec<Option<f64>> {
+        let pairs = self.re.iter().zip(&self.im);
+        pairs.map(|(re, im)| re.zip(*im).map(|(re, im)| number(re, im)).filter(|x| x.is_finite())).collect()
+    }
+}

@@ -1,0 +1,112 @@
+//! The answer of `paynter poles`.
+
+use super::Diagnostic;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The eigenvalues of a linear model, or of a nonlinear one near its operating point.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Poles {
+    /// Whether the model has no error.
+    pub ok: bool,
+    /// The model's name.
+    pub model: String,
+    /// All finite eigenvalues as real and imaginary part, repeated ones repeated, slow ones first.
+    pub poles: Vec<[f64; 2]>,
+    /// Whether all of them lie left of the imaginary axis.
+    pub stable: bool,
+    /// The same, each once, with what engineers ask of them.
+    pub modes: Vec<Mode>,
+    /// The transfer functions in factors, outputs first.
+    pub zeros: Vec<Zeros>,
+    /// Quick estimates from groups of elements, as if these were loosely coupled.
+    pub estimates: Vec<Estimate>,
+    /// Whether multiplicities and cancellations were decided in exact numbers.
+    pub exact: bool,
+    /// All findings by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// An eigenvalue.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Mode {
+    /// Real and imaginary part.
+    pub pole: [f64; 2],
+    /// How often it occurs.
+    pub multiplicity: usize,
+    /// Damping ratio; `null` for a pole at the origin.
+    pub damping: Option<f64>,
+    /// Natural frequency in rad/s: the distance from the origin.
+    pub natural_frequency: f64,
+    /// Time constant in s, negative where the mode grows; `null` where it neither grows nor decays.
+    pub time_constant: Option<f64>,
+}
+
+/// One transfer function: gain · Π(s − zero)/Π(s − pole), common factors cancelled.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Zeros {
+    /// The output.
+    pub output: String,
+    /// The input.
+    pub input: String,
+    /// Zeros as real and imaginary part.
+    pub zeros: Vec<[f64; 2]>,
+    /// The poles that are left.
+    pub poles: Vec<[f64; 2]>,
+    /// The factor before the products; 0 where the input does not act on the output.
+    pub gain: f64,
+    /// The value at s = 0; `null` where a pole lies there.
+    pub dc_gain: Option<f64>,
+}
+
+/// What a group of elements resembles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EstimateKind {
+    /// A storage with resistors: 1/(RC), R/L.
+    FirstOrder,
+    /// Two storages: ω0² = 1/(LC), ζ = (R/2)√(C/L).
+    Resonance,
+    /// A storage that nothing acts on.
+    Integrator,
+}
+
+/// The estimated eigenvalues of a group of elements.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Estimate {
+    /// The group: storages first, then what acts between them.
+    pub elements: Vec<String>,
+    /// What it resembles.
+    pub kind: EstimateKind,
+    /// The polynomial in s whose roots are the estimate; `null` where it would be long.
+    pub polynomial: Option<String>,
+    /// The estimated eigenvalues.
+    pub values: Vec<[f64; 2]>,
+    /// Natural frequency of a resonance in rad/s.
+    pub natural_frequency: Option<f64>,
+    /// Damping ratio of a resonance.
+    pub damping: Option<f64>,
+    /// The true eigenvalues nearest to them.
+    pub poles: Vec<[f64; 2]>,
+    /// The largest distance between the two relative to the true one; `null` where that is zero.
+    pub error: Option<f64>,
+}
+
+impl Mode {
+    /// Derives damping, natural frequency and time constant of a pole.
+    pub fn new(re: f64, im: f64, multiplicity: usize) -> Mode {
+        let size = re.hypot(im);
+        Mode {
+            pole: [re, im],
+            multiplicity,
+            damping: (size > 0.0).then(|| positive_zero(-re / size)),
+            natural_frequency: size,
+            time_constant: Some(-1.0 / re).filter(|t| t.is_finite()),
+        }
+    }
+}
+
+/// Zero without a sign.
+fn positive_zero(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { x }
+}

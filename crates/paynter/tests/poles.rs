@@ -1,0 +1,156 @@
+//! Poles, zeros, estimates and frequency responses of models whose answers are known.
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+use paynter::json::{Bode, EstimateKind, Naming, Poles};
+use paynter::{BodeOptions, LoadOptions, MemoryWorld, Model, Ticket, examples};
+
+fn load(text: &str, set: &[(&str, &str)]) -> Model {
+    let world = MemoryWorld::new().with("model.bg", text);
+    let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let model = Model::load(&world, "model.bg", &LoadOptions { set, ..LoadOptions::default() });
+    assert!(!model.diagnostics.has_errors(), "{:?}", model.diagnostics.iter().collect::<Vec<_>>());
+    model
+}
+
+fn example(name: &str) -> &'static str {
+    examples::all().iter().find(|example| example.name == name).unwrap().text
+}
+
+fn poles(text: &str) -> Poles {
+    load(text, &[]).poles(Naming::Flat, &Ticket::new()).unwrap()
+}
+
+fn bode(text: &str) -> Bode {
+    load(text, &[]).bode(&BodeOptions::default(), &Ticket::new()).unwrap()
+}
+
+fn assert_near(found: &[[f64; 2]], expected: &[[f64; 2]]) {
+    assert_eq!(found.len(), expected.len(), "{found:?} {expected:?}");
+    for (x, y) in found.iter().zip(expected) {
+        let size = y[0].hypot(y[1]).max(1e-300);
+        assert!((x[0] - y[0]).hypot(x[1] - y[1]) <= 1e-10 * size, "{found:?} {expected:?}");
+    }
+}
+
+#[test]
+fn a_parallel_circuit_rings() {
+    let found = poles(example("parallel_rlc"));
+    let w = 0.75f64.sqrt();
+    assert_near(&found.poles, &[[-0.5, w], [-0.5, -w]]);
+    assert_eq!(found.modes[0].damping, Some(0.5));
+    assert_eq!(found.modes[0].natural_frequency, 1.0);
+    assert_eq!(found.modes[0].time_constant, Some(2.0));
+    assert!(found.stable && found.exact);
+}
+
+#[test]
+fn the_tutorial_motor_has_its_published_poles() {
+    let found = poles(example("ctms_motor"));
+    assert_near(&found.poles, &[[-2.002_500_781_738_65, 0.0], [-9.997_499_218_261_35, 0.0]]);
+    let speed = found.zeros.iter().find(|z| (z.output.as_str(), z.input.as_str()) == ("w", "V")).unwrap();
+    assert!((speed.gain - 2.0).abs() < 1e-12 && speed.zeros.is_empty());
+    assert!((speed.dc_gain.unwrap() - 2.0 / 20.02).abs() < 1e-14);
+    // Loosely coupled: the winding and the bearing alone.
+    let values: Vec<(&[String], f64)> =
+        found.estimates.iter().map(|e| (e.elements.as_slice(), e.values[0][0])).collect();
+    let names = |list: [&str; 2]| list.map(str::to_owned).to_vec();
+    assert_eq!(values, [(&names(["coil", "winding"])[..], -2.0), (&names(["rotor", "bearing"])[..], -10.0)]);
+    assert!(found.estimates.iter().all(|e| e.error.unwrap() < 0.002 && e.kind == EstimateKind::FirstOrder));
+}
+
+#[test]
+fn equal_tanks_have_a_double_pole_that_partly_cancels() {
+    let found = poles(example("parallel_tanks"));
+    assert_eq!(found.poles, [[-1.0, 0.0]; 2]);
+    assert_eq!(found.modes.len(), 1);
+    assert_eq!(found.modes[0].multiplicity, 2);
+    assert_eq!(found.zeros[0].poles, [[-1.0, 0.0]], "one of the two is uncontrollable");
+    let transfer = load(example("parallel_tanks"), &[]).transfer(&Ticket::new()).unwrap();
+    assert_eq!(transfer.entries[0].poles.as_deref(), Some(&[[-1.0, 0.0]][..]));
+}
+
+#[test]
+fn integrators_in_a_row_have_one_pole_as_often_as_they_are() {
+    let text = "model m {
+        input u = 1; param a = 0.1
+        Se s = u; R r = 1; s -> r
+        signal x1 = integral(r.f, 0); signal x2 = integral(x1 - a*x2, 0)
+        signal x3 = integral(x2 - a*x3, 0); signal x4 = integral(x3 - a*x4, 0)
+        output y = x4
+    }";
+    let found = poles(text);
+    let modes: Vec<([f64; 2], usize)> = found.modes.iter().map(|m| (m.pole, m.multiplicity)).collect();
+    assert_eq!(modes, [([0.0, 0.0], 1), ([-0.1, 0.0], 3)]);
+    assert_eq!(found.poles.len(), 4);
+    assert_eq!(found.zeros[0].dc_gain, None);
+}
+
+#[test]
+fn undamped_poles_lie_on_the_axis_exactly() {
+    let text = "model m { param k1 = 3.7; param k2 = 0.9; param m1 = 0.31; param m2 = 7.3
+        input F = 1; Se push = F; 1 v1; 1 v2; I a = m1; I b = m2; 0 j; C s1 = 1/k1; C s2 = 1/k2
+        push -> v1; v1 -> a; v1 -> j; j -> s1; j -> v2; v2 -> b, s2
+        output x = s2.q }";
+    let found = poles(text);
+    assert_eq!(found.poles.len(), 4);
+    assert!(found.poles.iter().all(|pole| pole[0] == 0.0), "{:?}", found.poles);
+    assert!(!found.stable);
+}
+
+#[test]
+fn widely_scaled_models_keep_their_digits() {
+    // Two circuits that do not see each other: 1/(RC) = 1e-9 and R/L = 1e15.
+    let text = "model m { input u = 1; Se s = u; 0 n; s -> n
+        1 a; R r1 = 1e12; C c = 1e-3; n -> a; a -> r1, c
+        1 b; R r2 = 1e6; I l = 1e-9; n -> b; b -> r2, l
+        output y = c.e; output i = l.f }";
+    assert_near(&poles(text).poles, &[[-1e-9, 0.0], [-1e15, 0.0]]);
+}
+
+#[test]
+fn a_resonance_is_estimated_by_the_lecture() {
+    // R1, L, C with R2 across C.
+    let text = "model m { input u = 1; param R1 = 2; param L = 0.1; param C = 1e-3; param R2 = 100
+        Se s = u; 1 loop; R r1 = R1; I coil = L; 0 node; C cap = C; R r2 = R2
+        s -> loop; loop -> r1, coil; loop -> node; node -> cap, r2; output y = cap.e }";
+    let found = poles(text);
+    let estimate = &found.estimates[0];
+    assert_eq!(found.estimates.len(), 1);
+    assert_eq!(estimate.kind, EstimateKind::Resonance);
+    assert_eq!(estimate.elements, ["coil", "cap", "r1", "r2"]);
+    let (w, z) = (100.0, 1.0 * (1e-3f64 / 0.1).sqrt() + 0.5 / 100.0 * (0.1f64 / 1e-3).sqrt());
+    assert!((estimate.natural_frequency.unwrap() - w).abs() < 1e-9);
+    assert!((estimate.damping.unwrap() - z).abs() < 1e-12);
+    assert_near(&estimate.poles, &found.poles);
+    assert!(estimate.error.unwrap() < 0.2);
+}
+
+#[test]
+fn peaks_are_hit() {
+    for damping in [0.3, 0.02, 0.0005] {
+        let text = format!(
+            "model m {{ input u = 1; Se s = u; 1 j; R r = {}; I l = 1; C c = 1; s -> j; j -> r, l, c; output y = c.e }}",
+            2.0 * damping
+        );
+        let found = bode(&text);
+        let top = found.entries[0].decibel().into_iter().flatten().fold(f64::NEG_INFINITY, f64::max);
+        let expected = 1.0 / (2.0 * damping * (1.0f64 - damping * damping).sqrt());
+        let ratio = 10f64.powf(top / 20.0) / expected;
+        assert!((ratio - 1.0).abs() < 1e-3, "{damping}: {ratio}");
+        assert!(found.omega.len() < 1000, "{} points", found.omega.len());
+    }
+}
+
+#[test]
+fn every_example_with_a_response_has_as_many_poles_as_states() {
+    for example in examples::all() {
+        let mut model = load(example.text, &[]);
+        let Ok((equations, Some(_))) = model.derive(&Ticket::new()) else { continue };
+        let states = equations.states.len();
+        let found = load(example.text, &[]).poles(Naming::Flat, &Ticket::new());
+        let Ok(found) = found else { panic!("{}: no poles", example.name) };
+        assert_eq!(found.poles.len(), states, "{}", example.name);
+        let estimated: usize = found.estimates.iter().map(|e| e.values.len()).sum();
+        assert_eq!(estimated, states, "{}", example.name);
+    }
+}
