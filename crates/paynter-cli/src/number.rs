@@ -6,7 +6,14 @@ pub fn significant(value: f64) -> String {
         return "0".to_owned();
     }
     if !value.is_finite() {
-        return if value.is_nan() { "–" } else if value > 0.0 { "∞" } else { "-∞" }.to_owned();
+        return if value.is_nan() {
+            "–"
+        } else if value > 0.0 {
+            "∞"
+        } else {
+            "-∞"
+        }
+        .to_owned();
     }
     let scientific = format!("{value:.5e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

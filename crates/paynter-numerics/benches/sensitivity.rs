@@ -22,7 +22,8 @@ fn chain(n: usize) -> String {
     let mut text = String::from("model chain {\n input F = 1\n Se push = F\n Sf wall = 0\n");
     for i in 1..=n {
         let (m, k, b) = (1.0 + 0.01 * (i % 7) as f64, 100.0 + (i % 11) as f64, 0.5 + 0.01 * (i % 5) as f64);
-        write!(text, " param m{i} = {m}; param k{i} = {k}; param b{i} = {b}\n 1 v{i}; I mass{i} = m{i}\n").unwrap();
+        write!(text, " param m{i} = {m}; param k{i} = {k}; param b{i} = {b}\n 1 v{i}; I mass{i} = m{i}\n")
+            .unwrap();
         write!(text, " 0 f{i}; 1 s{i}; C spring{i} = 1/k{i}; R damper{i} = b{i}\n").unwrap();
         write!(text, " v{i} -> mass{i}; v{i} -> f{i}; f{i} -> s{i}; s{i} -> spring{i}, damper{i}\n").unwrap();
         if i < n {
@@ -39,8 +40,13 @@ fn mesh(n: usize) -> String {
     for i in 0..n {
         for j in 0..n {
             let m = 1.0 + 0.01 * ((i * 3 + j) % 7) as f64;
-            write!(text, " param m{i}_{j} = {m}; 1 v{i}_{j}; I mass{i}_{j} = m{i}_{j}; v{i}_{j} -> mass{i}_{j}\n").unwrap();
-            write!(text, " param g{i}_{j} = 0.1; R ground{i}_{j} = g{i}_{j}; v{i}_{j} -> ground{i}_{j}\n").unwrap();
+            write!(
+                text,
+                " param m{i}_{j} = {m}; 1 v{i}_{j}; I mass{i}_{j} = m{i}_{j}; v{i}_{j} -> mass{i}_{j}\n"
+            )
+            .unwrap();
+            write!(text, " param g{i}_{j} = 0.1; R ground{i}_{j} = g{i}_{j}; v{i}_{j} -> ground{i}_{j}\n")
+                .unwrap();
         }
     }
     let mut link = |a: (usize, usize), b: (usize, usize), d: char| {
@@ -68,21 +74,40 @@ fn mesh(n: usize) -> String {
 fn mixed(n: usize) -> String {
     let mut text = String::from("model mixed {\n input U = 1\n Se supply = U\n");
     for i in 1..=n {
-        let p = |name: &str, value: f64| format!(" param {name}{i} = {}\n", value * (1.0 + 0.01 * (i % 9) as f64));
+        let p = |name: &str, value: f64| {
+            format!(" param {name}{i} = {}\n", value * (1.0 + 0.01 * (i % 9) as f64))
+        };
         for (name, value) in [
-            ("Rl", 0.01), ("Cl", 1e-3), ("La", 5e-3), ("Ra", 2.0), ("kT", 0.1), ("Jm", 1e-4), ("Rm", 1e-3),
-            ("n", 5.0), ("Kc", 1e3), ("Jp", 1e-2), ("Vg", 1e-5), ("Ch", 1e-11), ("Rh", 1e9),
+            ("Rl", 0.01),
+            ("Cl", 1e-3),
+            ("La", 5e-3),
+            ("Ra", 2.0),
+            ("kT", 0.1),
+            ("Jm", 1e-4),
+            ("Rm", 1e-3),
+            ("n", 5.0),
+            ("Kc", 1e3),
+            ("Jp", 1e-2),
+            ("Vg", 1e-5),
+            ("Ch", 1e-11),
+            ("Rh", 1e9),
         ] {
             text.push_str(&p(name, value));
         }
         write!(text, " 1 line{i}; R wire{i} = Rl{i}; 0 node{i}; C cap{i} = Cl{i}\n").unwrap();
         write!(text, " 1 arm{i}; I coil{i} = La{i}; R winding{i} = Ra{i}; GY motor{i} = kT{i}\n").unwrap();
         write!(text, " 1 shaft{i}; I rotor{i} = Jm{i}; R bearing{i} = Rm{i}; TF gear{i} = 1/n{i}\n").unwrap();
-        write!(text, " 0 torsion{i}; C coupling{i} = 1/Kc{i}; 1 pump{i}; I wheel{i} = Jp{i}; TF disp{i} = Vg{i}\n").unwrap();
+        write!(
+            text,
+            " 0 torsion{i}; C coupling{i} = 1/Kc{i}; 1 pump{i}; I wheel{i} = Jp{i}; TF disp{i} = Vg{i}\n"
+        )
+        .unwrap();
         write!(text, " 0 oil{i}; C volume{i} = Ch{i}; R orifice{i} = Rh{i}\n").unwrap();
         let before = if i == 1 { "supply".to_owned() } else { format!("node{}", i - 1) };
-        write!(text, " {before} -> line{i}; line{i} -> wire{i}; line{i} -> node{i}; node{i} -> cap{i}\n").unwrap();
-        write!(text, " node{i} -> arm{i}; arm{i} -> coil{i}, winding{i}; arm{i} -> motor{i} -> shaft{i}\n").unwrap();
+        write!(text, " {before} -> line{i}; line{i} -> wire{i}; line{i} -> node{i}; node{i} -> cap{i}\n")
+            .unwrap();
+        write!(text, " node{i} -> arm{i}; arm{i} -> coil{i}, winding{i}; arm{i} -> motor{i} -> shaft{i}\n")
+            .unwrap();
         write!(text, " shaft{i} -> rotor{i}, bearing{i}; shaft{i} -> gear{i} -> torsion{i}; torsion{i} -> coupling{i}\n").unwrap();
         write!(text, " torsion{i} -> pump{i}; pump{i} -> wheel{i}; pump{i} -> disp{i} -> oil{i}; oil{i} -> volume{i}, orifice{i}\n").unwrap();
     }
@@ -117,16 +142,17 @@ fn problem(text: &str) -> Problem {
     let places: BTreeMap<Symbol, usize> =
         graph.parameters.iter().enumerate().map(|(k, p)| (p.symbol, k)).collect();
     let mut derivatives = vec![empty; graph.parameters.len()];
-    let mut add = |pool: &mut Pool, m: &paynter_equations::Sparse, to: &dyn Fn(&mut Matrices) -> &mut Sparse| {
-        for (i, j, e) in &m.entries {
-            for symbol in pool.symbols(*e) {
-                let Some(&place) = places.get(&symbol) else { continue };
-                let slope = pool.diff(*e, symbol);
-                let slope = pool.eval(slope, &value).unwrap();
-                to(&mut derivatives[place]).entries.push((*i, *j, slope));
+    let mut add =
+        |pool: &mut Pool, m: &paynter_equations::Sparse, to: &dyn Fn(&mut Matrices) -> &mut Sparse| {
+            for (i, j, e) in &m.entries {
+                for symbol in pool.symbols(*e) {
+                    let Some(&place) = places.get(&symbol) else { continue };
+                    let slope = pool.diff(*e, symbol);
+                    let slope = pool.eval(slope, &value).unwrap();
+                    to(&mut derivatives[place]).entries.push((*i, *j, slope));
+                }
             }
-        }
-    };
+        };
     add(&mut pool, &space.a, &|m| &mut m.a);
     add(&mut pool, &space.c, &|m| &mut m.c);
     for k in 0..space.b.len() {
@@ -176,7 +202,10 @@ fn main() {
     ];
     let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let python = paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR"));
-    println!("{:<12} {:>7} {:>7} {:>12} {:>12} {:>12}", "model", "states", "params", "one thread", "all threads", "SciPy");
+    println!(
+        "{:<12} {:>7} {:>7} {:>12} {:>12} {:>12}",
+        "model", "states", "params", "one thread", "all threads", "SciPy"
+    );
     for (name, text, (low, high)) in models {
         if !chosen.is_empty() && !chosen.iter().any(|word| name.contains(word.as_str())) {
             continue;
@@ -205,7 +234,8 @@ fn main() {
                 .args([low.to_string(), high.to_string(), omega.len().to_string()])
                 .output()
                 .unwrap();
-            String::from_utf8_lossy(&output.stdout).trim().to_owned() + String::from_utf8_lossy(&output.stderr).trim()
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+                + String::from_utf8_lossy(&output.stderr).trim()
         });
         println!(
             "{name:<12} {:>7} {:>7} {:>10.4} s {:>10.4} s  {}   (S: {:.9e} {:+.9e}j)",

@@ -2,9 +2,7 @@
 //! and refinement where the response bends, so that peaks are hit.
 
 use num_complex::Complex64;
-use paynter_base::{Cancelled, Ticket};
-
-use crate::sweep::{Pencil, Response, response};
+use paynter_base::Cancelled;
 
 /// Steps per decade before refinement.
 const PER_DECADE: f64 = 20.0;
@@ -62,42 +60,33 @@ fn resonances(roots: &[Complex64]) -> Vec<f64> {
     list
 }
 
-/// A response on the grid that shows it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sweep {
-    /// The frequencies, rising.
-    pub omega: Vec<f64>,
-    /// The response there.
-    pub response: Response,
-}
+/// Finds the responses at frequencies: by frequency, one value for each entry.
+type Evaluate<'a> = dyn Fn(&[f64]) -> Result<Vec<Vec<Complex64>>, Cancelled> + 'a;
 
 struct Refined<'a> {
-    pencil: &'a Pencil,
-    ticket: &'a Ticket,
+    evaluate: &'a Evaluate<'a>,
     /// Frequencies and values, rising.
     points: Vec<(f64, Vec<Complex64>)>,
 }
 
-/// Computes the response between two frequencies with as many points as it
-/// takes; `roots` are its poles and zeros, as far as they are known.
+/// Computes responses between two frequencies with as many points as it takes;
+/// `roots` are their poles and zeros, as far as they are known. Returns the
+/// frequencies, rising, each with its values.
 pub fn adaptive(
-    pencil: &Pencil,
+    evaluate: &Evaluate<'_>,
     (low, high): (f64, f64),
     roots: &[Complex64],
-    ticket: &Ticket,
-) -> Result<Sweep, Cancelled> {
+) -> Result<Vec<(f64, Vec<Complex64>)>, Cancelled> {
     let decades = (high / low).log10();
     let count = (decades * PER_DECADE).clamp(40.0, 1000.0) as usize + 1;
     let mut omega = logarithmic(low, high, count);
     let extra = resonances(roots).into_iter().filter(|w| *w > low && *w < high);
     omega.extend(extra.take(MAX_POINTS / 2));
-    let mut grid = Refined { pencil, ticket, points: Vec::new() };
+    let mut grid = Refined { evaluate, points: Vec::new() };
     grid.insert(omega)?;
     grid.straighten()?;
     grid.climb()?;
-    let (omega, values) = grid.points.into_iter().unzip();
-    let response = Response { outputs: pencil.outputs(), inputs: pencil.inputs(), values };
-    Ok(Sweep { omega, response })
+    Ok(grid.points)
 }
 
 impl Refined<'_> {
@@ -112,8 +101,8 @@ impl Refined<'_> {
             };
             !near(self.points.get(at)) && !near(at.checked_sub(1).and_then(|k| self.points.get(k)))
         });
-        let new = response(self.pencil, &omega, self.ticket)?;
-        self.points.extend(omega.into_iter().zip(new.values));
+        let values = (self.evaluate)(&omega)?;
+        self.points.extend(omega.into_iter().zip(values));
         self.points.sort_by(|x, y| x.0.total_cmp(&y.0));
         Ok(())
     }
@@ -123,7 +112,7 @@ impl Refined<'_> {
         let mut steps: Vec<(f64, f64)> = self.points.windows(2).map(|w| (w[0].0, w[1].0)).collect();
         while !steps.is_empty() && self.points.len() < MAX_POINTS {
             let middles: Vec<f64> = steps.iter().map(|(a, b)| (a * b).sqrt()).collect();
-            let values = response(self.pencil, &middles, self.ticket)?.values;
+            let values = (self.evaluate)(&middles)?;
             let mut bent = Vec::new();
             let mut added = Vec::new();
             for (((a, b), middle), value) in steps.into_iter().zip(middles).zip(values) {

@@ -65,6 +65,25 @@ pub struct Factored {
     pub poles: Vec<Complex64>,
 }
 
+impl Factored {
+    /// H(jω) by its factors; infinite or not a number at a pole.
+    pub fn at(&self, omega: f64) -> Complex64 {
+        let s = Complex64::new(0.0, omega);
+        let (mut value, mut exponent) = (Complex64::new(self.gain, 0.0), 0i32);
+        // The powers of two are kept apart, because products of many factors overflow.
+        let mut apply = |factor: Complex64, up: bool| {
+            let power = factor.norm().log2().floor().clamp(-1000.0, 1000.0) as i32;
+            let factor = factor * 2f64.powi(-power);
+            (value, exponent) =
+                if up { (value * factor, exponent + power) } else { (value / factor, exponent - power) };
+        };
+        self.zeros.iter().for_each(|zero| apply(s - zero, true));
+        self.poles.iter().for_each(|pole| apply(s - pole, false));
+        let exponent = exponent.clamp(-2000, 2000);
+        value * 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2)
+    }
+}
+
 /// Writes roots out as often as they occur, conjugates side by side.
 pub fn expanded(roots: &[Root]) -> Vec<Complex64> {
     let mut list = Vec::new();
@@ -119,7 +138,8 @@ fn exactly(
     let Some(poles) = roots(&polynomials.denominator, ticket)? else { return Ok(None) };
     let mut entries = Vec::new();
     for (output, input, scale, numerator) in polynomials.numerators {
-        let entry = Factored { output, input, gain: 0.0, dc: Some(0.0), zeros: Vec::new(), poles: Vec::new() };
+        let entry =
+            Factored { output, input, gain: 0.0, dc: Some(0.0), zeros: Vec::new(), poles: Vec::new() };
         if numerator.is_empty() {
             entries.push(entry);
             continue;
@@ -184,7 +204,8 @@ fn cancelled(
             None => true,
         }
     });
-    let at_origin = |list: &[Complex64]| list.iter().fold(Complex64::new(1.0, 0.0), |product, x| product * -x);
+    let at_origin =
+        |list: &[Complex64]| list.iter().fold(Complex64::new(1.0, 0.0), |product, x| product * -x);
     let dc = gain * (at_origin(&zeros) / at_origin(&poles)).re;
     Factored { output, input, gain, dc: dc.is_finite().then_some(dc), zeros, poles }
 }

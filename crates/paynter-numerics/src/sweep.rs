@@ -153,15 +153,14 @@ impl Pencil {
         ticket: &Ticket,
         finish: impl Fn(&Block) -> T + Sync,
     ) -> Result<Vec<T>, Cancelled> {
-        let groups: Vec<[f64; LANES]> = omega
-            .chunks(LANES)
-            .map(|chunk| std::array::from_fn(|k| chunk[k.min(chunk.len() - 1)]))
-            .collect();
+        let groups: Vec<[f64; LANES]> =
+            omega.chunks(LANES).map(|chunk| std::array::from_fn(|k| chunk[k.min(chunk.len() - 1)])).collect();
         let mut results: Vec<Option<T>> = groups.iter().map(|_| None).collect();
         let mut open: Vec<usize> = (0..groups.len()).collect();
         for _ in 0..SHARED_SCHEDULES {
             // The first schedule is made in the middle, the others where earlier ones failed.
-            let Some(&place) = (if open.len() == groups.len() { open.get(open.len() / 2) } else { open.first() })
+            let Some(&place) =
+                (if open.len() == groups.len() { open.get(open.len() / 2) } else { open.first() })
             else {
                 break;
             };
@@ -200,9 +199,9 @@ impl Pencil {
     fn one_by_one(&self, omega: [f64; LANES], wanted: Wanted) -> Block {
         let mut whole = self.empty(omega, wanted);
         for k in 0..LANES {
-            let solved = self.schedule(omega[k]).map(|schedule| {
-                self.block(&schedule, [omega[k]; LANES], wanted, &mut Scratch::default())
-            });
+            let solved = self
+                .schedule(omega[k])
+                .map(|schedule| self.block(&schedule, [omega[k]; LANES], wanted, &mut Scratch::default()));
             match solved {
                 Ok(block) if !block.singular[k] => {
                     let pairs = whole.forward.iter_mut().zip(&block.forward);
@@ -237,7 +236,13 @@ impl Pencil {
         Schedule::new(self.size, &self.pattern, &values)
     }
 
-    fn block(&self, schedule: &Schedule, omega: [f64; LANES], wanted: Wanted, scratch: &mut Scratch) -> Block {
+    fn block(
+        &self,
+        schedule: &Schedule,
+        omega: [f64; LANES],
+        wanted: Wanted,
+        scratch: &mut Scratch,
+    ) -> Block {
         let mut block = self.empty(omega, wanted);
         // The closure is compiled for the vector instructions of the machine at hand.
         pulp::Arch::new().dispatch(

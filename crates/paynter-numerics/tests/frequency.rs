@@ -13,6 +13,7 @@ use paynter_base::Ticket;
 use paynter_numerics::linalg::{
     Complex64, Integers, Matrices, Polynomials, Sparse, characteristic, eigenvalues, roots,
 };
+use paynter_numerics::poles::spectrum;
 use paynter_numerics::sensitivity::frequency;
 use paynter_numerics::sweep::{Pencil, response};
 use paynter_testkit::number::{Number, Rational};
@@ -34,6 +35,34 @@ fn floating(matrices: &Matrices<Exact>) -> Matrices {
         c: plain(&matrices.c),
         d: matrices.d.iter().map(plain).collect(),
     }
+}
+
+/// The numbers that floating point keeps of exact ones.
+fn rounded(matrices: &Matrices<Exact>) -> Matrices<Exact> {
+    let back = |m: &Sparse<Exact>| Sparse {
+        rows: m.rows,
+        columns: m.columns,
+        entries: m
+            .entries
+            .iter()
+            .map(|(i, j, v)| (*i, *j, Exact::try_from(v.to_f64().value()).unwrap()))
+            .collect(),
+    };
+    Matrices {
+        a: back(&matrices.a),
+        b: matrices.b.iter().map(back).collect(),
+        c: back(&matrices.c),
+        d: matrices.d.iter().map(back).collect(),
+    }
+}
+
+/// As good as floating point can be: what rounding the matrices changes tells how ill-conditioned it is.
+fn bound(true_value: Complex64, after_rounding: Complex64) -> f64 {
+    1e-10 * true_value.norm() + 1000.0 * (true_value - after_rounding).norm() + 1e-14
+}
+
+fn number((re, im): (Exact, Exact)) -> Complex64 {
+    Complex64::new(re.to_f64().value(), im.to_f64().value())
 }
 
 fn all_entries(matrices: &Matrices<Exact>) -> Vec<(usize, usize)> {
@@ -68,7 +97,7 @@ fn transfer_on_axis(p: &Polynomials, entry: usize, omega: &Exact) -> Option<(Exa
 #[test]
 fn polynomials_equal_the_acausal_ones() {
     let mut judged = 0;
-    for case in cases(120) {
+    for case in cases(80) {
         let Some(matrices) = exact(&case, &case.values) else { continue };
         let found = polynomials(&matrices);
         let Some(expected) = case.pencil.characteristic() else { continue };
@@ -78,20 +107,21 @@ fn polynomials_equal_the_acausal_ones() {
         assert_eq!(monic, expected, "seed {}\n{}", case.seed, case.text);
         let s = Rational::ratio(7, 3);
         let Some(transfer) = case.pencil.transfer(&s) else { continue };
-        let at = |p: &Integers| p.iter().rev().fold(Exact::ZERO, |sum, c| sum * &s.0 + Exact::from(c.clone()));
+        let at =
+            |p: &Integers| p.iter().rev().fold(Exact::ZERO, |sum, c| sum * &s.0 + Exact::from(c.clone()));
         for (output, input, scale, numerator) in &found.numerators {
             let value = at(numerator) / (at(&found.denominator) * Exact::from(scale.clone()));
             assert_eq!(value, transfer[*output][*input].0, "seed {}\n{}", case.seed, case.text);
         }
         judged += 1;
     }
-    assert!(judged > 80, "only {judged} models were judged");
+    assert!(judged > 50, "only {judged} models were judged");
 }
 
 #[test]
 fn roots_are_roots_and_eigenvalues() {
     let mut judged = 0;
-    for case in cases(120) {
+    for case in cases(80) {
         let Some(matrices) = exact(&case, &case.values) else { continue };
         let p = characteristic(&matrices, &[], &Ticket::new()).unwrap().denominator;
         let found = roots(&p, &Ticket::new()).unwrap().unwrap();
@@ -116,15 +146,19 @@ fn roots_are_roots_and_eigenvalues() {
         }
         judged += 1;
     }
-    assert!(judged > 80, "only {judged} models were judged");
+    assert!(judged > 50, "only {judged} models were judged");
 }
 
 #[test]
 fn responses_equal_the_exact_ones() {
     let mut judged = 0;
-    for case in cases(120) {
+    for case in cases(80) {
         let Some(matrices) = exact(&case, &case.values) else { continue };
-        let p = polynomials(&matrices);
+        let (p, q) = (polynomials(&matrices), polynomials(&rounded(&matrices)));
+        let spectrum =
+            spectrum(&floating(&matrices), Some(&matrices), &all_entries(&matrices), &Ticket::new());
+        let spectrum = spectrum.unwrap();
+        assert!(spectrum.exact, "seed {}", case.seed);
         let omega: Vec<Exact> =
             [(1, 1000), (1, 7), (5, 3), (11, 1), (700, 1), (100_000, 1), (3, 1), (1, 2), (9, 5)]
                 .iter()
@@ -134,18 +168,29 @@ fn responses_equal_the_exact_ones() {
         let found = response(&Pencil::new(&floating(&matrices)), &numbers, &Ticket::new()).unwrap();
         for (k, omega) in omega.iter().enumerate() {
             for entry in 0..p.numerators.len() {
-                let Some((re, im)) = transfer_on_axis(&p, entry, omega) else { continue };
-                let expected = Complex64::new(re.to_f64().value(), im.to_f64().value());
+                let Some(expected) = transfer_on_axis(&p, entry, omega).map(number) else { continue };
+                let Some(near) = transfer_on_axis(&q, entry, omega).map(number) else { continue };
                 let value = found.values[k][entry];
-                // Terms of the sum may be larger than the sum.
+                // Factors that are exact in every digit lose next to nothing.
+                let factored = spectrum.entries[entry].at(numbers[k]);
+                assert!(
+                    (factored - expected).norm() <= 1e-11 * expected.norm() + 1e-300,
+                    "seed {}: {factored} {expected} at {omega}\n{}",
+                    case.seed,
+                    case.text
+                );
                 let error = (value - expected).norm();
-                let bound = 1e-8 * expected.norm() + 1e-11;
-                assert!(error <= bound, "seed {}: {value} {expected} at {omega}\n{}", case.seed, case.text);
+                assert!(
+                    error <= bound(expected, near),
+                    "seed {}: {value} {expected} at {omega}\n{}",
+                    case.seed,
+                    case.text
+                );
             }
         }
         judged += 1;
     }
-    assert!(judged > 80, "only {judged} models were judged");
+    assert!(judged > 50, "only {judged} models were judged");
 }
 
 #[test]
@@ -160,25 +205,25 @@ fn sensitivities_equal_differences_in_many_digits() {
         let numbers = [omega.to_f64().value()];
         let found = frequency(&floating(&matrices), &derivatives, &numbers, &Ticket::new()).unwrap();
         let base = polynomials(&matrices);
+        let near = rounded(&matrices);
+        let near_base = polynomials(&near);
         let step = Exact::ONE / Exact::from(1_000_000_007u64).pow(3);
         for (parameter, symbol) in symbols.iter().enumerate() {
             let mut moved = case.values.clone();
             *moved.get_mut(symbol).unwrap() += &step;
             let Some(moved) = exact(&case, &moved).map(|m| polynomials(&m)) else { continue };
+            let near_moved = polynomials(&shifted(&near, &derivatives[parameter], &step));
             for (entry, (output, input, ..)) in base.numerators.iter().enumerate() {
-                let (Some(before), Some(after)) =
-                    (transfer_on_axis(&base, entry, &omega), transfer_on_axis(&moved, entry, &omega))
-                else {
-                    continue;
+                let difference = |before: &Polynomials, after: &Polynomials| {
+                    let before = transfer_on_axis(before, entry, &omega)?;
+                    let after = transfer_on_axis(after, entry, &omega)?;
+                    Some(number(((after.0 - before.0) / &step, (after.1 - before.1) / &step)))
                 };
-                let expected = Complex64::new(
-                    ((after.0 - &before.0) / &step).to_f64().value(),
-                    ((after.1 - &before.1) / &step).to_f64().value(),
-                );
+                let Some(expected) = difference(&base, &moved) else { continue };
+                let Some(rough) = difference(&near_base, &near_moved) else { continue };
                 let value = found.slope(*output, *input, parameter, 0);
-                let bound = 1e-8 * expected.norm() + 1e-10;
                 assert!(
-                    (value - expected).norm() <= bound,
+                    (value - expected).norm() <= bound(expected, rough),
                     "seed {}: {value} {expected} by {}\n{}",
                     case.seed,
                     case.derived.pool.name(*symbol),
@@ -189,6 +234,26 @@ fn sensitivities_equal_differences_in_many_digits() {
         judged += 1;
     }
     assert!(judged > 25, "only {judged} models were judged");
+}
+
+/// M + step·∂M/∂p
+fn shifted(matrices: &Matrices<Exact>, slopes: &Matrices, step: &Exact) -> Matrices<Exact> {
+    let add = |(m, slopes): (&Sparse<Exact>, &Sparse)| Sparse {
+        rows: m.rows,
+        columns: m.columns,
+        entries: m
+            .entries
+            .iter()
+            .zip(&slopes.entries)
+            .map(|((i, j, v), (_, _, slope))| (*i, *j, v + step * Exact::try_from(*slope).unwrap()))
+            .collect(),
+    };
+    Matrices {
+        a: add((&matrices.a, &slopes.a)),
+        b: matrices.b.iter().zip(&slopes.b).map(add).collect(),
+        c: add((&matrices.c, &slopes.c)),
+        d: matrices.d.iter().zip(&slopes.d).map(add).collect(),
+    }
 }
 
 /// ∂A/∂p, ∂B/∂p, ∂C/∂p, ∂D/∂p.

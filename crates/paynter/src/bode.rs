@@ -45,36 +45,44 @@ impl Model {
         let equations = &linear.equations;
         let outputs = self.places("output", &options.outputs, equations.outputs.iter().map(|o| &o.name))?;
         let inputs = self.places("input", &options.inputs, equations.inputs.iter().map(|i| &i.name))?;
+        let wanted: Vec<(usize, usize)> =
+            outputs.iter().flat_map(|o| inputs.iter().map(move |i| (*o, *i))).collect();
+        // Poles and zeros give the range and, where they are exact, the response to the last digit.
+        let small = matrices.states() <= ZERO_STATES;
+        let spectrum = small.then(|| self.spectrum(&linear, &matrices, &wanted, ticket)).transpose();
+        let spectrum = match spectrum {
+            Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
+            Err(NoAnswer::Wrong(_)) => None,
+            Ok(spectrum) => spectrum,
+        };
         let pencil = Pencil::new(&matrices.select(&outputs, &inputs));
-        let (omega, response) = match options.omega {
-            Some(frequencies) => {
-                let omega = frequencies.list();
-                let found = response(&pencil, &omega, ticket)?;
-                (omega, found)
-            }
+        let evaluate = |omega: &[f64]| match &spectrum {
+            Some(spectrum) if spectrum.exact => Ok(omega
+                .iter()
+                .map(|w| spectrum.entries.iter().map(|entry| entry.at(*w)).collect())
+                .collect()),
+            _ => Ok(response(&pencil, omega, ticket)?.values),
+        };
+        let (omega, values): (Vec<f64>, Vec<Vec<Complex64>>) = match options.omega {
+            Some(frequencies) => (frequencies.list(), evaluate(&frequencies.list())?),
             None => {
-                let wanted: Vec<(usize, usize)> =
-                    outputs.iter().flat_map(|o| inputs.iter().map(move |i| (*o, *i))).collect();
-                let small = matrices.states() <= ZERO_STATES;
-                let spectrum = small.then(|| self.spectrum(&linear, &matrices, &wanted, ticket));
-                let roots = match spectrum {
-                    Some(Ok(spectrum)) => {
+                let roots = match &spectrum {
+                    Some(spectrum) => {
                         let mut roots = expanded(&spectrum.poles);
                         roots.extend(spectrum.entries.iter().flat_map(|entry| entry.zeros.iter().copied()));
                         roots
                     }
-                    Some(Err(NoAnswer::Cancelled)) => return Err(NoAnswer::Cancelled),
                     // Rates of single states stand in for eigenvalues that cannot be had, or not soon.
-                    Some(Err(NoAnswer::Wrong(_))) | None => rates(&matrices),
+                    None => rates(&matrices),
                 };
-                let sweep = grid::adaptive(&pencil, grid::span(&roots), &roots, ticket)?;
-                (sweep.omega, sweep.response)
+                grid::adaptive(&evaluate, grid::span(&roots), &roots)?.into_iter().unzip()
             }
         };
         let mut entries = Vec::new();
         for (o, output) in outputs.iter().enumerate() {
             for (i, input) in inputs.iter().enumerate() {
-                let values: Vec<Complex64> = response.of(o, i).collect();
+                let place = o * inputs.len() + i;
+                let values: Vec<Complex64> = values.iter().map(|row| row[place]).collect();
                 entries.push(json::BodeEntry {
                     output: equations.outputs[*output].name.clone(),
                     input: equations.inputs[*input].name.clone(),

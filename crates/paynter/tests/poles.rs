@@ -13,7 +13,7 @@ fn load(text: &str, set: &[(&str, &str)]) -> Model {
 }
 
 fn example(name: &str) -> &'static str {
-    examples::all().iter().find(|example| example.name == name).unwrap().text
+    examples::all().find(|example| example.name == name).unwrap().text
 }
 
 fn poles(text: &str) -> Poles {

@@ -58,11 +58,7 @@ fn condition_holds(
 }
 
 /// The floating-point value as an exact number.
-fn rounded(
-    pool: &Pool,
-    e: Expr,
-    value: &dyn Fn(Symbol) -> Option<Rational>,
-) -> Result<Rational, EvalError> {
+fn rounded(pool: &Pool, e: Expr, value: &dyn Fn(Symbol) -> Option<Rational>) -> Result<Rational, EvalError> {
     let number = pool.eval(e, &|symbol| value(symbol).map(|r| r.to_f64().value()))?;
     Rational::try_from(number).map_err(|_| EvalError::NotFinite(e))
 }

@@ -12,11 +12,11 @@ mod roots;
 mod schedule;
 
 pub use characteristic::{Integers, Polynomials, characteristic};
-pub(crate) use roots::{integers, poly};
 pub use eigen::{eigenvalues, transmission_zeros};
 pub use exact::exact_values;
 pub use matrices::{Matrices, Sparse};
 pub use roots::{Root, roots, sort_conjugate};
+pub(crate) use roots::{integers, poly};
 pub use schedule::{LANES, Lanes, Schedule, Singular, Workspace};
 
 pub use num_complex::Complex64;

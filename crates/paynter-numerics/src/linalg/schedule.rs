@@ -361,7 +361,8 @@ mod tests {
     #[test]
     fn solutions_satisfy_their_equations() {
         // A pattern with a zero diagonal, so that pivots must be sought.
-        let pattern: Vec<(u32, u32)> = vec![(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 2), (3, 1), (3, 3), (2, 3)];
+        let pattern: Vec<(u32, u32)> =
+            vec![(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 2), (3, 1), (3, 3), (2, 3)];
         let values: Vec<Complex64> =
             (0..pattern.len()).map(|k| Complex64::new(1.0 + k as f64, 2.0 - k as f64 * 0.7)).collect();
         let schedule = Schedule::new(4, &pattern, &values).unwrap();

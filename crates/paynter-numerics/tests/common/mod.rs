@@ -3,7 +3,7 @@
 use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
 use paynter_base::{FileId, Ticket};
 use paynter_equations::{Equations, StateSpace, derive};
-use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flatten};
+use paynter_graph::{FlattenOptions, assign_causality, flatten};
 use paynter_testkit::linear::{Pencil, small_point};
 use paynter_testkit::number::Rational;
 use paynter_testkit::rng::Rng;
@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 /// A linear model with its matrices in symbols.
 pub struct Derived {
     pub pool: Pool,
-    pub graph: BondGraph,
     pub equations: Equations,
     pub space: StateSpace,
 }
@@ -30,7 +29,7 @@ pub fn derived(text: &str) -> Option<Derived> {
     let causality = causality.filter(|_| !found.has_errors())?;
     let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
     let space = equations.state_space(&mut pool, &graph)?;
-    Some(Derived { pool, graph, equations, space })
+    Some(Derived { pool, equations, space })
 }
 
 /// The values of the independent parameters at a point, by symbol.
