@@ -67,11 +67,13 @@ pub fn demo(arguments: &[String]) -> Result<(), String> {
         "examples dc_motor --write target/demo --force",
         "check target/demo/dc_motor.bg",
         "causality target/demo/dc_motor.bg",
+        "report target/demo/dc_motor.bg -o target/demo/dc_motor.html",
     ] {
         println!("\n$ paynter {line}");
         let quietly = ["run", "--release", "--locked", "--quiet", "-p", "paynter-cli", "--"];
         run(cargo().args(quietly).args(line.split(' ')))?;
     }
+    println!("\nThe report is in target/demo/dc_motor.html; open it in a browser.");
     Ok(())
 }
 

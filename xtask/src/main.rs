@@ -26,12 +26,7 @@ const VERBS: &[Verb] = &[
         about: "format, lints, tests, documentation, licences: all that must pass",
         work: chores::test,
     },
-    Verb {
-        name: "demo",
-        arguments: "",
-        about: "check the built-in motor and show its causality",
-        work: chores::demo,
-    },
+    Verb { name: "demo", arguments: "", about: "make the report on the built-in motor", work: chores::demo },
     Verb { name: "bench", arguments: "[FILTER]", about: "run the benchmarks", work: chores::bench },
     Verb {
         name: "fuzz",

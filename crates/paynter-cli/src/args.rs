@@ -110,6 +110,14 @@ pub enum Command {
     },
     /// Compute the frequency response
     Bode(BodeArgs),
+    /// Put everything about a model on one HTML page
+    Report {
+        /// The model file, or `-` for standard input
+        file: PathBuf,
+        /// Write to this file instead of printing the page
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
     /// List the built-in examples, print one, or write them as files
     Examples {
         /// The example; all of them where left out

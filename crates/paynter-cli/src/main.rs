@@ -7,6 +7,7 @@ mod commands;
 mod input;
 mod interrupt;
 mod number;
+mod picture;
 mod progress;
 mod render;
 mod replace;

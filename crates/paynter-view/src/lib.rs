@@ -5,3 +5,4 @@
 pub mod draw;
 pub mod json;
 pub mod plot;
+pub mod report;

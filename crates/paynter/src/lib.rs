@@ -9,6 +9,7 @@ mod explain;
 mod format;
 mod linear;
 mod model;
+mod page;
 mod poles;
 mod settings;
 
@@ -30,4 +31,4 @@ pub use paynter_base::{
     SourceMap, Span, Ticket, World, WorldError, closest, code, resolve_path,
 };
 pub use paynter_language::MAX_FILE_SIZE;
-pub use paynter_view::{draw, json};
+pub use paynter_view::{draw, json, plot, report};

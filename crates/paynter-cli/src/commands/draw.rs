@@ -2,16 +2,15 @@
 
 use crate::answer::{Answer, Exit, output};
 use crate::args::{DrawArgs, Global, ThemeName};
+use crate::picture::{self, unknown_format, unwritable};
 use crate::{input, replace};
-use paynter::draw::{
-    self, DrawOptions, Fold, Positions, SvgStyle, Theme, blocks_svg, draw_at, draw_blocks, svg,
-};
+use paynter::draw::{DrawOptions, Fold, Positions, SvgStyle, Theme, blocks_svg, draw_at, draw_blocks, svg};
 use paynter::json::{self, Draw};
 use paynter::{Diagnostic, Diagnostics, MAX_FILE_SIZE, Model, code};
 use std::path::Path;
 
-/// Pixels of a PNG for each unit of the drawing.
-const DENSITY: f64 = 2.0;
+/// How to make a picture smaller.
+const SMALLER: &str = "draw smaller with `--scale 0.5`, fold submodels with `--fold 0`, or write SVG";
 
 /// Draws a model, with errors as far as it is known.
 pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
@@ -23,23 +22,23 @@ pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
         Err(answer) => return answer,
     };
     let mut said = Diagnostics::new();
-    let Some(picture) = picture(&model, arguments, &mut said) else {
+    let Some(drawn) = drawn(&model, arguments, &mut said) else {
         model.diagnostics.extend(said);
         return Answer::failure(global, model.diagnostics, model.sources, Exit::Wrong);
     };
     if let Some(file) = &arguments.output
-        && let Err(diagnostic) = write(&picture.svg, file)
+        && let Err(diagnostic) = picture::write(&drawn.svg, file, SMALLER)
     {
         said.push(*diagnostic);
     }
     model.diagnostics.extend(said);
     let document = Draw {
         ok: !model.diagnostics.has_errors(),
-        model: picture.title,
+        model: drawn.title,
         file: arguments.output.as_ref().map(|file| file.display().to_string()),
-        svg: arguments.output.is_none().then_some(picture.svg),
-        width: picture.width,
-        height: picture.height,
+        svg: arguments.output.is_none().then_some(drawn.svg),
+        width: drawn.width,
+        height: drawn.height,
         diagnostics: json::Diagnostic::list(&model.diagnostics, &model.sources),
     };
     Answer {
@@ -58,7 +57,7 @@ struct Picture {
 }
 
 /// Draws what is asked for; nothing where too little is known.
-fn picture(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Option<Picture> {
+fn drawn(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Option<Picture> {
     let style = SvgStyle {
         theme: match arguments.theme {
             ThemeName::Light => Theme::Light,
@@ -151,44 +150,4 @@ fn read_layout(file: &Path) -> Result<Option<Positions>, Box<Diagnostic>> {
         let message = format!("the layout file `{shown}` is no list of positions: {reason}");
         Box::new(Diagnostic::new(code::BAD_LAYOUT_FILE, message))
     })
-}
-
-/// Refuses a target whose kind of picture is not known.
-fn unknown_format(file: &Path) -> Option<Diagnostic> {
-    match extension(file).as_str() {
-        "svg" | "png" => None,
-        _ => {
-            let message = format!("`{}` is neither `.svg` nor `.png`", file.display());
-            Some(
-                Diagnostic::new(code::BAD_COMMAND_LINE, message)
-                    .help("name the picture `NAME.svg` or `NAME.png`"),
-            )
-        }
-    }
-}
-
-fn extension(file: &Path) -> String {
-    file.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
-}
-
-/// Writes the picture in the format its name asks for.
-fn write(svg: &str, file: &Path) -> Result<(), Box<Diagnostic>> {
-    let refused = |reason: &str| Box::new(unwritable(file, reason));
-    if file.is_dir() {
-        return Err(refused("it is a folder"));
-    }
-    let result = if extension(file) == "png" {
-        let bytes = draw::png(svg, DENSITY).map_err(|error| {
-            let help = "draw smaller with `--scale 0.5`, fold submodels with `--fold 0`, or write SVG";
-            Box::new(unwritable(file, &error.to_string()).help(help))
-        })?;
-        replace::create(file, bytes)
-    } else {
-        replace::create(file, svg)
-    };
-    result.map_err(|error| refused(&error.to_string()))
-}
-
-fn unwritable(file: &Path, reason: &str) -> Diagnostic {
-    Diagnostic::new(code::FILE_UNWRITABLE, format!("`{}` cannot be written: {reason}", file.display()))
 }

@@ -10,6 +10,7 @@ mod examples;
 mod explain;
 mod fmt;
 mod poles;
+mod report;
 mod tf;
 
 use crate::answer::Answer;
@@ -26,6 +27,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Tf { file } => tf::run(file, global),
         Command::Poles { file } => poles::run(file, global),
         Command::Bode(arguments) => bode::run(arguments, global),
+        Command::Report { file, output } => report::run(file, output.as_deref(), global),
         Command::Examples { name, write, force } => {
             examples::run(name.as_deref(), write.as_deref(), *force, global)
         }

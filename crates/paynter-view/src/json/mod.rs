@@ -14,6 +14,7 @@ mod failure;
 mod fmt;
 mod naming;
 mod poles;
+mod report;
 mod transfer;
 
 pub use bode::{Bode, BodeEntry};
@@ -29,6 +30,7 @@ pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
 pub use naming::Naming;
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
+pub use report::{Report, ReportSection};
 pub use transfer::{Transfer, TransferEntry};
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
@@ -50,6 +52,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("failure", schema::<Failure>()),
         ("fmt", schema::<Format>()),
         ("poles", schema::<Poles>()),
+        ("report", schema::<Report>()),
         ("tf", schema::<Transfer>()),
     ]
 }
