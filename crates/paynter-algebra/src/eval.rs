@@ -39,7 +39,7 @@ impl Pool {
     }
 
     /// Applies a node's operation to the values of its children.
-    fn apply(&self, node: Expr, of: &dyn Fn(Expr) -> f64) -> f64 {
+    pub(crate) fn apply(&self, node: Expr, of: &dyn Fn(Expr) -> f64) -> f64 {
         let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
         match self.node(node) {
             Node::Number(r) => number::to_f64(r),

@@ -25,6 +25,7 @@
 //! assert_eq!(pool.display(solution.value).to_string(), "sign(e)*sqrt(abs(e)/k)");
 //! ```
 
+mod branch;
 mod collect;
 mod diff;
 mod eval;

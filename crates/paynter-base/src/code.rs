@@ -114,7 +114,13 @@ codes! {
     SWITCH_SERIES_INERTIA = "BG0509" Error "an open switch would stop an inertia at once", "give the switch a small `Goff`, so that flow can decay";
     NO_CAUSAL_PATH = "BG0510" Error "no causal path", "name two elements that a causal path joins, or look at `paynter causality`";
     // 06: equations
-    NOT_LINEAR = "BG0601" Error "a question that only a linear model answers", "ask for `paynter equations`, or replace the nonlinear laws by their slopes";
+    NO_OPERATING_POINT = "BG0601" Error "no operating point", "change the inputs (`--set`) or the initial states, and look whether the model can come to rest at all";
+    SEVERAL_OPERATING_POINTS = "BG0602" Warning "several operating points", "choose one by initial states near it, as in `init NAME.q = …`";
+    RUNAWAY = "BG0603" Error "no steady state, because something runs away", "balance what drives it, as in `--set NAME=0`, or let something resist: an R, a spring, an outlet";
+    DRIFTING_STATE = "BG0604" Note "a state that goes on growing, which nothing reads", "keep it, because nothing depends on it, or delete it";
+    NO_SLOPE = "BG0605" Error "a law with an infinite slope at the operating point", "choose inputs or initial states away from that point, or give the law a finite slope there";
+    KINK = "BG0606" Warning "a law with a kink or a jump at the operating point", "small signals see one side only; choose inputs or initial states away from it, or make the law smooth";
+    VANISHING_DIVISOR = "BG0607" Error "no finite value at the nominal values", "give the parameters values at which nothing is divided by zero";
     NO_POLES = "BG0611" Error "no eigenvalues", "ask for `paynter bode`, which needs none, or make the model smaller";
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
     // 09: files and command line

@@ -98,7 +98,12 @@ pub enum Command {
         /// The model file, or `-` for standard input
         file: PathBuf,
     },
-    /// Derive the transfer functions of a linear model, in symbols
+    /// Find the steady state with the inputs at time zero
+    OperatingPoint {
+        /// The model file, or `-` for standard input
+        file: PathBuf,
+    },
+    /// Derive the transfer functions, in symbols; nonlinear models at their operating point
     Tf {
         /// The model file, or `-` for standard input
         file: PathBuf,

@@ -30,6 +30,8 @@ fn every_document_fits_its_schema() {
         ("failure", 1, &["causality", "missing.bg"]),
         ("equations", 0, &["equations", "good.bg"]),
         ("failure", 1, &["equations", "bad.bg"]),
+        ("operating-point", 0, &["operating-point", "good.bg"]),
+        ("failure", 1, &["operating-point", "bad.bg"]),
         ("tf", 0, &["tf", "good.bg"]),
         ("failure", 1, &["tf", "bad.bg"]),
         ("poles", 0, &["poles", "motor.bg"]),

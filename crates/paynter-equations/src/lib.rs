@@ -7,6 +7,7 @@
 
 mod dependent;
 mod derive;
+mod divisors;
 mod laws;
 mod linear;
 mod linearise;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::{Diagnostics, Ticket};
 use paynter_graph::{BondGraph, Ranges};
 use rustc_hash::FxHashMap;
 
@@ -52,6 +52,40 @@ impl Equations {
         let (a, b, first) = block(pool, &columns, &follow, &self.rates, ticket)?;
         let (c, d, second) = block(pool, &columns, &follow, &outputs, ticket)?;
         Ok(StateSpace { a, b, c, d, offset: (first, second) })
+    }
+
+    /// Says which implicit equations determine their unknowns at no point, as those of
+    /// a field whose matrix cannot be inverted. Equations for rates are left out: where
+    /// they are singular, differentiating once more may solve them.
+    pub fn unsolvable_constraints(&self, pool: &mut Pool, graph: &BondGraph) -> Diagnostics {
+        let columns = Columns::new(self);
+        let rows: Vec<Row> = self.constraints.iter().map(|c| slopes(pool, &columns, c.residual)).collect();
+        let mut diagnostics = Diagnostics::new();
+        for group in groups(&rows) {
+            let rate = |u: &usize| pool.name(self.constraints[*u].unknown).starts_with("der(");
+            if group.unknowns.iter().any(rate) {
+                continue;
+            }
+            let place: BTreeMap<usize, usize> =
+                group.unknowns.iter().enumerate().map(|(k, unknown)| (*unknown, k)).collect();
+            let bound = |r: &usize| rows[*r].bound.iter().map(|(j, slope)| (place[j], *slope)).collect();
+            let system = System {
+                rows: group.rows.iter().map(bound).collect(),
+                right: vec![Vec::new(); group.rows.len()],
+            };
+            if group.rows.len() != group.unknowns.len() || system.solve(pool, None).is_err() {
+                let members = group.rows.iter().chain(&group.unknowns);
+                let elements = members.flat_map(|&r| self.constraints[r].elements.iter().copied());
+                if let Failure::Wrong(found) = singular(graph, elements, "the law") {
+                    for diagnostic in found {
+                        diagnostics.push(diagnostic.help(
+                            "its equations leave a variable undetermined or determine one twice; the matrix of a field must be invertible where causality turns it round",
+                        ));
+                    }
+                }
+            }
+        }
+        diagnostics
     }
 
     /// How each implicit unknown follows states and inputs, group by group:

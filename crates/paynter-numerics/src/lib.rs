@@ -12,5 +12,5 @@ pub mod simulate;
 pub mod sweep;
 
 pub use linalg::Matrices;
-pub use operating::{OperatingPoint, operating_point};
+pub use operating::{OperatingPoint, Slope, operating_point, rough_laws};
 pub use program::{CompileError, Program, Tables};

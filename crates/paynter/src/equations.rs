@@ -2,7 +2,7 @@
 
 use crate::Model;
 use paynter_algebra::poly::Budget;
-use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
+use paynter_base::{Cancelled, Diagnostics, Ticket};
 use paynter_equations::{Equations, Failure, StateSpace, derive, transfer};
 use paynter_view::json;
 
@@ -45,7 +45,15 @@ impl Model {
                 (self.pool, *graph) = (settled.pool, settled.graph);
                 settled.equations
             }
-            None => derive(&mut self.pool, graph, causality, ticket)?,
+            None => {
+                let equations = derive(&mut self.pool, graph, causality, ticket)?;
+                let mut found = equations.vanishing_divisors(&self.pool, graph);
+                found.extend(equations.unsolvable_constraints(&mut self.pool, graph));
+                if found.has_errors() {
+                    return Err(NoAnswer::Wrong(found));
+                }
+                equations
+            }
         };
         let mut space = equations.state_space(&mut self.pool, graph);
         if let Some(space) = &mut space {
@@ -64,24 +72,16 @@ impl Model {
         Ok(json::Equations::new(&mut self.pool, graph, &equations, space.as_ref(), diagnostics))
     }
 
-    /// Tells the transfer matrix of a linear model.
+    /// Tells the transfer matrix, at the operating point where the model is nonlinear.
     pub fn transfer(&mut self, ticket: &Ticket) -> Result<json::Transfer, NoAnswer> {
-        let (equations, space) = self.derive(ticket)?;
-        let Some(space) = space else {
-            let mut diagnostics = self.diagnostics.clone();
-            diagnostics.push(Diagnostic::new(
-                code::NOT_LINEAR,
-                "the model is not linear, so it has no transfer function",
-            ));
-            return Err(NoAnswer::Wrong(diagnostics));
-        };
+        let linear = self.linear(ticket)?;
         let budget = Budget { terms: 200_000, steps: 100_000_000 };
-        let found = transfer(&mut self.pool, &equations, &space, budget, ticket)?;
+        let found = transfer(&mut self.pool, &linear.equations, &linear.space, budget, ticket)?;
         let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
         let name = self.graph.as_ref().map_or("", |graph| graph.name.as_str());
-        let mut answer = json::Transfer::new(&mut self.pool, name, &equations, &found, diagnostics);
+        let mut answer = json::Transfer::new(&mut self.pool, name, &linear.equations, &found, diagnostics);
+        answer.operating_point = linear.named_point(&self.pool);
         let wanted: Vec<(usize, usize)> = found.entries.iter().map(|e| (e.output, e.input)).collect();
-        let linear = self.linear(ticket)?;
         self.factor_entries(&linear, &mut answer, &wanted, ticket)?;
         Ok(answer)
     }

@@ -1,13 +1,15 @@
 //! The linear model behind transfer functions, poles, frequency response,
 //! structure and sensitivities: the model itself where it is linear, its
-//! linearisation at the operating point where not.
+//! linearisation at the operating point where not. And that point itself.
 
 use crate::{Model, NoAnswer};
-use paynter_algebra::{EvalError, Pool, Symbol};
+use paynter_algebra::{EvalError, Expr, Node, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, StateSpace};
-use paynter_graph::BondGraph;
-use paynter_numerics::{Matrices, OperatingPoint, operating_point};
+use paynter_equations::{Equations, Sparse, StateSpace};
+use paynter_graph::{BondGraph, ElementId, Variable};
+use paynter_numerics::{Matrices, OperatingPoint, Slope, Tables, operating_point, rough_laws};
+use paynter_view::json;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// A linear model, or a nonlinear one near its operating point.
@@ -35,17 +37,28 @@ impl Linear {
         Matrices::evaluate(pool, &self.space, &|symbol| self.value(symbol))
             .map_err(|error| NoAnswer::Wrong(undefined(pool, error)))
     }
+
+    /// The operating point of a nonlinear model by names.
+    pub fn named_point(&self, pool: &Pool) -> Option<json::Point> {
+        let point = self.point.as_ref()?;
+        Some(json::Point::new(pool, &self.equations, &|symbol| self.value(symbol), &point.outputs))
+    }
 }
 
-/// Says that an expression has no value at nominal parameters.
+/// Says that an expression has no value.
 fn undefined(pool: &Pool, error: EvalError) -> Diagnostics {
     let message = match error {
-        EvalError::NotFinite(part) => format!("`{}` has no finite value here", pool.display(part)),
+        EvalError::NotFinite(part) => match pool.node(part) {
+            Node::Power(base, _) => {
+                format!("`{}` is zero, and the equations divide by it", pool.display(base))
+            }
+            _ => format!("`{}` has no finite value", pool.display(part)),
+        },
         EvalError::Unbound(symbol) => format!("`{}` has no value", pool.name(symbol)),
         EvalError::Table(_) => "a table has no value here".to_owned(),
     };
     let mut diagnostics = Diagnostics::new();
-    diagnostics.push(Diagnostic::new(code::NOT_LINEAR, message));
+    diagnostics.push(Diagnostic::new(code::VANISHING_DIVISOR, message));
     diagnostics
 }
 
@@ -57,15 +70,146 @@ fn nominal(graph: &BondGraph) -> BTreeMap<Symbol, f64> {
 impl Model {
     /// Derives the linear model, at the operating point where the equations are nonlinear.
     pub fn linear(&mut self, ticket: &Ticket) -> Result<Linear, NoAnswer> {
-        let (equations, space) = self.derive(ticket)?;
-        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        if let Some(space) = space {
-            return Ok(Linear { equations, space, point: None, values: nominal(graph) });
+        if let Some(linear) = &self.linear {
+            return Ok(linear.clone());
         }
-        let point = operating_point(&mut self.pool, graph, &equations, ticket)?;
-        let mut space = equations.linearise(&mut self.pool, graph, ticket)?;
+        let (equations, space) = self.derive(ticket)?;
+        let linear = match space {
+            Some(space) => {
+                let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+                Linear { equations, space, point: None, values: nominal(graph) }
+            }
+            None => self.tangent(equations, ticket)?,
+        };
+        self.linear = Some(linear.clone());
+        Ok(linear)
+    }
+
+    /// The linearisation at the operating point.
+    fn tangent(&mut self, equations: Equations, ticket: &Ticket) -> Result<Linear, NoAnswer> {
+        let point = self.steady_state(&equations, ticket)?;
+        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        let near = decided(&mut self.pool, &equations, &point.values);
+        let mut space = near.linearise(&mut self.pool, graph, ticket)?;
+        if let Some(time) = graph.variables.symbol(Variable::Time) {
+            freeze(&mut self.pool, &mut space, time);
+        }
         space.make_readable(&mut self.pool, ticket);
         let values = point.values.clone();
-        Ok(Linear { equations, space, point: Some(point), values })
+        let rough = self.rough(&equations, &values);
+        let linear = Linear { equations, space, point: Some(point), values };
+        if linear.matrices(&self.pool).is_err() {
+            let diagnostic = self.without_slope(&linear, &rough);
+            let mut diagnostics = self.diagnostics.clone();
+            diagnostics.push(diagnostic);
+            return Err(NoAnswer::Wrong(diagnostics));
+        }
+        for (element, slope) in rough {
+            let Some(graph) = &self.graph else { break };
+            let element = graph.element(element);
+            let how = match slope {
+                Slope::Jump => "jumps",
+                Slope::Kink => "has a kink",
+                // The matrices are finite, so that it does not matter.
+                Slope::Infinite => continue,
+            };
+            let message = format!("the law of `{}` {how} at the operating point", element.name);
+            self.diagnostics.push(Diagnostic::new(code::KINK, message).at(element.span));
+        }
+        self.diagnostics.sort();
+        Ok(linear)
+    }
+
+    /// Says what has no slope at the operating point: an element's law where one is to blame.
+    fn without_slope(&self, linear: &Linear, rough: &[(ElementId, Slope)]) -> Diagnostic {
+        let graph = self.graph.as_ref();
+        let steep = rough.iter().find(|(_, slope)| *slope == Slope::Infinite);
+        if let Some(element) = steep.zip(graph).map(|((id, _), graph)| graph.element(*id)) {
+            let message = format!(
+                "the law of `{}` has an infinite slope at the operating point and cannot be linearised there",
+                element.name
+            );
+            return Diagnostic::new(code::NO_SLOPE, message).at(element.span);
+        }
+        let value = |symbol: Symbol| linear.value(symbol);
+        let space = &linear.space;
+        let bad = |matrix: &Sparse| {
+            matrix.entries.iter().find(|(_, _, e)| self.pool.eval(*e, &value).is_err()).map(|(i, _, _)| *i)
+        };
+        let name = match std::iter::once(&space.a).chain(&space.b).find_map(bad) {
+            Some(i) => linear.equations.states[i].name.as_str(),
+            None => match std::iter::once(&space.c).chain(&space.d).find_map(bad) {
+                Some(i) => linear.equations.outputs[i].name.as_str(),
+                None => "the model",
+            },
+        };
+        let message = format!("the equation of `{name}` has no finite slope at the operating point");
+        Diagnostic::new(code::NO_SLOPE, message)
+    }
+
+    /// Finds the operating point; what there is to say about it joins the findings.
+    fn steady_state(&mut self, equations: &Equations, ticket: &Ticket) -> Result<OperatingPoint, NoAnswer> {
+        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        let tables = Tables::default();
+        match operating_point(&mut self.pool, graph, equations, &tables, ticket).map_err(NoAnswer::from) {
+            Ok(point) => {
+                self.diagnostics.extend(point.notes.clone());
+                self.diagnostics.sort();
+                Ok(point)
+            }
+            Err(NoAnswer::Wrong(found)) => {
+                let mut diagnostics = self.diagnostics.clone();
+                diagnostics.extend(found);
+                diagnostics.sort();
+                Err(NoAnswer::Wrong(diagnostics))
+            }
+            Err(NoAnswer::Cancelled) => Err(NoAnswer::Cancelled),
+        }
+    }
+
+    /// Elements whose laws have no slope at a point.
+    fn rough(&self, equations: &Equations, values: &BTreeMap<Symbol, f64>) -> Vec<(ElementId, Slope)> {
+        let Some(graph) = &self.graph else { return Vec::new() };
+        let parameters: FxHashSet<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
+        rough_laws(&self.pool, equations, values, &parameters, &Tables::default())
+    }
+
+    /// Tells the steady state with the inputs at time zero.
+    pub fn operating_point(&mut self, ticket: &Ticket) -> Result<json::OperatingPoint, NoAnswer> {
+        let (equations, _) = self.derive(ticket)?;
+        let point = self.steady_state(&equations, ticket)?;
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        let value = |symbol: Symbol| point.values.get(&symbol).copied();
+        Ok(json::OperatingPoint::new(&self.pool, graph, &equations, &value, &point.outputs, diagnostics))
+    }
+}
+
+/// The equations as they are near a point, where each choice is what it is there.
+fn decided(pool: &mut Pool, equations: &Equations, values: &BTreeMap<Symbol, f64>) -> Equations {
+    let mut near = equations.clone();
+    let mut roots: Vec<&mut Expr> = near.rates.iter_mut().collect();
+    roots.extend(near.outputs.iter_mut().map(|output| &mut output.value));
+    roots.extend(near.constraints.iter_mut().map(|constraint| &mut constraint.residual));
+    let old: Vec<Expr> = roots.iter().map(|e| **e).collect();
+    let new = pool.decide_choices(&old, &|symbol| values.get(&symbol).copied());
+    for (root, new) in roots.into_iter().zip(new) {
+        *root = new;
+    }
+    near
+}
+
+/// Puts time zero into matrices.
+fn freeze(pool: &mut Pool, space: &mut StateSpace, time: Symbol) {
+    let zero = pool.zero();
+    let map: FxHashMap<Symbol, Expr> = [(time, zero)].into_iter().collect();
+    for matrix in [&mut space.a, &mut space.c].into_iter().chain(&mut space.b).chain(&mut space.d) {
+        for (_, _, entry) in &mut matrix.entries {
+            *entry = pool.substitute(*entry, &map);
+        }
+        matrix.entries.retain(|(_, _, entry)| *entry != zero);
+    }
+    for entry in space.offset.0.iter_mut().chain(&mut space.offset.1) {
+        *entry = pool.substitute(*entry, &map);
     }
 }

@@ -1,6 +1,7 @@
 //! A loaded model, and the questions it answers.
 
 use crate::cascade;
+use crate::linear::Linear;
 use crate::settings::settings;
 use paynter_algebra::{Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, SourceMap, Ticket, World, code};
@@ -34,6 +35,8 @@ pub struct Model {
     pub(crate) settled: Option<Box<Settled>>,
     /// The equations in the form a person would write, once somebody has asked.
     pub(crate) derived: Option<(Equations, Option<StateSpace>)>,
+    /// The linear model, once somebody has asked.
+    pub(crate) linear: Option<Linear>,
 }
 
 /// Equations with the pool and the graph that they refer to.
@@ -59,7 +62,8 @@ fn settle(pool: &Pool, graph: &BondGraph, causality: &mut Causality) -> (Diagnos
         Ok(equations) => {
             causality.order = equations.states.len();
             causality.rank = equations.generic_rank(&mut pool).unwrap_or(causality.rank);
-            let mut diagnostics = Diagnostics::new();
+            let mut diagnostics = equations.vanishing_divisors(&pool, &graph);
+            diagnostics.extend(equations.unsolvable_constraints(&mut pool, &graph));
             for dependent in &equations.dependent {
                 if contradicts(&pool, &graph, &equations, dependent) {
                     diagnostics.push(contradiction(&graph, dependent));
@@ -137,7 +141,7 @@ impl Model {
             }
         }
         diagnostics.sort();
-        Model { sources, diagnostics, pool, graph, causality, settled, derived: None }
+        Model { sources, diagnostics, pool, graph, causality, settled, derived: None, linear: None }
     }
 
     /// Tells whether it is a well-formed bond graph.

@@ -9,6 +9,7 @@ mod equations;
 mod examples;
 mod explain;
 mod fmt;
+mod operating_point;
 mod poles;
 mod report;
 mod tf;
@@ -24,6 +25,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Causality { file } => causality::run(file, global),
         Command::Draw(arguments) => draw::run(arguments, global),
         Command::Equations { file } => equations::run(file, global),
+        Command::OperatingPoint { file } => operating_point::run(file, global),
         Command::Tf { file } => tf::run(file, global),
         Command::Poles { file } => poles::run(file, global),
         Command::Bode(arguments) => bode::run(arguments, global),

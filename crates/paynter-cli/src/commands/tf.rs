@@ -4,6 +4,7 @@ use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::Global;
 use crate::input;
+use crate::number::significant;
 use paynter::json::Transfer;
 use std::path::Path;
 
@@ -28,12 +29,21 @@ fn text(transfer: &Transfer) -> String {
     let mut text = format!("{}: transfer functions\n", transfer.model);
     if let Some(reason) = &transfer.budget {
         text.push_str(&format!("\nnot written out, because {reason}; shared parts have names\n"));
+    }
+    if !transfer.definitions.is_empty() {
+        text.push_str("\nWith\n");
         for definition in &transfer.definitions {
             text.push_str(&format!("  {} = {}\n", definition.name, definition.value));
         }
     }
     if let Some(denominator) = &transfer.denominator {
         text.push_str(&format!("\nCharacteristic polynomial\n  {denominator}\n"));
+    }
+    if let Some(point) = &transfer.operating_point {
+        text.push_str("\nLinearised at the operating point\n");
+        for (name, value) in point.inputs.iter().chain(&point.states).chain(&point.unknowns) {
+            text.push_str(&format!("  {name} = {}\n", significant(*value)));
+        }
     }
     for entry in &transfer.entries {
         text.push_str(&format!("\n{} / {}\n", entry.output, entry.input));

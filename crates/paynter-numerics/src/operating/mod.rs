@@ -1,17 +1,31 @@
 //! The operating point: states and implicit unknowns at which nothing
 //! changes, 0 = f(x, z, u(0), p) and 0 = r(x, z, u(0), p).
+//!
+//! Combinations of states that nothing changes keep their initial values. An
+//! integrator that nothing reads may go on growing. Among several steady
+//! states the one nearest to the initial state is taken.
 
+mod conserved;
+mod elimination;
+mod flow;
 mod newton;
 mod problem;
+mod random;
+mod search;
+mod slopes;
 
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_base::{Diagnostic, Diagnostics, Span, Ticket, code};
 use paynter_equations::{Equations, Failure};
-use paynter_graph::BondGraph;
+use paynter_graph::{BondGraph, Variable};
 
-use problem::Problem;
+use crate::program::Tables;
+use conserved::{Combination, combinations};
+use problem::{Problem, evaluate, initial};
+use search::search;
+pub use slopes::{Slope, rough_laws};
 
 /// A steady state.
 #[derive(Debug, Clone)]
@@ -22,10 +36,12 @@ pub struct OperatingPoint {
     pub unknowns: Vec<f64>,
     /// The inputs at time zero, each followed by its derivatives.
     pub inputs: Vec<Vec<f64>>,
-    /// The outputs.
+    /// The outputs; undefined where their expressions are.
     pub outputs: Vec<f64>,
     /// The value of every symbol: parameters, states, unknowns, inputs, time.
     pub values: BTreeMap<Symbol, f64>,
+    /// What there is to say about it: other steady states, states that go on growing.
+    pub notes: Diagnostics,
 }
 
 /// Finds the steady state of a model with its inputs at time zero.
@@ -33,21 +49,220 @@ pub fn operating_point(
     pool: &mut Pool,
     graph: &BondGraph,
     equations: &Equations,
+    tables: &Tables,
     ticket: &Ticket,
 ) -> Result<OperatingPoint, Failure> {
-    let problem = Problem::new(pool, graph, equations)?;
-    let start = problem.start(pool, equations)?;
-    let Some(solution) = newton::solve(pool, &problem, start, ticket)? else {
-        return Err(wrong(Diagnostic::new(code::NOT_LINEAR, "no operating point was found")));
+    let problem = Problem::new(pool, graph, equations, tables)?;
+    let states = initial(pool, graph, equations, &problem.known)?;
+    let mut start = states;
+    start.resize(problem.sought.len(), 0.3);
+    let active = active(pool, equations, &problem);
+    let mut kept = Vec::new();
+    for combination in combinations(&problem, &start, &active, ticket)? {
+        if combination.rate != 0.0 {
+            return Err(wrong(runaway(graph, equations, &combination)));
+        }
+        kept.push(combination);
+    }
+    let found = search(&problem, &start[..problem.states], &active, &kept, ticket)?;
+    let Some(point) = found.point else {
+        return Err(wrong(nowhere(graph, equations, &problem, &active, &start, &found.end)));
     };
-    let values = problem.all_values(&solution);
-    let lookup = |symbol: Symbol| values.get(&symbol).copied();
-    let outputs =
-        equations.outputs.iter().map(|output| pool.eval(output.value, &lookup).unwrap_or(f64::NAN)).collect();
-    let (states, unknowns) = solution.split_at(equations.states.len());
+    let mut notes = Diagnostics::new();
+    // Initial states that were given near one of several choose it.
+    if !found.others.is_empty() && !(found.lead > 3.0 && chosen(graph, pool)) {
+        notes.push(several(equations, &point, &found.others));
+    }
+    let rates = problem.residual(&point).unwrap_or_default();
+    for (i, state) in equations.states.iter().enumerate().filter(|(i, _)| !active[*i]) {
+        let rate = rates.get(i).copied().unwrap_or(0.0);
+        if rate != 0.0 {
+            let message = format!(
+                "`{}` changes by {} every second; nothing reads it, so that it is left out of the steady state",
+                state.name,
+                short(rate)
+            );
+            notes.push(Diagnostic::new(code::DRIFTING_STATE, message).at(place(graph, state.variable)));
+        }
+    }
+    let point: Vec<f64> = point.iter().map(|x| x + 0.0).collect();
+    let values = problem.all_values(&point);
+    let outputs = equations
+        .outputs
+        .iter()
+        // A sum with zero turns −0 into 0.
+        .map(|output| evaluate(pool, output.value, &values, tables).map_or(f64::NAN, |y| y + 0.0))
+        .collect();
     let of = |symbol: &Symbol| values.get(symbol).copied().unwrap_or(0.0);
     let inputs = equations.inputs.iter().map(|input| input.symbols.iter().map(of).collect()).collect();
-    Ok(OperatingPoint { states: states.to_vec(), unknowns: unknowns.to_vec(), inputs, outputs, values })
+    let (states, unknowns) = point.split_at(problem.states);
+    Ok(OperatingPoint {
+        states: states.to_vec(),
+        unknowns: unknowns.to_vec(),
+        inputs,
+        outputs,
+        values,
+        notes,
+    })
+}
+
+/// Whether the model gives initial states.
+fn chosen(graph: &BondGraph, pool: &Pool) -> bool {
+    graph.elements.iter().any(|element| !element.initial.is_empty())
+        || graph.integrators.iter().any(|integrator| integrator.initial != pool.zero())
+}
+
+/// What takes part in the steady state: all but integrators that no equation
+/// reads and outputs read linearly at most, on which the linearisation does not depend.
+fn active(pool: &mut Pool, equations: &Equations, problem: &Problem) -> Vec<bool> {
+    let mut active = vec![true; problem.sought.len()];
+    for (i, state) in equations.states.iter().enumerate() {
+        if !problem.unread[i] || !matches!(state.variable, Variable::Integrator(_)) {
+            continue;
+        }
+        let symbol = state.symbol;
+        let plain = |pool: &mut Pool, slope| !pool.depends_on(slope, symbol);
+        let linear = equations.outputs.iter().all(|output| {
+            let slope = pool.diff(output.value, symbol);
+            plain(pool, slope)
+        });
+        active[i] = !linear;
+    }
+    active
+}
+
+/// Where a state is declared.
+fn place(graph: &BondGraph, variable: Variable) -> Span {
+    match variable {
+        Variable::Integrator(k) => graph.integrators[k as usize].span,
+        Variable::State(id, _) => graph.element(id).span,
+        _ => graph.elements.first().map_or_else(Span::default, |element| element.span),
+    }
+}
+
+/// A number for a message.
+fn short(x: f64) -> String {
+    let rounded: f64 = format!("{x:.5e}").parse().unwrap_or(x);
+    if rounded != 0.0 && !(1e-4..1e6).contains(&rounded.abs()) {
+        format!("{rounded:e}")
+    } else {
+        format!("{rounded}")
+    }
+}
+
+/// Says what runs away.
+fn runaway(graph: &BondGraph, equations: &Equations, combination: &Combination) -> Diagnostic {
+    let state = |i: usize| &equations.states[i];
+    let Some(&(first, scale)) = combination.parts.first() else {
+        return Diagnostic::new(code::RUNAWAY, "something runs away");
+    };
+    let rate = short(combination.rate / scale);
+    let element = |i: usize| match state(i).variable {
+        Variable::State(id, _) => graph.element(id).name.clone(),
+        _ => state(i).name.clone(),
+    };
+    let message = if combination.parts.len() == 1 {
+        format!(
+            "there is no steady state: `{}` runs away, because `{}` changes by {rate} every second and nothing balances it",
+            element(first),
+            state(first).name
+        )
+    } else {
+        let names: Vec<String> =
+            combination.parts.iter().take(6).map(|(i, _)| format!("`{}`", element(*i))).collect();
+        let mut sum = String::new();
+        for (i, c) in combination.parts.iter().take(6) {
+            let c = c / scale;
+            let sign = match (sum.is_empty(), c < 0.0) {
+                (true, false) => "",
+                (true, true) => "−",
+                (false, false) => " + ",
+                (false, true) => " − ",
+            };
+            let size = if c.abs() == 1.0 { String::new() } else { format!("{}*", short(c.abs())) };
+            sum.push_str(&format!("{sign}{size}{}", state(*i).name));
+        }
+        if combination.parts.len() > 6 {
+            sum.push_str(" + …");
+        }
+        format!(
+            "there is no steady state: {} run away together, because `{sum}` changes by {rate} every second and nothing balances it",
+            names.join(", ")
+        )
+    };
+    let mut diagnostic = Diagnostic::new(code::RUNAWAY, message).at(place(graph, state(first).variable));
+    for (i, _) in combination.parts.iter().skip(1).take(5) {
+        diagnostic = diagnostic.label(place(graph, state(*i).variable), "and this");
+    }
+    diagnostic
+}
+
+/// Says where the search ended without a steady state.
+fn nowhere(
+    graph: &BondGraph,
+    equations: &Equations,
+    problem: &Problem,
+    active: &[bool],
+    start: &[f64],
+    end: &[f64],
+) -> Diagnostic {
+    if problem.residual(start).is_none() && problem.residual(end).is_none() {
+        return Diagnostic::new(
+            code::NO_OPERATING_POINT,
+            "no operating point was found: a law has no value at the initial state",
+        )
+        .help("give initial states at which every law is defined: `init NAME.q = …`");
+    }
+    // What has grown most beside where it started is what runs away.
+    let growth = |i: usize| {
+        let size = if start[i] == 0.0 { 1.0 } else { start[i].abs() };
+        end[i].abs() / size
+    };
+    let worst = (0..problem.states).filter(|&i| active[i]).max_by(|&a, &b| growth(a).total_cmp(&growth(b)));
+    if let Some(i) = worst.filter(|&i| growth(i) > 1e4) {
+        let state = &equations.states[i];
+        let message = format!("there is no steady state: `{}` grows without bound", state.name);
+        return Diagnostic::new(code::RUNAWAY, message).at(place(graph, state.variable));
+    }
+    let rates = problem.residual(end).or_else(|| problem.residual(start)).unwrap_or_default();
+    let moving = (0..problem.states.min(rates.len()))
+        .filter(|&i| active[i])
+        .max_by(|&a, &b| rates[a].abs().total_cmp(&rates[b].abs()));
+    match moving {
+        Some(i) => {
+            let state = &equations.states[i];
+            let message = format!(
+                "no operating point was found: `{}` still changes by {} every second where the search ended",
+                state.name,
+                short(rates[i])
+            );
+            Diagnostic::new(code::NO_OPERATING_POINT, message).at(place(graph, state.variable))
+        }
+        None => Diagnostic::new(code::NO_OPERATING_POINT, "no operating point was found"),
+    }
+}
+
+/// Says which of several steady states was taken.
+fn several(equations: &Equations, point: &[f64], others: &[Vec<f64>]) -> Diagnostic {
+    let show = |w: &[f64]| {
+        let parts: Vec<String> = equations
+            .states
+            .iter()
+            .zip(w)
+            .take(6)
+            .map(|(state, value)| format!("{} = {}", state.name, short(*value)))
+            .collect();
+        let more = if equations.states.len() > 6 { ", …" } else { "" };
+        format!("({}{more})", parts.join(", "))
+    };
+    let list: Vec<String> = others.iter().take(4).map(|w| show(w)).collect();
+    let more = if others.len() > 4 { " and more" } else { "" };
+    let message = format!(
+        "there are several operating points; {}, the nearest to the initial state, is taken, and not {}{more}",
+        show(point),
+        list.join(", ")
+    );
+    Diagnostic::new(code::SEVERAL_OPERATING_POINTS, message)
 }
 
 /// A failure with one finding.

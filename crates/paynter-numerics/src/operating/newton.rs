@@ -1,79 +1,345 @@
-//! Newton's method with damping.
+//! Newton's method for steady states: damped by the natural monotonicity test
+//! (Deuflhard), which does not depend on scales; and two ways to come near a
+//! solution where it fails: following the dynamics in growing implicit steps,
+//! and turning the residual of the start down to zero step by step.
 
-use paynter_algebra::Pool;
 use paynter_base::{Cancelled, Ticket};
 
+use super::elimination::{Rows, solve};
 use super::problem::Problem;
 
-const ITERATIONS: usize = 200;
+/// Newton steps of one search.
+const ITERATIONS: usize = 120;
 
-/// Solves F(w) = 0 from a start; nothing where it does not converge.
-pub(super) fn solve(
-    pool: &Pool,
-    problem: &Problem,
-    start: Vec<f64>,
-    ticket: &Ticket,
-) -> Result<Option<Vec<f64>>, Cancelled> {
-    let n = start.len();
-    let mut w = start;
+/// The smallest fraction of a step that is tried.
+const SMALLEST_STEP: f64 = 1e-7;
+
+/// A residual this much smaller than its parts is a rounding error.
+const CONVERGED: f64 = 1e-13;
+
+/// A residual this much smaller than its parts is good enough at the end of a search.
+const ACCEPTED: f64 = 1e-9;
+
+/// Some of the equations for some of the unknowns, others held.
+pub(super) struct Task<'a> {
+    pub problem: &'a Problem<'a>,
+    /// Places of the unknowns among all that is sought.
+    pub columns: Vec<usize>,
+    /// Places of the equations.
+    pub rows: Vec<usize>,
+    /// Combinations that keep their values: coefficients of unknowns, and the value.
+    pub conserved: Vec<(Vec<(usize, f64)>, f64)>,
+    /// Values of everything; those of unknowns are replaced.
+    pub base: Vec<f64>,
+    /// What is subtracted from the residuals.
+    pub shift: Vec<f64>,
+}
+
+impl Task<'_> {
+    /// Values of all that is sought.
+    pub fn full(&self, v: &[f64]) -> Vec<f64> {
+        let mut w = self.base.clone();
+        for (&j, value) in self.columns.iter().zip(v) {
+            w[j] = *value;
+        }
+        w
+    }
+
+    /// The unknowns among values of all that is sought.
+    pub fn part(&self, w: &[f64]) -> Vec<f64> {
+        self.columns.iter().map(|&j| w[j]).collect()
+    }
+
+    pub fn residual(&self, v: &[f64]) -> Option<Vec<f64>> {
+        let all = self.problem.residual(&self.full(v))?;
+        let mut out: Vec<f64> = self.rows.iter().map(|&i| all[i]).collect();
+        for (parts, value) in &self.conserved {
+            out.push(parts.iter().map(|(j, c)| c * v[*j]).sum::<f64>() - value);
+        }
+        for (r, shift) in out.iter_mut().zip(&self.shift) {
+            *r -= shift;
+        }
+        Some(out)
+    }
+
+    pub fn slopes(&self, v: &[f64]) -> Option<Rows> {
+        let mut all = self.problem.slopes(&self.full(v))?;
+        let mut place = vec![usize::MAX; self.problem.sought.len()];
+        for (k, &j) in self.columns.iter().enumerate() {
+            place[j] = k;
+        }
+        let mut out: Rows = Vec::with_capacity(self.rows.len() + self.conserved.len());
+        for &i in &self.rows {
+            let row = std::mem::take(&mut all[i]);
+            out.push(
+                row.into_iter()
+                    .filter(|(j, _)| place[*j] != usize::MAX)
+                    .map(|(j, value)| (place[j], value))
+                    .collect(),
+            );
+        }
+        out.extend(self.conserved.iter().map(|(parts, _)| parts.clone()));
+        Some(out)
+    }
+
+    /// The columns that the equations leave free at a point.
+    pub fn free(&self, v: &[f64]) -> Option<Vec<usize>> {
+        let slopes = self.slopes(v)?;
+        Some(solve(&slopes, &vec![0.0; slopes.len()], v.len()).free)
+    }
+
+    fn step(&self, slopes: &Rows, residual: &[f64]) -> Vec<f64> {
+        let right: Vec<f64> = residual.iter().map(|r| -r).collect();
+        solve(slopes, &right, self.columns.len()).values
+    }
+}
+
+/// The largest residual beside the parts it is made of.
+fn excess(slopes: &Rows, residual: &[f64], sizes: &[f64]) -> f64 {
+    let of_row = |(row, r): (&Vec<(usize, f64)>, &f64)| {
+        if *r == 0.0 {
+            return 0.0;
+        }
+        let parts: f64 = row.iter().map(|(j, value)| (value * sizes[*j]).abs()).sum();
+        r.abs() / (parts + r.abs())
+    };
+    slopes.iter().zip(residual).map(of_row).fold(0.0, f64::max)
+}
+
+/// Whether the residuals are small beside what they were at the start. They
+/// are not near a pole, where every step is small.
+fn arrived(slopes: &Rows, before: &[f64], after: &[f64], sizes: &[f64]) -> bool {
+    let mut largest = (0.0f64, 0.0f64);
+    for ((row, then), now) in slopes.iter().zip(before).zip(after) {
+        let parts: f64 = row.iter().map(|(j, value)| (value * sizes[*j]).abs()).sum::<f64>() + then.abs();
+        if parts > 0.0 {
+            largest = (largest.0.max(then.abs() / parts), largest.1.max(now.abs() / parts));
+        }
+    }
+    largest.1 <= (1e-7 * largest.0).max(ACCEPTED)
+}
+
+fn norm(step: &[f64], sizes: &[f64]) -> f64 {
+    let part = |(d, s): (&f64, &f64)| if *d == 0.0 { 0.0 } else { (d / s).abs() };
+    step.iter().zip(sizes).map(part).fold(0.0, f64::max)
+}
+
+fn moved(v: &[f64], step: &[f64], factor: f64) -> Vec<f64> {
+    v.iter().zip(step).map(|(v, d)| v + factor * d).collect()
+}
+
+fn absolute(v: &[f64]) -> Vec<f64> {
+    v.iter().map(|x| x.abs()).collect()
+}
+
+/// Solves a task from a start; nothing where the search does not arrive.
+pub(super) fn newton(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Option<Vec<f64>>, Cancelled> {
+    let mut v = start.to_vec();
+    // The largest values met on the way: what is small beside them is zero.
+    let mut sizes = absolute(&v);
+    let mut first: Option<(Rows, Vec<f64>)> = None;
     for _ in 0..ITERATIONS {
         ticket.check()?;
-        let (Some(r), Some(slopes)) = (problem.residual(pool, &w), problem.slopes(pool, &w)) else {
+        let Some(residual) = task.residual(&v) else { return Ok(None) };
+        if residual.iter().all(|r| *r == 0.0) {
+            return Ok(Some(polished(task, v, &sizes)));
+        }
+        let Some(slopes) = task.slopes(&v) else { return Ok(None) };
+        let step = task.step(&slopes, &residual);
+        for (size, (value, d)) in sizes.iter_mut().zip(v.iter().zip(&step)) {
+            *size = size.max(value.abs()).max(d.abs());
+        }
+        let length = norm(&step, &sizes);
+        if !length.is_finite() {
             return Ok(None);
-        };
-        let norm = r.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        if norm == 0.0 {
-            return Ok(Some(w));
         }
-        let mut matrix = vec![vec![0.0; n + 1]; n];
-        for (i, j, slope) in slopes {
-            matrix[i][j] += slope;
+        let (slopes_then, residual_then) = first.get_or_insert_with(|| (slopes.clone(), residual.clone()));
+        if length <= CONVERGED || excess(&slopes, &residual, &absolute(&v)) <= CONVERGED {
+            let accepted = excess(&slopes, &residual, &sizes) <= ACCEPTED
+                && arrived(slopes_then, residual_then, &residual, &sizes);
+            return Ok(accepted.then(|| polished(task, v, &sizes)));
         }
-        for i in 0..n {
-            matrix[i][n] = -r[i];
-        }
-        let Some(step) = gauss(matrix) else { return Ok(None) };
         let mut factor = 1.0;
         loop {
-            let next: Vec<f64> = w.iter().zip(&step).map(|(w, d)| w + factor * d).collect();
-            let better = problem
-                .residual(pool, &next)
-                .is_some_and(|r| r.iter().fold(0.0f64, |a, x| a.max(x.abs())) < norm);
-            if better {
-                w = next;
-                break;
+            if factor < SMALLEST_STEP {
+                let close = excess(&slopes, &residual, &sizes) <= CONVERGED
+                    && arrived(slopes_then, residual_then, &residual, &sizes);
+                return Ok(close.then(|| polished(task, v, &sizes)));
+            }
+            let next = moved(&v, &step, factor);
+            if let Some(residual) = task.residual(&next) {
+                let follow = task.step(&slopes, &residual);
+                if norm(&follow, &sizes) <= (1.0 - factor / 4.0) * length {
+                    v = next;
+                    break;
+                }
             }
             factor /= 2.0;
-            if factor < 1e-9 {
-                let small = step.iter().zip(&w).all(|(d, w)| d.abs() <= 1e-10 * w.abs().max(1e-12));
-                return Ok(small.then_some(w));
-            }
         }
     }
     Ok(None)
 }
 
-/// Solves a dense system with partial pivoting.
-fn gauss(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    let n = m.len();
-    for k in 0..n {
-        let pivot = (k..n).max_by(|&a, &b| m[a][k].abs().total_cmp(&m[b][k].abs()))?;
-        m.swap(k, pivot);
-        if m[k][k] == 0.0 {
-            return None;
+/// Repeats full steps while they help, and sets to zero what is zero.
+fn polished(task: &Task, mut v: Vec<f64>, sizes: &[f64]) -> Vec<f64> {
+    let measure = |v: &[f64]| -> Option<(f64, Rows, Vec<f64>)> {
+        let residual = task.residual(v)?;
+        let slopes = task.slopes(v)?;
+        Some((excess(&slopes, &residual, sizes), slopes, residual))
+    };
+    let Some((mut off, mut slopes, mut residual)) = measure(&v) else { return v };
+    for _ in 0..4 {
+        let next = moved(&v, &task.step(&slopes, &residual), 1.0);
+        match measure(&next) {
+            Some((smaller, new_slopes, new_residual)) if smaller < off => {
+                (v, off, slopes, residual) = (next, smaller, new_slopes, new_residual);
+            }
+            _ => break,
         }
-        let (above, below) = m.split_at_mut(k + 1);
-        for row in below {
-            let factor = row[k] / above[k][k];
-            for j in k..=n {
-                row[j] -= factor * above[k][j];
+    }
+    // What is small beside the way it came is zero, if the equations agree.
+    let small: Vec<usize> = (0..v.len()).filter(|&j| v[j] != 0.0 && v[j].abs() <= 1e-9 * sizes[j]).collect();
+    let singles = small.iter().map(|j| vec![*j]);
+    for group in std::iter::once(small.clone()).chain(singles) {
+        let mut next = v.clone();
+        group.iter().for_each(|&j| next[j] = 0.0);
+        // No residual may grow beyond the rounding errors of its parts.
+        let agree = |r: Vec<f64>| {
+            r.iter().zip(&residual).zip(&slopes).all(|((new, old), row)| {
+                let parts: f64 = row.iter().map(|(j, value)| (value * v[*j]).abs()).sum();
+                new.abs() <= (2.0 * old.abs()).max(1e-14 * parts)
+            })
+        };
+        if task.residual(&next).is_some_and(agree) {
+            v = next;
+        }
+    }
+    v
+}
+
+/// Where following the dynamics led.
+pub(super) struct Settled {
+    pub end: Vec<f64>,
+    /// The solution, where Newton's method took over.
+    pub solution: Option<Vec<f64>>,
+}
+
+/// Follows x' = f in implicit steps that grow while the equations stay nearly
+/// linear over a step; a stable steady state is approached from far away.
+pub(super) fn follow(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Settled, Cancelled> {
+    let mut v = start.to_vec();
+    let mut time_step = 0.0;
+    let mut accepted = 0;
+    for _ in 0..400 {
+        ticket.check()?;
+        let (Some(residual), Some(slopes)) = (task.residual(&v), task.slopes(&v)) else { break };
+        if time_step == 0.0 {
+            time_step = 0.1 / fastest(task, &slopes).max(1e-12);
+        }
+        // The conserved combinations keep themselves.
+        let count = task.rows.len();
+        let mut rows: Rows = slopes[..count].to_vec();
+        for (k, row) in rows.iter_mut().enumerate() {
+            if task.rows[k] < task.problem.states
+                && let Ok(j) = task.columns.binary_search(&task.rows[k])
+            {
+                row.push((j, -1.0 / time_step));
+            }
+        }
+        let step = task.step(&rows, &residual[..count]);
+        let next = moved(&v, &step, 1.0);
+        let before = weighted(&slopes, &residual, &v, &step, count);
+        let Some(there) = task.residual(&next) else {
+            time_step /= 4.0;
+            continue;
+        };
+        let left: Vec<f64> = (0..count)
+            .map(|k| match task.columns.binary_search(&task.rows[k]) {
+                Ok(j) if task.rows[k] < task.problem.states => there[k] - step[j] / time_step,
+                _ => there[k],
+            })
+            .collect();
+        let after = weighted(&slopes, &left, &v, &step, count);
+        if after > 0.3 * before {
+            time_step /= 4.0;
+            if time_step < 1e-30 {
+                break;
+            }
+            continue;
+        }
+        v = next;
+        time_step *= if after < 0.05 * before { 4.0 } else { 1.6 };
+        accepted += 1;
+        if accepted % 12 == 0
+            && let Some(solution) = newton(task, &v, ticket)?
+        {
+            return Ok(Settled { end: v, solution: Some(solution) });
+        }
+        if !time_step.is_finite() || time_step > 1e40 {
+            break;
+        }
+    }
+    let solution = newton(task, &v, ticket)?;
+    Ok(Settled { end: v, solution })
+}
+
+/// The size of residuals in steps of the unknowns.
+fn weighted(slopes: &Rows, residual: &[f64], v: &[f64], step: &[f64], count: usize) -> f64 {
+    let of_row = |k: usize| {
+        let parts: f64 =
+            slopes[k].iter().map(|(j, value)| value.abs() * v[*j].abs().max(step[*j].abs())).sum();
+        if residual[k] == 0.0 { 0.0 } else { residual[k].abs() / parts.max(f64::MIN_POSITIVE) }
+    };
+    (0..count).map(of_row).fold(0.0, f64::max)
+}
+
+/// An estimate of the fastest rate: single states and exchanges between two.
+fn fastest(task: &Task, slopes: &Rows) -> f64 {
+    let entry =
+        |k: usize, j: usize| slopes[k].iter().find(|(column, _)| *column == j).map_or(0.0, |(_, x)| *x);
+    let mut rate = 0.0f64;
+    for (k, row) in slopes.iter().enumerate().take(task.rows.len()) {
+        let Ok(own) = task.columns.binary_search(&task.rows[k]) else { continue };
+        for &(j, value) in row {
+            if j == own {
+                rate = rate.max(value.abs());
+            } else if let Ok(other) = task.rows.binary_search(&task.columns[j]) {
+                rate = rate.max((value * entry(other, own)).abs().sqrt());
             }
         }
     }
-    let mut x = vec![0.0; n];
-    for k in (0..n).rev() {
-        let sum: f64 = (k + 1..n).map(|j| m[k][j] * x[j]).sum();
-        x[k] = (m[k][n] - sum) / m[k][k];
+    rate
+}
+
+/// Turns the residual that the start leaves down to zero.
+pub(super) fn homotopy(
+    task: &mut Task,
+    start: &[f64],
+    ticket: &Ticket,
+) -> Result<Option<Vec<f64>>, Cancelled> {
+    let Some(residual) = task.residual(start) else { return Ok(None) };
+    let mut v = start.to_vec();
+    let (mut left, mut step) = (1.0f64, 0.1f64);
+    let mut found = None;
+    for _ in 0..200 {
+        let next = (left - step).max(0.0);
+        task.shift = residual.iter().map(|r| r * next).collect();
+        match newton(task, &v, ticket)? {
+            Some(solution) if next == 0.0 => {
+                found = Some(solution);
+                break;
+            }
+            Some(solution) => {
+                v = solution;
+                left = next;
+                step *= 1.5;
+            }
+            None => step /= 2.0,
+        }
+        if step < 1e-5 {
+            break;
+        }
     }
-    Some(x)
+    task.shift.clear();
+    Ok(found)
 }

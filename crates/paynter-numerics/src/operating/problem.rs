@@ -9,68 +9,77 @@ use paynter_equations::{Equations, Failure};
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
-use super::wrong;
+use super::elimination::Rows;
+use super::{place, wrong};
+use crate::program::{Program, Tables};
 
 /// 0 = F(w) with w the states and implicit unknowns.
-pub(super) struct Problem {
-    /// The symbols of w.
+pub(super) struct Problem<'a> {
+    /// The symbols of w: states, then implicit unknowns.
     pub sought: Vec<Symbol>,
+    /// The number of states.
+    pub states: usize,
     /// Parameters, inputs with derivatives, time.
     pub known: BTreeMap<Symbol, f64>,
-    residuals: Vec<Expr>,
-    slopes: Vec<(usize, usize, Expr)>,
+    /// Whether the slopes are the same everywhere.
+    pub linear: bool,
+    /// States that no rate and no implicit equation reads.
+    pub unread: Vec<bool>,
+    tables: &'a Tables,
+    arguments: Vec<f64>,
+    residuals: Program,
+    slopes: Program,
+    places: Vec<(usize, usize)>,
 }
 
-impl Problem {
-    /// Takes inputs at time zero and differentiates the equations.
-    pub fn new(pool: &mut Pool, graph: &BondGraph, equations: &Equations) -> Result<Problem, Failure> {
-        let mut known: BTreeMap<Symbol, f64> =
-            graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.number)).collect();
-        let time = graph.variables.symbol(Variable::Time);
-        known.extend(time.map(|time| (time, 0.0)));
-        for input in &equations.inputs {
-            let mut value = input.value;
-            for symbol in &input.symbols {
-                let number = pool.eval(value, &|symbol| known.get(&symbol).copied()).map_err(|_| {
-                    let message = format!("input `{}` has no value at time zero", input.name);
-                    wrong(Diagnostic::new(code::NOT_LINEAR, message))
-                })?;
-                known.insert(*symbol, number);
-                value = match time {
-                    Some(time) => pool.diff(value, time),
-                    None => pool.zero(),
-                };
-            }
-        }
+impl<'a> Problem<'a> {
+    /// Takes inputs at time zero, differentiates the equations and compiles both.
+    pub fn new(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        equations: &Equations,
+        tables: &'a Tables,
+    ) -> Result<Problem<'a>, Failure> {
+        let known = known(pool, graph, equations, tables)?;
         let mut sought: Vec<Symbol> = equations.states.iter().map(|state| state.symbol).collect();
         sought.extend(equations.constraints.iter().map(|constraint| constraint.unknown));
-        let mut residuals = equations.rates.clone();
-        residuals.extend(equations.constraints.iter().map(|constraint| constraint.residual));
-        let place: FxHashMap<Symbol, usize> = sought.iter().enumerate().map(|(j, s)| (*s, j)).collect();
+        let mut roots = equations.rates.clone();
+        roots.extend(equations.constraints.iter().map(|constraint| constraint.residual));
+        let column: FxHashMap<Symbol, usize> = sought.iter().enumerate().map(|(j, s)| (*s, j)).collect();
+        let mut places = Vec::new();
         let mut slopes = Vec::new();
-        for (i, residual) in residuals.iter().enumerate() {
+        let mut unread = vec![true; equations.states.len()];
+        for (i, residual) in roots.iter().enumerate() {
             for symbol in pool.symbols(*residual) {
-                if let Some(&j) = place.get(&symbol) {
-                    slopes.push((i, j, pool.diff(*residual, symbol)));
+                if let Some(&j) = column.get(&symbol) {
+                    places.push((i, j));
+                    slopes.push(pool.diff(*residual, symbol));
+                    if j < unread.len() {
+                        unread[j] = false;
+                    }
                 }
             }
         }
-        Ok(Problem { sought, known, residuals, slopes })
-    }
-
-    /// The initial states, and zero for implicit unknowns.
-    pub fn start(&self, pool: &Pool, equations: &Equations) -> Result<Vec<f64>, Failure> {
-        let mut start = Vec::with_capacity(self.sought.len());
-        for state in &equations.states {
-            let value =
-                pool.eval(state.initial, &|symbol| self.known.get(&symbol).copied()).map_err(|_| {
-                    let message = format!("the initial value of `{}` is not finite", state.name);
-                    wrong(Diagnostic::new(code::NOT_LINEAR, message))
-                })?;
-            start.push(value);
-        }
-        start.resize(self.sought.len(), 0.3);
-        Ok(start)
+        let linear = slopes.iter().all(|e| pool.symbols(*e).iter().all(|s| !column.contains_key(s)));
+        let mut symbols: Vec<Symbol> = known.keys().copied().collect();
+        let arguments: Vec<f64> = known.values().copied().collect();
+        symbols.extend(&sought);
+        let compile = |roots: &[Expr]| {
+            Program::compile(pool, roots, &symbols)
+                .map_err(|error| wrong(Diagnostic::new(code::NO_OPERATING_POINT, error.to_string())))
+        };
+        Ok(Problem {
+            states: equations.states.len(),
+            linear,
+            unread,
+            tables,
+            arguments,
+            residuals: compile(&roots)?,
+            slopes: compile(&slopes)?,
+            places,
+            sought,
+            known,
+        })
     }
 
     /// The value of every symbol at w.
@@ -81,16 +90,88 @@ impl Problem {
     }
 
     /// F(w), if it is defined there.
-    pub fn residual(&self, pool: &Pool, w: &[f64]) -> Option<Vec<f64>> {
-        let values = self.all_values(w);
-        let lookup = |symbol: Symbol| values.get(&symbol).copied();
-        self.residuals.iter().map(|e| pool.eval(*e, &lookup).ok()).collect()
+    pub fn residual(&self, w: &[f64]) -> Option<Vec<f64>> {
+        self.run(&self.residuals, w)
     }
 
     /// ∂F/∂w, if it is defined there.
-    pub fn slopes(&self, pool: &Pool, w: &[f64]) -> Option<Vec<(usize, usize, f64)>> {
-        let values = self.all_values(w);
-        let lookup = |symbol: Symbol| values.get(&symbol).copied();
-        self.slopes.iter().map(|(i, j, e)| Some((*i, *j, pool.eval(*e, &lookup).ok()?))).collect()
+    pub fn slopes(&self, w: &[f64]) -> Option<Rows> {
+        let values = self.run(&self.slopes, w)?;
+        let mut rows = vec![Vec::new(); self.sought.len()];
+        for (&(i, j), value) in self.places.iter().zip(values) {
+            rows[i].push((j, value));
+        }
+        Some(rows)
     }
+
+    fn run(&self, program: &Program, w: &[f64]) -> Option<Vec<f64>> {
+        let mut arguments = self.arguments.clone();
+        arguments.extend_from_slice(w);
+        let mut out = vec![0.0; program.results()];
+        program.run_with(&arguments, self.tables, &mut Vec::new(), &mut out);
+        out.iter().all(|value| value.is_finite()).then_some(out)
+    }
+}
+
+/// Evaluates one expression.
+pub(super) fn evaluate(pool: &Pool, e: Expr, values: &BTreeMap<Symbol, f64>, tables: &Tables) -> Option<f64> {
+    let symbols = pool.symbols(e);
+    let arguments: Option<Vec<f64>> = symbols.iter().map(|symbol| values.get(symbol).copied()).collect();
+    let program = Program::compile(pool, &[e], &symbols).ok()?;
+    let mut out = [f64::NAN];
+    program.run_with(&arguments?, tables, &mut Vec::new(), &mut out);
+    out[0].is_finite().then_some(out[0])
+}
+
+/// Parameters, time zero, and the inputs there with their derivatives.
+fn known(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    tables: &Tables,
+) -> Result<BTreeMap<Symbol, f64>, Failure> {
+    let mut known: BTreeMap<Symbol, f64> =
+        graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.number)).collect();
+    let time = graph.variables.symbol(Variable::Time);
+    known.extend(time.map(|time| (time, 0.0)));
+    for (k, input) in equations.inputs.iter().enumerate() {
+        let mut value = input.value;
+        for (order, symbol) in input.symbols.iter().enumerate() {
+            let Some(number) = evaluate(pool, value, &known, tables) else {
+                let what = if order == 0 { "value" } else { "derivative" };
+                let message = format!("input `{}` has no {what} at time zero", input.name);
+                let diagnostic = Diagnostic::new(code::NO_OPERATING_POINT, message)
+                    .help("give it a value for the operating point: `--set NAME=VALUE`");
+                return Err(wrong(match graph.inputs.get(k) {
+                    Some(input) => diagnostic.at(input.span),
+                    None => diagnostic,
+                }));
+            };
+            known.insert(*symbol, number);
+            value = match time {
+                Some(time) => pool.diff(value, time),
+                None => pool.zero(),
+            };
+        }
+    }
+    Ok(known)
+}
+
+/// The initial states.
+pub(super) fn initial(
+    pool: &Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    known: &BTreeMap<Symbol, f64>,
+) -> Result<Vec<f64>, Failure> {
+    let mut start = Vec::with_capacity(equations.states.len());
+    for state in &equations.states {
+        let Ok(value) = pool.eval(state.initial, &|symbol| known.get(&symbol).copied()) else {
+            let message = format!("the initial value of `{}` is not finite", state.name);
+            let diagnostic = Diagnostic::new(code::BAD_INITIAL, message);
+            return Err(wrong(diagnostic.at(place(graph, state.variable))));
+        };
+        start.push(value);
+    }
+    Ok(start)
 }

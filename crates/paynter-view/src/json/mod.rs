@@ -13,6 +13,7 @@ mod explain;
 mod failure;
 mod fmt;
 mod naming;
+mod operating;
 mod poles;
 mod report;
 mod transfer;
@@ -29,6 +30,7 @@ pub use explain::{Code, Codes, Explanation};
 pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
 pub use naming::Naming;
+pub use operating::{BondValue, OperatingPoint, Point, Quantity, Role};
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use report::{Report, ReportSection};
 pub use transfer::{Transfer, TransferEntry};
@@ -51,6 +53,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("explain-list", schema::<Codes>()),
         ("failure", schema::<Failure>()),
         ("fmt", schema::<Format>()),
+        ("operating-point", schema::<OperatingPoint>()),
         ("poles", schema::<Poles>()),
         ("report", schema::<Report>()),
         ("tf", schema::<Transfer>()),

@@ -1,13 +1,13 @@
 //! The answer of `paynter tf`.
 
-use super::Diagnostic;
 use super::equations::{Definition, strings};
+use super::{Diagnostic, Point};
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The transfer matrix of a linear model.
+/// The transfer matrix of a linear model, or of a nonlinear one near its operating point.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Transfer {
     /// Whether the model has no error.
@@ -22,6 +22,9 @@ pub struct Transfer {
     pub definitions: Vec<Definition>,
     /// Why the entries are not expanded, where they are not.
     pub budget: Option<String>,
+    /// The operating point of a nonlinear model: what states, inputs and unknowns in the strings stand for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operating_point: Option<Point>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -72,6 +75,7 @@ impl Transfer {
             entries: entries.collect(),
             definitions,
             budget: transfer.shared.clone(),
+            operating_point: None,
             diagnostics,
         }
     }

@@ -1,0 +1,101 @@
+//! Divisors that are zero at the nominal values of the parameters: found once
+//! for all questions, so that no answer holds a division by zero.
+
+use paynter_algebra::{Expr, Node, Pool, Symbol};
+use paynter_base::{Diagnostic, Diagnostics, code};
+use paynter_graph::{BondGraph, Element, Law};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::Equations;
+
+impl Equations {
+    /// Says which divisors that depend on parameters alone are zero at nominal values.
+    /// The branches of a choice are not looked at: only one of them counts.
+    pub fn vanishing_divisors(&self, pool: &Pool, graph: &BondGraph) -> Diagnostics {
+        let values: FxHashMap<Symbol, f64> = graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
+        let mut diagnostics = Diagnostics::new();
+        for divisor in self.divisors(pool) {
+            if !pool.symbols(divisor).iter().all(|symbol| values.contains_key(symbol)) {
+                continue;
+            }
+            if pool.eval(divisor, &|symbol| values.get(&symbol).copied()) == Ok(0.0) {
+                diagnostics.push(describe(pool, graph, divisor));
+            }
+        }
+        diagnostics
+    }
+
+    /// What rates, outputs and implicit equations divide by, in order.
+    fn divisors(&self, pool: &Pool) -> Vec<Expr> {
+        let outputs = self.outputs.iter().map(|output| output.value);
+        let residuals = self.constraints.iter().map(|constraint| constraint.residual);
+        let mut stack: Vec<Expr> = self.rates.iter().copied().chain(outputs).chain(residuals).collect();
+        let mut seen = FxHashSet::default();
+        let mut found = Vec::new();
+        while let Some(node) = stack.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            match pool.node(node) {
+                Node::Power(base, exponent) => {
+                    if pool.eval(exponent, &|_| None).is_ok_and(|exponent| exponent < 0.0) {
+                        found.push(base);
+                    }
+                    stack.extend([base, exponent]);
+                }
+                Node::Sum(parts) | Node::Product(parts) | Node::Call(_, parts) => stack.extend(parts),
+                _ => {}
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+/// Names the divisor, the parameters in it and the elements that use them.
+fn describe(pool: &Pool, graph: &BondGraph, divisor: Expr) -> Diagnostic {
+    let symbols = pool.symbols(divisor);
+    let users: Vec<&Element> = graph
+        .elements
+        .iter()
+        .filter(|element| {
+            values(&element.law).iter().any(|e| symbols.iter().any(|s| pool.depends_on(*e, *s)))
+        })
+        .collect();
+    let names: Vec<String> = users.iter().take(4).map(|element| format!("`{}`", element.name)).collect();
+    let whose = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
+    let field = users.iter().find(|element| matches!(element.law, Law::Matrix(_)));
+    let shown = pool.display(divisor);
+    let message = match field {
+        Some(field) => format!(
+            "the matrix of `{}` cannot be inverted, as its causality asks: `{shown}` is zero at the nominal values",
+            field.name
+        ),
+        None => format!("`{shown}` is zero at the nominal values, and the equations{whose} divide by it"),
+    };
+    let mut diagnostic = Diagnostic::new(code::VANISHING_DIVISOR, message);
+    let parameter = graph.parameters.iter().find(|parameter| symbols.contains(&parameter.symbol));
+    if let Some(span) = parameter.map(|p| p.span).or_else(|| users.first().map(|element| element.span)) {
+        diagnostic = diagnostic.at(span);
+    }
+    for element in users.iter().take(4) {
+        diagnostic = diagnostic.label(element.span, "its equation divides by it");
+    }
+    match parameter.filter(|parameter| pool.as_symbol(divisor) == Some(parameter.symbol)) {
+        Some(parameter) => diagnostic
+            .help(format!("give `{}` a value other than zero, or leave the element out", parameter.name)),
+        None => diagnostic,
+    }
+}
+
+/// The expressions of a law.
+fn values(law: &Law) -> Vec<Expr> {
+    match law {
+        Law::Structure => Vec::new(),
+        Law::Value(value) => vec![*value],
+        Law::Matrix(rows) => rows.iter().flatten().copied().collect(),
+        Law::Equations(equations) => equations.iter().flat_map(|eq| [eq.left, eq.right]).collect(),
+        Law::Switch { condition, on, off } => vec![*condition, *on, *off],
+    }
+}

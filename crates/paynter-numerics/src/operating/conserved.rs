@@ -1,0 +1,196 @@
+//! Combinations of states that nothing changes: Σ c_i x_i' is the same
+//! everywhere. Where it is zero, the combination keeps its initial value (the
+//! volume in closed tanks); where not, it runs away (a mass that is pushed).
+
+use paynter_base::{Cancelled, Ticket};
+
+use super::elimination::{Rows, null_space, transposed};
+use super::problem::Problem;
+use super::random::Random;
+
+/// A sum this much smaller than its parts is zero.
+const CANCELLED: f64 = 1e-11;
+
+/// Points at which slopes are looked at.
+const POINTS: usize = 4;
+
+/// Sizes of states and unknowns that are tried; laws are not defined everywhere.
+const SIZES: [f64; 5] = [1.0, 1e-3, 1e2, 1e-6, 1e-9];
+
+/// A combination of states whose rate is the same everywhere.
+#[derive(Debug, Clone)]
+pub(super) struct Combination {
+    /// States and their coefficients.
+    pub parts: Vec<(usize, f64)>,
+    /// The combination's rate; zero where it is conserved.
+    pub rate: f64,
+}
+
+/// Finds the combinations of the states that `active` tells.
+pub(super) fn combinations(
+    problem: &Problem,
+    start: &[f64],
+    active: &[bool],
+    ticket: &Ticket,
+) -> Result<Vec<Combination>, Cancelled> {
+    let count = problem.sought.len();
+    let points = points(problem, start);
+    let Some((first, others)) = points.split_first() else { return Ok(Vec::new()) };
+    let restricted = |w: &Vec<f64>| -> Rows {
+        let rows = problem.slopes(w).unwrap_or_default();
+        rows.into_iter().enumerate().map(|(i, row)| if active[i] { row } else { Vec::new() }).collect()
+    };
+    ticket.check()?;
+    let columns = transposed(&restricted(first), count);
+    // Rows that are not looked at are no combinations.
+    let mut basis: Vec<Vec<f64>> = null_space(&columns, count);
+    basis.retain(|vector| vector.iter().zip(active).all(|(c, active)| *active || c.abs() == 0.0));
+    for w in others {
+        ticket.check()?;
+        if basis.is_empty() {
+            break;
+        }
+        basis = still_null(&basis, &restricted(w), count);
+    }
+    let basis = reduced(basis, problem.states);
+    Ok(basis.into_iter().filter_map(|c| combination(problem, &c, &points, start)).collect())
+}
+
+/// Points where the equations and their slopes are defined.
+fn points(problem: &Problem, start: &[f64]) -> Vec<Vec<f64>> {
+    let wanted = if problem.linear { 1 } else { POINTS };
+    let mut random = Random::new(17);
+    let mut found = Vec::new();
+    for k in 0..SIZES.len() * 4 {
+        let size = SIZES[k % SIZES.len()];
+        // All of one sign is what most laws can bear; both signs show more.
+        let w: Vec<f64> = start
+            .iter()
+            .map(|x| {
+                let share = if k % 2 == 0 { 0.5 + random.unit() } else { 2.0 * random.unit() - 1.0 };
+                if *x != 0.0 { x * (0.5 + random.unit()) } else { size * share }
+            })
+            .collect();
+        if problem.residual(&w).is_some() && problem.slopes(&w).is_some() {
+            found.push(w);
+            if found.len() == wanted {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// The combinations of a basis that are null vectors of another matrix, too.
+fn still_null(basis: &[Vec<f64>], slopes: &Rows, count: usize) -> Vec<Vec<f64>> {
+    let mut products: Rows = vec![Vec::new(); count];
+    for (k, c) in basis.iter().enumerate() {
+        let (mut sums, mut sizes) = (vec![0.0; count], vec![0.0f64; count]);
+        for (i, row) in slopes.iter().enumerate() {
+            for &(j, value) in row {
+                sums[j] += c[i] * value;
+                sizes[j] += (c[i] * value).abs();
+            }
+        }
+        for j in 0..count {
+            if sums[j].abs() > CANCELLED * sizes[j] {
+                products[j].push((k, sums[j]));
+            }
+        }
+    }
+    null_space(&products, basis.len())
+        .into_iter()
+        .map(|y| (0..count).map(|i| basis.iter().zip(&y).map(|(c, y)| c[i] * y).sum()).collect())
+        .collect()
+}
+
+/// The same space with as many zeros as possible, and plain numbers where they are meant.
+fn reduced(mut basis: Vec<Vec<f64>>, states: usize) -> Vec<Vec<f64>> {
+    let mut done = 0;
+    for j in 0..states {
+        let largest = |c: &Vec<f64>| c.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        let relative = |c: &Vec<f64>| c[j].abs() / largest(c).max(f64::MIN_POSITIVE);
+        let Some(k) =
+            (done..basis.len()).max_by(|&a, &b| relative(&basis[a]).total_cmp(&relative(&basis[b])))
+        else {
+            break;
+        };
+        if relative(&basis[k]) < CANCELLED {
+            continue;
+        }
+        basis.swap(done, k);
+        let pivot = basis[done][j];
+        basis[done].iter_mut().for_each(|x| *x /= pivot);
+        let row = basis[done].clone();
+        for (_, other) in basis.iter_mut().enumerate().filter(|(k, _)| *k != done) {
+            let factor = other[j];
+            if factor == 0.0 {
+                continue;
+            }
+            for (x, y) in other.iter_mut().zip(&row) {
+                let new = *x - factor * y;
+                *x = if new.abs() <= CANCELLED * (x.abs() + (factor * y).abs()) { 0.0 } else { new };
+            }
+        }
+        done += 1;
+    }
+    basis.truncate(done);
+    for c in &mut basis {
+        let largest = c.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        for x in c.iter_mut() {
+            *x = if x.abs() < CANCELLED * largest { 0.0 } else { plain(*x) };
+        }
+    }
+    basis
+}
+
+/// The fraction with a small denominator that a number is within rounding errors, or the number.
+fn plain(x: f64) -> f64 {
+    let (mut above, mut below) = ((1.0, x.floor()), (0.0, 1.0));
+    let mut rest = x - x.floor();
+    for _ in 0..12 {
+        let fraction = above.1 / below.1;
+        if (fraction - x).abs() <= 1e-12 * x.abs() {
+            return fraction;
+        }
+        if rest.abs() < 1e-12 || below.1 > 1e4 {
+            break;
+        }
+        let next = (1.0 / rest).floor();
+        rest = 1.0 / rest - next;
+        above = (above.1, next * above.1 + above.0);
+        below = (below.1, next * below.1 + below.0);
+    }
+    x
+}
+
+/// The combination with its rate, read where its parts are smallest; nothing
+/// where the rate is not the same everywhere, because a law jumps.
+fn combination(problem: &Problem, c: &[f64], points: &[Vec<f64>], start: &[f64]) -> Option<Combination> {
+    let mut readings: Vec<(f64, f64)> = Vec::new();
+    for w in points.iter().map(Vec::as_slice).chain([start]) {
+        let Some(f) = problem.residual(w) else { continue };
+        let size: f64 = c.iter().zip(&f).map(|(c, f)| (c * f).abs()).sum();
+        let rate: f64 = c.iter().zip(&f).map(|(c, f)| c * f).sum();
+        readings.push((size, rate));
+    }
+    let &(size, rate) = readings.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    if readings.iter().any(|(other, at)| (at - rate).abs() > 1e-8 * (size + other)) {
+        return None;
+    }
+    let parts: Vec<(usize, f64)> = (0..problem.states).filter(|&i| c[i] != 0.0).map(|i| (i, c[i])).collect();
+    let rate = if rate.abs() <= CANCELLED * size { 0.0 } else { rate };
+    (!parts.is_empty()).then_some(Combination { parts, rate })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_are_recognised() {
+        assert_eq!(plain(1.0 / 3.0 + 1e-16), 1.0 / 3.0);
+        assert_eq!(plain(-0.3 + 1e-17), -0.3);
+        assert_eq!(plain(std::f64::consts::PI), std::f64::consts::PI);
+    }
+}

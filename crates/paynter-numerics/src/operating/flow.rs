@@ -1,0 +1,113 @@
+//! Follows the dynamics from the initial state to rest, accurately: the
+//! linearly implicit Euler method with extrapolation (Deuflhard). It decides
+//! where steady states lie side by side, as the temperatures of two bodies in
+//! contact, whose energy no linear combination of states tells.
+
+use paynter_base::{Cancelled, Ticket};
+
+use super::elimination::{Rows, solve};
+use super::newton::Task;
+
+/// Steps before it is given up.
+const STEPS: usize = 3000;
+
+/// Columns of the extrapolation table.
+const ORDER: usize = 6;
+
+/// The error of one step, beside the size of the states.
+const TOLERANCE: f64 = 1e-11;
+
+/// What is left to the steady state when the states have come to rest.
+const AT_REST: f64 = 1e-11;
+
+/// The state at rest; nothing where it does not come to rest.
+pub(super) fn integrate(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Option<Vec<f64>>, Cancelled> {
+    let mut v = start.to_vec();
+    let mut sizes: Vec<f64> = v.iter().map(|x| x.abs()).collect();
+    let mut step = 0.0;
+    for _ in 0..STEPS {
+        ticket.check()?;
+        let (Some(residual), Some(slopes)) = (task.residual(&v), task.slopes(&v)) else { return Ok(None) };
+        let count = task.rows.len();
+        let (slopes, residual) = (&slopes[..count].to_vec(), &residual[..count]);
+        let right: Vec<f64> = residual.iter().map(|r| -r).collect();
+        let rest = solve(slopes, &right, v.len()).values;
+        for (size, (value, d)) in sizes.iter_mut().zip(v.iter().zip(&rest)) {
+            *size = size.max(value.abs()).max(if step == 0.0 { d.abs() } else { 0.0 });
+        }
+        if relative(&rest, &sizes) <= AT_REST {
+            return Ok(Some(v));
+        }
+        if step == 0.0 {
+            let own = |k: usize| {
+                let j = task.columns.binary_search(&task.rows[k]).ok()?;
+                slopes[k].iter().find(|(column, _)| *column == j).map(|(_, value)| value.abs())
+            };
+            let fastest = (0..count).filter_map(own).fold(0.0f64, f64::max);
+            step = if fastest > 0.0 { 1e-2 / fastest } else { 1e-3 };
+        }
+        loop {
+            ticket.check()?;
+            match basic_step(task, slopes, &v, step) {
+                Some((next, difference)) => {
+                    let error = relative(&difference, &sizes) / TOLERANCE;
+                    let change = 0.8 * error.max(1e-12).powf(-1.0 / ORDER as f64);
+                    if error <= 1.0 {
+                        v = next;
+                        step *= change.clamp(0.3, 8.0);
+                        break;
+                    }
+                    step *= change.clamp(0.1, 0.7);
+                }
+                None => step /= 8.0,
+            }
+            if step < 1e-300 {
+                return Ok(None);
+            }
+        }
+        if !step.is_finite() {
+            return Ok(None);
+        }
+    }
+    Ok(None)
+}
+
+fn relative(values: &[f64], sizes: &[f64]) -> f64 {
+    let part = |(d, s): (&f64, &f64)| if *d == 0.0 { 0.0 } else { (d / s.max(f64::MIN_POSITIVE)).abs() };
+    values.iter().zip(sizes).map(part).fold(0.0, f64::max)
+}
+
+/// One step of the whole table: the new state and an estimate of its error.
+fn basic_step(task: &Task, slopes: &Rows, start: &[f64], length: f64) -> Option<(Vec<f64>, Vec<f64>)> {
+    // The last row of the table of Aitken and Neville.
+    let mut previous: Vec<Vec<f64>> = Vec::new();
+    for j in 1..=ORDER {
+        let part = length / j as f64;
+        let mut rows: Rows = Vec::with_capacity(slopes.len());
+        for (k, row) in slopes.iter().enumerate() {
+            let mut row: Vec<(usize, f64)> = row.iter().map(|(column, x)| (*column, -x)).collect();
+            if task.rows[k] < task.problem.states
+                && let Ok(own) = task.columns.binary_search(&task.rows[k])
+            {
+                row.push((own, 1.0 / part));
+            }
+            rows.push(row);
+        }
+        let mut v = start.to_vec();
+        for _ in 0..j {
+            let residual = task.residual(&v)?;
+            let moved = solve(&rows, &residual[..slopes.len()], v.len()).values;
+            v.iter_mut().zip(moved).for_each(|(v, d)| *v += d);
+        }
+        let mut row = vec![v];
+        for k in 1..j {
+            let ratio = j as f64 / (j - k) as f64;
+            let (new, old) = (&row[k - 1], &previous[k - 1]);
+            row.push(new.iter().zip(old).map(|(a, b)| a + (a - b) / (ratio - 1.0)).collect());
+        }
+        previous = row;
+    }
+    let (end, before) = (previous.get(ORDER - 1)?, previous.get(ORDER - 2)?);
+    let difference = end.iter().zip(before).map(|(a, b)| a - b).collect();
+    end.iter().all(|x| x.is_finite()).then(|| (end.clone(), difference))
+}

@@ -1,0 +1,186 @@
+//! The search for steady states: from the initial state, and from other
+//! points around in order to see whether there are several.
+
+use paynter_base::{Cancelled, Ticket};
+
+use super::conserved::Combination;
+use super::flow::integrate;
+use super::newton::{Task, follow, homotopy, newton};
+use super::problem::Problem;
+use super::random::Random;
+
+/// What the search found.
+pub(super) struct Found {
+    /// The steady state nearest to the initial state.
+    pub point: Option<Vec<f64>>,
+    /// Others.
+    pub others: Vec<Vec<f64>>,
+    /// How much further from the initial state than the nearest the next one is.
+    pub lead: f64,
+    /// Where a search without success ended.
+    pub end: Vec<f64>,
+}
+
+/// Values tried for implicit unknowns.
+const GUESSES: [f64; 8] = [0.0, 0.3, 1.0, -0.5, 3.0, 1e-3, 100.0, -30.0];
+
+/// Two points further apart than this, beside their size, are two.
+const APART: f64 = 1e-6;
+
+/// Searches from the initial states in `start`; states that are not `active` stay as they are.
+pub(super) fn search(
+    problem: &Problem,
+    start: &[f64],
+    active: &[bool],
+    conserved: &[Combination],
+    ticket: &Ticket,
+) -> Result<Found, Cancelled> {
+    let start = consistent(problem, start, ticket)?;
+    let mut task = task(problem, &start, active, conserved);
+    let from = task.part(&start);
+    let mut end = start.clone();
+    let mut point = newton(&task, &from, ticket)?;
+    if point.is_none() {
+        let settled = follow(&task, &from, ticket)?;
+        end = task.full(&settled.end);
+        point = settled.solution;
+    }
+    if point.is_none() {
+        point = homotopy(&mut task, &from, ticket)?;
+    }
+    let mut found: Vec<Vec<f64>> = point.into_iter().collect();
+    let free = found.first().and_then(|v| task.free(v)).unwrap_or_default();
+    if !free.is_empty() && !problem.linear {
+        // Where steady states lie side by side, the dynamics decide between them.
+        if let Some(settled) = integrate(&task, &from, ticket)?
+            && let Some(polished) = newton(&task, &settled, ticket)?
+        {
+            found = vec![polished];
+        }
+    } else if !problem.linear {
+        for seed in seeds(&from, found.first().map(Vec::as_slice)) {
+            ticket.check()?;
+            let seed = settle_unknowns(problem, &task, seed, ticket)?;
+            let mut other = newton(&task, &seed, ticket)?;
+            if other.is_none() && found.is_empty() {
+                other = follow(&task, &seed, ticket)?.solution;
+            }
+            if let Some(other) = other
+                && task.free(&other).is_some_and(|free| free.is_empty())
+                && found.iter().all(|known| {
+                    let sizes = sizes([known.as_slice(), &other].into_iter());
+                    distance(known, &other, &sizes) > APART
+                })
+            {
+                found.push(other);
+            }
+        }
+    }
+    let sizes = sizes(found.iter().map(Vec::as_slice).chain([from.as_slice()]));
+    found.sort_by(|a, b| distance(a, &from, &sizes).total_cmp(&distance(b, &from, &sizes)));
+    let lead = match &found[..] {
+        [first, second, ..] => distance(second, &from, &sizes) / distance(first, &from, &sizes),
+        _ => f64::INFINITY,
+    };
+    let mut points = found.into_iter().map(|v| task.full(&v));
+    let point = points.next();
+    Ok(Found { point, others: points.collect(), lead, end })
+}
+
+/// The task of finding a steady state.
+fn task<'a>(problem: &'a Problem<'a>, start: &[f64], active: &[bool], conserved: &[Combination]) -> Task<'a> {
+    let columns: Vec<usize> = (0..problem.sought.len()).filter(|&j| active[j]).collect();
+    let place = |i: usize| columns.binary_search(&i).ok();
+    let conserved = conserved
+        .iter()
+        .map(|combination| {
+            let value = combination.parts.iter().map(|(i, c)| c * start[*i]).sum();
+            (combination.parts.iter().filter_map(|(i, c)| Some((place(*i)?, *c))).collect(), value)
+        })
+        .collect();
+    Task { problem, rows: columns.clone(), columns, conserved, base: start.to_vec(), shift: Vec::new() }
+}
+
+/// Initial states with implicit unknowns that fit them, as far as they can be found.
+fn consistent(problem: &Problem, states: &[f64], ticket: &Ticket) -> Result<Vec<f64>, Cancelled> {
+    let unknowns: Vec<usize> = (problem.states..problem.sought.len()).collect();
+    let mut base = states.to_vec();
+    base.resize(problem.sought.len(), GUESSES[1]);
+    if unknowns.is_empty() {
+        return Ok(base);
+    }
+    let task = Task {
+        problem,
+        columns: unknowns.clone(),
+        rows: unknowns.clone(),
+        conserved: Vec::new(),
+        base: base.clone(),
+        shift: Vec::new(),
+    };
+    for guess in GUESSES {
+        if let Some(v) = newton(&task, &vec![guess; unknowns.len()], ticket)? {
+            return Ok(task.full(&v));
+        }
+    }
+    Ok(base)
+}
+
+/// A seed with implicit unknowns that fit its states, as far as they can be found.
+fn settle_unknowns(
+    problem: &Problem,
+    task: &Task,
+    seed: Vec<f64>,
+    ticket: &Ticket,
+) -> Result<Vec<f64>, Cancelled> {
+    if problem.states == problem.sought.len() {
+        return Ok(seed);
+    }
+    let full = task.full(&seed);
+    let fitted = consistent(problem, &full[..problem.states], ticket)?;
+    Ok(task.part(&fitted))
+}
+
+/// Other places to start from: around the point that was found and around the initial state.
+fn seeds(from: &[f64], found: Option<&[f64]>) -> Vec<Vec<f64>> {
+    let count = match from.len() {
+        0..=30 => 24,
+        31..=100 => 8,
+        _ => 2,
+    };
+    let mut random = Random::new(91);
+    let near = found.unwrap_or(from);
+    let mut list = Vec::with_capacity(count);
+    for k in 0..count {
+        // Decades around the size of what is known; one where nothing is.
+        let stretch = [1.0, 3.0, 0.3, 10.0][k % 4];
+        let center = if k % 2 == 0 { near } else { from };
+        let seed = center
+            .iter()
+            .enumerate()
+            .map(|(j, x)| {
+                let size = near[j].abs().max(from[j].abs());
+                let size = if size == 0.0 { [1.0, 1e-3, 1e-6][k / 4 % 3] } else { size };
+                x + stretch * size * (4.0 * random.unit() - 2.0)
+            })
+            .collect();
+        list.push(seed);
+    }
+    list
+}
+
+/// How far two points are apart, beside the sizes of their parts.
+fn distance(a: &[f64], b: &[f64], sizes: &[f64]) -> f64 {
+    let part =
+        |((a, b), size): ((&f64, &f64), &f64)| if *size == 0.0 { 0.0 } else { ((a - b) / size).powi(2) };
+    a.iter().zip(b).zip(sizes).map(part).sum::<f64>().sqrt()
+}
+
+/// The largest magnitude of each part among several points.
+fn sizes<'a>(points: impl Iterator<Item = &'a [f64]>) -> Vec<f64> {
+    let mut sizes: Vec<f64> = Vec::new();
+    for point in points {
+        sizes.resize(point.len(), 0.0);
+        sizes.iter_mut().zip(point).for_each(|(size, x)| *size = size.max(x.abs()));
+    }
+    sizes
+}

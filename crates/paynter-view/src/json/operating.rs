@@ -1,0 +1,197 @@
+//! The answer of `paynter operating-point`, and the point that `tf` and others stand at.
+
+use super::Diagnostic;
+use paynter_algebra::{Pool, Symbol};
+use paynter_equations as eq;
+use paynter_graph::{BondGraph, Kind, Variable, flat_name};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A steady state, in SI units.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Point {
+    /// The independent states.
+    pub states: BTreeMap<String, f64>,
+    /// The inputs at time zero.
+    pub inputs: BTreeMap<String, f64>,
+    /// The outputs; `null` where an expression has no value.
+    pub outputs: BTreeMap<String, Option<f64>>,
+    /// Unknowns that are given only implicitly.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unknowns: BTreeMap<String, f64>,
+    /// Derivatives of inputs that the equations need, such as `der(u)`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub input_derivatives: BTreeMap<String, f64>,
+}
+
+/// The steady state of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OperatingPoint {
+    /// Whether the model has no error.
+    pub ok: bool,
+    /// The model's name.
+    pub model: String,
+    /// The values.
+    #[serde(flatten)]
+    pub point: Point,
+    /// States of dependent storages.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub dependent: BTreeMap<String, f64>,
+    /// Effort and flow of every bond along its arrow.
+    pub bonds: Vec<BondValue>,
+    /// The same states, unknowns, inputs and outputs in the order of the text, with their units.
+    pub quantities: Vec<Quantity>,
+    /// All findings by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What a bond carries.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BondValue {
+    /// Its name.
+    pub name: String,
+    /// Its effort.
+    pub effort: Option<f64>,
+    /// Its flow.
+    pub flow: Option<f64>,
+}
+
+/// One value, in the unit that people read.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Quantity {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub role: Role,
+    /// Its value in its unit.
+    pub value: Option<f64>,
+    /// Its unit, where one is known.
+    pub unit: Option<String>,
+}
+
+/// What a quantity is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// An independent state.
+    State,
+    /// An implicit unknown.
+    Unknown,
+    /// An input.
+    Input,
+    /// An output.
+    Output,
+}
+
+impl Point {
+    /// Names the values at a point. Outputs come in the order of the equations.
+    pub fn new(
+        pool: &Pool,
+        equations: &eq::Equations,
+        value: &dyn Fn(Symbol) -> Option<f64>,
+        outputs: &[f64],
+    ) -> Point {
+        let of = |symbol: Symbol| value(symbol).unwrap_or(0.0);
+        let finite = |x: &f64| x.is_finite().then_some(*x);
+        let derivatives = equations.inputs.iter().flat_map(|input| input.symbols.iter().skip(1));
+        Point {
+            states: equations.states.iter().map(|s| (s.name.clone(), of(s.symbol))).collect(),
+            inputs: equations.inputs.iter().map(|i| (i.name.clone(), of(i.symbols[0]))).collect(),
+            outputs: equations
+                .outputs
+                .iter()
+                .zip(outputs)
+                .map(|(o, y)| (o.name.clone(), finite(y)))
+                .collect(),
+            unknowns: equations
+                .constraints
+                .iter()
+                .map(|c| (pool.name(c.unknown).to_owned(), of(c.unknown)))
+                .collect(),
+            input_derivatives: derivatives.map(|s| (pool.name(*s).to_owned(), of(*s))).collect(),
+        }
+    }
+}
+
+impl OperatingPoint {
+    /// Tells a steady state with what every bond carries.
+    pub fn new(
+        pool: &Pool,
+        graph: &BondGraph,
+        equations: &eq::Equations,
+        value: &dyn Fn(Symbol) -> Option<f64>,
+        outputs: &[f64],
+        diagnostics: Vec<Diagnostic>,
+    ) -> OperatingPoint {
+        let eval = |e| pool.eval(e, value).ok();
+        let mut bonds: Vec<BondValue> = graph
+            .bonds
+            .iter()
+            .map(|bond| BondValue { name: flat_name(&bond.name), effort: None, flow: None })
+            .collect();
+        let assigned = equations.assignments.iter().map(|a| (a.variable, eval(a.value)));
+        let implicit = graph.bond_ids().flat_map(|bond| {
+            [Variable::Effort(bond), Variable::Flow(bond)]
+                .map(|variable| (variable, graph.variables.symbol(variable).and_then(value)))
+        });
+        for (variable, number) in implicit.chain(assigned) {
+            match variable {
+                Variable::Effort(bond) => bonds[bond.index()].effort = number,
+                Variable::Flow(bond) => bonds[bond.index()].flow = number,
+                _ => {}
+            }
+        }
+        let dependent =
+            equations.dependent.iter().filter_map(|d| Some((d.name.clone(), eval(d.value)?))).collect();
+        OperatingPoint {
+            ok: true,
+            model: graph.name.clone(),
+            point: Point::new(pool, equations, value, outputs),
+            dependent,
+            bonds,
+            quantities: quantities(graph, equations, value, outputs),
+            diagnostics,
+        }
+    }
+}
+
+/// The values in the order of the text, with units where they are known.
+fn quantities(
+    graph: &BondGraph,
+    equations: &eq::Equations,
+    value: &dyn Fn(Symbol) -> Option<f64>,
+    outputs: &[f64],
+) -> Vec<Quantity> {
+    let mut list = Vec::new();
+    for state in &equations.states {
+        let unit = state_unit(graph, state.variable);
+        list.push(Quantity { name: state.name.clone(), role: Role::State, value: value(state.symbol), unit });
+    }
+    for constraint in &equations.constraints {
+        let name = constraint.name.clone();
+        list.push(Quantity { name, role: Role::Unknown, value: value(constraint.unknown), unit: None });
+    }
+    for (input, declared) in equations.inputs.iter().zip(&graph.inputs) {
+        let factor = declared.unit.as_ref().map_or(1.0, |unit| unit.factor);
+        let number = value(input.symbols[0]).map(|x| x / factor);
+        let unit = declared.unit.as_ref().map(|unit| unit.text.clone());
+        list.push(Quantity { name: input.name.clone(), role: Role::Input, value: number, unit });
+    }
+    for ((output, declared), y) in equations.outputs.iter().zip(&graph.outputs).zip(outputs) {
+        let factor = declared.unit.as_ref().map_or(1.0, |unit| unit.factor);
+        let number = y.is_finite().then(|| y / factor);
+        let unit = declared.unit.as_ref().map(|unit| unit.text.clone());
+        list.push(Quantity { name: output.name.clone(), role: Role::Output, value: number, unit });
+    }
+    list
+}
+
+/// The SI unit of a storage's state, where its domain is known.
+fn state_unit(graph: &BondGraph, variable: Variable) -> Option<String> {
+    let Variable::State(id, port) = variable else { return None };
+    let element = graph.element(id);
+    let info = element.ports.get(port as usize)?.domain?.info();
+    let (_, unit) = if element.kind == Kind::I { info.momentum? } else { info.displacement };
+    Some(unit.to_owned())
+}

@@ -1,0 +1,187 @@
+//! Operating points and linear models of known cases, of every example, and
+//! of models that have none.
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+use paynter::json::OperatingPoint;
+use paynter::{LoadOptions, MemoryWorld, Model, NoAnswer, Ticket, examples};
+
+fn load(text: &str) -> Model {
+    let world = MemoryWorld::new().with("model.bg", text);
+    let model = Model::load(&world, "model.bg", &LoadOptions::default());
+    assert!(!model.diagnostics.has_errors(), "{:?}\n{text}", model.diagnostics);
+    model
+}
+
+fn point(text: &str) -> OperatingPoint {
+    match load(text).operating_point(&Ticket::new()) {
+        Ok(point) => point,
+        Err(NoAnswer::Wrong(list)) => panic!("{list:?}\n{text}"),
+        Err(NoAnswer::Cancelled) => panic!("nobody cancelled"),
+    }
+}
+
+/// The code and the message of the error that a question ends with.
+fn refused<T>(answer: Result<T, NoAnswer>) -> (String, String) {
+    match answer {
+        Err(NoAnswer::Wrong(list)) => {
+            let error = list.iter().find(|d| d.is_error()).unwrap();
+            (error.code.id().to_owned(), error.message.clone())
+        }
+        _ => panic!("there is an answer"),
+    }
+}
+
+fn near(found: f64, wanted: f64) {
+    assert!((found - wanted).abs() <= 1e-10 * wanted.abs().max(1e-3), "{found} instead of {wanted}");
+}
+
+#[test]
+fn the_motor_of_the_tutorials_runs_at_its_known_speed() {
+    let example = examples::all().find(|e| e.name == "ctms_motor").unwrap();
+    let point = point(example.text);
+    near(point.point.outputs["i"].unwrap(), 11.8881118881118881);
+    near(point.point.outputs["w"].unwrap(), 11.1888111888111888);
+}
+
+#[test]
+fn every_example_rests_or_says_what_runs_away() {
+    let moving = ["robot_arm", "two_coils", "two_coils_printed", "two_tanks"];
+    for example in examples::all() {
+        let mut model = load(example.text);
+        match model.operating_point(&Ticket::new()) {
+            Ok(found) => {
+                assert!(!moving.contains(&example.name), "{} rests", example.name);
+                let (equations, _) = model.derive(&Ticket::new()).unwrap();
+                let linear = model.linear(&Ticket::new());
+                let Ok(linear) = linear else { continue };
+                let Some(at) = &linear.point else { continue };
+                for (state, rate) in equations.states.iter().zip(&equations.rates) {
+                    let value = model.pool.eval(*rate, &|s| linear.value(s)).unwrap();
+                    let size = found.point.states[&state.name].abs().max(1.0);
+                    assert!(value.abs() < 1e-8 * size, "{}: {}' = {value}", example.name, state.name);
+                }
+                assert_eq!(at.states.len(), equations.states.len());
+            }
+            Err(NoAnswer::Wrong(list)) => {
+                assert!(moving.contains(&example.name), "{}: {list:?}", example.name);
+                assert!(list.iter().any(|d| d.code.id() == "BG0603"), "{}: {list:?}", example.name);
+            }
+            Err(NoAnswer::Cancelled) => panic!("nobody cancelled"),
+        }
+    }
+}
+
+#[test]
+fn known_steady_states() {
+    // Two bodies in contact keep their energy: T = (C1 T1 + C2 T2)/(C1 + C2).
+    let example = examples::all().find(|e| e.name == "heat_transfer").unwrap();
+    let found = point(example.text);
+    near(found.point.outputs["T_hot"].unwrap(), 940.0 / 3.0);
+    near(found.point.outputs["T_cold"].unwrap(), 940.0 / 3.0);
+    // Closed tanks keep their volume.
+    let found = point(
+        "model t { 0 a; 0 b; 1 p; C t1 { e = 2*q; init q = 3 }; C t2 = 1; R pipe { e = 4*f*abs(f) }
+         a -> t1; a -> p -> b; p -> pipe; b -> t2 }",
+    );
+    near(found.point.states["t1.q"], 1.0);
+    near(found.point.states["t2.q"], 2.0);
+    // A diode in series with a resistor: I = Is (exp(v/VT) − 1), u = R I + v.
+    let found = point(
+        "model d { param Is = 1e-14; param VT = 0.025; Se s = 5; 1 j; R r = 1000; 0 n
+         R dio { f = Is*(exp(e/VT) - 1) }; C c = 1e-9; s -> j; j -> r; j -> n; n -> dio, c
+         output v = dio.e; output i = dio.f }",
+    );
+    let (v, i) = (found.point.outputs["v"].unwrap(), found.point.outputs["i"].unwrap());
+    near(5.0 - 1000.0 * i, v);
+    near(1e-14 * ((v / 0.025).exp() - 1.0), i);
+    // Bonds carry what the elements say.
+    assert!(found.bonds.iter().any(|bond| bond.effort == Some(5.0)));
+}
+
+#[test]
+fn what_has_no_steady_state_is_named() {
+    for (text, code, word) in [
+        ("model m { Se s = 5; I mass = 2; s -> mass }", "BG0603", "`mass`"),
+        ("model m { Sf s = 5; C cap = 2; s -> cap }", "BG0603", "`cap`"),
+        (
+            "model m { Sf s = 0.1; 0 a; 0 b; 1 p; C t1 = 1; C t2 = 1; R pipe { e = f*abs(f) }
+             s -> a; a -> t1; a -> p -> b; p -> pipe; b -> t2 }",
+            "BG0603",
+            "t1.q + t2.q",
+        ),
+        (
+            "model m { Sf s = 2; 0 n; C c = 1; R r { f = tanh(e) }; s -> n; n -> c, r }",
+            "BG0603",
+            "`c.q` grows",
+        ),
+        (
+            "model m { Se s = 1; 1 j; I mass = 1; R friction { e = 2*sign(f) }; s -> j; j -> mass, friction }",
+            "BG0601",
+            "`mass.p`",
+        ),
+    ] {
+        let (found, message) = refused(load(text).operating_point(&Ticket::new()));
+        assert!(found == code && message.contains(word), "{found}: {message}\n{text}");
+    }
+}
+
+#[test]
+fn an_angle_that_nothing_reads_may_grow() {
+    let mut model = load(
+        "model m { input M = 2; Se s = M; 1 j; I rotor = 1; R air { e = f*abs(f) }; s -> j; j -> rotor, air
+         signal angle = integral(rotor.f, 0.5); output phi = angle }",
+    );
+    let found = model.operating_point(&Ticket::new()).unwrap();
+    near(found.point.states["rotor.p"], 2f64.sqrt());
+    assert_eq!(found.point.states["angle"], 0.5);
+    assert!(model.diagnostics.iter().any(|d| d.code.id() == "BG0604"));
+    // And the transfer function has its integrator.
+    let tf = model.transfer(&Ticket::new()).unwrap();
+    assert_eq!(tf.entries[0].num, "1");
+    assert_eq!(tf.entries[0].den, "s*(2*rotor.p + s)");
+    near(tf.operating_point.unwrap().states["rotor.p"], 2f64.sqrt());
+}
+
+#[test]
+fn several_steady_states_are_said_and_the_nearest_is_taken() {
+    let text = |init: &str| {
+        format!(
+            "model m {{ 1 v; I m = 1; C s {{ e = q^3 - q{init} }}; R d = 1; v -> m, s, d; output x = s.q }}"
+        )
+    };
+    let mut model = load(&text(""));
+    let found = model.operating_point(&Ticket::new()).unwrap();
+    assert_eq!(found.point.states["s.q"], 0.0);
+    let warning = model.diagnostics.iter().find(|d| d.code.id() == "BG0602").unwrap();
+    assert!(warning.message.contains("s.q = 1)") && warning.message.contains("s.q = -1)"), "{warning:?}");
+    let mut model = load(&text("; init q = -0.8"));
+    near(model.operating_point(&Ticket::new()).unwrap().point.states["s.q"], -1.0);
+    assert!(model.diagnostics.is_empty(), "{:?}", model.diagnostics);
+}
+
+#[test]
+fn laws_without_a_slope_are_named() {
+    let tank = "model tank { input u = 0; Sf pump = u; 0 level; C water = 1; R outlet { e = 2*f*abs(f) }
+         pump -> level; level -> water, outlet; output p = water.e }";
+    let (code, message) = refused(load(tank).transfer(&Ticket::new()));
+    assert!(code == "BG0605" && message.contains("`outlet`"), "{code}: {message}");
+    assert_eq!(point(tank).point.states["water.q"], 0.0);
+    // With a flow through it the slope is finite: p = 2 u², dp/du = 4 u/(4 u s + 1) for C = 1.
+    let mut model = load(&tank.replace("u = 0", "u = 0.1"));
+    let linear = model.linear(&Ticket::new()).unwrap();
+    let numbers = linear.matrices(&model.pool).unwrap();
+    near(numbers.a.entries[0].2, -2.5);
+    near(numbers.b[0].entries[0].2, 1.0);
+}
+
+#[test]
+fn sizes_do_not_matter() {
+    for exponent in [-12, -6, 0, 6, 12] {
+        let c = 10f64.powi(exponent);
+        let text = format!(
+            "model m {{ Sf s = 3e{exponent}; 0 n; C c = {c:e}; R r {{ f = {c:e}*e*abs(e) }}; s -> n; n -> c, r }}"
+        );
+        let found = point(&text);
+        near(found.point.states["c.q"] / c, 3f64.sqrt());
+    }
+}
