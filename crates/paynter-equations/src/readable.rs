@@ -2,7 +2,7 @@
 //! shorter, the derived form where not.
 
 use paynter_algebra::poly::{self, Budget, Work};
-use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_algebra::{Expr, Node, Pool, Symbol};
 use paynter_base::Ticket;
 
 use crate::{Equations, Sparse, StateSpace};
@@ -20,12 +20,29 @@ pub fn readable(pool: &mut Pool, e: Expr, ticket: &Ticket) -> Expr {
     }
     let work = Work::new(BUDGET, ticket);
     let Ok(normal) = poly::normal(pool, e, &work) else { return e };
-    shortest(pool, &[e, normal])
+    nicest(pool, &[normal, e])
 }
 
-fn shortest(pool: &Pool, candidates: &[Expr]) -> Expr {
-    let length = |e: Expr| pool.display(e).to_string().len();
+/// What a quotient inside a denominator costs, in characters.
+const NESTED: usize = 8;
+
+/// The shortest, where fractions within fractions count as long; the first of equals.
+fn nicest(pool: &Pool, candidates: &[Expr]) -> Expr {
+    let length = |e: Expr| pool.display(e).to_string().len() + NESTED * nested_quotients(pool, e);
     candidates.iter().copied().min_by_key(|e| length(*e)).unwrap_or(candidates[0])
+}
+
+/// How many denominators hold quotients themselves.
+fn nested_quotients(pool: &Pool, e: Expr) -> usize {
+    let denominator = |node: &Expr| match pool.node(*node) {
+        Node::Power(base, exponent) if pool.as_int(exponent).is_some_and(|k| k < 0) => Some(base),
+        _ => None,
+    };
+    let all = pool.reachable(&[e]);
+    let denominators = all.iter().filter_map(denominator);
+    denominators
+        .filter(|base| pool.reachable(&[*base]).iter().any(|inner| denominator(inner).is_some()))
+        .count()
 }
 
 impl Equations {
@@ -41,7 +58,7 @@ impl Equations {
             }
             let whole = readable(pool, e, ticket);
             match collected(pool, e, &variables, ticket) {
-                Some(sum) => shortest(pool, &[e, whole, sum]),
+                Some(sum) => nicest(pool, &[whole, sum, e]),
                 None => whole,
             }
         };
