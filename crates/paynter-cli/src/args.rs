@@ -1,8 +1,8 @@
 //! The command line: its commands, options and their help.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use paynter::Frequencies;
-use paynter::Ticket;
+use paynter::draw::Theme;
+use paynter::{Frequencies, Ticket};
 use std::path::PathBuf;
 
 /// Bond graphs from text: checked, made causal, explained.
@@ -160,6 +160,12 @@ pub struct BodeArgs {
     /// Only this output; may be repeated
     #[arg(long, value_name = "NAME")]
     pub output: Vec<String>,
+    /// Plot magnitude and phase to this file, `.svg` or `.png`, as well
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// The colours of the plot: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light", hide_possible_values = true)]
+    pub theme: ThemeName,
 }
 
 /// What `draw` draws, and how.
@@ -224,6 +230,15 @@ pub enum ThemeName {
     Light,
     /// Light ink on dark paper.
     Dark,
+}
+
+impl From<ThemeName> for Theme {
+    fn from(name: ThemeName) -> Theme {
+        match name {
+            ThemeName::Light => Theme::Light,
+            ThemeName::Dark => Theme::Dark,
+        }
+    }
 }
 
 /// Reads a magnification.

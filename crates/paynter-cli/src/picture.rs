@@ -1,7 +1,9 @@
 //! Writes pictures in the format that their file's name asks for.
 
 use crate::replace;
-use paynter::{Diagnostic, code, draw};
+use paynter::draw::{self, SvgStyle, Theme};
+use paynter::plot::{Figure, plot_svg};
+use paynter::{Diagnostic, code};
 use std::path::Path;
 
 /// Pixels of a PNG for each unit of the picture.
@@ -33,6 +35,12 @@ pub fn write(svg: &str, file: &Path, smaller: &str) -> Result<(), Box<Diagnostic
     let bytes = draw::png(svg, DENSITY)
         .map_err(|error| Box::new(unwritable(file, &error.to_string()).help(smaller)))?;
     whole(&bytes, file)
+}
+
+/// Writes a figure.
+pub fn plot(figure: &Figure, file: &Path, theme: Theme) -> Result<(), Box<Diagnostic>> {
+    let style = SvgStyle { theme, ..SvgStyle::default() };
+    write(&plot_svg(figure, &style), file, "show fewer curves, or write SVG")
 }
 
 /// Writes a text file, whole or not at all.

@@ -1,6 +1,6 @@
 //! The report on a model: every question asked, each answer a section.
 
-use crate::{Model, NoAnswer};
+use crate::{BodeOptions, Model, NoAnswer};
 use paynter_algebra::poly::Budget;
 use paynter_base::{Cancelled, Diagnostics, Severity, Ticket};
 use paynter_equations::transfer;
@@ -21,6 +21,8 @@ const SECTIONS: &[Maker] = &[
     ("equations", "Equations", equations),
     ("matrices", "Matrices", matrices),
     ("transfer", "Transfer functions", transfers),
+    ("poles", "Poles and zeros", poles),
+    ("bode", "Frequency response", frequency),
     ("findings", "Findings", findings),
 ];
 
@@ -101,6 +103,14 @@ fn transfers(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
     let linear = model.linear(ticket)?;
     let found = transfer(&mut model.pool, &linear.equations, &linear.space, READABLE, ticket)?;
     Ok(report::transfer(&model.pool, &linear.equations, &found))
+}
+
+fn poles(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
+    Ok(report::poles(&model.poles(Naming::Shown, ticket)?))
+}
+
+fn frequency(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
+    Ok(report::bode(&model.bode(&BodeOptions::default(), ticket)?))
 }
 
 fn findings(model: &mut Model, _: &Ticket) -> Result<Section, NoAnswer> {

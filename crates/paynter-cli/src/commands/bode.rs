@@ -3,17 +3,20 @@
 use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{BodeArgs, Global};
-use crate::input;
 use crate::number::significant;
 use crate::table::columns;
+use crate::{input, picture};
 use paynter::BodeOptions;
-use paynter::json::{Bode, BodeEntry};
+use paynter::json::{self, Bode, BodeEntry};
 
 /// Tables for people have at most this many rows.
 const ROWS: usize = 40;
 
 /// Shows the frequency response of a model.
 pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
+    if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
+        return Answer::refusal(global, diagnostic, Exit::Usage);
+    }
     let mut model = match input::load(&arguments.file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
@@ -24,12 +27,21 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
         inputs: arguments.input.clone(),
     };
     match model.bode(&options, global.ticket()) {
-        Ok(bode) => Answer {
-            output: output(global, &bode, |bode| text(bode, arguments.omega.is_some())),
-            exit: Exit::of(&model.diagnostics),
-            diagnostics: model.diagnostics,
-            sources: model.sources,
-        },
+        Ok(mut bode) => {
+            if let Some(file) = &arguments.plot
+                && let Err(diagnostic) = picture::plot(&bode.figure(), file, arguments.theme.into())
+            {
+                model.diagnostics.push(*diagnostic);
+                bode.ok = false;
+                bode.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources);
+            }
+            Answer {
+                output: output(global, &bode, |bode| text(bode, arguments.omega.is_some())),
+                exit: Exit::of(&model.diagnostics),
+                diagnostics: model.diagnostics,
+                sources: model.sources,
+            }
+        }
         Err(reason) => no_answer(global, model, reason),
     }
 }

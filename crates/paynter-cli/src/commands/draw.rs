@@ -1,10 +1,10 @@
 //! `paynter draw`: the picture of a model.
 
 use crate::answer::{Answer, Exit, output};
-use crate::args::{DrawArgs, Global, ThemeName};
+use crate::args::{DrawArgs, Global};
 use crate::picture::{self, unknown_format, unwritable};
 use crate::{input, replace};
-use paynter::draw::{DrawOptions, Fold, Positions, SvgStyle, Theme, blocks_svg, draw_at, draw_blocks, svg};
+use paynter::draw::{DrawOptions, Fold, Positions, SvgStyle, blocks_svg, draw_at, draw_blocks, svg};
 use paynter::json::{self, Draw};
 use paynter::{Diagnostic, Diagnostics, MAX_FILE_SIZE, Model, code};
 use std::path::Path;
@@ -59,10 +59,7 @@ struct Picture {
 /// Draws what is asked for; nothing where too little is known.
 fn drawn(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Option<Picture> {
     let style = SvgStyle {
-        theme: match arguments.theme {
-            ThemeName::Light => Theme::Light,
-            ThemeName::Dark => Theme::Dark,
-        },
+        theme: arguments.theme.into(),
         transparent: arguments.transparent,
         embed_font: arguments.embed_font,
         scale: arguments.scale,

@@ -1,6 +1,7 @@
 //! The answer of `paynter bode`.
 
 use super::Diagnostic;
+use crate::plot::{Figure, Response, bode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,6 +31,30 @@ pub struct BodeEntry {
     pub re: Vec<Option<f64>>,
     /// Imaginary parts; `null` where a pole lies.
     pub im: Vec<Option<f64>>,
+}
+
+impl Bode {
+    /// The responses of one input, or of all, for a plot.
+    pub fn responses(&self, input: Option<&str>) -> Vec<Response> {
+        let number = |list: &[Option<f64>]| list.iter().map(|part| part.unwrap_or(f64::NAN)).collect();
+        let chosen = self.entries.iter().filter(|entry| input.is_none_or(|input| entry.input == input));
+        chosen
+            .map(|entry| Response {
+                name: format!("{} / {}", entry.output, entry.input),
+                re: number(&entry.re),
+                im: number(&entry.im),
+            })
+            .collect()
+    }
+
+    /// The Bode diagram of all entries.
+    pub fn figure(&self) -> Figure {
+        let title = match self.entries.as_slice() {
+            [only] => format!("{}: {} / {}", self.model, only.output, only.input),
+            _ => format!("{}: frequency response", self.model),
+        };
+        bode(&title, &self.omega, &self.responses(None))
+    }
 }
 
 impl BodeEntry {

@@ -56,19 +56,41 @@ fn panel(x: Axis, y: Axis, layers: Vec<Layer>, height: f64) -> Panel {
     Panel { x, y, layers, height, origin: false }
 }
 
+/// Looks for several lines in one frame: one that runs along an earlier one
+/// for all its length is dashed, so that both are seen.
+fn looks(lines: &[&[f64]]) -> Vec<Look> {
+    let alike = |a: &[f64], b: &[f64]| {
+        let size =
+            a.iter().filter(|v| v.is_finite()).fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
+        let slack = 0.004 * (size.1 - size.0) + 1e-9 * size.1.abs();
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= slack || (!a.is_finite() && !b.is_finite());
+        a.len() == b.len() && a.iter().any(|v| v.is_finite()) && a.iter().zip(b).all(near)
+    };
+    let mut found: Vec<Look> = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let look = Look::nth(index);
+        let twins = lines[..index].iter().filter(|other| alike(other, line)).count();
+        found.push(Look { dash: look.dash + twins, ..look });
+    }
+    found
+}
+
 /// A Bode diagram: magnitude in decibels and phase in degrees of several responses.
 pub fn bode(title: &str, omega: &[f64], responses: &[Response]) -> Figure {
+    let level = |response: &Response| -> Vec<f64> {
+        response.re.iter().zip(&response.im).map(|(re, im)| decibel(*re, *im)).collect()
+    };
+    let all: Vec<Vec<f64>> = responses.iter().map(level).collect();
+    let looks = looks(&all.iter().map(Vec::as_slice).collect::<Vec<_>>());
     let zero = |response: &Response| response.re.iter().chain(&response.im).all(|part| *part == 0.0);
     let line = |index: usize, response: &Response, y: Vec<f64>| Layer::Line {
         name: format!("{}{}", response.name, if zero(response) { " (zero)" } else { "" }),
-        look: Look::nth(index),
+        look: looks[index],
         x: omega.to_vec(),
         y,
     };
-    let levels = responses.iter().enumerate().map(|(index, response)| {
-        let level = response.re.iter().zip(&response.im).map(|(re, im)| decibel(*re, *im));
-        line(index, response, level.collect())
-    });
+    let levels =
+        responses.iter().enumerate().map(|(index, response)| line(index, response, all[index].clone()));
     let phases = responses
         .iter()
         .enumerate()
@@ -108,15 +130,13 @@ pub fn time(title: &str, t: &[f64], traces: &[Trace]) -> Figure {
             units.push(&trace.unit);
         }
     }
-    let mut looks = Vec::new();
-    let mut colours = 0;
+    let own: Vec<&Trace> = traces.iter().filter(|trace| !trace.dashed).collect();
+    let mut free = looks(&own.iter().map(|trace| trace.values.as_slice()).collect::<Vec<_>>()).into_iter();
+    let mut looks: Vec<Look> = Vec::new();
     for trace in traces {
-        if trace.dashed && colours > 0 {
-            looks.push(Look { dash: 1, ..Look::nth(colours - 1) });
-        } else {
-            looks.push(Look::nth(colours));
-            colours += 1;
-        }
+        let before = looks.last().copied().unwrap_or_default();
+        let look = if trace.dashed { Some(Look { dash: 1, ..before }) } else { free.next() };
+        looks.push(look.unwrap_or_default());
     }
     let height = match units.len() {
         0 | 1 => HEIGHTS.1,
@@ -278,6 +298,7 @@ pub fn poles(title: &str, poles: &[(f64, f64)], zeros: &[(f64, f64)]) -> Figure 
             points: zeros.to_vec(),
         });
     }
+    let level = poles.iter().chain(zeros).all(|(_, im)| *im == 0.0);
     // The origin belongs to the picture: it tells stable from unstable.
     layers.push(Layer::Marks {
         name: String::new(),
@@ -293,7 +314,7 @@ pub fn poles(title: &str, poles: &[(f64, f64)], zeros: &[(f64, f64)]) -> Figure 
                 Axis::new("real part", "1/s", Scale::Linear),
                 Axis::new("imaginary part", "1/s", Scale::Linear),
                 layers,
-                300.0,
+                if level { 130.0 } else { 300.0 },
             )
         }],
     }

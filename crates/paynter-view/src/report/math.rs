@@ -25,7 +25,7 @@ pub fn aligned(rows: &[(String, String)]) -> String {
             )
         })
         .collect();
-    format!("<mtable columnalign=\"right left\" displaystyle=\"true\">\n{rows}</mtable>")
+    format!("<mtable class=\"aligned\" columnalign=\"right left\" displaystyle=\"true\">\n{rows}</mtable>")
 }
 
 /// A matrix in brackets.

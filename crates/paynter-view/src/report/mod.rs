@@ -13,7 +13,7 @@ mod model;
 
 pub use causality::causality;
 pub use equations::{equations, matrices, transfer};
-pub use frequency::bode;
+pub use frequency::{bode, poles};
 pub use html::html;
 pub use model::{drawing, findings, model};
 
