@@ -9,8 +9,18 @@ use common::{folder, paynter};
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// The anchors that every report has, in the order of reading.
-const SECTIONS: &[&str] =
-    &["drawing", "model", "causality", "equations", "matrices", "transfer", "poles", "bode", "findings"];
+const SECTIONS: &[&str] = &[
+    "drawing",
+    "model",
+    "causality",
+    "equations",
+    "operating-point",
+    "matrices",
+    "transfer",
+    "poles",
+    "bode",
+    "findings",
+];
 
 /// Reads a page; HTML that is well-formed XML is read the same by every program.
 fn parsed(page: &str) -> Document<'_> {

@@ -19,6 +19,7 @@ const SECTIONS: &[Maker] = &[
     ("model", "Parameters, inputs and outputs", quantities),
     ("causality", "Causality", causality),
     ("equations", "Equations", equations),
+    ("operating-point", "Operating point", operating_point),
     ("matrices", "Matrices", matrices),
     ("transfer", "Transfer functions", transfers),
     ("poles", "Poles and zeros", poles),
@@ -92,6 +93,10 @@ fn causality(model: &mut Model, _: &Ticket) -> Result<Section, NoAnswer> {
 fn equations(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
     let (equations, _) = model.derive(ticket)?;
     Ok(report::equations(&model.pool, &equations))
+}
+
+fn operating_point(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
+    Ok(report::operating_point(&model.operating_point(ticket)?))
 }
 
 fn matrices(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {

@@ -286,7 +286,11 @@ fn check_laws(name: &str, near: &[(&str, f64)], expected: &[(&str, &str)]) {
             let base = near.iter().find(|(n, _)| *n == which).map(|(_, v)| *v);
             let base = base.or_else(|| found.parameters.get(which).copied());
             let base = base.unwrap_or_else(|| if which == "pi" { std::f64::consts::PI } else { f64::NAN });
-            if which == "pi" { base } else { base * (0.8 + 0.4 * (scramble(which, seed) % 1000) as f64 / 1e3) }
+            if which == "pi" {
+                base
+            } else {
+                base * (0.8 + 0.4 * (scramble(which, seed) % 1000) as f64 / 1e3)
+            }
         };
         for (which, expected) in expected {
             let (a, b) = (evaluate::<f64>(laws[*which], &value), evaluate::<f64>(expected, &value));
@@ -330,12 +334,8 @@ fn borutzky_and_granda_coils_as_printed() {
 
 #[test]
 fn borutzky_and_granda_coils_as_they_should_read() {
-    let expected = [
-        "0, 0; R*M/(L1*L2 - M^2), -R*L1/(L1*L2 - M^2)",
-        "1; 0",
-        "L2/(L1*L2 - M^2), -M/(L1*L2 - M^2)",
-        "0",
-    ];
+    let expected =
+        ["0, 0; R*M/(L1*L2 - M^2), -R*L1/(L1*L2 - M^2)", "1; 0", "L2/(L1*L2 - M^2), -M/(L1*L2 - M^2)", "0"];
     check_matrices("two_coils", &["coils.p1", "coils.p2"], expected);
     check_characteristic("two_coils", "L1*L2 - M^2", "s^2 + R*L1/(L1*L2 - M^2)*s");
     check_transfer("two_coils", &[("i1/E", "(L2*s + R)/(s*((L1*L2 - M^2)*s + L1*R))")]);
@@ -375,11 +375,7 @@ fn gawthrop_tanks() {
     check_laws(
         "conical_tanks",
         &[("u", 1.0), ("tank1.q", 2.0), ("tank2.q", 0.5)],
-        &[
-            ("tank1.q'", &format!("u - {forward}")),
-            ("tank2.q'", &format!("{forward} - {out}")),
-            ("y", h2),
-        ],
+        &[("tank1.q'", &format!("u - {forward}")), ("tank2.q'", &format!("{forward} - {out}")), ("y", h2)],
     );
 }
 

@@ -10,12 +10,14 @@ mod frequency;
 mod html;
 mod math;
 mod model;
+mod point;
 
 pub use causality::causality;
 pub use equations::{equations, matrices, transfer};
 pub use frequency::{bode, poles};
 pub use html::html;
 pub use model::{drawing, findings, model};
+pub use point::operating_point;
 
 /// Longer tables are cut, with a word on where to find the rest.
 const MOST_ROWS: usize = 200;
