@@ -2,7 +2,7 @@
 
 use crate::metadata::Metadata;
 use crate::run::{cargo, installed, root, run};
-use crate::{layers, licences, pages};
+use crate::{layers, licences, pages, rivals};
 use std::process::Command;
 
 /// One thing that must pass: its name and the work.
@@ -77,8 +77,11 @@ pub fn demo(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// All benchmarks, or those whose names contain a filter.
+/// All benchmarks, those whose names contain a filter, or the comparison with rivals.
 pub fn bench(arguments: &[String]) -> Result<(), String> {
+    if arguments == ["rivals"] {
+        return rivals::compare();
+    }
     run(cargo().args(["bench", "--workspace", "--locked", "--benches", "--"]).args(arguments))
 }
 

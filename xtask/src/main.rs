@@ -7,6 +7,7 @@ mod licences;
 mod metadata;
 mod pages;
 mod python;
+mod rivals;
 mod run;
 
 use std::process::ExitCode;
@@ -27,7 +28,12 @@ const VERBS: &[Verb] = &[
         work: chores::test,
     },
     Verb { name: "demo", arguments: "", about: "make the report on the built-in motor", work: chores::demo },
-    Verb { name: "bench", arguments: "[FILTER]", about: "run the benchmarks", work: chores::bench },
+    Verb {
+        name: "bench",
+        arguments: "[rivals | FILTER]",
+        about: "run the benchmarks, or Paynter beside its rivals",
+        work: chores::bench,
+    },
     Verb {
         name: "fuzz",
         arguments: "TARGET SECONDS",

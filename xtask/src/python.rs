@@ -10,7 +10,7 @@ use std::process::Command;
 pub const ORACLES: &str = "tests/oracles/requirements.txt";
 
 /// The folder that cargo builds into.
-fn target() -> PathBuf {
+pub fn target() -> PathBuf {
     match std::env::var_os("CARGO_TARGET_DIR") {
         Some(folder) => root().join(folder),
         None => root().join("target"),

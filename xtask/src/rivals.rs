@@ -1,0 +1,109 @@
+//! Paynter beside its rivals, in one run on one machine: each in its own
+//! process, the rivals in a Python environment below target/.
+
+use crate::run::{cargo, output, root, run};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// What the rivals need.
+const REQUIREMENTS: &str = "benches/rivals/requirements.txt";
+
+/// One comparison: our command on a model of some size, and the script that prints a rival's seconds.
+struct Case {
+    what: &'static str,
+    model: &'static str,
+    command: &'static str,
+    rival: &'static str,
+    script: &'static [&'static str],
+    sizes: &'static [u32],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        what: "equations of a chain",
+        model: "benches/rivals/chain.bg",
+        command: "equations",
+        rival: "bondgraph",
+        script: &["benches/rivals/chain.py", "bondgraph"],
+        sizes: &[10, 20],
+    },
+    Case {
+        what: "equations of a chain",
+        model: "benches/rivals/chain.bg",
+        command: "equations",
+        rival: "BondGraphTools",
+        script: &["benches/rivals/chain.py", "BondGraphTools"],
+        sizes: &[5, 10],
+    },
+    Case {
+        what: "transfer function of an RLC ladder",
+        model: "benches/rivals/ladder.bg",
+        command: "tf",
+        rival: "Lcapy",
+        script: &["benches/rivals/ladder.py"],
+        sizes: &[1, 2, 3],
+    },
+];
+
+/// Benchmarks that run a rival of their own beside them: the crate, the bench, and the script that the
+/// bench does not start itself.
+const BENCHES: &[(&str, &str, Option<&str>)] = &[
+    ("paynter-algebra", "poly", Some("crates/paynter-algebra/benches/poly_flint.py")),
+    ("paynter-equations", "derive", None),
+    ("paynter-numerics", "sensitivity", None),
+];
+
+/// Runs all comparisons.
+pub fn compare() -> Result<(), String> {
+    let python = crate::python::environment("rivals", REQUIREMENTS)?;
+    run(cargo().args(["build", "--release", "--locked", "-p", "paynter-cli"]))?;
+    let paynter = crate::python::target().join("release/paynter");
+    println!("{:<38}{:>5}{:>14}   {:<18}{:>12}{:>10}", "case", "N", "Paynter", "rival", "", "ratio");
+    for case in CASES {
+        for &size in case.sizes {
+            let ours = ours(&paynter, case, size)?;
+            let mut rival = Command::new(&python);
+            rival
+                .current_dir(root())
+                .args(case.script)
+                .arg(size.to_string())
+                .stderr(std::process::Stdio::null());
+            let printed = output(&mut rival)?;
+            let last = printed.lines().last().unwrap_or_default();
+            let theirs: f64 =
+                last.trim().parse().map_err(|_| format!("{} printed `{last}`, no seconds", case.rival))?;
+            println!(
+                "{:<38}{size:>5}{:>11.1} ms   {:<18}{:>9.1} ms{:>9.0}×",
+                case.what,
+                ours * 1e3,
+                case.rival,
+                theirs * 1e3,
+                theirs / ours
+            );
+        }
+    }
+    for (package, bench, script) in BENCHES {
+        println!("\n=== {package}: {bench}");
+        let words = ["bench", "--locked", "-p", package, "--bench", bench];
+        run(cargo().args(words).env("PAYNTER_PYTHON", &python))?;
+        if let Some(script) = script {
+            println!("--- {script}");
+            run(Command::new(&python).current_dir(root()).arg(script))?;
+        }
+    }
+    Ok(())
+}
+
+/// The seconds of our whole command, start-up included: the best of five runs.
+fn ours(paynter: &Path, case: &Case, size: u32) -> Result<f64, String> {
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let mut command = Command::new(paynter);
+        command.current_dir(root()).args([case.command, case.model, "--json", "--set", &format!("N={size}")]);
+        let start = Instant::now();
+        output(&mut command)?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
