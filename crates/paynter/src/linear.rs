@@ -153,7 +153,12 @@ impl Model {
         let tables = Tables::default();
         match operating_point(&mut self.pool, graph, equations, &tables, ticket).map_err(NoAnswer::from) {
             Ok(point) => {
-                self.diagnostics.extend(point.notes.clone());
+                // Who asks twice is told once.
+                for note in point.notes.iter() {
+                    if !self.diagnostics.iter().any(|known| known == note) {
+                        self.diagnostics.push(note.clone());
+                    }
+                }
                 self.diagnostics.sort();
                 Ok(point)
             }

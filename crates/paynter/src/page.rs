@@ -1,6 +1,6 @@
 //! The report on a model: every question asked, each answer a section.
 
-use crate::{BodeOptions, Model, NoAnswer};
+use crate::{BodeOptions, Linear, Model, NoAnswer};
 use paynter_algebra::poly::Budget;
 use paynter_base::{Cancelled, Diagnostics, Severity, Ticket};
 use paynter_equations::transfer;
@@ -11,7 +11,29 @@ use paynter_view::report::{self, Report, Section};
 const READABLE: Budget = Budget { terms: 20_000, steps: 20_000_000 };
 
 /// One section: its anchor, its heading, and the question it answers.
-type Maker = (&'static str, &'static str, fn(&mut Model, &Ticket) -> Result<Section, NoAnswer>);
+type Maker = (&'static str, &'static str, fn(&mut Asking<'_>) -> Result<Section, NoAnswer>);
+
+/// A model being asked one question after the other.
+struct Asking<'a> {
+    model: &'a mut Model,
+    ticket: &'a Ticket,
+    /// Why there is no linear model, once that is known: the search is long, and not begun again.
+    refused: Option<Diagnostics>,
+}
+
+impl Asking<'_> {
+    /// The linear model, at the operating point where the equations are nonlinear.
+    fn linear(&mut self) -> Result<Linear, NoAnswer> {
+        if let Some(refused) = &self.refused {
+            return Err(NoAnswer::Wrong(refused.clone()));
+        }
+        let found = self.model.linear(self.ticket);
+        if let Err(NoAnswer::Wrong(diagnostics)) = &found {
+            self.refused = Some(diagnostics.clone());
+        }
+        found
+    }
+}
 
 /// The sections in the order of reading. A new one is a new line here.
 const SECTIONS: &[Maker] = &[
@@ -32,13 +54,16 @@ impl Model {
     /// has no answer says why in its section; only Ctrl-C stops the report.
     pub fn report(&mut self, ticket: &Ticket) -> Result<Report, Cancelled> {
         let mut sections = Vec::new();
+        let mut asking = Asking { model: self, ticket, refused: None };
         for (id, title, maker) in SECTIONS {
             ticket.check()?;
             ticket.begin(title, 0);
-            sections.push(match maker(self, ticket) {
+            sections.push(match maker(&mut asking) {
                 Ok(section) => section,
                 Err(NoAnswer::Cancelled) => return Err(Cancelled),
-                Err(NoAnswer::Wrong(diagnostics)) => Section::missing(id, title, &self.reason(&diagnostics)),
+                Err(NoAnswer::Wrong(diagnostics)) => {
+                    Section::missing(id, title, &asking.model.reason(&diagnostics))
+                }
             });
         }
         let graph = self.graph.as_ref();
@@ -76,48 +101,60 @@ impl Model {
     }
 }
 
-fn drawing(model: &mut Model, _: &Ticket) -> Result<Section, NoAnswer> {
-    model.diagram().map(|diagram| report::drawing(&diagram)).ok_or_else(|| model.wrong())
+fn drawing(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let diagram = asking.model.diagram().ok_or_else(|| asking.model.wrong())?;
+    Ok(report::drawing(&diagram))
 }
 
-fn quantities(model: &mut Model, _: &Ticket) -> Result<Section, NoAnswer> {
-    let graph = model.graph.as_ref().ok_or_else(|| model.wrong())?;
-    Ok(report::model(&model.pool, graph))
+fn quantities(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let graph = asking.model.graph.as_ref().ok_or_else(|| asking.model.wrong())?;
+    Ok(report::model(&asking.model.pool, graph))
 }
 
-fn causality(model: &mut Model, _: &Ticket) -> Result<Section, NoAnswer> {
-    let found = model.causality(Naming::Shown).ok_or_else(|| model.wrong())?;
+fn causality(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let found = asking.model.causality(Naming::Shown).ok_or_else(|| asking.model.wrong())?;
     Ok(report::causality(&found))
 }
 
-fn equations(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
-    let (equations, _) = model.derive(ticket)?;
-    Ok(report::equations(&model.pool, &equations))
+fn equations(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let (equations, _) = asking.model.derive(asking.ticket)?;
+    Ok(report::equations(&asking.model.pool, &equations))
 }
 
-fn operating_point(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
-    Ok(report::operating_point(&model.operating_point(ticket)?))
+fn operating_point(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let nonlinear = asking.model.derive(asking.ticket)?.1.is_none();
+    let found = asking.model.operating_point(asking.ticket);
+    if let Err(NoAnswer::Wrong(diagnostics)) = &found
+        && nonlinear
+    {
+        asking.refused = Some(diagnostics.clone());
+    }
+    Ok(report::operating_point(&found?))
 }
 
-fn matrices(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
-    let linear = model.linear(ticket)?;
-    Ok(report::matrices(&model.pool, &linear.equations, &linear.space, linear.point.is_some()))
+fn matrices(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let linear = asking.linear()?;
+    Ok(report::matrices(&asking.model.pool, &linear.equations, &linear.space, linear.point.is_some()))
 }
 
-fn transfers(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
-    let linear = model.linear(ticket)?;
-    let found = transfer(&mut model.pool, &linear.equations, &linear.space, READABLE, ticket)?;
-    Ok(report::transfer(&model.pool, &linear.equations, &found))
+fn transfers(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let linear = asking.linear()?;
+    let pool = &mut asking.model.pool;
+    let found = transfer(pool, &linear.equations, &linear.space, READABLE, asking.ticket)?;
+    Ok(report::transfer(pool, &linear.equations, &found))
 }
 
-fn poles(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
-    Ok(report::poles(&model.poles(Naming::Shown, ticket)?))
+fn poles(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    asking.linear()?;
+    Ok(report::poles(&asking.model.poles(Naming::Shown, asking.ticket)?))
 }
 
-fn frequency(model: &mut Model, ticket: &Ticket) -> Result<Section, NoAnswer> {
-    Ok(report::bode(&model.bode(&BodeOptions::default(), ticket)?))
+fn frequency(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    asking.linear()?;
+    Ok(report::bode(&asking.model.bode(&BodeOptions::default(), asking.ticket)?))
 }
 
-fn findings(model: &mut Model, _: &Ticket) -> Result<Section, NoAnswer> {
+fn findings(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let model = &asking.model;
     Ok(report::findings(&json::Diagnostic::list(&model.diagnostics, &model.sources)))
 }
