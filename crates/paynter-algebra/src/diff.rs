@@ -30,7 +30,8 @@ impl Pool {
         derivatives.get(e).unwrap_or(zero)
     }
 
-    fn chain_rule(&mut self, node: Expr, inner: &[Expr]) -> Expr {
+    /// The derivative of a node whose children have these derivatives.
+    pub(crate) fn chain_rule(&mut self, node: Expr, inner: &[Expr]) -> Expr {
         let zero = self.zero();
         match self.node(node) {
             Node::Sum(_) => self.sum(inner),

@@ -29,6 +29,7 @@ mod branch;
 mod collect;
 mod diff;
 mod eval;
+mod gradient;
 mod interval;
 mod node;
 mod number;

@@ -2,7 +2,7 @@
 //! `paynter explain` for a code is `docs/src/diagnostics/CODE.md`.
 //!
 //! The hundreds tell the stage: 01 text, 02 names and structure of the
-//! program, 03 units and domains, 04 the graph, 05 causality, 06 equations, 09
+//! program, 03 units and domains, 04 the graph, 05 causality, 06 equations, 07 sensitivities, 09
 //! files and the command line.
 
 use crate::Severity;
@@ -123,6 +123,9 @@ codes! {
     VANISHING_DIVISOR = "BG0607" Error "no finite value at the nominal values", "give the parameters values at which nothing is divided by zero";
     NO_POLES = "BG0611" Error "no eigenvalues", "ask for `paynter bode`, which needs none, or make the model smaller";
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
+    // 07: sensitivities
+    NOT_A_PARAMETER = "BG0711" Error "no such parameter", "name independent parameters of the model";
+    NO_EFFECT = "BG0712" Note "a parameter without effect", "keep it: it does not reach any output from any input; or delete it";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

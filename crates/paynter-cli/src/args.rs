@@ -123,6 +123,8 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Derive the sensitivities of the transfer functions to the parameters
+    Sensitivity(SensitivityArgs),
     /// List the built-in examples, print one, or write them as files
     Examples {
         /// The example; all of them where left out
@@ -166,6 +168,22 @@ pub struct BodeArgs {
     /// The colours of the plot: light or dark
     #[arg(long, value_name = "THEME", default_value = "light", hide_possible_values = true)]
     pub theme: ThemeName,
+}
+
+/// Which sensitivities are wanted, and how.
+#[derive(Debug, Args)]
+pub struct SensitivityArgs {
+    /// The model file, or `-` for standard input
+    pub file: PathBuf,
+    /// Only these parameters
+    #[arg(long, value_name = "PARAM,…", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Relative sensitivities (p/H)·∂H/∂p
+    #[arg(long)]
+    pub normalized: bool,
+    /// Show B̃ and D̃ of the incremental model as well
+    #[arg(long)]
+    pub matrices: bool,
 }
 
 /// What `draw` draws, and how.

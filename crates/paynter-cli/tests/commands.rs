@@ -47,6 +47,8 @@ fn every_document_fits_its_schema() {
         ("failure", 1, &["bode", "good.bg"]),
         ("failure", 1, &["bode", "bad.bg"]),
         ("failure", 2, &["bode", "motor.bg", "--omega", "1:10"]),
+        ("failure", 1, &["sensitivity", "good.bg"]),
+        ("failure", 1, &["sensitivity", "bad.bg"]),
         ("draw", 0, &["draw", "good.bg"]),
         (
             "draw",
@@ -79,6 +81,8 @@ fn every_document_fits_its_schema() {
         ("examples-written", 0, &["examples", "dc_motor", "--write", "out"]),
         ("failure", 1, &["examples", "dc_motor", "--write", "out"]),
         ("examples-written", 0, &["examples", "--write", "out", "--force"]),
+        ("sensitivity", 0, &["sensitivity", "out/dc_motor.bg", "--matrices"]),
+        ("failure", 1, &["sensitivity", "out/dc_motor.bg", "--only", "Rb"]),
         ("failure", 2, &["examples", "dc_moto"]),
         ("explain-list", 0, &["explain"]),
         ("explain", 0, &["explain", "bg0501"]),

@@ -14,6 +14,7 @@ mod linearise;
 mod model;
 mod rank;
 mod readable;
+mod sensitivity;
 mod sort;
 mod space;
 mod tear;
@@ -23,4 +24,8 @@ pub use derive::{Failure, derive};
 pub use linear::System;
 pub use model::*;
 pub use readable::readable;
+pub use sensitivity::{
+    Increments, Parameter, Place, Products, Ratio, Sensitivities, Sensitivity, Wish, increments, products,
+    sensitivities, shared_sensitivities,
+};
 pub use transfer::{Entry, Transfer, transfer};

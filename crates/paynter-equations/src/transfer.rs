@@ -55,11 +55,11 @@ pub fn transfer(
 
 /// The pencil with polynomial entries: columns are scaled by the denominators
 /// in them (flows instead of momenta: s·L + R, not s + R/L), then rows.
-struct Pencil {
-    matrix: Matrix,
-    c: Vec<Vec<Poly>>,
-    b: Vec<Vec<Poly>>,
-    d: Vec<Vec<Fraction>>,
+pub(crate) struct Pencil {
+    pub matrix: Matrix,
+    pub c: Vec<Vec<Poly>>,
+    pub b: Vec<Vec<Poly>>,
+    pub d: Vec<Vec<Fraction>>,
 }
 
 fn expanded(
@@ -92,7 +92,7 @@ fn expanded(
     Ok(Transfer { s, denominator, entries, shared: None })
 }
 
-fn pencil(
+pub(crate) fn pencil(
     pool: &mut Pool,
     equations: &Equations,
     space: &StateSpace,
@@ -178,7 +178,7 @@ fn by_order(
 }
 
 /// The transfer functions by sparse elimination on shared expressions.
-fn shared(
+pub(crate) fn shared(
     pool: &mut Pool,
     equations: &Equations,
     space: &StateSpace,

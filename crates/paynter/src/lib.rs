@@ -11,6 +11,7 @@ mod linear;
 mod model;
 mod page;
 mod poles;
+mod sensitivity;
 mod settings;
 
 pub mod examples;
@@ -32,3 +33,4 @@ pub use paynter_base::{
 };
 pub use paynter_language::MAX_FILE_SIZE;
 pub use paynter_view::{draw, json, plot, report};
+pub use sensitivity::SensitivityOptions;

@@ -23,6 +23,11 @@ impl Relation {
 }
 
 impl Basis {
+    /// Returns whether some variables obey relations, so that a fraction in lowest terms may have a shorter form.
+    pub fn has_relations(&self) -> bool {
+        !self.relations.is_empty()
+    }
+
     /// Lowers powers of roots and magnitudes; squares of sines stay.
     pub(super) fn reduced(&self, fraction: &Fraction, work: &Work) -> Result<Fraction, PolyError> {
         let mut fraction = fraction.clone();
@@ -39,7 +44,7 @@ impl Basis {
     /// Brings a fraction to the form that the relations make shortest: roots
     /// lowered and out of denominators, squares of sines or of cosines
     /// replaced where that saves terms.
-    pub(super) fn simplest(&self, fraction: &Fraction, work: &Work) -> Result<Fraction, PolyError> {
+    pub fn simplest(&self, fraction: &Fraction, work: &Work) -> Result<Fraction, PolyError> {
         if self.relations.is_empty() {
             return Ok(fraction.clone());
         }

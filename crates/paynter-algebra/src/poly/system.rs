@@ -64,15 +64,26 @@ impl Matrix {
     /// Returns the adjoint matrix times a vector (by row): the unknowns of
     /// M·x = v times the determinant, which comes first.
     pub fn adjoint_times(&self, vector: &[Poly], work: &Work) -> Result<(Poly, Vec<Poly>), PolyError> {
-        let size = self.rows();
-        if size != self.columns() || vector.len() != size {
+        if self.rows() != self.columns() || vector.len() != self.rows() {
             return Err(PolyError::DivisionByZero);
         }
         let determinant = self.determinant(work)?;
+        let solution = self.adjoint_column(&determinant, vector, work)?;
+        Ok((determinant, solution))
+    }
+
+    /// Returns the adjoint matrix times a vector where the determinant is known.
+    fn adjoint_column(
+        &self,
+        determinant: &Poly,
+        vector: &[Poly],
+        work: &Work,
+    ) -> Result<Vec<Poly>, PolyError> {
+        let size = self.rows();
         let packed = self.packed();
         let listed: Vec<(usize, &Poly)> = vector.iter().enumerate().filter(|(_, v)| !v.is_zero()).collect();
         if listed.is_empty() {
-            return Ok((determinant, vec![Poly::zero(); size]));
+            return Ok(vec![Poly::zero(); size]);
         }
         // Elimination gives nothing where the matrix is singular.
         let limit = if determinant.is_zero() { MOST_MINORS } else { self.minor_limit(true) };
@@ -80,7 +91,7 @@ impl Matrix {
             if determinant.is_zero() {
                 return Err(PolyError::BudgetExceeded { what: WHAT, terms: limit as u64 });
             }
-            return Ok((determinant, eliminate(&packed, &listed, work)?.solution));
+            return Ok(eliminate(&packed, &listed, work)?.solution);
         };
         let columns = ordered_columns(&packed, &order.columns);
         let odd = is_odd(&order.columns);
@@ -89,7 +100,7 @@ impl Matrix {
         for (place, value) in values.into_iter().enumerate() {
             solution[order.columns[place]] = if odd { value.neg() } else { value };
         }
-        Ok((determinant, solution))
+        Ok(solution)
     }
 
     /// Solves M·x = v block by block, each unknown in lowest terms; fails with
@@ -169,36 +180,58 @@ impl Matrix {
         parameters: &[usize],
         work: &Work,
     ) -> Result<Sensitivities, PolyError> {
-        let Some(Between { matrix, c, b, .. }) = self.between(c, b)? else {
-            return Ok(Sensitivities {
-                determinant: Poly::one(),
-                numerator: Poly::zero(),
-                derivatives: vec![Poly::zero(); parameters.len()],
-            });
-        };
-        let (determinant, z) = matrix.adjoint_times(&b, work)?;
-        if determinant.is_zero() {
-            return Err(PolyError::DivisionByZero);
+        let mut entries = self.sensitivity_matrix(&[c], &[b], parameters, work)?;
+        entries.pop().and_then(|mut row| row.pop()).ok_or(PolyError::DivisionByZero)
+    }
+
+    /// Returns cᵀM⁻¹b with its derivatives for each c (a row of the result)
+    /// and each b: one forward solution for each b, one adjoint one for each c.
+    pub fn sensitivity_matrix(
+        &self,
+        c: &[&[Poly]],
+        b: &[&[Poly]],
+        parameters: &[usize],
+        work: &Work,
+    ) -> Result<Vec<Vec<Sensitivities>>, PolyError> {
+        let mut determinants: BTreeMap<Vec<usize>, Poly> = BTreeMap::new();
+        let mut forward: BTreeMap<(Vec<usize>, usize), Vec<Poly>> = BTreeMap::new();
+        let mut result = Vec::with_capacity(c.len());
+        for c in c {
+            let mut adjoint: BTreeMap<Vec<usize>, Vec<Poly>> = BTreeMap::new();
+            let mut entries = Vec::with_capacity(b.len());
+            for (input, b) in b.iter().enumerate() {
+                let Some(part) = self.between(c, b)? else {
+                    entries.push(Sensitivities {
+                        determinant: Poly::one(),
+                        numerator: Poly::zero(),
+                        derivatives: vec![Poly::zero(); parameters.len()],
+                    });
+                    continue;
+                };
+                let determinant = match determinants.get(&part.columns) {
+                    Some(known) => known.clone(),
+                    None => part.matrix.determinant(work)?,
+                };
+                if determinant.is_zero() {
+                    return Err(PolyError::DivisionByZero);
+                }
+                determinants.insert(part.columns.clone(), determinant.clone());
+                let key = (part.columns.clone(), input);
+                let z = match forward.get(&key) {
+                    Some(known) => known.clone(),
+                    None => part.matrix.adjoint_column(&determinant, &part.b, work)?,
+                };
+                let lambda = match adjoint.get(&part.columns) {
+                    Some(known) => known.clone(),
+                    None => part.matrix.transpose().adjoint_column(&determinant, &part.c, work)?,
+                };
+                entries.push(part.slopes(determinant, &z, &lambda, parameters, work)?);
+                forward.insert(key, z);
+                adjoint.insert(part.columns, lambda);
+            }
+            result.push(entries);
         }
-        let (_, lambda) = matrix.transpose().adjoint_times(&c, work)?;
-        let dot = |x: &[Poly], y: &[Poly]| {
-            let pairs: Vec<(bool, &Poly, &Poly)> = x.iter().zip(y).map(|(x, y)| (false, x, y)).collect();
-            Poly::sum_of_products(&pairs, work)
-        };
-        let numerator = dot(&c, &z)?;
-        let mut derivatives = Vec::with_capacity(parameters.len());
-        for &parameter in parameters {
-            let slope = |list: &[Poly]| list.iter().map(|p| p.derivative(parameter)).collect::<Vec<Poly>>();
-            let inner = matrix.map(|p| p.derivative(parameter)).between_vectors(&lambda, &z, work)?;
-            let direct = dot(&slope(&c), &z)?.add(&dot(&lambda, &slope(&b))?, work)?;
-            let derivative = if direct.is_zero() {
-                inner.neg()
-            } else {
-                direct.mul(&determinant, work)?.sub(&inner, work)?
-            };
-            derivatives.push(derivative);
-        }
-        Ok(Sensitivities { determinant, numerator, derivatives })
+        Ok(result)
     }
 
     /// Returns xᵀMy, as one product where M has rank one, as it has for a
@@ -328,6 +361,35 @@ struct Between {
 }
 
 impl Between {
+    /// Returns the transfer function and its derivatives from the forward and the adjoint solution.
+    fn slopes(
+        &self,
+        determinant: Poly,
+        z: &[Poly],
+        lambda: &[Poly],
+        parameters: &[usize],
+        work: &Work,
+    ) -> Result<Sensitivities, PolyError> {
+        let dot = |x: &[Poly], y: &[Poly]| {
+            let pairs: Vec<(bool, &Poly, &Poly)> = x.iter().zip(y).map(|(x, y)| (false, x, y)).collect();
+            Poly::sum_of_products(&pairs, work)
+        };
+        let numerator = dot(&self.c, z)?;
+        let mut derivatives = Vec::with_capacity(parameters.len());
+        for &parameter in parameters {
+            let slope = |list: &[Poly]| list.iter().map(|p| p.derivative(parameter)).collect::<Vec<Poly>>();
+            let inner = self.matrix.map(|p| p.derivative(parameter)).between_vectors(lambda, z, work)?;
+            let direct = dot(&slope(&self.c), z)?.add(&dot(lambda, &slope(&self.b))?, work)?;
+            let derivative = if direct.is_zero() {
+                inner.neg()
+            } else {
+                direct.mul(&determinant, work)?.sub(&inner, work)?
+            };
+            derivatives.push(derivative);
+        }
+        Ok(Sensitivities { determinant, numerator, derivatives })
+    }
+
     /// Returns the matrix with b as a further column and c as a further row:
     /// its determinant is −cᵀ·adj(M)·b.
     fn bordered(&self) -> Matrix {

@@ -70,7 +70,7 @@ fn text(equations: &Equations) -> String {
 }
 
 /// Entries in aligned columns.
-fn grid(rows: &[Vec<String>]) -> String {
+pub fn grid(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width =
         |j: usize| rows.iter().filter_map(|row| row.get(j)).map(|e| e.chars().count()).max().unwrap_or(0);

@@ -12,6 +12,7 @@ mod fmt;
 mod operating_point;
 mod poles;
 mod report;
+mod sensitivity;
 mod tf;
 
 use crate::answer::Answer;
@@ -30,6 +31,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Poles { file } => poles::run(file, global),
         Command::Bode(arguments) => bode::run(arguments, global),
         Command::Report { file, output } => report::run(file, output.as_deref(), global),
+        Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
         Command::Examples { name, write, force } => {
             examples::run(name.as_deref(), write.as_deref(), *force, global)
         }

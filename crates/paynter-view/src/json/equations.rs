@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Matrices of more states than this are listed entry by entry.
-const DENSE_STATES: usize = 200;
+pub(super) const DENSE_STATES: usize = 200;
 
 /// Expressions larger than this are written with named sub-expressions.
 const WRITTEN_NODES: u64 = 200_000;
@@ -188,7 +188,8 @@ pub(super) fn strings(pool: &mut Pool, roots: &[Expr]) -> (Vec<String>, Vec<Defi
     (strings.collect(), definitions.collect())
 }
 
-fn matrix(pool: &Pool, matrix: &eq::Sparse, dense: bool) -> Matrix {
+/// Writes a matrix row by row, or entry by entry.
+pub(super) fn matrix(pool: &Pool, matrix: &eq::Sparse, dense: bool) -> Matrix {
     let text = |e: Expr| pool.display(e).to_string();
     if !dense {
         return Matrix::Sparse(matrix.entries.iter().map(|(i, j, e)| (*i, *j, text(*e))).collect());

@@ -16,6 +16,7 @@ mod naming;
 mod operating;
 mod poles;
 mod report;
+mod sensitivity;
 mod transfer;
 
 pub use bode::{Bode, BodeEntry};
@@ -33,6 +34,9 @@ pub use naming::Naming;
 pub use operating::{BondValue, OperatingPoint, Point, Quantity, Role};
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use report::{Report, ReportSection};
+pub use sensitivity::{
+    FromSink, Sensitivity, SensitivityEntry, SensitivityParts, SensitivityPlace, ToQuantity,
+};
 pub use transfer::{Transfer, TransferEntry};
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
@@ -56,6 +60,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("operating-point", schema::<OperatingPoint>()),
         ("poles", schema::<Poles>()),
         ("report", schema::<Report>()),
+        ("sensitivity", schema::<Sensitivity>()),
         ("tf", schema::<Transfer>()),
     ]
 }

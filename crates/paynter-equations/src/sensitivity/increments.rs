@@ -1,0 +1,51 @@
+//! The columns of the incremental model, (16) and (17) of Borutzky & Granda:
+//! Δx' = A Δx + B̃ Δp, Δy = C Δx + D̃ Δp with B̃ = ∂f/∂p, D̃ = ∂g/∂p over the
+//! nominal states and inputs.
+
+use paynter_algebra::{Expr, Pool};
+use paynter_base::Ticket;
+
+use super::Parameter;
+use crate::{Equations, Sparse, readable};
+
+/// B̃ and D̃: one column for each parameter.
+#[derive(Debug, Clone)]
+pub struct Increments {
+    /// Of the rates, over nominal states and inputs.
+    pub rates: Sparse,
+    /// Of the outputs.
+    pub outputs: Sparse,
+}
+
+/// Differentiates rates and outputs by the parameters.
+pub fn increments(
+    pool: &mut Pool,
+    equations: &Equations,
+    parameters: &[Parameter],
+    ticket: &Ticket,
+) -> Increments {
+    let outputs: Vec<Expr> = equations.outputs.iter().map(|output| output.value).collect();
+    Increments {
+        rates: columns(pool, &equations.rates, parameters, ticket),
+        outputs: columns(pool, &outputs, parameters, ticket),
+    }
+}
+
+fn columns(pool: &mut Pool, rows: &[Expr], parameters: &[Parameter], ticket: &Ticket) -> Sparse {
+    let zero = pool.zero();
+    let mut entries = Vec::new();
+    for (i, row) in rows.iter().enumerate() {
+        let inside = pool.symbols(*row);
+        for (j, parameter) in parameters.iter().enumerate() {
+            if inside.binary_search(&parameter.symbol).is_err() {
+                continue;
+            }
+            let slope = pool.diff(*row, parameter.symbol);
+            let slope = readable(pool, slope, ticket);
+            if slope != zero && !pool.is_zero(slope) {
+                entries.push((i, j, slope));
+            }
+        }
+    }
+    Sparse { rows: rows.len(), columns: parameters.len(), entries }
+}

@@ -1,0 +1,138 @@
+//! Rational functions whose denominators are kept as products of powers: the
+//! denominator of a sensitivity is the square of the characteristic
+//! polynomial, which is far shorter as a square.
+
+use paynter_algebra::poly::{Basis, Fraction, Integer, Poly, PolyError, Work};
+use paynter_algebra::{Expr, Pool};
+
+/// A rational function in lowest terms: a numerator over a product of powers.
+#[derive(Debug, Clone)]
+pub(super) struct Quotient {
+    num: Poly,
+    /// Factors with their exponents, leading coefficients positive.
+    den: Vec<(Poly, u32)>,
+}
+
+impl Quotient {
+    /// Divides by powers of factors and cancels what numerator and factors have in common.
+    pub(super) fn new(num: Poly, factors: &[(Poly, u32)], work: &Work) -> Result<Quotient, PolyError> {
+        if factors.iter().any(|(factor, _)| factor.is_zero()) {
+            return Err(PolyError::DivisionByZero);
+        }
+        if num.is_zero() {
+            return Ok(Quotient { num, den: Vec::new() });
+        }
+        let mut quotient = Quotient { num, den: Vec::new() };
+        for (factor, exponent) in factors {
+            quotient.divide(factor, *exponent, work)?;
+        }
+        Ok(quotient)
+    }
+
+    /// Divides by a power of one factor.
+    fn divide(&mut self, factor: &Poly, exponent: u32, work: &Work) -> Result<(), PolyError> {
+        let mut sign_and_content = factor.content();
+        if factor.is_negative() {
+            sign_and_content = -&sign_and_content;
+        }
+        let monomial = factor.monomial_content();
+        let rest = factor.primitive_part().div_monomial(&monomial);
+        let plain = |exponent: u32| if exponent == 0 { None } else { Some(exponent) };
+        let mut open: Vec<(Poly, u32)> = vec![(Poly::constant(sign_and_content), exponent)];
+        for (variable, power) in monomial {
+            open.push((Poly::variable(variable)?, exponent * power));
+        }
+        open.push((rest, exponent));
+        while let Some((factor, exponent)) = open.pop() {
+            let Some(exponent) = plain(exponent).filter(|_| !factor.is_one()) else { continue };
+            if factor.as_constant().is_some_and(|value| value == Integer::from(-1)) {
+                if exponent % 2 == 1 {
+                    self.num = self.num.neg();
+                }
+                continue;
+            }
+            let common = self.num.gcd(&factor, work)?;
+            if common.is_one() {
+                self.keep(factor, exponent);
+            } else if common == factor {
+                self.num = exact(&self.num, &factor, work)?;
+                open.push((factor, exponent - 1));
+            } else {
+                open.push((exact(&factor, &common, work)?, exponent));
+                open.push((common, exponent));
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, factor: Poly, exponent: u32) {
+        let (factor, negative) = if factor.is_negative() { (factor.neg(), true) } else { (factor, false) };
+        if negative && exponent % 2 == 1 {
+            self.num = self.num.neg();
+        }
+        match self.den.iter_mut().find(|(other, _)| *other == factor) {
+            Some((_, known)) => *known += exponent,
+            None => self.den.push((factor, exponent)),
+        }
+    }
+
+    /// Multiplies by a polynomial, cancelling whole factors first.
+    pub(super) fn times(&self, factor: &Poly, work: &Work) -> Result<Quotient, PolyError> {
+        let mut den = self.den.clone();
+        if let Some((_, exponent)) = den.iter_mut().find(|(other, _)| other == factor) {
+            *exponent -= 1;
+            den.retain(|(_, exponent)| *exponent > 0);
+            return Ok(Quotient { num: self.num.clone(), den });
+        }
+        Quotient::new(self.num.mul(factor, work)?, &den, work)
+    }
+
+    /// Divides by a polynomial.
+    pub(super) fn over(&self, factor: &Poly, work: &Work) -> Result<Quotient, PolyError> {
+        if factor.is_zero() {
+            return Err(PolyError::DivisionByZero);
+        }
+        let mut quotient = self.clone();
+        if !quotient.num.is_zero() {
+            quotient.divide(factor, 1, work)?;
+        }
+        Ok(quotient)
+    }
+
+    /// The number of terms that writing it takes.
+    pub(super) fn len(&self) -> usize {
+        self.num.len() + self.den.iter().map(|(factor, _)| factor.len()).sum::<usize>()
+    }
+
+    /// Numerator and denominator as expressions.
+    pub(super) fn expressions(
+        &self,
+        pool: &mut Pool,
+        basis: &Basis,
+        work: &Work,
+    ) -> Result<(Expr, Expr), PolyError> {
+        if basis.has_relations() {
+            // Roots and the like may cancel beyond what polynomials know.
+            let mut den = Poly::one();
+            for (factor, exponent) in &self.den {
+                den = den.mul(&factor.pow(*exponent, work)?, work)?;
+            }
+            let fraction = basis.simplest(&Fraction::new(self.num.clone(), den, work)?, work)?;
+            let num = basis.poly_expression(pool, fraction.numerator());
+            return Ok((num, basis.poly_expression(pool, fraction.denominator())));
+        }
+        let num = basis.poly_expression(pool, &self.num);
+        let mut factors = Vec::with_capacity(self.den.len());
+        for (factor, exponent) in &self.den {
+            let base = basis.poly_expression(pool, factor);
+            let exponent = pool.int(i64::from(*exponent));
+            factors.push(pool.pow(base, exponent));
+        }
+        Ok((num, pool.product(&factors)))
+    }
+}
+
+/// Divides where divisibility is known.
+pub(super) fn exact(dividend: &Poly, divisor: &Poly, work: &Work) -> Result<Poly, PolyError> {
+    dividend.div_exact(divisor, work)?.ok_or(PolyError::DivisionByZero)
+}
