@@ -1,6 +1,6 @@
 //! Questions about sensitivities: S(s) in symbols.
 
-use crate::{Model, NoAnswer};
+use crate::{Linear, Model, NoAnswer};
 use paynter_algebra::Pool;
 use paynter_algebra::poly::Budget;
 use paynter_base::{Diagnostic, Diagnostics, Ticket, closest, code};
@@ -33,25 +33,21 @@ impl Model {
         naming: Naming,
         ticket: &Ticket,
     ) -> Result<json::Sensitivity, NoAnswer> {
-        let (equations, space) = self.derive(ticket)?;
+        let Linear { equations, space, point, .. } = self.linear(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let chosen = chosen(graph, &options.only).map_err(|found| self.refused(*found))?;
         if let Some(missing) = without_paths(graph) {
             return Err(self.refused(missing));
         }
-        let Some(space) = space else {
-            let message = "the model is not linear, so its sensitivities are no rational functions of s";
-            return Err(self.refused(Diagnostic::new(code::NOT_LINEAR, message)));
-        };
         let parameters: Vec<Parameter> = chosen
             .iter()
             .map(|k| Parameter { symbol: graph.parameters[*k].symbol, carried: Vec::new() })
             .collect();
         let wish = Wish { normalized: options.normalized, budget: BUDGET };
         let found = sensitivities(&mut self.pool, &equations, &space, &parameters, wish, ticket)?;
-        let places = match found.shared {
-            None => products(&mut self.pool, graph, &equations, &parameters, PRODUCTS, ticket)?,
-            Some(_) => None,
+        let places = match (&found.shared, &point) {
+            (None, None) => products(&mut self.pool, graph, &equations, &parameters, PRODUCTS, ticket)?,
+            _ => None,
         };
         let columns = options.matrices.then(|| increments(&mut self.pool, &equations, &parameters, ticket));
         let idle = idle(&mut self.pool, &found, chosen.len());
