@@ -8,7 +8,7 @@ use super::ticks::{Along, TICK_SIZE, Ticks, fraction, ticks};
 use crate::draw::{Point, Rect, text_width};
 
 /// The width of every figure.
-const WIDTH: f64 = 680.0;
+pub const PLOT_WIDTH: f64 = 680.0;
 /// Font size of axis labels.
 const LABEL_SIZE: f64 = 12.5;
 /// Font size of the title.
@@ -95,16 +95,16 @@ pub fn arrange(figure: &Figure) -> Layout {
         .map(|(_, label)| text_width(label, TICK_SIZE))
         .fold(0.0, f64::max);
     let left = MARGIN + LABEL_LINE + widest + TICK_GAP;
-    let width = WIDTH - left - RIGHT;
+    let width = PLOT_WIDTH - left - RIGHT;
     let mut layout =
         Layout { page: Rect::default(), labels: Vec::new(), frames: Vec::new(), samples: Vec::new() };
     let mut top = MARGIN;
-    for line in wrapped(&figure.title, TITLE_SIZE, WIDTH - 2.0 * MARGIN) {
+    for line in wrapped(&figure.title, TITLE_SIZE, PLOT_WIDTH - 2.0 * MARGIN) {
         let middle = top + TITLE_LINE / 2.0;
-        let centre = (left + WIDTH - RIGHT) / 2.0;
+        let centre = (left + PLOT_WIDTH - RIGHT) / 2.0;
         // A long title is centred on the page, a short one on the frames.
         let half = text_width(&line, TITLE_SIZE) / 2.0;
-        let centre = centre.min(WIDTH - MARGIN - half).max(MARGIN + half);
+        let centre = centre.min(PLOT_WIDTH - MARGIN - half).max(MARGIN + half);
         layout.text(&line, TITLE_SIZE, Point::new(centre, middle), Align::Centre, true);
         top += TITLE_LINE;
     }
@@ -133,7 +133,7 @@ pub fn arrange(figure: &Figure) -> Layout {
         }
     }
     let bottom = if figure.panels.is_empty() { top + MARGIN } else { top - GAPS.1 + MARGIN };
-    layout.page = Rect::new(0.0, 0.0, WIDTH, bottom);
+    layout.page = Rect::new(0.0, 0.0, PLOT_WIDTH, bottom);
     layout
 }
 
@@ -257,7 +257,7 @@ impl Layout {
         if text.is_empty() {
             return bottom;
         }
-        let text = cut(&text, LABEL_SIZE, WIDTH - 2.0 * MARGIN);
+        let text = cut(&text, LABEL_SIZE, PLOT_WIDTH - 2.0 * MARGIN);
         let middle = bottom + 4.0 + LABEL_LINE / 2.0;
         self.text(&text, LABEL_SIZE, Point::new(rect.centre().x, middle), Align::Centre, true);
         middle + LABEL_LINE / 2.0

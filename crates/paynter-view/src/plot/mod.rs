@@ -22,7 +22,7 @@ pub use kinds::{
     Band, Effect, EnergyPart, Response, Tolerance, Trace, bode, energy, phase_degrees, poles, time,
     tolerance, tornado,
 };
-pub use layout::{Frame, Label, Layout, arrange};
+pub use layout::{Frame, Label, Layout, PLOT_WIDTH, arrange};
 pub use number::{plain, unit};
 pub(crate) use svg::variables;
 pub use svg::{plot_rules, plot_svg};

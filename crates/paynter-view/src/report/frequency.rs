@@ -1,9 +1,8 @@
 //! The sections on poles, zeros and the frequency response.
 
-use super::model::page_style;
 use super::{Cell, Section};
 use crate::json;
-use crate::plot::{self, plain, plot_svg};
+use crate::plot::{self, plain};
 
 /// A figure holds so many curves.
 const CURVES: usize = 6;
@@ -23,7 +22,7 @@ fn complex([re, im]: [f64; 2]) -> String {
 }
 
 /// Pairs of conjugates as one, with a sign for both.
-fn listed(values: &[[f64; 2]]) -> String {
+pub(super) fn listed(values: &[[f64; 2]]) -> String {
     if values.len() > LISTED {
         return format!("{} in all", values.len());
     }
@@ -84,10 +83,7 @@ pub fn poles(found: &json::Poles) -> Section {
         };
         let points: Vec<(f64, f64)> = found.poles.iter().map(|[re, im]| (*re, *im)).collect();
         let figure = plot::poles("Poles in the complex plane", &points, &zeros);
-        section.picture(
-            plot_svg(&figure, &page_style()),
-            "The pole map. What decays lies left of the upright axis.",
-        );
+        section.plot(&figure, "The pole map. What decays lies left of the upright axis.");
     }
     if !found.zeros.is_empty() {
         let rows = found.zeros.iter().map(|entry| {
@@ -152,10 +148,7 @@ pub fn bode(found: &json::Bode) -> Section {
             shown += 1;
             let names: Vec<&str> = part.iter().map(|response| response.name.as_str()).collect();
             let figure = plot::bode(&format!("Response to {input}"), &found.omega, part);
-            section.picture(
-                plot_svg(&figure, &page_style()),
-                &format!("Magnitude and phase of {}.", names.join(", ")),
-            );
+            section.plot(&figure, &format!("Magnitude and phase of {}.", names.join(", ")));
         }
     }
     if left_out > 0 {

@@ -89,9 +89,13 @@ fn write_block(out: &mut String, block: &Block) {
             "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"formula\">{}</div>",
             enclosed(math, true)
         ),
-        Block::Picture { svg, caption } => {
-            writeln!(out, "<figure>\n{svg}<figcaption>{}</figcaption>\n</figure>", words(caption))
-        }
+        Block::Picture { svg, width, caption } => writeln!(
+            out,
+            "<figure>\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"picture\" \
+             style=\"--width:{}px\">\n{svg}</div>\n<figcaption>{}</figcaption>\n</figure>",
+            width.round(),
+            words(caption)
+        ),
     };
 }
 

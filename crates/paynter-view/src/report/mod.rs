@@ -19,6 +19,8 @@ pub use html::html;
 pub use model::{drawing, findings, model};
 pub use point::operating_point;
 
+use crate::plot::{Figure, PLOT_WIDTH, plot_svg};
+
 /// Longer tables are cut, with a word on where to find the rest.
 const MOST_ROWS: usize = 200;
 
@@ -65,6 +67,8 @@ pub enum Block {
     Picture {
         /// The picture.
         svg: String,
+        /// Its natural width; a wide one is shrunk to the page, but not so far that it cannot be read.
+        width: f64,
         /// The words below it.
         caption: String,
     },
@@ -147,9 +151,14 @@ impl Section {
         self.blocks.push(Block::Formula(math));
     }
 
-    /// Adds a picture.
-    pub fn picture(&mut self, svg: String, caption: &str) {
-        self.blocks.push(Block::Picture { svg, caption: caption.to_owned() });
+    /// Adds a picture of a natural width.
+    pub fn picture(&mut self, svg: String, width: f64, caption: &str) {
+        self.blocks.push(Block::Picture { svg, width, caption: caption.to_owned() });
+    }
+
+    /// Adds a plot.
+    pub fn plot(&mut self, figure: &Figure, caption: &str) {
+        self.picture(plot_svg(figure, &model::page_style()), PLOT_WIDTH, caption);
     }
 }
 

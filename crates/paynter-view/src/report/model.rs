@@ -16,9 +16,10 @@ pub(super) fn page_style() -> SvgStyle {
 /// The bond graph as a picture.
 pub fn drawing(diagram: &Diagram) -> Section {
     let mut section = Section::new("drawing", "Bond graph");
-    let picture = svg(&draw(diagram, &DrawOptions::default()), &page_style());
+    let drawing = draw(diagram, &DrawOptions::default());
     section.picture(
-        picture,
+        svg(&drawing, &page_style()),
+        drawing.frame.width(),
         "Half arrows show where power counts positive; a causal stroke stands at the end where effort enters the element.",
     );
     section
@@ -63,10 +64,11 @@ pub fn model(pool: &Pool, graph: &BondGraph) -> Section {
         section.table("Parameters", &head, rows.collect(), "check --json");
     }
     let formula = |e| Cell::Math(pool.print(e, Target::MathMl).to_string());
-    if !graph.derived.is_empty() {
-        let rows = graph
-            .derived
-            .iter()
+    // A submodel's parameter that only passes another one on says nothing new.
+    let defined: Vec<_> = graph.derived.iter().filter(|d| pool.as_symbol(d.value).is_none()).collect();
+    if !defined.is_empty() {
+        let rows = defined
+            .into_iter()
             .map(|d| vec![Cell::Name(d.name.clone()), formula(d.value), unit_cell(d.unit.as_ref())]);
         section.table(
             "Derived parameters",
