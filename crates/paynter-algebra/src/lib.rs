@@ -50,7 +50,7 @@ pub use eval::EvalError;
 pub use interval::Interval;
 pub use node::{Cmp, Expr, Func, Node, Symbol};
 pub use pool::Pool;
-pub use print::{Printed, Target, latex_name, mathml_name};
+pub use print::{Printed, Target, greek_name, latex_name, mathml_name};
 pub use share::Shared;
 pub use solve::{Condition, Solution, Stuck};
 pub use zero::Fingerprints;

@@ -78,6 +78,9 @@ fn names_are_typeset() {
         ("p_1_2", "p_{1,2}"),
         ("x", "x"),
         ("_", "\\_"),
+        ("der(rotor.p)", "\\dot{p}_{\\mathrm{rotor}}"),
+        ("der(der(u))", "\\ddot{u}"),
+        ("init(tank.q)", "q_{\\mathrm{tank},0}"),
     ];
     for (name, expected) in cases {
         assert_eq!(latex_name(name), expected, "{name}");

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use paynter::draw::Theme;
+use paynter::export::Notation;
 use paynter::{Frequencies, Ticket};
 use std::path::PathBuf;
 
@@ -97,6 +98,15 @@ pub enum Command {
     Equations {
         /// The model file, or `-` for standard input
         file: PathBuf,
+        /// The notation: text, latex, mathml, python, matlab, c or julia
+        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: FormName,
+        /// Show the derivation, from the law of each storage back along the causal paths
+        #[arg(long)]
+        steps: bool,
+        /// Leave the mass matrix that dependent storages make: E x' = f
+        #[arg(long, conflicts_with_all = ["steps", "form"])]
+        mass: bool,
     },
     /// Find the steady state with the inputs at time zero
     OperatingPoint {
@@ -107,6 +117,20 @@ pub enum Command {
     Tf {
         /// The model file, or `-` for standard input
         file: PathBuf,
+        /// The notation: text, latex, mathml, python, matlab, c or julia
+        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: FormName,
+    },
+    /// Write the model as a program for elsewhere: Python, MATLAB/Octave, C, Julia or LaTeX
+    Export {
+        /// The model file, or `-` for standard input
+        file: PathBuf,
+        /// The language: python, matlab, c, julia or latex
+        #[arg(long, value_name = "LANGUAGE", hide_possible_values = true)]
+        to: LanguageName,
+        /// Write to this file instead of printing
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
     },
     /// Find poles and zeros, damping, natural frequencies, and estimates read off the graph
     Poles {
@@ -184,6 +208,55 @@ pub struct SensitivityArgs {
     /// Show B̃ and D̃ of the incremental model as well
     #[arg(long)]
     pub matrices: bool,
+}
+
+/// The notation of formulas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormName {
+    /// Plain text.
+    Text,
+    /// LaTeX with amsmath.
+    Latex,
+    /// MathML for web pages.
+    Mathml,
+    /// Python with NumPy.
+    Python,
+    /// MATLAB and Octave.
+    Matlab,
+    /// C.
+    C,
+    /// Julia.
+    Julia,
+}
+
+impl FormName {
+    /// The notation, where it is not plain text.
+    pub fn notation(self) -> Option<Notation> {
+        match self {
+            FormName::Text => None,
+            FormName::Latex => Some(Notation::Latex),
+            FormName::Mathml => Some(Notation::MathMl),
+            FormName::Python => Some(Notation::Python),
+            FormName::Matlab => Some(Notation::Matlab),
+            FormName::C => Some(Notation::C),
+            FormName::Julia => Some(Notation::Julia),
+        }
+    }
+}
+
+/// What a program is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LanguageName {
+    /// A Python module.
+    Python,
+    /// A function file for MATLAB and Octave.
+    Matlab,
+    /// A C99 file.
+    C,
+    /// A Julia module.
+    Julia,
+    /// A LaTeX document.
+    Latex,
 }
 
 /// What `draw` draws, and how.

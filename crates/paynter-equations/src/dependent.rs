@@ -113,7 +113,7 @@ impl Elimination<'_> {
                 continue;
             }
             let mut needed = FxHashSet::default();
-            for state in self.pool.symbols(entry.value).iter().filter_map(|s| place.get(s)) {
+            for state in self.reads(std::slice::from_ref(entry)).iter().filter_map(|s| place.get(s)) {
                 let list = feeds.entry(*state).or_insert_with(|| {
                     self.pool.symbols(self.rates[*state]).into_iter().filter(|s| open.contains(s)).collect()
                 });
@@ -154,9 +154,20 @@ impl Elimination<'_> {
         Ok(())
     }
 
+    /// Symbols that some values read, directly or through implicit unknowns.
+    fn reads(&self, entries: &[Pending]) -> Vec<Symbol> {
+        let mut list: Vec<Symbol> = entries.iter().flat_map(|entry| self.pool.symbols(entry.value)).collect();
+        for c in needed_constraints(self.pool, self.work, entries) {
+            list.extend(self.pool.symbols(self.work.constraints[c].residual));
+        }
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+
     /// States whose rates both feed the dependent ones and are fed by them.
     fn coupled(&self, now: &[Pending], unknowns: &[Symbol]) -> Vec<usize> {
-        let inside: FxHashSet<Symbol> = now.iter().flat_map(|entry| self.pool.symbols(entry.value)).collect();
+        let inside: FxHashSet<Symbol> = self.reads(now).into_iter().collect();
         let unknowns: FxHashSet<Symbol> = unknowns.iter().copied().collect();
         (0..self.work.states.len())
             .filter(|&i| {

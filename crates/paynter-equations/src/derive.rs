@@ -7,7 +7,7 @@ use paynter_graph::{BondGraph, Causality, ElementId, Kind, Ranges, Variable, fla
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::sort::{Definitions, definitions};
-use crate::{Assignment, Constraint, Equations, Input, Output, State, dependent, tear};
+use crate::{Assignment, Constraint, Equations, Input, Output, Reduction, State, dependent, tear};
 
 /// Why there are no equations.
 #[derive(Debug, Clone)]
@@ -60,6 +60,7 @@ pub fn derive(
             value: pool.substitute(output.value, &work.values),
         })
         .collect();
+    let reduction = work.reduction(&definitions, &rates);
     let dependents = dependent::eliminate(
         pool,
         graph,
@@ -79,6 +80,7 @@ pub fn derive(
         outputs,
         dependent: dependents,
         assignments: work.assignments,
+        reduction,
     })
 }
 
@@ -174,6 +176,15 @@ impl Work {
             }
         }
         Ok(())
+    }
+
+    /// What is known before the rates of dependent storages are eliminated.
+    fn reduction(&self, definitions: &Definitions, rates: &[Expr]) -> Option<Reduction> {
+        let value = |state: &Symbol| self.values.get(state).copied();
+        let dependent: Option<Vec<(Symbol, Expr)>> =
+            definitions.rates.iter().map(|rate| Some((rate.rate, value(&rate.state)?))).collect();
+        let dependent = dependent.filter(|list| !list.is_empty())?;
+        Some(Reduction { rates: rates.to_vec(), dependent })
     }
 
     /// Residuals of implicit laws read other quantities, which are known by now.

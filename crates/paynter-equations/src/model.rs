@@ -6,6 +6,7 @@
 //! parameters p. All expressions are over the symbols listed here, the
 //! graph's independent parameters and time; nothing else is left in them.
 
+use crate::Reduction;
 use paynter_algebra::{Expr, Symbol};
 use paynter_graph::{ElementId, Variable};
 
@@ -26,6 +27,8 @@ pub struct Equations {
     pub dependent: Vec<Dependent>,
     /// How each effort, flow and signal is computed, in the order of computation.
     pub assignments: Vec<Assignment>,
+    /// What was known before the rates of dependent storages were eliminated, where there are any.
+    pub reduction: Option<Reduction>,
 }
 
 /// An independent state.

@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use paynter_algebra::poly::Budget;
-use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
+use paynter_algebra::{EvalError, Expr, Pool, Rational as Exact, Symbol};
 use paynter_base::{FileId, Ticket};
 use paynter_equations::{Equations, Failure, derive, transfer};
 use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flatten};
@@ -270,7 +270,11 @@ fn rates_of_nonlinear_models_equal_the_acausal_ones() {
             let names = structure.states();
             let place = names.iter().position(|(name, _)| paynter_graph::flat_name(name) == state.name);
             let wanted = expected.rates[place.ok_or("no such state")?];
-            let Ok(found) = pool.eval(*rate, &lookup) else { return Ok(false) };
+            let found = match pool.eval(*rate, &lookup) {
+                Ok(found) => found,
+                Err(EvalError::Unbound(symbol)) => return Err(format!("{} is left over", pool.name(symbol))),
+                Err(_) => return Ok(false),
+            };
             if (found - wanted).abs() > 1e-6 * (1.0 + wanted.abs()) {
                 return Err(format!("{}' is {found} and should be {wanted}", state.name));
             }

@@ -3,6 +3,7 @@
 //! terminals.
 
 pub mod draw;
+pub mod export;
 pub mod json;
 pub mod plot;
 pub mod report;

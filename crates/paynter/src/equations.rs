@@ -2,8 +2,9 @@
 
 use crate::Model;
 use paynter_algebra::poly::Budget;
+use paynter_algebra::{Expr, Pool};
 use paynter_base::{Cancelled, Diagnostics, Ticket};
-use paynter_equations::{Equations, Failure, StateSpace, derive, transfer};
+use paynter_equations::{Equations, Failure, Mass, StateSpace, derive, readable, transfer};
 use paynter_view::json;
 
 /// Why a question about equations has no answer.
@@ -28,6 +29,19 @@ impl From<Cancelled> for NoAnswer {
     fn from(_: Cancelled) -> NoAnswer {
         NoAnswer::Cancelled
     }
+}
+
+/// Explicit rates of more written nodes than this give way to a mass matrix that is much shorter.
+const LONG_RATES: u64 = 20_000;
+
+/// Whether the mass matrix is better left as it is.
+fn worth(pool: &Pool, equations: &Equations, mass: &Mass) -> bool {
+    let size = |list: &mut dyn Iterator<Item = Expr>| {
+        list.map(|e| pool.written_size(e)).fold(0, u64::saturating_add)
+    };
+    let explicit = size(&mut equations.rates.iter().copied());
+    let entries = mass.matrix.entries.iter().map(|(_, _, e)| *e);
+    explicit > LONG_RATES && size(&mut entries.chain(mass.right.iter().copied())).saturating_mul(4) < explicit
 }
 
 impl Model {
@@ -69,7 +83,28 @@ impl Model {
         let (equations, space) = self.derive(ticket)?;
         let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        if let Some(mass) =
+            equations.mass(&mut self.pool, graph).filter(|mass| worth(&self.pool, &equations, mass))
+        {
+            return Ok(json::Equations::with_mass(&mut self.pool, graph, &equations, &mass, diagnostics));
+        }
         Ok(json::Equations::new(&mut self.pool, graph, &equations, space.as_ref(), diagnostics))
+    }
+
+    /// Tells the state equations with the mass matrix that dependent storages make, as E x' = f;
+    /// the ordinary ones where there is none.
+    pub fn equations_with_mass(&mut self, ticket: &Ticket) -> Result<json::Equations, NoAnswer> {
+        let (equations, _) = self.derive(ticket)?;
+        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        let Some(mut mass) = equations.mass(&mut self.pool, graph) else { return self.equations(ticket) };
+        for (_, _, entry) in &mut mass.matrix.entries {
+            *entry = readable(&mut self.pool, *entry, ticket);
+        }
+        for right in &mut mass.right {
+            *right = readable(&mut self.pool, *right, ticket);
+        }
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        Ok(json::Equations::with_mass(&mut self.pool, graph, &equations, &mass, diagnostics))
     }
 
     /// Tells the transfer matrix, at the operating point where the model is nonlinear.

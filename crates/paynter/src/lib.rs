@@ -7,6 +7,7 @@ mod drawing;
 mod equations;
 mod explain;
 mod format;
+mod formulas;
 mod linear;
 mod model;
 mod page;
@@ -32,5 +33,5 @@ pub use paynter_base::{
     SourceMap, Span, Ticket, World, WorldError, closest, code, resolve_path,
 };
 pub use paynter_language::MAX_FILE_SIZE;
-pub use paynter_view::{draw, json, plot, report};
+pub use paynter_view::{draw, export, json, plot, report};
 pub use sensitivity::SensitivityOptions;

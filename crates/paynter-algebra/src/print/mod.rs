@@ -8,7 +8,7 @@ mod walk;
 use crate::node::{Expr, Symbol};
 use crate::pool::Pool;
 use dialect::Dialect;
-pub use name::{latex_name, mathml_name};
+pub use name::{greek_name, latex_name, mathml_name};
 use std::fmt;
 
 /// A notation that expressions are written in.

@@ -5,6 +5,8 @@ struct Parts {
     letter: String,
     /// Subscripts, in order.
     below: Vec<String>,
+    /// How many dots stand above the letter: 1 for `der(u)`.
+    dots: usize,
 }
 
 /// Greek letters by name, with their Unicode character.
@@ -45,8 +47,17 @@ const GREEK: [(&str, char); 34] = [
     ("Omega", 'Ω'),
 ];
 
-/// Splits `rotor.p` into p with subscript rotor, `omega_m` into omega with subscript m, `x1` into x with 1.
+/// Splits `rotor.p` into p with subscript rotor, `omega_m` into omega with subscript m, `x1` into x with 1;
+/// `der(u)` has a dot, `init(tank.q)` the subscript 0.
 fn parts(name: &str) -> Parts {
+    let mut name = name;
+    let mut dots = 0;
+    while let Some(inside) = name.strip_prefix("der(").and_then(|rest| rest.strip_suffix(')')) {
+        name = inside;
+        dots += 1;
+    }
+    let initial = name.strip_prefix("init(").and_then(|rest| rest.strip_suffix(')'));
+    let name = initial.unwrap_or(name);
     let (path, last) = match name.rsplit_once('.') {
         Some((path, last)) => (Some(path), last),
         None => (None, name),
@@ -59,7 +70,10 @@ fn parts(name: &str) -> Parts {
     if let Some(path) = path {
         below.extend(path.split(['.', '_']).filter(|piece| !piece.is_empty()).map(str::to_owned));
     }
-    Parts { letter, below }
+    if initial.is_some() {
+        below.push("0".to_owned());
+    }
+    Parts { letter, below, dots }
 }
 
 /// Splits digits off the end of a name, and a short index off a capital or before one: Rm, kT, x1.
@@ -84,10 +98,21 @@ fn split_head(head: &str) -> (String, Option<String>) {
     (head.to_owned(), None)
 }
 
+/// Returns the name of a Greek letter: `omega` for ω.
+pub fn greek_name(letter: char) -> Option<&'static str> {
+    GREEK.iter().find(|(_, known)| *known == letter).map(|(name, _)| *name)
+}
+
 /// Typesets a name in LaTeX: `omega_m` is `\omega_{m}`, `rotor.p` is `p_{\mathrm{rotor}}`.
 pub fn latex_name(name: &str) -> String {
-    let Parts { letter, below } = parts(name);
+    let Parts { letter, below, dots } = parts(name);
     let mut out = latex_word(&letter);
+    out = match dots {
+        0 => out,
+        // \dot, \ddot, \dddot and \ddddot exist; more are written as an order of differentiation.
+        1..=4 => format!("\\{}ot{{{out}}}", "d".repeat(dots)),
+        _ => format!("{{{out}}}^{{({dots})}}"),
+    };
     if !below.is_empty() {
         let words: Vec<String> = below.iter().map(|word| latex_word(word)).collect();
         out += &format!("_{{{}}}", words.join(","));
@@ -132,8 +157,12 @@ fn escape_latex(word: &str) -> String {
 
 /// Typesets a name in MathML, with the same rules as [`latex_name`].
 pub fn mathml_name(name: &str) -> String {
-    let Parts { letter, below } = parts(name);
-    let base = mathml_word(&letter);
+    let Parts { letter, below, dots } = parts(name);
+    let mut base = mathml_word(&letter);
+    if dots > 0 {
+        base =
+            format!("<mover accent=\"true\"><mrow>{base}</mrow><mo>{}</mo></mover>", "\u{2D9}".repeat(dots));
+    }
     if below.is_empty() {
         return base;
     }

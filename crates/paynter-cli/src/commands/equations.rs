@@ -1,21 +1,35 @@
 //! `paynter equations`: the state equations, in symbols.
 
 use crate::answer::{Answer, Exit, output};
-use crate::args::Global;
+use crate::args::{FormName, Global};
 use crate::input;
 use paynter::json::{Equations, Matrix};
 use paynter::{Model, NoAnswer};
 use std::path::Path;
 
 /// Shows the equations of a model.
-pub fn run(file: &Path, global: &Global) -> Answer {
+pub fn run(file: &Path, form: FormName, steps: bool, mass: bool, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    match model.equations(global.ticket()) {
+    let found = match mass {
+        true => model.equations_with_mass(global.ticket()),
+        false => model.equations(global.ticket()),
+    };
+    let answer = found.and_then(|mut equations| {
+        if steps {
+            let (list, written) = model.steps(form.notation(), global.ticket())?;
+            equations.steps = Some(list);
+            equations.written = Some(written);
+        } else if let Some(notation) = form.notation() {
+            equations.written = Some(model.formulas(notation, global.ticket())?);
+        }
+        Ok(equations)
+    });
+    match answer {
         Ok(equations) => Answer {
-            output: output(global, &equations, text),
+            output: output(global, &equations, |e| e.written.clone().unwrap_or_else(|| text(e))),
             exit: Exit::of(&model.diagnostics),
             diagnostics: model.diagnostics,
             sources: model.sources,
@@ -48,7 +62,8 @@ fn text(equations: &Equations) -> String {
     };
     let definitions = equations.definitions.iter().map(|d| (d.name.clone(), &d.value));
     section(&mut text, "With", definitions.collect());
-    let rates = equations.states.iter().zip(&equations.f).map(|(state, f)| (format!("{state}'"), f));
+    let rates = equations.states.iter().zip(&equations.f).enumerate();
+    let rates = rates.map(|(i, (state, f))| (massive(equations, i).unwrap_or(format!("{state}'")), f));
     section(&mut text, "States", rates.collect());
     let zero = "0".to_owned();
     let constraints = equations.constraints.iter().map(|c| (zero.clone(), &c.residual));
@@ -57,8 +72,13 @@ fn text(equations: &Equations) -> String {
     section(&mut text, "Dependent states", dependent.collect());
     let outputs = equations.outputs.iter().zip(&equations.g).map(|(output, g)| (output.clone(), g));
     section(&mut text, "Outputs", outputs.collect());
-    for (name, matrix) in [("A", &equations.a), ("B", &equations.b), ("C", &equations.c), ("D", &equations.d)]
-    {
+    for (name, matrix) in [
+        ("E", &equations.e),
+        ("A", &equations.a),
+        ("B", &equations.b),
+        ("C", &equations.c),
+        ("D", &equations.d),
+    ] {
         if let Some(Matrix::Dense(rows)) = matrix
             && rows.iter().any(|row| !row.is_empty())
             && rows.len() <= 8
@@ -67,6 +87,21 @@ fn text(equations: &Equations) -> String {
         }
     }
     text
+}
+
+/// The left side of a row of E x' = f, where there is a mass matrix.
+fn massive(equations: &Equations, row: usize) -> Option<String> {
+    let entries: Vec<(usize, &str)> = match equations.e.as_ref()? {
+        Matrix::Dense(rows) => rows.get(row)?.iter().enumerate().map(|(j, e)| (j, e.as_str())).collect(),
+        Matrix::Sparse(list) => {
+            list.iter().filter(|(i, _, _)| *i == row).map(|(_, j, e)| (*j, e.as_str())).collect()
+        }
+    };
+    let terms = entries.into_iter().filter(|(_, e)| *e != "0").map(|(j, e)| match e {
+        "1" => format!("{}'", equations.states[j]),
+        e => format!("({e})*{}'", equations.states[j]),
+    });
+    Some(terms.collect::<Vec<_>>().join(" + "))
 }
 
 /// Entries in aligned columns.

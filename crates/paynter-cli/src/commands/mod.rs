@@ -8,6 +8,7 @@ mod draw;
 mod equations;
 mod examples;
 mod explain;
+mod export;
 mod fmt;
 mod operating_point;
 mod poles;
@@ -25,13 +26,14 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Fmt { files, check } => fmt::run(files, *check, global),
         Command::Causality { file } => causality::run(file, global),
         Command::Draw(arguments) => draw::run(arguments, global),
-        Command::Equations { file } => equations::run(file, global),
         Command::OperatingPoint { file } => operating_point::run(file, global),
-        Command::Tf { file } => tf::run(file, global),
         Command::Poles { file } => poles::run(file, global),
         Command::Bode(arguments) => bode::run(arguments, global),
         Command::Report { file, output } => report::run(file, output.as_deref(), global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
+        Command::Equations { file, form, steps, mass } => equations::run(file, *form, *steps, *mass, global),
+        Command::Tf { file, form } => tf::run(file, *form, global),
+        Command::Export { file, to, output } => export::run(file, *to, output.as_deref(), global),
         Command::Examples { name, write, force } => {
             examples::run(name.as_deref(), write.as_deref(), *force, global)
         }

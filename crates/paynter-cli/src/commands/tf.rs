@@ -2,21 +2,27 @@
 
 use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
-use crate::args::Global;
+use crate::args::{FormName, Global};
 use crate::input;
 use crate::number::significant;
 use paynter::json::Transfer;
 use std::path::Path;
 
 /// Shows the transfer matrix of a model.
-pub fn run(file: &Path, global: &Global) -> Answer {
+pub fn run(file: &Path, form: FormName, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    match model.transfer(global.ticket()) {
+    let answer = model.transfer(global.ticket()).and_then(|mut transfer| {
+        if let Some(notation) = form.notation() {
+            transfer.written = Some(model.transfer_formulas(notation, global.ticket())?);
+        }
+        Ok(transfer)
+    });
+    match answer {
         Ok(transfer) => Answer {
-            output: output(global, &transfer, text),
+            output: output(global, &transfer, |t| t.written.clone().unwrap_or_else(|| text(t))),
             exit: Exit::of(&model.diagnostics),
             diagnostics: model.diagnostics,
             sources: model.sources,

@@ -1,6 +1,7 @@
 //! The answer of `paynter equations`.
 
 use super::Diagnostic;
+use crate::export::{side_text, why_text};
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, flat_name};
@@ -35,6 +36,9 @@ pub struct Equations {
     pub outputs: Vec<String>,
     /// The independent parameters with their nominal values, in SI.
     pub parameters: BTreeMap<String, f64>,
+    /// The mass matrix, where one remains: then E x' = f, and E x' = A x + B u + … of a linear model.
+    #[serde(rename = "E", skip_serializing_if = "Option::is_none")]
+    pub e: Option<Matrix>,
     /// x' = A x + B u + Σ Bd_k u^(k)
     #[serde(rename = "A", skip_serializing_if = "Option::is_none")]
     pub a: Option<Matrix>,
@@ -68,6 +72,12 @@ pub struct Equations {
     pub initial: Vec<String>,
     /// Named sub-expressions that the strings use, in order, where they would be too long otherwise.
     pub definitions: Vec<Definition>,
+    /// How the equations come about, with `--steps`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Vec<Derivation>>,
+    /// The equations in the notation that `--form` asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -110,6 +120,41 @@ pub struct Constraint {
     pub residual: String,
 }
 
+/// How one quantity comes about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Derivation {
+    /// The element, the loop or the output it is about.
+    pub title: String,
+    /// Line by line.
+    pub lines: Vec<Step>,
+}
+
+/// One line of a derivation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Step {
+    /// What stands on the left; none where the line continues the one before.
+    pub left: Option<String>,
+    /// What stands on the right; none where it would be too long to be read.
+    pub right: Option<String>,
+    /// Why.
+    pub why: String,
+}
+
+impl Derivation {
+    /// Translates derivations.
+    pub fn list(pool: &Pool, derivations: &[eq::Derivation]) -> Vec<Derivation> {
+        let step = |line: &eq::Line| Step {
+            left: line.left.as_ref().map(|side| side_text(pool, side)),
+            right: line.right.map(|e| pool.display(e).to_string()),
+            why: why_text(pool, line),
+        };
+        derivations
+            .iter()
+            .map(|d| Derivation { title: d.title.clone(), lines: d.lines.iter().map(step).collect() })
+            .collect()
+    }
+}
+
 /// A named sub-expression.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Definition {
@@ -149,6 +194,7 @@ impl Equations {
             inputs: equations.inputs.iter().map(|input| input.name.clone()).collect(),
             outputs: equations.outputs.iter().map(|output| output.name.clone()).collect(),
             parameters: graph.parameters.iter().map(|p| (flat_name(&p.name), p.number)).collect(),
+            e: None,
             a: space.map(|s| matrix(&s.a)),
             b: space.and_then(|s| s.b.first()).map(matrix),
             c: space.map(|s| matrix(&s.c)),
@@ -167,8 +213,27 @@ impl Equations {
             f: f.to_vec(),
             g: g.to_vec(),
             definitions,
+            steps: None,
+            written: None,
             diagnostics,
         }
+    }
+}
+
+impl Equations {
+    /// Translates equations whose mass matrix is not inverted.
+    pub fn with_mass(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        equations: &eq::Equations,
+        mass: &eq::Mass,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Equations {
+        let right = eq::Equations { rates: mass.right.clone(), ..equations.clone() };
+        let space = equations.state_space(pool, graph).and_then(|_| right.state_space(pool, graph));
+        let dense = equations.states.len() <= DENSE_STATES;
+        let e = Some(matrix(pool, &mass.matrix, dense));
+        Equations { e, ..Equations::new(pool, graph, &right, space.as_ref(), diagnostics) }
     }
 }
 

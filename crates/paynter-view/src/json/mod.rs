@@ -10,6 +10,7 @@ mod draw;
 mod equations;
 mod examples;
 mod explain;
+mod export;
 mod failure;
 mod fmt;
 mod naming;
@@ -25,9 +26,10 @@ pub use check::{Check, Summary};
 pub use completions::Completions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use draw::Draw;
-pub use equations::{Constraint, Definition, Equations, Form, Matrix, Offset};
+pub use equations::{Constraint, Definition, Derivation, Equations, Form, Matrix, Offset, Step};
 pub use examples::{Example, ExampleEntry, Examples, Written};
 pub use explain::{Code, Codes, Explanation};
+pub use export::Export;
 pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
 pub use naming::Naming;
@@ -55,6 +57,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("examples-written", schema::<Written>()),
         ("explain", schema::<Explanation>()),
         ("explain-list", schema::<Codes>()),
+        ("export", schema::<Export>()),
         ("failure", schema::<Failure>()),
         ("fmt", schema::<Format>()),
         ("operating-point", schema::<OperatingPoint>()),

@@ -25,6 +25,9 @@ pub struct Transfer {
     /// The operating point of a nonlinear model: what states, inputs and unknowns in the strings stand for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operating_point: Option<Point>,
+    /// The transfer functions in the notation that `--form` asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -76,6 +79,7 @@ impl Transfer {
             definitions,
             budget: transfer.shared.clone(),
             operating_point: None,
+            written: None,
             diagnostics,
         }
     }
