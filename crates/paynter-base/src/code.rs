@@ -126,6 +126,11 @@ codes! {
     // 07: sensitivities
     NOT_A_PARAMETER = "BG0711" Error "no such parameter", "name independent parameters of the model";
     NO_EFFECT = "BG0712" Note "a parameter without effect", "keep it: it does not reach any output from any input; or delete it";
+    // 08: simulation
+    CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
+    CHATTERING = "BG0802" Error "switching without end", "give the switch a hysteresis, or replace the jump by a steep slope";
+    GRAZING = "BG0803" Warning "a condition that is only touched", "sensitivities may be undefined from this time on; change a parameter a little and compare";
+    BAD_SIMULATION = "BG0804" Error "a simulation that cannot be asked for", "see `paynter help simulate` for the options";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

@@ -149,6 +149,8 @@ pub enum Command {
     },
     /// Derive the sensitivities of the transfer functions to the parameters
     Sensitivity(SensitivityArgs),
+    /// Simulate over time, with sensitivities to parameters
+    Simulate(SimulateArgs),
     /// List the built-in examples, print one, or write them as files
     Examples {
         /// The example; all of them where left out
@@ -257,6 +259,60 @@ pub enum LanguageName {
     Julia,
     /// A LaTeX document.
     Latex,
+}
+
+/// What `simulate` simulates, and how.
+#[derive(Debug, Args)]
+pub struct SimulateArgs {
+    /// The model file, or `-` for standard input
+    pub file: PathBuf,
+    /// End at this time, in seconds
+    #[arg(long, value_name = "T", default_value_t = 10.0, value_parser = positive)]
+    pub t_end: f64,
+    /// Give so many samples, evenly from start to end
+    #[arg(long, value_name = "N", default_value_t = 101, value_parser = samples)]
+    pub points: usize,
+    /// Differentiate outputs by these parameters and initial states, or by `all` parameters
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub sensitivity: Vec<String>,
+    /// Choose the solver: auto, euler, rk4, explicit, tsit5, dop853 or stiff
+    #[arg(long, value_name = "SOLVER", default_value = "auto", value_parser = solver)]
+    pub solver: String,
+    /// Relative tolerance
+    #[arg(long, value_name = "TOL", default_value_t = 1e-6, value_parser = positive)]
+    pub rtol: f64,
+    /// Absolute tolerance of every state, in SI (chosen by the size of each state where left out)
+    #[arg(long, value_name = "TOL", value_parser = positive)]
+    pub atol: Option<f64>,
+    /// The step of `euler` and `rk4`, in seconds (a thousandth of the time where left out)
+    #[arg(long, value_name = "H", value_parser = positive)]
+    pub step: Option<f64>,
+}
+
+/// Reads a positive number.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("write a positive number".to_owned()),
+    }
+}
+
+/// Reads a number of samples.
+fn samples(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(value) if (2..=1_000_000_000).contains(&value) => Ok(value),
+        _ => Err("write a whole number from 2 on".to_owned()),
+    }
+}
+
+/// Reads the name of a solver.
+fn solver(text: &str) -> Result<String, String> {
+    let names: Vec<&str> = paynter::simulate::solvers().collect();
+    if names.contains(&text) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("write one of {}", names.join(", ")))
+    }
 }
 
 /// What `draw` draws, and how.

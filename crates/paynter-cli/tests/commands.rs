@@ -59,6 +59,10 @@ fn every_document_fits_its_schema() {
         ("failure", 2, &["bode", "motor.bg", "--omega", "1:10"]),
         ("failure", 1, &["sensitivity", "good.bg"]),
         ("failure", 1, &["sensitivity", "bad.bg"]),
+        ("simulate", 0, &["simulate", "good.bg"]),
+        ("failure", 1, &["simulate", "bad.bg"]),
+        ("failure", 1, &["simulate", "good.bg", "--sensitivity", "k"]),
+        ("failure", 2, &["simulate", "good.bg", "--rtol", "0"]),
         ("draw", 0, &["draw", "good.bg"]),
         (
             "draw",

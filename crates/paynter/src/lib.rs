@@ -16,6 +16,7 @@ mod sensitivity;
 mod settings;
 
 pub mod examples;
+pub mod simulate;
 
 /// The texts that the library carries, listed by the build script.
 mod embedded {

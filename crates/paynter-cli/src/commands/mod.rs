@@ -14,6 +14,7 @@ mod operating_point;
 mod poles;
 mod report;
 mod sensitivity;
+mod simulate;
 mod tf;
 
 use crate::answer::Answer;
@@ -27,6 +28,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Causality { file } => causality::run(file, global),
         Command::Draw(arguments) => draw::run(arguments, global),
         Command::OperatingPoint { file } => operating_point::run(file, global),
+        Command::Simulate(arguments) => simulate::run(arguments, global),
         Command::Poles { file } => poles::run(file, global),
         Command::Bode(arguments) => bode::run(arguments, global),
         Command::Report { file, output } => report::run(file, output.as_deref(), global),

@@ -36,6 +36,7 @@ pub(crate) struct Drive<'a> {
     stats: Stats,
     notes: Vec<Note>,
     trouble: Option<Trouble>,
+    tried: Option<(f64, Vec<f64>)>,
     error_before: f64,
     stiff_signs: u32,
     easy_signs: u32,
@@ -97,6 +98,7 @@ impl<'a> Drive<'a> {
             stats: Stats::default(),
             notes: Vec::new(),
             trouble: None,
+            tried: None,
             error_before: 1.0,
             stiff_signs: 0,
             easy_signs: 0,
@@ -110,7 +112,14 @@ impl<'a> Drive<'a> {
         self.stats.solver = self.solver.tableau().name;
         self.stats.evaluations = self.system.evaluations;
         self.stats.jacobians = self.system.jacobians;
-        Outcome { stats: self.stats, notes: self.notes, failure, t: self.t, states: self.x }
+        Outcome {
+            stats: self.stats,
+            notes: self.notes,
+            failure,
+            t: self.t,
+            states: self.x,
+            tried: self.tried,
+        }
     }
 
     fn failure(&self, trouble: Trouble) -> Failure {
@@ -320,7 +329,7 @@ impl<'a> Drive<'a> {
         let (t, x) = (self.t, self.x.clone());
         let changed = self.changed_modes(t, &x).map_err(|trouble| self.failure(trouble))?;
         if corner || !changed.is_empty() {
-            self.switch(&changed)?;
+            self.switch(&changed, 0.0)?;
         }
         Ok(())
     }
@@ -352,7 +361,7 @@ impl<'a> Drive<'a> {
         if stop <= self.t {
             // An event at the very present.
             let due = timed.map(|(_, list)| list).unwrap_or_default();
-            self.switch(&due)?;
+            self.switch(&due, 0.0)?;
             return Ok(h);
         }
         let smallest = 1e-14 * self.t.abs().max(1e-3 * span);
@@ -378,6 +387,7 @@ impl<'a> Drive<'a> {
             Ok(error) => return Ok(self.reject(step, error)),
             Err(trouble) => {
                 self.trouble = Some(trouble);
+                self.tried = Some((to, self.solver.stages().scratch.clone()));
                 self.stats.rejected += 1;
                 return Ok(0.2 * step);
             }
@@ -403,14 +413,16 @@ impl<'a> Drive<'a> {
             }
         };
         let mut events: Vec<(usize, f64)> = Vec::new();
+        let mut steepness = 0.0;
         if let Some(crossing) = crossing {
+            steepness = crossing.steepness;
             events = crossing.events.iter().map(|k| (*k, -self.system.mode(*k))).collect();
             if crossing.theta * step <= smallest {
                 self.immediate += 1;
                 if self.immediate > CHATTER {
                     return Err(Failure::Chattering { t: self.t, event: events[0].0 });
                 }
-                self.switch(&events)?;
+                self.switch(&events, steepness)?;
                 return Ok(step);
             }
             if crossing.theta < 1.0 {
@@ -463,7 +475,7 @@ impl<'a> Drive<'a> {
                 events.extend(list);
             }
             self.system.place_tables(self.t);
-            self.switch(&events)?;
+            self.switch(&events, steepness)?;
         } else {
             self.immediate = 0;
             self.change_solver()?;
@@ -509,7 +521,7 @@ impl<'a> Drive<'a> {
             self.easy_signs = if easy { self.easy_signs + 1 } else { 0 };
         } else {
             let stages = self.solver.stages();
-            if stages.stiffness() > 0.8 * stages.tableau.stability {
+            if stages.stiffness(&self.tolerance) > 0.8 * stages.tableau.stability {
                 self.stiff_signs += 1;
             } else if self.stiff_signs > 0 {
                 self.stiff_signs -= 1;
@@ -531,7 +543,7 @@ impl<'a> Drive<'a> {
     }
 
     /// Changes modes at an event: sensitivities jump by (f⁻ − f⁺)·dt*/dp.
-    fn switch(&mut self, events: &[(usize, f64)]) -> Result<(), Failure> {
+    fn switch(&mut self, events: &[(usize, f64)], steepness: f64) -> Result<(), Failure> {
         let n = self.x.len();
         let (mut before, mut after) = (vec![0.0; n], vec![0.0; n]);
         let (t, x) = (self.t, self.x.clone());
@@ -539,7 +551,12 @@ impl<'a> Drive<'a> {
         let known = self.system.rates(t, &x, &mut before).is_ok();
         let mut shift = None;
         if let (Some(sensitivities), Some((k, _)), true) = (&self.sensitivities, events.first(), known) {
-            let found = self.watch.time_sensitivity(&mut self.system, (t, &x, &before), *k, sensitivities);
+            let found = self.watch.time_sensitivity(
+                &mut self.system,
+                (t, &x, &before),
+                (*k, steepness),
+                sensitivities,
+            );
             let (change, grazing) = found.map_err(|trouble| self.failure(trouble))?;
             if grazing {
                 self.notes.push(Note::Grazing { t, event: *k });

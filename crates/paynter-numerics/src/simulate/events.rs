@@ -10,6 +10,8 @@ pub(crate) struct Crossing {
     pub theta: f64,
     /// The event functions that cross there.
     pub events: Vec<usize>,
+    /// How fast the first of them changes on average before.
+    pub steepness: f64,
 }
 
 /// Event functions with their new modes.
@@ -98,11 +100,11 @@ impl Watch {
             if low > limit {
                 continue;
             }
-            let Some(theta) = self.root(system, stages, k, low, high)? else { continue };
+            let Some((theta, steepness)) = self.root(system, stages, k, low, high)? else { continue };
             match &mut first {
                 Some(crossing) if (theta - crossing.theta).abs() <= 1e-12 => crossing.events.push(k),
                 Some(crossing) if theta > crossing.theta => {}
-                _ => first = Some(Crossing { theta, events: vec![k] }),
+                _ => first = Some(Crossing { theta, events: vec![k], steepness }),
             }
         }
         Ok(first)
@@ -165,7 +167,7 @@ impl Watch {
         k: usize,
         low: f64,
         high: f64,
-    ) -> Result<Option<f64>, Trouble> {
+    ) -> Result<Option<(f64, f64)>, Trouble> {
         let mode = system.mode(k);
         let (mut a, mut b) = (low, high);
         let mut fb = self.at(system, stages, k, b)?;
@@ -176,16 +178,17 @@ impl Watch {
         if sign(fa) * mode < 0.0 {
             // The zero lies before; at the start of a step it lies at the start.
             if a == 0.0 {
-                return Ok(Some(0.0));
+                return Ok(Some((0.0, 0.0)));
             }
             (b, fb) = (a, fa);
             a = 0.0;
             fa = self.at(system, stages, k, a)?;
             if sign(fa) * mode < 0.0 {
-                return Ok(Some(0.0));
+                return Ok(Some((0.0, 0.0)));
             }
         }
         let tiny = 4.0 * f64::EPSILON;
+        let steepness = ((fb - fa) / ((b - a) * stages.h)).abs();
         let mut side = 0;
         for round in 0..200 {
             let gap = tiny * b.max(1e-3);
@@ -213,7 +216,7 @@ impl Watch {
                 side = -1;
             }
         }
-        Ok(Some(b))
+        Ok(Some((b, steepness)))
     }
 
     /// Sets the modes at the start: the signs of the functions, or of their rates where they are zero.
@@ -361,7 +364,7 @@ impl Watch {
         &mut self,
         system: &mut System<'_>,
         (t, x, rates): (f64, &[f64], &[f64]),
-        k: usize,
+        (k, steepness): (usize, f64),
         sensitivities: &Sensitivities,
     ) -> Result<(Vec<f64>, bool), Trouble> {
         system.relations_full(t, x, &mut self.values)?;
@@ -381,7 +384,7 @@ impl Watch {
             }
         }
         let (slope, size) = self.slope_parts(system, rates, k);
-        let grazing = slope.abs() <= 1e-7 * size;
+        let grazing = slope.abs() <= 1e-7 * size || slope.abs() <= 1e-5 * steepness;
         for value in &mut change {
             *value = if grazing { 0.0 } else { -*value / slope };
         }

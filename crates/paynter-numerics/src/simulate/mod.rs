@@ -202,6 +202,8 @@ pub struct Outcome {
     pub t: f64,
     /// The state it reached.
     pub states: Vec<f64>,
+    /// The time and state that was tried last without success.
+    pub tried: Option<(f64, Vec<f64>)>,
 }
 
 /// Simulates a model; `sink` gets a sample at each of the wanted times.

@@ -195,10 +195,12 @@ impl Stages {
         self.values.swap(0, last);
     }
 
-    /// The largest |h·λ| that the last two stages show.
-    pub fn stiffness(&self) -> f64 {
+    /// The largest |h·λ| that the last two stages show, states weighed by their tolerance.
+    pub fn stiffness(&self, tolerance: &Tolerance) -> f64 {
         let last = self.tableau.stages - 1;
-        let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        let weight = |i: usize| 1.0 / (tolerance.atol[i] + tolerance.rtol * self.end[i].abs());
+        let distance =
+            |a: &[f64], b: &[f64]| (0..a.len()).map(|i| ((a[i] - b[i]) * weight(i)).powi(2)).sum::<f64>();
         let (rates, states) = (distance(&self.k[last], &self.k[last - 1]), distance(&self.end, &self.before));
         if states > 0.0 { (self.h * (rates / states).sqrt()).abs() } else { 0.0 }
     }

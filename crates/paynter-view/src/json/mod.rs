@@ -18,6 +18,7 @@ mod operating;
 mod poles;
 mod report;
 mod sensitivity;
+mod simulation;
 mod transfer;
 
 pub use bode::{Bode, BodeEntry};
@@ -39,6 +40,7 @@ pub use report::{Report, ReportSection};
 pub use sensitivity::{
     FromSink, Sensitivity, SensitivityEntry, SensitivityParts, SensitivityPlace, ToQuantity,
 };
+pub use simulation::{Simulation, SimulationStats};
 pub use transfer::{Transfer, TransferEntry};
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
@@ -64,6 +66,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("poles", schema::<Poles>()),
         ("report", schema::<Report>()),
         ("sensitivity", schema::<Sensitivity>()),
+        ("simulate", schema::<Simulation>()),
         ("tf", schema::<Transfer>()),
     ]
 }

@@ -1,0 +1,96 @@
+//! `paynter simulate`: the response over time.
+
+use super::equations::no_answer;
+use crate::answer::{Answer, Exit, output};
+use crate::args::{Global, SimulateArgs};
+use crate::input;
+use paynter::simulate::{Sensitivities, SimulateOptions, Simulation};
+use paynter::{Model, json};
+use std::io::{BufWriter, Write};
+
+/// Simulates a model.
+pub fn run(arguments: &SimulateArgs, global: &Global) -> Answer {
+    let mut model = match input::load(&arguments.file, global) {
+        Ok(model) => model,
+        Err(answer) => return answer,
+    };
+    let simulation = match model.simulation(&options(arguments), global.ticket()) {
+        Ok(simulation) => simulation,
+        Err(reason) => return no_answer(global, model, reason),
+    };
+    if global.json {
+        let (response, outcome) = simulation.respond(&simulation.parameters, global.ticket());
+        model.diagnostics.extend(model.explain_run(&simulation, &outcome));
+        let diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources);
+        let document = simulation.document(&response, &outcome, diagnostics);
+        return answer(model, output(global, &document, |_| String::new()));
+    }
+    let outcome = stream(&simulation, global);
+    let said = model.explain_run(&simulation, &outcome);
+    model.diagnostics.extend(said);
+    answer(model, String::new())
+}
+
+fn answer(model: Model, output: String) -> Answer {
+    Answer {
+        output,
+        exit: Exit::of(&model.diagnostics),
+        diagnostics: model.diagnostics,
+        sources: model.sources,
+    }
+}
+
+fn options(arguments: &SimulateArgs) -> SimulateOptions {
+    let sensitivities = match arguments.sensitivity.as_slice() {
+        [] => Sensitivities::None,
+        [all] if all == "all" => Sensitivities::All,
+        names => Sensitivities::Names(names.to_vec()),
+    };
+    SimulateOptions {
+        t_end: arguments.t_end,
+        points: arguments.points,
+        rtol: arguments.rtol,
+        atol: arguments.atol,
+        solver: arguments.solver.clone(),
+        step: arguments.step,
+        sensitivities,
+    }
+}
+
+/// Writes each sample as a line of CSV as soon as it is known, outputs in their own units.
+fn stream(simulation: &Simulation, global: &Global) -> paynter::simulate::Outcome {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    // A model without outputs shows its states.
+    let states = simulation.outputs.is_empty();
+    let columns = if states { &simulation.states } else { &simulation.outputs };
+    let mut header = vec!["t".to_owned()];
+    header.extend(columns.iter().map(|column| column.name.clone()));
+    for column in &simulation.outputs {
+        header.extend(simulation.wanted.iter().map(|name| format!("d({})/d({name})", column.name)));
+    }
+    let ticket = global.ticket();
+    let mut closed = writeln!(out, "{}", header.join(",")).is_err();
+    let outcome = simulation.run(&simulation.parameters, ticket, &mut |sample| {
+        let values = if states { sample.states } else { sample.outputs };
+        let mut line = number(sample.t);
+        for (value, column) in values.iter().zip(columns) {
+            line.push_str(&format!(",{}", number(value / column.factor)));
+        }
+        for (column, values) in
+            columns.iter().zip(sample.sensitivities.chunks(simulation.wanted.len().max(1)))
+        {
+            for value in values {
+                line.push_str(&format!(",{}", number(value / column.factor)));
+            }
+        }
+        closed = closed || writeln!(out, "{line}").is_err();
+    });
+    // A reader that has seen enough, such as `head`, is no mistake.
+    let _ = out.flush();
+    outcome
+}
+
+/// A number with twelve digits, in its shortest form.
+fn number(value: f64) -> String {
+    format!("{value:.11e}").parse::<f64>().unwrap_or(value).to_string()
+}
