@@ -12,7 +12,7 @@ use paynter_equations::derive;
 use paynter_graph::{FlattenOptions, assign_causality, flatten};
 use paynter_numerics::grid::logarithmic;
 use paynter_numerics::linalg::{Matrices, Sparse};
-use paynter_numerics::sensitivity::frequency;
+use paynter_numerics::sensitivity::{derivatives, frequency};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
@@ -118,6 +118,8 @@ fn mixed(n: usize) -> String {
 struct Problem {
     matrices: Matrices,
     derivatives: Vec<Matrices>,
+    /// Seconds it took to differentiate the matrices.
+    slopes: f64,
 }
 
 /// The matrices of a model and their derivatives by every parameter.
@@ -133,33 +135,11 @@ fn problem(text: &str) -> Problem {
     let values: BTreeMap<Symbol, f64> = graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
     let value = |symbol: Symbol| values.get(&symbol).copied();
     let matrices = Matrices::evaluate(&pool, &space, &value).unwrap();
-    let empty = Matrices {
-        a: Sparse::new(matrices.a.rows, matrices.a.columns),
-        b: matrices.b.iter().map(|m| Sparse::new(m.rows, m.columns)).collect(),
-        c: Sparse::new(matrices.c.rows, matrices.c.columns),
-        d: matrices.d.iter().map(|m| Sparse::new(m.rows, m.columns)).collect(),
-    };
-    let places: BTreeMap<Symbol, usize> =
-        graph.parameters.iter().enumerate().map(|(k, p)| (p.symbol, k)).collect();
-    let mut derivatives = vec![empty; graph.parameters.len()];
-    let mut add =
-        |pool: &mut Pool, m: &paynter_equations::Sparse, to: &dyn Fn(&mut Matrices) -> &mut Sparse| {
-            for (i, j, e) in &m.entries {
-                for symbol in pool.symbols(*e) {
-                    let Some(&place) = places.get(&symbol) else { continue };
-                    let slope = pool.diff(*e, symbol);
-                    let slope = pool.eval(slope, &value).unwrap();
-                    to(&mut derivatives[place]).entries.push((*i, *j, slope));
-                }
-            }
-        };
-    add(&mut pool, &space.a, &|m| &mut m.a);
-    add(&mut pool, &space.c, &|m| &mut m.c);
-    for k in 0..space.b.len() {
-        add(&mut pool, &space.b[k], &|m| &mut m.b[k]);
-        add(&mut pool, &space.d[k], &|m| &mut m.d[k]);
-    }
-    Problem { matrices, derivatives }
+    let parameters: Vec<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
+    let clock = Instant::now();
+    let derivatives = derivatives(&mut pool, &space, &parameters, &value).unwrap();
+    let slopes = clock.elapsed().as_secs_f64();
+    Problem { matrices, derivatives, slopes }
 }
 
 #[allow(clippy::panic)]
@@ -203,8 +183,11 @@ fn main() {
     let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let python = paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR"));
     println!(
-        "{:<12} {:>7} {:>7} {:>12} {:>12} {:>12}",
-        "model", "states", "params", "one thread", "all threads", "SciPy"
+        "seconds of processor time for 200 frequencies; SciPy's SuperLU with the adjoint method beside it"
+    );
+    println!(
+        "{:<11} {:>6} {:>6} {:>8} {:>10} {:>11} {:>8} {:>6} {:>10}",
+        "model", "states", "params", "dA/dp", "S, 1 core", "all, clock", "SciPy", "ratio", "difference"
     );
     for (name, text, (low, high)) in models {
         if !chosen.is_empty() && !chosen.iter().any(|word| name.contains(word.as_str())) {
@@ -212,40 +195,46 @@ fn main() {
         }
         let problem = problem(&text);
         let omega = logarithmic(low, high, 200);
-        let run = || {
-            let clock = Instant::now();
-            let found = frequency(&problem.matrices, &problem.derivatives, &omega, &Ticket::new()).unwrap();
-            (clock.elapsed().as_secs_f64(), found)
-        };
+        let run = || frequency(&problem.matrices, &problem.derivatives, &omega, &Ticket::new()).unwrap();
         let best = |run: &dyn Fn() -> f64| (0..5).map(|_| run()).fold(f64::INFINITY, f64::min);
         let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let one = best(&|| single.install(|| run().0));
-        let all = best(&|| run().0);
+        let one = best(&|| {
+            single.install(|| {
+                let begin = processor_seconds();
+                run();
+                processor_seconds() - begin
+            })
+        });
+        let all = best(&|| {
+            let clock = Instant::now();
+            run();
+            clock.elapsed().as_secs_f64()
+        });
         let folder = target.join("sensitivity").join(name);
         dump(&folder, &problem);
-        let last = omega.len() / 3;
-        let (_, found) = run();
-        let check = found.slope(0, 0, problem.derivatives.len() / 2, last);
-        let scipy = python.as_ref().ok().map(|python| {
+        let own = run().slope(0, 0, problem.derivatives.len() / 2, omega.len() / 3);
+        let rival = python.as_ref().ok().map(|python| {
             let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sensitivity_scipy.py");
-            let output = std::process::Command::new(python)
-                .arg(script)
-                .arg(&folder)
-                .args([low.to_string(), high.to_string(), omega.len().to_string()])
-                .output()
-                .unwrap();
-            String::from_utf8_lossy(&output.stdout).trim().to_owned()
-                + String::from_utf8_lossy(&output.stderr).trim()
+            let range = [low.to_string(), high.to_string(), omega.len().to_string()];
+            let output =
+                std::process::Command::new(python).arg(script).arg(&folder).args(range).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let numbers: Vec<f64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
+            let difference = (own.re - numbers[1]).hypot(own.im - numbers[2]) / own.norm();
+            format!("{:>8.4} {:>6.1} {difference:>10.1e}", numbers[0], numbers[0] / one)
         });
         println!(
-            "{name:<12} {:>7} {:>7} {:>10.4} s {:>10.4} s  {}   (S: {:.9e} {:+.9e}j)",
+            "{name:<11} {:>6} {:>6} {:>8.4} {one:>10.4} {all:>11.4} {}",
             problem.matrices.states(),
             problem.derivatives.len(),
-            one,
-            all,
-            scipy.unwrap_or_else(|| "–".to_owned()),
-            check.re,
-            check.im
+            problem.slopes,
+            rival.unwrap_or_else(|| "  (`cargo xtask python` makes the environment)".to_owned())
         );
     }
+}
+
+/// Seconds of processor time of this thread, where the system tells.
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split_whitespace().next().and_then(|n| n.parse::<f64>().ok()).map_or(0.0, |n| n / 1e9)
 }

@@ -1,7 +1,7 @@
 //! Quick estimates of eigenvalues, as a lecturer reads them off the causal
 //! graph: each storage with the resistors that act on it directly is a first
 //! order lag (1/(RC), R/L), and an I and a C that act on each other more
-//! strongly than their resistors do are a resonance, ω0² = 1/(LC) with
+//! strongly than on their resistors are of second order, ω0² = 1/(LC) with
 //! 2ζω0 = R/L + 1/(R'C). The rest of the model is taken to be loosely coupled.
 //!
 //! The gains of the causal paths, transformers and gyrators included, are the
@@ -22,8 +22,10 @@ use crate::linalg::Sparse;
 pub enum GroupKind {
     /// A storage with resistors: one real eigenvalue.
     FirstOrder,
-    /// Two storages that exchange energy: s² + 2ζω0 s + ω0².
+    /// Two storages that exchange energy: s² + 2ζω0 s + ω0² with ζ < 1.
     Resonance,
+    /// The same with ζ ≥ 1: two real eigenvalues.
+    SecondOrder,
     /// A storage that nothing acts on: zero.
     Integrator,
 }
@@ -35,7 +37,7 @@ pub struct Group {
     pub kind: GroupKind,
     /// The places of its states.
     pub states: Vec<usize>,
-    /// Its elements, storages first, and the names of its integrators of signals.
+    /// Its elements, storages first.
     pub elements: Vec<ElementId>,
     /// One eigenvalue for each state.
     pub values: Vec<Complex64>,
@@ -52,8 +54,8 @@ pub fn groups(pool: &Pool, graph: &BondGraph, equations: &Equations, a: &Sparse)
     let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
     for (i, j, _) in a.entries.iter().filter(|(i, j, _)| i < j) {
         let strength = -at(*i, *j) * at(*j, *i);
-        let difference = at(*i, *i) - at(*j, *j);
-        if strength > 0.0 && 4.0 * strength > difference * difference {
+        // The product of the two eigenvalues is the sum of both; the larger part rules.
+        if strength > 0.0 && strength >= at(*i, *i) * at(*j, *j) {
             pairs.push((strength, *i, *j));
         }
     }
@@ -69,8 +71,8 @@ pub fn groups(pool: &Pool, graph: &BondGraph, equations: &Equations, a: &Sparse)
         let half = (at(i, i) + at(j, j)) / 2.0;
         let root = Complex64::new(half * half - strength, 0.0).sqrt();
         let values = vec![Complex64::new(half, 0.0) + root, Complex64::new(half, 0.0) - root];
-        let elements = signals.elements(&[i, j]);
-        groups.push(Group { kind: GroupKind::Resonance, states: vec![i, j], elements, values });
+        let kind = if root.im == 0.0 { GroupKind::SecondOrder } else { GroupKind::Resonance };
+        groups.push(Group { kind, states: vec![i, j], elements: signals.elements(&[i, j]), values });
     }
     for i in (0..n).filter(|&i| !taken[i]) {
         let value = at(i, i);

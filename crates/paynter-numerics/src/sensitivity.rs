@@ -7,10 +7,51 @@
 //! and one product for each place where a parameter stands.
 
 use num_complex::Complex64;
+use paynter_algebra::{EvalError, Pool, Symbol};
 use paynter_base::{Cancelled, Ticket};
+use paynter_equations::StateSpace;
+use std::collections::BTreeMap;
 
-use crate::linalg::{LANES, Lanes, Matrices};
+use crate::linalg::{LANES, Lanes, Matrices, Sparse};
 use crate::sweep::{Block, Pencil, Wanted, entries_by_column};
+
+/// Finds ∂A/∂p, ∂B/∂p, ∂C/∂p and ∂D/∂p of each parameter, what else the entries read held fixed.
+pub fn derivatives(
+    pool: &mut Pool,
+    space: &StateSpace,
+    parameters: &[Symbol],
+    value: &dyn Fn(Symbol) -> Option<f64>,
+) -> Result<Vec<Matrices>, EvalError> {
+    let places: BTreeMap<Symbol, usize> = parameters.iter().enumerate().map(|(k, s)| (*s, k)).collect();
+    let empty = |m: &paynter_equations::Sparse| Sparse::new(m.rows, m.columns);
+    let none = Matrices {
+        a: empty(&space.a),
+        b: space.b.iter().map(empty).collect(),
+        c: empty(&space.c),
+        d: space.d.iter().map(empty).collect(),
+    };
+    let mut found = vec![none; parameters.len()];
+    let mut add = |m: &paynter_equations::Sparse, part: &dyn Fn(&mut Matrices) -> &mut Sparse| {
+        for (i, j, entry) in &m.entries {
+            for symbol in pool.symbols(*entry) {
+                let Some(&place) = places.get(&symbol) else { continue };
+                let slope = pool.diff(*entry, symbol);
+                let slope = pool.eval(slope, value)?;
+                part(&mut found[place]).entries.push((*i, *j, slope));
+            }
+        }
+        Ok(())
+    };
+    add(&space.a, &|m| &mut m.a)?;
+    add(&space.c, &|m| &mut m.c)?;
+    for k in 0..space.b.len() {
+        add(&space.b[k], &|m| &mut m.b[k])?;
+    }
+    for k in 0..space.d.len() {
+        add(&space.d[k], &|m| &mut m.d[k])?;
+    }
+    Ok(found)
+}
 
 /// H(jω) and its derivatives.
 #[derive(Debug, Clone)]

@@ -164,7 +164,11 @@ impl Pencil {
             else {
                 break;
             };
-            let Ok(schedule) = self.schedule(groups[place][LANES / 2]) else { break };
+            // A frequency at which a pole lies gives no pivots; its neighbours do.
+            let tried = [LANES / 2, 0, LANES - 1].into_iter();
+            let Some(schedule) = tried.filter_map(|k| self.schedule(groups[place][k]).ok()).next() else {
+                break;
+            };
             let attempts: Vec<(usize, Option<T>)> = open
                 .par_iter()
                 .map_init(Scratch::default, |scratch, &place| {
@@ -345,7 +349,7 @@ fn solve(
     }
     for k in 0..LANES {
         // Not a number is no solution either.
-        singular[k] |= !(error[k] <= WRONG);
+        singular[k] |= error[k].is_nan() || error[k] > WRONG;
     }
 }
 
@@ -380,7 +384,8 @@ fn backward_error(
             let size = size[k] + omega[k] * (x.re[k].abs() + x.im[k].abs());
             let relative = (r.re[k].abs() + r.im[k].abs()) / size;
             // Below this size everything is rounded to nothing.
-            if !(relative <= error[k]) && !(size < 1e-290) {
+            let counts = size.is_nan() || size >= 1e-290;
+            if counts && (relative.is_nan() || relative > error[k]) {
                 error[k] = relative;
             }
         }

@@ -154,7 +154,7 @@ impl Model {
                 if value == pole { 0.0 } else { (value - pole).norm() / pole.norm() }
             };
             let error = group.values.iter().zip(&near).map(distance).fold(0.0, f64::max);
-            let resonance = group.kind == GroupKind::Resonance;
+            let pair = group.values.len() == 2;
             let product: Complex64 = group.values.iter().product();
             let sum: Complex64 = group.values.iter().sum();
             let natural = product.re.abs().sqrt();
@@ -163,12 +163,13 @@ impl Model {
                 kind: match group.kind {
                     GroupKind::FirstOrder => json::EstimateKind::FirstOrder,
                     GroupKind::Resonance => json::EstimateKind::Resonance,
+                    GroupKind::SecondOrder => json::EstimateKind::SecondOrder,
                     GroupKind::Integrator => json::EstimateKind::Integrator,
                 },
                 polynomial: polynomial(&mut self.pool, linear, group),
                 values: pairs(&group.values),
-                natural_frequency: resonance.then_some(natural),
-                damping: resonance.then(|| 0.0 - sum.re / (2.0 * natural)),
+                natural_frequency: pair.then_some(natural),
+                damping: pair.then(|| 0.0 - sum.re / (2.0 * natural)),
                 poles: pairs(&near),
                 error: error.is_finite().then_some(error),
             });

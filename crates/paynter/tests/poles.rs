@@ -126,6 +126,20 @@ fn a_resonance_is_estimated_by_the_lecture() {
 }
 
 #[test]
+fn strongly_damped_pairs_are_estimated_together() {
+    // A gyrator couples the coil to the rotor more strongly than winding and bearing damp them.
+    let found = poles(example("dc_motor"));
+    assert_eq!(found.estimates.len(), 1);
+    let estimate = &found.estimates[0];
+    assert_eq!(estimate.kind, EstimateKind::SecondOrder);
+    assert_eq!(estimate.elements, ["coil", "rotor", "winding", "motor", "bearing"]);
+    // ω0² = kT²/(La·Jm), 2ζω0 = Ra/La + Rm/Jm
+    assert!((estimate.natural_frequency.unwrap() - 20_000f64.sqrt()).abs() < 1e-9);
+    assert!((estimate.damping.unwrap() - 205.0 / 20_000f64.sqrt()).abs() < 1e-12);
+    assert!(estimate.error.unwrap() < 0.21);
+}
+
+#[test]
 fn peaks_are_hit() {
     for damping in [0.3, 0.02, 0.0005] {
         let text = format!(

@@ -93,6 +93,7 @@ fn estimate(estimate: &Estimate) -> [String; 6] {
     let kind = match estimate.kind {
         EstimateKind::FirstOrder => "first order",
         EstimateKind::Resonance => "resonance",
+        EstimateKind::SecondOrder => "second order",
         EstimateKind::Integrator => "integrator",
     };
     let error = estimate.error.map_or("–".to_owned(), |error| format!("{} %", rounded(100.0 * error)));

@@ -2,8 +2,9 @@
 //! numerators of its transfer functions: computed modulo primes, put together
 //! by the Chinese remainder theorem.
 //!
-//! c adj(sI − A) b = det(sI − A + b c) − det(sI − A), so that one routine
-//! finds them all.
+//! The numerators follow from the denominator Σ χ_i s^i and the moments
+//! h_j = c A^j b, because c (sI − A)⁻¹ b = Σ h_j s^(−j−1): the coefficient of
+//! s^k in c adj(sI − A) b is Σ χ_i h_(i−k−1).
 
 use dashu_base::RemEuclid;
 use dashu_int::{IBig, UBig};
@@ -37,8 +38,18 @@ struct Cleared {
     b: Vec<Vec<Entry>>,
     /// By output: the row of C as (column, integer).
     c: Vec<Vec<(usize, IBig)>>,
-    /// Output, input, scale of the numerator relative to that of c, and the scaled D_k as (power, integer).
-    wanted: Vec<(usize, usize, IBig, Vec<(usize, IBig)>, IBig)>,
+    wanted: Vec<Numerator>,
+}
+
+/// A numerator that is asked for.
+struct Numerator {
+    output: usize,
+    input: usize,
+    /// What the numerator was multiplied by, and the same relative to the factor of the output's row of C.
+    scale: IBig,
+    relative: IBig,
+    /// The D_k times the scale, by power of s.
+    direct: Vec<(usize, IBig)>,
 }
 
 /// Finds the characteristic polynomial, and the numerators of these outputs and inputs.
@@ -87,7 +98,7 @@ pub fn characteristic(
         .wanted
         .iter()
         .zip(rebuilt)
-        .map(|((output, input, _, _, scale), numerator)| (*output, *input, scale.clone(), numerator))
+        .map(|(wanted, numerator)| (wanted.output, wanted.input, wanted.scale.clone(), numerator))
         .collect();
     Ok(Polynomials { denominator, numerators })
 }
@@ -153,9 +164,9 @@ impl Cleared {
                 let scale = direct
                     .iter()
                     .fold(scales[output].clone(), |scale, (_, value)| lcm(&scale, value.denominator()));
-                let d = direct.iter().map(|(power, value)| (*power, integer(value, &scale))).collect();
+                let direct = direct.iter().map(|(power, value)| (*power, integer(value, &scale))).collect();
                 let relative = IBig::from(&scale / &scales[output]);
-                (output, input, relative, d, IBig::from(scale))
+                Numerator { output, input, scale: IBig::from(scale), relative, direct }
             })
             .collect();
         Cleared { n, rows, a, b, c, wanted }
@@ -174,46 +185,66 @@ impl Cleared {
             product = field.mul(product, factor);
             inverses.push(field.invert(factor));
         }
+        let entries: Vec<(usize, usize, u64)> =
+            self.a.iter().map(|(i, j, value)| (*i, *j, field.mul(enter(value), inverses[*i]))).collect();
         let mut a = vec![vec![0; self.n]; self.n];
-        for (i, j, value) in &self.a {
-            a[*i][*j] = field.mul(enter(value), inverses[*i]);
+        for (i, j, value) in &entries {
+            a[*i][*j] = *value;
         }
-        let polynomial = |matrix| -> Vec<u64> {
-            modular::characteristic(field, matrix).into_iter().map(|c| field.mul(c, product)).collect()
+        let denominator: Vec<u64> =
+            modular::characteristic(field, a).into_iter().map(|c| field.mul(c, product)).collect();
+        let rows: Vec<Vec<(usize, u64)>> =
+            self.c.iter().map(|row| row.iter().map(|(j, weight)| (*j, enter(weight))).collect()).collect();
+        let mut sums: Vec<Vec<u64>> = vec![Vec::new(); self.wanted.len()];
+        let add = |sum: &mut Vec<u64>, shift: usize, terms: &[u64], factor: u64| {
+            sum.resize(sum.len().max(terms.len() + shift), 0);
+            for (power, &term) in terms.iter().enumerate() {
+                sum[power + shift] = field.add(sum[power + shift], field.mul(term, factor));
+            }
         };
-        let denominator = polynomial(a.clone());
-        let mut images = vec![denominator.clone()];
-        for (output, input, relative, direct, _) in &self.wanted {
-            let relative = enter(relative);
-            let mut sum: Vec<u64> = Vec::new();
-            let mut add = |shift: usize, terms: &[u64], factor: u64| {
-                sum.resize(sum.len().max(terms.len() + shift), 0);
-                for (power, &term) in terms.iter().enumerate() {
-                    sum[power + shift] = field.add(sum[power + shift], field.mul(term, factor));
-                }
-            };
-            let column = &self.b[*input];
+        for (input, column) in self.b.iter().enumerate() {
+            let readers: Vec<usize> =
+                (0..self.wanted.len()).filter(|&place| self.wanted[place].input == input).collect();
             let top = column.iter().map(|(power, ..)| *power).max();
             for power in 0..top.map_or(0, |top| top + 1) {
-                let mut closed = a.clone();
-                let mut any = false;
+                let mut state = vec![0; self.n];
                 for (_, i, gain) in column.iter().filter(|(k, ..)| *k == power) {
-                    let gain = field.mul(enter(gain), inverses[*i]);
-                    for (j, weight) in &self.c[*output] {
-                        any = true;
-                        closed[*i][*j] = field.sub(closed[*i][*j], field.mul(gain, enter(weight)));
+                    state[*i] = field.mul(enter(gain), inverses[*i]);
+                }
+                if readers.is_empty() || state.iter().all(|x| *x == 0) {
+                    continue;
+                }
+                let mut moments = vec![Vec::with_capacity(self.n); readers.len()];
+                for _ in 0..self.n {
+                    for (moments, &place) in moments.iter_mut().zip(&readers) {
+                        let row = &rows[self.wanted[place].output];
+                        moments
+                            .push(row.iter().fold(0, |sum, (j, w)| field.add(sum, field.mul(*w, state[*j]))));
                     }
+                    let mut next = vec![0; self.n];
+                    for (i, j, value) in &entries {
+                        next[*i] = field.add(next[*i], field.mul(*value, state[*j]));
+                    }
+                    state = next;
                 }
-                if any {
-                    add(power, &polynomial(closed), relative);
-                    add(power, &denominator, field.sub(0, relative));
+                for (moments, &place) in moments.iter().zip(&readers) {
+                    let terms: Vec<u64> = (0..self.n)
+                        .map(|k| {
+                            let pairs = denominator[k + 1..].iter().zip(moments);
+                            pairs.fold(0, |sum, (c, h)| field.add(sum, field.mul(*c, *h)))
+                        })
+                        .collect();
+                    add(&mut sums[place], power, &terms, enter(&self.wanted[place].relative));
                 }
             }
-            for (power, value) in direct {
-                add(*power, &denominator, enter(value));
-            }
-            images.push(sum);
         }
+        for (sum, wanted) in sums.iter_mut().zip(&self.wanted) {
+            for (power, value) in &wanted.direct {
+                add(sum, *power, &denominator, enter(value));
+            }
+        }
+        let mut images = vec![denominator];
+        images.extend(sums);
         Some(images)
     }
 }

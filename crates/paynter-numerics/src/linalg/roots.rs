@@ -292,7 +292,7 @@ impl Aberth<'_> {
                 }
             }
             let radius = (n as f64).log2() + size - product;
-            if !(radius <= log2_norm(z) - ROOT_BITS) {
+            if radius.is_nan() || radius > log2_norm(z) - ROOT_BITS {
                 return None;
             }
             radii.push(radius);

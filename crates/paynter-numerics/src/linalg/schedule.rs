@@ -122,11 +122,14 @@ const THRESHOLD: f64 = 0.1;
 /// How many of the shortest rows and columns are searched for a pivot.
 const SEARCHED: usize = 4;
 
+/// The entries of a row by column, or of a column by row, with their slots.
+type Line = Vec<(u32, u32)>;
+
 /// The matrix while pivots are chosen.
 struct Search {
     values: Vec<Complex64>,
-    rows: Vec<Vec<(u32, u32)>>,
-    columns: Vec<Vec<(u32, u32)>>,
+    rows: Vec<Line>,
+    columns: Vec<Line>,
     slots: FxHashMap<(u32, u32), u32>,
     /// Rows and columns that are left, shortest first.
     short_rows: BTreeSet<(usize, u32)>,
@@ -210,7 +213,7 @@ impl Search {
     }
 
     /// Takes a row and a column out; returns what was in them besides the pivot.
-    fn take(&mut self, row: u32, column: u32) -> (Vec<(u32, u32)>, Vec<(u32, u32)>) {
+    fn take(&mut self, row: u32, column: u32) -> (Line, Line) {
         let mut upper = std::mem::take(&mut self.rows[row as usize]);
         let mut lower = std::mem::take(&mut self.columns[column as usize]);
         self.short_rows.remove(&(upper.len(), row));

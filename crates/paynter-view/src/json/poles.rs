@@ -65,8 +65,10 @@ pub struct Zeros {
 pub enum EstimateKind {
     /// A storage with resistors: 1/(RC), R/L.
     FirstOrder,
-    /// Two storages: ω0² = 1/(LC), ζ = (R/2)√(C/L).
+    /// Two storages: ω0² = 1/(LC), ζ = (R/2)√(C/L) below 1.
     Resonance,
+    /// The same with a damping ratio of 1 or more: two real eigenvalues.
+    SecondOrder,
     /// A storage that nothing acts on.
     Integrator,
 }
@@ -82,9 +84,9 @@ pub struct Estimate {
     pub polynomial: Option<String>,
     /// The estimated eigenvalues.
     pub values: Vec<[f64; 2]>,
-    /// Natural frequency of a resonance in rad/s.
+    /// Natural frequency of two storages in rad/s.
     pub natural_frequency: Option<f64>,
-    /// Damping ratio of a resonance.
+    /// Damping ratio of two storages.
     pub damping: Option<f64>,
     /// The true eigenvalues nearest to them.
     pub poles: Vec<[f64; 2]>,
