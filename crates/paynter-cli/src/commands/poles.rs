@@ -6,7 +6,7 @@ use crate::args::Global;
 use crate::input;
 use crate::number::{complex_list, significant};
 use crate::table::columns;
-use paynter::json::{Estimate, EstimateKind, Mode, Naming, Poles, Zeros};
+use paynter::json::{Estimate, Mode, Naming, Poles, Zeros};
 use std::path::Path;
 
 /// Shows the poles of a model.
@@ -90,16 +90,10 @@ fn entry(zeros: &Zeros, poles: &Poles) -> [String; 5] {
 }
 
 fn estimate(estimate: &Estimate) -> [String; 6] {
-    let kind = match estimate.kind {
-        EstimateKind::FirstOrder => "first order",
-        EstimateKind::Resonance => "resonance",
-        EstimateKind::SecondOrder => "second order",
-        EstimateKind::Integrator => "integrator",
-    };
     let error = estimate.error.map_or("–".to_owned(), |error| format!("{} %", rounded(100.0 * error)));
     [
         estimate.elements.join(", "),
-        kind.to_owned(),
+        estimate.kind.word().to_owned(),
         estimate.polynomial.clone().unwrap_or_else(|| "–".to_owned()),
         complex_list(&estimate.values).join(", "),
         complex_list(&estimate.poles).join(", "),

@@ -73,6 +73,18 @@ pub enum EstimateKind {
     Integrator,
 }
 
+impl EstimateKind {
+    /// The word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            EstimateKind::FirstOrder => "first order",
+            EstimateKind::Resonance => "resonance",
+            EstimateKind::SecondOrder => "second order",
+            EstimateKind::Integrator => "integrator",
+        }
+    }
+}
+
 /// The estimated eigenvalues of a group of elements.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {

@@ -100,11 +100,7 @@ pub fn poles(found: &json::Poles) -> Section {
     }
     if !found.estimates.is_empty() {
         let rows = found.estimates.iter().map(|estimate| {
-            let kind = match estimate.kind {
-                json::EstimateKind::FirstOrder => "first-order lag",
-                json::EstimateKind::Resonance => "resonance",
-                json::EstimateKind::Integrator => "integrator",
-            };
+            let kind = estimate.kind.word();
             let error =
                 estimate.error.map_or_else(|| "–".to_owned(), |e| format!("{} %", plain(100.0 * e, 3)));
             vec![
