@@ -138,6 +138,26 @@ fn gallery() -> Vec<(&'static str, Figure)> {
             tolerance("x / F with tolerances", &omega, &uncertain(levels(0.1), 1.2), &uncertain(phases, 7.0)),
         ),
         (
+            "open-band",
+            Figure {
+                title: "A band without a lower edge".into(),
+                panels: vec![Panel {
+                    x: Axis::tight("ω", "rad/s", Scale::Log),
+                    y: Axis::new("magnitude", "dB", Scale::Decibel),
+                    layers: vec![Layer::Band {
+                        name: "worst case".into(),
+                        look: Look::nth(0),
+                        x: omega.clone(),
+                        lower: omega.iter().map(|w| 20.0 * (1.0 - w / 100.0).log10()).collect(),
+                        upper: omega.iter().map(|w| 20.0 * (1.0 + w / 100.0).log10()).collect(),
+                        opacity: 0.3,
+                    }],
+                    height: 200.0,
+                    origin: false,
+                }],
+            },
+        ),
+        (
             "poles",
             poles(
                 "Poles and zeros",

@@ -224,6 +224,7 @@ fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
                 .iter()
                 .zip(lower.iter().zip(upper))
                 .map(|(x, (low, high))| (place(x, low), place(x, high)))
+                .map(|(low, high)| open_ended(low, high, frame.rect))
                 .collect();
             let whole = |(low, high): &(Point, Point)| {
                 [low.x, low.y, high.x, high.y].iter().all(|value| value.is_finite())
@@ -281,6 +282,15 @@ fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
             }
             out.push_str("</g>\n");
         }
+    }
+}
+
+/// A band that has one edge only (a level below zero has no decibels) reaches to the frame.
+fn open_ended(low: Point, high: Point, frame: Rect) -> (Point, Point) {
+    match (low.y.is_finite(), high.y.is_finite()) {
+        (false, true) => (Point::new(high.x, frame.bottom), high),
+        (true, false) => (low, Point::new(low.x, frame.top)),
+        _ => (low, high),
     }
 }
 
