@@ -10,6 +10,9 @@ use paynter_view::report::{self, Report, Section};
 /// Longer transfer functions are not read, so that no time is spent on them.
 const READABLE: Budget = Budget { terms: 20_000, steps: 20_000_000 };
 
+/// Transfer functions of a higher order are not even begun.
+const READABLE_ORDER: usize = 30;
+
 /// One section: its anchor, its heading, and the question it answers.
 type Maker = (&'static str, &'static str, fn(&mut Asking<'_>) -> Result<Section, NoAnswer>);
 
@@ -139,6 +142,9 @@ fn matrices(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
 
 fn transfers(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     let linear = asking.linear()?;
+    if linear.equations.states.len() > READABLE_ORDER {
+        return Ok(report::unwritten_transfer(linear.equations.states.len()));
+    }
     let pool = &mut asking.model.pool;
     let found = transfer(pool, &linear.equations, &linear.space, READABLE, asking.ticket)?;
     Ok(report::transfer(pool, &linear.equations, &found))

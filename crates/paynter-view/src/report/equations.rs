@@ -161,6 +161,15 @@ fn derivative(order: usize) -> String {
     }
 }
 
+/// Says that transfer functions of a high order are not written here.
+pub fn unwritten_transfer(order: usize) -> Section {
+    let mut section = Section::new("transfer", "Transfer functions");
+    section.text(format!(
+        "Transfer functions of order {order} in symbols are too long to be read here. `paynter tf` writes them."
+    ));
+    section
+}
+
 /// The transfer functions.
 pub fn transfer(pool: &Pool, found: &Equations, transfer: &Transfer) -> Section {
     let mut section = Section::new("transfer", "Transfer functions");

@@ -13,7 +13,7 @@ mod model;
 mod point;
 
 pub use causality::causality;
-pub use equations::{equations, matrices, transfer};
+pub use equations::{equations, matrices, transfer, unwritten_transfer};
 pub use frequency::{bode, poles};
 pub use html::html;
 pub use model::{drawing, findings, model};
