@@ -287,6 +287,12 @@ pub struct SimulateArgs {
     /// The step of `euler` and `rk4`, in seconds (a thousandth of the time where left out)
     #[arg(long, value_name = "H", value_parser = positive)]
     pub step: Option<f64>,
+    /// Plot outputs and sensitivities over time to this file, `.svg` or `.png`, as well
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// The colours of the plot: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light", hide_possible_values = true)]
+    pub theme: ThemeName,
 }
 
 /// Reads a positive number.

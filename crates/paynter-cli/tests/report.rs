@@ -19,6 +19,7 @@ const SECTIONS: &[&str] = &[
     "transfer",
     "poles",
     "bode",
+    "simulation",
     "findings",
 ];
 

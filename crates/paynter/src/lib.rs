@@ -6,6 +6,7 @@ mod cascade;
 mod drawing;
 mod equations;
 mod explain;
+mod figures;
 mod format;
 mod formulas;
 mod linear;

@@ -1,5 +1,6 @@
 //! The report on a model: every question asked, each answer a section.
 
+use crate::simulate::SimulateOptions;
 use crate::{BodeOptions, Linear, Model, NoAnswer};
 use paynter_algebra::poly::Budget;
 use paynter_base::{Cancelled, Diagnostics, Severity, Ticket};
@@ -36,6 +37,29 @@ impl Asking<'_> {
         }
         found
     }
+
+    /// How long it takes until the slowest mode has decayed, or has swung a few times.
+    fn horizon(&mut self) -> Result<f64, NoAnswer> {
+        let modes = match self.linear().and_then(|_| self.model.poles(Naming::Flat, self.ticket)) {
+            Ok(found) => found.modes,
+            Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
+            Err(NoAnswer::Wrong(_)) => Vec::new(),
+        };
+        let time = |mode: &json::Mode| match mode.pole {
+            [0.0, 0.0] => None,
+            // What does not decay within many periods is shown for some of them.
+            [re, im] if re.abs() < 0.02 * im.abs() => Some(8.0 * std::f64::consts::TAU / im.abs()),
+            [re, _] => Some(6.0 / re.abs()),
+        };
+        let longest = modes.iter().filter_map(time).filter(|t| t.is_finite()).fold(0.0, f64::max);
+        Ok(if longest > 0.0 { rounded(longest) } else { SimulateOptions::default().t_end })
+    }
+}
+
+/// A round number not below another: 1, 2 or 5 times a power of ten.
+fn rounded(least: f64) -> f64 {
+    let base = 10_f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|factor| factor * base).find(|t| *t >= least).unwrap_or(10.0 * base)
 }
 
 /// The sections in the order of reading. A new one is a new line here.
@@ -49,6 +73,7 @@ const SECTIONS: &[Maker] = &[
     ("transfer", "Transfer functions", transfers),
     ("poles", "Poles and zeros", poles),
     ("bode", "Frequency response", frequency),
+    ("simulation", "Response over time", simulation),
     ("findings", "Findings", findings),
 ];
 
@@ -158,6 +183,21 @@ fn poles(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
 fn frequency(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     asking.linear()?;
     Ok(report::bode(&asking.model.bode(&BodeOptions::default(), asking.ticket)?))
+}
+
+/// Samples of a response over time: enough for a smooth curve.
+const SAMPLES: usize = 501;
+
+/// Simulates for as long as the slowest mode takes.
+fn simulation(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let t_end = asking.horizon()?;
+    let options = SimulateOptions { t_end, points: SAMPLES, ..SimulateOptions::default() };
+    let simulation = asking.model.simulation(&options, asking.ticket)?;
+    let (response, outcome) = simulation.respond(&simulation.parameters, asking.ticket);
+    asking.ticket.check()?;
+    let said = asking.model.explain_run(&simulation, &outcome);
+    let stopped = said.iter().find(|d| d.severity == Severity::Error).map(|d| d.message.as_str());
+    Ok(report::simulation(&simulation.figure(&response), t_end, outcome.t, stopped))
 }
 
 fn findings(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {

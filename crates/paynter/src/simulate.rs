@@ -82,6 +82,8 @@ pub struct Simulation {
     pub outputs: Vec<Column>,
     /// The names of the parameters and initial states by which outputs are differentiated.
     pub wanted: Vec<String>,
+    /// Their nominal values.
+    pub nominal: Vec<f64>,
     /// The values of the graph's parameters.
     pub parameters: Vec<f64>,
     /// Measured signals.
@@ -105,6 +107,17 @@ pub struct Response {
     pub sensitivities: Vec<Vec<Vec<f64>>>,
 }
 
+impl Response {
+    /// Takes in a sample.
+    pub fn push(&mut self, sample: &Sample<'_>) {
+        self.t.push(sample.t);
+        self.states.iter_mut().zip(sample.states).for_each(|(list, value)| list.push(*value));
+        self.outputs.iter_mut().zip(sample.outputs).for_each(|(list, value)| list.push(*value));
+        let lists = self.sensitivities.iter_mut().flatten();
+        lists.zip(sample.sensitivities).for_each(|(list, value)| list.push(*value));
+    }
+}
+
 impl Simulation {
     /// Runs with given parameters; `sink` gets every sample.
     pub fn run(&self, parameters: &[f64], ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
@@ -113,20 +126,19 @@ impl Simulation {
 
     /// Runs with given parameters and keeps all samples.
     pub fn respond(&self, parameters: &[f64], ticket: &Ticket) -> (Response, Outcome) {
-        let mut response = Response {
+        let mut response = self.nothing_yet();
+        let outcome = self.run(parameters, ticket, &mut |sample| response.push(sample));
+        (response, outcome)
+    }
+
+    /// A response without samples, with a list for everything that this simulation tells.
+    pub fn nothing_yet(&self) -> Response {
+        Response {
             t: Vec::new(),
             states: vec![Vec::new(); self.states.len()],
             outputs: vec![Vec::new(); self.outputs.len()],
             sensitivities: vec![vec![Vec::new(); self.wanted.len()]; self.outputs.len()],
-        };
-        let outcome = self.run(parameters, ticket, &mut |sample| {
-            response.t.push(sample.t);
-            response.states.iter_mut().zip(sample.states).for_each(|(list, value)| list.push(*value));
-            response.outputs.iter_mut().zip(sample.outputs).for_each(|(list, value)| list.push(*value));
-            let lists = response.sensitivities.iter_mut().flatten();
-            lists.zip(sample.sensitivities).for_each(|(list, value)| list.push(*value));
-        });
-        (response, outcome)
+        }
     }
 
     /// The document of a run.
@@ -185,6 +197,13 @@ impl Model {
             Source { graph, equations: &equations, inputs: Vec::new(), outputs: None, wanted: &wanted };
         let compiled = Compiled::new(&mut self.pool, &source)
             .map_err(|error| wrong(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
+        let parameter =
+            |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+        let nominal = wanted.iter().map(|wanted| match *wanted {
+            Wanted::Parameter(i) => graph.parameters[i].number,
+            Wanted::Initial(i) => self.pool.eval(equations.states[i].initial, &parameter).unwrap_or(0.0),
+        });
+        let nominal = nominal.collect();
         let plain = |name: &str| Column { name: flat_name(name), unit: None, factor: 1.0 };
         let outputs = graph.outputs.iter().map(|output| Column {
             unit: output.unit.as_ref().map(|unit| unit.text.clone()),
@@ -196,6 +215,7 @@ impl Model {
             states: equations.states.iter().map(|state| plain(&state.name)).collect(),
             outputs: outputs.collect(),
             wanted: names.into_iter().map(|(name, _)| name).collect(),
+            nominal,
             parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
             tables: Tables::default(),
             options: numeric,

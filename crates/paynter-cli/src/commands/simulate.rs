@@ -3,13 +3,16 @@
 use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, SimulateArgs};
-use crate::input;
-use paynter::simulate::{Sensitivities, SimulateOptions, Simulation};
+use crate::{input, picture};
+use paynter::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
 use paynter::{Model, json};
 use std::io::{BufWriter, Write};
 
 /// Simulates a model.
 pub fn run(arguments: &SimulateArgs, global: &Global) -> Answer {
+    if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
+        return Answer::refusal(global, diagnostic, Exit::Usage);
+    }
     let mut model = match input::load(&arguments.file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
@@ -21,13 +24,20 @@ pub fn run(arguments: &SimulateArgs, global: &Global) -> Answer {
     if global.json {
         let (response, outcome) = simulation.respond(&simulation.parameters, global.ticket());
         model.diagnostics.extend(model.explain_run(&simulation, &outcome));
+        plot(&simulation, &response, arguments, &mut model);
         let diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources);
-        let document = simulation.document(&response, &outcome, diagnostics);
+        let mut document = simulation.document(&response, &outcome, diagnostics);
+        document.ok = !model.diagnostics.has_errors();
         return answer(model, output(global, &document, |_| String::new()));
     }
-    let outcome = stream(&simulation, global);
+    // Samples are kept only where they are needed once more.
+    let mut kept = arguments.plot.is_some().then(|| simulation.nothing_yet());
+    let outcome = stream(&simulation, kept.as_mut(), global);
     let said = model.explain_run(&simulation, &outcome);
     model.diagnostics.extend(said);
+    if let Some(response) = &kept {
+        plot(&simulation, response, arguments, &mut model);
+    }
     answer(model, String::new())
 }
 
@@ -57,8 +67,21 @@ fn options(arguments: &SimulateArgs) -> SimulateOptions {
     }
 }
 
+/// Plots a response, where that is asked for, as far as the run came.
+fn plot(simulation: &Simulation, response: &Response, arguments: &SimulateArgs, model: &mut Model) {
+    if let Some(file) = &arguments.plot
+        && let Err(diagnostic) = picture::plot(&simulation.figure(response), file, arguments.theme.into())
+    {
+        model.diagnostics.push(*diagnostic);
+    }
+}
+
 /// Writes each sample as a line of CSV as soon as it is known, outputs in their own units.
-fn stream(simulation: &Simulation, global: &Global) -> paynter::simulate::Outcome {
+fn stream(
+    simulation: &Simulation,
+    mut kept: Option<&mut Response>,
+    global: &Global,
+) -> paynter::simulate::Outcome {
     let mut out = BufWriter::new(std::io::stdout().lock());
     // A model without outputs shows its states.
     let states = simulation.outputs.is_empty();
@@ -84,6 +107,9 @@ fn stream(simulation: &Simulation, global: &Global) -> paynter::simulate::Outcom
             }
         }
         closed = closed || writeln!(out, "{line}").is_err();
+        if let Some(kept) = &mut kept {
+            kept.push(sample);
+        }
     });
     // A reader that has seen enough, such as `head`, is no mistake.
     let _ = out.flush();

@@ -11,6 +11,7 @@ mod html;
 mod math;
 mod model;
 mod point;
+mod simulation;
 
 pub use causality::causality;
 pub use equations::{equations, matrices, transfer, unwritten_transfer};
@@ -18,6 +19,7 @@ pub use frequency::{bode, poles};
 pub use html::html;
 pub use model::{drawing, findings, model};
 pub use point::operating_point;
+pub use simulation::simulation;
 
 use crate::plot::{Figure, PLOT_WIDTH, plot_svg};
 
