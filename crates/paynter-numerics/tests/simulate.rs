@@ -229,3 +229,30 @@ fn all_examples_run() {
         solve(&model, &p, &Options { t_end: 1.0, times: times(1.0, 11), ..Options::default() });
     }
 }
+
+/// The root in a valve's law has no value beyond the event that closes or turns the valve.
+#[test]
+fn laws_may_end_at_their_events() {
+    let mut problem = Problem::new(zoo::VALVES);
+    let model = problem.compile(&[]);
+    let p = problem.parameters();
+    let grid = times(6.0, 61);
+    let exact = solve(&model, &p, &Options { rtol: 1e-10, ..tight(6.0, grid.clone(), Method::Dop853) });
+    for method in ADAPTIVE {
+        for rtol in [1e-5, 1e-8] {
+            let (run, outcome) = run(&model, &p, &Options { rtol, ..tight(6.0, grid.clone(), method) });
+            assert_eq!(outcome.failure, None, "{method:?} {outcome:?}");
+            assert!(outcome.stats.events > 2, "{:?}", outcome.stats);
+            for i in 0..run.t.len() {
+                for k in 0..2 {
+                    close(
+                        run.y[i][k],
+                        exact.y[i][k],
+                        100.0 * rtol,
+                        &format!("{method:?} output {k} at {}", run.t[i]),
+                    );
+                }
+            }
+        }
+    }
+}

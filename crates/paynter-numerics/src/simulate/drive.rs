@@ -1,7 +1,7 @@
 //! The loop of a run: steps, their control, events, outputs.
 
 use super::compiled::{Compiled, Wanted};
-use super::events::{Settled, Watch, sign};
+use super::events::{Crossing, Settled, Watch, sign};
 use super::explicit::Explicit;
 use super::implicit::Implicit;
 use super::solver::{Point, Sensitivities, Solver, Tolerance};
@@ -19,6 +19,15 @@ const RESOLVED: f64 = 1e-3;
 const FLOOR: f64 = 1e-12;
 /// So many events without time going on are chattering.
 const CHATTER: u32 = 100;
+
+/// A step that was taken.
+struct Taken {
+    step: f64,
+    to: f64,
+    error: f64,
+    events: Vec<(usize, f64)>,
+    steepness: f64,
+}
 
 pub(crate) struct Drive<'a> {
     system: System<'a>,
@@ -175,7 +184,13 @@ impl<'a> Drive<'a> {
     }
 
     fn begin(&mut self) -> Result<(), Failure> {
-        self.solver.begin(&mut self.system, self.t, &self.x).map_err(|trouble| self.failure(trouble))?;
+        let mut begun = self.solver.begin(&mut self.system, self.t, &self.x);
+        // At an event rounding may leave a law just outside its domain.
+        if begun.is_err() && self.system.follow_modes(true) {
+            begun = self.solver.begin(&mut self.system, self.t, &self.x);
+        }
+        self.system.follow_modes(false);
+        begun.map_err(|trouble| self.failure(trouble))?;
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.restart();
         }
@@ -350,6 +365,7 @@ impl<'a> Drive<'a> {
             .collect())
     }
 
+    /// Takes one step of adapted size, or learns that it was too large; returns the size to try next.
     fn adapted_step(&mut self, h: f64, span: f64, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<f64, Failure> {
         let end = self.options.t_end;
         let timed = self.watch.next_timed(&mut self.system, self.t, &self.x);
@@ -365,109 +381,50 @@ impl<'a> Drive<'a> {
             return Ok(h);
         }
         let smallest = 1e-14 * self.t.abs().max(1e-3 * span);
-        let lands = h >= 0.999 * (stop - self.t);
+        let left = stop - self.t;
+        let lands = h >= 0.999 * left;
         // Two even steps are better than a whole one and a crumb.
-        let mut step = if lands {
-            stop - self.t
-        } else if h > 0.5 * (stop - self.t) {
-            0.5 * (stop - self.t)
-        } else {
-            h
-        };
+        let step = if lands { left } else { h.min((0.5 * left).max(0.5 * h)) };
         if step < smallest && !lands {
             return Err(match self.trouble {
                 Some(trouble) => self.failure(trouble),
                 None => Failure::StepTooSmall { t: self.t, state: self.worst_state() },
             });
         }
-        let mut to = if lands { stop } else { self.t + step };
-        let tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
-        let mut error = match tried {
-            Ok(error) if error <= 1.0 => error,
-            Ok(error) => return Ok(self.reject(step, error)),
+        let to = if lands { stop } else { self.t + step };
+        let taken = match self.take(step, to, smallest) {
+            Ok(Ok(taken)) => taken,
+            Ok(Err(next)) => return Ok(next),
             Err(trouble) => {
+                self.system.follow_modes(false);
                 self.trouble = Some(trouble);
                 self.tried = Some((to, self.solver.stages().scratch.clone()));
                 self.stats.rejected += 1;
                 return Ok(0.2 * step);
             }
         };
-        let opened = self.watch.opened(&mut self.system, to, &self.solver.stages().end.clone());
-        if let Ok(list) = opened
-            && !list.is_empty()
-        {
-            // A function that rested at zero has left it: the step is taken again with its sign.
-            for (k, mode) in list {
-                self.system.set_mode(k, mode);
-            }
-            self.system.prepare();
-            self.begin()?;
+        self.system.follow_modes(false);
+        if taken.step == 0.0 {
+            self.count_immediate(true, taken.events.first())?;
+            self.switch(&taken.events, taken.steepness)?;
             return Ok(step);
         }
-        let crossing = match self.watch.crossing(&mut self.system, self.solver.stages()) {
-            Ok(crossing) => crossing,
-            Err(trouble) => {
-                self.trouble = Some(trouble);
-                self.stats.rejected += 1;
-                return Ok(0.2 * step);
-            }
-        };
-        let mut events: Vec<(usize, f64)> = Vec::new();
-        let mut steepness = 0.0;
-        if let Some(crossing) = crossing {
-            steepness = crossing.steepness;
-            events = crossing.events.iter().map(|k| (*k, -self.system.mode(*k))).collect();
-            if crossing.theta * step <= smallest {
-                self.immediate += 1;
-                if self.immediate > CHATTER {
-                    return Err(Failure::Chattering { t: self.t, event: events[0].0 });
-                }
-                self.switch(&events, steepness)?;
-                return Ok(step);
-            }
-            if crossing.theta < 1.0 {
-                step *= crossing.theta;
-                to = self.t + step;
-                let tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
-                error = match tried {
-                    Ok(error) if error <= 1.0 => error,
-                    _ => {
-                        self.stats.rejected += 1;
-                        return Ok(0.5 * step);
-                    }
-                };
-            }
-        }
-        let followed = match self.follow(step, to) {
-            Ok(followed) => followed,
-            Err(trouble) => {
-                self.trouble = Some(trouble);
-                self.stats.rejected += 1;
-                return Ok(0.2 * step);
-            }
-        };
-        if followed > 1.0 || followed.is_nan() {
-            return Ok(self.reject(step, followed));
-        }
-        error = error.max(followed);
         self.trouble = None;
         self.emit_points(sink);
         self.judge_stiffness();
-        self.accept(to);
+        self.accept(taken.to);
         self.refresh_tolerance();
         let rate = self.solver.tableau().rate;
+        let error = taken.error;
         let factor =
             (0.9 * error.max(1e-10).powf(-0.7 / rate) * self.error_before.powf(0.4 / rate)).clamp(0.2, 8.0);
         self.error_before = error.max(1e-4);
         // A step cut short by an event or a stop says little about the next one.
-        let grown = if step < 0.9 * h { h.max(step * factor) } else { step * factor };
-        let at_stop = to == stop && stop < end;
+        let grown = if taken.step < 0.9 * h { h.max(taken.step * factor) } else { taken.step * factor };
+        let at_stop = taken.to == stop && stop < end;
+        let mut events = taken.events;
         if !events.is_empty() || at_stop {
-            self.immediate = if step > 1e-9 * span { 0 } else { self.immediate + 1 };
-            if self.immediate > CHATTER {
-                let event = events.first().map_or(0, |(k, _)| *k);
-                return Err(Failure::Chattering { t: self.t, event });
-            }
+            self.count_immediate(taken.step <= 1e-9 * span, events.first())?;
             if at_stop
                 && let Some((at, list)) = timed
                 && at == stop
@@ -475,12 +432,86 @@ impl<'a> Drive<'a> {
                 events.extend(list);
             }
             self.system.place_tables(self.t);
-            self.switch(&events, steepness)?;
+            self.switch(&events, taken.steepness)?;
         } else {
             self.immediate = 0;
             self.change_solver()?;
         }
         Ok(grown)
+    }
+
+    /// Counts events that follow each other at once.
+    fn count_immediate(&mut self, at_once: bool, event: Option<&(usize, f64)>) -> Result<(), Failure> {
+        self.immediate = if at_once { self.immediate + 1 } else { 0 };
+        let event = event.map_or(0, |(k, _)| *k);
+        if self.immediate > CHATTER { Err(Failure::Chattering { t: self.t, event }) } else { Ok(()) }
+    }
+
+    /// Steps the state, shortened to the first event in the step, and then the sensitivities.
+    /// Where the step is too large, the size to try next.
+    fn take(&mut self, step: f64, to: f64, smallest: f64) -> Result<Result<Taken, f64>, Trouble> {
+        let mut taken = Taken { step, to, error: 0.0, events: Vec::new(), steepness: 0.0 };
+        let mut pending: Option<Crossing> = None;
+        for _ in 0..12 {
+            taken.error = match self.step_state(taken.step)? {
+                error if error <= 1.0 => error,
+                error => return Ok(Err(self.reject(taken.step, error))),
+            };
+            if let Some(crossing) = &pending
+                && self.watch.reached(&mut self.system, self.solver.stages(), crossing)?
+            {
+                break;
+            }
+            if pending.is_none() {
+                let end = self.solver.stages().end.clone();
+                let opened = self.watch.opened(&mut self.system, taken.to, &end)?;
+                if !opened.is_empty() {
+                    // A function that rested at zero has left it: the step is taken again with its sign.
+                    self.system.follow_modes(false);
+                    opened.iter().for_each(|(k, mode)| self.system.set_mode(*k, *mode));
+                    self.system.prepare();
+                    self.solver.begin(&mut self.system, self.t, &self.x)?;
+                    if let Some(sensitivities) = &mut self.sensitivities {
+                        sensitivities.restart();
+                    }
+                    return Ok(Err(step));
+                }
+            }
+            pending = self.watch.crossing(&mut self.system, self.solver.stages())?;
+            let Some(crossing) = &pending else { break };
+            if crossing.theta * taken.step <= smallest {
+                (taken.step, taken.to) = (0.0, self.t);
+                break;
+            }
+            if crossing.theta >= 1.0 {
+                break;
+            }
+            // Interpolation beyond the event may mislead, so the shortened step is looked at again.
+            taken.step *= crossing.theta;
+            taken.to = self.t + taken.step;
+        }
+        if let Some(crossing) = pending {
+            taken.events = crossing.events.iter().map(|k| (*k, -self.system.mode(*k))).collect();
+            taken.steepness = crossing.steepness;
+        }
+        if taken.step > 0.0 {
+            let followed = self.follow(taken.step, taken.to)?;
+            if followed > 1.0 || followed.is_nan() {
+                return Ok(Err(self.reject(taken.step, followed)));
+            }
+            taken.error = taken.error.max(followed);
+        }
+        Ok(Ok(taken))
+    }
+
+    /// Steps the state. A frozen branch may have no value beyond its event (a root of what becomes
+    /// negative); then branches follow the state for this step, until the event is found.
+    fn step_state(&mut self, step: f64) -> Result<f64, Trouble> {
+        let tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
+        if tried.is_ok() || !self.system.follow_modes(true) {
+            return tried;
+        }
+        self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance)
     }
 
     fn reject(&mut self, step: f64, error: f64) -> f64 {
@@ -575,7 +606,12 @@ impl<'a> Drive<'a> {
                 return Err(Failure::Chattering { t, event });
             }
         }
-        self.system.rates(t, &x, &mut after).map_err(|trouble| self.failure(trouble))?;
+        let mut found = self.system.rates(t, &x, &mut after);
+        if found.is_err() && self.system.follow_modes(true) {
+            found = self.system.rates(t, &x, &mut after);
+            self.system.follow_modes(false);
+        }
+        found.map_err(|trouble| self.failure(trouble))?;
         if let (Some(sensitivities), Some(shift)) = (&mut self.sensitivities, shift) {
             for row in 0..n {
                 let jump = before[row] - after[row];

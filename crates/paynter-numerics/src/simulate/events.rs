@@ -110,6 +110,18 @@ impl Watch {
         Ok(first)
     }
 
+    /// Whether the end of the step lies on the crossing that it was shortened to.
+    pub fn reached(
+        &mut self,
+        system: &mut System<'_>,
+        stages: &Stages,
+        crossing: &Crossing,
+    ) -> Result<bool, Trouble> {
+        system.relations(stages.t + stages.h, &stages.end, &mut self.now)?;
+        let near = 1e-9 * crossing.steepness * stages.h;
+        Ok(crossing.events.iter().all(|k| self.now[*k].abs() <= near))
+    }
+
     /// Looks for the first crossing of a function that may change faster than the states: the step is
     /// divided until a cubic through four values foretells a fifth.
     fn scan(&mut self, system: &mut System<'_>, stages: &Stages, k: usize) -> Option<(f64, f64)> {

@@ -32,6 +32,10 @@ pub(crate) struct System<'a> {
     pub model: &'a Compiled,
     tables: &'a Tables,
     slow: Vec<f64>,
+    /// The modes as events have set them.
+    held: Vec<f64>,
+    /// Whether modes follow the state instead.
+    following: bool,
     /// Time, states, unknowns.
     fast: Vec<f64>,
     epoch: u32,
@@ -55,6 +59,8 @@ impl<'a> System<'a> {
         let mut system = System {
             model,
             tables,
+            held: vec![0.0; model.events.len()],
+            following: false,
             slow,
             fast: vec![0.0; 1 + model.states.len() + model.unknowns.len()],
             epoch: 0,
@@ -105,11 +111,12 @@ impl<'a> System<'a> {
     }
 
     pub fn mode(&self, k: usize) -> f64 {
-        self.slow[self.model.parameters + k]
+        self.held[k]
     }
 
     pub fn set_mode(&mut self, k: usize, value: f64) {
         self.slow[self.model.parameters + k] = value;
+        self.held[k] = value;
     }
 
     pub fn parameter(&self, i: usize) -> f64 {
@@ -141,11 +148,58 @@ impl<'a> System<'a> {
         tables.filter_map(|table| table.times().get(table.segment(t)).copied()).reduce(f64::min)
     }
 
+    /// Lets modes follow the state, or holds them again; tells whether that changed anything.
+    pub fn follow_modes(&mut self, following: bool) -> bool {
+        if self.following == following || self.held.is_empty() {
+            return false;
+        }
+        self.following = following;
+        if !following {
+            let start = self.model.parameters;
+            self.slow[start..start + self.held.len()].copy_from_slice(&self.held);
+            self.prepare();
+        }
+        true
+    }
+
+    /// Sets modes to the signs of their functions at the present point.
+    fn follow(&mut self) -> Result<(), Trouble> {
+        let start = self.model.parameters;
+        for _ in 0..10 {
+            if !self.model.unknowns.is_empty() {
+                self.solve_unknowns()?;
+            }
+            let mut now = self.relations.template.clone();
+            self.model.relations.run_prepared(
+                &self.fast,
+                self.tables,
+                &mut self.relations.registers,
+                &mut now,
+            );
+            let mut changed = false;
+            for (k, value) in now.iter().enumerate() {
+                let sign = if *value > 0.0 { 1.0 } else { -1.0 };
+                let mode = if *value == 0.0 || value.is_nan() { self.held[k] } else { sign };
+                changed |= self.slow[start + k] != mode;
+                self.slow[start + k] = mode;
+            }
+            if !changed {
+                return Ok(());
+            }
+            self.prepare();
+        }
+        Ok(())
+    }
+
     /// Goes to a time and state, and finds the implicit unknowns there.
     fn go(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
         self.fast[0] = t;
         self.fast[1..=x.len()].copy_from_slice(x);
-        if self.model.unknowns.is_empty() { Ok(()) } else { self.solve_unknowns() }
+        match (self.following, self.model.unknowns.is_empty()) {
+            (true, _) => self.follow(),
+            (false, true) => Ok(()),
+            (false, false) => self.solve_unknowns(),
+        }
     }
 
     /// The rates at a time and state.
@@ -164,7 +218,27 @@ impl<'a> System<'a> {
         self.jacobians += 1;
         refresh(values, self.epoch, &self.full.template);
         self.model.full.run(&self.fast, self.tables, &mut self.full.registers, &mut values.data);
-        finite(&values.data[..x.len()])
+        finite(&values.data[..x.len()])?;
+        // A sum is finite only where its terms are, but for one that overflows.
+        if !values.data.iter().sum::<f64>().is_finite() {
+            self.soften(t, x, values);
+        }
+        Ok(())
+    }
+
+    /// Takes infinite slopes (a root at zero) from a point a little further along the solution.
+    fn soften(&mut self, t: f64, x: &[f64], values: &mut Values) {
+        let n = x.len();
+        let rates = values.data[..n].to_vec();
+        let size = |list: &[f64]| list.iter().fold(0.0f64, |size, v| size.max(v.abs()));
+        let speed = size(&rates);
+        let ahead = if speed > 0.0 { 1e-9 * size(x).max(1e-6) / speed } else { 0.0 };
+        let moved: Vec<f64> = x.iter().zip(&rates).map(|(x, k)| x + ahead * k).collect();
+        if self.go(t + ahead, &moved).is_ok() {
+            self.model.full.run(&self.fast, self.tables, &mut self.full.registers, &mut values.data);
+        }
+        values.data[..n].copy_from_slice(&rates);
+        values.data.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);
     }
 
     /// The outputs.

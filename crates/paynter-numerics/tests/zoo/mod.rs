@@ -171,3 +171,21 @@ pub fn solve(model: &Compiled, parameters: &[f64], options: &Options) -> Run {
     assert_eq!(run.t.len(), options.times.len());
     run
 }
+
+/// Tanks whose valves have no value beyond the events that close or turn them.
+pub const VALVES: &str = "model valves {
+    param A = 1; param k = 1.2; param q0 = 1; param w = 3
+    0 a; 0 b; 1 pipe
+    C first = A; C second = 2*A
+    Sf pump = 0.5*sin(w*t) - 0.2
+    R turn { f = k*sign(e)*sqrt(abs(e)) }
+    R check { f = if(e > 0, 0.4*sqrt(e), 0) }
+    pump -> a
+    a -> first, pipe
+    pipe -> turn, b
+    b -> second, check
+    init first.q = q0
+    init second.q = 0.3
+    output u = first.e
+    output v = second.e
+}";
