@@ -2,7 +2,7 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use paynter_algebra::Pool;
+use paynter_algebra::{Expr, Pool};
 use paynter_base::{FileId, Ticket};
 use paynter_equations::{Equations, derive};
 use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flatten};
@@ -138,13 +138,12 @@ impl Problem {
     }
 
     pub fn compile(&mut self, wanted: &[Wanted]) -> Compiled {
-        let source = Source {
-            graph: &self.graph,
-            equations: &self.equations,
-            inputs: Vec::new(),
-            outputs: None,
-            wanted,
-        };
+        self.compile_outputs(wanted, None)
+    }
+
+    pub fn compile_outputs(&mut self, wanted: &[Wanted], outputs: Option<Vec<Expr>>) -> Compiled {
+        let source =
+            Source { graph: &self.graph, equations: &self.equations, inputs: Vec::new(), outputs, wanted };
         Compiled::new(&mut self.pool, &source).unwrap()
     }
 }
