@@ -53,4 +53,4 @@ pub use pool::Pool;
 pub use print::{Printed, Target, greek_name, latex_name, mathml_name};
 pub use share::Shared;
 pub use solve::{Condition, Solution, Stuck};
-pub use zero::Fingerprints;
+pub use zero::{Fingerprints, Residues, residue_field};

@@ -123,6 +123,7 @@ codes! {
     VANISHING_DIVISOR = "BG0607" Error "no finite value at the nominal values", "give the parameters values at which nothing is divided by zero";
     NO_POLES = "BG0611" Error "no eigenvalues", "ask for `paynter bode`, which needs none, or make the model smaller";
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
+    LOOP_BUDGET = "BG0620" Error "more loops than Mason's rule may list", "ask for `--method matrix`, which has no such limit and gives the same transfer functions";
     // 07: sensitivities
     NOT_A_PARAMETER = "BG0711" Error "no such parameter", "name independent parameters of the model";
     NO_EFFECT = "BG0712" Note "a parameter without effect", "keep it: it does not reach any output from any input; or delete it";

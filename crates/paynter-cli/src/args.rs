@@ -117,9 +117,20 @@ pub enum Command {
     Tf {
         /// The model file, or `-` for standard input
         file: PathBuf,
+        /// By `matrix`, or by `mason`'s rule with its paths and loops listed
+        #[arg(long, value_name = "METHOD", default_value = "matrix", hide_possible_values = true)]
+        method: Method,
         /// The notation: text, latex, mathml, python, matlab, c or julia
         #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
         form: FormName,
+    },
+    /// Tell rank, controllability, observability, causal paths, relative degree, zero dynamics
+    Structure {
+        /// The model file, or `-` for standard input
+        file: PathBuf,
+        /// Show the junction structure matrix as well
+        #[arg(long)]
+        junction_matrix: bool,
     },
     /// Write the model as a program for elsewhere: Python, MATLAB/Octave, C, Julia or LaTeX
     Export {
@@ -319,6 +330,15 @@ fn solver(text: &str) -> Result<String, String> {
     } else {
         Err(format!("write one of {}", names.join(", ")))
     }
+}
+
+/// How transfer functions are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// By the matrices of the state space.
+    Matrix,
+    /// By Mason's rule on the signal-flow graph.
+    Mason,
 }
 
 /// What `draw` draws, and how.

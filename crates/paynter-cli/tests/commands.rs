@@ -66,6 +66,11 @@ fn every_document_fits_its_schema() {
         ("failure", 1, &["simulate", "bad.bg"]),
         ("failure", 1, &["simulate", "good.bg", "--sensitivity", "k"]),
         ("failure", 2, &["simulate", "good.bg", "--rtol", "0"]),
+        ("tf", 0, &["tf", "good.bg", "--method", "mason"]),
+        ("failure", 2, &["tf", "good.bg", "--method", "cramer"]),
+        ("structure", 0, &["structure", "good.bg"]),
+        ("structure", 0, &["structure", "good.bg", "--junction-matrix"]),
+        ("failure", 1, &["structure", "bad.bg"]),
         ("draw", 0, &["draw", "good.bg"]),
         (
             "draw",

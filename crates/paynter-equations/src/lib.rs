@@ -5,31 +5,45 @@
 //! are solved on the way where they are linear and kept as implicit unknowns
 //! where not; dependent storages are eliminated by differentiation.
 
+mod circuits;
 mod dependent;
 mod derive;
 mod divisors;
+mod flow;
+mod junction;
 mod laws;
 mod linear;
 mod linearise;
+mod mason;
 mod mass;
 mod model;
+mod modular;
+mod paths;
 mod rank;
 mod readable;
 mod sensitivity;
 mod sort;
 mod space;
 mod steps;
+mod structure;
 mod tear;
 mod transfer;
+mod zeros;
 
 pub use derive::{Failure, derive};
+pub use flow::{NodeKind, SignalEdge, SignalFlow, SignalNode, signal_flow};
+pub use junction::{Field, JunctionPort, JunctionStructure, junction_structure};
 pub use linear::System;
+pub use mason::{ForwardPath, LoopBudget, Mason, Route, mason};
 pub use mass::{Mass, Reduction};
 pub use model::*;
+pub use paths::{CausalPaths, causal_paths};
 pub use readable::readable;
 pub use sensitivity::{
     Increments, Parameter, Place, Products, Ratio, Sensitivities, Sensitivity, Wish, increments, products,
     sensitivities, shared_sensitivities,
 };
 pub use steps::{Derivation, Line, Side, derivations};
+pub use structure::{Nominal, RelativeDegree, Structure, Verdict, structure};
 pub use transfer::{Entry, Transfer, transfer};
+pub use zeros::{ZeroDynamics, is_hurwitz, zero_dynamics};

@@ -15,6 +15,7 @@ mod page;
 mod poles;
 mod sensitivity;
 mod settings;
+mod structure;
 
 pub mod examples;
 pub mod simulate;

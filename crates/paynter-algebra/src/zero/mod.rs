@@ -10,8 +10,10 @@ mod field;
 mod fingerprint;
 mod modular;
 mod numeric;
+mod residue;
 
 pub use fingerprint::Fingerprints;
+pub use residue::{Residues, field as residue_field};
 
 use crate::node::{Expr, Func, Node};
 use crate::number;

@@ -15,6 +15,7 @@ mod poles;
 mod report;
 mod sensitivity;
 mod simulate;
+mod structure;
 mod tf;
 
 use crate::answer::Answer;
@@ -34,8 +35,9 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Report { file, output } => report::run(file, output.as_deref(), global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
         Command::Equations { file, form, steps, mass } => equations::run(file, *form, *steps, *mass, global),
-        Command::Tf { file, form } => tf::run(file, *form, global),
         Command::Export { file, to, output } => export::run(file, *to, output.as_deref(), global),
+        Command::Tf { file, method, form } => tf::run(file, *method, *form, global),
+        Command::Structure { file, junction_matrix } => structure::run(file, *junction_matrix, global),
         Command::Examples { name, write, force } => {
             examples::run(name.as_deref(), write.as_deref(), *force, global)
         }

@@ -2,19 +2,24 @@
 
 use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
-use crate::args::{FormName, Global};
+use crate::args::{FormName, Global, Method};
 use crate::input;
 use crate::number::significant;
+use crate::table::columns;
 use paynter::json::Transfer;
 use std::path::Path;
 
 /// Shows the transfer matrix of a model.
-pub fn run(file: &Path, form: FormName, global: &Global) -> Answer {
+pub fn run(file: &Path, method: Method, form: FormName, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let answer = model.transfer(global.ticket()).and_then(|mut transfer| {
+    let found = match method {
+        Method::Matrix => model.transfer(global.ticket()),
+        Method::Mason => model.transfer_by_mason(global.ticket()),
+    };
+    let answer = found.and_then(|mut transfer| {
         if let Some(notation) = form.notation() {
             transfer.written = Some(model.transfer_formulas(notation, global.ticket())?);
         }
@@ -42,6 +47,7 @@ fn text(transfer: &Transfer) -> String {
             text.push_str(&format!("  {} = {}\n", definition.name, definition.value));
         }
     }
+    mason(&mut text, transfer);
     if let Some(denominator) = &transfer.denominator {
         text.push_str(&format!("\nCharacteristic polynomial\n  {denominator}\n"));
     }
@@ -64,4 +70,34 @@ fn text(transfer: &Transfer) -> String {
         text.push_str(&format!("  {}{}\n", centred(&entry.den), entry.den));
     }
     text
+}
+
+/// Loops and forward paths, as a lecturer would list them.
+fn mason(text: &mut String, transfer: &Transfer) {
+    let (Some(loops), Some(paths)) = (&transfer.loops, &transfer.paths) else { return };
+    text.push_str("\nLoops\n");
+    let rows: Vec<[String; 4]> = loops
+        .iter()
+        .map(|l| [l.name.clone(), "=".to_owned(), l.gain.clone(), l.elements.join(" – ")])
+        .collect();
+    text.push_str(&columns(["", "", "GAIN", "THROUGH"], &rows));
+    if let Some(determinant) = &transfer.determinant {
+        text.push_str(&format!("\nDeterminant\n  Δ = {determinant}\n"));
+    }
+    text.push_str("\nForward paths\n");
+    let rows: Vec<[String; 6]> = paths
+        .iter()
+        .map(|path| {
+            let cofactor = path.cofactor.clone().unwrap_or_else(|| "…".to_owned());
+            [
+                path.name.clone(),
+                "=".to_owned(),
+                path.gain.clone(),
+                cofactor,
+                format!("{} / {}", path.output, path.input),
+                path.elements.join(" – "),
+            ]
+        })
+        .collect();
+    text.push_str(&columns(["", "", "GAIN", "COFACTOR", "OF", "THROUGH"], &rows));
 }

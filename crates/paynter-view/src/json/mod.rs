@@ -19,6 +19,7 @@ mod poles;
 mod report;
 mod sensitivity;
 mod simulation;
+mod structure;
 mod transfer;
 
 pub use bode::{Bode, BodeEntry};
@@ -41,7 +42,11 @@ pub use sensitivity::{
     FromSink, Sensitivity, SensitivityEntry, SensitivityParts, SensitivityPlace, ToQuantity,
 };
 pub use simulation::{Simulation, SimulationStats};
-pub use transfer::{Transfer, TransferEntry};
+pub use structure::{
+    CausalPath, Direction, JudgedAt, JunctionField, JunctionPort, JunctionStructure, Reach, RelativeDegree,
+    SignalEdge, SignalFlow, SignalKind, SignalNode, Structure, ZeroDynamics,
+};
+pub use transfer::{Loop, Method, Path, Transfer, TransferEntry};
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
@@ -67,6 +72,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("report", schema::<Report>()),
         ("sensitivity", schema::<Sensitivity>()),
         ("simulate", schema::<Simulation>()),
+        ("structure", schema::<Structure>()),
         ("tf", schema::<Transfer>()),
     ]
 }

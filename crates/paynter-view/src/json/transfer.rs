@@ -1,9 +1,11 @@
 //! The answer of `paynter tf`.
 
 use super::equations::{Definition, strings};
+use super::structure::{elements, variables};
 use super::{Diagnostic, Point};
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
+use paynter_graph::BondGraph;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,8 +30,61 @@ pub struct Transfer {
     /// The transfer functions in the notation that `--form` asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
+    /// How it was found.
+    pub method: Method,
+    /// By Mason's rule: the forward paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Vec<Path>>,
+    /// By Mason's rule: the loops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loops: Option<Vec<Loop>>,
+    /// By Mason's rule: the determinant Δ over the names of loops, unless it is long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub determinant: Option<String>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// How a transfer matrix was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// By the matrices of the state space.
+    Matrix,
+    /// By Mason's rule on the signal-flow graph.
+    Mason,
+}
+
+/// A forward path of the signal-flow graph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Path {
+    /// Its name, `P1` …
+    pub name: String,
+    /// The output.
+    pub output: String,
+    /// The input.
+    pub input: String,
+    /// The elements passed, without junctions.
+    pub elements: Vec<String>,
+    /// The variables passed.
+    pub variables: Vec<String>,
+    /// The product of the gains.
+    pub gain: String,
+    /// Its cofactor: the determinant of the loops that do not touch it; `null` where it is long.
+    pub cofactor: Option<String>,
+}
+
+/// A loop of the signal-flow graph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Loop {
+    /// Its name, `L1` …
+    pub name: String,
+    /// The elements passed, without junctions.
+    pub elements: Vec<String>,
+    /// The variables passed; the last leads back to the first.
+    pub variables: Vec<String>,
+    /// The product of the gains.
+    pub gain: String,
 }
 
 /// One transfer function, in lowest terms.
@@ -80,7 +135,68 @@ impl Transfer {
             budget: transfer.shared.clone(),
             operating_point: None,
             written: None,
+            method: Method::Matrix,
+            paths: None,
+            loops: None,
+            determinant: None,
             diagnostics,
         }
     }
+
+    /// Adds what Mason's rule found.
+    #[must_use]
+    pub fn with_mason(
+        self,
+        pool: &Pool,
+        graph: &BondGraph,
+        equations: &eq::Equations,
+        flow: &eq::SignalFlow,
+        mason: &eq::Mason,
+    ) -> Transfer {
+        let paths = mason.paths.iter().enumerate().map(|(k, path)| Path {
+            name: format!("P{}", k + 1),
+            output: equations.outputs[path.output].name.clone(),
+            input: equations.inputs[path.input].name.clone(),
+            elements: elements(graph, flow, &path.route.nodes),
+            variables: variables(flow, &path.route.nodes),
+            gain: pool.display(path.route.gain).to_string(),
+            cofactor: path.cofactor.as_deref().map(determinant),
+        });
+        let loops = mason.loops.iter().enumerate().map(|(k, route)| Loop {
+            name: format!("L{}", k + 1),
+            elements: cycle(elements(graph, flow, &route.nodes)),
+            variables: variables(flow, &route.nodes),
+            gain: pool.display(route.gain).to_string(),
+        });
+        Transfer {
+            method: Method::Mason,
+            paths: Some(paths.collect()),
+            loops: Some(loops.collect()),
+            determinant: mason.determinant.as_deref().map(determinant),
+            ..self
+        }
+    }
+}
+
+/// The names round a loop, which ends where it began.
+fn cycle(mut names: Vec<String>) -> Vec<String> {
+    if names.len() > 1 && names.first() == names.last() {
+        names.pop();
+    }
+    names
+}
+
+/// `1 - L1 - L2 + L1*L2`
+fn determinant(sets: &[Vec<usize>]) -> String {
+    let mut text = String::new();
+    for set in sets {
+        let names: Vec<String> = set.iter().map(|k| format!("L{}", k + 1)).collect();
+        text.push_str(match (set.len(), set.len() % 2) {
+            (0, _) => "1",
+            (_, 1) => " - ",
+            _ => " + ",
+        });
+        text.push_str(&names.join("*"));
+    }
+    text
 }

@@ -1,0 +1,189 @@
+//! `paynter structure`: what the causal graph says about a model.
+
+use super::equations::{grid, no_answer};
+use crate::answer::{Answer, Exit, output};
+use crate::args::Global;
+use crate::input;
+use crate::number::complex_list;
+use crate::table::columns;
+use paynter::json::{CausalPath, JunctionStructure, Matrix, Reach, Structure};
+use std::path::Path;
+
+/// Lists longer than this are left to `--json`.
+const SHOWN: usize = 40;
+
+/// Polynomials longer than this are left to `--json`.
+const WIDE: usize = 100;
+
+/// Shows the structure of a model.
+pub fn run(file: &Path, junctions: bool, global: &Global) -> Answer {
+    let mut model = match input::load(file, global) {
+        Ok(model) => model,
+        Err(answer) => return answer,
+    };
+    match model.structure(junctions, global.ticket()) {
+        Ok(structure) => Answer {
+            output: output(global, &structure, text),
+            exit: Exit::of(&model.diagnostics),
+            diagnostics: model.diagnostics,
+            sources: model.sources,
+        },
+        Err(reason) => no_answer(global, model, reason),
+    }
+}
+
+fn text(structure: &Structure) -> String {
+    let mut text = format!("{}: structure\n\n", structure.model);
+    text.push_str(&format!("order {}, rank {}\n", structure.order, structure.rank));
+    if structure.rank < structure.order {
+        text.push_str("  A is singular: s = 0 is a pole, whatever the parameters\n");
+    }
+    reach(&mut text, "controllable", &structure.controllability);
+    reach(&mut text, "observable", &structure.observability);
+    let start = |path: &&CausalPath| structure.inputs.contains(&path.from);
+    let (from_inputs, to_outputs): (Vec<_>, Vec<_>) = structure.paths.iter().partition(start);
+    paths(&mut text, "Causal paths from inputs to states", &from_inputs);
+    paths(&mut text, "Causal paths from states to outputs", &to_outputs);
+    if structure.paths_left_out > 0 {
+        text.push_str(&format!("  {} longer paths are not listed\n", structure.paths_left_out));
+    }
+    degrees(&mut text, structure);
+    zeros(&mut text, structure);
+    flow(&mut text, structure);
+    if let Some(junctions) = &structure.junction_structure {
+        junction_matrix(&mut text, junctions);
+    }
+    text
+}
+
+fn reach(text: &mut String, word: &str, reach: &Reach) {
+    let yes = |holds: bool| if holds { "" } else { "not " };
+    text.push_str(&match reach.nominal {
+        Some(nominal) if nominal != reach.structural => format!(
+            "structurally {}{word}, but {}{word} at the nominal values\n",
+            yes(reach.structural),
+            yes(nominal)
+        ),
+        _ => format!("structurally {}{word}\n", yes(reach.structural)),
+    });
+    for reason in &reach.reasons {
+        text.push_str(&format!("  {reason}\n"));
+    }
+    if !reach.eigenvalues.is_empty() {
+        let list = complex_list(&reach.eigenvalues);
+        let many = if reach.eigenvalues.len() == 1 { "eigenvalue" } else { "eigenvalues" };
+        text.push_str(&format!("  {many} out of reach: {}\n", list.join(", ")));
+    }
+}
+
+fn paths(text: &mut String, heading: &str, paths: &[&CausalPath]) {
+    if paths.is_empty() {
+        return;
+    }
+    text.push_str(&format!("\n{heading}\n"));
+    let rows: Vec<[String; 4]> = paths
+        .iter()
+        .take(SHOWN)
+        .map(|path| {
+            [path.from.clone(), path.to.clone(), path.integrations.to_string(), path.elements.join(" – ")]
+        })
+        .collect();
+    text.push_str(&columns(["FROM", "TO", "INTEGRATIONS", "THROUGH"], &rows));
+    if paths.len() > SHOWN {
+        text.push_str(&format!("  … and {} more (`--json` lists them)\n", paths.len() - SHOWN));
+    }
+}
+
+fn degrees(text: &mut String, structure: &Structure) {
+    if structure.relative_degree.is_empty() {
+        return;
+    }
+    text.push_str("\nRelative degree\n");
+    let shown = |degree: Option<i64>| degree.map_or("–".to_owned(), |degree| degree.to_string());
+    let rows: Vec<[String; 4]> = structure
+        .relative_degree
+        .iter()
+        .map(|entry| {
+            let mut note = String::new();
+            if entry.degree.is_none() {
+                note = "the input never shows in the output".to_owned();
+            } else if entry.degree != entry.shortest_path {
+                note = format!("the shortest causal path has {}; paths cancel", shown(entry.shortest_path));
+            }
+            if entry.nominal != entry.degree {
+                note = match entry.nominal {
+                    Some(degree) => format!("{degree} at the nominal values, where paths cancel"),
+                    None => "the input does not show at the nominal values".to_owned(),
+                };
+            }
+            [entry.output.clone(), entry.input.clone(), shown(entry.degree), note]
+        })
+        .collect();
+    text.push_str(&columns(["OUTPUT", "INPUT", "DEGREE", ""], &rows));
+}
+
+fn zeros(text: &mut String, structure: &Structure) {
+    let Some(list) = &structure.zero_dynamics else {
+        text.push_str("\nZero dynamics: too long to be written out\n");
+        return;
+    };
+    if list.is_empty() {
+        return;
+    }
+    text.push_str("\nZero dynamics\n");
+    let rows: Vec<[String; 5]> = list
+        .iter()
+        .map(|entry| {
+            let zeros = complex_list(&entry.zeros);
+            let phase = match (entry.minimum_phase, entry.polynomial.as_str()) {
+                (_, "0") => "the input never shows",
+                (Some(true), _) => "minimum phase",
+                (Some(false), _) => "not minimum phase",
+                (None, _) => "",
+            };
+            let polynomial = if entry.zeros.is_empty() && !entry.polynomial.contains('s') {
+                "no zeros".to_owned()
+            } else if entry.polynomial.chars().count() > WIDE {
+                "long (`--json` tells it)".to_owned()
+            } else {
+                entry.polynomial.clone()
+            };
+            [entry.output.clone(), entry.input.clone(), phase.to_owned(), zeros.join(", "), polynomial]
+        })
+        .collect();
+    text.push_str(&columns(["OUTPUT", "INPUT", "", "ZEROS", "POLYNOMIAL"], &rows));
+}
+
+fn flow(text: &mut String, structure: &Structure) {
+    let flow = &structure.signal_flow;
+    text.push_str(&format!("\nSignal-flow graph: {} nodes, {} edges\n", flow.nodes.len(), flow.edges.len()));
+    let rows: Vec<[String; 4]> = flow
+        .edges
+        .iter()
+        .take(SHOWN)
+        .map(|edge| [edge.from.clone(), "→".to_owned(), edge.to.clone(), edge.gain.clone()])
+        .collect();
+    text.push_str(&columns(["FROM", "", "TO", "GAIN"], &rows));
+    if flow.edges.len() > SHOWN {
+        text.push_str(&format!("  … and {} more (`--json` lists them)\n", flow.edges.len() - SHOWN));
+    }
+}
+
+fn junction_matrix(text: &mut String, junctions: &JunctionStructure) {
+    text.push_str("\nJunction structure: rows = S · columns\n");
+    let list = |names: Vec<&String>| names.into_iter().cloned().collect::<Vec<_>>().join(", ");
+    text.push_str(&format!("  rows     {}\n", list(junctions.ports.iter().map(|port| &port.row).collect())));
+    text.push_str(&format!(
+        "  columns  {}\n",
+        list(junctions.ports.iter().map(|port| &port.column).collect())
+    ));
+    match &junctions.s {
+        Matrix::Dense(rows) if rows.len() <= SHOWN => text.push_str(&format!("\nS\n{}", grid(rows))),
+        _ => text.push_str("  S is large; `--json` lists its entries\n"),
+    }
+    text.push_str(if junctions.conserves_power {
+        "\npower in equals power out: S is skew-symmetric once its rows are signed by the arrows\n"
+    } else {
+        "\npower in does not equal power out\n"
+    });
+}
