@@ -1,6 +1,6 @@
 //! Simultaneous substitution of expressions for symbols.
 
-use crate::node::{Expr, Symbol};
+use crate::node::{Expr, Func, Node, Symbol};
 use crate::pool::Pool;
 use rustc_hash::FxHashMap;
 
@@ -13,6 +13,14 @@ impl Pool {
     /// Replaces symbols in many expressions; what they share is rewritten once.
     pub fn substitute_all(&mut self, roots: &[Expr], map: &FxHashMap<Symbol, Expr>) -> Vec<Expr> {
         self.rewrite_all(roots, |pool, node, _| pool.as_symbol(node).and_then(|s| map.get(&s).copied()))
+    }
+
+    /// Replaces calls of tables by symbols, for printers that know how a table is written.
+    pub fn replace_tables(&mut self, e: Expr, symbol: &dyn Fn(u32) -> Option<Symbol>) -> Expr {
+        self.rewrite(e, |pool, node, _| match pool.node(node) {
+            Node::Call(Func::Table(table), _) => symbol(table).map(|symbol| pool.var(symbol)),
+            _ => None,
+        })
     }
 
     /// Replaces every occurrence of a node by another expression.

@@ -162,6 +162,8 @@ pub enum Command {
     Sensitivity(SensitivityArgs),
     /// Simulate over time, with sensitivities to parameters
     Simulate(SimulateArgs),
+    /// Make the incremental bond graph, or a graph of sensitivities, as a model of its own
+    Incremental(IncrementalArgs),
     /// List the built-in examples, print one, or write them as files
     Examples {
         /// The example; all of them where left out
@@ -394,6 +396,42 @@ pub struct DrawArgs {
     /// Magnify the picture; PNG files have two pixels a unit at scale 1
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
     pub scale: f64,
+}
+
+/// What `incremental` makes.
+#[derive(Debug, Args)]
+pub struct IncrementalArgs {
+    /// The model file, or `-` for standard input
+    pub file: PathBuf,
+    /// Let only these parameters change
+    #[arg(long, value_name = "PARAM,…", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Split each sink into an independent one and a modulated transformer
+    #[arg(long)]
+    pub split: bool,
+    /// Keep the nominal graph in the same model; changes of parameters are parameters then
+    #[arg(long)]
+    pub pair: bool,
+    /// The graph to make: incremental, linear (changes of inputs) or pseudo (sensitivities)
+    #[arg(long, value_name = "FORM", default_value = "incremental", hide_possible_values = true)]
+    pub form: DerivedFormName,
+    /// With `--form pseudo`: a bond for each parameter's sensitivity instead of one for their weighted sum
+    #[arg(long)]
+    pub each: bool,
+    /// Draw the graph to this file too, `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub draw: Option<PathBuf>,
+}
+
+/// The graphs that `incremental` makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DerivedFormName {
+    /// Changes that parameters cause.
+    Incremental,
+    /// Changes that inputs cause.
+    Linear,
+    /// Sensitivities.
+    Pseudo,
 }
 
 /// The colours of a drawing.

@@ -71,6 +71,13 @@ fn every_document_fits_its_schema() {
         ("structure", 0, &["structure", "good.bg"]),
         ("structure", 0, &["structure", "good.bg", "--junction-matrix"]),
         ("failure", 1, &["structure", "bad.bg"]),
+        ("incremental", 0, &["incremental", "good.bg"]),
+        ("incremental", 0, &["incremental", "good.bg", "--pair", "--draw", "good.svg"]),
+        ("incremental", 0, &["incremental", "good.bg", "--form", "linear"]),
+        ("incremental", 0, &["incremental", "good.bg", "--form", "pseudo", "--each"]),
+        ("failure", 1, &["incremental", "good.bg", "--only", "k"]),
+        ("failure", 1, &["incremental", "bad.bg"]),
+        ("failure", 2, &["incremental", "good.bg", "--form", "pseudo", "--split"]),
         ("draw", 0, &["draw", "good.bg"]),
         (
             "draw",

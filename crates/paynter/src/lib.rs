@@ -9,6 +9,7 @@ mod explain;
 mod figures;
 mod format;
 mod formulas;
+mod incremental;
 mod linear;
 mod model;
 mod page;
@@ -29,6 +30,7 @@ pub use bode::{BodeOptions, Frequencies};
 pub use equations::NoAnswer;
 pub use explain::{codes, explain};
 pub use format::{Formatted, format};
+pub use incremental::{DerivedForm, DerivedModel, IncrementalOptions};
 pub use linear::Linear;
 pub use model::{LoadOptions, Model};
 pub use paynter_base::{

@@ -173,7 +173,11 @@ impl Model {
     }
 
     /// Elements whose laws have no slope at a point.
-    fn rough(&self, equations: &Equations, values: &BTreeMap<Symbol, f64>) -> Vec<(ElementId, Slope)> {
+    pub(crate) fn rough(
+        &self,
+        equations: &Equations,
+        values: &BTreeMap<Symbol, f64>,
+    ) -> Vec<(ElementId, Slope)> {
         let Some(graph) = &self.graph else { return Vec::new() };
         let parameters: FxHashSet<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
         rough_laws(&self.pool, equations, values, &parameters, &Tables::default())

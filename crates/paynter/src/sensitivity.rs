@@ -81,7 +81,7 @@ impl Model {
 }
 
 /// The places of the parameters that are asked for, in text order.
-fn chosen(graph: &BondGraph, only: &[String]) -> Result<Vec<usize>, Box<Diagnostic>> {
+pub(crate) fn chosen(graph: &BondGraph, only: &[String]) -> Result<Vec<usize>, Box<Diagnostic>> {
     if only.is_empty() {
         return Ok((0..graph.parameters.len()).collect());
     }

@@ -10,6 +10,7 @@ mod examples;
 mod explain;
 mod export;
 mod fmt;
+mod incremental;
 mod operating_point;
 mod poles;
 mod report;
@@ -38,6 +39,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Export { file, to, output } => export::run(file, *to, output.as_deref(), global),
         Command::Tf { file, method, form } => tf::run(file, *method, *form, global),
         Command::Structure { file, junction_matrix } => structure::run(file, *junction_matrix, global),
+        Command::Incremental(arguments) => incremental::run(arguments, global),
         Command::Examples { name, write, force } => {
             examples::run(name.as_deref(), write.as_deref(), *force, global)
         }

@@ -88,6 +88,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// Whether a signal modulates it (`MTF`).
     pub modulated: bool,
+    /// Whether it is a component of a sensitivity bond graph (`sR`).
+    pub sensitivity: bool,
     /// The number of ports of a multiport field (`C[2]`), 0 where it is no field.
     pub field: usize,
     /// Its value as written (`Ra`).
@@ -109,6 +111,7 @@ impl Node {
             name: name.into(),
             kind,
             modulated: false,
+            sensitivity: false,
             field: 0,
             value: None,
             style: NodeStyle::Normal,

@@ -108,7 +108,9 @@ pub fn sign(node: &Node, options: &DrawOptions) -> String {
         NodeKind::Rs => "RS",
         NodeKind::Signal | NodeKind::Submodel => return node.name.clone(),
     };
-    if node.modulated { format!("M{plain}") } else { plain.to_owned() }
+    let small = if node.sensitivity { "s" } else { "" };
+    let large = if node.modulated { "M" } else { "" };
+    format!("{small}{large}{plain}")
 }
 
 /// The name with the number of a field's ports (`cell[2]`), without its

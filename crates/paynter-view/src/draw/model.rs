@@ -34,6 +34,8 @@ impl Diagram {
             node.note = Some(describe(element));
             if bad.contains(&ElementId(index as u32)) {
                 node.style = NodeStyle::Bad;
+            } else if is_added(graph, ElementId(index as u32)) {
+                node.style = NodeStyle::AddedSink;
             }
             diagram.nodes.push(node);
         }
@@ -58,6 +60,33 @@ impl Diagram {
             .add();
         diagram
     }
+}
+
+impl Diagram {
+    /// Makes the picture of a bond graph that of its sensitivity bond graph: the same
+    /// structure with s-components and s-bonds.
+    pub fn make_sensitivity(&mut self) {
+        for bond in &mut self.bonds {
+            bond.bold = true;
+        }
+        for node in &mut self.nodes {
+            node.sensitivity = !node.kind.is_junction();
+        }
+    }
+}
+
+/// Whether an element is a sink that a derived graph adds, which the text of such a graph tells by
+/// names: a source `sink_…` behind a junction `j_…` or a two-port `mtf_…`, `mgy_…`.
+pub fn is_added(graph: &BondGraph, id: ElementId) -> bool {
+    let element = graph.element(id);
+    if !matches!(element.kind, Kind::Se | Kind::Sf) || !element.name.starts_with("sink_") {
+        return false;
+    }
+    element.ports.iter().any(|port| {
+        let bond = graph.bond(port.bond);
+        let other = if bond.from.element == id { bond.to.element } else { bond.from.element };
+        ["j_", "mtf_", "mgy_"].iter().any(|start| graph.element(other).name.starts_with(start))
+    })
 }
 
 fn node_kind(kind: Kind) -> NodeKind {

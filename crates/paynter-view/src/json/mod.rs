@@ -13,6 +13,7 @@ mod explain;
 mod export;
 mod failure;
 mod fmt;
+mod incremental;
 mod naming;
 mod operating;
 mod poles;
@@ -34,6 +35,7 @@ pub use explain::{Code, Codes, Explanation};
 pub use export::Export;
 pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
+pub use incremental::{DerivedBond, DerivedElement, DerivedOutput, DerivedParameter, Incremental};
 pub use naming::Naming;
 pub use operating::{BondValue, OperatingPoint, Point, Quantity, Role};
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
@@ -67,6 +69,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("export", schema::<Export>()),
         ("failure", schema::<Failure>()),
         ("fmt", schema::<Format>()),
+        ("incremental", schema::<Incremental>()),
         ("operating-point", schema::<OperatingPoint>()),
         ("poles", schema::<Poles>()),
         ("report", schema::<Report>()),

@@ -1,0 +1,126 @@
+//! Adds to a graph: sinks beside an element's port, with the junction that
+//! takes them in, and the numbers of unnamed bonds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use paynter_algebra::Expr;
+use paynter_base::Span;
+use paynter_graph::{Bond, BondGraph, BondId, Element, ElementId, End, Kind, Law, Port, is_junction};
+
+use crate::names::{is_number, plain};
+
+/// A graph that grows.
+pub(crate) struct Builder {
+    pub graph: BondGraph,
+    /// By element and port: the junction that takes in its sinks.
+    junctions: BTreeMap<(ElementId, usize), ElementId>,
+    /// Elements that stand for changes of parameters.
+    pub sinks: Vec<ElementId>,
+}
+
+impl Builder {
+    pub fn new(graph: BondGraph) -> Builder {
+        Builder { graph, junctions: BTreeMap::new(), sinks: Vec::new() }
+    }
+
+    /// Adds an element whose ports are filled as bonds come.
+    pub fn element(&mut self, name: String, kind: Kind, law: Law, ports: usize, span: Span) -> ElementId {
+        let id = ElementId(self.graph.elements.len() as u32);
+        let place = Port { bond: BondId(u32::MAX), into: false, domain: None };
+        let ports = vec![place; if is_junction(kind) { 0 } else { ports }];
+        self.graph.elements.push(Element { name, kind, ports, law, initial: Vec::new(), span });
+        id
+    }
+
+    /// Adds a bond between two ports (from 0); a junction's port is found at the end.
+    pub fn bond(&mut self, from: (ElementId, usize), to: (ElementId, usize), span: Span) -> BondId {
+        let id = BondId(self.graph.bonds.len() as u32);
+        let end = |(element, port): (ElementId, usize)| End { element, port: port as u32 };
+        self.graph.bonds.push(Bond { name: "b0".to_owned(), from: end(from), to: end(to), span });
+        for ((element, port), into) in [(from, false), (to, true)] {
+            if let Some(place) = self.graph.elements[element.index()].ports.get_mut(port) {
+                (place.bond, place.into) = (id, into);
+            }
+        }
+        id
+    }
+
+    /// The junction beside a port that takes in effort sinks (a 1) or flow sinks (a 0).
+    pub fn junction(&mut self, id: ElementId, name: &str, port: usize, flow: bool) -> ElementId {
+        if let Some(junction) = self.junctions.get(&(id, port)) {
+            return *junction;
+        }
+        let element = self.graph.element(id);
+        let (span, place, many) = (element.span, element.ports[port], element.ports.len() > 1);
+        let number = if many { format!("_{}", port + 1) } else { String::new() };
+        let name = format!("j_{name}{number}");
+        let kind = if flow { Kind::Zero } else { Kind::One };
+        let junction = self.element(name, kind, Law::Structure, 0, span);
+        // The bond that was there now ends at the junction.
+        let shared = &mut self.graph.bonds[place.bond.index()];
+        let end = if place.into { &mut shared.to } else { &mut shared.from };
+        end.element = junction;
+        if place.into {
+            self.bond((junction, 0), (id, port), span);
+        } else {
+            self.bond((id, port), (junction, 0), span);
+        }
+        self.junctions.insert((id, port), junction);
+        junction
+    }
+
+    /// Whether an element's bond at a port points into it.
+    pub fn points_into(&self, id: ElementId, port: usize) -> bool {
+        self.graph.element(id).ports[port].into
+    }
+
+    /// Adds a source or sink behind a junction, power along the bond into it.
+    pub fn sink(&mut self, junction: ElementId, name: String, flow: bool, value: Expr) -> ElementId {
+        let span = self.graph.element(junction).span;
+        let kind = if flow { Kind::Sf } else { Kind::Se };
+        let sink = self.element(name, kind, Law::Value(value), 1, span);
+        self.bond((junction, 0), (sink, 0), span);
+        self.sinks.push(sink);
+        sink
+    }
+
+    /// Numbers the bonds and gives junctions their ports, in the order of bonds.
+    pub fn finish(&mut self) {
+        let graph = &mut self.graph;
+        number_bonds(graph);
+        for element in &mut graph.elements {
+            if is_junction(element.kind) {
+                element.ports.clear();
+            }
+        }
+        for index in 0..graph.bonds.len() {
+            for into in [false, true] {
+                let bond = &mut graph.bonds[index];
+                let end = if into { &mut bond.to } else { &mut bond.from };
+                let element = &mut graph.elements[end.element.index()];
+                if is_junction(element.kind) {
+                    end.port = element.ports.len() as u32;
+                    element.ports.push(Port { bond: BondId(index as u32), into, domain: None });
+                }
+            }
+        }
+    }
+}
+
+/// Numbers the bonds without a name as flattening does.
+fn number_bonds(graph: &mut BondGraph) {
+    let names = graph.bonds.iter().filter(|bond| bond.name != "b0" && !is_number(&bond.name));
+    let mut taken: BTreeSet<String> = names.map(|bond| plain(&bond.name)).collect();
+    taken.extend(graph.elements.iter().map(|element| plain(&element.name)));
+    let mut number = 0;
+    for bond in graph.bonds.iter_mut().filter(|bond| bond.name == "b0" || is_number(&bond.name)) {
+        loop {
+            number += 1;
+            let name = format!("b{number}");
+            if !taken.contains(&name) {
+                bond.name = name;
+                break;
+            }
+        }
+    }
+}

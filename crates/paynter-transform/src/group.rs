@@ -1,0 +1,116 @@
+//! Groups of dependent storages: a storage in derivative causality and all
+//! storages that determine its state. What their laws put out is
+//! differentiated, so the sink of a parameter must stand where it is not.
+
+use paynter_algebra::{Expr, Pool};
+use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Variable, is_storage};
+
+use crate::text::law_expressions;
+
+/// Tells for every element whether it belongs to a group of dependent storages.
+pub(crate) fn dependent_groups(pool: &Pool, graph: &BondGraph, causality: &Causality) -> Vec<bool> {
+    let mut member = vec![false; graph.elements.len()];
+    let mut walk = Walk { pool, graph, causality, seen: Vec::new(), open: Vec::new() };
+    walk.seen = vec![false; 2 * graph.bonds.len() + graph.signals.len()];
+    for storage in causality.storages.iter().filter(|storage| !storage.integral) {
+        member[storage.element.index()] = true;
+        let bond = graph.element(storage.element).ports[storage.port].bond;
+        // A dependent C is given its effort, a dependent I its flow.
+        let given = match graph.element(storage.element).kind {
+            Kind::C => Variable::Effort(bond),
+            _ => Variable::Flow(bond),
+        };
+        walk.reach(given);
+    }
+    while let Some(variable) = walk.open.pop() {
+        if let Some(storage) = walk.follow(variable) {
+            member[storage.index()] = true;
+        }
+    }
+    member
+}
+
+/// A walk against the causal paths.
+struct Walk<'a> {
+    pool: &'a Pool,
+    graph: &'a BondGraph,
+    causality: &'a Causality,
+    seen: Vec<bool>,
+    open: Vec<Variable>,
+}
+
+impl Walk<'_> {
+    fn reach(&mut self, variable: Variable) {
+        let place = match variable {
+            Variable::Effort(bond) => 2 * bond.index(),
+            Variable::Flow(bond) => 2 * bond.index() + 1,
+            Variable::Signal(k) => 2 * self.graph.bonds.len() + k as usize,
+            _ => return,
+        };
+        if !std::mem::replace(&mut self.seen[place], true) {
+            self.open.push(variable);
+        }
+    }
+
+    /// Goes to what a variable is computed from. Returns the storage that puts it out, if one does.
+    fn follow(&mut self, variable: Variable) -> Option<ElementId> {
+        let (bond, effort) = match variable {
+            Variable::Effort(bond) => (bond, true),
+            Variable::Flow(bond) => (bond, false),
+            Variable::Signal(k) => {
+                self.read(&[self.graph.signals[k as usize].value]);
+                return None;
+            }
+            _ => return None,
+        };
+        // Effort is put out by the element that it does not enter, flow by the other.
+        let into = self.causality.effort_into(self.graph, bond);
+        let ends = [self.graph.bond(bond).from, self.graph.bond(bond).to];
+        let end = ends.into_iter().find(|end| (end.element == into) != effort)?;
+        let element = self.graph.element(end.element);
+        match element.kind {
+            Kind::Zero | Kind::One => self.junction(end.element, bond, effort),
+            Kind::Tf | Kind::Gy => {
+                let other = element.ports[1 - end.port as usize].bond;
+                let passes = if element.kind == Kind::Tf { effort } else { !effort };
+                self.reach(if passes { Variable::Effort(other) } else { Variable::Flow(other) });
+            }
+            _ => self.incoming(end.element),
+        }
+        self.read(&law_expressions(&element.law));
+        is_storage(element.kind).then_some(end.element)
+    }
+
+    fn junction(&mut self, id: ElementId, bond: BondId, effort: bool) {
+        let element = self.graph.element(id);
+        let common = effort == (element.kind == Kind::Zero);
+        for (port, place) in element.ports.iter().enumerate().filter(|(_, place)| place.bond != bond) {
+            let determines = self.causality.effort_in(self.graph, id, port) == (element.kind == Kind::Zero);
+            if !common || determines {
+                self.reach(if effort { Variable::Effort(place.bond) } else { Variable::Flow(place.bond) });
+            }
+        }
+    }
+
+    /// What enters an element's ports: of a storage only what its law reads at once.
+    fn incoming(&mut self, id: ElementId) {
+        let element = self.graph.element(id);
+        for (port, place) in element.ports.iter().enumerate() {
+            let effort_in = self.causality.effort_in(self.graph, id, port);
+            let integrated = is_storage(element.kind) && effort_in == (element.kind == Kind::I);
+            if !integrated {
+                self.reach(if effort_in { Variable::Effort(place.bond) } else { Variable::Flow(place.bond) });
+            }
+        }
+    }
+
+    fn read(&mut self, expressions: &[Expr]) {
+        for expr in expressions {
+            for symbol in self.pool.symbols(*expr) {
+                if let Some(variable) = self.graph.variables.meaning(symbol) {
+                    self.reach(variable);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,591 @@
+//! The associated incremental bond graph (Borutzky & Granda 2002) and
+//! Karnopp's linearised one: the graph of small changes of efforts and flows.
+//!
+//! Every element keeps its place and gets the linear law of its total
+//! differential; what a parameter's change adds to that law stands beside it
+//! as a sink. Junctions stay, independent sources stay with value zero, so the
+//! strokes stay too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{Cancelled, Span, Ticket};
+use paynter_graph::{
+    BondGraph, BondId, Causality, Element, ElementId, Input, Integrator, Law, Output, Override, Parameter,
+    Signal, Variable, is_storage,
+};
+use rustc_hash::FxHashMap;
+
+use crate::build::Builder;
+use crate::group::dependent_groups;
+use crate::laws::Change;
+use crate::names::plain;
+use crate::strokes::keep_strokes;
+use crate::text::law_expressions;
+
+/// Which changes the graph is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Changes that parameters cause: a sink for each; inputs do not change.
+    Incremental,
+    /// Changes that inputs cause: no parameter changes.
+    Linear,
+}
+
+/// What to build.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which changes.
+    pub form: Form,
+    /// The parameters that change, as places in [`BondGraph::parameters`].
+    pub parameters: Vec<usize>,
+    /// Each sink as an independent one behind a modulated transformer (Fig. 3).
+    pub split: bool,
+    /// The nominal graph in the same model.
+    pub pair: bool,
+}
+
+/// A graph made from a graph.
+#[derive(Debug, Clone)]
+pub struct Derived {
+    /// The graph.
+    pub graph: BondGraph,
+    /// By bond of the original: the bond in its place.
+    pub shared: Vec<BondId>,
+    /// The elements that stand for changes of parameters or signals.
+    pub sinks: Vec<ElementId>,
+}
+
+/// Builds the incremental or the linearised graph.
+///
+/// `value` tells nominal values of variables as far as they are known; without
+/// the nominal graph beside it the new one has them as parameters `nom_…`.
+pub fn incremental(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    request: &Request,
+    value: &dyn Fn(Variable) -> Option<f64>,
+    ticket: &Ticket,
+) -> Result<Derived, Cancelled> {
+    let mut maker = Maker::new(pool, graph, causality, request);
+    maker.skeleton();
+    maker.changing();
+    maker.changing_inputs();
+    maker.find_live();
+    maker.dependent_storages(ticket)?;
+    for id in maker.old.element_ids() {
+        ticket.check()?;
+        maker.element(id);
+    }
+    maker.outputs();
+    maker.signals();
+    maker.build.finish();
+    if !request.pair {
+        maker.name_nominal(value);
+        maker.keep_parameters();
+    }
+    let Maker { pool, build, first, old, .. } = maker;
+    let Builder { mut graph, sinks, .. } = build;
+    let shared: Vec<BondId> = old.bond_ids().map(|bond| BondId(bond.0 + first.1)).collect();
+    let mut strokes: Vec<(BondId, bool)> = Vec::new();
+    for (index, bond) in shared.iter().enumerate() {
+        strokes.push((*bond, causality.strokes[index].effort_to));
+        if request.pair {
+            strokes.push((BondId(index as u32), causality.strokes[index].effort_to));
+        }
+    }
+    keep_strokes(pool, &mut graph, &strokes);
+    Ok(Derived { graph, shared, sinks })
+}
+
+/// Makes one derived graph.
+pub(crate) struct Maker<'a> {
+    pub(crate) pool: &'a mut Pool,
+    pub(crate) old: BondGraph,
+    pub(crate) causality: &'a Causality,
+    pub(crate) request: &'a Request,
+    pub(crate) build: Builder,
+    /// The first element and the first bond of the new part.
+    pub(crate) first: (u32, u32),
+    /// By parameter: its change.
+    pub(crate) deltas: BTreeMap<usize, Symbol>,
+    /// By input: its change.
+    pub(crate) inputs: BTreeMap<u32, Symbol>,
+    /// By signal and integrator: its increment, where it can be other than zero.
+    pub(crate) increments: BTreeMap<Variable, Symbol>,
+    /// Elements in groups of dependent storages.
+    pub(crate) member: Vec<bool>,
+    /// By dependent storage and port: what its true state has more than the state of the incremental
+    /// storage, by parameter, and the rate of that.
+    pub(crate) extras: BTreeMap<(ElementId, usize), BTreeMap<usize, (Expr, Expr)>>,
+    /// The expressions of increments of signals.
+    pub(crate) waiting: BTreeMap<Variable, (Expr, Expr)>,
+    /// A parameter that is zero, for laws that are flat.
+    pub(crate) flat: Option<Symbol>,
+}
+
+impl<'a> Maker<'a> {
+    fn new(
+        pool: &'a mut Pool,
+        graph: &BondGraph,
+        causality: &'a Causality,
+        request: &'a Request,
+    ) -> Maker<'a> {
+        let mut old = graph.clone();
+        old.derived.clear();
+        let ports = old.elements.iter().map(|element| element.ports.len()).max().unwrap_or(0);
+        old.locals.reserve(pool, ports);
+        for bond in old.bond_ids() {
+            old.symbol(pool, Variable::Effort(bond));
+            old.symbol(pool, Variable::Flow(bond));
+        }
+        for id in old.element_ids().filter(|id| is_storage(graph.element(*id).kind)) {
+            for port in 0..old.element(id).ports.len() {
+                old.symbol(pool, Variable::State(id, port as u32));
+            }
+        }
+        let member = dependent_groups(pool, &old, causality);
+        let base = if request.pair { old.clone() } else { empty(&old) };
+        let first = (base.elements.len() as u32, base.bonds.len() as u32);
+        Maker {
+            pool,
+            old,
+            causality,
+            request,
+            build: Builder::new(base),
+            first,
+            deltas: BTreeMap::new(),
+            inputs: BTreeMap::new(),
+            increments: BTreeMap::new(),
+            member,
+            extras: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            flat: None,
+        }
+    }
+
+    /// Copies elements and bonds; laws come later.
+    fn skeleton(&mut self) {
+        let (elements, bonds) = self.first;
+        let prefix = if self.request.pair { "Delta_" } else { "" };
+        let new = &mut self.build.graph;
+        new.name = match (self.request.pair, self.request.form) {
+            (true, _) => format!("{}_pair", self.old.name),
+            (false, Form::Incremental) => format!("{}_incremental", self.old.name),
+            (false, Form::Linear) => format!("{}_linear", self.old.name),
+        };
+        for element in &self.old.elements {
+            let mut copy = Element {
+                name: format!("{prefix}{}", element.name),
+                law: Law::Structure,
+                initial: Vec::new(),
+                ..element.clone()
+            };
+            for port in &mut copy.ports {
+                port.bond.0 += bonds;
+            }
+            new.elements.push(copy);
+        }
+        for bond in &self.old.bonds {
+            let mut copy = bond.clone();
+            copy.from.element.0 += elements;
+            copy.to.element.0 += elements;
+            if self.request.pair {
+                let number = crate::names::is_number(&bond.name);
+                copy.name = if number { "b0".to_owned() } else { format!("{prefix}{}", bond.name) };
+            }
+            new.bonds.push(copy);
+        }
+        for bond in self.old.bond_ids() {
+            let place = BondId(bond.0 + bonds);
+            let (effort, flow) = (self.pool.fresh("Delta_e"), self.pool.fresh("Delta_f"));
+            new.variables.insert(Variable::Effort(place), effort);
+            new.variables.insert(Variable::Flow(place), flow);
+        }
+        for id in self.old.element_ids() {
+            if is_storage(self.old.element(id).kind) {
+                for port in 0..self.old.element(id).ports.len() {
+                    let state = self.pool.fresh("Delta_x");
+                    let place = Variable::State(ElementId(id.0 + elements), port as u32);
+                    new.variables.insert(place, state);
+                }
+            }
+        }
+        if let Some(time) = self.old.variables.symbol(Variable::Time) {
+            new.variables.insert(Variable::Time, time);
+        }
+        for entry in &self.old.overrides {
+            let mut copy = entry.clone();
+            match &mut copy {
+                Override::Prefer { element, .. } => element.0 += elements,
+                Override::Stroke { bond, effort_into, .. } => {
+                    bond.0 += bonds;
+                    effort_into.0 += elements;
+                }
+            }
+            new.overrides.push(copy);
+        }
+    }
+
+    /// Declares what changes: parameters, or inputs.
+    fn changing(&mut self) {
+        let zero = self.pool.zero();
+        if self.request.form == Form::Linear {
+            for (k, input) in self.old.inputs.iter().enumerate() {
+                let name = format!("Delta_{}", plain(&input.name));
+                let symbol = self.pool.fresh(&name);
+                self.inputs.insert(k as u32, symbol);
+                let unit = input.unit.clone().filter(|unit| unit.factor == 1.0);
+                let doc = Some(format!("change of {}", plain(&input.name)));
+                let new = &mut self.build.graph;
+                new.variables.insert(Variable::Input(new.inputs.len() as u32), symbol);
+                new.inputs.push(Input { name, symbol, value: zero, unit, doc, span: input.span });
+            }
+        }
+        for &place in &self.request.parameters {
+            let parameter = &self.old.parameters[place];
+            let name = format!("Delta_{}", plain(&parameter.name));
+            let symbol = self.pool.fresh(&name);
+            self.deltas.insert(place, symbol);
+            // A split sink is a source of the change itself, in whatever unit that has.
+            let unit = parameter.unit.clone().filter(|unit| unit.factor == 1.0 && !self.request.split);
+            let doc = Some(format!("change of {}", plain(&parameter.name)));
+            let span = parameter.span;
+            let new = &mut self.build.graph;
+            if self.request.pair {
+                push_parameter(new, name, symbol, zero, 0.0, span);
+                if let Some(made) = new.parameters.last_mut() {
+                    (made.unit, made.doc) = (unit, doc);
+                }
+            } else {
+                new.variables.insert(Variable::Input(new.inputs.len() as u32), symbol);
+                new.inputs.push(Input { name, symbol, value: zero, unit, doc, span });
+            }
+        }
+    }
+
+    /// Inputs whose default depends on changing parameters change with them. Alone the graph leaves this
+    /// out, because its transfer functions are about inputs that are given.
+    fn changing_inputs(&mut self) {
+        if !self.request.pair || self.request.form == Form::Linear {
+            return;
+        }
+        for k in 0..self.old.inputs.len() {
+            let input = self.old.inputs[k].clone();
+            let change = self.change(input.value);
+            if change.parameters.is_empty() {
+                continue;
+            }
+            let value = self.total(&change);
+            let name = format!("Delta_{}", plain(&input.name));
+            let symbol = self.pool.fresh(&name);
+            self.inputs.insert(k as u32, symbol);
+            let doc = Some(format!("change of {}", plain(&input.name)));
+            let new = &mut self.build.graph;
+            new.variables.insert(Variable::Input(new.inputs.len() as u32), symbol);
+            new.inputs.push(Input { name, symbol, value, unit: None, doc, span: input.span });
+        }
+    }
+
+    /// Finds the signals and integrators that can change, and makes symbols for their increments.
+    fn find_live(&mut self) {
+        let mut live: BTreeSet<Variable> = BTreeSet::new();
+        let lists: Vec<(Variable, Vec<Expr>)> = (self.old.signals.iter().enumerate())
+            .map(|(k, signal)| (Variable::Signal(k as u32), vec![signal.value]))
+            .chain(self.old.integrators.iter().enumerate().map(|(k, integrator)| {
+                (Variable::Integrator(k as u32), vec![integrator.rate, integrator.initial])
+            }))
+            .collect();
+        loop {
+            let before = live.len();
+            for (variable, expressions) in &lists {
+                let moves = expressions.iter().any(|expr| {
+                    self.pool.symbols(*expr).into_iter().any(|symbol| {
+                        match self.old.variables.meaning(symbol) {
+                            Some(Variable::Effort(_) | Variable::Flow(_) | Variable::State(..)) => true,
+                            Some(Variable::Parameter(i)) => self.deltas.contains_key(&(i as usize)),
+                            Some(Variable::Input(i)) => self.inputs.contains_key(&i),
+                            Some(other) => live.contains(&other),
+                            None => false,
+                        }
+                    })
+                });
+                if moves {
+                    live.insert(*variable);
+                }
+            }
+            if live.len() == before {
+                break;
+            }
+        }
+        for variable in live {
+            let name = match variable {
+                Variable::Signal(k) => &self.old.signals[k as usize].name,
+                Variable::Integrator(k) => &self.old.integrators[k as usize].name,
+                _ => continue,
+            };
+            let name = format!("Delta_{}", plain(name));
+            let symbol = self.pool.fresh(&name);
+            self.increments.insert(variable, symbol);
+        }
+    }
+
+    /// The increment of a variable; none where it is zero.
+    pub(crate) fn increment(&mut self, variable: Variable) -> Option<Expr> {
+        let (elements, bonds) = self.first;
+        let new = &self.build.graph.variables;
+        let symbol = match variable {
+            Variable::Effort(bond) => new.symbol(Variable::Effort(BondId(bond.0 + bonds))),
+            Variable::Flow(bond) => new.symbol(Variable::Flow(BondId(bond.0 + bonds))),
+            Variable::State(id, port) => new.symbol(Variable::State(ElementId(id.0 + elements), port)),
+            Variable::Input(k) => self.inputs.get(&k).copied(),
+            other => self.increments.get(&other).copied(),
+        };
+        symbol.map(|symbol| self.pool.var(symbol))
+    }
+
+    /// The total differential of an expression, its local variables left aside.
+    pub(crate) fn change(&mut self, expr: Expr) -> Change {
+        let mut change = Change::default();
+        let zero = self.pool.zero();
+        for symbol in self.pool.symbols(expr) {
+            let Some(variable) = self.old.variables.meaning(symbol) else { continue };
+            if let Variable::Parameter(i) = variable {
+                if self.deltas.contains_key(&(i as usize)) {
+                    let factor = self.pool.diff(expr, symbol);
+                    change.add_parameter(self.pool, i as usize, factor);
+                }
+                continue;
+            }
+            let Some(increment) = self.increment(variable) else { continue };
+            let factor = self.pool.diff(expr, symbol);
+            if factor == zero {
+                continue;
+            }
+            let part = self.pool.mul(factor, increment);
+            change.add_signal(self.pool, part);
+            if let Variable::State(id, port) = variable
+                && let Some(extra) = self.extras.get(&(id, port as usize)).cloned()
+            {
+                for (parameter, (more, _)) in extra {
+                    let factor = self.pool.mul(factor, more);
+                    change.add_parameter(self.pool, parameter, factor);
+                }
+            }
+        }
+        change
+    }
+
+    /// A change as one expression.
+    pub(crate) fn total(&mut self, change: &Change) -> Expr {
+        let mut terms: Vec<Expr> = change.signals.into_iter().collect();
+        for (parameter, factor) in &change.parameters {
+            let delta = self.pool.var(self.deltas[parameter]);
+            terms.push(self.pool.mul(*factor, delta));
+        }
+        self.pool.sum(&terms)
+    }
+
+    /// Outputs are those of the increments: ∂g/∂v Δv + ∂g/∂p Δp.
+    fn outputs(&mut self) {
+        for k in 0..self.old.outputs.len() {
+            let output = self.old.outputs[k].clone();
+            let change = self.change(output.value);
+            let value = self.total(&change);
+            let name = format!("Delta_{}", plain(&output.name));
+            let doc = output.doc.map(|doc| format!("change of: {doc}"));
+            self.build.graph.outputs.push(Output { name, value, doc, ..output });
+        }
+    }
+
+    /// Adds the increments of those signals that something reads.
+    fn signals(&mut self) {
+        let by_symbol: FxHashMap<Symbol, Variable> =
+            self.increments.iter().map(|(variable, symbol)| (*symbol, *variable)).collect();
+        let graph = &self.build.graph;
+        let mut open: Vec<Expr> = graph.outputs.iter().map(|output| output.value).collect();
+        for element in &graph.elements[self.first.0 as usize..] {
+            open.extend(law_expressions(&element.law));
+        }
+        while let Some(expr) = open.pop() {
+            for symbol in self.pool.symbols(expr) {
+                let Some(variable) = by_symbol.get(&symbol).copied() else { continue };
+                if self.waiting.contains_key(&variable) {
+                    continue;
+                }
+                let (value, start) = match variable {
+                    Variable::Signal(k) => (self.old.signals[k as usize].value, None),
+                    Variable::Integrator(k) => {
+                        let integrator = &self.old.integrators[k as usize];
+                        (integrator.rate, Some(integrator.initial))
+                    }
+                    _ => continue,
+                };
+                let change = self.change(value);
+                let value = self.total(&change);
+                let start = match start {
+                    // Alone the changes are inputs, which an initial value cannot read.
+                    Some(start) if self.request.pair => {
+                        let change = self.change(start);
+                        self.total(&change)
+                    }
+                    _ => self.pool.zero(),
+                };
+                open.push(value);
+                self.waiting.insert(variable, (value, start));
+            }
+        }
+        for (variable, (value, initial)) in std::mem::take(&mut self.waiting) {
+            let symbol = self.increments[&variable];
+            let new = &mut self.build.graph;
+            let old = &self.old;
+            match variable {
+                Variable::Signal(k) => {
+                    let Signal { name, span, .. } = &old.signals[k as usize];
+                    let name = format!("Delta_{}", plain(name));
+                    new.variables.insert(Variable::Signal(new.signals.len() as u32), symbol);
+                    new.signals.push(Signal { name, symbol, value, span: *span });
+                }
+                Variable::Integrator(k) => {
+                    let Integrator { name, span, .. } = &old.integrators[k as usize];
+                    let name = format!("Delta_{}", plain(name));
+                    new.variables.insert(Variable::Integrator(new.integrators.len() as u32), symbol);
+                    new.integrators.push(Integrator { name, symbol, rate: value, initial, span: *span });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Makes the nominal variables that the graph reads its parameters.
+    fn name_nominal(&mut self, value: &dyn Fn(Variable) -> Option<f64>) {
+        let mut map: FxHashMap<Symbol, Expr> = FxHashMap::default();
+        for expr in all_expressions(&self.build.graph) {
+            for symbol in self.pool.symbols(expr) {
+                let Some(variable) = self.old.variables.meaning(symbol) else { continue };
+                if matches!(variable, Variable::Parameter(_) | Variable::Time) || map.contains_key(&symbol) {
+                    continue;
+                }
+                let (name, span) = self.nominal_name(variable);
+                let nominal = self.pool.fresh(&name);
+                let number = value(variable).filter(|number| number.is_finite()).unwrap_or(0.0);
+                let exact = self.pool.decimal(&format!("{number:e}")).unwrap_or(self.pool.zero());
+                push_parameter(&mut self.build.graph, name, nominal, exact, number, span);
+                let nominal = self.pool.var(nominal);
+                map.insert(symbol, nominal);
+            }
+        }
+        rewrite(&mut self.build.graph, &mut |expr| self.pool.substitute(expr, &map));
+    }
+
+    fn nominal_name(&self, variable: Variable) -> (String, Span) {
+        let old = &self.old;
+        let (name, span) = match variable {
+            Variable::Effort(bond) => (old.bond_variable_name(bond, 'e'), old.bond(bond).span),
+            Variable::Flow(bond) => (old.bond_variable_name(bond, 'f'), old.bond(bond).span),
+            Variable::State(id, port) => (old.state_name(id, port as usize), old.element(id).span),
+            Variable::Input(k) => (old.inputs[k as usize].name.clone(), old.inputs[k as usize].span),
+            Variable::Signal(k) => (old.signals[k as usize].name.clone(), old.signals[k as usize].span),
+            Variable::Integrator(k) => {
+                (old.integrators[k as usize].name.clone(), old.integrators[k as usize].span)
+            }
+            Variable::Parameter(_) | Variable::Time => (String::new(), Span::default()),
+        };
+        (format!("nom_{}", plain(&name)), span)
+    }
+
+    /// Takes over the parameters that are still read, before the nominal variables.
+    fn keep_parameters(&mut self) {
+        let mut read: BTreeSet<Symbol> = BTreeSet::new();
+        for expr in all_expressions(&self.build.graph) {
+            read.extend(self.pool.symbols(expr));
+        }
+        let kept = self.old.parameters.iter().filter(|parameter| read.contains(&parameter.symbol));
+        let mut parameters: Vec<Parameter> = kept.cloned().collect();
+        let new = &mut self.build.graph;
+        parameters.append(&mut new.parameters);
+        new.parameters = parameters;
+        for (k, parameter) in new.parameters.iter().enumerate() {
+            new.variables.insert(Variable::Parameter(k as u32), parameter.symbol);
+        }
+    }
+}
+
+/// A graph with nothing in it but what all parts share.
+fn empty(old: &BondGraph) -> BondGraph {
+    BondGraph {
+        name: old.name.clone(),
+        doc: old.doc.clone(),
+        parameters: Vec::new(),
+        derived: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        signals: Vec::new(),
+        integrators: Vec::new(),
+        elements: Vec::new(),
+        bonds: Vec::new(),
+        overrides: Vec::new(),
+        tables: old.tables.clone(),
+        locals: old.locals.clone(),
+        variables: Default::default(),
+    }
+}
+
+pub(crate) fn push_parameter(
+    graph: &mut BondGraph,
+    name: String,
+    symbol: Symbol,
+    value: Expr,
+    number: f64,
+    span: Span,
+) {
+    graph.variables.insert(Variable::Parameter(graph.parameters.len() as u32), symbol);
+    let parameter =
+        Parameter { name, symbol, value, number, unit: None, tolerance: None, bounds: None, doc: None, span };
+    graph.parameters.push(parameter);
+}
+
+/// All expressions of a graph, initial states included.
+pub fn all_expressions(graph: &BondGraph) -> Vec<Expr> {
+    let mut all = Vec::new();
+    for element in &graph.elements {
+        all.extend(law_expressions(&element.law));
+        all.extend(element.initial.iter().map(|(_, value, _)| *value));
+    }
+    all.extend(graph.signals.iter().map(|signal| signal.value));
+    all.extend(graph.integrators.iter().flat_map(|integrator| [integrator.rate, integrator.initial]));
+    all.extend(graph.outputs.iter().map(|output| output.value));
+    all.extend(graph.inputs.iter().map(|input| input.value));
+    all
+}
+
+/// Rewrites all expressions that read variables.
+fn rewrite(graph: &mut BondGraph, change: &mut dyn FnMut(Expr) -> Expr) {
+    for element in &mut graph.elements {
+        match &mut element.law {
+            Law::Structure => {}
+            Law::Value(value) => *value = change(*value),
+            Law::Matrix(rows) => rows.iter_mut().flatten().for_each(|entry| *entry = change(*entry)),
+            Law::Equations(equations) => {
+                for law in equations {
+                    (law.left, law.right) = (change(law.left), change(law.right));
+                }
+            }
+            Law::Switch { condition, on, off } => {
+                for part in [condition, on, off] {
+                    *part = change(*part);
+                }
+            }
+        }
+    }
+    for signal in &mut graph.signals {
+        signal.value = change(signal.value);
+    }
+    for integrator in &mut graph.integrators {
+        integrator.rate = change(integrator.rate);
+    }
+    for output in &mut graph.outputs {
+        output.value = change(output.value);
+    }
+}

@@ -1,0 +1,164 @@
+//! From text to equations and back, for the tests of derived graphs.
+
+#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
+
+use paynter_algebra::poly::Budget;
+use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
+use paynter_base::{FileId, Ticket};
+use paynter_equations::{Equations, Failure, derive, transfer};
+use paynter_graph::{BondGraph, Causality, FlattenOptions, Output, Variable, assign_causality, flatten};
+use paynter_testkit::structure::Structure;
+use paynter_testkit::{Options, generate, plain, shrink, write};
+use paynter_transform::{Derived, Form, Request, TextOptions, incremental, to_text};
+use rustc_hash::FxHashMap;
+
+/// A model with its causality.
+pub struct Model {
+    pub pool: Pool,
+    pub graph: BondGraph,
+    pub causality: Causality,
+}
+
+/// Reads a text; the messages of its errors otherwise.
+pub fn model(text: &str) -> Result<Model, String> {
+    let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
+    let mut pool = Pool::new();
+    let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
+    diagnostics.extend(found);
+    let messages = |list: &paynter_base::Diagnostics| {
+        list.iter().filter(|d| d.is_error()).map(|d| d.message.clone()).collect::<Vec<_>>().join("; ")
+    };
+    let Some(graph) = graph.filter(|_| !diagnostics.has_errors()) else { return Err(messages(&diagnostics)) };
+    let (causality, found) = assign_causality(&mut pool, &graph);
+    let Some(causality) = causality.filter(|_| !found.has_errors()) else { return Err(messages(&found)) };
+    Ok(Model { pool, graph, causality })
+}
+
+impl Model {
+    /// Builds a derived graph and writes it.
+    pub fn derived(&mut self, request: &Request) -> (Derived, String) {
+        let derived = incremental(
+            &mut self.pool,
+            &self.graph,
+            &self.causality,
+            request,
+            &|_| Some(0.7),
+            &Ticket::new(),
+        )
+        .unwrap();
+        let text = to_text(&mut self.pool, &derived.graph, &TextOptions::default());
+        (derived, text)
+    }
+
+    /// Derives the equations.
+    pub fn equations(&mut self) -> Result<Equations, String> {
+        match derive(&mut self.pool, &mut self.graph, &self.causality, &Ticket::new()) {
+            Ok(equations) => Ok(equations),
+            Err(Failure::Cancelled) => Err("cancelled".to_owned()),
+            Err(Failure::Wrong(list)) => {
+                Err(list.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+
+    /// Makes every variable that is not a parameter an output.
+    pub fn observe_all(&mut self) -> Vec<String> {
+        let mut variables: Vec<Variable> = Vec::new();
+        for bond in self.graph.bond_ids() {
+            variables.extend([Variable::Effort(bond), Variable::Flow(bond)]);
+        }
+        for id in self.graph.element_ids() {
+            if paynter_graph::is_storage(self.graph.element(id).kind) {
+                let ports = self.graph.element(id).ports.len() as u32;
+                variables.extend((0..ports).map(|port| Variable::State(id, port)));
+            }
+        }
+        variables.extend((0..self.graph.signals.len() as u32).map(Variable::Signal));
+        variables.extend((0..self.graph.integrators.len() as u32).map(Variable::Integrator));
+        variables.extend((0..self.graph.inputs.len() as u32).map(Variable::Input));
+        let mut names = Vec::new();
+        for variable in variables {
+            let symbol = self.graph.symbol(&mut self.pool, variable);
+            let value = self.pool.var(symbol);
+            let name = self.pool.name(symbol).replace(['.', '['], "_").replace(']', "");
+            let span = self.graph.elements[0].span;
+            self.graph.outputs.push(Output { name: name.clone(), value, unit: None, doc: None, span });
+            names.push(name);
+        }
+        names
+    }
+}
+
+/// A request for all parameters.
+pub fn all(graph: &BondGraph) -> Request {
+    Request {
+        form: Form::Incremental,
+        parameters: (0..graph.parameters.len()).collect(),
+        split: false,
+        pair: false,
+    }
+}
+
+/// The transfer matrix with numbers for the symbols of parameters.
+pub fn transfer_at(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    map: &FxHashMap<Symbol, Expr>,
+    s: &Exact,
+) -> Result<Vec<Vec<Exact>>, String> {
+    let mut numeric = equations.clone();
+    numeric.rates = pool.substitute_all(&numeric.rates, map);
+    for output in &mut numeric.outputs {
+        output.value = pool.substitute(output.value, map);
+    }
+    let space = numeric.state_space(pool, graph).ok_or("a linear model is said to be nonlinear")?;
+    let found = transfer(pool, &numeric, &space, Budget::default(), &Ticket::new())
+        .map_err(|_| "no transfer function")?;
+    let value = pool.number(s.clone());
+    let at: FxHashMap<Symbol, Expr> = [(found.s, value)].into_iter().collect();
+    let mut out = vec![Vec::new(); numeric.outputs.len()];
+    for entry in &found.entries {
+        let quotient = pool.div(entry.num, entry.den);
+        let value = pool.substitute(quotient, &at);
+        out[entry.output].push(pool.as_rational(value).cloned().ok_or("not a number")?);
+    }
+    Ok(out)
+}
+
+pub fn seeds(default: u64) -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
+    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
+}
+
+/// Runs a property on many samples and makes failing ones small. Returns how many said something.
+pub fn check(
+    count: u64,
+    options: &Options,
+    property: impl Fn(&str, &Structure) -> Result<bool, String>,
+) -> usize {
+    let mut judged = 0;
+    for seed in seeds(count) {
+        let sample = generate(seed, options);
+        match property(&sample.text, &sample.structure) {
+            Ok(said) => judged += usize::from(said),
+            Err(message) => {
+                let mut small = plain(&sample.structure);
+                let mut text = sample.text.clone();
+                let mut message = message;
+                if let Err(same) = property(&write(&small), &small) {
+                    (text, message) = (write(&small), same);
+                    while let Some((next, found)) = shrink(&small).into_iter().find_map(|candidate| {
+                        property(&write(&candidate), &candidate).err().map(|found| (candidate, found))
+                    }) {
+                        small = next;
+                        (text, message) = (write(&small), found);
+                    }
+                }
+                panic!("seed {seed}: {message}\n{text}");
+            }
+        }
+    }
+    judged
+}
