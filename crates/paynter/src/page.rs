@@ -3,16 +3,25 @@
 use crate::simulate::SimulateOptions;
 use crate::{BodeOptions, Linear, Model, NoAnswer};
 use paynter_algebra::poly::Budget;
+use paynter_algebra::{Expr, Func, Node, Symbol};
 use paynter_base::{Cancelled, Diagnostics, Severity, Ticket};
 use paynter_equations::transfer;
+use paynter_graph::Variable;
 use paynter_view::json::{self, Naming};
 use paynter_view::report::{self, Report, Section};
+use std::f64::consts::TAU;
 
 /// Longer transfer functions are not read, so that no time is spent on them.
 const READABLE: Budget = Budget { terms: 20_000, steps: 20_000_000 };
 
 /// Transfer functions of a higher order are not even begun.
 const READABLE_ORDER: usize = 30;
+
+/// Samples of a response over time: enough for a smooth curve.
+const SAMPLES: usize = 501;
+
+/// More periods of a source in one picture cannot be seen.
+const PERIODS: f64 = 40.0;
 
 /// One section: its anchor, its heading, and the question it answers.
 type Maker = (&'static str, &'static str, fn(&mut Asking<'_>) -> Result<Section, NoAnswer>);
@@ -38,21 +47,69 @@ impl Asking<'_> {
         found
     }
 
-    /// How long it takes until the slowest mode has decayed, or has swung a few times.
-    fn horizon(&mut self) -> Result<f64, NoAnswer> {
-        let modes = match self.linear().and_then(|_| self.model.poles(Naming::Flat, self.ticket)) {
-            Ok(found) => found.modes,
+    /// How long a run should be, and how many samples it needs: until the slowest
+    /// mode has decayed or has swung a few times, and no more periods of a source than can be seen.
+    fn horizon(&mut self) -> Result<(f64, usize), NoAnswer> {
+        let default = SimulateOptions::default().t_end;
+        let fastest = self.source_frequency()?;
+        let (modes, nonlinear) = match self.linear() {
+            Ok(linear) => match self.model.poles(Naming::Flat, self.ticket) {
+                Ok(found) => (found.modes, linear.point.is_some()),
+                Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
+                Err(NoAnswer::Wrong(_)) => (Vec::new(), false),
+            },
             Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
-            Err(NoAnswer::Wrong(_)) => Vec::new(),
+            Err(NoAnswer::Wrong(_)) => (Vec::new(), false),
         };
         let time = |mode: &json::Mode| match mode.pole {
-            [0.0, 0.0] => None,
+            // Near its end a nonlinear model may tell nothing of how long the way there is.
+            [0.0, 0.0] => nonlinear.then_some(default),
             // What does not decay within many periods is shown for some of them.
-            [re, im] if re.abs() < 0.02 * im.abs() => Some(8.0 * std::f64::consts::TAU / im.abs()),
+            [re, im] if re.abs() < 0.02 * im.abs() => Some(8.0 * TAU / im.abs()),
             [re, _] => Some(6.0 / re.abs()),
         };
         let longest = modes.iter().filter_map(time).filter(|t| t.is_finite()).fold(0.0, f64::max);
-        Ok(if longest > 0.0 { rounded(longest) } else { SimulateOptions::default().t_end })
+        Ok(match (longest > 0.0, fastest) {
+            (true, None) => (rounded(longest), SAMPLES),
+            (false, None) => (default, SAMPLES),
+            (moves, Some(omega)) => {
+                let period = TAU / omega;
+                let wanted = if moves { longest } else { 5.0 * period };
+                let t_end = rounded(wanted.clamp(3.0 * period, PERIODS * period));
+                (t_end, SAMPLES.max((50.0 * t_end / period) as usize))
+            }
+        })
+    }
+
+    /// The highest angular frequency of sines and cosines of time in the model, in rad/s.
+    fn source_frequency(&mut self) -> Result<Option<f64>, NoAnswer> {
+        let (equations, _) = self.model.derive(self.ticket)?;
+        let Some(graph) = &self.model.graph else { return Ok(None) };
+        let Some(time) = graph.variables.symbol(Variable::Time) else { return Ok(None) };
+        let mut roots = equations.rates.clone();
+        roots.extend(equations.inputs.iter().map(|input| input.value));
+        roots.extend(equations.outputs.iter().map(|output| output.value));
+        let pool = &mut self.model.pool;
+        let arguments: Vec<Expr> = pool
+            .reachable(&roots)
+            .into_iter()
+            .filter_map(|e| match pool.node(e) {
+                Node::Call(Func::Sin | Func::Cos, [argument]) => Some(*argument),
+                _ => None,
+            })
+            .collect();
+        let value = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+        let mut fastest: Option<f64> = None;
+        for argument in arguments {
+            let rate = pool.diff(argument, time);
+            if let Ok(omega) = pool.eval(rate, &value)
+                && omega.is_finite()
+                && omega != 0.0
+            {
+                fastest = Some(fastest.map_or(omega.abs(), |known| known.max(omega.abs())));
+            }
+        }
+        Ok(fastest)
     }
 }
 
@@ -185,13 +242,10 @@ fn frequency(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     Ok(report::bode(&asking.model.bode(&BodeOptions::default(), asking.ticket)?))
 }
 
-/// Samples of a response over time: enough for a smooth curve.
-const SAMPLES: usize = 501;
-
 /// Simulates for as long as the slowest mode takes.
 fn simulation(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    let t_end = asking.horizon()?;
-    let options = SimulateOptions { t_end, points: SAMPLES, ..SimulateOptions::default() };
+    let (t_end, points) = asking.horizon()?;
+    let options = SimulateOptions { t_end, points, ..SimulateOptions::default() };
     let simulation = asking.model.simulation(&options, asking.ticket)?;
     let (response, outcome) = simulation.respond(&simulation.parameters, asking.ticket);
     asking.ticket.check()?;

@@ -7,8 +7,8 @@ use crate::plot::{Figure, plain};
 pub fn simulation(figure: &Figure, t_end: f64, reached: f64, stopped: Option<&str>) -> Section {
     let mut section = Section::new("simulation", "Response over time");
     section.text(format!(
-        "From the initial states, with the inputs as the model gives them, for {} s: long enough for the slowest mode, \
-         where that is known. `paynter simulate` runs longer or shorter.",
+        "From the initial states, with the inputs as the model gives them, for {} s. `paynter simulate --t-end` \
+         chooses another time.",
         plain(t_end, 3)
     ));
     if let Some(reason) = stopped {
