@@ -18,6 +18,7 @@ const SECTIONS: &[&str] = &[
     "matrices",
     "transfer",
     "poles",
+    "structure",
     "bode",
     "simulation",
     "findings",

@@ -129,6 +129,7 @@ const SECTIONS: &[Maker] = &[
     ("matrices", "Matrices", matrices),
     ("transfer", "Transfer functions", transfers),
     ("poles", "Poles and zeros", poles),
+    ("structure", "Structure", structure),
     ("bode", "Frequency response", frequency),
     ("simulation", "Response over time", simulation),
     ("findings", "Findings", findings),
@@ -235,6 +236,10 @@ fn transfers(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
 fn poles(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     asking.linear()?;
     Ok(report::poles(&asking.model.poles(Naming::Shown, asking.ticket)?))
+}
+
+fn structure(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    Ok(report::structure(&asking.model.structure(false, asking.ticket)?))
 }
 
 fn frequency(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {

@@ -102,6 +102,8 @@ fn write_block(out: &mut String, block: &Block) {
 /// MathML with its enclosing element.
 fn enclosed(math: &str, display: bool) -> String {
     let display = if display { " displaystyle=\"true\"" } else { "" };
+    // Where no mathematical font is installed, an accent falls on its letter; a sign above it does not.
+    let math = math.replace("<mover accent=\"true\">", "<mover>");
     format!("<math xmlns=\"http://www.w3.org/1998/Math/MathML\"{display}>{math}</math>")
 }
 

@@ -52,7 +52,7 @@ pub fn column<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// A letter with a dot above it.
 pub fn dotted(letter: char) -> String {
-    format!("<mover accent=\"true\"><mi>{letter}</mi><mo>˙</mo></mover>")
+    format!("<mover><mi>{letter}</mi><mo>˙</mo></mover>")
 }
 
 /// A variable of s: H(s).

@@ -12,6 +12,7 @@ mod math;
 mod model;
 mod point;
 mod simulation;
+mod structure;
 
 pub use causality::causality;
 pub use equations::{equations, matrices, transfer, unwritten_transfer};
@@ -20,6 +21,7 @@ pub use html::html;
 pub use model::{drawing, findings, model};
 pub use point::operating_point;
 pub use simulation::simulation;
+pub use structure::structure;
 
 use crate::plot::{Figure, PLOT_WIDTH, plot_svg};
 
