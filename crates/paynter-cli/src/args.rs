@@ -139,6 +139,9 @@ pub enum Command {
         /// The language: python, matlab, c, julia or latex
         #[arg(long, value_name = "LANGUAGE", hide_possible_values = true)]
         to: LanguageName,
+        /// With `--to c`: simulate, by Euler's method or Runge-Kutta, with sensitivities to all parameters
+        #[arg(long)]
+        simulate: bool,
         /// Write to this file instead of printing
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,

@@ -37,6 +37,8 @@ fn every_document_fits_its_schema() {
         ("failure", 2, &["equations", "good.bg", "--form", "prose"]),
         ("export", 0, &["export", "good.bg", "--to", "python"]),
         ("export", 0, &["export", "good.bg", "--to", "c", "-o", "good.c"]),
+        ("export", 0, &["export", "good.bg", "--to", "c", "--simulate"]),
+        ("failure", 2, &["export", "good.bg", "--to", "python", "--simulate"]),
         ("export", 1, &["export", "good.bg", "--to", "julia", "-o", "missing/good.jl"]),
         ("failure", 1, &["export", "bad.bg", "--to", "latex"]),
         ("failure", 2, &["export", "good.bg", "--to", "cobol"]),

@@ -10,7 +10,16 @@ use paynter::{Diagnostic, code};
 use std::path::Path;
 
 /// Writes a model as a program, to a file or to standard output.
-pub fn run(file: &Path, to: LanguageName, target: Option<&Path>, global: &Global) -> Answer {
+pub fn run(file: &Path, to: LanguageName, simulate: bool, target: Option<&Path>, global: &Global) -> Answer {
+    if simulate && to != LanguageName::C {
+        let message = "`--simulate` goes with `--to c` only";
+        let help = "leave it out; the other languages have solvers of their own";
+        return Answer::refusal(
+            global,
+            Diagnostic::new(code::BAD_COMMAND_LINE, message).help(help),
+            Exit::Usage,
+        );
+    }
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
@@ -18,6 +27,7 @@ pub fn run(file: &Path, to: LanguageName, target: Option<&Path>, global: &Global
     let (language, name) = match to {
         LanguageName::Python => (Language::Python, "python"),
         LanguageName::Matlab => (Language::Matlab, "matlab"),
+        LanguageName::C if simulate => (Language::CSimulator, "c"),
         LanguageName::C => (Language::C, "c"),
         LanguageName::Julia => (Language::Julia, "julia"),
         LanguageName::Latex => (Language::Latex, "latex"),

@@ -36,10 +36,12 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Report { file, output } => report::run(file, output.as_deref(), global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
         Command::Equations { file, form, steps, mass } => equations::run(file, *form, *steps, *mass, global),
-        Command::Export { file, to, output } => export::run(file, *to, output.as_deref(), global),
         Command::Tf { file, method, form } => tf::run(file, *method, *form, global),
         Command::Structure { file, junction_matrix } => structure::run(file, *junction_matrix, global),
         Command::Incremental(arguments) => incremental::run(arguments, global),
+        Command::Export { file, to, simulate, output } => {
+            export::run(file, *to, *simulate, output.as_deref(), global)
+        }
         Command::Examples { name, write, force } => {
             examples::run(name.as_deref(), write.as_deref(), *force, global)
         }

@@ -1,5 +1,7 @@
 //! C99 with `math.h` alone.
 
+mod simulate;
+
 use super::lines::{Lines, heading, number, quoted};
 use super::names::{Names, Spelling};
 use super::plan::{Body, Place, Plan, Quantity};
@@ -14,7 +16,7 @@ pub(super) static SPELLING: Spelling = Spelling {
         union unsigned using virtual void volatile while acos acosh asin asinh atan atan2 atanh cos \
         cosh exp fabs fmax fmin log log10 pow sin sinh sqrt tan tanh isfinite isnan NAN INFINITY \
         HUGE_VAL M_PI NULL EOF I errno main printf linux unix sign",
-    own: "x u p y z w r dx i j k n interpolate",
+    own: "x u p y z w r dx i j k n interpolate partial nothing",
     unicode: false,
     longest: 60,
 };
@@ -25,7 +27,7 @@ fn prefix(plan: &Plan) -> String {
 }
 
 /// A file with functions NAME_f, NAME_g and what belongs to them, and an example under `NAME_MAIN`.
-pub(super) fn program(pool: &mut Pool, plan: &Plan) -> String {
+pub(super) fn program(pool: &mut Pool, plan: &Plan, simulate: bool) -> String {
     let prefix = prefix(plan);
     let mut names = Names::of_program(&SPELLING);
     // The arguments of the function that fills the matrices.
@@ -53,11 +55,15 @@ pub(super) fn program(pool: &mut Pool, plan: &Plan) -> String {
 "#,
         upper = prefix.to_uppercase()
     ));
-    let mut writer = Writer { out, pool, plan, names, prefix };
+    let blocks = if simulate { simulate::blocks(pool, plan) } else { Vec::new() };
+    let mut writer = Writer { out, pool, plan, names, prefix, blocks };
     writer.constants();
     writer.helpers();
     writer.functions();
-    writer.example();
+    match simulate {
+        true => writer.simulator(),
+        false => writer.example(),
+    }
     writer.out.finish()
 }
 
@@ -67,6 +73,8 @@ struct Writer<'a> {
     plan: &'a Plan,
     names: Names,
     prefix: String,
+    /// Derivatives that a simulator needs.
+    blocks: Vec<simulate::Block>,
 }
 
 impl Writer<'_> {
@@ -153,6 +161,7 @@ impl Writer<'_> {
         all.extend(plan.matrices.iter().flat_map(|(_, m)| m.entries.iter().map(|(_, _, e)| *e)));
         let (a, c) = plan.offsets.clone().unwrap_or_default();
         all.extend(a.into_iter().chain(c));
+        all.extend(self.blocks.iter().flat_map(simulate::Block::expressions));
         all
     }
 

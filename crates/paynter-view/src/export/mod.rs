@@ -33,6 +33,8 @@ pub enum Language {
     Matlab,
     /// A C99 file.
     C,
+    /// A C99 file that simulates the model, with sensitivities.
+    CSimulator,
     /// A Julia module.
     Julia,
     /// A LaTeX document.
@@ -52,7 +54,8 @@ pub fn export(
     match language {
         Language::Python => python::program(pool, &plan),
         Language::Matlab => matlab::program(pool, &plan),
-        Language::C => c::program(pool, &plan),
+        Language::C => c::program(pool, &plan, false),
+        Language::CSimulator => c::program(pool, &plan, true),
         Language::Julia => julia::program(pool, &plan),
         Language::Latex => {
             let body = formulas::equations(pool, graph, equations, space, Notation::Latex);

@@ -174,6 +174,11 @@ impl Plan {
         }
     }
 
+    /// Where a symbol's value stands.
+    pub fn place(&self, symbol: Symbol) -> Option<Place> {
+        self.places.get(&symbol).copied()
+    }
+
     /// The symbols of the parameters, in their order.
     pub fn parameter_symbols(&self) -> Vec<Symbol> {
         let mut list: Vec<(Place, Symbol)> = self.places.iter().map(|(s, place)| (*place, *s)).collect();
