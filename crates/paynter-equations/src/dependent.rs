@@ -72,6 +72,7 @@ struct Elimination<'a> {
 
 impl Elimination<'_> {
     fn step(&mut self) -> Result<(), Failure> {
+        self.drop_cancelled();
         let free = self.free();
         let closed = self.closed(&free);
         if !closed.is_empty() {
@@ -88,6 +89,27 @@ impl Elimination<'_> {
             return self.solve(now, unknowns);
         }
         self.promote(&free)
+    }
+
+    /// Removes rates and implicit unknowns from pending states and implicit
+    /// equations in which they stand but cancel.
+    fn drop_cancelled(&mut self) {
+        let mut symbols: FxHashSet<Symbol> = self.open.iter().copied().collect();
+        symbols.extend(self.work.constraints.iter().map(|constraint| constraint.unknown));
+        let states = self.pending.iter_mut().flat_map(|entry| [&mut entry.value, &mut entry.outflow]);
+        let residuals = self.work.constraints.iter_mut().map(|constraint| &mut constraint.residual);
+        let zero = self.pool.zero();
+        for place in states.chain(residuals) {
+            if self.pool.as_symbol(*place).is_some() {
+                continue;
+            }
+            for symbol in self.pool.symbols(*place).into_iter().filter(|s| symbols.contains(s)) {
+                let slope = self.pool.diff(*place, symbol);
+                if self.pool.is_zero(slope) {
+                    *place = self.pool.substitute(*place, &[(symbol, zero)].into_iter().collect());
+                }
+            }
+        }
     }
 
     /// Pending states whose values read no unknown rate, directly or through implicit unknowns.
@@ -157,7 +179,7 @@ impl Elimination<'_> {
     /// Symbols that some values read, directly or through implicit unknowns.
     fn reads(&self, entries: &[Pending]) -> Vec<Symbol> {
         let mut list: Vec<Symbol> = entries.iter().flat_map(|entry| self.pool.symbols(entry.value)).collect();
-        for c in needed_constraints(self.pool, self.work, entries) {
+        for (c, _) in needed_constraints(self.pool, self.work, entries) {
             list.extend(self.pool.symbols(self.work.constraints[c].residual));
         }
         list.sort_unstable();
@@ -324,22 +346,92 @@ impl Elimination<'_> {
     }
 }
 
-/// Implicit unknowns whose equations read unknown rates, directly or through one another.
+/// Implicit unknowns that depend on unknown rates, directly or through one another.
 fn affected(pool: &Pool, work: &Work, rates: &FxHashSet<Symbol>) -> FxHashSet<Symbol> {
-    let reads: Vec<(Symbol, Vec<Symbol>)> =
-        work.constraints.iter().map(|c| (c.unknown, pool.symbols(c.residual))).collect();
-    let mut affected: FxHashSet<Symbol> = FxHashSet::default();
+    let implicit = Implicit::new(pool, work);
+    let mut affected = vec![false; work.constraints.len()];
     loop {
-        let before = affected.len();
-        for (unknown, symbols) in &reads {
-            if symbols.iter().any(|s| rates.contains(s) || (s != unknown && affected.contains(s))) {
-                affected.insert(*unknown);
+        let mut changed = false;
+        for (row, &own) in implicit.determined.iter().enumerate() {
+            let rate =
+                implicit.symbols[row].iter().any(|s| rates.contains(s) && !implicit.place.contains_key(s));
+            if !affected[own] && (rate || implicit.reads[row].iter().any(|&u| u != own && affected[u])) {
+                affected[own] = true;
+                changed = true;
             }
         }
-        if affected.len() == before {
-            return affected;
+        if !changed {
+            break;
         }
     }
+    work.constraints.iter().zip(affected).filter(|(_, hit)| *hit).map(|(c, _)| c.unknown).collect()
+}
+
+/// How the implicit equations hang together.
+struct Implicit {
+    /// Places of the unknowns.
+    place: FxHashMap<Symbol, usize>,
+    /// The symbols of each equation.
+    symbols: Vec<Vec<Symbol>>,
+    /// The unknowns of each equation.
+    reads: Vec<Vec<usize>>,
+    /// The unknown that each equation determines.
+    determined: Vec<usize>,
+}
+
+impl Implicit {
+    fn new(pool: &Pool, work: &Work) -> Implicit {
+        let place: FxHashMap<Symbol, usize> =
+            work.constraints.iter().enumerate().map(|(i, c)| (c.unknown, i)).collect();
+        let symbols: Vec<Vec<Symbol>> = work.constraints.iter().map(|c| pool.symbols(c.residual)).collect();
+        let reads: Vec<Vec<usize>> =
+            symbols.iter().map(|list| list.iter().filter_map(|s| place.get(s).copied()).collect()).collect();
+        let determined = matching(&reads);
+        Implicit { place, symbols, reads, determined }
+    }
+}
+
+/// Which unknown each equation determines, if every equation is to determine
+/// one that it reads; by augmenting paths. Where that cannot be, each keeps its own.
+fn matching(reads: &[Vec<usize>]) -> Vec<usize> {
+    let n = reads.len();
+    let mut owner: Vec<Option<usize>> = vec![None; n];
+    for start in 0..n {
+        let mut from: Vec<Option<usize>> = vec![None; n];
+        let mut open = std::collections::VecDeque::from([start]);
+        let mut end = None;
+        'search: while let Some(row) = open.pop_front() {
+            for &unknown in &reads[row] {
+                if from[unknown].is_some() {
+                    continue;
+                }
+                from[unknown] = Some(row);
+                match owner[unknown] {
+                    None => {
+                        end = Some(unknown);
+                        break 'search;
+                    }
+                    Some(next) => open.push_back(next),
+                }
+            }
+        }
+        let Some(mut unknown) = end else { return (0..n).collect() };
+        while let Some(row) = from[unknown] {
+            let previous = owner.iter().position(|o| *o == Some(row));
+            owner[unknown] = Some(row);
+            match previous {
+                Some(before) if row != start => unknown = before,
+                _ => break,
+            }
+        }
+    }
+    let mut determined: Vec<usize> = (0..n).collect();
+    for (unknown, row) in owner.iter().enumerate() {
+        if let Some(row) = row {
+            determined[*row] = unknown;
+        }
+    }
+    determined
 }
 
 /// dΨ/dt for each entry: by states with the given rates, by inputs with their
@@ -360,11 +452,11 @@ fn total_derivatives(
     }
     let needed = needed_constraints(pool, work, entries);
     if !needed.is_empty() {
-        let unknowns: Vec<Symbol> = needed.iter().map(|&c| work.constraints[c].unknown).collect();
+        let unknowns: Vec<Symbol> = needed.iter().map(|&(_, u)| work.constraints[u].unknown).collect();
         let held: FxHashSet<Symbol> = unknowns.iter().copied().collect();
         let mut rows = Vec::new();
         let mut right = Vec::new();
-        for &c in &needed {
+        for &(c, _) in &needed {
             let residual = work.constraints[c].residual;
             let mut row = std::collections::BTreeMap::new();
             for (j, unknown) in unknowns.iter().enumerate() {
@@ -378,7 +470,7 @@ fn total_derivatives(
             right.push(vec![pool.neg(rest)]);
         }
         let solved = System { rows, right }.solve(pool, None).map_err(|_| {
-            let elements = needed.iter().flat_map(|&c| work.constraints[c].elements.clone());
+            let elements = needed.iter().flat_map(|&(c, _)| work.constraints[c].elements.clone());
             singular(graph, elements, "the implicit equations")
         })?;
         for (unknown, values) in unknowns.into_iter().zip(solved) {
@@ -391,22 +483,27 @@ fn total_derivatives(
         .collect())
 }
 
-/// The constraints that determine the implicit unknowns some values read, directly or through one another.
-fn needed_constraints(pool: &Pool, work: &Work, entries: &[Pending]) -> Vec<usize> {
-    let place: FxHashMap<Symbol, usize> =
-        work.constraints.iter().enumerate().map(|(i, c)| (c.unknown, i)).collect();
+/// The equations that determine the implicit unknowns some values read,
+/// directly or through one another, each with the unknown it determines.
+fn needed_constraints(pool: &Pool, work: &Work, entries: &[Pending]) -> Vec<(usize, usize)> {
+    if work.constraints.is_empty() {
+        return Vec::new();
+    }
+    let implicit = Implicit::new(pool, work);
+    let mut row_of = vec![0; work.constraints.len()];
+    for (row, &unknown) in implicit.determined.iter().enumerate() {
+        row_of[unknown] = row;
+    }
     let mut found = vec![false; work.constraints.len()];
-    let mut open: Vec<Expr> = entries.iter().map(|entry| entry.value).collect();
-    while let Some(expr) = open.pop() {
-        for symbol in pool.symbols(expr) {
-            if let Some(&c) = place.get(&symbol)
-                && !std::mem::replace(&mut found[c], true)
-            {
-                open.push(work.constraints[c].residual);
-            }
+    let read = entries.iter().flat_map(|entry| pool.symbols(entry.value));
+    let mut open: Vec<usize> = read.filter_map(|symbol| implicit.place.get(&symbol).copied()).collect();
+    while let Some(unknown) = open.pop() {
+        let row = row_of[unknown];
+        if !std::mem::replace(&mut found[row], true) {
+            open.extend(&implicit.reads[row]);
         }
     }
-    (0..found.len()).filter(|&c| found[c]).collect()
+    (0..found.len()).filter(|&row| found[row]).map(|row| (row, implicit.determined[row])).collect()
 }
 
 /// The derivative of an expression along known rates; symbols in `skip` are held.

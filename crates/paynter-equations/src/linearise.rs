@@ -62,8 +62,9 @@ impl Equations {
         let rows: Vec<Row> = self.constraints.iter().map(|c| slopes(pool, &columns, c.residual)).collect();
         let mut diagnostics = Diagnostics::new();
         for group in groups(&rows) {
+            // A row without unknowns stands for the one it was kept for.
             let rate = |u: &usize| pool.name(self.constraints[*u].unknown).starts_with("der(");
-            if group.unknowns.iter().any(rate) {
+            if group.rows.iter().chain(&group.unknowns).any(rate) {
                 continue;
             }
             let place: BTreeMap<usize, usize> =

@@ -303,6 +303,29 @@ fn random_values(derived: &Derived, rng: &mut Rng) -> FxHashMap<Symbol, f64> {
 }
 
 #[test]
+fn equations_hold_nothing_but_what_they_list() {
+    let judged = check(150, &Options::nonlinear(), |text, _| {
+        let Some(derived) = derived(text)? else { return Ok(false) };
+        let Derived { pool, graph, equations } = &derived;
+        let mut listed: Vec<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
+        listed.extend(equations.states.iter().map(|state| state.symbol));
+        listed.extend(equations.constraints.iter().map(|constraint| constraint.unknown));
+        listed.extend(equations.inputs.iter().flat_map(|input| input.symbols.iter().copied()));
+        listed.extend(graph.variables.symbol(paynter_graph::Variable::Time));
+        let outputs = equations.outputs.iter().map(|output| output.value);
+        let residuals = equations.constraints.iter().map(|constraint| constraint.residual);
+        let values = equations.assignments.iter().map(|assignment| assignment.value);
+        for e in equations.rates.iter().copied().chain(outputs).chain(residuals).chain(values) {
+            if let Some(symbol) = pool.symbols(e).into_iter().find(|symbol| !listed.contains(symbol)) {
+                return Err(format!("`{}` is left in {}", pool.name(symbol), pool.display(e)));
+            }
+        }
+        Ok(true)
+    });
+    assert!(judged > 100, "only {judged} models were judged");
+}
+
+#[test]
 fn linear_models_are_their_own_linearisation() {
     let judged = check(100, &Options::linear(), |text, _| {
         let Some(mut derived) = derived(text)? else { return Ok(false) };
