@@ -196,20 +196,10 @@ fn main() {
         let problem = problem(&text);
         let omega = logarithmic(low, high, 200);
         let run = || frequency(&problem.matrices, &problem.derivatives, &omega, &Ticket::new()).unwrap();
-        let best = |run: &dyn Fn() -> f64| (0..5).map(|_| run()).fold(f64::INFINITY, f64::min);
         let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let one = best(&|| {
-            single.install(|| {
-                let begin = processor_seconds();
-                run();
-                processor_seconds() - begin
-            })
-        });
-        let all = best(&|| {
-            let clock = Instant::now();
-            run();
-            clock.elapsed().as_secs_f64()
-        });
+        let one = single.install(|| mean(processor_seconds, &run));
+        let clock = Instant::now();
+        let all = mean(|| clock.elapsed().as_secs_f64(), &run);
         let folder = target.join("sensitivity").join(name);
         dump(&folder, &problem);
         let own = run().slope(0, 0, problem.derivatives.len() / 2, omega.len() / 3);
@@ -231,6 +221,18 @@ fn main() {
             rival.unwrap_or_else(|| "  (`cargo xtask python` makes the environment)".to_owned())
         );
     }
+}
+
+/// The mean over about half a second, after a first run that is not counted.
+fn mean<T>(seconds: impl Fn() -> f64, run: &impl Fn() -> T) -> f64 {
+    run();
+    let begin = seconds();
+    let mut runs = 0.0;
+    while seconds() - begin < 0.5 && runs < 1000.0 {
+        run();
+        runs += 1.0;
+    }
+    (seconds() - begin) / runs
 }
 
 /// Seconds of processor time of this thread, where the system tells.
