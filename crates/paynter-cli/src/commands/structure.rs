@@ -6,7 +6,7 @@ use crate::args::Global;
 use crate::input;
 use crate::number::complex_list;
 use crate::table::columns;
-use paynter::json::{CausalPath, JunctionStructure, Matrix, Reach, Structure};
+use paynter::json::{CausalPath, JunctionPort, JunctionStructure, Matrix, Reach, Structure};
 use std::path::Path;
 
 /// Lists longer than this are left to `--json`.
@@ -94,6 +94,16 @@ fn paths(text: &mut String, heading: &str, paths: &[&CausalPath]) {
     }
 }
 
+/// The elements of a way, the middle of a long one left out.
+pub fn route(elements: &[String]) -> String {
+    const ENDS: usize = 5;
+    if elements.len() <= 2 * ENDS {
+        return elements.join(" – ");
+    }
+    let (first, last) = (&elements[..ENDS], &elements[elements.len() - ENDS..]);
+    format!("{} – … – {}", first.join(" – "), last.join(" – "))
+}
+
 fn degrees(text: &mut String, structure: &Structure) {
     if structure.relative_degree.is_empty() {
         return;
@@ -171,15 +181,15 @@ fn flow(text: &mut String, structure: &Structure) {
 
 fn junction_matrix(text: &mut String, junctions: &JunctionStructure) {
     text.push_str("\nJunction structure: rows = S · columns\n");
-    let list = |names: Vec<&String>| names.into_iter().cloned().collect::<Vec<_>>().join(", ");
-    text.push_str(&format!("  rows     {}\n", list(junctions.ports.iter().map(|port| &port.row).collect())));
-    text.push_str(&format!(
-        "  columns  {}\n",
-        list(junctions.ports.iter().map(|port| &port.column).collect())
-    ));
     match &junctions.s {
-        Matrix::Dense(rows) if rows.len() <= SHOWN => text.push_str(&format!("\nS\n{}", grid(rows))),
-        _ => text.push_str("  S is large; `--json` lists its entries\n"),
+        Matrix::Dense(rows) if rows.len() <= SHOWN => {
+            let names = |which: fn(&JunctionPort) -> &str| {
+                junctions.ports.iter().map(which).collect::<Vec<_>>().join(", ")
+            };
+            text.push_str(&format!("  rows     {}\n", names(|port| &port.row)));
+            text.push_str(&format!("  columns  {}\n\nS\n{}", names(|port| &port.column), grid(rows)));
+        }
+        _ => text.push_str(&format!("  {} ports; `--json` lists the entries of S\n", junctions.ports.len())),
     }
     text.push_str(if junctions.conserves_power {
         "\npower in equals power out: S is skew-symmetric once its rows are signed by the arrows\n"

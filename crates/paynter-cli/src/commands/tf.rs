@@ -1,6 +1,7 @@
 //! `paynter tf`: transfer functions, in symbols.
 
 use super::equations::no_answer;
+use super::structure::route;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{FormName, Global, Method};
 use crate::input;
@@ -76,10 +77,8 @@ fn text(transfer: &Transfer) -> String {
 fn mason(text: &mut String, transfer: &Transfer) {
     let (Some(loops), Some(paths)) = (&transfer.loops, &transfer.paths) else { return };
     text.push_str("\nLoops\n");
-    let rows: Vec<[String; 4]> = loops
-        .iter()
-        .map(|l| [l.name.clone(), "=".to_owned(), l.gain.clone(), l.elements.join(" – ")])
-        .collect();
+    let rows: Vec<[String; 4]> =
+        loops.iter().map(|l| [l.name.clone(), "=".to_owned(), l.gain.clone(), route(&l.elements)]).collect();
     text.push_str(&columns(["", "", "GAIN", "THROUGH"], &rows));
     if let Some(determinant) = &transfer.determinant {
         text.push_str(&format!("\nDeterminant\n  Δ = {determinant}\n"));
@@ -95,7 +94,7 @@ fn mason(text: &mut String, transfer: &Transfer) {
                 path.gain.clone(),
                 cofactor,
                 format!("{} / {}", path.output, path.input),
-                path.elements.join(" – "),
+                route(&path.elements),
             ]
         })
         .collect();

@@ -1,12 +1,14 @@
 //! The block diagram of a causal bond graph. Every effort and flow is computed
 //! by one block; a junction's common variable only branches, the other one is
-//! a sum.
+//! a sum. Signals and integrators are blocks too, and what modulates an
+//! element is wired to its blocks.
 
 use super::{Block, BlockDiagram, BlockKind, Wire};
 use crate::draw::model;
-use paynter_algebra::Pool;
+use paynter_algebra::{Expr, Pool};
 use paynter_base::SourceMap;
 use paynter_graph::{BondGraph, Causality, Element, ElementId, Kind, Law, Variable};
+use std::collections::BTreeMap;
 
 /// What a signal (an effort or flow of a bond) is computed by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +37,13 @@ impl BlockDiagram {
             diagram: BlockDiagram { title: graph.name.clone(), ..BlockDiagram::default() },
             origin: vec![Origin::Zero; 2 * graph.bonds.len()],
             readers: Vec::new(),
+            extra: BTreeMap::new(),
         };
+        builder.signals();
         for id in graph.element_ids() {
+            let first = builder.diagram.blocks.len();
             builder.element(id);
+            builder.modulation(id, first);
         }
         builder.outputs();
         builder.finish()
@@ -54,6 +60,8 @@ struct Builder<'a> {
     origin: Vec<Origin>,
     /// Signal, block that reads it, whether it is taken away.
     readers: Vec<(usize, usize, bool)>,
+    /// Signals beyond efforts and flows: the model's own, states, inputs that modulate.
+    extra: BTreeMap<Variable, usize>,
 }
 
 impl Builder<'_> {
@@ -115,6 +123,101 @@ impl Builder<'_> {
                     self.function(text, &element.name, &inputs, self.leaving(id, port));
                 }
             }
+        }
+    }
+
+    /// Wires what an element's law reads beside its own ports to the blocks made for it.
+    fn modulation(&mut self, id: ElementId, first: usize) {
+        let element = self.graph.element(id);
+        let expressions: Vec<Expr> = match &element.law {
+            Law::Structure => return,
+            Law::Value(value) => vec![*value],
+            Law::Matrix(rows) => rows.iter().flatten().copied().collect(),
+            Law::Equations(list) => list.iter().flat_map(|law| [law.left, law.right]).collect(),
+            Law::Switch { condition, on, off } => vec![*condition, *on, *off],
+        };
+        let source = matches!(element.kind, Kind::Se | Kind::Sf);
+        let blocks: Vec<usize> = (first..self.diagram.blocks.len()).collect();
+        let read = self.readings(&expressions, source);
+        for &block in blocks.iter().filter(|_| !read.is_empty()) {
+            if self.diagram.blocks[block].kind == BlockKind::Input {
+                self.diagram.blocks[block].kind = BlockKind::Function;
+            }
+            self.readers.extend(read.iter().map(|&signal| (signal, block, false)));
+        }
+    }
+
+    /// The signals that expressions read. A source's own input stands in its block.
+    fn readings(&mut self, expressions: &[Expr], source: bool) -> Vec<usize> {
+        let symbols = expressions.iter().flat_map(|e| self.pool.symbols(*e));
+        let mut variables: Vec<Variable> =
+            symbols.filter_map(|symbol| self.graph.variables.meaning(symbol)).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        let plain = |variable: &Variable| {
+            matches!(variable, Variable::Input(_) | Variable::Parameter(_) | Variable::Time)
+        };
+        if source && variables.iter().all(plain) {
+            return Vec::new();
+        }
+        variables.into_iter().filter_map(|variable| self.variable(variable)).collect()
+    }
+
+    /// The signal of a variable, with its block where it has none yet.
+    fn variable(&mut self, variable: Variable) -> Option<usize> {
+        match variable {
+            Variable::Effort(bond) => return Some(2 * bond.index()),
+            Variable::Flow(bond) => return Some(2 * bond.index() + 1),
+            Variable::Parameter(_) | Variable::Time => return None,
+            _ => {}
+        }
+        if let Some(&signal) = self.extra.get(&variable) {
+            return Some(signal);
+        }
+        let signal = self.origin.len();
+        self.origin.push(Origin::Zero);
+        self.extra.insert(variable, signal);
+        let graph = self.graph;
+        let block = match variable {
+            Variable::Input(k) => {
+                let name = &graph.inputs[k as usize].name;
+                self.block(BlockKind::Input, name.clone(), name)
+            }
+            Variable::State(id, port) => {
+                // The state is the integral of what fills the storage.
+                let element = graph.element(id);
+                let filled = self.signal(id, port as usize, element.kind == Kind::I);
+                let turned = element.kind == Kind::C && !element.ports[port as usize].into;
+                let text = if turned { "−1/s" } else { "1/s" };
+                let block = self.block(BlockKind::Function, text, &graph.state_name(id, port as usize));
+                self.readers.push((filled, block, false));
+                block
+            }
+            _ => return None,
+        };
+        self.origin[signal] = Origin::Block(block);
+        Some(signal)
+    }
+
+    /// A block for each signal and integrator, first made and then wired, as they read one another.
+    fn signals(&mut self) {
+        let graph = self.graph;
+        let mut made: Vec<(usize, Expr)> = Vec::new();
+        let mut add = |builder: &mut Self, variable: Variable, text: &str, note: &str, value: Expr| {
+            let block = builder.block(BlockKind::Function, text, note);
+            builder.extra.insert(variable, builder.origin.len());
+            builder.origin.push(Origin::Block(block));
+            made.push((block, value));
+        };
+        for (k, entry) in graph.signals.iter().enumerate() {
+            add(self, Variable::Signal(k as u32), &entry.name, &entry.name, entry.value);
+        }
+        for (k, entry) in graph.integrators.iter().enumerate() {
+            add(self, Variable::Integrator(k as u32), "1/s", &entry.name, entry.rate);
+        }
+        for (block, value) in made {
+            let read = self.readings(&[value], false);
+            self.readers.extend(read.into_iter().map(|signal| (signal, block, false)));
         }
     }
 
@@ -196,18 +299,7 @@ impl Builder<'_> {
     /// The model's outputs: those that are a single variable read it directly.
     fn outputs(&mut self) {
         for output in &self.graph.outputs {
-            let mut signals: Vec<usize> = self
-                .pool
-                .symbols(output.value)
-                .into_iter()
-                .filter_map(|symbol| match self.graph.variables.meaning(symbol)? {
-                    Variable::Effort(bond) => Some(2 * bond.index()),
-                    Variable::Flow(bond) => Some(2 * bond.index() + 1),
-                    _ => None,
-                })
-                .collect();
-            signals.sort_unstable();
-            signals.dedup();
+            let signals = self.readings(&[output.value], false);
             if !signals.is_empty() {
                 let block = self.block(BlockKind::Output, output.name.clone(), &output.name);
                 self.readers.extend(signals.into_iter().map(|signal| (signal, block, false)));
