@@ -239,7 +239,13 @@ fn poles(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
 }
 
 fn structure(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    Ok(report::structure(&asking.model.structure(false, asking.ticket)?))
+    // Structure can be told without an operating point.
+    let linear = match asking.linear() {
+        Ok(linear) => Some(linear),
+        Err(NoAnswer::Wrong(_)) => None,
+        Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
+    };
+    Ok(report::structure(&asking.model.structure_near(linear, false, asking.ticket)?))
 }
 
 fn frequency(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {

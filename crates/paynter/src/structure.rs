@@ -24,7 +24,26 @@ const ZERO_STATES: usize = 40;
 impl Model {
     /// Tells what the structure says; the junction structure matrix on request.
     pub fn structure(&mut self, junctions: bool, ticket: &Ticket) -> Result<json::Structure, NoAnswer> {
-        let (linear, nominal_point) = self.structural(ticket)?;
+        let linear = match self.linear(ticket) {
+            Ok(linear) => Some(linear),
+            Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
+            Err(NoAnswer::Wrong(_)) => None,
+        };
+        self.structure_near(linear, junctions, ticket)
+    }
+
+    /// The same with what is known: structure can also be told where there is no operating point.
+    pub(crate) fn structure_near(
+        &mut self,
+        linear: Option<Linear>,
+        junctions: bool,
+        ticket: &Ticket,
+    ) -> Result<json::Structure, NoAnswer> {
+        let nominal_point = linear.is_some();
+        let linear = match linear {
+            Some(linear) => linear,
+            None => self.slopes(ticket)?,
+        };
         let (Some(graph), Some(causality)) = (&mut self.graph, &self.causality) else {
             return Err(NoAnswer::Wrong(self.diagnostics.clone()));
         };
@@ -75,19 +94,13 @@ impl Model {
         })
     }
 
-    /// The linear model, and whether there is a point at which it has numbers: structure can
-    /// also be told where there is no operating point.
-    fn structural(&mut self, ticket: &Ticket) -> Result<(Linear, bool), NoAnswer> {
-        match self.linear(ticket) {
-            Ok(linear) => return Ok((linear, true)),
-            Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
-            Err(NoAnswer::Wrong(_)) => {}
-        }
+    /// The slopes of a model without an operating point.
+    fn slopes(&mut self, ticket: &Ticket) -> Result<Linear, NoAnswer> {
         let (equations, _) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let mut space = equations.linearise(&mut self.pool, graph, ticket)?;
         space.make_readable(&mut self.pool, ticket);
-        Ok((Linear { equations, space, point: None, values: BTreeMap::new() }, false))
+        Ok(Linear { equations, space, point: None, values: BTreeMap::new() })
     }
 
     /// Tells the transfer matrix by Mason's rule, with forward paths and loops.
