@@ -7,7 +7,7 @@ use paynter_graph::{BondGraph, Causality, ElementId, Kind, Ranges, Variable, fla
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::sort::{Definitions, definitions};
-use crate::{Assignment, Constraint, Equations, Input, Output, Reduction, State, dependent, tear};
+use crate::{Assignment, Constraint, Equations, Input, Output, Reduction, State, dependent, initial, tear};
 
 /// Why there are no equations.
 #[derive(Debug, Clone)]
@@ -71,6 +71,7 @@ pub fn derive(
         &mut outputs,
         ticket,
     )?;
+    initial::adopt(pool, graph, &ranges, &mut work.states, &dependents);
     let inputs = inputs(graph, &work);
     Ok(Equations {
         states: work.states,

@@ -10,6 +10,7 @@ mod dependent;
 mod derive;
 mod divisors;
 mod flow;
+mod initial;
 mod junction;
 mod laws;
 mod linear;

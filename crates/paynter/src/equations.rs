@@ -3,7 +3,7 @@
 use crate::Model;
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool};
-use paynter_base::{Cancelled, Diagnostics, Ticket};
+use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
 use paynter_equations::{Equations, Failure, Mass, StateSpace, derive, readable, transfer};
 use paynter_view::json;
 
@@ -112,6 +112,11 @@ impl Model {
         let linear = self.linear(ticket)?;
         let budget = Budget { terms: 200_000, steps: 100_000_000 };
         let found = transfer(&mut self.pool, &linear.equations, &linear.space, budget, ticket)?;
+        if let Some(reason) = &found.shared {
+            let message = format!("the transfer functions are not written out, because {reason}");
+            self.diagnostics.push(Diagnostic::new(code::TOO_LONG, message));
+            self.diagnostics.sort();
+        }
         let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
         let name = self.graph.as_ref().map_or("", |graph| graph.name.as_str());
         let mut answer = json::Transfer::new(&mut self.pool, name, &linear.equations, &found, diagnostics);

@@ -99,6 +99,19 @@ fn known_steady_states() {
 }
 
 #[test]
+fn the_initial_state_of_a_dependent_storage_counts() {
+    // c2 stands beside c1 with twice its capacitance: q2(0) = 4 means q1(0) = 2. Their
+    // charge of 6 is shared with c3, which begins empty and has the capacitance 1.
+    let found = point(
+        "model m { C c1 = 1; C c2 = 2; 0 k; 1 j; 0 n; C c3 = 1; R r { e = f*abs(f) + f }
+         k -> c1; k -> c2; k -> j -> n; j -> r; n -> c3; init c2.q = 4 }",
+    );
+    near(found.point.states["c1.q"], 1.5);
+    near(found.point.states["c3.q"], 1.5);
+    near(found.dependent["c2.q"], 3.0);
+}
+
+#[test]
 fn what_has_no_steady_state_is_named() {
     for (text, code, word) in [
         ("model m { Se s = 5; I mass = 2; s -> mass }", "BG0603", "`mass`"),
