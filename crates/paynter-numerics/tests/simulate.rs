@@ -4,7 +4,9 @@
 
 mod zoo;
 
-use paynter_numerics::simulate::{Method, Options, Wanted};
+use paynter_base::Ticket;
+use paynter_numerics::Tables;
+use paynter_numerics::simulate::{Method, Options, Wanted, gradient};
 use zoo::{Problem, run, solve, times};
 
 const ADAPTIVE: [Method; 3] = [Method::Tsit5, Method::Dop853, Method::Stiff];
@@ -254,5 +256,47 @@ fn laws_may_end_at_their_events() {
                 }
             }
         }
+    }
+}
+
+/// The gradient by the adjoint is that by forward sensitivities: Σ (y − 1)·∂y/∂p over samples.
+#[test]
+fn adjoint_gradients_are_sums_of_sensitivities() {
+    for (text, names, end) in [
+        (zoo::TANKS, &["V1", "V2", "alpha", "beta"][..], 5.0),
+        (zoo::IMPLICIT, &["a", "R", "C", "U"], 2.0),
+        (zoo::CONTACT, &["m", "k", "b", "g", "x0"], 0.93),
+        (zoo::RECTANGLE, &["R", "C", "t0", "t1", "U"], 2.03),
+    ] {
+        let mut problem = Problem::new(text);
+        let wanted = problem.wanted(names);
+        let model = problem.compile(&wanted);
+        let p = problem.parameters();
+        for method in ADAPTIVE {
+            let options = tight(end, times(end, 29), method);
+            let run = solve(&model, &p, &options);
+            let gradient =
+                gradient(&model, &p, &Tables::default(), &options, &Ticket::new(), &mut |_, _, y, slope| {
+                    slope[0] = y[0] - 1.0;
+                    0.5 * (y[0] - 1.0) * (y[0] - 1.0)
+                });
+            assert_eq!(gradient.outcome.failure, None);
+            for lane in 0..names.len() {
+                let sum: f64 = run.y.iter().zip(&run.s).map(|(y, s)| (y[0] - 1.0) * s[lane]).sum();
+                close(
+                    gradient.by[lane] * p_of(&p, wanted[lane]),
+                    sum * p_of(&p, wanted[lane]),
+                    1e-6,
+                    &format!("{method:?} {}", names[lane]),
+                );
+            }
+        }
+    }
+}
+
+fn p_of(p: &[f64], wanted: Wanted) -> f64 {
+    match wanted {
+        Wanted::Parameter(i) => p[i],
+        Wanted::Initial(_) => 1.0,
     }
 }

@@ -45,6 +45,8 @@ pub struct Compiled {
     pub unknowns: Vec<String>,
     /// The event functions as people read them.
     pub events: Vec<String>,
+    /// States that are measured alike (charges, momenta of one domain): the group of each.
+    pub(crate) groups: Vec<usize>,
     pub(crate) outputs_count: usize,
     pub(crate) parameters: usize,
     pub(crate) pieces: Vec<Piece>,
@@ -188,6 +190,7 @@ impl Compiled {
             states: equations.states.iter().map(|state| state.name.clone()).collect(),
             unknowns: equations.constraints.iter().map(|c| c.name.clone()).collect(),
             events,
+            groups: groups(graph, equations),
             outputs_count: outputs.len(),
             parameters: parameters.len(),
             pieces,
@@ -206,4 +209,25 @@ impl Compiled {
             linear,
         })
     }
+}
+
+/// Groups states that are measured alike: of one kind of storage in one domain. Integrators stand alone.
+fn groups(graph: &BondGraph, equations: &Equations) -> Vec<usize> {
+    let mut known = Vec::new();
+    let mut groups = Vec::new();
+    for (i, state) in equations.states.iter().enumerate() {
+        let key = match state.variable {
+            Variable::State(element, port) => {
+                let element = graph.element(element);
+                (Some(element.kind), element.ports.get(port as usize).and_then(|port| port.domain), 0)
+            }
+            _ => (None, None, i),
+        };
+        let place = known.iter().position(|other| *other == key);
+        groups.push(place.unwrap_or_else(|| {
+            known.push(key);
+            known.len() - 1
+        }));
+    }
+    groups
 }

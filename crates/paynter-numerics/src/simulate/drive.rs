@@ -1,5 +1,6 @@
 //! The loop of a run: steps, their control, events, outputs.
 
+use super::adjoint::Entry;
 use super::compiled::{Compiled, Wanted};
 use super::events::{Crossing, Settled, Watch, sign};
 use super::explicit::Explicit;
@@ -15,6 +16,8 @@ use paynter_base::Ticket;
 const TIGHT: f64 = 2e-6;
 /// Without an absolute tolerance, states are resolved to this part of the largest value they have had.
 const RESOLVED: f64 = 1e-3;
+/// And to this part of the largest value of states that are measured alike.
+const RESOLVED_AMONG: f64 = 1e-6;
 /// And never finer than this.
 const FLOOR: f64 = 1e-12;
 /// So many events without time going on are chattering.
@@ -40,6 +43,7 @@ pub(crate) struct Drive<'a> {
     t: f64,
     x: Vec<f64>,
     largest: Vec<f64>,
+    among: Vec<f64>,
     next: usize,
     points: Vec<Point>,
     stats: Stats,
@@ -51,6 +55,8 @@ pub(crate) struct Drive<'a> {
     easy_signs: u32,
     immediate: u32,
     buffer: (Values, Vec<f64>, Vec<f64>),
+    /// What is remembered for a sweep back.
+    tape: Option<Vec<Entry>>,
 }
 
 impl<'a> Drive<'a> {
@@ -61,12 +67,33 @@ impl<'a> Drive<'a> {
         tables: &'a Tables,
         options: &'a Options,
     ) -> Drive<'a> {
+        Drive::with(model, parameters, initial, tables, options, !model.wanted.is_empty())
+    }
+
+    /// A run without forward sensitivities that is remembered.
+    pub fn recording(
+        model: &'a Compiled,
+        parameters: &[f64],
+        tables: &'a Tables,
+        options: &'a Options,
+    ) -> Drive<'a> {
+        Drive { tape: Some(Vec::new()), ..Drive::with(model, parameters, None, tables, options, false) }
+    }
+
+    fn with(
+        model: &'a Compiled,
+        parameters: &[f64],
+        initial: Option<&[f64]>,
+        tables: &'a Tables,
+        options: &'a Options,
+        sensitive: bool,
+    ) -> Drive<'a> {
         let system = System::new(model, parameters, tables);
         let n = model.states.len();
         let mut start = vec![0.0; model.initial.results()];
         model.initial.run(&parameters[..model.parameters.min(parameters.len())], &mut Vec::new(), &mut start);
         let x = initial.map_or_else(|| start[..n].to_vec(), <[f64]>::to_vec);
-        let sensitivities = (!model.wanted.is_empty()).then(|| {
+        let sensitivities = sensitive.then(|| {
             let scale = |wanted: &Wanted| {
                 let value = match wanted {
                     Wanted::Parameter(i) => system.parameter(*i),
@@ -89,10 +116,11 @@ impl<'a> Drive<'a> {
             sensitivities
         });
         let stiff = options.method == Method::Stiff;
-        let solver = solver(options, stiff, &system);
+        let solver = solver(options, stiff, &system, sensitive);
         let watch = Watch::new(&system);
         Drive {
             tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
+            among: vec![0.0; n],
             largest: x.iter().map(|v| v.abs()).collect(),
             t: options.t_start,
             x,
@@ -113,22 +141,29 @@ impl<'a> Drive<'a> {
             easy_signs: 0,
             immediate: 0,
             buffer: Default::default(),
+            tape: None,
         }
     }
 
-    pub fn run(mut self, ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
+    pub fn run(self, ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
+        self.record(ticket, sink).0
+    }
+
+    /// Runs, and returns what was remembered.
+    pub fn record(mut self, ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> (Outcome, Vec<Entry>) {
         let failure = self.integrate(ticket, sink).err();
         self.stats.solver = self.solver.tableau().name;
         self.stats.evaluations = self.system.evaluations;
         self.stats.jacobians = self.system.jacobians;
-        Outcome {
+        let outcome = Outcome {
             stats: self.stats,
             notes: self.notes,
             failure,
             t: self.t,
             states: self.x,
             tried: self.tried,
-        }
+        };
+        (outcome, self.tape.unwrap_or_default())
     }
 
     fn failure(&self, trouble: Trouble) -> Failure {
@@ -195,14 +230,22 @@ impl<'a> Drive<'a> {
             sensitivities.restart();
         }
         self.refresh_tolerance();
+        if let Some(tape) = &mut self.tape {
+            tape.push(Entry::Modes(self.system.snapshot()));
+        }
         Ok(())
     }
 
     fn refresh_tolerance(&mut self) {
+        let groups = &self.system.model.groups;
         for i in 0..self.x.len() {
             self.largest[i] = self.largest[i].max(self.x[i].abs());
-            if self.options.atol.is_none() {
-                self.tolerance.atol[i] = self.options.rtol * (RESOLVED * self.largest[i]).max(FLOOR);
+            self.among[groups[i]] = self.among[groups[i]].max(self.largest[i]);
+        }
+        if self.options.atol.is_none() {
+            for i in 0..self.x.len() {
+                let size = (RESOLVED * self.largest[i]).max(RESOLVED_AMONG * self.among[groups[i]]);
+                self.tolerance.atol[i] = self.options.rtol * size.max(FLOOR);
             }
         }
     }
@@ -253,6 +296,9 @@ impl<'a> Drive<'a> {
                 None => self.system.outputs(t, &self.x, y),
             };
             done.map_err(|trouble| self.failure(trouble))?;
+            if let Some(tape) = &mut self.tape {
+                tape.push(Entry::Node { t, x: self.x.clone() });
+            }
             let (_, y, s) = &self.buffer;
             sink(&Sample { t, states: &self.x, outputs: y, sensitivities: s });
             self.next += 1;
@@ -273,7 +319,7 @@ impl<'a> Drive<'a> {
         for (point, time) in self.points.iter_mut().zip(wanted) {
             point.t = *time;
             point.theta = ((time - self.t) / h).clamp(0.0, 1.0);
-            point.weights = stages.tableau.weights(point.theta);
+            stages.tableau.weights(point.theta, &mut point.weights);
             point.x.resize(self.x.len(), 0.0);
             stages.interpolate(&point.weights, &mut point.x);
             point.y.resize(self.system.model.outputs_count, 0.0);
@@ -291,6 +337,17 @@ impl<'a> Drive<'a> {
     }
 
     fn emit_points(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) {
+        if let Some(tape) = &mut self.tape {
+            let stages = self.solver.stages();
+            tape.push(Entry::Step {
+                t: stages.t,
+                h: stages.h,
+                x: stages.start.clone(),
+                tableau: stages.tableau,
+            });
+            let inner = self.points.iter();
+            tape.extend(inner.map(|p| Entry::Inner { t: p.t, theta: p.theta, x: p.x.clone() }));
+        }
         for point in &self.points {
             sink(&Sample { t: point.t, states: &point.x, outputs: &point.y, sensitivities: &point.s });
         }
@@ -463,8 +520,7 @@ impl<'a> Drive<'a> {
                 break;
             }
             if pending.is_none() {
-                let end = self.solver.stages().end.clone();
-                let opened = self.watch.opened(&mut self.system, taken.to, &end)?;
+                let opened = self.watch.opened(&mut self.system, self.solver.stages())?;
                 if !opened.is_empty() {
                     // A function that rested at zero has left it: the step is taken again with its sign.
                     self.system.follow_modes(false);
@@ -569,7 +625,7 @@ impl<'a> Drive<'a> {
         };
         self.stats.switches += 1;
         (self.stiff, self.stiff_signs, self.easy_signs) = (stiff, 0, 0);
-        self.solver = solver(self.options, stiff, &self.system);
+        self.solver = solver(self.options, stiff, &self.system, self.sensitivities.is_some());
         self.begin()
     }
 
@@ -612,6 +668,10 @@ impl<'a> Drive<'a> {
             self.system.follow_modes(false);
         }
         found.map_err(|trouble| self.failure(trouble))?;
+        if let (Some(tape), Some((event, _)), true) = (&mut self.tape, events.first(), known) {
+            let (before, after) = (before.clone(), after.clone());
+            tape.push(Entry::Event { t, x: x.clone(), event: *event, before, after });
+        }
         if let (Some(sensitivities), Some(shift)) = (&mut self.sensitivities, shift) {
             for row in 0..n {
                 let jump = before[row] - after[row];
@@ -627,10 +687,10 @@ impl<'a> Drive<'a> {
     }
 }
 
-fn solver(options: &Options, stiff: bool, system: &System<'_>) -> Box<dyn Solver> {
-    let explicit = |tableau| Box::new(Explicit::new(tableau, system)) as Box<dyn Solver>;
+fn solver(options: &Options, stiff: bool, system: &System<'_>, sensitive: bool) -> Box<dyn Solver> {
+    let explicit = |tableau| Box::new(Explicit::new(tableau, system, sensitive)) as Box<dyn Solver>;
     match options.method {
-        _ if stiff => Box::new(Implicit::new(system)),
+        _ if stiff => Box::new(Implicit::new(system, sensitive)),
         Method::Euler => explicit(Tableau::euler()),
         Method::Rk4 => explicit(Tableau::rk4()),
         Method::Tsit5 => explicit(Tableau::tsit5()),

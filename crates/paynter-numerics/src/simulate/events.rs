@@ -42,6 +42,7 @@ pub(crate) struct Watch {
     now: Vec<f64>,
     values: Values,
     state: Vec<f64>,
+    weights: Vec<f64>,
 }
 
 impl Watch {
@@ -50,6 +51,7 @@ impl Watch {
             now: vec![0.0; system.model.events.len()],
             values: Values::default(),
             state: vec![0.0; system.model.states.len()],
+            weights: Vec::new(),
         }
     }
 
@@ -164,7 +166,8 @@ impl Watch {
         if theta >= 1.0 {
             self.state.copy_from_slice(&stages.end);
         } else {
-            stages.interpolate(&stages.tableau.weights(theta), &mut self.state);
+            stages.tableau.weights(theta, &mut self.weights);
+            stages.interpolate(&self.weights, &mut self.state);
         }
         system.relations(stages.t + theta * stages.h, &self.state, &mut self.now)?;
         Ok(self.now[k])
@@ -288,16 +291,11 @@ impl Watch {
     }
 
     /// Functions whose mode is open although they have left zero.
-    pub fn opened(
-        &mut self,
-        system: &mut System<'_>,
-        t: f64,
-        x: &[f64],
-    ) -> Result<Vec<(usize, f64)>, Trouble> {
+    pub fn opened(&mut self, system: &mut System<'_>, stages: &Stages) -> Result<Changes, Trouble> {
         if (0..self.now.len()).all(|k| system.mode(k) != 0.0) {
             return Ok(Vec::new());
         }
-        system.relations(t, x, &mut self.now)?;
+        system.relations(stages.t + stages.h, &stages.end, &mut self.now)?;
         let left = |k: &usize| system.mode(*k) == 0.0 && self.now[*k] != 0.0;
         Ok((0..self.now.len()).filter(left).map(|k| (k, sign(self.now[k]))).collect())
     }

@@ -11,8 +11,7 @@ pub(crate) struct Explicit {
 }
 
 impl Explicit {
-    pub fn new(tableau: &'static Tableau, system: &System<'_>) -> Explicit {
-        let sensitive = !system.model.wanted.is_empty();
+    pub fn new(tableau: &'static Tableau, system: &System<'_>, sensitive: bool) -> Explicit {
         Explicit { stages: Stages::new(tableau, system.model.states.len(), sensitive) }
     }
 }

@@ -26,10 +26,9 @@ pub(crate) struct Implicit {
 }
 
 impl Implicit {
-    pub fn new(system: &System<'_>) -> Implicit {
+    pub fn new(system: &System<'_>, sensitive: bool) -> Implicit {
         let n = system.model.states.len();
         let tableau = Tableau::kvaerno5();
-        let sensitive = !system.model.wanted.is_empty();
         let factors = Factors::analyse(&system.model.full.pattern);
         Implicit {
             stages: Stages::new(tableau, n, sensitive),

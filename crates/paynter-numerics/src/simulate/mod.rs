@@ -4,6 +4,7 @@
 //! from several threads. Between events its equations are smooth: branches
 //! are frozen in modes that change where an event function crosses zero.
 
+mod adjoint;
 mod compiled;
 mod dop853;
 mod drive;
@@ -18,6 +19,7 @@ mod sparse;
 mod system;
 mod tableau;
 
+pub use adjoint::{Cost, Gradient, gradient};
 pub use compiled::{Compiled, Source, Wanted};
 
 use crate::program::Tables;

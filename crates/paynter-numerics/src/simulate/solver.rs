@@ -233,6 +233,9 @@ pub(crate) struct Sensitivities {
     /// States that outputs read.
     needed: Vec<u32>,
     work: Vec<f64>,
+    /// Stages with their factors in this step: for each stage, and for errors.
+    terms: Vec<Vec<(usize, f64)>>,
+    error_terms: Vec<Vec<(usize, f64)>>,
     arch: pulp::Arch,
     pub tested: bool,
 }
@@ -261,6 +264,8 @@ impl Sensitivities {
             forcing,
             needed,
             work: Vec::new(),
+            terms: Vec::new(),
+            error_terms: Vec::new(),
             arch: pulp::Arch::new(),
             tested,
         }
@@ -311,6 +316,15 @@ impl Sensitivities {
     }
 }
 
+/// Lists the factors of a step that are not zero, in lists that are kept.
+fn refill(lists: &mut Vec<Vec<(usize, f64)>>, rows: &[Vec<f64>], h: f64) {
+    lists.resize_with(rows.len(), Vec::new);
+    for (list, row) in lists.iter_mut().zip(rows) {
+        list.clear();
+        list.extend(row.iter().enumerate().filter(|(_, a)| **a != 0.0).map(|(j, a)| (j, h * a)));
+    }
+}
+
 #[inline(always)]
 fn follow<const W: usize>(
     sens: &mut Sensitivities,
@@ -328,11 +342,8 @@ fn follow<const W: usize>(
     let last = tableau.stages - 1;
     let count = if points.is_empty() { tableau.stages } else { tableau.stages + tableau.extra };
     sens.work.resize((tableau.stages + tableau.extra + 1) * length, 0.0);
-    let terms_of = |list: &[f64]| -> Vec<(usize, f64)> {
-        list.iter().enumerate().filter(|(_, a)| **a != 0.0).map(|(j, a)| (j, h * a)).collect()
-    };
-    let terms: Vec<Vec<(usize, f64)>> = tableau.a.iter().map(|row| terms_of(row)).collect();
-    let error_terms: Vec<Vec<(usize, f64)>> = tableau.errors.iter().map(|row| terms_of(row)).collect();
+    refill(&mut sens.terms, &tableau.a, h);
+    refill(&mut sens.error_terms, &tableau.errors, h);
     let mut worst = 0.0f64;
     for block in 0..sens.s.blocks {
         let range = block * length..(block + 1) * length;
@@ -354,7 +365,7 @@ fn follow<const W: usize>(
         }
         for i in 1..count {
             let (done, rest) = k.split_at_mut(i * length);
-            combine::<W>(stage, s, done, &terms[i]);
+            combine::<W>(stage, s, done, &sens.terms[i]);
             let values = &stages.values[i].data;
             let forces = full.by_parameters(values);
             let rate = &mut rest[..length];
@@ -369,9 +380,9 @@ fn follow<const W: usize>(
                 sens.next_rate.data[range.clone()].copy_from_slice(rate);
             }
         }
-        if sens.tested && !error_terms.is_empty() {
+        if sens.tested && !sens.error_terms.is_empty() {
             let mut squares = [[0.0; W]; 2];
-            for (squares, terms) in squares.iter_mut().zip(&error_terms) {
+            for (squares, terms) in squares.iter_mut().zip(&sens.error_terms) {
                 errors::<W>(
                     squares,
                     k,
@@ -383,7 +394,7 @@ fn follow<const W: usize>(
                 );
             }
             for l in 0..W {
-                let error = joint_error([squares[0][l], squares[1][l]], error_terms.len(), rows);
+                let error = joint_error([squares[0][l], squares[1][l]], sens.error_terms.len(), rows);
                 // An error that is not a number must count.
                 worst = if error > worst || error.is_nan() { error } else { worst };
             }

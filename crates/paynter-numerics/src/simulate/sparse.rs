@@ -188,6 +188,28 @@ impl Factors {
         self.work = work;
     }
 
+    /// Solves with the transposed matrix, in place.
+    pub fn solve_transposed(&mut self, b: &mut [f64]) {
+        let n = self.order.len();
+        let mut work: Vec<f64> = self.order.iter().map(|row| b[*row as usize]).collect();
+        for i in 0..n {
+            let value = work[i] * self.pivots[i];
+            work[i] = value;
+            for u in self.upper_row(i) {
+                work[self.upper_at[u] as usize] -= self.upper[u] * value;
+            }
+        }
+        for i in (0..n).rev() {
+            let value = work[i];
+            for e in self.lower_row(i) {
+                work[self.lower_at[e] as usize] -= self.lower[e] * value;
+            }
+        }
+        for (i, row) in self.order.iter().enumerate() {
+            b[*row as usize] = work[i];
+        }
+    }
+
     /// Solves for W right-hand sides at once, row by row in `b`; in place.
     #[inline(always)]
     pub fn solve_lanes<const W: usize>(&self, b: &mut [f64]) {
@@ -247,6 +269,13 @@ mod tests {
         let mut b: Vec<f64> = (0..n)
             .map(|i| x[i] - 0.1 * pattern.row(i).map(|e| values[e] * x[pattern.at[e] as usize]).sum::<f64>())
             .collect();
+        // The transposed system, by bᵀ(M⁻¹c) = cᵀ(M⁻ᵀb).
+        let (mut c, mut d): (Vec<f64>, Vec<f64>) = ((0..n).map(|i| (i * i) as f64).collect(), b.clone());
+        let (c0, d0) = (c.clone(), d.clone());
+        factors.solve(&mut c);
+        factors.solve_transposed(&mut d);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        assert!((dot(&d0, &c) - dot(&c0, &d)).abs() < 1e-9 * dot(&d0, &c).abs());
         let mut lanes: Vec<f64> = b.iter().flat_map(|v| [*v, 2.0 * v, 0.0, -v]).collect();
         factors.solve(&mut b);
         factors.solve_lanes::<4>(&mut lanes);

@@ -119,6 +119,19 @@ impl<'a> System<'a> {
         self.held[k] = value;
     }
 
+    /// Parameters, modes and tables as they are, to be restored later.
+    pub fn snapshot(&self) -> Vec<f64> {
+        self.slow.clone()
+    }
+
+    /// Takes parameters, modes and tables from a snapshot.
+    pub fn restore(&mut self, snapshot: &[f64]) {
+        self.slow.copy_from_slice(snapshot);
+        let start = self.model.parameters;
+        self.held.copy_from_slice(&self.slow[start..start + self.model.events.len()]);
+        self.prepare();
+    }
+
     pub fn parameter(&self, i: usize) -> f64 {
         self.slow[i]
     }

@@ -41,21 +41,22 @@ pub(crate) struct Tableau {
 
 impl Tableau {
     /// The weights of all stages for the place θ within a step.
-    pub fn weights(&self, theta: f64) -> Vec<f64> {
+    pub fn weights(&self, theta: f64, weights: &mut Vec<f64>) {
+        weights.clear();
         match &self.dense {
             Dense::Polynomials(list) => {
-                list.iter().map(|poly| poly.iter().rev().fold(0.0, |sum, c| (sum + c) * theta)).collect()
+                weights
+                    .extend(list.iter().map(|poly| poly.iter().rev().fold(0.0, |sum, c| (sum + c) * theta)));
             }
             Dense::Nested(rows) => {
                 let mut factor = 1.0;
-                let mut weights = vec![0.0; self.stages + self.extra];
+                weights.resize(self.stages + self.extra, 0.0);
                 for (i, row) in rows.iter().enumerate() {
                     factor *= if i % 2 == 0 { theta } else { 1.0 - theta };
                     for (weight, value) in weights.iter_mut().zip(row) {
                         *weight += factor * value;
                     }
                 }
-                weights
             }
         }
     }
@@ -346,6 +347,12 @@ fn tsit5_dense() -> Vec<Vec<f64>> {
 mod tests {
     use super::*;
 
+    fn weights(method: &Tableau, theta: f64) -> Vec<f64> {
+        let mut weights = Vec::new();
+        method.weights(theta, &mut weights);
+        weights
+    }
+
     fn all() -> [&'static Tableau; 5] {
         [Tableau::euler(), Tableau::rk4(), Tableau::tsit5(), Tableau::dop853(), Tableau::kvaerno5()]
     }
@@ -364,7 +371,7 @@ mod tests {
     #[test]
     fn interpolation_meets_the_ends_and_integrates_polynomials() {
         for (method, degree) in all().into_iter().zip([1, 4, 4, 7, 4]) {
-            let end = method.weights(1.0);
+            let end = weights(method, 1.0);
             let mut step = method.a[method.stages - 1].clone();
             step.push(method.gamma);
             step.resize(end.len(), 0.0);
@@ -374,7 +381,7 @@ mod tests {
             // The last power is lost where the cubic of RK4 interpolates.
             let degree = if method.name == "rk4" { 3 } else { degree };
             for theta in [0.1, 0.35, 0.8] {
-                let weights = method.weights(theta);
+                let weights = weights(method, theta);
                 for power in 0..degree {
                     let sum: f64 = weights.iter().zip(&method.c).map(|(w, c)| w * c.powi(power)).sum();
                     let exact = theta.powi(power + 1) / f64::from(power + 1);

@@ -1,0 +1,333 @@
+//! The gradient of a cost by the adjoint method: one run forward that is
+//! recorded, one sweep back through its steps. The work does not grow with
+//! the number of parameters but for one product with ∂f/∂p in each stage.
+//!
+//! The sweep differentiates the steps themselves (the discrete adjoint), so
+//! that it agrees with forward sensitivities over the same steps; at an event
+//! the jump of forward sensitivities is transposed.
+
+use super::drive::Drive;
+use super::solver::Stages;
+use super::sparse::Factors;
+use super::system::{System, Trouble, Values};
+use super::tableau::Tableau;
+use super::{Compiled, Failure, Options, Outcome};
+use crate::program::Tables;
+use paynter_base::Ticket;
+
+/// What the recorder remembers of a run, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Entry {
+    /// A step.
+    Step { t: f64, h: f64, x: Vec<f64>, tableau: &'static Tableau },
+    /// A sample within the step before.
+    Inner { t: f64, theta: f64, x: Vec<f64> },
+    /// A sample between steps.
+    Node { t: f64, x: Vec<f64> },
+    /// An event: its function, and the rates before and after.
+    Event { t: f64, x: Vec<f64>, event: usize, before: Vec<f64>, after: Vec<f64> },
+    /// Parameters, modes and tables from here on.
+    Modes(Vec<f64>),
+}
+
+/// A cost and its gradient.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gradient {
+    /// The cost.
+    pub cost: f64,
+    /// Its derivatives, in the order of [`Compiled::wanted`].
+    pub by: Vec<f64>,
+    /// How the run forward went; without an end there is no gradient.
+    pub outcome: Outcome,
+}
+
+/// One sample's part of a cost: of its number, time and outputs; writes its derivatives by the outputs.
+pub type Cost<'a> = dyn FnMut(usize, f64, &[f64], &mut [f64]) -> f64 + 'a;
+
+/// Calculates the gradient of a cost, a sum over the samples of a run.
+pub fn gradient(
+    model: &Compiled,
+    parameters: &[f64],
+    tables: &Tables,
+    options: &Options,
+    ticket: &Ticket,
+    cost: &mut Cost<'_>,
+) -> Gradient {
+    let mut total = 0.0;
+    let mut slopes: Vec<Vec<f64>> = Vec::new();
+    let drive = Drive::recording(model, parameters, tables, options);
+    let (mut outcome, tape) = drive.record(ticket, &mut |sample| {
+        let mut slope = vec![0.0; sample.outputs.len()];
+        total += cost(slopes.len(), sample.t, sample.outputs, &mut slope);
+        slopes.push(slope);
+    });
+    let mut by = vec![0.0; model.wanted.len()];
+    if outcome.failure.is_none() {
+        let mut sweep = Sweep::new(model, parameters, tables);
+        let result = sweep.run(&tape, &slopes, ticket);
+        match result {
+            Ok(()) => by = sweep.finish(model, parameters),
+            Err(failure) => outcome.failure = Some(failure),
+        }
+    }
+    Gradient { cost: total, by, outcome }
+}
+
+/// The sweep back.
+struct Sweep<'a> {
+    system: System<'a>,
+    /// The derivative of the rest of the cost by the state.
+    lambda: Vec<f64>,
+    by: Vec<f64>,
+    outputs: Values,
+    relations: Values,
+    factors: Option<Factors>,
+    /// Samples of the step that comes next: their weights, and what they pull at the state.
+    inner: Vec<(f64, Vec<f64>)>,
+}
+
+impl<'a> Sweep<'a> {
+    fn new(model: &'a Compiled, parameters: &[f64], tables: &'a Tables) -> Sweep<'a> {
+        Sweep {
+            system: System::new(model, parameters, tables),
+            lambda: vec![0.0; model.states.len()],
+            by: vec![0.0; model.wanted.len()],
+            outputs: Values::default(),
+            relations: Values::default(),
+            factors: None,
+            inner: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, tape: &[Entry], slopes: &[Vec<f64>], ticket: &Ticket) -> Result<(), Failure> {
+        // The modes before each place where they change.
+        let mut modes: Vec<&Vec<f64>> = tape
+            .iter()
+            .filter_map(|entry| match entry {
+                Entry::Modes(modes) => Some(modes),
+                _ => None,
+            })
+            .collect();
+        if let Some(last) = modes.last() {
+            self.system.restore(last);
+        }
+        let mut sample = slopes.len();
+        for entry in tape.iter().rev() {
+            ticket.check().map_err(|_| Failure::Cancelled)?;
+            let t = match entry {
+                Entry::Step { t, .. }
+                | Entry::Inner { t, .. }
+                | Entry::Node { t, .. }
+                | Entry::Event { t, .. } => *t,
+                Entry::Modes(_) => 0.0,
+            };
+            let done = match entry {
+                Entry::Modes(_) => {
+                    modes.pop();
+                    if let Some(before) = modes.last() {
+                        self.system.restore(before);
+                    }
+                    Ok(())
+                }
+                Entry::Node { t, x } => {
+                    sample -= 1;
+                    self.pull(*t, x, &slopes[sample]).map(|pull| add(&mut self.lambda, &pull))
+                }
+                Entry::Inner { t, theta, x } => {
+                    sample -= 1;
+                    self.pull(*t, x, &slopes[sample]).map(|pull| self.inner.push((*theta, pull)))
+                }
+                Entry::Event { t, x, event, before, after } => self.event(*t, x, *event, before, after),
+                Entry::Step { t, h, x, tableau } => self.step(*t, *h, x, tableau),
+            };
+            done.map_err(|trouble| match trouble {
+                Trouble::NotFinite(state) => Failure::NotFinite { t, state },
+                Trouble::NoSolution(unknown) => Failure::NoSolution { t, unknown },
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What a sample's part of the cost pulls at the state; its own parameters are added at once.
+    fn pull(&mut self, t: f64, x: &[f64], slope: &[f64]) -> Result<Vec<f64>, Trouble> {
+        self.system.outputs_full(t, x, &mut self.outputs)?;
+        let outputs = &self.system.model.outputs_full;
+        let by_states = outputs.by_states(&self.outputs.data);
+        let mut pull = vec![0.0; x.len()];
+        for (row, slope) in slope.iter().enumerate() {
+            for e in outputs.pattern.row(row) {
+                pull[outputs.pattern.at[e] as usize] += by_states[e] * slope;
+            }
+        }
+        for ((row, lane), value) in outputs.forcing.iter().zip(outputs.by_parameters(&self.outputs.data)) {
+            self.by[*lane] += value * slope[*row];
+        }
+        Ok(pull)
+    }
+
+    /// The transposed jump: λ⁻ = λ⁺ − h_xᵀ (λ⁺·(f⁻ − f⁺))/ḣ.
+    fn event(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        event: usize,
+        before: &[f64],
+        after: &[f64],
+    ) -> Result<(), Trouble> {
+        let strength: f64 = (0..x.len()).map(|i| self.lambda[i] * (before[i] - after[i])).sum();
+        if strength == 0.0 {
+            return Ok(());
+        }
+        self.system.relations_full(t, x, &mut self.relations)?;
+        let full = &self.system.model.relations_full;
+        let by_states = full.by_states(&self.relations.data);
+        let by_parameters = full.by_parameters(&self.relations.data);
+        let time = self.system.model.wanted.len();
+        let own = || full.forcing.iter().zip(by_parameters).filter(|((row, _), _)| *row == event);
+        let mut slope: f64 = own().filter(|((_, lane), _)| *lane == time).map(|(_, value)| value).sum();
+        for e in full.pattern.row(event) {
+            slope += by_states[e] * before[full.pattern.at[e] as usize];
+        }
+        if slope == 0.0 {
+            return Ok(());
+        }
+        for e in full.pattern.row(event) {
+            self.lambda[full.pattern.at[e] as usize] -= by_states[e] * strength / slope;
+        }
+        for ((_, lane), value) in own() {
+            if *lane < time {
+                self.by[*lane] -= value * strength / slope;
+            }
+        }
+        Ok(())
+    }
+
+    /// Back through the stages of a step.
+    fn step(&mut self, t: f64, h: f64, x: &[f64], tableau: &'static Tableau) -> Result<(), Trouble> {
+        let n = x.len();
+        let model = self.system.model;
+        let mut stages = Stages::new(tableau, n, true);
+        stages.open(t, x, h);
+        let last = tableau.stages - 1;
+        let implicit = tableau.gamma != 0.0;
+        stages.base(0);
+        stages.evaluate(&mut self.system, 0)?;
+        for i in 1..=last {
+            stages.base(i);
+            if implicit {
+                self.solve_stage(&mut stages, i)?;
+            } else {
+                stages.evaluate(&mut self.system, i)?;
+            }
+        }
+        if !self.inner.is_empty() {
+            stages.extend(&mut self.system)?;
+        }
+        let count = if self.inner.is_empty() { tableau.stages } else { tableau.stages + tableau.extra };
+        // What each stage's rate is worth.
+        let mut worth = vec![vec![0.0; n]; count];
+        for (i, factor) in tableau.a[last].iter().chain(&[tableau.gamma]).enumerate().take(count) {
+            scaled(&mut worth[i], h * factor, &self.lambda);
+        }
+        let inner = std::mem::take(&mut self.inner);
+        for (theta, pull) in &inner {
+            let mut weights = Vec::new();
+            tableau.weights(*theta, &mut weights);
+            for (i, weight) in weights.iter().enumerate().take(count) {
+                scaled(&mut worth[i], h * weight, pull);
+            }
+            add(&mut self.lambda, pull);
+        }
+        let full = &model.full;
+        for i in (0..count).rev() {
+            let mut u = std::mem::take(&mut worth[i]);
+            if u.iter().all(|v| *v == 0.0) {
+                continue;
+            }
+            let values = &stages.values[i].data;
+            let by_states = full.by_states(values);
+            if implicit && i > 0 && i <= last {
+                let k = h * tableau.gamma;
+                let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
+                if factors.factorise(&full.pattern, by_states, k).is_err() {
+                    return Err(Trouble::NotFinite(0));
+                }
+                factors.solve_transposed(&mut u);
+            }
+            for ((row, lane), value) in full.forcing.iter().zip(full.by_parameters(values)) {
+                self.by[*lane] += value * u[*row];
+            }
+            let mut back = vec![0.0; n];
+            for (row, u) in u.iter().enumerate().filter(|(_, u)| **u != 0.0) {
+                for e in full.pattern.row(row) {
+                    back[full.pattern.at[e] as usize] += by_states[e] * u;
+                }
+            }
+            add(&mut self.lambda, &back);
+            for (j, a) in tableau.a[i].iter().enumerate().filter(|(_, a)| **a != 0.0) {
+                scaled(&mut worth[j], h * a, &back);
+            }
+        }
+        Ok(())
+    }
+
+    /// Solves an implicit stage to rounding, from its base in `scratch`.
+    fn solve_stage(&mut self, stages: &mut Stages, i: usize) -> Result<(), Trouble> {
+        let k = stages.h * stages.tableau.gamma;
+        let at = stages.t + stages.tableau.c[i] * stages.h;
+        let full = &self.system.model.full;
+        let base = stages.scratch.clone();
+        for (x, rate) in stages.scratch.iter_mut().zip(&stages.k[i - 1]) {
+            *x += k * rate;
+        }
+        for _ in 0..20 {
+            self.system.full(at, &stages.scratch, &mut stages.values[i])?;
+            let values = &stages.values[i].data;
+            let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
+            if factors.factorise(&full.pattern, full.by_states(values), k).is_err() {
+                return Err(Trouble::NotFinite(0));
+            }
+            let mut change: Vec<f64> =
+                (0..base.len()).map(|j| base[j] + k * values[j] - stages.scratch[j]).collect();
+            factors.solve(&mut change);
+            let mut small = true;
+            for (x, change) in stages.scratch.iter_mut().zip(&change) {
+                small &= change.abs() <= 1e-12 * x.abs().max(1e-12);
+                *x += change;
+            }
+            if small {
+                break;
+            }
+        }
+        for j in 0..base.len() {
+            stages.k[i][j] = (stages.scratch[j] - base[j]) / k;
+        }
+        Ok(())
+    }
+
+    /// Adds what the initial states are worth.
+    fn finish(mut self, model: &Compiled, parameters: &[f64]) -> Vec<f64> {
+        let n = model.states.len();
+        let mut start = vec![0.0; model.initial.results()];
+        model.initial.run(&parameters[..model.parameters.min(parameters.len())], &mut Vec::new(), &mut start);
+        for ((row, lane), value) in model.initial_places.iter().zip(&start[n..]) {
+            self.by[*lane] += self.lambda[*row] * value;
+        }
+        for (lane, wanted) in model.wanted.iter().enumerate() {
+            if let super::Wanted::Initial(state) = wanted {
+                self.by[lane] += self.lambda[*state];
+            }
+        }
+        self.by
+    }
+}
+
+fn add(to: &mut [f64], what: &[f64]) {
+    to.iter_mut().zip(what).for_each(|(a, b)| *a += b);
+}
+
+fn scaled(to: &mut [f64], factor: f64, what: &[f64]) {
+    if factor != 0.0 {
+        to.iter_mut().zip(what).for_each(|(a, b)| *a += factor * b);
+    }
+}
