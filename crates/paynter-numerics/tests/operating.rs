@@ -59,7 +59,7 @@ fn acausal(found: &Found, structure: &Structure, point: &OperatingPoint) -> Opti
 #[test]
 fn random_models_rest_by_the_acausal_equations_too() {
     let (mut rest, mut judged, mut none) = (0, 0, 0);
-    for seed in 0..80 {
+    for seed in 0..45 {
         let sample = generate(seed, &Options::nonlinear());
         let Some(found) = found(&sample.text) else { continue };
         let point = match &found.point {
@@ -95,5 +95,5 @@ fn random_models_rest_by_the_acausal_equations_too() {
         }
     }
     println!("{rest} rest, {judged} judged, {none} without");
-    assert!(rest > 25 && judged > 20, "{rest} rest, {judged} judged, {none} without");
+    assert!(rest > 25 && judged > 15, "{rest} rest, {judged} judged, {none} without");
 }

@@ -27,7 +27,9 @@ pub(super) fn integrate(task: &Task, start: &[f64], ticket: &Ticket) -> Result<O
     let mut step = 0.0;
     for _ in 0..STEPS {
         ticket.check()?;
-        let (Some(residual), Some(slopes)) = (task.residual(&v), task.slopes(&v)) else { return Ok(None) };
+        let (Some(residual), Some(slopes)) = (task.residual(&v), task.slopes_near(&v)) else {
+            return Ok(None);
+        };
         let count = task.rows.len();
         let (slopes, residual) = (&slopes[..count].to_vec(), &residual[..count]);
         let right: Vec<f64> = residual.iter().map(|r| -r).collect();

@@ -7,6 +7,7 @@ use paynter_base::{Cancelled, Ticket};
 
 use super::elimination::{Rows, solve};
 use super::problem::Problem;
+use super::random::Random;
 
 /// Newton steps of one search.
 const ITERATIONS: usize = 120;
@@ -82,9 +83,30 @@ impl Task<'_> {
         Some(out)
     }
 
+    /// The slopes at a point, or very near to it where a law has none there.
+    pub fn slopes_near(&self, v: &[f64]) -> Option<Rows> {
+        if let Some(slopes) = self.slopes(v) {
+            return Some(slopes);
+        }
+        let mut random = Random::new(5);
+        for distance in [1e-10, 1e-7, 1e-4, 1e-10, 1e-7, 1e-4] {
+            let near: Vec<f64> = v
+                .iter()
+                .map(|x| {
+                    let size = if *x == 0.0 { 1.0 } else { x.abs() };
+                    x + distance * size * (2.0 * random.unit() - 1.0)
+                })
+                .collect();
+            if let Some(slopes) = self.slopes(&near) {
+                return Some(slopes);
+            }
+        }
+        None
+    }
+
     /// The columns that the equations leave free at a point.
     pub fn free(&self, v: &[f64]) -> Option<Vec<usize>> {
-        let slopes = self.slopes(v)?;
+        let slopes = self.slopes_near(v)?;
         Some(solve(&slopes, &vec![0.0; slopes.len()], v.len()).free)
     }
 
@@ -144,7 +166,7 @@ pub(super) fn newton(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Opti
         if residual.iter().all(|r| *r == 0.0) {
             return Ok(Some(polished(task, v, &sizes)));
         }
-        let Some(slopes) = task.slopes(&v) else { return Ok(None) };
+        let Some(slopes) = task.slopes_near(&v) else { return Ok(None) };
         let step = task.step(&slopes, &residual);
         for (size, (value, d)) in sizes.iter_mut().zip(v.iter().zip(&step)) {
             *size = size.max(value.abs()).max(d.abs());
@@ -184,7 +206,7 @@ pub(super) fn newton(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Opti
 fn polished(task: &Task, mut v: Vec<f64>, sizes: &[f64]) -> Vec<f64> {
     let measure = |v: &[f64]| -> Option<(f64, Rows, Vec<f64>)> {
         let residual = task.residual(v)?;
-        let slopes = task.slopes(v)?;
+        let slopes = task.slopes_near(v)?;
         Some((excess(&slopes, &residual, sizes), slopes, residual))
     };
     let Some((mut off, mut slopes, mut residual)) = measure(&v) else { return v };
@@ -232,7 +254,7 @@ pub(super) fn follow(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Sett
     let mut accepted = 0;
     for _ in 0..400 {
         ticket.check()?;
-        let (Some(residual), Some(slopes)) = (task.residual(&v), task.slopes(&v)) else { break };
+        let (Some(residual), Some(slopes)) = (task.residual(&v), task.slopes_near(&v)) else { break };
         if time_step == 0.0 {
             time_step = 0.1 / fastest(task, &slopes).max(1e-12);
         }
