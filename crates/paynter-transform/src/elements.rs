@@ -9,7 +9,7 @@ use paynter_graph::{Element, ElementId, Equation, Kind, Law, is_storage};
 use rustc_hash::FxHashMap;
 
 use crate::incremental::{Maker, push_parameter};
-use crate::laws::{Change, Residuals, locals, nominal, residuals, wanted};
+use crate::laws::{Change, Residuals, locals, nominal, residuals, turned, wanted};
 use crate::names::plain;
 use crate::solve::solve;
 
@@ -59,7 +59,10 @@ impl Maker<'_> {
 
     /// R, C, I, TF, GY, RS and switches: the linear law of the total differential and what is added to it.
     fn field(&mut self, id: ElementId, element: &Element) -> (Law, Vec<Sink>) {
-        let law = residuals(self.pool, &self.old, element);
+        let mut law = residuals(self.pool, &self.old, element);
+        if element.kind == Kind::R && matches!(element.law, Law::Equations(_)) && element.ports.len() == 1 {
+            law = turned(self.pool, &self.old, self.causality, id, law);
+        }
         let map = nominal(self.pool, &mut self.old, id);
         let changes: Vec<Change> = law.list.iter().map(|residual| self.change(*residual)).collect();
         let none = changes.iter().all(|change| change.parameters.is_empty() && change.signals.is_none());

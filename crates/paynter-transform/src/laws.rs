@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_graph::{BondGraph, Causality, Element, ElementId, Kind, Law, Variable};
+use paynter_graph::{BondGraph, Causality, Element, ElementId, Kind, Law, Ranges, Variable};
 use rustc_hash::FxHashMap;
 
 /// The law of an element: each residual is zero.
@@ -97,6 +97,37 @@ fn minus_product(pool: &mut Pool, x: Symbol, value: Expr, y: Symbol) -> Expr {
     let (x, y) = (pool.var(x), pool.var(y));
     let product = pool.mul(value, y);
     pool.sub(x, product)
+}
+
+/// Turns a one-port's law round where it is written against its causality and the algebra can invert
+/// it, as Gawthrop does from (14) to (19): what causality computes then stands alone.
+pub(crate) fn turned(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    id: ElementId,
+    law: Residuals,
+) -> Residuals {
+    let element = graph.element(id);
+    let ([residual], [Some(solved)]) = (&law.list[..], &law.solved[..]) else { return law };
+    let [e, f, q, p] = graph.locals.port(1, 0);
+    let wanted = match (element.kind, causality.effort_in(graph, id, 0)) {
+        (Kind::C, true) => q,
+        (Kind::I, false) => p,
+        (_, true) => f,
+        (_, false) => e,
+    };
+    if *solved == wanted {
+        return law;
+    }
+    let ranges = Ranges::new(graph);
+    match pool.solve_for(*residual, wanted, &|symbol| ranges.of(symbol)) {
+        Ok(solution) if solution.is_global() => {
+            let alone = pool.var(wanted);
+            Residuals { list: vec![pool.sub(alone, solution.value)], solved: vec![Some(wanted)] }
+        }
+        _ => law,
+    }
 }
 
 /// The local variables that a kind's law may contain, port by port.

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 use crate::build::Builder;
 use crate::incremental::push_parameter;
-use crate::laws::{Residuals, locals, residuals};
+use crate::laws::{Residuals, locals, residuals, turned};
 use crate::names::{is_number, plain};
 use crate::strokes::keep_strokes;
 
@@ -279,9 +279,12 @@ impl<'a> Maker<'a> {
         (0..=self.layers.len()).map(|layer| (new, layer * n)).collect()
     }
 
-    /// The law as causality uses it: a two-port's is written in its direction.
+    /// The law as causality uses it, where it can be turned.
     fn oriented(&mut self, id: ElementId, element: &Element) -> Residuals {
         let law = residuals(self.pool, &self.old, element);
+        if element.ports.len() == 1 {
+            return turned(self.pool, &self.old, self.causality, id, law);
+        }
         let two_port = matches!(element.kind, Kind::Tf | Kind::Gy);
         if !two_port || !self.causality.effort_in(&self.old, id, 0) {
             return law;

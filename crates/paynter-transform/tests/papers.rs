@@ -185,7 +185,24 @@ fn true_inductances_have_the_sensitivities_of_the_physical_model() {
     }
 }
 
-/// Gawthrop's s-components: (14) with (18) mended, (23) with its derivative, initial volumes as parameters.
+/// Equation (18), mended, where causality gives a pipe its flow.
+#[test]
+fn a_pipe_with_a_given_flow_has_the_mended_component() {
+    let text = "model pipe { param alpha = 1.5; param beta = 0.8; input u = 1; Sf pump = u; \
+                R pipe { e = beta*f^alpha }; pump -> pipe; output y = pipe.e }";
+    let mut original = model(text).unwrap();
+    let Model { pool, graph, causality } = &mut original;
+    let graph = pseudo(pool, graph, causality, &[0, 1], Sensitivity::Weighted, &Ticket::new()).unwrap();
+    let pipe = graph.elements.iter().find(|e| e.name == "pipe").unwrap();
+    let paynter_graph::Law::Equations(laws) = &pipe.law else { panic!("no laws") };
+    let names = ["alpha", "beta", "lambda_alpha", "lambda_beta", "f1", "f2"];
+    let at = point(&names);
+    let [a, b, l1, l2, f, lf] = names.map(|name| at[name]);
+    let expected = a * b * f.powf(a - 1.0) * lf + l1 * b * f.powf(a) * f.ln() + l2 * f.powf(a);
+    close(number(pool, laws[1].right, &at), expected, "(18)");
+}
+
+/// Gawthrop's s-components: (19) with (20), (23) with its derivative, initial volumes as parameters.
 #[test]
 fn the_tanks_have_the_components_of_the_paper() {
     let mut original = model(TANKS).unwrap();
@@ -236,12 +253,12 @@ fn the_tanks_have_the_components_of_the_paper() {
         let value = tanks.pool.sub(laws[law].left, laws[law].right);
         number(&tanks.pool, value, &at)
     };
-    let [a, b, f, lf, le] = ["alpha", "beta", "f1", "f2", "e2"].map(|name| at[name]);
-    let pipe = le
-        - a * b * f.powf(a - 1.0) * lf
-        - at["lambda_alpha"] * b * f.powf(a) * f.ln()
-        - at["lambda_beta"] * f.powf(a);
-    close(residual(&mut tanks, "pipe1", 1), pipe, "(18)");
+    // (19) and (20): the pipes are given their effort.
+    let [a, b, e, le, lf] = ["alpha", "beta", "e1", "e2", "f2"].map(|name| at[name]);
+    let flow = (e / b).powf(1.0 / a);
+    let slope = le / (a * e) - at["lambda_alpha"] * (e / b).ln() / (a * a) - at["lambda_beta"] / (a * b);
+    close(residual(&mut tanks, "pipe1", 0), at["f1"] - flow, "(19)");
+    close(residual(&mut tanks, "pipe1", 1), lf - flow * slope, "(20)");
     let height = (12.0 / std::f64::consts::PI * at["q1"]).cbrt();
     let tank = le - height * (at["q2"] * at["rho_g"] / (3.0 * at["q1"]) + at["lambda_rho_g"]);
     close(residual(&mut tanks, "tank1", 1), tank, "(25) without its initial state, which is one itself");

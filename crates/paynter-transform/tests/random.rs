@@ -88,6 +88,10 @@ fn strokes_of_shared_bonds_are_the_same() {
             for (split, pair) in [(false, false), (true, false), (false, true)] {
                 let request = Request { split, pair, ..all(&original.graph) };
                 let (_, text) = original.derived(&request);
+                // The nominal values here are no solution, so that a law may have no value at them.
+                if model(&text).is_err_and(|error| error.contains("not a finite number")) {
+                    continue;
+                }
                 let first = if pair { original.graph.bonds.len() } else { 0 };
                 strokes_agree(&original, &text, first)?;
             }
@@ -215,7 +219,7 @@ fn judge_rates(text: &str, prefix: &str, derive: impl Fn(&mut Model) -> String) 
     // The true increments of states are outputs of the derived model.
     original.graph.outputs.clear();
     let mut states = Vec::new();
-    for storage in original.causality.storages.clone().iter().filter(|storage| storage.integral) {
+    for storage in original.causality.storages.clone() {
         states.push(Variable::State(storage.element, storage.port as u32));
     }
     states.extend((0..original.graph.integrators.len() as u32).map(Variable::Integrator));
@@ -239,8 +243,15 @@ fn judge_rates(text: &str, prefix: &str, derive: impl Fn(&mut Model) -> String) 
     }
     let pool = &mut pair.pool;
     let n = states.len();
-    let nominal: Option<Vec<Symbol>> = (0..n).map(|k| pool.as_symbol(equations.outputs[k].value)).collect();
-    let nominal = nominal.ok_or("no state")?;
+    // The states that are independent, with their places among the outputs.
+    let independent = |symbol: &Symbol| equations.states.iter().any(|state| state.symbol == *symbol);
+    let nominal: Vec<(usize, Symbol)> = (0..n)
+        .filter_map(|k| Some((k, pool.as_symbol(equations.outputs[k].value).filter(independent)?)))
+        .collect();
+    // A storage that becomes independent only by differentiation is reported by its law.
+    if 2 * nominal.len() != equations.states.len() {
+        return Ok(false);
+    }
     let mut rng = Rng::new(3);
     let mut at: FxHashMap<Symbol, f64> = FxHashMap::default();
     let mut draw = || 0.4 + rng.within(0, 1000) as f64 / 1000.0;
@@ -255,8 +266,8 @@ fn judge_rates(text: &str, prefix: &str, derive: impl Fn(&mut Model) -> String) 
         changes.extend(own.map(|own| (own.symbol, parameter.symbol)));
     }
     let number = |pool: &Pool, expr: Expr| pool.eval(expr, &|symbol| at.get(&symbol).copied()).ok();
-    for i in 0..n {
-        let row = equations.states.iter().position(|state| state.symbol == nominal[i]);
+    for (i, own) in nominal.clone() {
+        let row = equations.states.iter().position(|state| state.symbol == own);
         let Some(rate) = row.map(|row| equations.rates[row]) else { return Ok(false) };
         let increment = equations.outputs[n + i].value;
         if equations.inputs.iter().any(|input| pool.depends_on(increment, input.symbols[0])) {
@@ -264,7 +275,7 @@ fn judge_rates(text: &str, prefix: &str, derive: impl Fn(&mut Model) -> String) 
         }
         // Pairs whose products sum up to each side.
         let mut expected: Vec<(Expr, Expr)> = Vec::new();
-        for (j, symbol) in nominal.iter().enumerate() {
+        for (j, symbol) in &nominal {
             expected.push((pool.diff(rate, *symbol), equations.outputs[n + j].value));
         }
         for (own, delta) in &changes {

@@ -128,7 +128,14 @@ pub fn page_font() -> String {
 pub fn svg(drawing: &Drawing, style: &SvgStyle) -> String {
     let palette = palette(style.theme);
     let mut out = open(&drawing.title, drawing.frame, style, "");
-    let _ = writeln!(out, "<style>{}{}</style>", font_face(style), rules(palette));
+    // Sinks that a derived graph adds have a colour of their own.
+    let added = if drawing.nodes.iter().any(|node| node.style == NodeStyle::AddedSink) {
+        let mark = palette.mark;
+        format!(".added .box{{stroke:{mark}}}.added .sign,.added .text{{fill:{mark}}}")
+    } else {
+        String::new()
+    };
+    let _ = writeln!(out, "<style>{}{}{added}</style>", font_face(style), rules(palette));
     if !style.transparent {
         paper(&mut out, drawing.frame, palette.paper);
     }
