@@ -5,7 +5,7 @@
 use crate::{Model, NoAnswer};
 use paynter_algebra::{EvalError, Expr, Node, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, Sparse, StateSpace};
+use paynter_equations::{Equations, Failure, Sparse, StateSpace};
 use paynter_graph::{BondGraph, ElementId, Variable};
 use paynter_numerics::{Matrices, OperatingPoint, Slope, Tables, operating_point, rough_laws};
 use paynter_view::json;
@@ -149,27 +149,27 @@ impl Model {
 
     /// Finds the operating point; what there is to say about it joins the findings.
     fn steady_state(&mut self, equations: &Equations, ticket: &Ticket) -> Result<OperatingPoint, NoAnswer> {
+        if let Some(known) = &self.steady {
+            return known.clone().map_err(NoAnswer::Wrong);
+        }
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let tables = Tables::default();
-        match operating_point(&mut self.pool, graph, equations, &tables, ticket).map_err(NoAnswer::from) {
+        let found = match operating_point(&mut self.pool, graph, equations, &tables, ticket) {
             Ok(point) => {
-                // Who asks twice is told once.
-                for note in point.notes.iter() {
-                    if !self.diagnostics.iter().any(|known| known == note) {
-                        self.diagnostics.push(note.clone());
-                    }
-                }
+                self.diagnostics.extend(point.notes.clone());
                 self.diagnostics.sort();
                 Ok(point)
             }
-            Err(NoAnswer::Wrong(found)) => {
+            Err(Failure::Wrong(found)) => {
                 let mut diagnostics = self.diagnostics.clone();
                 diagnostics.extend(found);
                 diagnostics.sort();
-                Err(NoAnswer::Wrong(diagnostics))
+                Err(diagnostics)
             }
-            Err(NoAnswer::Cancelled) => Err(NoAnswer::Cancelled),
-        }
+            Err(Failure::Cancelled) => return Err(NoAnswer::Cancelled),
+        };
+        self.steady = Some(found.clone());
+        found.map_err(NoAnswer::Wrong)
     }
 
     /// Elements whose laws have no slope at a point.

@@ -8,6 +8,7 @@ use paynter_base::{Diagnostic, Diagnostics, SourceMap, Ticket, World, code};
 use paynter_equations::{Dependent, Equations, Failure, StateSpace, derive};
 use paynter_graph::{BondGraph, Causality, FlattenOptions, Variable, assign_causality, flatten};
 use paynter_language::load;
+use paynter_numerics::OperatingPoint;
 use paynter_view::json::{self, Naming};
 
 /// What to load and what to override.
@@ -37,6 +38,8 @@ pub struct Model {
     pub(crate) derived: Option<(Equations, Option<StateSpace>)>,
     /// The linear model, once somebody has asked.
     pub(crate) linear: Option<Linear>,
+    /// The operating point, or why there is none, once somebody has asked: the search can be long.
+    pub(crate) steady: Option<Result<OperatingPoint, Diagnostics>>,
 }
 
 /// Equations with the pool and the graph that they refer to.
@@ -141,7 +144,17 @@ impl Model {
             }
         }
         diagnostics.sort();
-        Model { sources, diagnostics, pool, graph, causality, settled, derived: None, linear: None }
+        Model {
+            sources,
+            diagnostics,
+            pool,
+            graph,
+            causality,
+            settled,
+            derived: None,
+            linear: None,
+            steady: None,
+        }
     }
 
     /// Tells whether it is a well-formed bond graph.

@@ -30,21 +30,12 @@ type Maker = (&'static str, &'static str, fn(&mut Asking<'_>) -> Result<Section,
 struct Asking<'a> {
     model: &'a mut Model,
     ticket: &'a Ticket,
-    /// Why there is no linear model, once that is known: the search is long, and not begun again.
-    refused: Option<Diagnostics>,
 }
 
 impl Asking<'_> {
     /// The linear model, at the operating point where the equations are nonlinear.
     fn linear(&mut self) -> Result<Linear, NoAnswer> {
-        if let Some(refused) = &self.refused {
-            return Err(NoAnswer::Wrong(refused.clone()));
-        }
-        let found = self.model.linear(self.ticket);
-        if let Err(NoAnswer::Wrong(diagnostics)) = &found {
-            self.refused = Some(diagnostics.clone());
-        }
-        found
+        self.model.linear(self.ticket)
     }
 
     /// How long a run should be, and how many samples it needs: until the slowest
@@ -140,7 +131,7 @@ impl Model {
     /// has no answer says why in its section; only Ctrl-C stops the report.
     pub fn report(&mut self, ticket: &Ticket) -> Result<Report, Cancelled> {
         let mut sections = Vec::new();
-        let mut asking = Asking { model: self, ticket, refused: None };
+        let mut asking = Asking { model: self, ticket };
         for (id, title, maker) in SECTIONS {
             ticket.check()?;
             ticket.begin(title, 0);
@@ -208,14 +199,7 @@ fn equations(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
 }
 
 fn operating_point(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    let nonlinear = asking.model.derive(asking.ticket)?.1.is_none();
-    let found = asking.model.operating_point(asking.ticket);
-    if let Err(NoAnswer::Wrong(diagnostics)) = &found
-        && nonlinear
-    {
-        asking.refused = Some(diagnostics.clone());
-    }
-    Ok(report::operating_point(&found?))
+    Ok(report::operating_point(&asking.model.operating_point(asking.ticket)?))
 }
 
 fn matrices(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
@@ -234,7 +218,6 @@ fn transfers(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
 }
 
 fn poles(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    asking.linear()?;
     Ok(report::poles(&asking.model.poles(Naming::Shown, asking.ticket)?))
 }
 
@@ -249,7 +232,6 @@ fn structure(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
 }
 
 fn frequency(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    asking.linear()?;
     Ok(report::bode(&asking.model.bode(&BodeOptions::default(), asking.ticket)?))
 }
 
