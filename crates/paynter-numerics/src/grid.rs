@@ -48,7 +48,10 @@ fn resonances(roots: &[Complex64]) -> Vec<f64> {
     for root in roots.iter().filter(|z| z.im > 0.0) {
         let size = root.norm();
         let damping = (root.re / size).abs();
-        if damping < 0.5 {
+        if damping < 1e-6 {
+            // There is no value at the pole itself.
+            list.extend([size * 0.999, size * 1.001]);
+        } else if damping < 0.5 {
             list.push(size);
             list.push(size * (1.0 - 2.0 * damping * damping).sqrt());
             for steps in [0.5, 1.0, 2.0, 4.0] {

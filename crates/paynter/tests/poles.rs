@@ -108,6 +108,22 @@ fn widely_scaled_models_keep_their_digits() {
 }
 
 #[test]
+fn critical_damping_is_a_double_pole_even_with_a_root_in_it() {
+    let text = "model m { input u = 1; param R = 2/sqrt(3); Se e = u; 1 j; R r = R; C c = 3; I l = 1
+        e -> j; j -> r, c, l; output y = c.e }";
+    let found = poles(text);
+    assert_eq!(found.modes.len(), 1, "{:?}", found.poles);
+    assert_eq!(found.modes[0].multiplicity, 2);
+    assert_near(&found.poles, &[[-1.0 / 3f64.sqrt(), 0.0]; 2]);
+}
+
+#[test]
+fn undamped_responses_have_values_all_along() {
+    let found = bode(example("two_carts"));
+    assert!(found.entries[0].re.iter().all(Option::is_some));
+}
+
+#[test]
 fn a_resonance_is_estimated_by_the_lecture() {
     // R1, L, C with R2 across C.
     let text = "model m { input u = 1; param R1 = 2; param L = 0.1; param C = 1e-3; param R2 = 100

@@ -32,8 +32,11 @@ const MAX_BITS: usize = 1 << 14;
 /// A root is found when its disc is this many bits smaller than its magnitude.
 const ROOT_BITS: f64 = 58.0;
 
-/// Parts this many bits below the magnitude are those of roots and of pi cut off, not of the model.
+/// Real parts this many bits below the magnitude are those of roots and of pi cut off, not of the model.
 const NOISE_BITS: i64 = 90;
+
+/// Imaginary parts this many bits below the magnitude are lost in floating point.
+const PAIR_BITS: i64 = 54;
 
 /// Finds the roots of a polynomial that is not zero, sorted as by [`sort_conjugate`].
 /// Returns nothing where the precision above did not suffice.
@@ -247,6 +250,12 @@ impl Aberth<'_> {
     /// Takes one step; returns whether another is needed.
     fn improve(&mut self, i: usize) -> bool {
         let z = self.z[i].clone();
+        if self.z[..i].iter().any(|other| z.sub(other, self.bits).is_zero()) {
+            // Two that have met would go on together.
+            let apart = Complex::from_f64(Complex64::new(0.6, 0.8), -(self.bits as i64 / 4));
+            self.z[i] = z.add(&z.mul(&apart, self.bits), self.bits);
+            return true;
+        }
         let (value, slope) = self.evaluate(&z);
         if value.is_zero() || log2_norm(&value) <= self.noise(&z) {
             return false;
@@ -270,7 +279,8 @@ impl Aberth<'_> {
         let factor = if factor.is_finite() { factor } else { Complex64::new(1.0, 0.0) };
         let step = newton.mul(&Complex::from_f64(factor, 0), self.bits);
         let next = z.sub(&step, self.bits);
-        let small = step.top() < z.top() - ROOT_BITS as i64 - 8;
+        // More bits are for roots that are close together, which take smaller steps.
+        let small = step.top() < z.top() - (ROOT_BITS as i64 + 8).max(self.bits as i64 / 2);
         if !next.is_zero() {
             self.z[i] = next;
         }
@@ -314,7 +324,8 @@ impl Aberth<'_> {
         let (mut upper, mut lower) = (Vec::new(), Vec::new());
         for (z, radius) in self.z.iter().zip(radii) {
             let value = z.scaled(0);
-            if log2(&z.im) <= *radius || z.im.top() < z.re.top() - NOISE_BITS {
+            // A pair that floating point cannot tell apart is a double root.
+            if log2(&z.im) <= *radius || z.im.top() < z.re.top() - PAIR_BITS {
                 values.push(Complex64::new(value.re, 0.0));
                 continue;
             }
@@ -426,6 +437,15 @@ mod tests {
             assert!(error <= 4e-16 * expected.0.hypot(expected.1), "{found:?} {expected:?}");
             assert_eq!(found.2, expected.2);
         }
+    }
+
+    #[test]
+    fn roots_that_only_many_digits_tell_apart_count_as_one() {
+        // (s + 1)(n s + n + 1) with n = 10^40, and the same with a pair of complex ones.
+        let n = IBig::from(10).pow(40);
+        let one = IBig::ONE;
+        assert_eq!(found(&vec![&n + &one, &n + &n + &one, n.clone()]), [(-1.0, 0.0, 2)]);
+        assert_eq!(found(&vec![&n + &one, &n + &n, n.clone()]), [(-1.0, 0.0, 2)]);
     }
 
     #[test]
