@@ -22,15 +22,15 @@ fn chain(n: usize) -> String {
     let mut text = String::from("model chain {\n input F = 1\n Se push = F\n Sf wall = 0\n");
     for i in 1..=n {
         let (m, k, b) = (1.0 + 0.01 * (i % 7) as f64, 100.0 + (i % 11) as f64, 0.5 + 0.01 * (i % 5) as f64);
-        write!(text, " param m{i} = {m}; param k{i} = {k}; param b{i} = {b}\n 1 v{i}; I mass{i} = m{i}\n")
+        writeln!(text, " param m{i} = {m}; param k{i} = {k}; param b{i} = {b}\n 1 v{i}; I mass{i} = m{i}")
             .unwrap();
-        write!(text, " 0 f{i}; 1 s{i}; C spring{i} = 1/k{i}; R damper{i} = b{i}\n").unwrap();
-        write!(text, " v{i} -> mass{i}; v{i} -> f{i}; f{i} -> s{i}; s{i} -> spring{i}, damper{i}\n").unwrap();
+        writeln!(text, " 0 f{i}; 1 s{i}; C spring{i} = 1/k{i}; R damper{i} = b{i}").unwrap();
+        writeln!(text, " v{i} -> mass{i}; v{i} -> f{i}; f{i} -> s{i}; s{i} -> spring{i}, damper{i}").unwrap();
         if i < n {
             writeln!(text, " f{i} -> v{}", i + 1).unwrap();
         }
     }
-    write!(text, " push -> v1; f{n} -> wall\n output x = spring{n}.q\n}}\n").unwrap();
+    writeln!(text, " push -> v1; f{n} -> wall\n output x = spring{n}.q\n}}").unwrap();
     text
 }
 
@@ -40,20 +40,20 @@ fn mesh(n: usize) -> String {
     for i in 0..n {
         for j in 0..n {
             let m = 1.0 + 0.01 * ((i * 3 + j) % 7) as f64;
-            write!(
+            writeln!(
                 text,
-                " param m{i}_{j} = {m}; 1 v{i}_{j}; I mass{i}_{j} = m{i}_{j}; v{i}_{j} -> mass{i}_{j}\n"
+                " param m{i}_{j} = {m}; 1 v{i}_{j}; I mass{i}_{j} = m{i}_{j}; v{i}_{j} -> mass{i}_{j}"
             )
             .unwrap();
-            write!(text, " param g{i}_{j} = 0.1; R ground{i}_{j} = g{i}_{j}; v{i}_{j} -> ground{i}_{j}\n")
+            writeln!(text, " param g{i}_{j} = 0.1; R ground{i}_{j} = g{i}_{j}; v{i}_{j} -> ground{i}_{j}")
                 .unwrap();
         }
     }
     let mut link = |a: (usize, usize), b: (usize, usize), d: char| {
         let (i, j) = a;
-        write!(text, " param k{d}{i}_{j} = {}; param b{d}{i}_{j} = 0.5\n", 100 + (i + 2 * j) % 11).unwrap();
-        write!(text, " 0 f{d}{i}_{j}; 1 s{d}{i}_{j}; C spring{d}{i}_{j} = 1/k{d}{i}_{j}; R damper{d}{i}_{j} = b{d}{i}_{j}\n").unwrap();
-        write!(text, " v{i}_{j} -> f{d}{i}_{j} -> v{}_{}; f{d}{i}_{j} -> s{d}{i}_{j} -> spring{d}{i}_{j}; s{d}{i}_{j} -> damper{d}{i}_{j}\n", b.0, b.1).unwrap();
+        writeln!(text, " param k{d}{i}_{j} = {}; param b{d}{i}_{j} = 0.5", 100 + (i + 2 * j) % 11).unwrap();
+        writeln!(text, " 0 f{d}{i}_{j}; 1 s{d}{i}_{j}; C spring{d}{i}_{j} = 1/k{d}{i}_{j}; R damper{d}{i}_{j} = b{d}{i}_{j}").unwrap();
+        writeln!(text, " v{i}_{j} -> f{d}{i}_{j} -> v{}_{}; f{d}{i}_{j} -> s{d}{i}_{j} -> spring{d}{i}_{j}; s{d}{i}_{j} -> damper{d}{i}_{j}", b.0, b.1).unwrap();
     };
     for i in 0..n {
         for j in 0..n {
@@ -66,7 +66,7 @@ fn mesh(n: usize) -> String {
         }
     }
     let last = n - 1;
-    write!(text, " push -> v0_0\n output v = mass{last}_{last}.f\n}}\n").unwrap();
+    writeln!(text, " push -> v0_0\n output v = mass{last}_{last}.f\n}}").unwrap();
     text
 }
 
@@ -94,24 +94,28 @@ fn mixed(n: usize) -> String {
         ] {
             text.push_str(&p(name, value));
         }
-        write!(text, " 1 line{i}; R wire{i} = Rl{i}; 0 node{i}; C cap{i} = Cl{i}\n").unwrap();
-        write!(text, " 1 arm{i}; I coil{i} = La{i}; R winding{i} = Ra{i}; GY motor{i} = kT{i}\n").unwrap();
-        write!(text, " 1 shaft{i}; I rotor{i} = Jm{i}; R bearing{i} = Rm{i}; TF gear{i} = 1/n{i}\n").unwrap();
-        write!(
+        writeln!(text, " 1 line{i}; R wire{i} = Rl{i}; 0 node{i}; C cap{i} = Cl{i}").unwrap();
+        writeln!(text, " 1 arm{i}; I coil{i} = La{i}; R winding{i} = Ra{i}; GY motor{i} = kT{i}").unwrap();
+        writeln!(text, " 1 shaft{i}; I rotor{i} = Jm{i}; R bearing{i} = Rm{i}; TF gear{i} = 1/n{i}").unwrap();
+        writeln!(
             text,
-            " 0 torsion{i}; C coupling{i} = 1/Kc{i}; 1 pump{i}; I wheel{i} = Jp{i}; TF disp{i} = Vg{i}\n"
+            " 0 torsion{i}; C coupling{i} = 1/Kc{i}; 1 pump{i}; I wheel{i} = Jp{i}; TF disp{i} = Vg{i}"
         )
         .unwrap();
-        write!(text, " 0 oil{i}; C volume{i} = Ch{i}; R orifice{i} = Rh{i}\n").unwrap();
+        writeln!(text, " 0 oil{i}; C volume{i} = Ch{i}; R orifice{i} = Rh{i}").unwrap();
         let before = if i == 1 { "supply".to_owned() } else { format!("node{}", i - 1) };
-        write!(text, " {before} -> line{i}; line{i} -> wire{i}; line{i} -> node{i}; node{i} -> cap{i}\n")
+        writeln!(text, " {before} -> line{i}; line{i} -> wire{i}; line{i} -> node{i}; node{i} -> cap{i}")
             .unwrap();
-        write!(text, " node{i} -> arm{i}; arm{i} -> coil{i}, winding{i}; arm{i} -> motor{i} -> shaft{i}\n")
+        writeln!(text, " node{i} -> arm{i}; arm{i} -> coil{i}, winding{i}; arm{i} -> motor{i} -> shaft{i}")
             .unwrap();
-        write!(text, " shaft{i} -> rotor{i}, bearing{i}; shaft{i} -> gear{i} -> torsion{i}; torsion{i} -> coupling{i}\n").unwrap();
-        write!(text, " torsion{i} -> pump{i}; pump{i} -> wheel{i}; pump{i} -> disp{i} -> oil{i}; oil{i} -> volume{i}, orifice{i}\n").unwrap();
+        writeln!(
+            text,
+            " shaft{i} -> rotor{i}, bearing{i}; shaft{i} -> gear{i} -> torsion{i}; torsion{i} -> coupling{i}"
+        )
+        .unwrap();
+        writeln!(text, " torsion{i} -> pump{i}; pump{i} -> wheel{i}; pump{i} -> disp{i} -> oil{i}; oil{i} -> volume{i}, orifice{i}").unwrap();
     }
-    write!(text, " output p = volume{n}.e\n}}\n").unwrap();
+    writeln!(text, " output p = volume{n}.e\n}}").unwrap();
     text
 }
 
