@@ -24,8 +24,10 @@ pub enum Op {
     Cbrt,
     /// a^b for a base that is not negative
     Pow,
-    /// a^b·ln(a), and its limit 0 where a is 0 and b positive
-    PowLn,
+    /// a·b, and 0 where a is 0: the limit of x^k·ln(x)
+    MulZero,
+    /// b^c from a = b^(c+1)
+    PowLess,
     /// Sine
     Sin,
     /// Cosine
@@ -91,13 +93,13 @@ impl Op {
     /// The number of operands that are registers.
     pub fn arity(self) -> usize {
         match self {
-            Op::MulAdd | Op::NegMulAdd | Op::Select => 3,
+            Op::MulAdd | Op::NegMulAdd | Op::PowLess | Op::Select => 3,
             Op::Add
             | Op::Sub
             | Op::Mul
             | Op::Div
             | Op::Pow
-            | Op::PowLn
+            | Op::MulZero
             | Op::Atan2
             | Op::Min
             | Op::Max

@@ -50,6 +50,8 @@ struct Lowering<'a> {
     scaled: FxHashMap<u32, (f64, u32)>,
     /// Of reciprocals, what stands below.
     below: FxHashMap<u32, u32>,
+    /// Powers by base and exponent.
+    powers: FxHashMap<(u32, u32), u32>,
 }
 
 /// Lowers expressions over the arguments, of which the first `slow` ones change seldom.
@@ -70,6 +72,7 @@ pub(crate) fn lower(
         uses: FxHashMap::default(),
         scaled: FxHashMap::default(),
         below: FxHashMap::default(),
+        powers: FxHashMap::default(),
     };
     lowering.count(roots);
     // Depth first, so that what is calculated is soon used and registers are few.
@@ -274,10 +277,9 @@ impl Lowering<'_> {
         for (i, factor) in factors.iter().enumerate() {
             let Node::Call(Func::Ln, [x]) = pool.node(*factor) else { continue };
             let partner = factors.iter().position(|p| matches!(pool.node(*p), Node::Power(b, _) if b == *x));
-            if let Some(j) = partner.filter(|j| !skip.contains(j))
-                && let Node::Power(base, exponent) = pool.node(factors[j])
-            {
-                let value = self.op(Op::PowLn, self.of(base), self.of(exponent), 0);
+            if let Some(j) = partner.filter(|j| !skip.contains(j)) {
+                let (power, log) = (self.of(factors[j]), self.of(*factor));
+                let value = self.op(Op::MulZero, power, log, 0);
                 above[usize::from(!self.is_slow(value))].push(value);
                 skip.extend([i, j]);
             }
@@ -348,6 +350,26 @@ impl Lowering<'_> {
         }
     }
 
+    /// A power by logarithm and exponential, or from one that is larger by one.
+    fn general_power(&mut self, base: u32, exponent: u32) -> u32 {
+        if let Some(value) = self.powers.get(&(base, exponent)) {
+            return *value;
+        }
+        // Derivatives of powers have exponents that are smaller by one.
+        let larger = match self.line.values[exponent as usize] {
+            Value::Operation(Op::Add, [a, b, _]) if self.value_of_constant(a) == Some(-1.0) => Some(b),
+            Value::Operation(Op::Add, [a, b, _]) if self.value_of_constant(b) == Some(-1.0) => Some(a),
+            _ => None,
+        };
+        let known = larger.and_then(|larger| self.powers.get(&(base, larger)).copied());
+        let value = match known {
+            Some(power) => self.op(Op::PowLess, power, base, exponent),
+            None => self.op(Op::Pow, base, exponent, 0),
+        };
+        self.powers.insert((base, exponent), value);
+        value
+    }
+
     fn power(&mut self, base: Expr, exponent: Expr) -> u32 {
         let pool = self.pool;
         let (b, e) = (self.of(base), self.of(exponent));
@@ -357,7 +379,7 @@ impl Lowering<'_> {
             return self.op(Op::Exp, e, 0, 0);
         }
         let Some((n, d)) = pool.as_rational(exponent).and_then(small_ratio) else {
-            return self.op(Op::Pow, b, e, 0);
+            return self.general_power(b, e);
         };
         let (whole, part) = (n.unsigned_abs() / d, n.unsigned_abs() % d);
         let root = match (d, part) {
@@ -367,10 +389,10 @@ impl Lowering<'_> {
                 let root = self.op(Op::Cbrt, b, 0, 0);
                 Some(self.whole_power(root, part))
             }
-            _ => return self.op(Op::Pow, b, e, 0),
+            _ => return self.general_power(b, e),
         };
         if whole > MULTIPLIED {
-            return self.op(Op::Pow, b, e, 0);
+            return self.general_power(b, e);
         }
         let value = match (root, whole) {
             (Some(root), 0) => root,

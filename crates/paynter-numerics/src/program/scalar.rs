@@ -35,7 +35,14 @@ pub(crate) fn calculate(op: Op, a: f64, b: f64, c: f64) -> f64 {
         Op::Sqrt => a.sqrt(),
         Op::Cbrt => cube_root(a),
         Op::Pow => power(a, b),
-        Op::PowLn => power_log(a, b),
+        Op::MulZero => {
+            if a == 0.0 {
+                0.0
+            } else {
+                a * b
+            }
+        }
+        Op::PowLess => power_less(a, b, c),
         Op::Sin => a.sin(),
         Op::Cos => a.cos(),
         Op::Tan => a.tan(),
@@ -80,9 +87,9 @@ fn power(a: f64, b: f64) -> f64 {
     a.powf(b)
 }
 
-/// a^b·ln(a): the derivative of a power by its exponent, which is 0 at a = 0 for a positive exponent.
-fn power_log(a: f64, b: f64) -> f64 {
-    if a == 0.0 && b > 0.0 { 0.0 } else { power(a, b) * a.ln() }
+/// b^c from a = b^(c+1), which costs a division only; at a base near zero the power itself.
+fn power_less(a: f64, b: f64, c: f64) -> f64 {
+    if b > 1e-150 && a > 1e-150 { a / b } else { power(b, c) }
 }
 
 fn sign(a: f64) -> f64 {
@@ -205,7 +212,8 @@ impl Scalar for Complex64 {
             Op::Sqrt => a.sqrt(),
             Op::Cbrt => a.powf(1.0 / 3.0),
             Op::Pow => a.powc(b),
-            Op::PowLn => a.powc(b) * a.ln(),
+            Op::MulZero => a * b,
+            Op::PowLess => a / b,
             Op::Sin => a.sin(),
             Op::Cos => a.cos(),
             Op::Tan => a.tan(),

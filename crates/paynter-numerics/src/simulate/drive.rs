@@ -245,7 +245,9 @@ impl<'a> Drive<'a> {
         if self.options.atol.is_none() {
             for i in 0..self.x.len() {
                 let size = (RESOLVED * self.largest[i]).max(RESOLVED_AMONG * self.among[groups[i]]);
-                self.tolerance.atol[i] = self.options.rtol * size.max(FLOOR);
+                // Finer than rounding nothing can be resolved.
+                let rounding = 1e-15 * self.among[groups[i]];
+                self.tolerance.atol[i] = (self.options.rtol * size.max(FLOOR)).max(rounding);
             }
         }
     }
