@@ -195,7 +195,8 @@ fn solve(
             system.right.push(used.iter().map(|j| side.get(j).copied().unwrap_or(zero)).collect());
         }
         let values = system.solve(pool, Some(ranges)).map_err(|_| {
-            singular(graph, group.iter().filter_map(|v| nodes[*v as usize].element), "the junction structure")
+            let elements = group.iter().filter_map(|v| nodes[*v as usize].element);
+            singular(graph, elements, "by itself, without the elements round it, the junction structure")
         })?;
         for (v, values) in group.iter().zip(values) {
             let row = used.iter().copied().zip(values).filter(|(_, value)| *value != zero).collect();
