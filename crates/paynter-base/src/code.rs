@@ -128,6 +128,9 @@ codes! {
     // 07: sensitivities
     NOT_A_PARAMETER = "BG0711" Error "no such parameter", "name independent parameters of the model";
     NO_EFFECT = "BG0712" Note "a parameter without effect", "keep it: it does not reach any output from any input; or delete it";
+    AT_A_POLE = "BG0713" Warning "a frequency at a pole", "choose frequencies beside it, or give the model a little damping";
+    REPEATED_POLE = "BG0714" Note "a repeated pole", "keep it: the mean of the cluster has a derivative; a small change of a parameter tears it apart";
+    BEYOND_FIRST_ORDER = "BG0715" Warning "tolerances beyond first order", "trust the samples there, or make the tolerances smaller";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
     CHATTERING = "BG0802" Error "switching without end", "give the switch a hysteresis, or replace the jump by a steep slope";

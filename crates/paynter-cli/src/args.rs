@@ -224,8 +224,46 @@ pub struct SensitivityArgs {
     #[arg(long)]
     pub normalized: bool,
     /// Show B̃ and D̃ of the incremental model as well
-    #[arg(long)]
+    #[arg(long, conflicts_with = "omega")]
     pub matrices: bool,
+    /// Hold the operating point of a nonlinear model fixed
+    #[arg(long)]
+    pub frozen: bool,
+    /// Numbers at N angular frequencies from LO to HI in rad/s, in logarithmic steps
+    #[arg(long, value_name = "LO:HI:N", value_parser = frequencies)]
+    pub omega: Option<Frequencies>,
+    /// Verify the tolerance bands with N samples drawn at random
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub verify: usize,
+    /// Where the random numbers start
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write a figure to this file, `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// What the figure shows: band, bode or tornado
+    #[arg(long, value_name = "WHAT", default_value = "band", hide_possible_values = true)]
+    pub figure: SensitivityFigure,
+    /// The output of the figure; the first where left out
+    #[arg(long, value_name = "NAME")]
+    pub output: Option<String>,
+    /// The input of the figure; the first where left out
+    #[arg(long, value_name = "NAME")]
+    pub input: Option<String>,
+    /// The colours of the plot: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light", hide_possible_values = true)]
+    pub theme: ThemeName,
+}
+
+/// What a figure of sensitivities shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SensitivityFigure {
+    /// The response with its tolerance bands.
+    Band,
+    /// The Bode diagram of the sensitivities.
+    Bode,
+    /// What each parameter does, the largest first.
+    Tornado,
 }
 
 /// The notation of formulas.

@@ -41,8 +41,8 @@ pub use model::*;
 pub use paths::{CausalPaths, causal_paths};
 pub use readable::readable;
 pub use sensitivity::{
-    Increments, Parameter, Place, Products, Ratio, Sensitivities, Sensitivity, Wish, increments, products,
-    sensitivities, shared_sensitivities,
+    Increments, Parameter, Place, Products, Ratio, Sensitivities, Sensitivity, Wish, increments,
+    operating_shift, products, sensitivities, shared_sensitivities,
 };
 pub use steps::{Derivation, Line, Side, derivations};
 pub use structure::{Nominal, RelativeDegree, Structure, Verdict, structure};

@@ -5,6 +5,7 @@ pub mod estimate;
 pub mod grid;
 pub mod linalg;
 mod operating;
+pub mod parametric;
 pub mod poles;
 pub mod program;
 pub mod sensitivity;

@@ -15,6 +15,7 @@ mod model;
 mod page;
 mod poles;
 mod sensitivity;
+mod sensitivity_response;
 mod settings;
 mod structure;
 
@@ -40,3 +41,4 @@ pub use paynter_base::{
 pub use paynter_language::MAX_FILE_SIZE;
 pub use paynter_view::{draw, export, json, plot, report};
 pub use sensitivity::SensitivityOptions;
+pub use sensitivity_response::ResponseOptions;

@@ -1,11 +1,15 @@
-//! Questions about sensitivities: S(s) in symbols.
+//! Questions about sensitivities in symbols: S(s) expanded, as products, with
+//! what moves an operating point.
 
 use crate::{Linear, Model, NoAnswer};
-use paynter_algebra::Pool;
 use paynter_algebra::poly::Budget;
+use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Ticket, closest, code};
-use paynter_equations::{Parameter, Sensitivities, Wish, increments, products, sensitivities};
+use paynter_equations::{
+    Parameter, Sensitivities, Wish, increments, operating_shift, products, sensitivities,
+};
 use paynter_graph::{BondGraph, Element, Kind, flat_name};
+use paynter_numerics::parametric::Moved;
 use paynter_view::json::{self, Naming, SensitivityParts};
 
 /// What writing all sensitivities out may cost.
@@ -23,6 +27,8 @@ pub struct SensitivityOptions {
     pub normalized: bool,
     /// B̃ and D̃ of the incremental model as well.
     pub matrices: bool,
+    /// Hold the operating point of a nonlinear model fixed.
+    pub frozen: bool,
 }
 
 impl Model {
@@ -33,34 +39,37 @@ impl Model {
         naming: Naming,
         ticket: &Ticket,
     ) -> Result<json::Sensitivity, NoAnswer> {
-        let Linear { equations, space, point, .. } = self.linear(ticket)?;
-        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        let chosen = chosen(graph, &options.only).map_err(|found| self.refused(*found))?;
-        if let Some(missing) = without_paths(graph) {
+        let linear = self.linear(ticket)?;
+        let Some(graph) = self.graph.clone() else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        let chosen = chosen(&graph, &options.only).map_err(|found| self.refused(*found))?;
+        if let Some(missing) = without_paths(&graph) {
             return Err(self.refused(missing));
         }
-        let parameters: Vec<Parameter> = chosen
-            .iter()
-            .map(|k| Parameter { symbol: graph.parameters[*k].symbol, carried: Vec::new() })
-            .collect();
+        let moved = self.moved(&linear, &graph, &chosen, options.frozen)?;
+        let parameters = self.parameters(&linear, &graph, &moved, options.frozen, ticket);
+        let Linear { equations, space, point, .. } = &linear;
         let wish = Wish { normalized: options.normalized, budget: BUDGET };
-        let found = sensitivities(&mut self.pool, &equations, &space, &parameters, wish, ticket)?;
-        let places = match (&found.shared, &point) {
-            (None, None) => products(&mut self.pool, graph, &equations, &parameters, PRODUCTS, ticket)?,
+        let found = sensitivities(&mut self.pool, equations, space, &parameters, wish, ticket)?;
+        if let Some(reason) = &found.shared {
+            let message = format!("the sensitivities are not written out, because {reason}");
+            self.diagnostics.push(Diagnostic::new(code::TOO_LONG, message));
+        }
+        let places = match (&found.shared, point) {
+            (None, None) => products(&mut self.pool, &graph, equations, &parameters, PRODUCTS, ticket)?,
             _ => None,
         };
-        let columns = options.matrices.then(|| increments(&mut self.pool, &equations, &parameters, ticket));
+        let columns = options.matrices.then(|| increments(&mut self.pool, equations, &parameters, ticket));
         let idle = idle(&mut self.pool, &found, chosen.len());
         let names = |list: &[usize]| -> Vec<String> {
             list.iter().map(|k| naming.name(&graph.parameters[*k].name)).collect()
         };
         let idle: Vec<usize> = idle.into_iter().map(|k| chosen[k]).collect();
         for k in &idle {
-            self.diagnostics.push(without_effect(graph, *k));
+            self.diagnostics.push(without_effect(&graph, *k));
         }
         self.diagnostics.sort();
         let parts = SensitivityParts {
-            equations: &equations,
+            equations,
             parameters: names(&chosen),
             normalized: options.normalized,
             found: &found,
@@ -68,16 +77,61 @@ impl Model {
             increments: columns.as_ref(),
             without_effect: names(&idle),
         };
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
-        Ok(json::Sensitivity::new(&mut self.pool, graph, parts, naming, diagnostics))
+        let mut answer = json::Sensitivity::new(&mut self.pool, &graph, parts, naming, Vec::new());
+        answer.operating_point = linear.named_point(&self.pool);
+        answer.frozen = options.frozen;
+        self.add_modes(&linear, &moved, &mut answer, ticket)?;
+        self.diagnostics.sort();
+        answer.diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        Ok(answer)
+    }
+
+    /// What the parameters carry along, in symbols where these stay short, else in numbers.
+    fn parameters(
+        &mut self,
+        linear: &Linear,
+        graph: &BondGraph,
+        moved: &[Moved],
+        frozen: bool,
+        ticket: &Ticket,
+    ) -> Vec<Parameter> {
+        let symbols: Vec<Symbol> = moved.iter().map(|list| list[0].0).collect();
+        let in_symbols = (linear.point.is_some() && !frozen)
+            .then(|| operating_shift(&mut self.pool, graph, &linear.equations, &symbols, ticket))
+            .flatten()
+            .filter(|shifts| agree(&self.pool, linear, shifts, moved));
+        if let Some(shifts) = in_symbols {
+            let both = symbols.into_iter().zip(shifts);
+            return both.map(|(symbol, carried)| Parameter { symbol, carried }).collect();
+        }
+        let pool = &mut self.pool;
+        let number =
+            |pool: &mut Pool, value: f64| pool.decimal(&format!("{value:e}")).unwrap_or_else(|| pool.zero());
+        let parameter = |list: &Moved| Parameter {
+            symbol: list[0].0,
+            carried: list[1..].iter().map(|(symbol, slope)| (*symbol, number(pool, *slope))).collect(),
+        };
+        moved.iter().map(parameter).collect()
     }
 
     /// All findings and one more that ends the work.
-    fn refused(&self, diagnostic: Diagnostic) -> NoAnswer {
+    pub(crate) fn refused(&self, diagnostic: Diagnostic) -> NoAnswer {
         let mut diagnostics: Diagnostics = self.diagnostics.clone();
         diagnostics.push(diagnostic);
         NoAnswer::Wrong(diagnostics)
     }
+}
+
+/// Whether the derivatives in symbols have the values found in numbers.
+fn agree(pool: &Pool, linear: &Linear, shifts: &[Vec<(Symbol, Expr)>], moved: &[Moved]) -> bool {
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1e-300);
+    shifts.iter().zip(moved).all(|(shift, moved)| {
+        moved[1..].iter().all(|(symbol, slope)| {
+            let own = shift.iter().find(|(other, _)| other == symbol);
+            let value = own.map_or(Ok(0.0), |(_, e)| pool.eval(*e, &|symbol| linear.value(symbol)));
+            value.is_ok_and(|value| near(value, *slope))
+        })
+    })
 }
 
 /// The places of the parameters that are asked for, in text order.
@@ -130,7 +184,7 @@ fn unknown(graph: &BondGraph, name: &str) -> Diagnostic {
 }
 
 /// Says that there is no transfer function to differentiate.
-fn without_paths(graph: &BondGraph) -> Option<Diagnostic> {
+pub(crate) fn without_paths(graph: &BondGraph) -> Option<Diagnostic> {
     let (what, how) = if graph.inputs.is_empty() {
         ("inputs", "write `input NAME = value` and let a source have that value, as in `Se supply = u`")
     } else if graph.outputs.is_empty() {

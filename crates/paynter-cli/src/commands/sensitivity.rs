@@ -2,23 +2,35 @@
 
 use super::equations::{grid, no_answer};
 use crate::answer::{Answer, Exit, output};
-use crate::args::{Global, SensitivityArgs};
-use crate::input;
-use paynter::SensitivityOptions;
-use paynter::json::{Matrix, Naming, Sensitivity, SensitivityEntry};
+use crate::args::{Global, SensitivityArgs, SensitivityFigure};
+use crate::number::{complex, significant};
+use crate::table::columns;
+use crate::{input, picture};
+use paynter::json::{
+    self, Matrix, Naming, Sensitivity, SensitivityEntry, SensitivityResponse, ToleranceBand,
+};
+use paynter::{Diagnostic, Model, ResponseOptions, SensitivityOptions, code};
+use std::path::Path;
 
 /// Shows the sensitivities of a model.
 pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
+    if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
+        return Answer::refusal(global, diagnostic, Exit::Usage);
+    }
     let mut model = match input::load(&arguments.file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let options = SensitivityOptions {
+    let which = SensitivityOptions {
         only: arguments.only.clone(),
         normalized: arguments.normalized,
         matrices: arguments.matrices,
+        frozen: arguments.frozen,
     };
-    match model.sensitivity(&options, Naming::Flat, global.ticket()) {
+    if arguments.omega.is_some() || arguments.verify > 0 || arguments.plot.is_some() {
+        return in_numbers(model, which, arguments, global);
+    }
+    match model.sensitivity(&which, Naming::Flat, global.ticket()) {
         Ok(document) => Answer {
             output: output(global, &document, text),
             exit: Exit::of(&model.diagnostics),
@@ -27,6 +39,124 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
         },
         Err(reason) => no_answer(global, model, reason),
     }
+}
+
+/// Shows the sensitivities over frequency, with what tolerances do.
+fn in_numbers(
+    mut model: Model,
+    which: SensitivityOptions,
+    arguments: &SensitivityArgs,
+    global: &Global,
+) -> Answer {
+    let options =
+        ResponseOptions { which, omega: arguments.omega, verify: arguments.verify, seed: arguments.seed };
+    let mut document = match model.sensitivity_response(&options, global.ticket()) {
+        Ok(document) => document,
+        Err(reason) => return no_answer(global, model, reason),
+    };
+    if let Some(file) = &arguments.plot
+        && let Err(diagnostic) = plot(&document, file, arguments)
+    {
+        model.diagnostics.push(*diagnostic);
+        document.ok = false;
+        document.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources);
+    }
+    Answer {
+        output: output(global, &document, response_text),
+        exit: Exit::of(&model.diagnostics),
+        diagnostics: model.diagnostics,
+        sources: model.sources,
+    }
+}
+
+/// Writes the figure that is asked for.
+fn plot(
+    document: &SensitivityResponse,
+    file: &Path,
+    arguments: &SensitivityArgs,
+) -> Result<(), Box<Diagnostic>> {
+    let wanted = |band: &&ToleranceBand| {
+        arguments.output.as_ref().is_none_or(|name| band.output == *name)
+            && arguments.input.as_ref().is_none_or(|name| band.input == *name)
+    };
+    let Some(band) = document.bands.iter().find(wanted) else {
+        let message = "the model has no such output and input".to_owned();
+        return Err(Box::new(Diagnostic::new(code::UNKNOWN_NAME, message)));
+    };
+    let (output, input) = (&band.output, &band.input);
+    let figure = match arguments.figure {
+        SensitivityFigure::Band => document.band_figure(output, input),
+        SensitivityFigure::Bode => Some(document.bode_figure(output, input)),
+        SensitivityFigure::Tornado => Some(document.tornado_figure(output, input)),
+    };
+    figure.map_or(Ok(()), |figure| picture::plot(&figure, file, arguments.theme.into()))
+}
+
+/// The ranking of the parameters and the bands, for people.
+fn response_text(document: &SensitivityResponse) -> String {
+    let (first, last) = (document.omega.first(), document.omega.last());
+    let ends = |x: Option<&f64>| x.map_or_else(String::new, |x| significant(*x));
+    let mut text =
+        format!("{}: sensitivities from {} to {} rad/s\n", document.model, ends(first), ends(last));
+    if document.assumed_tolerances {
+        text.push_str("\nno parameter has a tolerance, so that 1 % is taken for each\n");
+    }
+    for band in &document.bands {
+        text.push_str(&format!("\n{} / {}\n", band.output, band.input));
+        let own = document.ranking.iter().filter(|r| r.output == band.output && r.input == band.input);
+        let rows: Vec<[String; 6]> = own
+            .map(|rank| {
+                [
+                    rank.parameter.clone(),
+                    format!("±{}", significant(rank.tolerance)),
+                    format!("{} %", significant(100.0 * rank.effect)),
+                    significant(rank.omega),
+                    format!("{} %", significant(100.0 * rank.magnitude)),
+                    significant(rank.phase),
+                ]
+            })
+            .collect();
+        let headings = ["PARAMETER", "TOLERANCE", "LARGEST EFFECT", "AT ω (rad/s)", "MAGNITUDE", "PHASE (°)"];
+        text.push_str(&columns(headings, &rows));
+        if let Some(line) = widest(document, band) {
+            text.push_str(&line);
+        }
+        if document.verification.is_some() {
+            text.push_str(&match (band.outside.first(), band.outside.last()) {
+                (Some(low), Some(high)) => format!(
+                    "  samples leave the worst-case band between {} and {} rad/s\n",
+                    significant(*low),
+                    significant(*high)
+                ),
+                _ => "  all samples stay within the worst-case band\n".to_owned(),
+            });
+        }
+    }
+    if let Some(verification) = &document.verification {
+        text.push_str(&format!("\n{} samples", verification.samples));
+        if verification.failed > 0 {
+            text.push_str(&format!(", {} of them without an answer", verification.failed));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Where the worst-case band of the magnitude is widest, relative to the nominal one.
+fn widest(document: &SensitivityResponse, band: &ToleranceBand) -> Option<String> {
+    let curve = &band.magnitude;
+    let width = |k: usize| {
+        let nominal = curve.nominal[k].filter(|x| *x > 0.0)?;
+        Some((100.0 * (curve.worst_upper[k]? / nominal - 1.0), 100.0 * (curve.rss_upper[k]? / nominal - 1.0)))
+    };
+    let all = (0..document.omega.len()).filter_map(|k| Some((width(k)?, k)));
+    let ((worst, rss), k) = all.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b))?;
+    Some(format!(
+        "  together: ±{} % at worst, ±{} % by the root of the sum of squares, at {} rad/s\n",
+        significant(worst),
+        significant(rss),
+        significant(document.omega[k])
+    ))
 }
 
 fn text(document: &Sensitivity) -> String {
@@ -58,6 +188,55 @@ fn text(document: &Sensitivity) -> String {
         if !document.normalized {
             products(&mut text, document, entry);
         }
+    }
+    text.push_str(&modes(document));
+    text
+}
+
+/// How poles, zeros and static gains move, at nominal values.
+fn modes(document: &Sensitivity) -> String {
+    let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), significant);
+    let mut text = String::new();
+    let mut rows: Vec<[String; 5]> = Vec::new();
+    for pole in document.poles.iter().filter(|pole| pole.im >= 0.0) {
+        for slope in &pole.sensitivities {
+            let value = slope.re.zip(slope.im).map_or_else(|| "–".to_owned(), |(re, im)| complex([re, im]));
+            rows.push([
+                complex([pole.re, pole.im]),
+                slope.parameter.clone(),
+                value,
+                number(slope.natural_frequency),
+                number(slope.damping),
+            ]);
+        }
+    }
+    if !rows.is_empty() {
+        text.push_str("\nPoles at nominal values\n");
+        let headings = ["POLE λ", "PARAMETER", "∂λ/∂p", "OF |λ|", "OF THE DAMPING"];
+        text.push_str(&columns(headings, &rows));
+    }
+    let mut rows: Vec<[String; 4]> = Vec::new();
+    for zero in document.zeros.iter().filter(|zero| zero.im >= 0.0) {
+        for slope in &zero.sensitivities {
+            let value = slope.re.zip(slope.im).map_or_else(|| "–".to_owned(), |(re, im)| complex([re, im]));
+            let path = format!("{} / {}", zero.output, zero.input);
+            rows.push([path, complex([zero.re, zero.im]), slope.parameter.clone(), value]);
+        }
+    }
+    if !rows.is_empty() {
+        text.push_str("\nZeros at nominal values\n");
+        text.push_str(&columns(["OUTPUT / INPUT", "ZERO z", "PARAMETER", "∂z/∂p"], &rows));
+    }
+    let mut rows: Vec<[String; 4]> = Vec::new();
+    for gain in &document.dc_gain {
+        for slope in &gain.sensitivities {
+            let path = format!("{} / {}", gain.output, gain.input);
+            rows.push([path, significant(gain.value), slope.parameter.clone(), significant(slope.value)]);
+        }
+    }
+    if !rows.is_empty() {
+        text.push_str("\nStatic gains at nominal values\n");
+        text.push_str(&columns(["OUTPUT / INPUT", "H(0)", "PARAMETER", "∂H(0)/∂p"], &rows));
     }
     text
 }

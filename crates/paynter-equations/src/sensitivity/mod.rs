@@ -11,6 +11,7 @@ mod increments;
 mod products;
 mod quotient;
 mod shared;
+mod shift;
 
 use paynter_algebra::poly::{Budget, PolyError};
 use paynter_algebra::{Expr, Pool, Symbol};
@@ -20,6 +21,7 @@ use crate::{Equations, Failure, StateSpace};
 
 pub use increments::{Increments, increments};
 pub use products::{Place, Products, Ratio, products};
+pub use shift::operating_shift;
 
 /// A parameter whose sensitivities are asked for.
 #[derive(Debug, Clone)]

@@ -18,6 +18,7 @@ mod naming;
 mod operating;
 mod poles;
 mod report;
+mod response;
 mod sensitivity;
 mod simulation;
 mod structure;
@@ -40,8 +41,10 @@ pub use naming::Naming;
 pub use operating::{BondValue, OperatingPoint, Point, Quantity, Role};
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use report::{Report, ReportSection};
+pub use response::{BandCurve, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification};
 pub use sensitivity::{
-    FromSink, Sensitivity, SensitivityEntry, SensitivityParts, SensitivityPlace, ToQuantity,
+    DcSensitivity, FromSink, GainSlope, PoleSensitivity, PoleSlope, RootSlope, Sensitivity, SensitivityEntry,
+    SensitivityParts, SensitivityPlace, ToQuantity, ZeroSensitivity,
 };
 pub use simulation::{Simulation, SimulationStats};
 pub use structure::{
@@ -74,6 +77,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("poles", schema::<Poles>()),
         ("report", schema::<Report>()),
         ("sensitivity", schema::<Sensitivity>()),
+        ("sensitivity-response", schema::<SensitivityResponse>()),
         ("simulate", schema::<Simulation>()),
         ("structure", schema::<Structure>()),
         ("tf", schema::<Transfer>()),

@@ -1,7 +1,7 @@
 //! The answer of `paynter sensitivity` in symbols.
 
 use super::equations::{Definition, Matrix, matrix, strings};
-use super::{Diagnostic, Naming};
+use super::{Diagnostic, Naming, Point};
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, flat_name};
@@ -26,6 +26,16 @@ pub struct Sensitivity {
     /// times that from the input to what feeds the sink. Empty where the
     /// entries are not written out.
     pub products: Vec<SensitivityPlace>,
+    /// Derivatives of the poles with their natural frequencies and damping, at nominal values.
+    pub poles: Vec<PoleSensitivity>,
+    /// Derivatives of the zeros, by output and input.
+    pub zeros: Vec<ZeroSensitivity>,
+    /// Derivatives of the static gains H(0), where there is no pole at zero.
+    pub dc_gain: Vec<DcSensitivity>,
+    /// The point about which a nonlinear model was linearised.
+    pub operating_point: Option<Point>,
+    /// Whether the operating point was held fixed (`--frozen`).
+    pub frozen: bool,
     /// Parameters on which nothing depends: their sensitivities are identically zero.
     pub without_effect: Vec<String>,
     /// B̃ = ∂f/∂p of the incremental model, one column for each parameter, where asked for.
@@ -94,6 +104,88 @@ pub struct ToQuantity {
     pub num: String,
     /// Denominator.
     pub den: String,
+}
+
+/// A pole and how it moves with the parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PoleSensitivity {
+    /// Real part.
+    pub re: f64,
+    /// Imaginary part.
+    pub im: f64,
+    /// How often it occurs. A repeated pole has no derivative: the numbers are those of the mean of its cluster.
+    pub multiplicity: usize,
+    /// |λ|; `null` for a pole at zero.
+    pub natural_frequency: Option<f64>,
+    /// −Re λ/|λ|; `null` for a pole at zero.
+    pub damping: Option<f64>,
+    /// By parameter.
+    pub sensitivities: Vec<PoleSlope>,
+}
+
+/// The derivative of a pole by one parameter; `null` where it could not be had.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PoleSlope {
+    /// The parameter.
+    pub parameter: String,
+    /// Real part.
+    pub re: Option<f64>,
+    /// Imaginary part.
+    pub im: Option<f64>,
+    /// Of the natural frequency; `null` for a repeated pole and one at zero.
+    pub natural_frequency: Option<f64>,
+    /// Of the damping; `null` for a repeated pole and one at zero.
+    pub damping: Option<f64>,
+}
+
+/// A zero of a transfer function and how it moves with the parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ZeroSensitivity {
+    /// The output.
+    pub output: String,
+    /// The input.
+    pub input: String,
+    /// Real part.
+    pub re: f64,
+    /// Imaginary part.
+    pub im: f64,
+    /// How often it occurs; the derivatives of a repeated one are those of the mean.
+    pub multiplicity: usize,
+    /// By parameter.
+    pub sensitivities: Vec<RootSlope>,
+}
+
+/// The derivative of a zero by one parameter; `null` where it could not be had.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RootSlope {
+    /// The parameter.
+    pub parameter: String,
+    /// Real part.
+    pub re: Option<f64>,
+    /// Imaginary part.
+    pub im: Option<f64>,
+}
+
+/// A static gain and how it changes with the parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DcSensitivity {
+    /// The output.
+    pub output: String,
+    /// The input.
+    pub input: String,
+    /// H(0).
+    pub value: f64,
+    /// By parameter.
+    pub sensitivities: Vec<GainSlope>,
+}
+
+/// The derivative of a gain by one parameter.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GainSlope {
+    /// The parameter.
+    pub parameter: String,
+    /// The derivative.
+    pub value: f64,
 }
 
 /// What the library found, before it is written down.
@@ -167,6 +259,11 @@ impl Sensitivity {
             normalized,
             entries,
             products: places,
+            poles: Vec::new(),
+            zeros: Vec::new(),
+            dc_gain: Vec::new(),
+            operating_point: None,
+            frozen: false,
             without_effect: parts.without_effect,
             b_tilde: increments
                 .map(|i| matrix(pool, &i.rates, i.rates.rows <= super::equations::DENSE_STATES)),

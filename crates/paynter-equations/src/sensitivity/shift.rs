@@ -1,0 +1,107 @@
+//! How an operating point moves with the parameters, in symbols: by the
+//! implicit function theorem, F_w dw = −F_p dp for 0 = F(w, p).
+
+use std::collections::BTreeMap;
+
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::Ticket;
+use paynter_graph::{BondGraph, Variable};
+use rustc_hash::FxHashMap;
+
+use crate::{Equations, System, readable};
+
+/// More unknowns than this give derivatives that nobody reads.
+const UNKNOWNS: usize = 6;
+
+/// Finds the derivatives of states, implicit unknowns and inputs at the
+/// operating point by each parameter, over the symbols of the point. Nothing
+/// where the model is too large, or where the equations alone do not determine
+/// the point because something is conserved.
+pub fn operating_shift(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    parameters: &[Symbol],
+    ticket: &Ticket,
+) -> Option<Vec<Vec<(Symbol, Expr)>>> {
+    let mut roots: Vec<Expr> = equations.rates.clone();
+    roots.extend(equations.constraints.iter().map(|c| c.residual));
+    let read: Vec<Vec<Symbol>> = roots.iter().map(|e| pool.symbols(*e)).collect();
+    // A state that nothing reads has no say in where the others rest.
+    let active = |symbol: &Symbol| read.iter().any(|list| list.binary_search(symbol).is_ok());
+    let mut unknowns: Vec<(Symbol, Expr)> = Vec::new();
+    for (state, rate) in equations.states.iter().zip(&equations.rates) {
+        if active(&state.symbol) {
+            unknowns.push((state.symbol, *rate));
+        }
+    }
+    unknowns.extend(equations.constraints.iter().map(|c| (c.unknown, c.residual)));
+    if unknowns.len() > UNKNOWNS {
+        return None;
+    }
+    let inputs = input_slopes(pool, graph, equations, parameters);
+    let (mut rows, mut right) = (Vec::new(), Vec::new());
+    for (_, equation) in &unknowns {
+        let mut row = BTreeMap::new();
+        for (j, (symbol, _)) in unknowns.iter().enumerate() {
+            let slope = pool.diff(*equation, *symbol);
+            if slope != pool.zero() {
+                row.insert(j, slope);
+            }
+        }
+        rows.push(row);
+        let mut list = Vec::with_capacity(parameters.len());
+        for (parameter, moved) in parameters.iter().zip(&inputs) {
+            let mut terms = vec![pool.diff(*equation, *parameter)];
+            for (symbol, slope) in moved {
+                let partial = pool.diff(*equation, *symbol);
+                terms.push(pool.mul(partial, *slope));
+            }
+            let sum = pool.sum(&terms);
+            list.push(pool.neg(sum));
+        }
+        right.push(list);
+    }
+    let solution = System { rows, right }.solve(pool, None).ok()?;
+    let at_zero: FxHashMap<Symbol, Expr> =
+        graph.variables.symbol(Variable::Time).map(|time| (time, pool.zero())).into_iter().collect();
+    let zero = pool.zero();
+    let mut shifts = inputs;
+    for (k, shift) in shifts.iter_mut().enumerate() {
+        for ((symbol, _), values) in unknowns.iter().zip(&solution) {
+            let value = pool.substitute(values[k], &at_zero);
+            let value = readable(pool, value, ticket);
+            if value != zero {
+                shift.push((*symbol, value));
+            }
+        }
+    }
+    Some(shifts)
+}
+
+/// Inputs whose values depend on a parameter, with their derivatives at time zero.
+fn input_slopes(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    parameters: &[Symbol],
+) -> Vec<Vec<(Symbol, Expr)>> {
+    let time = graph.variables.symbol(Variable::Time);
+    let zero = pool.zero();
+    let at_zero: FxHashMap<Symbol, Expr> = time.map(|time| (time, zero)).into_iter().collect();
+    let mut all = vec![Vec::new(); parameters.len()];
+    for input in &equations.inputs {
+        let mut value = input.value;
+        for symbol in &input.symbols {
+            for (list, parameter) in all.iter_mut().zip(parameters) {
+                let slope = pool.diff(value, *parameter);
+                let slope = pool.substitute(slope, &at_zero);
+                if slope != zero {
+                    list.push((*symbol, slope));
+                }
+            }
+            value = time.map_or(zero, |time| pool.diff(value, time));
+        }
+    }
+    all
+}

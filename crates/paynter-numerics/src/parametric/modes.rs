@@ -1,0 +1,269 @@
+//! Derivatives of poles, zeros and static gains by parameters.
+//!
+//! The sum of the roots of det P(s, p) inside a closed curve has the
+//! derivative −1/(2πj) ∮ tr(P⁻¹ ∂P/∂p) ds. On a circle round one root this is
+//! the formula with left and right eigenvectors; round a repeated one, which
+//! has no derivative itself, it is that of the cluster, whose mean has one.
+//! The trapezoidal rule on a circle converges geometrically.
+
+use num_complex::Complex64;
+use paynter_base::{Cancelled, Ticket};
+use rayon::prelude::*;
+
+use super::dense::inverse;
+use crate::linalg::{Matrices, Sparse};
+
+/// Points on a circle.
+const POINTS: usize = 32;
+
+/// The circle's radius, as a part of the distance to the nearest other root.
+const RADIUS: f64 = 0.3;
+
+/// The largest order whose modes are differentiated: each root needs the inverse of a dense matrix.
+pub const MOST_STATES: usize = 100;
+
+/// A root with the derivatives of its value, or of the mean of its cluster.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mode {
+    /// The root.
+    pub value: Complex64,
+    /// How often it occurs.
+    pub multiplicity: usize,
+    /// By parameter; not a number where the root cannot be told from others.
+    pub slopes: Vec<Complex64>,
+}
+
+/// Groups equal roots.
+pub fn clusters(roots: &[Complex64]) -> Vec<(Complex64, usize)> {
+    let mut groups: Vec<(Complex64, usize)> = Vec::new();
+    for root in roots {
+        match groups.iter_mut().find(|(known, _)| known == root) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((*root, 1)),
+        }
+    }
+    groups
+}
+
+/// Derivatives of the poles; `derivatives` are those of the matrices by each parameter.
+pub fn poles(
+    matrices: &Matrices,
+    derivatives: &[Matrices],
+    roots: &[(Complex64, usize)],
+    ticket: &Ticket,
+) -> Result<Vec<Mode>, Cancelled> {
+    let others: Vec<Complex64> = roots.iter().map(|(root, _)| *root).collect();
+    let bare = |m: &Matrices| Matrices {
+        a: m.a.clone(),
+        b: vec![Sparse::new(m.a.rows, 0)],
+        c: Sparse::new(0, m.a.rows),
+        d: vec![Sparse::new(0, 0)],
+    };
+    let list: Vec<Matrices> = derivatives.iter().map(bare).collect();
+    modes(&bare(matrices), &list, roots, &others, ticket)
+}
+
+/// Derivatives of the zeros of one transfer function; `others` are further
+/// places where the system matrix may be singular: modes that cancel.
+pub fn zeros(
+    matrices: &Matrices,
+    derivatives: &[Matrices],
+    (output, input): (usize, usize),
+    roots: &[(Complex64, usize)],
+    others: &[Complex64],
+    ticket: &Ticket,
+) -> Result<Vec<Mode>, Cancelled> {
+    let one = |m: &Matrices| m.select(&[output], &[input]);
+    let list: Vec<Matrices> = derivatives.iter().map(one).collect();
+    let mut all: Vec<Complex64> = roots.iter().map(|(root, _)| *root).collect();
+    all.extend_from_slice(others);
+    modes(&one(matrices), &list, roots, &all, ticket)
+}
+
+fn modes(
+    matrices: &Matrices,
+    derivatives: &[Matrices],
+    roots: &[(Complex64, usize)],
+    others: &[Complex64],
+    ticket: &Ticket,
+) -> Result<Vec<Mode>, Cancelled> {
+    let all: Vec<Mode> = roots
+        .par_iter()
+        .map(|&(value, multiplicity)| {
+            let nothing = Complex64::new(f64::NAN, f64::NAN);
+            let slopes = match ticket.check() {
+                Ok(()) if value.im >= 0.0 => around(matrices, derivatives, value, others)
+                    .map(|sums| sums.iter().map(|sum| sum / multiplicity as f64).collect()),
+                _ => None,
+            };
+            let slopes = slopes.unwrap_or_else(|| vec![nothing; derivatives.len()]);
+            Mode { value, multiplicity, slopes }
+        })
+        .collect();
+    ticket.check()?;
+    // Conjugate roots have conjugate derivatives.
+    let mirrored = all.iter().map(|mode| {
+        let twin = all.iter().find(|twin| mode.value.im < 0.0 && twin.value == mode.value.conj());
+        match twin {
+            Some(twin) => Mode { slopes: twin.slopes.iter().map(Complex64::conj).collect(), ..mode.clone() },
+            None => mode.clone(),
+        }
+    });
+    Ok(mirrored.collect())
+}
+
+/// The derivative of the sum of the roots near one, by parameter.
+fn around(
+    matrices: &Matrices,
+    derivatives: &[Matrices],
+    root: Complex64,
+    others: &[Complex64],
+) -> Option<Vec<Complex64>> {
+    let distance = others
+        .iter()
+        .map(|other| (other - root).norm())
+        .filter(|distance| *distance > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    let alone = if root.norm() > 0.0 { root.norm() } else { 1.0 };
+    let radius = RADIUS * if distance.is_finite() { distance } else { alone };
+    if radius < 1e-9 * root.norm() {
+        return None;
+    }
+    let mut sums = vec![Complex64::new(0.0, 0.0); derivatives.len()];
+    for k in 0..POINTS {
+        let angle = std::f64::consts::TAU * (k as f64 + 0.5) / POINTS as f64;
+        let step = Complex64::from_polar(radius, angle);
+        let s = root + step;
+        let inverse = inverse(system(matrices, s, true))?;
+        for (sum, derivative) in sums.iter_mut().zip(derivatives) {
+            // ds/(2πj) = step/POINTS
+            *sum -= trace(&inverse, derivative, s) * step / POINTS as f64;
+        }
+    }
+    if root.im == 0.0 {
+        // A real root, or the mean of a real cluster, stays real.
+        sums.iter_mut().for_each(|sum| sum.im = 0.0);
+    }
+    sums.iter().all(|sum| sum.is_finite()).then_some(sums)
+}
+
+/// The system matrix [[sI − A, −B], [C, D]] at one s.
+fn system(matrices: &Matrices, s: Complex64, dynamic: bool) -> Vec<Vec<Complex64>> {
+    let n = matrices.a.rows;
+    let size = n + matrices.c.rows;
+    let mut rows = vec![vec![Complex64::new(0.0, 0.0); size]; size];
+    entries(matrices, s, |i, j, value| rows[i][j] += value);
+    if dynamic {
+        (0..n).for_each(|i| rows[i][i] += s);
+    }
+    rows
+}
+
+/// tr(P⁻¹ ∂P/∂p) by the entries of ∂P/∂p.
+fn trace(inverse: &[Vec<Complex64>], derivative: &Matrices, s: Complex64) -> Complex64 {
+    let mut sum = Complex64::new(0.0, 0.0);
+    entries(derivative, s, |i, j, value| sum += inverse[j][i] * value);
+    sum
+}
+
+/// The entries of [[−A, −B(s)], [C, D(s)]].
+fn entries(matrices: &Matrices, s: Complex64, mut visit: impl FnMut(usize, usize, Complex64)) {
+    let n = matrices.a.rows;
+    for (i, j, value) in &matrices.a.entries {
+        visit(*i, *j, Complex64::new(-value, 0.0));
+    }
+    for (i, j, value) in &matrices.c.entries {
+        visit(n + i, *j, Complex64::new(*value, 0.0));
+    }
+    for (order, matrix) in matrices.b.iter().enumerate() {
+        let power = s.powu(order as u32);
+        for (i, j, value) in &matrix.entries {
+            visit(*i, n + j, -power * value);
+        }
+    }
+    for (order, matrix) in matrices.d.iter().enumerate() {
+        let power = s.powu(order as u32);
+        for (i, j, value) in &matrix.entries {
+            visit(n + i, n + j, power * value);
+        }
+    }
+}
+
+/// Natural frequency |λ| and damping −Re λ/|λ| of a pole with their derivatives;
+/// nothing for a pole at zero.
+pub fn oscillation(pole: Complex64, slope: Complex64) -> Option<([f64; 2], [f64; 2])> {
+    let omega = pole.norm();
+    if omega == 0.0 {
+        return None;
+    }
+    let change = (pole.conj() * slope).re / omega;
+    let damping = -pole.re / omega;
+    Some(([omega, damping], [change, (-slope.re - damping * change) / omega]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sparse(rows: usize, columns: usize, entries: &[(usize, usize, f64)]) -> Sparse<f64> {
+        Sparse { rows, columns, entries: entries.to_vec() }
+    }
+
+    fn model(a: &[(usize, usize, f64)], c: &[(usize, usize, f64)]) -> Matrices {
+        Matrices {
+            a: sparse(2, 2, a),
+            b: vec![sparse(2, 1, &[(1, 0, 1.0)])],
+            c: sparse(1, 2, c),
+            d: vec![sparse(1, 1, &[])],
+        }
+    }
+
+    #[test]
+    fn an_oscillator_and_its_zero() {
+        // s² + b s + k with b = 2, k = 5: λ = −1 ± 2j; output c0 + c1 s: zero −c0/c1.
+        let (b, k) = (2.0, 5.0);
+        let matrices = model(&[(0, 1, 1.0), (1, 0, -k), (1, 1, -b)], &[(0, 0, 3.0), (0, 1, 1.5)]);
+        let empty = Matrices { b: vec![sparse(2, 1, &[])], ..model(&[], &[]) };
+        let by_b = Matrices { a: sparse(2, 2, &[(1, 1, -1.0)]), ..empty.clone() };
+        let by_k = Matrices { a: sparse(2, 2, &[(1, 0, -1.0)]), ..empty.clone() };
+        let by_c = Matrices { c: sparse(1, 2, &[(0, 0, 1.0)]), ..empty };
+        let roots = [(Complex64::new(-1.0, 2.0), 1), (Complex64::new(-1.0, -2.0), 1)];
+        let found = poles(&matrices, &[by_b.clone(), by_k], &roots, &Ticket::new()).unwrap();
+        // dλ/db = −λ/(2λ + b), dλ/dk = −1/(2λ + b)
+        let root = roots[0].0;
+        let below = 2.0 * root + b;
+        assert!((found[0].slopes[0] + root / below).norm() < 1e-13);
+        assert!((found[0].slopes[1] + below.inv()).norm() < 1e-13);
+        assert_eq!(found[1].slopes[0], found[0].slopes[0].conj());
+        let list = [(Complex64::new(-2.0, 0.0), 1)];
+        let others = [roots[0].0, roots[1].0];
+        let found = zeros(&matrices, &[by_b, by_c], (0, 0), &list, &others, &Ticket::new()).unwrap();
+        assert!(found[0].slopes[0].norm() < 1e-13);
+        assert!((found[0].slopes[1].re + 1.0 / 1.5).abs() < 1e-13);
+    }
+
+    #[test]
+    fn the_mean_of_a_double_pole_has_a_derivative() {
+        // (s + 1)² + p(s + 3): the sum of the roots moves by −p.
+        let matrices = model(&[(0, 1, 1.0), (1, 0, -1.0), (1, 1, -2.0)], &[(0, 0, 1.0)]);
+        let by_p = Matrices {
+            a: sparse(2, 2, &[(1, 0, -3.0), (1, 1, -1.0)]),
+            b: vec![sparse(2, 1, &[])],
+            ..model(&[], &[])
+        };
+        let roots = [(Complex64::new(-1.0, 0.0), 2)];
+        let found = poles(&matrices, &[by_p], &roots, &Ticket::new()).unwrap();
+        assert!((found[0].slopes[0] + 0.5).norm() < 1e-12, "{:?}", found[0]);
+    }
+
+    #[test]
+    fn natural_frequency_and_damping_follow_the_pole() {
+        let pole = Complex64::new(-1.0, 2.0);
+        let slope = Complex64::new(0.3, -0.2);
+        let ([omega, damping], [by_omega, by_damping]) = oscillation(pole, slope).unwrap();
+        let h = 1e-6;
+        let moved = pole + slope * h;
+        assert!(((moved.norm() - omega) / h - by_omega).abs() < 1e-6);
+        assert!(((-moved.re / moved.norm() - damping) / h - by_damping).abs() < 1e-6);
+    }
+}

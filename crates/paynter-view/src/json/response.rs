@@ -1,0 +1,172 @@
+//! The answer of `paynter sensitivity` in numbers.
+
+use super::{Diagnostic, Point};
+use crate::plot::{self, Figure};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The sensitivities of the frequency response, and what tolerances make of it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SensitivityResponse {
+    /// Whether the model has no error.
+    pub ok: bool,
+    /// The model's name.
+    pub model: String,
+    /// The parameters asked for, in text order.
+    pub parameters: Vec<String>,
+    /// Whether the entries are relative, (p/H)·∂H/∂p.
+    pub normalized: bool,
+    /// Angular frequencies in rad/s, rising.
+    pub omega: Vec<f64>,
+    /// One entry for each output, input and parameter.
+    pub entries: Vec<ResponseEntry>,
+    /// By output and input: the parameters in the order of what their tolerances do over the band.
+    pub ranking: Vec<Ranking>,
+    /// Whether no parameter has a tolerance, so that 1 % was taken for each.
+    pub assumed_tolerances: bool,
+    /// By output and input: nominal magnitude and phase with their bands.
+    pub bands: Vec<ToleranceBand>,
+    /// What samples showed, where they were asked for.
+    pub verification: Option<Verification>,
+    /// The point about which a nonlinear model was linearised.
+    pub operating_point: Option<Point>,
+    /// All findings by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// One sensitivity over the frequencies.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ResponseEntry {
+    /// The output.
+    pub output: String,
+    /// The input.
+    pub input: String,
+    /// The parameter.
+    pub parameter: String,
+    /// Real parts; `null` where a pole lies.
+    pub re: Vec<Option<f64>>,
+    /// Imaginary parts; `null` where a pole lies.
+    pub im: Vec<Option<f64>>,
+}
+
+/// What one parameter's tolerance does to one response, to first order.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Ranking {
+    /// The output.
+    pub output: String,
+    /// The input.
+    pub input: String,
+    /// The parameter.
+    pub parameter: String,
+    /// Its tolerance, as a deviation in SI.
+    pub tolerance: f64,
+    /// The largest |δ·S/H| over the band.
+    pub effect: f64,
+    /// The frequency where that is.
+    pub omega: f64,
+    /// The relative change of |H| there when the parameter is at its upper end.
+    pub magnitude: f64,
+    /// The change of phase there, in degrees.
+    pub phase: f64,
+}
+
+/// Nominal magnitude and phase of one response with their bands.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ToleranceBand {
+    /// The output.
+    pub output: String,
+    /// The input.
+    pub input: String,
+    /// |H|.
+    pub magnitude: BandCurve,
+    /// The phase in degrees.
+    pub phase: BandCurve,
+    /// Frequencies at which a sample left the worst-case band of |H|: first order is not true there.
+    pub outside: Vec<f64>,
+}
+
+/// A curve with its bands; `null` where a pole lies.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BandCurve {
+    /// The nominal curve.
+    pub nominal: Vec<Option<f64>>,
+    /// Lower ends, all tolerances at their worst.
+    pub worst_lower: Vec<Option<f64>>,
+    /// Upper ends, all tolerances at their worst.
+    pub worst_upper: Vec<Option<f64>>,
+    /// Lower ends by the root of the sum of squares.
+    pub rss_lower: Vec<Option<f64>>,
+    /// Upper ends by the root of the sum of squares.
+    pub rss_upper: Vec<Option<f64>>,
+    /// The lowest values of the samples, where any were drawn.
+    pub sampled_lower: Option<Vec<Option<f64>>>,
+    /// The highest values of the samples, where any were drawn.
+    pub sampled_upper: Option<Vec<Option<f64>>>,
+}
+
+/// How the bands were verified.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Verification {
+    /// How many samples were drawn.
+    pub samples: usize,
+    /// Where the random numbers started.
+    pub seed: u64,
+    /// Samples at which the model had no answer.
+    pub failed: usize,
+}
+
+impl SensitivityResponse {
+    /// The Bode diagram of the sensitivities of one response.
+    pub fn bode_figure(&self, output: &str, input: &str) -> Figure {
+        let own = self.entries.iter().filter(|entry| entry.output == output && entry.input == input);
+        let number = |list: &[Option<f64>]| list.iter().map(|x| x.unwrap_or(f64::NAN)).collect();
+        let responses: Vec<plot::Response> = own
+            .map(|entry| plot::Response {
+                name: format!("∂/∂{}", entry.parameter),
+                re: number(&entry.re),
+                im: number(&entry.im),
+            })
+            .collect();
+        plot::bode(&format!("Sensitivities of {output}/{input}"), &self.omega, &responses)
+    }
+
+    /// Magnitude and phase of one response with their tolerance bands.
+    pub fn band_figure(&self, output: &str, input: &str) -> Option<Figure> {
+        let own = self.bands.iter().find(|band| band.output == output && band.input == input)?;
+        let decibel = |x: f64| 20.0 * x.log10();
+        let magnitude = own.magnitude.tolerance(decibel);
+        let phase = own.phase.tolerance(|x| x);
+        Some(plot::tolerance(&format!("Tolerances of {output}/{input}"), &self.omega, &magnitude, &phase))
+    }
+
+    /// What each parameter does to one response, the largest first.
+    pub fn tornado_figure(&self, output: &str, input: &str) -> Figure {
+        let own = self.ranking.iter().filter(|rank| rank.output == output && rank.input == input);
+        let effects: Vec<plot::Effect> = own
+            .map(|rank| {
+                let change = 100.0 * rank.effect * if rank.magnitude < 0.0 { -1.0 } else { 1.0 };
+                plot::Effect { name: rank.parameter.clone(), low: -change, high: change }
+            })
+            .collect();
+        let title = format!("Effect of the tolerances on {output}/{input}");
+        plot::tornado(&title, "largest change of H", "%", &effects)
+    }
+}
+
+impl BandCurve {
+    fn tolerance(&self, scale: impl Fn(f64) -> f64) -> plot::Tolerance {
+        let list = |values: &[Option<f64>]| -> Vec<f64> {
+            values.iter().map(|x| x.map_or(f64::NAN, &scale)).collect()
+        };
+        let band = |lower: &[Option<f64>], upper: &[Option<f64>]| plot::Band {
+            lower: list(lower),
+            upper: list(upper),
+        };
+        plot::Tolerance {
+            nominal: list(&self.nominal),
+            worst: band(&self.worst_lower, &self.worst_upper),
+            rss: band(&self.rss_lower, &self.rss_upper),
+            sampled: self.sampled_lower.as_ref().zip(self.sampled_upper.as_ref()).map(|(l, u)| band(l, u)),
+        }
+    }
+}
