@@ -8,30 +8,37 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     taken: BTreeSet<String>,
+    /// Whether they are read alone in expressions, where `s`, `t` and `pi` mean something else.
+    values: bool,
 }
 
 impl Names {
+    /// Makes the scope of values; that of parts is the default.
+    pub fn values() -> Names {
+        Names { values: true, ..Names::default() }
+    }
+
     /// Makes a name like the wanted one that is legal and not taken, and takes it.
     pub fn take(&mut self, wanted: &str) -> String {
         let base = plain(wanted);
         let mut name = base.clone();
         let mut number = 1;
-        while is_reserved(&name) || !self.taken.insert(name.clone()) {
+        while self.is_reserved(&name) || !self.taken.insert(name.clone()) {
             number += 1;
             name = format!("{base}_{number}");
         }
         name
+    }
+
+    /// Words that mean something else in expressions.
+    fn is_reserved(&self, name: &str) -> bool {
+        matches!(name, "and" | "or" | "not") || (self.values && matches!(name, "s" | "t" | "pi"))
     }
 }
 
 /// A flattened name as one word: `c[3].m` becomes `c_3_m`.
 pub fn plain(name: &str) -> String {
     name.chars().filter(|&c| c != ']').map(|c| if matches!(c, '.' | '[') { '_' } else { c }).collect()
-}
-
-/// Words that mean something else in expressions.
-fn is_reserved(name: &str) -> bool {
-    matches!(name, "s" | "t" | "pi" | "and" | "or" | "not")
 }
 
 /// Tells whether laws in braces read a name as one of their own variables: `e`, `f2`, `q`, `p1`.
@@ -56,7 +63,8 @@ mod tests {
         let mut names = Names::default();
         assert_eq!(names.take("c[3].m"), "c_3_m");
         assert_eq!(names.take("c_3.m"), "c_3_m_2");
-        assert_eq!(names.take("s"), "s_2");
+        assert_eq!(names.take("s"), "s");
+        assert_eq!(Names::values().take("s"), "s_2");
         assert!(is_local("e") && is_local("p12") && !is_local("eta") && !is_local("r1"));
         assert!(is_number("b12") && !is_number("b") && !is_number("b01") && !is_number("bond"));
     }

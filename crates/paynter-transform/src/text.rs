@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
             .chain(graph.inputs.iter().map(|i| (&i.name, i.symbol)))
             .chain(graph.signals.iter().map(|s| (&s.name, s.symbol)))
             .chain(graph.integrators.iter().map(|i| (&i.name, i.symbol)));
-        let mut names = Names::default();
+        let mut names = Names::values();
         for (name, symbol) in values {
             // Inside braces `e`, `f`, `q`, `p` are the element's own variables.
             let hidden = in_braces.contains(&symbol) && is_local(name);
@@ -450,7 +450,7 @@ impl<'a> Writer<'a> {
     }
 
     fn outputs(&mut self) {
-        let mut names = Names::default();
+        let mut names = Names::values();
         for output in &self.graph.outputs {
             let mut line = format!("output {} = {}", names.take(&output.name), self.expr(output.value));
             if let Some(unit) = output.unit.as_ref().filter(|_| !self.options.without_units) {
