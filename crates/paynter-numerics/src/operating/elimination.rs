@@ -1,7 +1,7 @@
 //! Sparse elimination that finds the rank on its way: for Newton steps of
 //! systems that may determine too little or repeat themselves, and for null spaces.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A matrix, row by row.
 pub(super) type Rows = Vec<Vec<(usize, f64)>>;
@@ -71,67 +71,72 @@ pub(super) fn transposed(rows: &Rows, columns: usize) -> Rows {
 impl Echelon {
     fn new(rows: &Rows, right: &[f64], columns: usize) -> Echelon {
         let (scaled, right, scale) = equilibrate(rows, right, columns);
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); columns];
+        for (i, row) in scaled.iter().enumerate() {
+            for &j in row.keys() {
+                users[j].push(i);
+            }
+        }
         let mut echelon = Echelon { rows: scaled, right, pivots: Vec::new(), scale };
-        let mut open: Vec<usize> = (0..rows.len()).filter(|&i| !echelon.rows[i].is_empty()).collect();
+        let mut open: BTreeSet<(usize, usize)> =
+            (0..rows.len()).map(|i| (echelon.rows[i].len(), i)).filter(|(length, _)| *length > 0).collect();
         while let Some((i, j)) = echelon.pivot(&open) {
-            open.retain(|&r| r != i);
-            echelon.eliminate(i, j, &open);
-            open.retain(|&r| !echelon.rows[r].is_empty());
+            open.remove(&(echelon.rows[i].len(), i));
+            echelon.eliminate(i, j, &mut open, &mut users);
             echelon.pivots.push((i, j));
         }
         echelon
     }
 
-    fn pivot(&self, open: &[usize]) -> Option<(usize, usize)> {
-        if open.len() > SMALL {
-            return self.sparse_pivot(open);
-        }
-        let mut best = (NEGLIGIBLE, None);
-        for &i in open {
-            for (&j, value) in &self.rows[i] {
-                if value.abs() > best.0 {
-                    best = (value.abs(), Some((i, j)));
-                }
-            }
-        }
-        best.1
-    }
-
-    /// An entry of a short row that is not small beside its neighbours.
-    fn sparse_pivot(&self, open: &[usize]) -> Option<(usize, usize)> {
+    /// The largest entry of a small rest; an entry of a short row, not small
+    /// beside its neighbours, in a large one.
+    fn pivot(&self, open: &BTreeSet<(usize, usize)>) -> Option<(usize, usize)> {
+        let small = open.len() <= SMALL;
         let mut best: Option<(usize, f64, usize, usize)> = None;
-        for &i in open {
-            let length = self.rows[i].len();
-            if best.is_some_and(|(shortest, ..)| length > shortest) {
-                continue;
+        for &(length, i) in open {
+            if !small && best.is_some_and(|(shortest, ..)| length > shortest) {
+                break;
             }
-            let largest = self.rows[i].iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
-            let Some((&j, value)) = largest.filter(|(_, value)| value.abs() > NEGLIGIBLE) else { continue };
-            let better = best.is_none_or(|(shortest, size, ..)| length < shortest || value.abs() > size);
-            if better {
-                best = Some((length, value.abs(), i, j));
+            for (&j, value) in &self.rows[i] {
+                let size = value.abs();
+                if size > NEGLIGIBLE && best.is_none_or(|(_, largest, ..)| size > largest) {
+                    best = Some((length, size, i, j));
+                }
             }
         }
         best.map(|(_, _, i, j)| (i, j))
     }
 
-    fn eliminate(&mut self, i: usize, j: usize, open: &[usize]) {
+    fn eliminate(
+        &mut self,
+        i: usize,
+        j: usize,
+        open: &mut BTreeSet<(usize, usize)>,
+        users: &mut [Vec<usize>],
+    ) {
         let pivot_row = std::mem::take(&mut self.rows[i]);
         let pivot = pivot_row[&j];
-        for &r in open {
-            let Some(entry) = self.rows[r].remove(&j) else { continue };
-            let factor = entry / pivot;
-            for (&column, &value) in pivot_row.iter().filter(|(column, _)| **column != j) {
-                let product = factor * value;
-                let old = self.rows[r].get(&column).copied().unwrap_or(0.0);
-                let new = old - product;
-                if new.abs() <= CANCELLED * (old.abs() + product.abs()) {
-                    self.rows[r].remove(&column);
-                } else {
-                    self.rows[r].insert(column, new);
-                }
+        for r in std::mem::take(&mut users[j]) {
+            if !open.remove(&(self.rows[r].len(), r)) {
+                continue;
             }
-            self.right[r] -= factor * self.right[i];
+            if let Some(entry) = self.rows[r].remove(&j) {
+                let factor = entry / pivot;
+                for (&column, &value) in pivot_row.iter().filter(|(column, _)| **column != j) {
+                    let product = factor * value;
+                    let old = self.rows[r].get(&column).copied().unwrap_or(0.0);
+                    let new = old - product;
+                    if new.abs() <= CANCELLED * (old.abs() + product.abs()) {
+                        self.rows[r].remove(&column);
+                    } else if self.rows[r].insert(column, new).is_none() {
+                        users[column].push(r);
+                    }
+                }
+                self.right[r] -= factor * self.right[i];
+            }
+            if !self.rows[r].is_empty() {
+                open.insert((self.rows[r].len(), r));
+            }
         }
         self.rows[i] = pivot_row;
     }

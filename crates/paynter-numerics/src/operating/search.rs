@@ -145,7 +145,8 @@ fn seeds(from: &[f64], found: Option<&[f64]>) -> Vec<Vec<f64>> {
     let count = match from.len() {
         0..=30 => 24,
         31..=100 => 8,
-        _ => 2,
+        101..=300 => 2,
+        _ => 0,
     };
     let mut random = Random::new(91);
     let near = found.unwrap_or(from);
