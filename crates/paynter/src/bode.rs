@@ -96,6 +96,7 @@ impl Model {
             model: self.graph.as_ref().map_or(String::new(), |graph| graph.name.clone()),
             omega,
             entries,
+            operating_point: linear.named_point(&self.pool),
             diagnostics: json::Diagnostic::list(&self.diagnostics, &self.sources),
         })
     }

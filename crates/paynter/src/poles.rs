@@ -123,6 +123,7 @@ impl Model {
             modes: modes.collect(),
             zeros: zeros.collect(),
             estimates,
+            operating_point: linear.named_point(&self.pool),
             exact: found.exact,
             diagnostics: json::Diagnostic::list(&self.diagnostics, &self.sources),
         })

@@ -70,7 +70,7 @@ pub fn operating_point(
     };
     let mut notes = Diagnostics::new();
     // Initial states that were given near one of several choose it.
-    if !found.others.is_empty() && !(found.lead > 3.0 && chosen(graph, pool)) {
+    if !found.others.is_empty() && (found.lead <= 3.0 || !chosen(graph, pool)) {
         notes.push(several(equations, &point, &found.others));
     }
     let rates = problem.residual(&point).unwrap_or_default();

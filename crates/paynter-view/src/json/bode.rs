@@ -1,6 +1,6 @@
 //! The answer of `paynter bode`.
 
-use super::Diagnostic;
+use super::{Diagnostic, Point};
 use crate::plot::{Figure, Response, bode};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,6 +16,9 @@ pub struct Bode {
     pub omega: Vec<f64>,
     /// One entry for each output and input, outputs first.
     pub entries: Vec<BodeEntry>,
+    /// The operating point of a nonlinear model, about which this holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operating_point: Option<Point>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }

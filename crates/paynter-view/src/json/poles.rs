@@ -1,6 +1,6 @@
 //! The answer of `paynter poles`.
 
-use super::Diagnostic;
+use super::{Diagnostic, Point};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,6 +21,9 @@ pub struct Poles {
     pub zeros: Vec<Zeros>,
     /// Quick estimates from groups of elements, as if these were loosely coupled.
     pub estimates: Vec<Estimate>,
+    /// The operating point of a nonlinear model, about which this holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operating_point: Option<Point>,
     /// Whether multiplicities and cancellations were decided in exact numbers.
     pub exact: bool,
     /// All findings by place.
