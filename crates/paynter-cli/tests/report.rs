@@ -20,6 +20,7 @@ const SECTIONS: &[&str] = &[
     "poles",
     "structure",
     "bode",
+    "sensitivity",
     "simulation",
     "findings",
 ];

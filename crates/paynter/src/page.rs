@@ -1,7 +1,7 @@
 //! The report on a model: every question asked, each answer a section.
 
 use crate::simulate::SimulateOptions;
-use crate::{BodeOptions, Linear, Model, NoAnswer};
+use crate::{BodeOptions, Linear, Model, NoAnswer, ResponseOptions};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Func, Node, Symbol};
 use paynter_base::{Cancelled, Diagnostics, Severity, Ticket};
@@ -122,6 +122,7 @@ const SECTIONS: &[Maker] = &[
     ("poles", "Poles and zeros", poles),
     ("structure", "Structure", structure),
     ("bode", "Frequency response", frequency),
+    ("sensitivity", "Sensitivities and tolerances", sensitivity),
     ("simulation", "Response over time", simulation),
     ("findings", "Findings", findings),
 ];
@@ -233,6 +234,10 @@ fn structure(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
 
 fn frequency(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     Ok(report::bode(&asking.model.bode(&BodeOptions::default(), asking.ticket)?))
+}
+
+fn sensitivity(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    Ok(report::sensitivity(&asking.model.sensitivity_response(&ResponseOptions::default(), asking.ticket)?))
 }
 
 /// Simulates for as long as the slowest mode takes.

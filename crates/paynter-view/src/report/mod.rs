@@ -11,6 +11,7 @@ mod html;
 mod math;
 mod model;
 mod point;
+mod sensitivity;
 mod simulation;
 mod structure;
 
@@ -20,6 +21,7 @@ pub use frequency::{bode, poles};
 pub use html::html;
 pub use model::{drawing, findings, model};
 pub use point::operating_point;
+pub use sensitivity::sensitivity;
 pub use simulation::simulation;
 pub use structure::structure;
 

@@ -1,0 +1,71 @@
+//! The section on sensitivities: which parameters matter, and what their tolerances do.
+
+use super::{Cell, Section};
+use crate::json::SensitivityResponse;
+use crate::plot::plain;
+
+/// A report shows the figures of so many responses.
+const RESPONSES: usize = 4;
+/// A tornado or a diagram of more parameters is not read.
+const PARAMETERS: usize = 20;
+
+/// Ranking, tornado and tolerance bands of each response.
+pub fn sensitivity(found: &SensitivityResponse) -> Section {
+    let mut section = Section::new("sensitivity", "Sensitivities and tolerances");
+    if found.parameters.is_empty() {
+        section.text("The model has no parameters.");
+        return section;
+    }
+    section.text(if found.assumed_tolerances {
+        "To first order. No parameter has a tolerance, so 1 % was taken for each."
+    } else {
+        "To first order, with the tolerances of the model."
+    });
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    for band in &found.bands {
+        if !pairs.contains(&(&band.output, &band.input)) {
+            pairs.push((&band.output, &band.input));
+        }
+    }
+    let rows = found.ranking.iter().map(|rank| {
+        vec![
+            Cell::Name(format!("{} / {}", rank.output, rank.input)),
+            Cell::Name(rank.parameter.clone()),
+            Cell::Number(format!("{} %", plain(100.0 * rank.effect, 4))),
+            Cell::Number(plain(rank.omega, 4)),
+            Cell::Number(format!("{} %", plain(100.0 * rank.magnitude, 4))),
+            Cell::Number(format!("{}°", plain(rank.phase, 4))),
+        ]
+    });
+    section.table(
+        "Parameters in the order of the largest relative change of the response over the band, at their upper ends",
+        &["Response", "Parameter", "Largest change", "At ω in rad/s", "Magnitude there", "Phase there"],
+        rows.collect(),
+        "sensitivity --omega",
+    );
+    for (output, input) in pairs.iter().take(RESPONSES) {
+        section.heading(&format!("`{output}` / `{input}`"));
+        let ranked = found
+            .ranking
+            .iter()
+            .filter(|rank| (rank.output.as_str(), rank.input.as_str()) == (*output, *input));
+        if (1..=PARAMETERS).contains(&ranked.count()) {
+            section.plot(
+                &found.tornado_figure(output, input),
+                "What each parameter's tolerance does, the largest effect on top.",
+            );
+        }
+        if let Some(figure) = found.band_figure(output, input) {
+            section.plot(
+                &figure,
+                "The response with its tolerance bands: all parameters at their worst, and the root of the sum of squares.",
+            );
+        }
+    }
+    if pairs.len() > RESPONSES {
+        let rest = pairs.len() - RESPONSES;
+        section
+            .text(format!("Figures of {rest} more are left out; `paynter sensitivity --plot` draws them."));
+    }
+    section
+}
