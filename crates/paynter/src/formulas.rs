@@ -39,8 +39,9 @@ impl Model {
 
     /// Writes the model as a complete program.
     pub fn export(&mut self, language: Language, ticket: &Ticket) -> Result<String, NoAnswer> {
+        let samples = self.samples()?;
         let (equations, space) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        Ok(export::export(&mut self.pool, graph, &equations, space.as_ref(), Vec::new(), language))
+        Ok(export::export(&mut self.pool, graph, &equations, space.as_ref(), samples, language))
     }
 }

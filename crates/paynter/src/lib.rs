@@ -18,6 +18,7 @@ mod sensitivity;
 mod sensitivity_response;
 mod settings;
 mod structure;
+mod tables;
 
 pub mod examples;
 pub mod simulate;

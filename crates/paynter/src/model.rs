@@ -3,6 +3,7 @@
 use crate::cascade;
 use crate::linear::Linear;
 use crate::settings::settings;
+use crate::tables;
 use paynter_algebra::{Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, SourceMap, Ticket, World, code};
 use paynter_equations::{Dependent, Equations, Failure, StateSpace, derive};
@@ -32,6 +33,8 @@ pub struct Model {
     pub graph: Option<BondGraph>,
     /// The causality of a graph without errors, unless it is impossible.
     pub causality: Option<Causality>,
+    /// The samples of its tables, or why they could not be read.
+    pub(crate) tables: Vec<tables::Column>,
     /// The equations derived while loading, with the copies they belong to.
     pub(crate) settled: Option<Box<Settled>>,
     /// The equations in the form a person would write, once somebody has asked.
@@ -144,12 +147,14 @@ impl Model {
             }
         }
         diagnostics.sort();
+        let tables = graph.as_ref().map_or_else(Vec::new, |graph| tables::read(world, graph));
         Model {
             sources,
             diagnostics,
             pool,
             graph,
             causality,
+            tables,
             settled,
             derived: None,
             linear: None,

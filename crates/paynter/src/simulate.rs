@@ -187,10 +187,6 @@ impl Model {
         let numeric = check(options).map_err(wrong)?;
         let (equations, _) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        if let Some(table) = graph.tables.first() {
-            let message = format!("the table `{}` has not been read", table.path);
-            return Err(wrong(Diagnostic::new(code::FILE_UNREADABLE, message).at(table.span)));
-        }
         let names = wanted(&self.pool, graph, &equations, &options.sensitivities).map_err(wrong)?;
         let wanted: Vec<Wanted> = names.iter().map(|(_, wanted)| *wanted).collect();
         let source =
@@ -217,7 +213,7 @@ impl Model {
             wanted: names.into_iter().map(|(name, _)| name).collect(),
             nominal,
             parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
-            tables: Tables::default(),
+            tables: self.tables()?,
             options: numeric,
             compiled,
             equations,

@@ -316,3 +316,31 @@ fn c_programs_agree() {
     let agreed = judge(&mut cases, &read(&printed), "C");
     assert!(agreed > 1000, "only {agreed} values were compared");
 }
+
+/// Measured samples travel with the program.
+#[test]
+fn tables_are_in_the_program() {
+    let python =
+        paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).unwrap_or_else(|e| panic!("{e}"));
+    let text = "model m { input u = table(\"d.csv\", v); Se s = u; R r = 2; s -> r; output y = r.f }";
+    let world = MemoryWorld::new()
+        .with("model.bg", text.as_bytes().to_vec())
+        .with("d.csv", b"t,w,v\n0,9,1\n1,9,3\n3,9,-1\n".to_vec());
+    let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
+    let folder = folder("export-tables");
+    std::fs::write(folder.join("m.py"), model.export(Language::Python, &Ticket::new()).unwrap()).unwrap();
+    let ask = "import m; print(*(float(m.inputs(t, [])[0]) for t in (-1, 0.5, 2, 9)))";
+    let said = run(Command::new(python).current_dir(&folder).args(["-c", ask]));
+    assert_eq!(said.trim(), "1.0 2.0 1.0 -1.0");
+    std::fs::write(folder.join("m.c"), model.export(Language::C, &Ticket::new()).unwrap()).unwrap();
+    let main = "#include \"m.c\"\n#include <stdio.h>\nint main(void) { const double t[] = {-1, 0.5, 2, 9}; double u[1]; \
+                for (int i = 0; i < 4; i++) { m_inputs(t[i], 0, u); printf(\"%g \", u[0]); } return 0; }\n";
+    std::fs::write(folder.join("main.c"), main).unwrap();
+    run(Command::new("cc")
+        .current_dir(&folder)
+        .args(["-std=c99", "-Wall", "-Werror", "main.c", "-o", "main", "-lm"]));
+    assert_eq!(run(&mut Command::new(folder.join("main"))).trim(), "1 2 1 -1");
+    let alone = MemoryWorld::new().with("model.bg", text.as_bytes().to_vec());
+    let mut model = Model::load(&alone, "model.bg", &LoadOptions::default());
+    assert!(model.export(Language::C, &Ticket::new()).is_err(), "a table that is not there");
+}
