@@ -184,10 +184,11 @@ impl Simulation {
 impl Model {
     /// Compiles the model for simulation.
     pub fn simulation(&mut self, options: &SimulateOptions, ticket: &Ticket) -> Result<Simulation, NoAnswer> {
-        let numeric = check(options).map_err(wrong)?;
+        let numeric = check(options).map_err(|found| wrong(*found))?;
         let (equations, _) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        let names = wanted(&self.pool, graph, &equations, &options.sensitivities).map_err(wrong)?;
+        let names =
+            wanted(&self.pool, graph, &equations, &options.sensitivities).map_err(|found| wrong(*found))?;
         let wanted: Vec<Wanted> = names.iter().map(|(_, wanted)| *wanted).collect();
         let source =
             Source { graph, equations: &equations, inputs: Vec::new(), outputs: None, wanted: &wanted };
@@ -370,8 +371,10 @@ fn short(value: f64) -> String {
 }
 
 /// Turns the question into numbers, or says what is wrong with it.
-fn check(options: &SimulateOptions) -> Result<Options, Diagnostic> {
-    let refuse = |message: String, help: &str| Err(Diagnostic::new(code::BAD_SIMULATION, message).help(help));
+fn check(options: &SimulateOptions) -> Result<Options, Box<Diagnostic>> {
+    let refuse = |message: String, help: &str| {
+        Err(Box::new(Diagnostic::new(code::BAD_SIMULATION, message).help(help)))
+    };
     let Some((_, method)) = Method::NAMES.iter().find(|(name, _)| *name == options.solver) else {
         let names: Vec<&str> = solvers().collect();
         return refuse(
@@ -431,7 +434,7 @@ fn wanted(
     graph: &BondGraph,
     equations: &Equations,
     asked: &Sensitivities,
-) -> Result<Vec<(String, Wanted)>, Diagnostic> {
+) -> Result<Vec<(String, Wanted)>, Box<Diagnostic>> {
     let names = match asked {
         Sensitivities::None => return Ok(Vec::new()),
         Sensitivities::All => {
@@ -464,13 +467,13 @@ fn wanted(
                 let derived = graph.derived.iter().any(|d| flat_name(&d.name) == flat);
                 let message = format!("there is no independent parameter or initial state `{name}`");
                 let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
-                return Err(match closest(&flat, known.iter().map(|(other, _)| other.as_str())) {
+                return Err(Box::new(match closest(&flat, known.iter().map(|(other, _)| other.as_str())) {
                     _ if derived => diagnostic.help("it is defined from other parameters: ask for those"),
                     Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
                     None => diagnostic.help(
                         "`paynter equations` lists parameters and states; an initial state is `init(NAME.q)`",
                     ),
-                });
+                }));
             }
         }
     }

@@ -39,8 +39,8 @@ fn near(found: f64, wanted: f64) {
 fn the_motor_of_the_tutorials_runs_at_its_known_speed() {
     let example = examples::all().find(|e| e.name == "ctms_motor").unwrap();
     let point = point(example.text);
-    near(point.point.outputs["i"].unwrap(), 11.8881118881118881);
-    near(point.point.outputs["w"].unwrap(), 11.1888111888111888);
+    near(point.point.outputs["i"].unwrap(), 11.888_111_888_111_888);
+    near(point.point.outputs["w"].unwrap(), 11.188_811_188_811_188);
 }
 
 #[test]
