@@ -144,6 +144,16 @@ pub fn python(arguments: &[String]) -> Result<(), String> {
     crate::python::environment("python", crate::python::ORACLES).map(|_| ())
 }
 
+/// The exported MATLAB programs, in Octave.
+pub fn octave(arguments: &[String]) -> Result<(), String> {
+    none(arguments)?;
+    if !installed("octave") {
+        return Err("octave is not installed; it is a package of most systems".to_owned());
+    }
+    let words = ["test", "--locked", "-p", "paynter", "--test", "exports", "octave", "--", "--ignored"];
+    run(cargo().args(words))
+}
+
 /// The name of this machine's platform.
 fn host() -> Result<String, String> {
     let text = crate::run::output(Command::new("rustc").arg("-vV"))?;

@@ -53,6 +53,12 @@ const VERBS: &[Verb] = &[
         work: chores::python,
     },
     Verb {
+        name: "octave",
+        arguments: "",
+        about: "run the exported MATLAB programs in Octave (needs octave)",
+        work: chores::octave,
+    },
+    Verb {
         name: "docs",
         arguments: "",
         about: "build the handbook into target/handbook (needs mdbook)",

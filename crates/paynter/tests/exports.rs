@@ -344,3 +344,77 @@ fn tables_are_in_the_program() {
     let mut model = Model::load(&alone, "model.bg", &LoadOptions::default());
     assert!(model.export(Language::C, &Ticket::new()).is_err(), "a table that is not there");
 }
+
+const OCTAVE_DRIVER: &str = r#"
+1;
+function say(case_number, point, what, values)
+    printf('%d %d %s', case_number, point, what);
+    printf(' %.17g', values);
+    printf('\n');
+end
+function tell(case_number, folder, name, points)
+    addpath(folder);
+    m = feval(name);
+    names = fieldnames(m.parameters);
+    for k = 1:numel(points)
+        [t, x, u, values] = points{k}{:};
+        p = m.parameters;
+        for i = 1:numel(names)
+            p.(names{i}) = values(i);
+        end
+        say(case_number, k - 1, 'initial', m.initial(p));
+        say(case_number, k - 1, 'inputs', m.inputs(t, p));
+        if numel(m.unknown_names) > 0
+            try
+                say(case_number, k - 1, 'z', m.unknowns(t, x, u, p));
+            catch
+                continue
+            end
+        end
+        say(case_number, k - 1, 'f', m.f(t, x, u, p));
+        say(case_number, k - 1, 'g', m.g(t, x, u, p));
+        if numel(m.dependent_names) > 0
+            say(case_number, k - 1, 'w', m.dependent(t, x, u, p));
+        end
+        if isfield(m, 'matrices')
+            if nargin(m.matrices) > 1
+                M = m.matrices(p, t);
+            else
+                M = m.matrices(p);
+            end
+            say(case_number, k - 1, 'A', M.A.'(:));
+            say(case_number, k - 1, 'C', M.C.'(:));
+        end
+    end
+    rmpath(folder);
+    clear(name);
+end
+"#;
+
+#[test]
+#[ignore = "needs Octave; `cargo xtask octave` runs it"]
+fn octave_programs_agree() {
+    let folder = folder("export-octave");
+    let mut cases = cases();
+    let mut driver = OCTAVE_DRIVER.to_owned();
+    for (index, case) in cases.iter_mut().enumerate() {
+        let program = case.model.export(Language::Matlab, &Ticket::new()).unwrap();
+        let name =
+            program.lines().next().unwrap().trim_start_matches("function model = ").trim_end_matches("()");
+        // Functions are found by the names of their files, which several models may share.
+        let own = folder.join(index.to_string());
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(own.join(format!("{name}.m")), &program).unwrap();
+        let points: Vec<String> = case
+            .points
+            .iter()
+            .map(|p| format!("{{{:?}, {:?}.', {:?}.', {:?}.'}}", p.t, p.x, p.u, p.p))
+            .collect();
+        driver += &format!("tell({index}, '{}', '{name}', {{{}}});\n", own.display(), points.join(", "));
+    }
+    let script = folder.join("driver.m");
+    std::fs::write(&script, driver).unwrap();
+    let said = read(&run(Command::new("octave").args(["--no-gui", "--quiet", "--norc"]).arg(&script)));
+    let agreed = judge(&mut cases, &said, "Octave");
+    assert!(agreed > 1000, "only {agreed} values were compared");
+}
