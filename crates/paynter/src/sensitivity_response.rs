@@ -8,7 +8,7 @@ use paynter_base::{Diagnostic, Ticket, code};
 use paynter_graph::{BondGraph, Tolerance, flat_name};
 use paynter_numerics::linalg::Complex64;
 use paynter_numerics::parametric::bands::{Band, Bands, Curve, bands, effects};
-use paynter_numerics::parametric::modes::{MOST_STATES, Mode, clusters, oscillation, poles, zeros};
+use paynter_numerics::parametric::modes::{MOST_STATES, Mode, clusters, gains, oscillation, poles, zeros};
 use paynter_numerics::parametric::samples::{Compiled, Samples, Trial, outside, samples};
 use paynter_numerics::parametric::shift::Steady;
 use paynter_numerics::parametric::{Moved, slopes};
@@ -294,26 +294,22 @@ impl Model {
         let names = answer.parameters.clone();
         let sizes: Vec<f64> = moved.iter().map(|list| linear.value(list[0].0).unwrap_or(0.0).abs()).collect();
         let equations = &linear.equations;
-        let static_gains = frequency(&matrices, &derivatives, &[0.0], ticket)?;
-        for o in 0..static_gains.outputs {
-            for i in 0..static_gains.inputs {
-                let value = static_gains.transfer(o, i, 0).re;
-                if !value.is_finite() {
-                    continue;
-                }
-                let slope = |(k, name): (usize, &String)| json::GainSlope {
-                    parameter: name.clone(),
-                    value: clean(static_gains.slope(o, i, k, 0).re, sizes[k], value),
-                };
-                answer.dc_gain.push(json::DcSensitivity {
-                    output: equations.outputs[o].name.clone(),
-                    input: equations.inputs[i].name.clone(),
-                    value,
-                    sensitivities: names.iter().enumerate().map(slope).collect(),
-                });
-            }
+        if matrices.states() > MOST_STATES {
+            return Ok(());
         }
-        if matrices.states() == 0 || matrices.states() > MOST_STATES {
+        for gain in gains(&matrices, &derivatives) {
+            let slope = |(k, name): (usize, &String)| json::GainSlope {
+                parameter: name.clone(),
+                value: clean(gain.slopes[k], sizes[k], gain.value),
+            };
+            answer.dc_gain.push(json::DcSensitivity {
+                output: equations.outputs[gain.output].name.clone(),
+                input: equations.inputs[gain.input].name.clone(),
+                value: gain.value,
+                sensitivities: names.iter().enumerate().map(slope).collect(),
+            });
+        }
+        if matrices.states() == 0 {
             return Ok(());
         }
         let wanted: Vec<(usize, usize)> =

@@ -189,6 +189,70 @@ fn entries(matrices: &Matrices, s: Complex64, mut visit: impl FnMut(usize, usize
     }
 }
 
+/// A static gain H(0) with its derivatives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gain {
+    /// Place among the outputs.
+    pub output: usize,
+    /// Place among the inputs.
+    pub input: usize,
+    /// H(0).
+    pub value: f64,
+    /// By parameter.
+    pub slopes: Vec<f64>,
+}
+
+/// A state matrix worse conditioned than this is taken for singular.
+const CONDITION: f64 = 1e14;
+
+/// Finds the static gains D − C A⁻¹ B and their derivatives; none where a pole lies at zero.
+pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
+    let zero = Complex64::new(0.0, 0.0);
+    let n = matrices.a.rows;
+    let states = Matrices { a: matrices.a.clone(), b: Vec::new(), c: Sparse::new(0, n), d: Vec::new() };
+    let Some(solved) = inverse(system(&states, zero, false)) else { return Vec::new() };
+    let largest = solved.iter().flatten().fold(0.0f64, |a, z| a.max(z.norm()));
+    let size = matrices.a.entries.iter().fold(0.0f64, |a, (_, _, value)| a.max(value.abs()));
+    if !(largest * size).is_finite() || largest * size > CONDITION * n as f64 {
+        return Vec::new();
+    }
+    let b = |m: &Matrices, j: usize| -> Vec<(usize, f64)> {
+        m.b.first().map_or_else(Vec::new, |b| {
+            b.entries.iter().filter(|(_, column, _)| *column == j).map(|(i, _, v)| (*i, *v)).collect()
+        })
+    };
+    let c = |m: &Matrices, i: usize| -> Vec<(usize, f64)> {
+        m.c.entries.iter().filter(|(row, _, _)| *row == i).map(|(_, j, v)| (*j, *v)).collect()
+    };
+    let d = |m: &Matrices, i: usize, j: usize| -> f64 {
+        m.d.first().map_or(0.0, |d| {
+            d.entries.iter().filter(|(row, column, _)| (*row, *column) == (i, j)).map(|(_, _, v)| v).sum()
+        })
+    };
+    let dot = |list: &[(usize, f64)], x: &[f64]| list.iter().map(|(k, v)| v * x[*k]).sum::<f64>();
+    let mut all = Vec::new();
+    for output in 0..matrices.outputs() {
+        let row = c(matrices, output);
+        let adjoint: Vec<f64> = (0..n).map(|j| row.iter().map(|(k, v)| v * solved[*k][j].re).sum()).collect();
+        for input in 0..matrices.inputs() {
+            let column = b(matrices, input);
+            let z: Vec<f64> =
+                (0..n).map(|i| column.iter().map(|(k, v)| solved[i][*k].re * v).sum()).collect();
+            let slope = |m: &Matrices| {
+                let inner: f64 = m.a.entries.iter().map(|(i, j, v)| adjoint[*i] * v * z[*j]).sum();
+                inner + dot(&c(m, output), &z) + dot(&b(m, input), &adjoint) + d(m, output, input)
+            };
+            all.push(Gain {
+                output,
+                input,
+                value: dot(&row, &z) + d(matrices, output, input),
+                slopes: derivatives.iter().map(slope).collect(),
+            });
+        }
+    }
+    all
+}
+
 /// Natural frequency |λ| and damping −Re λ/|λ| of a pole with their derivatives;
 /// nothing for a pole at zero.
 pub fn oscillation(pole: Complex64, slope: Complex64) -> Option<([f64; 2], [f64; 2])> {

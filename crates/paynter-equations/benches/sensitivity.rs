@@ -1,0 +1,107 @@
+//! All sensitivities of models that grow: as a shared graph of expressions at
+//! any size, and written out where that is short enough:
+//! `cargo bench -p paynter-equations --bench sensitivity [-- FILTER]`.
+//!
+//! Prints the milliseconds for all parameters from the matrices on, the best
+//! of several runs. `crates/paynter-algebra/benches/poly_flint.py` prints the
+//! same expanded chains and ladders by FLINT.
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a benchmark prints its results")]
+
+use std::time::{Duration, Instant};
+
+use paynter_algebra::Pool;
+use paynter_algebra::poly::Budget;
+use paynter_base::{MemoryWorld, Ticket};
+use paynter_equations::{Parameter, Wish, derive, sensitivities, shared_sensitivities};
+use paynter_graph::{FlattenOptions, assign_causality, flatten};
+use paynter_testkit::scalable;
+
+/// A motor with a geared load on a shaft that gives way: electrical, rotational and translational.
+const DRIVE: &str = "model drive {
+    param Ra = 2; param La = 5e-3; param kT = 0.1; param Jm = 1e-4; param Rm = 1e-3
+    param k = 50; param n = 20; param m = 3; param b = 4; param c = 900
+    input E = 12; input F = 0
+    Se supply = E; 1 armature; R winding = Ra; I coil = La; GY motor = kT
+    1 shaft; R bearing = Rm; I rotor = Jm; 0 joint; C torsion = 1/k; TF rack = n
+    1 table; I mass = m; R guide = b; C buffer = 1/c; Se cut = F
+    supply -> armature; armature -> winding, coil, motor; motor -> shaft
+    shaft -> bearing, rotor, joint; joint -> torsion, rack; rack -> table
+    table -> mass, guide, buffer; cut -> table
+    output x = buffer.q; output i = coil.f
+}";
+
+struct Found {
+    time: Duration,
+    states: usize,
+    parameters: usize,
+    nodes: usize,
+    expanded: bool,
+}
+
+fn measure(text: &str, shared: bool) -> Found {
+    let ticket = Ticket::new();
+    let world = MemoryWorld::new().with("model.bg", text);
+    let loaded = paynter_language::load(&world, "model.bg");
+    let files: Vec<_> = loaded.files.into_iter().map(|(_, file)| file).collect();
+    let mut pool = Pool::new();
+    let (graph, diagnostics) = flatten(&mut pool, &files, &FlattenOptions::default());
+    assert!(!diagnostics.has_errors());
+    let mut graph = graph.unwrap();
+    let causality = assign_causality(&mut pool, &graph).0.unwrap();
+    let equations = derive(&mut pool, &mut graph, &causality, &ticket).unwrap();
+    let space = equations.state_space(&mut pool, &graph).unwrap();
+    let parameters: Vec<Parameter> =
+        graph.parameters.iter().map(|p| Parameter { symbol: p.symbol, carried: Vec::new() }).collect();
+    let start = Instant::now();
+    let all = if shared {
+        shared_sensitivities(&mut pool, &equations, &space, &parameters, false, &ticket).unwrap()
+    } else {
+        let wish = Wish { normalized: false, budget: Budget { terms: 200_000, steps: 100_000_000 } };
+        sensitivities(&mut pool, &equations, &space, &parameters, wish, &ticket).unwrap()
+    };
+    let time = start.elapsed();
+    let roots: Vec<_> = all.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
+    Found {
+        time,
+        states: equations.states.len(),
+        parameters: parameters.len(),
+        nodes: pool.reachable(&roots).len(),
+        expanded: all.shared.is_none(),
+    }
+}
+
+fn main() {
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let drive = |_: usize| DRIVE.to_owned();
+    let cases: [(&str, &dyn Fn(usize) -> String, bool, &[usize]); 6] = [
+        ("chain, shared", &scalable::chain, true, &[10, 100, 1000]),
+        ("grid, shared", &scalable::grid, true, &[3, 10, 20]),
+        ("chain, expanded", &scalable::chain, false, &[2, 4, 5, 6, 7, 1000]),
+        ("ladder, expanded", &scalable::ladder, false, &[6, 8, 10]),
+        ("grid, expanded", &scalable::grid, false, &[2, 3]),
+        ("drive, expanded", &drive, false, &[1]),
+    ];
+    for (name, make, shared, sizes) in cases {
+        if !name.contains(&filter) {
+            continue;
+        }
+        for &size in sizes {
+            let text = make(size);
+            let mut best = measure(&text, shared);
+            for _ in 0..if best.time < Duration::from_millis(500) { 4 } else { 0 } {
+                let next = measure(&text, shared);
+                if next.time < best.time {
+                    best = next;
+                }
+            }
+            println!(
+                "{name:<18}{size:>6}{:>8} states{:>8} parameters{:>12.2} ms{:>10} nodes  {}",
+                best.states,
+                best.parameters,
+                best.time.as_secs_f64() * 1e3,
+                best.nodes,
+                if best.expanded { "expanded" } else { "shared" }
+            );
+        }
+    }
+}
