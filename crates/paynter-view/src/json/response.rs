@@ -141,7 +141,8 @@ impl SensitivityResponse {
 
     /// What each parameter does to one response, the largest first.
     pub fn tornado_figure(&self, output: &str, input: &str) -> Figure {
-        let own = self.ranking.iter().filter(|rank| rank.output == output && rank.input == input);
+        let toleranced = self.ranking.iter().filter(|rank| rank.tolerance > 0.0);
+        let own = toleranced.filter(|rank| rank.output == output && rank.input == input);
         let effects: Vec<plot::Effect> = own
             .map(|rank| {
                 let change = 100.0 * rank.effect * if rank.magnitude < 0.0 { -1.0 } else { 1.0 };

@@ -19,7 +19,7 @@ pub fn sensitivity(found: &SensitivityResponse) -> Section {
     section.text(if found.assumed_tolerances {
         "To first order. No parameter has a tolerance, so 1 % was taken for each."
     } else {
-        "To first order, with the tolerances of the model."
+        "To first order, with the tolerances of the model; parameters without one are taken as exact."
     });
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for band in &found.bands {
@@ -27,7 +27,8 @@ pub fn sensitivity(found: &SensitivityResponse) -> Section {
             pairs.push((&band.output, &band.input));
         }
     }
-    let rows = found.ranking.iter().map(|rank| {
+    // A parameter without a tolerance moves nothing.
+    let rows = found.ranking.iter().filter(|rank| rank.tolerance > 0.0).map(|rank| {
         vec![
             Cell::Name(format!("{} / {}", rank.output, rank.input)),
             Cell::Name(rank.parameter.clone()),
