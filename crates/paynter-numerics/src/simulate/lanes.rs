@@ -120,6 +120,16 @@ pub(crate) fn errors<const W: usize>(
     let (atol, rtol) = tolerances;
     let scale: [f64; W] = load(scales);
     let mut total: [f64; W] = load(squares);
+    // Finer than the rounding of the largest sensitivity nothing can be resolved.
+    let mut rounding = [0.0f64; W];
+    for row in after.chunks_exact(W) {
+        for l in 0..W {
+            rounding[l] = rounding[l].max(row[l].abs());
+        }
+    }
+    for l in 0..W {
+        rounding[l] *= 4e-15 * scale[l];
+    }
     for row in 0..length / W {
         let mut error = [0.0; W];
         for (stage, factor) in terms {
@@ -131,7 +141,7 @@ pub(crate) fn errors<const W: usize>(
         let (a, b) = (&before[row * W..][..W], &after[row * W..][..W]);
         for l in 0..W {
             let size = scale[l] * a[l].abs().max(b[l].abs());
-            let ratio = scale[l] * error[l] / (atol[row] + rtol * size);
+            let ratio = scale[l] * error[l] / (atol[row] + rtol * size + rounding[l]);
             total[l] += ratio * ratio;
         }
     }
