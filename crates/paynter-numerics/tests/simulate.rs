@@ -300,3 +300,18 @@ fn p_of(p: &[f64], wanted: Wanted) -> f64 {
         Wanted::Initial(_) => 1.0,
     }
 }
+
+/// Before the front of a wave numbers are tiny, and must not disturb the choice of steps.
+#[test]
+fn a_wave_enters_a_long_chain() {
+    let mut problem = Problem::new(&zoo::chain(60));
+    let wanted = problem.wanted(&["m1", "k1", "b1", "m30", "k60", "b60"]);
+    let model = problem.compile(&wanted);
+    let p = problem.parameters();
+    for method in ADAPTIVE {
+        let options = Options { t_end: 1.0, times: vec![1.0], method, ..Options::default() };
+        let (_, outcome) = run(&model, &p, &options);
+        assert_eq!(outcome.failure, None, "{method:?}");
+        assert!(outcome.stats.rejected < 20, "{method:?} {:?}", outcome.stats);
+    }
+}

@@ -10,6 +10,9 @@ use super::sparse::Factors;
 use super::system::{System, Trouble, Values};
 use super::tableau::Tableau;
 
+/// Sensitivities below this are zero.
+const NEGLIGIBLE: f64 = 1e-150;
+
 /// How large errors may be.
 #[derive(Debug, Clone)]
 pub(crate) struct Tolerance {
@@ -212,7 +215,8 @@ fn joint_error(sums: [f64; 2], estimates: usize, n: usize) -> f64 {
     match estimates {
         0 => 0.0,
         1 => (sums[0] / n).sqrt(),
-        _ if sums[0] == 0.0 && sums[1] == 0.0 => 0.0,
+        // Also where the second sum is too small to be divided by.
+        _ if sums[0] < f64::MIN_POSITIVE => 0.0,
         // The estimate of order five, tamed by that of order three (Hairer, Nørsett and Wanner).
         _ => sums[0] / ((sums[0] + 0.01 * sums[1]) * n).sqrt(),
     }
@@ -293,6 +297,10 @@ impl Sensitivities {
     pub fn accept(&mut self) {
         std::mem::swap(&mut self.s, &mut self.next_s);
         std::mem::swap(&mut self.rate, &mut self.next_rate);
+        // Numbers near the end of the range are slow, and a wave leaves many of them before its front.
+        for value in self.s.data.iter_mut().chain(&mut self.rate.data) {
+            *value = if value.abs() < NEGLIGIBLE { 0.0 } else { *value };
+        }
         self.rate_known = true;
     }
 
