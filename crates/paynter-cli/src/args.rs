@@ -341,7 +341,10 @@ pub struct SimulateArgs {
     /// The step of `euler` and `rk4`, in seconds (a thousandth of the time where left out)
     #[arg(long, value_name = "H", value_parser = positive)]
     pub step: Option<f64>,
-    /// Plot outputs and sensitivities over time to this file, `.svg` or `.png`, as well
+    /// Tell the energy that every element supplies, stores or dissipates, in place of the outputs
+    #[arg(long)]
+    pub energy: bool,
+    /// Plot outputs and sensitivities, or energies, over time to this file, `.svg` or `.png`, as well
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// The colours of the plot: light or dark

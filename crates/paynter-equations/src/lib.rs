@@ -9,6 +9,7 @@ mod circuits;
 mod dependent;
 mod derive;
 mod divisors;
+mod energy;
 mod flow;
 mod initial;
 mod junction;
@@ -32,6 +33,7 @@ mod transfer;
 mod zeros;
 
 pub use derive::{Failure, derive};
+pub use energy::{Account, Role};
 pub use flow::{NodeKind, SignalEdge, SignalFlow, SignalNode, signal_flow};
 pub use junction::{Field, JunctionPort, JunctionStructure, junction_structure};
 pub use linear::System;

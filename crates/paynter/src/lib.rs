@@ -4,6 +4,7 @@
 mod bode;
 mod cascade;
 mod drawing;
+pub mod energy;
 mod equations;
 mod explain;
 mod figures;

@@ -1,6 +1,6 @@
 //! Simulation over time: what is asked for, the run, and what is said when it fails.
 
-use crate::{Model, NoAnswer};
+use crate::{Model, NoAnswer, energy};
 use paynter_algebra::{EvalError, Expr, Symbol};
 use paynter_base::{Code, Diagnostic, Diagnostics, Ticket, closest, code};
 use paynter_equations::Equations;
@@ -40,6 +40,8 @@ pub struct SimulateOptions {
     pub step: Option<f64>,
     /// The sensitivities.
     pub sensitivities: Sensitivities,
+    /// Whether an account of energy is kept for every element.
+    pub energy: bool,
 }
 
 impl Default for SimulateOptions {
@@ -52,6 +54,7 @@ impl Default for SimulateOptions {
             solver: "auto".to_owned(),
             step: None,
             sensitivities: Sensitivities::None,
+            energy: false,
         }
     }
 }
@@ -90,6 +93,8 @@ pub struct Simulation {
     pub tables: Tables,
     /// How it runs.
     pub options: Options,
+    /// The accounts of energy, where they are kept.
+    pub accounts: Vec<energy::Entry>,
     compiled: Compiled,
     equations: Equations,
 }
@@ -105,6 +110,10 @@ pub struct Response {
     pub outputs: Vec<Vec<f64>>,
     /// Sensitivities over time: output by output, one list for each parameter.
     pub sensitivities: Vec<Vec<Vec<f64>>>,
+    /// The energy that has entered each element of the accounts, one list each.
+    pub entered: Vec<Vec<f64>>,
+    /// The energy by state of each storage that has one as a function of its state, one list each.
+    pub stored: Vec<Vec<f64>>,
 }
 
 impl Response {
@@ -115,6 +124,10 @@ impl Response {
         self.outputs.iter_mut().zip(sample.outputs).for_each(|(list, value)| list.push(*value));
         let lists = self.sensitivities.iter_mut().flatten();
         lists.zip(sample.sensitivities).for_each(|(list, value)| list.push(*value));
+        let entered = sample.states.iter().skip(self.states.len());
+        self.entered.iter_mut().zip(entered).for_each(|(list, value)| list.push(*value));
+        let stored = sample.outputs.iter().skip(self.outputs.len());
+        self.stored.iter_mut().zip(stored).for_each(|(list, value)| list.push(*value));
     }
 }
 
@@ -138,6 +151,8 @@ impl Simulation {
             states: vec![Vec::new(); self.states.len()],
             outputs: vec![Vec::new(); self.outputs.len()],
             sensitivities: vec![vec![Vec::new(); self.wanted.len()]; self.outputs.len()],
+            entered: vec![Vec::new(); self.accounts.len()],
+            stored: vec![Vec::new(); self.accounts.iter().filter(|account| account.by_state).count()],
         }
     }
 
@@ -166,6 +181,7 @@ impl Simulation {
             states: named(&self.states, &response.states),
             sensitivities: if self.wanted.is_empty() { BTreeMap::new() } else { sensitivities.collect() },
             units: units.collect(),
+            energy: self.energy(response).map(|energy| energy.document()),
             stats: json::SimulationStats {
                 solver: stats.solver.to_owned(),
                 steps: stats.steps,
@@ -185,13 +201,17 @@ impl Model {
     /// Compiles the model for simulation.
     pub fn simulation(&mut self, options: &SimulateOptions, ticket: &Ticket) -> Result<Simulation, NoAnswer> {
         let numeric = check(options).map_err(|found| wrong(*found))?;
-        let (equations, _) = self.derive(ticket)?;
+        let (mut equations, _) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let names =
             wanted(&self.pool, graph, &equations, &options.sensitivities).map_err(|found| wrong(*found))?;
         let wanted: Vec<Wanted> = names.iter().map(|(_, wanted)| *wanted).collect();
-        let source =
-            Source { graph, equations: &equations, inputs: Vec::new(), outputs: None, wanted: &wanted };
+        let own_states = equations.states.len();
+        let (accounts, outputs) = match options.energy {
+            true => energy::open(&mut self.pool, graph, &mut equations),
+            false => (Vec::new(), None),
+        };
+        let source = Source { graph, equations: &equations, inputs: Vec::new(), outputs, wanted: &wanted };
         let compiled = Compiled::new(&mut self.pool, &source)
             .map_err(|error| wrong(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
         let parameter =
@@ -209,13 +229,14 @@ impl Model {
         });
         Ok(Simulation {
             model: graph.name.clone(),
-            states: equations.states.iter().map(|state| plain(&state.name)).collect(),
+            states: equations.states.iter().take(own_states).map(|state| plain(&state.name)).collect(),
             outputs: outputs.collect(),
             wanted: names.into_iter().map(|(name, _)| name).collect(),
             nominal,
             parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
             tables: self.tables()?,
             options: numeric,
+            accounts,
             compiled,
             equations,
         })

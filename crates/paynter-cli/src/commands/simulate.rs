@@ -3,7 +3,11 @@
 use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, SimulateArgs};
+use crate::number::significant;
+use crate::table::columns;
 use crate::{input, picture};
+use paynter::energy::{Energy, Role};
+use paynter::plot::Figure;
 use paynter::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
 use paynter::{Model, json};
 use std::io::{BufWriter, Write};
@@ -29,6 +33,14 @@ pub fn run(arguments: &SimulateArgs, global: &Global) -> Answer {
         let mut document = simulation.document(&response, &outcome, diagnostics);
         document.ok = !model.diagnostics.has_errors();
         return answer(model, output(global, &document, |_| String::new()));
+    }
+    if arguments.energy {
+        let (response, outcome) = simulation.respond(&simulation.parameters, global.ticket());
+        let said = model.explain_run(&simulation, &outcome);
+        model.diagnostics.extend(said);
+        plot(&simulation, &response, arguments, &mut model);
+        let text = simulation.energy(&response).map_or_else(no_energy, |energy| ledger(&simulation, &energy));
+        return answer(model, text);
     }
     // Samples are kept only where they are needed once more.
     let mut kept = arguments.plot.is_some().then(|| simulation.nothing_yet());
@@ -64,15 +76,53 @@ fn options(arguments: &SimulateArgs) -> SimulateOptions {
         solver: arguments.solver.clone(),
         step: arguments.step,
         sensitivities,
+        energy: arguments.energy,
     }
+}
+
+fn no_energy() -> String {
+    "no element of the model supplies, stores or dissipates energy\n".to_owned()
+}
+
+/// The energies at the end of a run, and how well the balance closes.
+fn ledger(simulation: &Simulation, energy: &Energy) -> String {
+    let end = |values: &[f64]| values.last().copied().unwrap_or(0.0);
+    let rows: Vec<[String; 4]> = energy
+        .accounts
+        .iter()
+        .map(|(entry, values)| {
+            let (role, begin) = match entry.role {
+                Role::Supply => ("supplied", String::new()),
+                Role::Storage => ("stored", significant(values.first().copied().unwrap_or(0.0))),
+                Role::Loss => ("dissipated", String::new()),
+            };
+            [entry.element.clone(), role.to_owned(), begin, significant(end(values))]
+        })
+        .collect();
+    let table = columns(["ELEMENT", "ENERGY", "AT THE BEGINNING", "AT THE END [J]"], &rows);
+    format!(
+        "{}: energy until t = {} s\n\n{table}\n  the balance closes to {} J, {} of what was moved\n",
+        simulation.model,
+        significant(end(&energy.t)),
+        significant(energy.balance.iter().fold(0.0, |worst: f64, value| worst.max(value.abs()))),
+        significant(energy.error),
+    )
 }
 
 /// Plots a response, where that is asked for, as far as the run came.
 fn plot(simulation: &Simulation, response: &Response, arguments: &SimulateArgs, model: &mut Model) {
     if let Some(file) = &arguments.plot
-        && let Err(diagnostic) = picture::plot(&simulation.figure(response), file, arguments.theme.into())
+        && let Err(diagnostic) = picture::plot(&figure(simulation, response), file, arguments.theme.into())
     {
         model.diagnostics.push(*diagnostic);
+    }
+}
+
+/// The energies where accounts were kept, else outputs and sensitivities.
+fn figure(simulation: &Simulation, response: &Response) -> Figure {
+    match simulation.energy(response) {
+        Some(energy) => energy.figure(&simulation.model),
+        None => simulation.figure(response),
     }
 }
 

@@ -46,7 +46,7 @@ pub use sensitivity::{
     DcSensitivity, FromSink, GainSlope, PoleSensitivity, PoleSlope, RootSlope, Sensitivity, SensitivityEntry,
     SensitivityParts, SensitivityPlace, ToQuantity, ZeroSensitivity,
 };
-pub use simulation::{Simulation, SimulationStats};
+pub use simulation::{ElementEnergy, Energy, EnergyRole, Simulation, SimulationStats};
 pub use structure::{
     CausalPath, Direction, JudgedAt, JunctionField, JunctionPort, JunctionStructure, Reach, RelativeDegree,
     SignalEdge, SignalFlow, SignalKind, SignalNode, Structure, ZeroDynamics,

@@ -24,6 +24,9 @@ pub struct Simulation {
     pub sensitivities: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
     /// The units that outputs are shown in to people; the numbers here are in SI.
     pub units: BTreeMap<String, String>,
+    /// The energy of every element, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy: Option<Energy>,
     /// What the run cost.
     pub stats: SimulationStats,
     /// All findings by place.
@@ -49,4 +52,38 @@ pub struct SimulationStats {
     pub switches: u64,
     /// The time that was reached.
     pub t: f64,
+}
+
+/// The energy ledger of a run, in joules.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Energy {
+    /// Sources, storages and losses, in text order.
+    pub elements: Vec<ElementEnergy>,
+    /// What was supplied and has neither been stored nor dissipated, over time.
+    pub balance: Vec<f64>,
+    /// The largest part of the balance in the energy that was moved.
+    pub error: f64,
+}
+
+/// The energy of one element over time.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ElementEnergy {
+    /// The element.
+    pub element: String,
+    /// What it does with energy.
+    pub role: EnergyRole,
+    /// Supplied or dissipated since the beginning, or stored.
+    pub energy: Vec<f64>,
+}
+
+/// What an element does with energy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EnergyRole {
+    /// A source gives it.
+    Supplied,
+    /// A storage keeps it.
+    Stored,
+    /// A loss turns it into heat.
+    Dissipated,
 }

@@ -1,0 +1,122 @@
+//! The energy of every element over a simulation: supplied, stored and
+//! dissipated, and how well the balance closes.
+
+use crate::simulate::{Response, Simulation};
+use paynter_algebra::{Expr, Pool};
+pub use paynter_equations::Role;
+use paynter_equations::{Equations, State};
+use paynter_graph::{BondGraph, Variable, flat_name};
+use paynter_view::json;
+use paynter_view::plot::{EnergyPart, Figure, energy};
+
+/// One account of a simulation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The element.
+    pub element: String,
+    /// What it does with energy.
+    pub role: Role,
+    /// Whether its energy is known by its state, independently of what flowed in.
+    pub by_state: bool,
+}
+
+/// Opens an account for every element: what enters it becomes a state of the
+/// equations, what it stores an output after theirs.
+pub(crate) fn open(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &mut Equations,
+) -> (Vec<Entry>, Option<Vec<Expr>>) {
+    let mut outputs: Vec<Expr> = equations.outputs.iter().map(|output| output.value).collect();
+    let mut entries = Vec::new();
+    for account in equations.accounts(pool, graph) {
+        let name = flat_name(&graph.element(account.element).name);
+        let state = format!("energy({name})");
+        let symbol = pool.fresh(&state);
+        let variable = Variable::State(account.element, 0);
+        equations.states.push(State { name: state, symbol, variable, initial: pool.zero() });
+        equations.rates.push(account.power);
+        outputs.extend(account.stored);
+        entries.push(Entry { element: name, role: account.role, by_state: account.stored.is_some() });
+    }
+    (entries, Some(outputs))
+}
+
+/// The energies of a run, in joules.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Energy {
+    /// Times.
+    pub t: Vec<f64>,
+    /// Each account with its energy over time: supplied or dissipated since the beginning, or stored.
+    pub accounts: Vec<(Entry, Vec<f64>)>,
+    /// What was supplied and has neither been stored nor dissipated: zero but for errors of the run.
+    pub balance: Vec<f64>,
+    /// The largest part of it in the energy that was moved.
+    pub error: f64,
+}
+
+impl Simulation {
+    /// The energies of a response, where accounts were kept.
+    pub fn energy(&self, response: &Response) -> Option<Energy> {
+        if self.accounts.is_empty() {
+            return None;
+        }
+        let mut by_state = response.stored.iter();
+        let mut accounts = Vec::new();
+        let mut balance = vec![0.0; response.t.len()];
+        let mut moved = vec![0.0; response.t.len()];
+        for (entry, entered) in self.accounts.iter().zip(&response.entered) {
+            let values: Vec<f64> = match (entry.role, entry.by_state) {
+                (Role::Supply, _) => entered.iter().map(|energy| -energy).collect(),
+                (Role::Storage, true) => by_state.next().cloned().unwrap_or_default(),
+                _ => entered.clone(),
+            };
+            let first = values.first().copied().unwrap_or(0.0);
+            for ((value, balance), moved) in values.iter().zip(&mut balance).zip(&mut moved) {
+                let change = if entry.role == Role::Storage { value - first } else { *value };
+                *balance += if entry.role == Role::Supply { change } else { -change };
+                *moved += change.abs();
+            }
+            accounts.push((entry.clone(), values));
+        }
+        let most = moved.iter().fold(0.0_f64, |most, value| most.max(*value));
+        let worst = balance.iter().fold(0.0_f64, |worst, value| worst.max(value.abs()));
+        let error = if most > 0.0 { worst / most } else { 0.0 };
+        Some(Energy { t: response.t.clone(), accounts, balance, error })
+    }
+}
+
+impl Energy {
+    /// The document.
+    pub fn document(&self) -> json::Energy {
+        let elements = self.accounts.iter().map(|(entry, values)| json::ElementEnergy {
+            element: entry.element.clone(),
+            role: match entry.role {
+                Role::Supply => json::EnergyRole::Supplied,
+                Role::Storage => json::EnergyRole::Stored,
+                Role::Loss => json::EnergyRole::Dissipated,
+            },
+            energy: values.clone(),
+        });
+        json::Energy { elements: elements.collect(), balance: self.balance.clone(), error: self.error }
+    }
+
+    /// What is stored and dissipated, one on the other, against what was there and has been supplied.
+    pub fn figure(&self, model: &str) -> Figure {
+        let mut parts = Vec::new();
+        let mut supplied = vec![0.0; self.t.len()];
+        for (entry, values) in &self.accounts {
+            let offset = match entry.role {
+                Role::Supply => {
+                    supplied.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+                    continue;
+                }
+                Role::Storage => values.first().copied().unwrap_or(0.0),
+                Role::Loss => 0.0,
+            };
+            supplied.iter_mut().for_each(|sum| *sum += offset);
+            parts.push(EnergyPart { name: entry.element.clone(), values: values.clone() });
+        }
+        energy(&format!("{model}: energy"), &self.t, &parts, &supplied)
+    }
+}

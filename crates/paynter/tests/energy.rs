@@ -1,0 +1,63 @@
+//! The energy ledger: closed forms, and a balance that closes on every example.
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+use paynter::energy::{Energy, Role};
+use paynter::simulate::SimulateOptions;
+use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
+
+fn energy(text: &str, t_end: f64) -> Option<Energy> {
+    let world = MemoryWorld::new().with("model.bg", text);
+    let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
+    let options = SimulateOptions { t_end, rtol: 1e-9, energy: true, ..SimulateOptions::default() };
+    let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|_| panic!("{text}"));
+    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    assert!(outcome.failure.is_none(), "{text}: {:?}", outcome.failure);
+    simulation.energy(&response)
+}
+
+fn at_end(energy: &Energy, element: &str) -> f64 {
+    let (_, values) = energy.accounts.iter().find(|(entry, _)| entry.element == element).unwrap();
+    *values.last().unwrap()
+}
+
+/// A capacitor charged through a resistor: half of what the source gives is lost.
+#[test]
+fn charging_a_capacitor_loses_half() {
+    let text = "model rc { param R = 2; param C = 0.5; input u = 3\n\
+        Se s = u; 1 j; R r = R; C c = C\n s -> j; j -> r, c }";
+    let found = energy(text, 4.0).unwrap();
+    let left = (-4.0_f64).exp();
+    let (given, kept) = (0.5 * 9.0 * (1.0 - left), 0.25 * 9.0 * (1.0 - left).powi(2));
+    for (element, expected) in [("s", given), ("c", kept), ("r", given - kept)] {
+        let value = at_end(&found, element);
+        assert!((value - expected).abs() < 1e-7 * given, "{element}: {value}, not {expected}");
+    }
+    assert!(found.error < 1e-8, "{}", found.error);
+}
+
+/// The energy of nonlinear and two-port storages is that of their states, whatever way they came.
+#[test]
+fn nonlinear_storages_know_their_energy() {
+    let text = "model swing { param k = 1; param k3 = 5; param m = 2\n\
+        1 j; C spring { e = k*q + k3*q^3; init q = 1 }; I mass = m; R drag = 0.1\n j -> spring, mass, drag }";
+    let found = energy(text, 7.0).unwrap();
+    assert!(found.accounts.iter().all(|(entry, _)| entry.by_state || entry.role != Role::Storage));
+    assert!(found.error < 1e-7, "{}", found.error);
+    // Counted from the initial state, so it cannot lose more than 1/2 + 5/4.
+    let spring = at_end(&found, "spring");
+    assert!((-1.75..=0.0).contains(&spring), "{spring}");
+}
+
+/// Ends before anything runs away or takes long; a second where nothing is said.
+const ENDS: &[(&str, f64)] =
+    &[("plate_capacitor", 2e-4), ("orifice", 1e-3), ("flux_transformer", 0.1), ("relay", 0.05)];
+
+#[test]
+fn the_balance_closes_on_every_example() {
+    for example in examples::all() {
+        let end = ENDS.iter().find(|(name, _)| *name == example.name).map_or(1.0, |(_, end)| *end);
+        if let Some(found) = energy(example.text, end) {
+            assert!(found.error < 1e-6, "{}: {}", example.name, found.error);
+        }
+    }
+}
