@@ -58,11 +58,14 @@ fn measure(text: &str, budget: Budget) -> Times {
     }
 }
 
+/// A family of models: its name, the text of a size, the budget, and the sizes.
+type Case = (&'static str, fn(usize) -> String, Budget, &'static [usize]);
+
 fn main() {
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let shared = Budget { terms: 0, steps: 0 };
     let budget = Budget::default();
-    let cases: [(&str, fn(usize) -> String, Budget, &[usize]); 5] = [
+    let cases: [Case; 5] = [
         ("chain, shared", scalable::chain, shared, &[10, 40, 100, 250, 500, 1000]),
         ("chain, expanded", scalable::chain, budget, &[2, 4, 6, 7, 40, 1000]),
         ("ladder, expanded", scalable::ladder, budget, &[6, 10, 14]),

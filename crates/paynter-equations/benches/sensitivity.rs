@@ -70,10 +70,13 @@ fn measure(text: &str, shared: bool) -> Found {
     }
 }
 
+/// A family of models: its name, the text of a size, whether it is expanded, and the sizes.
+type Case<'a> = (&'a str, &'a dyn Fn(usize) -> String, bool, &'a [usize]);
+
 fn main() {
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let drive = |_: usize| DRIVE.to_owned();
-    let cases: [(&str, &dyn Fn(usize) -> String, bool, &[usize]); 6] = [
+    let cases: [Case<'_>; 6] = [
         ("chain, shared", &scalable::chain, true, &[10, 100, 1000]),
         ("grid, shared", &scalable::grid, true, &[3, 10, 20]),
         ("chain, expanded", &scalable::chain, false, &[2, 4, 5, 6, 7, 1000]),
