@@ -101,12 +101,17 @@ fn ledger(simulation: &Simulation, energy: &Energy) -> String {
         .collect();
     let table = columns(["ELEMENT", "ENERGY", "AT THE BEGINNING", "AT THE END [J]"], &rows);
     format!(
-        "{}: energy until t = {} s\n\n{table}\n  the balance closes to {} J, {} of what was moved\n",
+        "{}: energy until t = {} s\n\n{table}\n  the balance closes to within {} J, {} of what was moved\n",
         simulation.model,
         significant(end(&energy.t)),
-        significant(energy.balance.iter().fold(0.0, |worst: f64, value| worst.max(value.abs()))),
-        significant(energy.error),
+        bound(energy.balance.iter().fold(0.0, |worst: f64, value| worst.max(value.abs()))),
+        bound(energy.error),
     )
+}
+
+/// The power of ten that an error stays below.
+fn bound(error: f64) -> String {
+    if error > 0.0 { format!("1e{}", error.log10().ceil()) } else { "0".to_owned() }
 }
 
 /// Plots a response, where that is asked for, as far as the run came.
