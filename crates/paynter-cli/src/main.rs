@@ -4,6 +4,7 @@
 mod answer;
 mod args;
 mod commands;
+mod fraction;
 mod input;
 mod interrupt;
 mod number;

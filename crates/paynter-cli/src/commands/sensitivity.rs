@@ -3,6 +3,7 @@
 use super::equations::{grid, no_answer};
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, SensitivityArgs, SensitivityFigure};
+use crate::fraction::Denominators;
 use crate::number::{complex, significant};
 use crate::table::columns;
 use crate::{input, picture};
@@ -177,6 +178,15 @@ fn text(document: &Sensitivity) -> String {
             text.push_str(&format!("\n{name} by {}\n{}", document.parameters.join(", "), grid(rows)));
         }
     }
+    let expanded = document.entries.iter().map(|entry| &entry.den);
+    let ratios = document.products.iter().flat_map(|place| {
+        place.from_sink.iter().map(|ratio| &ratio.den).chain(place.to_quantity.iter().map(|ratio| &ratio.den))
+    });
+    let denominators = Denominators::of(expanded.chain(ratios).map(String::as_str));
+    let named = denominators.definitions(None);
+    if !named.is_empty() {
+        text.push_str(&format!("\nDenominators\n{named}"));
+    }
     for entry in &document.entries {
         let SensitivityEntry { output, input, parameter, .. } = entry;
         text.push_str(&format!("\n∂({output}/{input})/∂{parameter}\n"));
@@ -184,9 +194,9 @@ fn text(document: &Sensitivity) -> String {
             text.push_str("  0\n");
             continue;
         }
-        text.push_str(&fraction(&entry.num, &entry.den));
+        text.push_str(&denominators.stacked(&entry.num, &entry.den));
         if !document.normalized {
-            products(&mut text, document, entry);
+            products(&mut text, document, entry, &denominators);
         }
     }
     text.push_str(&modes(document));
@@ -241,18 +251,13 @@ fn modes(document: &Sensitivity) -> String {
     text
 }
 
-/// A numerator over its denominator.
-fn fraction(num: &str, den: &str) -> String {
-    if den == "1" {
-        return format!("  {num}\n");
-    }
-    let width = num.chars().count().max(den.chars().count());
-    let centred = |part: &str| " ".repeat((width - part.chars().count()) / 2);
-    format!("  {}{num}\n  {}\n  {}{den}\n", centred(num), "─".repeat(width), centred(den))
-}
-
 /// The product form of an entry: one line for each factor.
-fn products(text: &mut String, document: &Sensitivity, entry: &SensitivityEntry) {
+fn products<'a>(
+    text: &mut String,
+    document: &'a Sensitivity,
+    entry: &SensitivityEntry,
+    denominators: &Denominators<'a>,
+) {
     let places = document.products.iter().filter(|place| place.parameter == entry.parameter);
     let mut sign = "=";
     for place in places {
@@ -263,8 +268,8 @@ fn products(text: &mut String, document: &Sensitivity, entry: &SensitivityEntry)
             continue;
         }
         let rows = [
-            (format!("{} → {}", place.sink, entry.output), inline(&from.num, &from.den)),
-            (format!("{} → {}", entry.input, place.quantity), inline(&to.num, &to.den)),
+            (format!("{} → {}", place.sink, entry.output), denominators.inline(&from.num, &from.den)),
+            (format!("{} → {}", entry.input, place.quantity), denominators.inline(&to.num, &to.den)),
         ];
         let width = rows.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
         for ((left, right), mark) in rows.iter().zip([sign, "×"]) {
@@ -272,18 +277,5 @@ fn products(text: &mut String, document: &Sensitivity, entry: &SensitivityEntry)
             text.push_str(&format!("  {mark} ({left}){pad}  {right}\n"));
         }
         sign = "+";
-    }
-}
-
-/// A quotient on one line.
-fn inline(num: &str, den: &str) -> String {
-    let plain = |part: &str| !part.trim_start_matches('-').contains([' ', '+']);
-    let atom = |part: &str| part.chars().all(|c| c.is_alphanumeric() || "_.^".contains(c));
-    match den {
-        "1" => num.to_owned(),
-        _ => {
-            let above = if plain(num) { num.to_owned() } else { format!("({num})") };
-            if atom(den) { format!("{above}/{den}") } else { format!("{above}/({den})") }
-        }
     }
 }

@@ -4,6 +4,7 @@ use super::equations::no_answer;
 use super::structure::route;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{FormName, Global, Method};
+use crate::fraction::Denominators;
 use crate::input;
 use crate::number::significant;
 use crate::table::columns;
@@ -49,8 +50,18 @@ fn text(transfer: &Transfer) -> String {
         }
     }
     mason(&mut text, transfer);
-    if let Some(denominator) = &transfer.denominator {
-        text.push_str(&format!("\nCharacteristic polynomial\n  {denominator}\n"));
+    let whole = transfer.denominator.as_deref();
+    // Mason's determinant is called Δ already.
+    let taken = transfer.determinant.is_some().then_some("Δ");
+    let own = transfer.entries.iter().map(|entry| entry.den.as_str());
+    let denominators = Denominators::of(taken.into_iter().chain(whole).chain(own));
+    if let Some(denominator) = whole {
+        text.push_str("\nCharacteristic polynomial\n");
+        text.push_str(&denominators.definition(denominator));
+    }
+    let others = denominators.definitions(whole);
+    if !others.is_empty() {
+        text.push_str(&format!("\nDenominators\n{others}"));
     }
     if let Some(point) = &transfer.operating_point {
         text.push_str("\nLinearised at the operating point\n");
@@ -60,15 +71,7 @@ fn text(transfer: &Transfer) -> String {
     }
     for entry in &transfer.entries {
         text.push_str(&format!("\n{} / {}\n", entry.output, entry.input));
-        if entry.den == "1" {
-            text.push_str(&format!("  {}\n", entry.num));
-            continue;
-        }
-        let width = entry.num.chars().count().max(entry.den.chars().count());
-        let centred = |part: &str| " ".repeat((width - part.chars().count()) / 2);
-        text.push_str(&format!("  {}{}\n", centred(&entry.num), entry.num));
-        text.push_str(&format!("  {}\n", "─".repeat(width)));
-        text.push_str(&format!("  {}{}\n", centred(&entry.den), entry.den));
+        text.push_str(&denominators.stacked(&entry.num, &entry.den));
     }
     text
 }

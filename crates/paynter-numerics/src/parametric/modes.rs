@@ -15,7 +15,8 @@ use crate::linalg::{Matrices, Sparse};
 
 /// Points on a circle.
 const POINTS: usize = 32;
-
+/// Sums of the contour's terms smaller than this part of them are rounding.
+const ROUNDING: f64 = 1e-12;
 /// The circle's radius, as a part of the distance to the nearest other root.
 const RADIUS: f64 = 0.3;
 
@@ -130,15 +131,23 @@ fn around(
         return None;
     }
     let mut sums = vec![Complex64::new(0.0, 0.0); derivatives.len()];
+    let mut sizes = vec![0.0; derivatives.len()];
     for k in 0..POINTS {
         let angle = std::f64::consts::TAU * (k as f64 + 0.5) / POINTS as f64;
         let step = Complex64::from_polar(radius, angle);
         let s = root + step;
         let inverse = inverse(system(matrices, s, true))?;
-        for (sum, derivative) in sums.iter_mut().zip(derivatives) {
+        for ((sum, size), derivative) in sums.iter_mut().zip(&mut sizes).zip(derivatives) {
             // ds/(2πj) = step/POINTS
-            *sum -= trace(&inverse, derivative, s) * step / POINTS as f64;
+            let term = trace(&inverse, derivative, s) * step / POINTS as f64;
+            *sum -= term;
+            *size += term.norm();
         }
+    }
+    // What is left of terms that cancel is rounding: a zero fixed at the origin does not move.
+    for (sum, size) in sums.iter_mut().zip(&sizes) {
+        let kept = |x: f64| if x.abs() > ROUNDING * size { x } else { 0.0 };
+        *sum = Complex64::new(kept(sum.re), kept(sum.im));
     }
     if root.im == 0.0 {
         // A real root, or the mean of a real cluster, stays real.
