@@ -136,6 +136,7 @@ codes! {
     CHATTERING = "BG0802" Error "switching without end", "give the switch a hysteresis, or replace the jump by a steep slope";
     GRAZING = "BG0803" Warning "a condition that is only touched", "sensitivities may be undefined from this time on; change a parameter a little and compare";
     BAD_SIMULATION = "BG0804" Error "a simulation that cannot be asked for", "see `paynter help simulate` for the options";
+    RATTLING = "BG0821" Warning "a switch brought to rest", "give the switch a hysteresis, or more damping near it, if what it does there matters";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

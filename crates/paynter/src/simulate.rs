@@ -246,11 +246,16 @@ impl Model {
     pub fn explain_run(&self, simulation: &Simulation, outcome: &Outcome) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         for note in &outcome.notes {
-            let Note::Grazing { t, event } = note;
-            let event = &simulation.compiled.events[*event];
-            let message =
-                format!("at t = {} `{event}` only touches zero, so sensitivities may jump", short(*t));
-            diagnostics.push(Diagnostic::new(code::GRAZING, message));
+            let (code, t, event, what) = match *note {
+                Note::Grazing { t, event } => {
+                    (code::GRAZING, t, event, "only touches zero, so sensitivities may jump")
+                }
+                Note::Rattling { t, event } => {
+                    (code::RATTLING, t, event, "has switched ever faster, and is brought to rest at zero")
+                }
+            };
+            let event = &simulation.compiled.events[event];
+            diagnostics.push(Diagnostic::new(code, format!("at t = {} `{event}` {what}", short(t))));
         }
         if let (Some(failure), Some(graph)) = (&outcome.failure, &self.graph) {
             diagnostics.push(self.explain_failure(graph, simulation, outcome, *failure));
