@@ -112,6 +112,9 @@ pub enum Command {
     OperatingPoint {
         /// The model file, or `-` for standard input
         file: PathBuf,
+        /// The notation: text, latex, mathml, python, matlab, c or julia
+        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: FormName,
     },
     /// Derive the transfer functions, in symbols; nonlinear models at their operating point
     Tf {
@@ -123,6 +126,9 @@ pub enum Command {
         /// The notation: text, latex, mathml, python, matlab, c or julia
         #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
         form: FormName,
+        /// Write polynomials out up to so many terms
+        #[arg(long, value_name = "N", default_value_t = paynter::TERMS)]
+        terms: usize,
     },
     /// Tell rank, controllability, observability, causal paths, relative degree, zero dynamics
     Structure {
@@ -131,6 +137,9 @@ pub enum Command {
         /// Show the junction structure matrix as well
         #[arg(long)]
         junction_matrix: bool,
+        /// The notation: text, latex, mathml, python, matlab, c or julia
+        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: FormName,
     },
     /// Write the model as a program for elsewhere: Python, MATLAB/Octave, C, Julia or LaTeX
     Export {
@@ -150,6 +159,9 @@ pub enum Command {
     Poles {
         /// The model file, or `-` for standard input
         file: PathBuf,
+        /// The notation: text, latex, mathml, python, matlab, c or julia
+        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: FormName,
     },
     /// Compute the frequency response
     Bode(BodeArgs),
@@ -204,6 +216,9 @@ pub struct BodeArgs {
     /// Only this output; may be repeated
     #[arg(long, value_name = "NAME")]
     pub output: Vec<String>,
+    /// The notation: text, latex, mathml, python, matlab, c or julia
+    #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+    pub form: FormName,
     /// Plot magnitude and phase to this file, `.svg` or `.png`, as well
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,

@@ -30,7 +30,7 @@ mod embedded {
 }
 
 pub use bode::{BodeOptions, Frequencies};
-pub use equations::NoAnswer;
+pub use equations::{NoAnswer, TERMS};
 pub use explain::{codes, explain};
 pub use format::{Formatted, format};
 pub use incremental::{DerivedForm, DerivedModel, IncrementalOptions};

@@ -12,6 +12,9 @@ use paynter_view::json;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
+/// Models of more states than this are not linearised beside their operating point.
+const JACOBIAN_STATES: usize = 200;
+
 /// A linear model, or a nonlinear one near its operating point.
 #[derive(Debug, Clone)]
 pub struct Linear {
@@ -187,10 +190,38 @@ impl Model {
     pub fn operating_point(&mut self, ticket: &Ticket) -> Result<json::OperatingPoint, NoAnswer> {
         let (equations, _) = self.derive(ticket)?;
         let point = self.steady_state(&equations, ticket)?;
+        let jacobians = self.jacobians(&equations, ticket)?;
         let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let value = |symbol: Symbol| point.values.get(&symbol).copied();
-        Ok(json::OperatingPoint::new(&self.pool, graph, &equations, &value, &point.outputs, diagnostics))
+        let mut answer =
+            json::OperatingPoint::new(&self.pool, graph, &equations, &value, &point.outputs, diagnostics);
+        answer.linear = jacobians;
+        Ok(answer)
+    }
+
+    /// The matrices at the operating point, in symbols and in numbers; none where a law has no slope there.
+    fn jacobians(
+        &mut self,
+        equations: &Equations,
+        ticket: &Ticket,
+    ) -> Result<Option<json::LinearModel>, NoAnswer> {
+        if equations.states.len() > JACOBIAN_STATES {
+            return Ok(None);
+        }
+        let linear = match self.linear(ticket) {
+            Ok(linear) => linear,
+            Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
+            Err(NoAnswer::Wrong(_)) => return Ok(None),
+        };
+        let Ok(matrices) = linear.matrices(&self.pool) else { return Ok(None) };
+        let numeric = json::NumericModel {
+            a: matrices.a.dense(),
+            b: matrices.b.first().map_or_else(Vec::new, |b| b.dense()),
+            c: matrices.c.dense(),
+            d: matrices.d.first().map_or_else(Vec::new, |d| d.dense()),
+        };
+        Ok(Some(json::LinearModel::new(&self.pool, &linear.space, linear.point.is_some(), numeric)))
     }
 }
 
