@@ -94,9 +94,11 @@ impl Model {
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let near = decided(&mut self.pool, &equations, &point.values);
         let mut space = near.linearise(&mut self.pool, graph, ticket)?;
-        if let Some(time) = graph.variables.symbol(Variable::Time) {
-            freeze(&mut self.pool, &mut space, time);
-        }
+        // At rest most inputs have no derivatives, and formulas need not name them.
+        let derivatives = equations.inputs.iter().flat_map(|input| input.symbols.iter().skip(1).copied());
+        let resting = derivatives.filter(|symbol| point.values.get(symbol) == Some(&0.0));
+        let zeros: Vec<Symbol> = graph.variables.symbol(Variable::Time).into_iter().chain(resting).collect();
+        vanish(&mut self.pool, &mut space, &zeros);
         space.make_readable(&mut self.pool, ticket);
         let values = point.values.clone();
         let rough = self.rough(&equations, &values);
@@ -239,10 +241,10 @@ fn decided(pool: &mut Pool, equations: &Equations, values: &BTreeMap<Symbol, f64
     near
 }
 
-/// Puts time zero into matrices.
-fn freeze(pool: &mut Pool, space: &mut StateSpace, time: Symbol) {
+/// Puts zero for some symbols into matrices.
+fn vanish(pool: &mut Pool, space: &mut StateSpace, symbols: &[Symbol]) {
     let zero = pool.zero();
-    let map: FxHashMap<Symbol, Expr> = [(time, zero)].into_iter().collect();
+    let map: FxHashMap<Symbol, Expr> = symbols.iter().map(|symbol| (*symbol, zero)).collect();
     for matrix in [&mut space.a, &mut space.c].into_iter().chain(&mut space.b).chain(&mut space.d) {
         for (_, _, entry) in &mut matrix.entries {
             *entry = pool.substitute(*entry, &map);
