@@ -1,5 +1,9 @@
 //! The command line: its commands, options and their help.
 
+mod simulate;
+
+pub use simulate::SimulateArgs;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use paynter::draw::Theme;
 use paynter::export::Notation;
@@ -112,9 +116,6 @@ pub enum Command {
     OperatingPoint {
         /// The model file, or `-` for standard input
         file: PathBuf,
-        /// The notation: text, latex, mathml, python, matlab, c or julia
-        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
-        form: FormName,
     },
     /// Derive the transfer functions, in symbols; nonlinear models at their operating point
     Tf {
@@ -126,9 +127,6 @@ pub enum Command {
         /// The notation: text, latex, mathml, python, matlab, c or julia
         #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
         form: FormName,
-        /// Write polynomials out up to so many terms
-        #[arg(long, value_name = "N", default_value_t = paynter::TERMS)]
-        terms: usize,
     },
     /// Tell rank, controllability, observability, causal paths, relative degree, zero dynamics
     Structure {
@@ -137,9 +135,6 @@ pub enum Command {
         /// Show the junction structure matrix as well
         #[arg(long)]
         junction_matrix: bool,
-        /// The notation: text, latex, mathml, python, matlab, c or julia
-        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
-        form: FormName,
     },
     /// Write the model as a program for elsewhere: Python, MATLAB/Octave, C, Julia or LaTeX
     Export {
@@ -159,9 +154,6 @@ pub enum Command {
     Poles {
         /// The model file, or `-` for standard input
         file: PathBuf,
-        /// The notation: text, latex, mathml, python, matlab, c or julia
-        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
-        form: FormName,
     },
     /// Compute the frequency response
     Bode(BodeArgs),
@@ -216,9 +208,6 @@ pub struct BodeArgs {
     /// Only this output; may be repeated
     #[arg(long, value_name = "NAME")]
     pub output: Vec<String>,
-    /// The notation: text, latex, mathml, python, matlab, c or julia
-    #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
-    pub form: FormName,
     /// Plot magnitude and phase to this file, `.svg` or `.png`, as well
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -328,69 +317,6 @@ pub enum LanguageName {
     Julia,
     /// A LaTeX document.
     Latex,
-}
-
-/// What `simulate` simulates, and how.
-#[derive(Debug, Args)]
-pub struct SimulateArgs {
-    /// The model file, or `-` for standard input
-    pub file: PathBuf,
-    /// End at this time, in seconds
-    #[arg(long, value_name = "T", default_value_t = 10.0, value_parser = positive)]
-    pub t_end: f64,
-    /// Give so many samples, evenly from start to end
-    #[arg(long, value_name = "N", default_value_t = 101, value_parser = samples)]
-    pub points: usize,
-    /// Differentiate outputs by these parameters and initial states, or by `all` parameters
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub sensitivity: Vec<String>,
-    /// Choose the solver: auto, euler, rk4, explicit, tsit5, dop853 or stiff
-    #[arg(long, value_name = "SOLVER", default_value = "auto", value_parser = solver)]
-    pub solver: String,
-    /// Relative tolerance
-    #[arg(long, value_name = "TOL", default_value_t = 1e-6, value_parser = positive)]
-    pub rtol: f64,
-    /// Absolute tolerance of every state, in SI (chosen by the size of each state where left out)
-    #[arg(long, value_name = "TOL", value_parser = positive)]
-    pub atol: Option<f64>,
-    /// The step of `euler` and `rk4`, in seconds (a thousandth of the time where left out)
-    #[arg(long, value_name = "H", value_parser = positive)]
-    pub step: Option<f64>,
-    /// Tell the energy that every element supplies, stores or dissipates, in place of the outputs
-    #[arg(long)]
-    pub energy: bool,
-    /// Plot outputs and sensitivities, or energies, over time to this file, `.svg` or `.png`, as well
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-    /// The colours of the plot: light or dark
-    #[arg(long, value_name = "THEME", default_value = "light", hide_possible_values = true)]
-    pub theme: ThemeName,
-}
-
-/// Reads a positive number.
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err("write a positive number".to_owned()),
-    }
-}
-
-/// Reads a number of samples.
-fn samples(text: &str) -> Result<usize, String> {
-    match text.parse::<usize>() {
-        Ok(value) if (2..=1_000_000_000).contains(&value) => Ok(value),
-        _ => Err("write a whole number from 2 on".to_owned()),
-    }
-}
-
-/// Reads the name of a solver.
-fn solver(text: &str) -> Result<String, String> {
-    let names: Vec<&str> = paynter::simulate::solvers().collect();
-    if names.contains(&text) {
-        Ok(text.to_owned())
-    } else {
-        Err(format!("write one of {}", names.join(", ")))
-    }
 }
 
 /// How transfer functions are found.

@@ -2,24 +2,58 @@
 
 use crate::answer::{Answer, Exit};
 use crate::args::Global;
-use crate::world::FileWorld;
+use crate::world::{FileWorld, read_file};
+use paynter::simulate::Data;
 use paynter::{
-    Diagnostic, Diagnostics, LoadOptions, MAX_FILE_SIZE, Model, Source, SourceMap, Span, World, WorldError,
+    Diagnostic, Diagnostics, LoadOptions, MAX_DATA_SIZE, MAX_FILE_SIZE, Model, Source, SourceMap, Span,
+    World, WorldError,
 };
 use paynter::{closest, code, examples};
 use std::path::Path;
 
 /// Loads a model, or says why its file cannot be read.
 pub fn load(path: &Path, global: &Global) -> Result<Model, Answer> {
+    Ok(load_with(&open(path, global)?, global, &[]))
+}
+
+/// Loads a model once for each list of settings, which come on top of those for all.
+pub fn load_each(path: &Path, global: &Global, sets: &[Vec<(String, String)>]) -> Result<Vec<Model>, Answer> {
+    let world = open(path, global)?;
+    Ok(sets.iter().map(|set| load_with(&world, global, set)).collect())
+}
+
+fn open(path: &Path, global: &Global) -> Result<FileWorld, Answer> {
     let world = FileWorld::open(path);
-    if let Err(error) = world.read(world.main(), MAX_FILE_SIZE) {
-        let (sources, diagnostics) = refusal(&world, &error);
-        return Err(Answer::failure(global, diagnostics, sources, Exit::Wrong));
+    match world.read(world.main(), MAX_FILE_SIZE) {
+        Ok(_) => Ok(world),
+        Err(error) => {
+            let (sources, diagnostics) = refusal(&world, &error);
+            Err(Answer::failure(global, diagnostics, sources, Exit::Wrong))
+        }
     }
-    let options = LoadOptions { model: global.model.clone(), set: global.set.clone() };
-    let mut model = Model::load(&world, world.main(), &options);
+}
+
+fn load_with(world: &FileWorld, global: &Global, set: &[(String, String)]) -> Model {
+    let set = global.set.iter().chain(set).cloned().collect();
+    let options = LoadOptions { model: global.model.clone(), set };
+    let mut model = Model::load(world, world.main(), &options);
     model.sources.rename(|path| world.shown(path));
-    Ok(model)
+    model
+}
+
+/// Reads a file of measured data.
+pub fn data(path: &Path, global: &Global) -> Result<Data, Answer> {
+    let shown = path.display().to_string();
+    read_file(path, MAX_DATA_SIZE).map(|content| Data { path: shown.clone(), content }).map_err(|error| {
+        let reason = match error {
+            WorldError::NotFound => format!("there is no file `{shown}`"),
+            WorldError::TooLarge(_) => format!("`{shown}` is larger than {} MB", MAX_DATA_SIZE >> 20),
+            WorldError::Outside => format!("`{shown}` leads outside the model's folder"),
+            WorldError::Other(reason) => format!("`{shown}` cannot be read: {reason}"),
+        };
+        let diagnostic = Diagnostic::new(code::FILE_UNREADABLE, reason);
+        Answer::refusal(global, diagnostic.help("name a CSV file that you may read"), Exit::Wrong)
+    })
 }
 
 /// Reads the text of a file for the formatter.

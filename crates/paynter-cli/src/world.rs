@@ -78,7 +78,7 @@ impl World for FileWorld {
 
 /// Reads a regular file. Folders, pipes and devices are refused before they
 /// are opened, since a pipe may never answer and a device may never end.
-fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, WorldError> {
+pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, WorldError> {
     let metadata = std::fs::metadata(path).map_err(refused)?;
     if metadata.is_dir() {
         return Err(WorldError::Other("it is a folder".to_owned()));

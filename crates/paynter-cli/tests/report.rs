@@ -22,6 +22,8 @@ const SECTIONS: &[&str] = &[
     "bode",
     "sensitivity",
     "simulation",
+    "time-sensitivity",
+    "energy",
     "findings",
 ];
 

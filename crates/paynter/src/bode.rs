@@ -97,7 +97,6 @@ impl Model {
             omega,
             entries,
             operating_point: linear.named_point(&self.pool),
-            written: None,
             diagnostics: json::Diagnostic::list(&self.diagnostics, &self.sources),
         })
     }

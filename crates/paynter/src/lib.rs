@@ -3,6 +3,7 @@
 
 mod bode;
 mod cascade;
+mod data;
 mod drawing;
 pub mod energy;
 mod equations;
@@ -30,8 +31,10 @@ mod embedded {
 }
 
 pub use bode::{BodeOptions, Frequencies};
-pub use equations::{NoAnswer, TERMS};
+pub use data::MAX_DATA_SIZE;
+pub use equations::NoAnswer;
 pub use explain::{codes, explain};
+pub use figures::runs_figure;
 pub use format::{Formatted, format};
 pub use incremental::{DerivedForm, DerivedModel, IncrementalOptions};
 pub use linear::Linear;

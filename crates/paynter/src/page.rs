@@ -1,6 +1,6 @@
 //! The report on a model: every question asked, each answer a section.
 
-use crate::simulate::SimulateOptions;
+use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation, T_END};
 use crate::{BodeOptions, Linear, Model, NoAnswer, ResponseOptions};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Func, Node, Symbol};
@@ -41,7 +41,7 @@ impl Asking<'_> {
     /// How long a run should be, and how many samples it needs: until the slowest
     /// mode has decayed or has swung a few times, and no more periods of a source than can be seen.
     fn horizon(&mut self) -> Result<(f64, usize), NoAnswer> {
-        let default = SimulateOptions::default().t_end;
+        let default = T_END;
         let fastest = self.source_frequency()?;
         let (modes, nonlinear) = match self.linear() {
             Ok(linear) => match self.model.poles(Naming::Flat, self.ticket) {
@@ -104,6 +104,9 @@ impl Asking<'_> {
     }
 }
 
+/// The sensitivities to more parameters take longer than a reader of a report waits.
+const SENSITIVE: usize = 60;
+
 /// A round number not below another: 1, 2 or 5 times a power of ten.
 fn rounded(least: f64) -> f64 {
     let base = 10_f64.powf(least.log10().floor());
@@ -124,6 +127,8 @@ const SECTIONS: &[Maker] = &[
     ("bode", "Frequency response", frequency),
     ("sensitivity", "Sensitivities and tolerances", sensitivity),
     ("simulation", "Response over time", simulation),
+    ("time-sensitivity", "Sensitivities over time", time_sensitivity),
+    ("energy", "Energy", energy),
     ("findings", "Findings", findings),
 ];
 
@@ -240,16 +245,42 @@ fn sensitivity(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     Ok(report::sensitivity(&asking.model.sensitivity_response(&ResponseOptions::default(), asking.ticket)?))
 }
 
-/// Simulates for as long as the slowest mode takes.
-fn simulation(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+/// Simulates for as long as the slowest mode takes; says how far the run came where it stopped.
+fn simulated(
+    asking: &mut Asking<'_>,
+    options: SimulateOptions,
+) -> Result<(Simulation, Response, report::Run), NoAnswer> {
     let (t_end, points) = asking.horizon()?;
-    let options = SimulateOptions { t_end, points, ..SimulateOptions::default() };
+    let options = SimulateOptions { t_end: Some(t_end), points, ..options };
     let simulation = asking.model.simulation(&options, asking.ticket)?;
     let (response, outcome) = simulation.respond(&simulation.parameters, asking.ticket);
     asking.ticket.check()?;
-    let said = asking.model.explain_run(&simulation, &outcome);
-    let stopped = said.iter().find(|d| d.severity == Severity::Error).map(|d| d.message.as_str());
-    Ok(report::simulation(&simulation.figure(&response), t_end, outcome.t, stopped))
+    let said = asking.model.explain_run(&simulation, &simulation.parameters, &outcome);
+    let stopped = said.iter().find(|d| d.severity == Severity::Error).map(|d| d.message.clone());
+    Ok((simulation, response, report::Run { t_end, stopped }))
+}
+
+fn simulation(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let (simulation, response, run) = simulated(asking, SimulateOptions::default())?;
+    Ok(report::simulation(&simulation.figure(&response), &run))
+}
+
+fn time_sensitivity(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let parameters = asking.model.graph.as_ref().map_or(0, |graph| graph.parameters.len());
+    if parameters > SENSITIVE {
+        return Ok(report::unshown_sensitivities(parameters));
+    }
+    let options = SimulateOptions { sensitivities: Sensitivities::All, ..SimulateOptions::default() };
+    let (simulation, response, run) = simulated(asking, options)?;
+    Ok(report::time_sensitivity(&simulation.sensitivity_figure(&response), &run))
+}
+
+fn energy(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+    let options = SimulateOptions { energy: true, ..SimulateOptions::default() };
+    let (simulation, response, run) = simulated(asking, options)?;
+    let energy = simulation.energy(&response);
+    let figure = energy.as_ref().map(|energy| energy.figure(&simulation.model));
+    Ok(report::energy(energy.map(|energy| energy.document()).as_ref(), figure.as_ref(), &run))
 }
 
 fn findings(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {

@@ -8,7 +8,8 @@ use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
 fn energy(text: &str, t_end: f64) -> Option<Energy> {
     let world = MemoryWorld::new().with("model.bg", text);
     let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
-    let options = SimulateOptions { t_end, rtol: 1e-9, energy: true, ..SimulateOptions::default() };
+    let options =
+        SimulateOptions { t_end: Some(t_end), rtol: 1e-9, energy: true, ..SimulateOptions::default() };
     let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|_| panic!("{text}"));
     let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
     assert!(outcome.failure.is_none(), "{text}: {:?}", outcome.failure);

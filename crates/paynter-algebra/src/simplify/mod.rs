@@ -2,7 +2,6 @@
 
 mod function;
 mod logic;
-mod monomials;
 mod power;
 pub(crate) mod product;
 mod sum;

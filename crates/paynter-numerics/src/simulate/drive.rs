@@ -20,12 +20,10 @@ const RESOLVED: f64 = 1e-3;
 const RESOLVED_AMONG: f64 = 1e-6;
 /// And never finer than this.
 const FLOOR: f64 = 1e-12;
-/// And never finer than this part of what makes it up.
-const ROUNDING: f64 = 1e-15;
-/// Where rates cancel on a surface, a state is resolved to this part of what one side would make of it.
-const CANCELLED: f64 = 1e-13;
 /// So many events without time going on are chattering.
 const CHATTER: u32 = 100;
+/// No step holds more results than this: they are in memory until it is accepted.
+const RESULTS: usize = 4096;
 
 /// A step that was taken.
 struct Taken {
@@ -38,8 +36,6 @@ struct Taken {
 
 pub(crate) struct Drive<'a> {
     system: System<'a>,
-    /// The equations that solver and sensitivities are made for.
-    bound: &'a Compiled,
     options: &'a Options,
     solver: Box<dyn Solver>,
     stiff: bool,
@@ -50,8 +46,6 @@ pub(crate) struct Drive<'a> {
     x: Vec<f64>,
     largest: Vec<f64>,
     among: Vec<f64>,
-    /// What rounding makes of each state.
-    noise: Vec<f64>,
     next: usize,
     points: Vec<Point>,
     stats: Stats,
@@ -129,7 +123,6 @@ impl<'a> Drive<'a> {
         Drive {
             tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
             among: vec![0.0; n],
-            noise: vec![0.0; n],
             largest: x.iter().map(|v| v.abs()).collect(),
             t: options.t_start,
             x,
@@ -138,7 +131,6 @@ impl<'a> Drive<'a> {
             sensitivities,
             watch,
             options,
-            bound: model,
             system,
             next: 0,
             points: Vec::new(),
@@ -179,10 +171,7 @@ impl<'a> Drive<'a> {
     fn failure(&self, trouble: Trouble) -> Failure {
         match trouble {
             Trouble::NotFinite(state) => Failure::NotFinite { t: self.t, state },
-            Trouble::NoSolution(unknown) => match self.system.surface_of_unknown(unknown) {
-                Some(event) => Failure::Chattering { t: self.t, event },
-                None => Failure::NoSolution { t: self.t, unknown },
-            },
+            Trouble::NoSolution(unknown) => Failure::NoSolution { t: self.t, unknown },
         }
     }
 
@@ -198,15 +187,11 @@ impl<'a> Drive<'a> {
             self.system.start_unknowns(self.t, &self.x)
         };
         started.map_err(|trouble| self.failure(trouble))?;
-        let started = self.watch.start(&mut self.system, self.t, &self.x);
-        let (settled, sliding) = started.map_err(|trouble| self.failure(trouble))?;
-        if let Settled::Cycling(event) = settled {
+        let settled = self.watch.start(&mut self.system, self.t, &self.x);
+        if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
             return Err(Failure::Chattering { t: self.t, event });
         }
         self.begin()?;
-        for change in sliding {
-            self.switch(&[change], 0.0)?;
-        }
         let end = self.options.t_end;
         let span = end - self.t;
         let mut h = match self.options.step {
@@ -236,13 +221,6 @@ impl<'a> Drive<'a> {
     }
 
     fn begin(&mut self) -> Result<(), Failure> {
-        if !std::ptr::eq(self.bound, self.system.model) {
-            self.bound = self.system.model;
-            self.solver = solver(self.options, self.stiff, &self.system, self.solver.stages().sensitive);
-            if let Some(sensitivities) = &mut self.sensitivities {
-                sensitivities.bind(&self.system);
-            }
-        }
         let mut begun = self.solver.begin(&mut self.system, self.t, &self.x);
         // At an event rounding may leave a law just outside its domain.
         if begun.is_err() && self.system.follow_modes(true) {
@@ -253,30 +231,11 @@ impl<'a> Drive<'a> {
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.restart();
         }
-        self.judge_noise();
         self.refresh_tolerance();
         if let Some(tape) = &mut self.tape {
             tape.push(Entry::Modes(self.system.snapshot()));
         }
         Ok(())
-    }
-
-    /// Finds how large the rates are that cancel on the surfaces along which the motion slides.
-    fn judge_noise(&mut self) {
-        let span = self.options.t_end - self.options.t_start;
-        let sliding = (0..self.system.surfaces().len()).filter(|j| self.system.slides_along(*j));
-        for j in sliding.collect::<Vec<_>>() {
-            let snapshot = self.system.snapshot();
-            self.system.slide(j, 0.0);
-            let mut beside = vec![0.0; self.x.len()];
-            if self.system.rates(self.t, &self.x, &mut beside).is_ok() {
-                let rates = &self.solver.stages().k[0];
-                for ((noise, beside), rate) in self.noise.iter_mut().zip(&beside).zip(rates) {
-                    *noise = noise.max(CANCELLED * (beside - rate).abs() * span);
-                }
-            }
-            self.system.restore(&snapshot);
-        }
     }
 
     fn refresh_tolerance(&mut self) {
@@ -289,7 +248,7 @@ impl<'a> Drive<'a> {
             for i in 0..self.x.len() {
                 let size = (RESOLVED * self.largest[i]).max(RESOLVED_AMONG * self.among[groups[i]]);
                 // Finer than rounding nothing can be resolved.
-                let rounding = (ROUNDING * self.among[groups[i]]).max(self.noise[i]);
+                let rounding = 1e-15 * self.among[groups[i]];
                 self.tolerance.atol[i] = (self.options.rtol * size.max(FLOOR)).max(rounding);
             }
         }
@@ -328,8 +287,7 @@ impl<'a> Drive<'a> {
 
     /// Gives samples at the present point.
     fn emit(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
-        while self.next < self.options.times.len() && self.options.times[self.next] <= self.t {
-            let t = self.options.times[self.next];
+        while let Some(t) = self.options.time(self.next).filter(|t| *t <= self.t) {
             let (values, y, s) = &mut self.buffer;
             y.resize(self.system.model.outputs_count, 0.0);
             let done = match &self.sensitivities {
@@ -353,29 +311,30 @@ impl<'a> Drive<'a> {
 
     /// Prepares the points strictly within the step that the solver has taken.
     fn prepare_points(&mut self, h: f64, to: f64) -> Result<(), Trouble> {
-        let wanted = &self.options.times[self.next..];
-        let count = wanted.partition_point(|time| *time < to);
+        let options = self.options;
+        let within = || (self.next..).map_while(|number| options.time(number)).take_while(|time| *time < to);
+        let count = within().count();
         self.points.resize_with(count, Point::default);
         if count == 0 {
             return Ok(());
         }
         let stages = self.solver.stages();
         stages.extend(&mut self.system)?;
-        for (point, time) in self.points.iter_mut().zip(wanted) {
-            point.t = *time;
+        for (point, time) in self.points.iter_mut().zip(within()) {
+            point.t = time;
             point.theta = ((time - self.t) / h).clamp(0.0, 1.0);
             stages.tableau.weights(point.theta, &mut point.weights);
             point.x.resize(self.x.len(), 0.0);
             stages.interpolate(&point.weights, &mut point.x);
             point.y.resize(self.system.model.outputs_count, 0.0);
             if self.sensitivities.is_some() {
-                self.system.outputs_full(*time, &point.x, &mut point.values)?;
+                self.system.outputs_full(time, &point.x, &mut point.values)?;
                 let count = point.y.len();
                 point.y.copy_from_slice(&point.values.data[..count]);
                 point.s.clear();
                 point.s.resize(point.y.len() * self.system.model.wanted.len(), 0.0);
             } else {
-                self.system.outputs(*time, &point.x, &mut point.y)?;
+                self.system.outputs(time, &point.x, &mut point.y)?;
             }
         }
         Ok(())
@@ -463,7 +422,6 @@ impl<'a> Drive<'a> {
         };
         Ok((0..count)
             .map(|k| (k, time(k)))
-            .filter(|(k, _)| !self.system.slides(*k))
             .filter(|(k, s)| *s != 0.0 && *s != self.system.mode(*k))
             .collect())
     }
@@ -485,9 +443,10 @@ impl<'a> Drive<'a> {
         }
         let smallest = 1e-14 * self.t.abs().max(1e-3 * span);
         let left = stop - self.t;
-        let lands = h >= 0.999 * left;
+        let room = self.options.time(self.next + RESULTS).map_or(left, |at| at - self.t);
+        let lands = h >= 0.999 * left && left <= room;
         // Two even steps are better than a whole one and a crumb.
-        let step = if lands { left } else { h.min((0.5 * left).max(0.5 * h)) };
+        let step = if lands { left } else { h.min((0.5 * left).max(0.5 * h)).min(room) };
         if step < smallest && !lands {
             return Err(match self.trouble {
                 Some(trouble) => self.failure(trouble),
@@ -675,93 +634,59 @@ impl<'a> Drive<'a> {
         self.begin()
     }
 
-    /// Changes modes at events: sensitivities jump by (f⁻ − f⁺)·dt*/dp, with the time t* of each event.
+    /// Changes modes at an event: sensitivities jump by (f⁻ − f⁺)·dt*/dp.
     fn switch(&mut self, events: &[(usize, f64)], steepness: f64) -> Result<(), Failure> {
+        let n = self.x.len();
+        let (mut before, mut after) = (vec![0.0; n], vec![0.0; n]);
         let (t, x) = (self.t, self.x.clone());
-        let mut before = vec![0.0; x.len()];
         // The rates before the event, still with the old modes and tables.
         let known = self.system.rates(t, &x, &mut before).is_ok();
-        let first = before.clone();
-        let mut shifts = Vec::new();
-        if let (Some(sensitivities), true) = (&self.sensitivities, known) {
-            for (k, _) in events {
-                let at = (t, &x[..], &before[..]);
-                let found = self.watch.time_sensitivity(&mut self.system, at, (*k, steepness), sensitivities);
-                let (change, grazing) = found.map_err(|trouble| self.failure(trouble))?;
-                if grazing && self.system.leaving(*k).is_none() {
-                    self.notes.push(Note::Grazing { t, event: *k });
-                }
-                shifts.push(change);
+        let mut shift = None;
+        if let (Some(sensitivities), Some((k, _)), true) = (&self.sensitivities, events.first(), known) {
+            let found = self.watch.time_sensitivity(
+                &mut self.system,
+                (t, &x, &before),
+                (*k, steepness),
+                sensitivities,
+            );
+            let (change, grazing) = found.map_err(|trouble| self.failure(trouble))?;
+            if grazing {
+                self.notes.push(Note::Grazing { t, event: *k });
             }
+            shift = Some(change);
         }
-        self.stats.events += events.len() as u64;
-        let mut falls: Vec<(usize, Vec<f64>)> = Vec::new();
-        let mut given = Vec::new();
-        for (i, (k, mode)) in events.iter().enumerate() {
-            match self.system.leaving(*k) {
-                Some(j) => {
-                    let left = self.watch.leave(&mut self.system, t, &x, j);
-                    given.push(left.map_err(|trouble| self.failure(trouble))?);
-                }
-                None => {
-                    let turned = self.watch.turn(&mut self.system, t, &x, *k, *mode);
-                    turned.map_err(|trouble| self.failure(trouble))?;
-                    given.push(*k);
-                }
-            }
-            // Events of one time each have a part in the change; the last one has what settling adds.
-            if i + 1 < events.len() && known {
-                let mut after = vec![0.0; x.len()];
-                if self.system.rates(t, &x, &mut after).is_ok() {
-                    let fall = before.iter().zip(&after).map(|(before, after)| before - after).collect();
-                    falls.push((*k, fall));
-                    before = after;
-                } else {
-                    falls.push((*k, vec![0.0; x.len()]));
-                }
-            }
+        for (k, mode) in events {
+            self.system.set_mode(*k, *mode);
+            self.stats.events += 1;
         }
-        // Methods with a fixed step see events too late to slide.
-        let zeros: Vec<usize> = if self.options.method.is_fixed() && self.t > self.options.t_start {
-            Vec::new()
-        } else {
-            events.iter().map(|(k, _)| *k).filter(|k| self.system.leaving(*k).is_none()).collect()
-        };
-        let hurried: Vec<(usize, f64)> =
-            zeros.iter().filter_map(|k| Some((*k, self.watch.rattles(*k, t)?))).collect();
-        let calm = hurried.first().map(|(_, rate)| *rate);
-        let settled = self.watch.settle(&mut self.system, t, &x, (&zeros, calm), &given);
-        if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
-            return Err(Failure::Chattering { t, event });
-        }
-        for (event, _) in hurried {
-            if !self.system.slides(event) {
+        let given: Vec<usize> = events.iter().map(|(k, _)| *k).collect();
+        self.system.prepare();
+        if !self.system.model.events.is_empty() {
+            let settled = self.watch.settle(&mut self.system, t, &x, &given);
+            if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
                 return Err(Failure::Chattering { t, event });
             }
-            self.notes.push(Note::Rattling { t, event });
         }
-        let mut after = vec![0.0; x.len()];
         let mut found = self.system.rates(t, &x, &mut after);
         if found.is_err() && self.system.follow_modes(true) {
             found = self.system.rates(t, &x, &mut after);
             self.system.follow_modes(false);
         }
         found.map_err(|trouble| self.failure(trouble))?;
-        if let (Some((k, _)), true) = (events.last(), known) {
-            falls.push((*k, before.iter().zip(&after).map(|(before, after)| before - after).collect()));
+        if let (Some(tape), Some((event, _)), true) = (&mut self.tape, events.first(), known) {
+            let (before, after) = (before.clone(), after.clone());
+            tape.push(Entry::Event { t, x: x.clone(), event: *event, before, after });
         }
-        if let Some(sensitivities) = &mut self.sensitivities {
-            for ((_, fall), shift) in falls.iter().zip(&shifts) {
-                for (row, fall) in fall.iter().enumerate().filter(|(_, fall)| **fall != 0.0) {
+        if let (Some(sensitivities), Some(shift)) = (&mut self.sensitivities, shift) {
+            for row in 0..n {
+                let jump = before[row] - after[row];
+                if jump != 0.0 {
                     for (lane, change) in shift.iter().enumerate() {
-                        let value = sensitivities.s.get(row, lane) + fall * change;
+                        let value = sensitivities.s.get(row, lane) + jump * change;
                         sensitivities.s.set(row, lane, value);
                     }
                 }
             }
-        }
-        if let Some(tape) = &mut self.tape {
-            tape.push(Entry::Event { t, x, before: first, falls });
         }
         self.begin()
     }

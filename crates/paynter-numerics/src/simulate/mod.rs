@@ -14,7 +14,6 @@ mod freeze;
 mod implicit;
 mod lanes;
 mod linearised;
-mod slide;
 mod solver;
 mod sparse;
 mod system;
@@ -73,6 +72,8 @@ pub struct Options {
     pub t_end: f64,
     /// When results are wanted, in rising order.
     pub times: Vec<f64>,
+    /// Where no times are listed: so many results, evenly from start to end.
+    pub points: usize,
     /// Relative tolerance.
     pub rtol: f64,
     /// Absolute tolerance of every state; where left out, a small part of the largest value each state has had.
@@ -93,6 +94,7 @@ impl Default for Options {
             t_start: 0.0,
             t_end: 1.0,
             times: Vec::new(),
+            points: 0,
             rtol: 1e-6,
             atol: None,
             method: Method::Auto,
@@ -100,6 +102,24 @@ impl Default for Options {
             sensitivities_tested: true,
             max_steps: 10_000_000,
         }
+    }
+}
+
+impl Options {
+    /// The number of results that are wanted.
+    pub fn count(&self) -> usize {
+        if self.times.is_empty() { self.points } else { self.times.len() }
+    }
+
+    /// The time of the result with this number, from 0; none after the last.
+    pub fn time(&self, number: usize) -> Option<f64> {
+        if !self.times.is_empty() || number >= self.points {
+            return self.times.get(number).copied();
+        }
+        // The last one is the end itself, also after rounding.
+        let last = self.points - 1;
+        let share = if number == last { 1.0 } else { number as f64 / last as f64 };
+        Some(self.t_start + share * (self.t_end - self.t_start))
     }
 }
 
@@ -145,12 +165,12 @@ pub enum Note {
         /// Place in [`Compiled::events`].
         event: usize,
     },
-    /// This event function has switched ever faster, and was brought to rest at zero.
-    Rattling {
-        /// When.
+    /// This output has no finite value from this time on, or at times.
+    Undefined {
+        /// When first.
         t: f64,
-        /// Place in [`Compiled::events`].
-        event: usize,
+        /// Which output.
+        output: usize,
     },
 }
 

@@ -38,7 +38,7 @@ pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
 pub use incremental::{DerivedBond, DerivedElement, DerivedOutput, DerivedParameter, Incremental};
 pub use naming::Naming;
-pub use operating::{BondValue, LinearModel, NumericModel, OperatingPoint, Point, Quantity, Role};
+pub use operating::{BondValue, OperatingPoint, Point, Quantity, Role};
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use report::{Report, ReportSection};
 pub use response::{BandCurve, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification};
@@ -46,7 +46,10 @@ pub use sensitivity::{
     DcSensitivity, FromSink, GainSlope, PoleSensitivity, PoleSlope, RootSlope, Sensitivity, SensitivityEntry,
     SensitivityParts, SensitivityPlace, ToQuantity, ZeroSensitivity,
 };
-pub use simulation::{ElementEnergy, Energy, EnergyRole, Simulation, SimulationStats};
+pub use simulation::{
+    ElementEnergy, Energy, EnergyRole, Gradient, NamedRun, Perturbation, PerturbedOutput, Simulation,
+    SimulationRun, SimulationRuns, SimulationStats, Stopped,
+};
 pub use structure::{
     CausalPath, Direction, JudgedAt, JunctionField, JunctionPort, JunctionStructure, Reach, RelativeDegree,
     SignalEdge, SignalFlow, SignalKind, SignalNode, Structure, ZeroDynamics,
@@ -79,6 +82,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("sensitivity", schema::<Sensitivity>()),
         ("sensitivity-response", schema::<SensitivityResponse>()),
         ("simulate", schema::<Simulation>()),
+        ("simulate-runs", schema::<SimulationRuns>()),
         ("structure", schema::<Structure>()),
         ("tf", schema::<Transfer>()),
     ]

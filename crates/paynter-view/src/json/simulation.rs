@@ -12,25 +12,113 @@ pub struct Simulation {
     pub ok: bool,
     /// The model's name.
     pub model: String,
+    /// The run.
+    #[serde(flatten)]
+    pub run: SimulationRun,
+    /// The units that outputs are shown in to people; the numbers here are in SI.
+    pub units: BTreeMap<String, String>,
+    /// What finite changes of parameters make of the outputs, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub perturbation: Option<Perturbation>,
+    /// The gradients of costs, where they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gradients: Vec<Gradient>,
+    /// All findings by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Several runs of a model: a sweep of parameters, or scenarios.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SimulationRuns {
+    /// Whether the model has no error and every run reached its end.
+    pub ok: bool,
+    /// The model's name.
+    pub model: String,
+    /// Whether every run reached its end.
+    pub complete: bool,
+    /// The runs; in a sweep of several parameters the last one changes fastest.
+    pub runs: Vec<NamedRun>,
+    /// All findings by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// One run of several.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct NamedRun {
+    /// Its name.
+    pub name: String,
+    /// The values of what is swept, in SI; empty for scenarios.
+    pub values: BTreeMap<String, f64>,
+    /// The units that outputs are shown in to people; the numbers here are in SI.
+    pub units: BTreeMap<String, String>,
+    /// The run.
+    #[serde(flatten)]
+    pub run: SimulationRun,
+}
+
+/// One run from its beginning to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SimulationRun {
     /// Whether the run reached its end; otherwise what is here came before it stopped.
     pub complete: bool,
+    /// Why the run stopped before its end, where it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// Times, in seconds.
     pub t: Vec<f64>,
     /// Each output over time.
     pub outputs: BTreeMap<String, Vec<f64>>,
     /// Each state over time.
     pub states: BTreeMap<String, Vec<f64>>,
-    /// The derivative of each output by each parameter over time; empty where none were asked for.
+    /// The derivative of each output by each parameter and along each direction over time; empty where none were asked for.
     pub sensitivities: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
-    /// The units that outputs are shown in to people; the numbers here are in SI.
-    pub units: BTreeMap<String, String>,
     /// The energy of every element, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy: Option<Energy>,
     /// What the run cost.
     pub stats: SimulationStats,
-    /// All findings by place.
-    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Why a run stopped before its end.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Stopped {
+    /// The time it reached.
+    pub t: f64,
+    /// The code of the diagnostic that says why.
+    pub code: String,
+    /// Its message.
+    pub message: String,
+}
+
+/// What finite changes of parameters make of the outputs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Perturbation {
+    /// The changes, in SI.
+    pub changes: BTreeMap<String, f64>,
+    /// Each output.
+    pub outputs: BTreeMap<String, PerturbedOutput>,
+}
+
+/// An output under changed parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PerturbedOutput {
+    /// y + Δy by the incremental model.
+    pub incremental: Vec<f64>,
+    /// The output of the changed model.
+    pub exact: Vec<f64>,
+    /// The first minus the second.
+    pub difference: Vec<f64>,
+}
+
+/// The gradient of a cost.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Gradient {
+    /// The cost: `integral(w)`, `final(w)`.
+    pub of: String,
+    /// Its value, in SI.
+    pub value: f64,
+    /// Its derivative by each parameter and initial state; empty where the run did not reach its end.
+    pub by: BTreeMap<String, f64>,
 }
 
 /// What a run cost.

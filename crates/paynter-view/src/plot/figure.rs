@@ -55,7 +55,7 @@ pub enum Scale {
 /// Colour and dashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Look {
-    /// Place in the colours of the theme, counted round.
+    /// Place in the colours of the theme and then its shades, counted round.
     pub colour: usize,
     /// Place in the dash patterns, counted round: solid, dashed, dotted, dash-dotted.
     pub dash: usize,
@@ -63,6 +63,8 @@ pub struct Look {
 
 /// The number of colours that can be told apart.
 pub const COLOURS: usize = 7;
+/// The number of shades from dark to light, which follow the colours.
+pub const SHADES: usize = 12;
 /// The number of dash patterns.
 pub const DASHES: usize = 4;
 
@@ -70,6 +72,12 @@ impl Look {
     /// The look of the n-th of several: every colour solid first, then dashed.
     pub fn nth(n: usize) -> Look {
         Look { colour: n % COLOURS, dash: n / COLOURS % DASHES }
+    }
+
+    /// The look of the n-th of several that follow one another: from dark to light.
+    pub fn shade(n: usize, of: usize) -> Look {
+        let share = n as f64 / of.saturating_sub(1).max(1) as f64;
+        Look { colour: COLOURS + (share * (SHADES - 1) as f64).round() as usize, dash: 0 }
     }
 }
 

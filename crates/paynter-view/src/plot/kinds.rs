@@ -122,6 +122,57 @@ pub struct Trace {
     pub dashed: bool,
 }
 
+/// The axis of times; logarithmic where they are spread over decades.
+pub fn time_axis(t: &[f64]) -> Axis {
+    let last = t.last().copied().unwrap_or(0.0);
+    let first = t.iter().copied().find(|t| *t > 0.0).unwrap_or(last);
+    let middle = t.get(t.len() / 2).copied().unwrap_or(last);
+    let decades = last > 1e3 * first && middle < 0.05 * last;
+    Axis::tight("t", "s", if decades { Scale::Log } else { Scale::Linear })
+}
+
+/// A quantity in several runs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Family {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty where there is none.
+    pub unit: String,
+    /// Its times and values in each run.
+    pub runs: Vec<(Vec<f64>, Vec<f64>)>,
+}
+
+/// More runs than this are not all named in the legend.
+const NAMED_RUNS: usize = 10;
+
+/// Quantities in several runs over time, one panel each. Runs that follow one another, as in a
+/// sweep, go from dark to light, and of many only some are named.
+pub fn family(title: &str, names: &[String], ordered: bool, quantities: &[Family]) -> Figure {
+    let most = names.len().saturating_sub(1);
+    let named = |run: usize| {
+        let step = NAMED_RUNS / 2 - 1;
+        !ordered || most < NAMED_RUNS || (0..=step).any(|k| (k * most + step / 2) / step == run)
+    };
+    let height = match quantities.len() {
+        0 | 1 => HEIGHTS.1,
+        2 => HEIGHTS.0 + 20.0,
+        _ => HEIGHTS.0 - 30.0,
+    };
+    let panels = quantities.iter().map(|quantity| {
+        let layers =
+            quantity.runs.iter().zip(names).enumerate().map(|(run, ((t, values), name))| Layer::Line {
+                name: if named(run) { name.clone() } else { String::new() },
+                look: if ordered { Look::shade(run, names.len()) } else { Look::nth(run) },
+                x: t.clone(),
+                y: values.clone(),
+            });
+        let longest = quantity.runs.iter().map(|(t, _)| t).max_by_key(|t| t.len());
+        let x = time_axis(longest.map_or(&[], |t| t.as_slice()));
+        panel(x, Axis::new(&quantity.name, &quantity.unit, Scale::Linear), layers.collect(), height)
+    });
+    Figure { title: title.to_owned(), panels: panels.collect() }
+}
+
 /// Traces over time, one panel for each unit.
 pub fn time(title: &str, t: &[f64], traces: &[Trace]) -> Figure {
     let mut units: Vec<&str> = Vec::new();
@@ -159,12 +210,7 @@ pub fn time(title: &str, t: &[f64], traces: &[Trace]) -> Figure {
             x: t.to_vec(),
             y: trace.values.clone(),
         });
-        panel(
-            Axis::tight("t", "s", Scale::Linear),
-            Axis::new(&label, unit, Scale::Linear),
-            layers.collect(),
-            height,
-        )
+        panel(time_axis(t), Axis::new(&label, unit, Scale::Linear), layers.collect(), height)
     });
     Figure { title: title.to_owned(), panels: panels.collect() }
 }
@@ -366,12 +412,7 @@ pub fn energy(title: &str, t: &[f64], parts: &[EnergyPart], supplied: &[f64]) ->
     });
     Figure {
         title: title.to_owned(),
-        panels: vec![panel(
-            Axis::tight("t", "s", Scale::Linear),
-            Axis::new("energy", "J", Scale::Linear),
-            layers,
-            HEIGHTS.1,
-        )],
+        panels: vec![panel(time_axis(t), Axis::new("energy", "J", Scale::Linear), layers, HEIGHTS.1)],
     }
 }
 

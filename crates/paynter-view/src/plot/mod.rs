@@ -19,8 +19,8 @@ mod ticks;
 
 pub use figure::{Axis, Bar, Figure, Layer, Look, Mark, Panel, Scale};
 pub use kinds::{
-    Band, Effect, EnergyPart, Response, Tolerance, Trace, bode, energy, phase_degrees, poles, time,
-    tolerance, tornado,
+    Band, Effect, EnergyPart, Family, Response, Tolerance, Trace, bode, energy, family, phase_degrees, poles,
+    time, time_axis, tolerance, tornado,
 };
 pub use layout::{Frame, Label, Layout, PLOT_WIDTH, arrange};
 pub use number::{plain, unit};

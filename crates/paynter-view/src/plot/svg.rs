@@ -1,7 +1,7 @@
 //! The SVG writer of plots.
 
 use super::curve::{clip_area, pieces};
-use super::figure::{COLOURS, Figure, Layer, Look, Mark, Panel};
+use super::figure::{COLOURS, Figure, Layer, Look, Mark, Panel, SHADES};
 use super::layout::{Frame, Label, Layout, arrange};
 use super::legend::{SAMPLE, Sample};
 use crate::draw::svg::{escape, font_face, open, paper};
@@ -9,7 +9,8 @@ use crate::draw::{FAMILY, Point, Rect, SvgStyle, Theme};
 use std::fmt::Write;
 
 /// The colours of a theme. The seven of the curves differ in hue for people
-/// who see all colours and in lightness for those who do not.
+/// who see all colours and in lightness for those who do not; the shades run
+/// from dark to light, for curves that follow one another.
 struct Palette {
     paper: &'static str,
     ink: &'static str,
@@ -17,6 +18,7 @@ struct Palette {
     grid: &'static str,
     fine: &'static str,
     curves: [&'static str; COLOURS],
+    shades: [&'static str; SHADES],
 }
 
 const LIGHT: Palette = Palette {
@@ -26,6 +28,10 @@ const LIGHT: Palette = Palette {
     grid: "#d5dae1",
     fine: "#eceff3",
     curves: ["#0868ac", "#d1500b", "#00805c", "#a63a86", "#9b7400", "#3aa0d8", "#5b5f66"],
+    shades: [
+        "#0d0887", "#3a049a", "#5c01a6", "#7e03a8", "#9c179e", "#b52f8c", "#cc4778", "#d8576b", "#e4695e",
+        "#ed7953", "#f48849", "#f89540",
+    ],
 };
 
 const DARK: Palette = Palette {
@@ -35,6 +41,10 @@ const DARK: Palette = Palette {
     grid: "#39404b",
     fine: "#252a32",
     curves: ["#6fb7f2", "#ff9455", "#42c79d", "#e08bc4", "#e3bd4e", "#a8d8ff", "#a9afb9"],
+    shades: [
+        "#6f7bf7", "#8e6ff2", "#a966e6", "#c25fd2", "#d65db8", "#e5619b", "#ef6c7f", "#f67d66", "#fa9252",
+        "#fcab45", "#fbc546", "#f4df5e",
+    ],
 };
 
 const PAGE: Palette = Palette {
@@ -52,6 +62,20 @@ const PAGE: Palette = Palette {
         "var(--curve-5)",
         "var(--curve-6)",
     ],
+    shades: [
+        "var(--shade-0)",
+        "var(--shade-1)",
+        "var(--shade-2)",
+        "var(--shade-3)",
+        "var(--shade-4)",
+        "var(--shade-5)",
+        "var(--shade-6)",
+        "var(--shade-7)",
+        "var(--shade-8)",
+        "var(--shade-9)",
+        "var(--shade-10)",
+        "var(--shade-11)",
+    ],
 };
 
 /// Solid, dashed, dotted, dash-dotted.
@@ -67,17 +91,20 @@ fn palette(theme: Theme) -> &'static Palette {
 
 /// The values of the page's variables that plots with [`Theme::Page`] use, as CSS declarations.
 pub(crate) fn variables(theme: Theme) -> String {
-    let Palette { quiet, grid, fine, curves, .. } = palette(theme);
+    let Palette { quiet, grid, fine, curves, shades, .. } = palette(theme);
     let mut out = format!("--plot-quiet:{quiet};--plot-grid:{grid};--plot-fine:{fine};");
     for (index, colour) in curves.iter().enumerate() {
         let _ = write!(out, "--curve-{index}:{colour};");
+    }
+    for (index, colour) in shades.iter().enumerate() {
+        let _ = write!(out, "--shade-{index}:{colour};");
     }
     out
 }
 
 /// The style rules of plots in a theme; a page has them once for all its plots.
 pub fn plot_rules(theme: Theme) -> String {
-    let Palette { ink, quiet, grid, fine, curves, .. } = palette(theme);
+    let Palette { ink, quiet, grid, fine, curves, shades, .. } = palette(theme);
     let mut out = format!(
         ".plot text{{font-family:{FAMILY},'Helvetica Neue',Arial,sans-serif;fill:{quiet}}}\
          .plot .strong{{fill:{ink}}}\
@@ -89,7 +116,7 @@ pub fn plot_rules(theme: Theme) -> String {
          .plot .line{{stroke-width:1.7;stroke-linejoin:round}}\
          .plot .mark{{stroke-width:1.7}}"
     );
-    for (index, colour) in curves.iter().enumerate() {
+    for (index, colour) in curves.iter().chain(shades).enumerate() {
         let _ = write!(out, ".plot .c{index}{{stroke:{colour}}}.plot .a{index}{{fill:{colour};stroke:none}}");
     }
     for (index, dash) in DASHES.iter().enumerate().skip(1) {
@@ -194,10 +221,15 @@ fn write_frame(out: &mut String, frame: &Frame) {
     let _ = writeln!(out, "<path class=\"tick\" d=\"{data}\"/>");
 }
 
+/// The number of a look's colour: the curves, then the shades.
+fn colour(look: Look) -> usize {
+    look.colour % (COLOURS + SHADES)
+}
+
 fn line_class(look: Look) -> String {
     match look.dash % DASHES.len() {
-        0 => format!("line c{}", look.colour % COLOURS),
-        dash => format!("line c{} d{dash}", look.colour % COLOURS),
+        0 => format!("line c{}", colour(look)),
+        dash => format!("line c{} d{dash}", colour(look)),
     }
 }
 
@@ -240,7 +272,7 @@ fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
                     let _ = write!(
                         out,
                         "<path class=\"a{}\" fill-opacity=\"{}\" d=\"{}Z\"/>",
-                        look.colour % COLOURS,
+                        colour(*look),
                         number(*opacity),
                         path(&area)
                     );
@@ -298,7 +330,7 @@ fn write_area(out: &mut String, rect: Rect, look: Look, opacity: f64) {
     let _ = write!(
         out,
         "<rect class=\"a{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill-opacity=\"{}\"/>",
-        look.colour % COLOURS,
+        colour(look),
         number(rect.left),
         number(rect.top),
         number(rect.width()),
@@ -308,7 +340,7 @@ fn write_area(out: &mut String, rect: Rect, look: Look, opacity: f64) {
 }
 
 fn write_mark(out: &mut String, at: Point, mark: Mark, look: Look) {
-    let colour = look.colour % COLOURS;
+    let colour = colour(look);
     let corner = |dx: f64, dy: f64| Point::new(at.x + dx, at.y + dy);
     let _ = match mark {
         Mark::Cross => {

@@ -1,0 +1,230 @@
+//! `paynter simulate`: the response over time.
+
+mod runs;
+mod sheet;
+mod words;
+
+use super::equations::no_answer;
+use crate::answer::{Answer, Exit, output};
+use crate::args::{Global, SimulateArgs};
+use crate::{input, picture};
+use paynter::plot::Figure;
+use paynter::simulate::{Direction, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
+use paynter::{Diagnostics, Model, json};
+use sheet::Sheet;
+
+/// Simulates a model.
+pub fn run(arguments: &SimulateArgs, global: &Global) -> Answer {
+    simulate(arguments, global).unwrap_or_else(|refusal| refusal)
+}
+
+/// The answer, or why there is none.
+fn simulate(arguments: &SimulateArgs, global: &Global) -> Result<Answer, Answer> {
+    if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
+        return Err(Answer::refusal(global, diagnostic, Exit::Usage));
+    }
+    let options = options(arguments, global)?;
+    if !arguments.scenario.is_empty() {
+        return runs::scenarios(arguments, options, global);
+    }
+    let model = input::load(&arguments.file, global)?;
+    if !arguments.sweep.is_empty() {
+        runs::sweep(arguments, options, model, global)
+    } else if !arguments.perturb.is_empty() {
+        perturb(arguments, options, model, global)
+    } else if !arguments.gradient.is_empty() {
+        gradient(arguments, options, model, global)
+    } else {
+        single(arguments, options, model, global)
+    }
+}
+
+fn options(arguments: &SimulateArgs, global: &Global) -> Result<SimulateOptions, Answer> {
+    let sensitivities = match arguments.sensitivity.as_slice() {
+        [] => Sensitivities::None,
+        [all] if all == "all" => Sensitivities::All,
+        names => Sensitivities::Names(names.to_vec()),
+    };
+    let several = arguments.direction.len() > 1;
+    let directions = arguments.direction.iter().enumerate().map(|(number, direction)| Direction {
+        name: match (&direction.name, several) {
+            (Some(name), _) => name.clone(),
+            (None, true) => format!("lambda{}", number + 1),
+            (None, false) => "lambda".to_owned(),
+        },
+        weights: direction.weights.clone(),
+    });
+    Ok(SimulateOptions {
+        t_end: arguments.t_end,
+        points: arguments.points,
+        times: arguments.times.as_ref().map_or_else(Vec::new, |times| times.0.clone()),
+        rtol: arguments.rtol,
+        atol: arguments.atol,
+        solver: arguments.solver.clone(),
+        step: arguments.step,
+        sensitivities,
+        directions: directions.collect(),
+        sensitivities_tested: !arguments.states_only,
+        energy: arguments.energy,
+        data: arguments.data.as_deref().map(|path| input::data(path, global)).transpose()?,
+        hold: arguments.hold.into(),
+        varied: arguments.sweep.iter().map(|vary| vary.name.clone()).collect(),
+    })
+}
+
+fn answer(model: Model, output: String) -> Answer {
+    Answer {
+        output,
+        exit: Exit::of(&model.diagnostics),
+        diagnostics: model.diagnostics,
+        sources: model.sources,
+    }
+}
+
+/// Explains a run, for its document and among the model's findings.
+fn explained(
+    model: &mut Model,
+    simulation: &Simulation,
+    parameters: &[f64],
+    outcome: &Outcome,
+) -> Diagnostics {
+    let said = model.explain_run(simulation, parameters, outcome);
+    model.diagnostics.extend(said.clone());
+    said
+}
+
+/// Prints a document that holds the model's findings.
+fn document(mut document: json::Simulation, model: Model, global: &Global) -> Answer {
+    document.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources);
+    document.ok = !model.diagnostics.has_errors();
+    answer(model, output(global, &document, |_| String::new()))
+}
+
+/// One run.
+fn single(
+    arguments: &SimulateArgs,
+    options: SimulateOptions,
+    mut model: Model,
+    global: &Global,
+) -> Result<Answer, Answer> {
+    let ticket = global.ticket();
+    let simulation = match model.simulation(&options, ticket) {
+        Ok(simulation) => simulation,
+        Err(reason) => return Err(no_answer(global, model, reason)),
+    };
+    ticket.begin("simulation", simulation.options.count() as u64);
+    if !global.json && !arguments.energy {
+        return Ok(stream(arguments, &simulation, model, global));
+    }
+    let (response, outcome) = simulation.respond(&simulation.parameters, ticket);
+    let said = explained(&mut model, &simulation, &simulation.parameters, &outcome);
+    plot(|| figure(&simulation, &response), arguments, &mut model);
+    if global.json {
+        let found = simulation.document(&response, &outcome, &said, Vec::new());
+        return Ok(document(found, model, global));
+    }
+    let text = words::ledger(&simulation, simulation.energy(&response).as_ref());
+    Ok(answer(model, text))
+}
+
+/// Writes each sample as a line of CSV as soon as it is known; they are kept only for a plot.
+fn stream(arguments: &SimulateArgs, simulation: &Simulation, mut model: Model, global: &Global) -> Answer {
+    let mut kept = arguments.plot.is_some().then(|| simulation.nothing_yet());
+    let mut sheet = Sheet::begin(&sheet::headings(simulation), global);
+    let outcome = simulation.run(&simulation.parameters, global.ticket(), &mut |sample| {
+        sheet.sample(simulation, sample);
+        if let Some(kept) = &mut kept {
+            kept.push(sample);
+        }
+    });
+    let said = explained(&mut model, simulation, &simulation.parameters, &outcome);
+    mark(&mut sheet, "", &outcome, &said);
+    sheet.end();
+    if let Some(response) = &kept {
+        plot(|| figure(simulation, response), arguments, &mut model);
+    }
+    answer(model, String::new())
+}
+
+/// Marks the end of a run that stopped early.
+fn mark(sheet: &mut Sheet<'_>, run: &str, outcome: &Outcome, said: &Diagnostics) {
+    if outcome.failure.is_some() {
+        let reason = said.iter().find(|diagnostic| diagnostic.is_error());
+        sheet.stopped(run, reason.map_or("", |reason| &reason.message));
+    }
+}
+
+/// Finite changes: the incremental model beside the exact response.
+fn perturb(
+    arguments: &SimulateArgs,
+    options: SimulateOptions,
+    mut model: Model,
+    global: &Global,
+) -> Result<Answer, Answer> {
+    let ticket = global.ticket();
+    let (simulation, changes) = match model.perturbed(&options, &arguments.perturb, ticket) {
+        Ok(found) => found,
+        Err(reason) => return Err(no_answer(global, model, reason)),
+    };
+    let (found, [nominal, exact]) = simulation.perturb(changes, ticket);
+    let said = explained(&mut model, &simulation, &simulation.parameters, &nominal);
+    let changed = explained(&mut model, &simulation, &simulation.changed(), &exact);
+    plot(|| simulation.perturbation_figure(&found), arguments, &mut model);
+    if global.json {
+        let mut document_of = simulation.document(&found.nominal, &nominal, &said, Vec::new());
+        document_of.perturbation = Some(simulation.perturbation(&found));
+        return Ok(document(document_of, model, global));
+    }
+    let mut sheet = Sheet::begin(&sheet::perturbation_headings(&simulation), global);
+    sheet.perturbation(&simulation, &found);
+    mark(&mut sheet, "", &nominal, &said);
+    mark(&mut sheet, "with the change", &exact, &changed);
+    sheet.end();
+    Ok(answer(model, String::new()))
+}
+
+/// Gradients of costs.
+fn gradient(
+    arguments: &SimulateArgs,
+    options: SimulateOptions,
+    mut model: Model,
+    global: &Global,
+) -> Result<Answer, Answer> {
+    let ticket = global.ticket();
+    let (costs, gradients, outcome) = match model.gradients(&options, &arguments.gradient, ticket) {
+        Ok(found) => found,
+        Err(reason) => return Err(no_answer(global, model, reason)),
+    };
+    if !global.json {
+        explained(&mut model, &costs, &costs.parameters, &outcome);
+        let tables: Vec<String> = gradients.iter().map(|found| words::gradient(&costs, found)).collect();
+        return Ok(answer(model, tables.join("\n")));
+    }
+    let plain = SimulateOptions { sensitivities: Sensitivities::None, ..options };
+    let simulation = match model.simulation(&plain, ticket) {
+        Ok(simulation) => simulation,
+        Err(reason) => return Err(no_answer(global, model, reason)),
+    };
+    let (response, outcome) = simulation.respond(&simulation.parameters, ticket);
+    let said = explained(&mut model, &simulation, &simulation.parameters, &outcome);
+    let mut found = simulation.document(&response, &outcome, &said, Vec::new());
+    found.gradients = gradients.iter().map(|gradient| costs.gradient(gradient)).collect();
+    Ok(document(found, model, global))
+}
+
+/// Plots, where that is asked for, as far as the run came.
+fn plot(figure: impl FnOnce() -> Figure, arguments: &SimulateArgs, model: &mut Model) {
+    if let Some(file) = &arguments.plot
+        && let Err(diagnostic) = picture::plot(&figure(), file, arguments.theme.into())
+    {
+        model.diagnostics.push(*diagnostic);
+    }
+}
+
+/// The energies where accounts were kept, else outputs and sensitivities.
+fn figure(simulation: &Simulation, response: &Response) -> Figure {
+    match simulation.energy(response) {
+        Some(energy) => energy.figure(&simulation.model),
+        None => simulation.figure(response),
+    }
+}

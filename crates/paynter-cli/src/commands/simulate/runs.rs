@@ -1,0 +1,189 @@
+//! Several runs beside each other: sweeps and scenarios.
+
+use super::sheet::{self, Sheet};
+use super::{mark, no_answer};
+use crate::answer::{Answer, Exit, output};
+use crate::args::{Global, SimulateArgs};
+use crate::{input, picture};
+use paynter::simulate::{Response, Run, SimulateOptions, Simulation, respond_all};
+use paynter::{Diagnostic, Diagnostics, FileId, Model, SourceMap, code, json, runs_figure};
+
+/// A model compiled once and run for every combination of values.
+pub fn sweep(
+    arguments: &SimulateArgs,
+    options: SimulateOptions,
+    mut model: Model,
+    global: &Global,
+) -> Result<Answer, Answer> {
+    let simulation = match model.simulation(&options, global.ticket()) {
+        Ok(simulation) => simulation,
+        Err(reason) => return Err(no_answer(global, model, reason)),
+    };
+    let runs = match simulation.grid(&arguments.sweep) {
+        Ok(runs) => runs,
+        Err(diagnostic) => return Err(Answer::refusal(global, *diagnostic, Exit::Wrong)),
+    };
+    let names = simulation.varied.iter().map(|varied| varied.column.name.clone()).collect();
+    let lead = |run: &Run<'_>| run.values.iter().map(|value| sheet::number(*value) + ",").collect();
+    let mut several = Several { arguments, global, findings: Findings::new(&model) };
+    let text = several.run(&[&model], &runs, names, &lead);
+    Ok(several.findings.answer(text))
+}
+
+/// A model read anew with the values of each scenario.
+pub fn scenarios(
+    arguments: &SimulateArgs,
+    options: SimulateOptions,
+    global: &Global,
+) -> Result<Answer, Answer> {
+    let sets: Vec<Vec<(String, String)>> = arguments.scenario.iter().map(|s| s.set.clone()).collect();
+    let mut models = input::load_each(&arguments.file, global, &sets)?;
+    let mut simulations: Vec<Simulation> = Vec::new();
+    for place in 0..models.len() {
+        match models[place].simulation(&options, global.ticket()) {
+            Ok(simulation) => simulations.push(simulation),
+            Err(reason) => return Err(no_answer(global, models.swap_remove(place), reason)),
+        }
+    }
+    let runs: Vec<Run<'_>> = simulations
+        .iter()
+        .zip(&arguments.scenario)
+        .map(|(simulation, scenario)| Run {
+            name: scenario.name.clone().unwrap_or_else(|| scenario.text.clone()),
+            values: Vec::new(),
+            simulation,
+            parameters: simulation.parameters.clone(),
+        })
+        .collect();
+    let same = |simulation: &Simulation| sheet::headings(simulation) == sheet::headings(&simulations[0]);
+    if !global.json && !simulations.iter().all(same) {
+        let message = "the scenarios have different columns, which do not fit into one table";
+        let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+        let help = "give the model outputs that all scenarios have, or ask for `--json`";
+        return Err(Answer::refusal(global, diagnostic.help(help), Exit::Wrong));
+    }
+    let mut findings = Findings::new(&models[0]);
+    models[1..].iter().for_each(|model| findings.take(&model.diagnostics, &model.sources));
+    let lead = |run: &Run<'_>| sheet::quoted(&run.name) + ",";
+    let mut several = Several { arguments, global, findings };
+    let models: Vec<&Model> = models.iter().collect();
+    let text = several.run(&models, &runs, vec!["scenario".to_owned()], &lead);
+    Ok(several.findings.answer(text))
+}
+
+/// What the runs have in common.
+struct Several<'a> {
+    arguments: &'a SimulateArgs,
+    global: &'a Global,
+    findings: Findings,
+}
+
+impl Several<'_> {
+    /// Makes the runs and prints each as soon as those before it are done; returns the document.
+    /// There is a model for each run, or one for all.
+    fn run(
+        &mut self,
+        models: &[&Model],
+        runs: &[Run<'_>],
+        names: Vec<String>,
+        lead: &dyn Fn(&Run<'_>) -> String,
+    ) -> String {
+        let Some(first) = runs.first() else { return String::new() };
+        let mut headings = names;
+        headings.extend(sheet::headings(first.simulation));
+        let mut sheet = (!self.global.json).then(|| Sheet::begin(&headings, self.global));
+        let mut documents: Vec<json::NamedRun> = Vec::new();
+        let mut kept: Vec<(&Run<'_>, Response)> = Vec::new();
+        let mut number = 0;
+        respond_all(runs, self.global.ticket(), &mut |_, response, outcome| {
+            let run = &runs[number];
+            let model = models[number.min(models.len() - 1)];
+            let said = model.explain_run(run.simulation, &run.parameters, &outcome);
+            self.findings.take(&named(&run.name, &said), &model.sources);
+            match &mut sheet {
+                Some(sheet) => {
+                    sheet.response(&lead(run), run.simulation, &response);
+                    mark(sheet, &run.name, &outcome, &said);
+                }
+                None => documents.push(run.document(&response, &outcome, &said)),
+            }
+            if self.arguments.plot.is_some() {
+                kept.push((run, response));
+            }
+            number += 1;
+        });
+        if let Some(sheet) = sheet {
+            sheet.end();
+        }
+        if let Some(file) = &self.arguments.plot {
+            let figure = runs_figure(&first.simulation.model, &kept, !self.arguments.sweep.is_empty());
+            if let Err(diagnostic) = picture::plot(&figure, file, self.arguments.theme.into()) {
+                self.findings.diagnostics.push(*diagnostic);
+            }
+        }
+        if !self.global.json {
+            return String::new();
+        }
+        let document = json::SimulationRuns {
+            ok: !self.findings.diagnostics.has_errors(),
+            model: first.simulation.model.clone(),
+            complete: documents.iter().all(|run| run.run.complete),
+            runs: documents,
+            diagnostics: json::Diagnostic::list(&self.findings.diagnostics, &self.findings.sources),
+        };
+        output(self.global, &document, |_| String::new())
+    }
+}
+
+/// Findings about one run of several.
+fn named(run: &str, said: &Diagnostics) -> Diagnostics {
+    let mut named = Diagnostics::new();
+    for diagnostic in said.iter() {
+        named.push(Diagnostic { message: format!("{run}: {}", diagnostic.message), ..diagnostic.clone() });
+    }
+    named
+}
+
+/// The findings about several models, whose files stand side by side.
+struct Findings {
+    diagnostics: Diagnostics,
+    sources: SourceMap,
+}
+
+impl Findings {
+    fn new(model: &Model) -> Findings {
+        Findings { diagnostics: model.diagnostics.clone(), sources: model.sources.clone() }
+    }
+
+    /// Takes in findings about files that are read under the same names; what is known is not said again.
+    fn take(&mut self, diagnostics: &Diagnostics, sources: &SourceMap) {
+        let mut place = |file: FileId| {
+            let source = sources.get(file);
+            let known = source.and_then(|source| {
+                self.sources.iter().find(|(_, known)| known.path == source.path && known.text == source.text)
+            });
+            match (known.map(|(id, _)| id), source) {
+                (Some(id), _) => id,
+                (None, Some(source)) => self.sources.add(source.clone()),
+                (None, None) => file,
+            }
+        };
+        for diagnostic in diagnostics.iter() {
+            let mut diagnostic = diagnostic.clone();
+            diagnostic.span.iter_mut().for_each(|span| span.file = place(span.file));
+            diagnostic.labels.iter_mut().for_each(|label| label.span.file = place(label.span.file));
+            if !self.diagnostics.iter().any(|known| *known == diagnostic) {
+                self.diagnostics.push(diagnostic);
+            }
+        }
+    }
+
+    fn answer(self, output: String) -> Answer {
+        Answer {
+            output,
+            exit: Exit::of(&self.diagnostics),
+            diagnostics: self.diagnostics,
+            sources: self.sources,
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Energies and gradients as tables for people.
+
+use crate::number::significant;
+use crate::table::columns;
+use paynter::energy::{Energy, Role};
+use paynter::simulate::{CostGradient, Simulation};
+
+/// The energies at the end of a run, and how well the balance closes.
+pub fn ledger(simulation: &Simulation, energy: Option<&Energy>) -> String {
+    let Some(energy) = energy else {
+        return "no element of the model supplies, stores or dissipates energy\n".to_owned();
+    };
+    let end = |values: &[f64]| values.last().copied().unwrap_or(0.0);
+    let rows: Vec<[String; 4]> = energy
+        .accounts
+        .iter()
+        .map(|(entry, values)| {
+            let (role, begin) = match entry.role {
+                Role::Supply => ("supplied", String::new()),
+                Role::Storage => ("stored", significant(values.first().copied().unwrap_or(0.0))),
+                Role::Loss => ("dissipated", String::new()),
+            };
+            [entry.element.clone(), role.to_owned(), begin, significant(end(values))]
+        })
+        .collect();
+    let table = columns(["ELEMENT", "ENERGY", "AT THE BEGINNING", "AT THE END [J]"], &rows);
+    format!(
+        "{}: energy until t = {} s\n\n{table}\n  the balance closes to within {} J, {} of what was moved\n",
+        simulation.model,
+        significant(end(&energy.t)),
+        bound(energy.balance.iter().fold(0.0, |worst: f64, value| worst.max(value.abs()))),
+        bound(energy.error),
+    )
+}
+
+/// The power of ten that an error stays below.
+fn bound(error: f64) -> String {
+    if error > 0.0 { format!("1e{}", error.log10().ceil()) } else { "0".to_owned() }
+}
+
+/// The derivatives of a cost, with what a change by the parameter's own size would do.
+pub fn gradient(simulation: &Simulation, found: &CostGradient) -> String {
+    let rows: Vec<[String; 4]> = simulation
+        .wanted
+        .iter()
+        .zip(&simulation.nominal)
+        .zip(&found.by)
+        .map(|((name, nominal), by)| {
+            let nominal = nominal.unwrap_or(0.0);
+            [name.clone(), significant(nominal), significant(*by), significant(by * nominal)]
+        })
+        .collect();
+    let head = format!(
+        "{}: {} = {} until t = {} s\n\n",
+        simulation.model,
+        found.cost,
+        significant(found.value),
+        significant(simulation.options.t_end)
+    );
+    head + &columns(["PARAMETER p", "VALUE [SI]", "DERIVATIVE [SI]", "TIMES p"], &rows)
+}

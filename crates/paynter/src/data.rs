@@ -1,0 +1,309 @@
+//! The one reader of measured data: CSV with a line of headings, then
+//! numbers. The column `t` (or `time`) is the time; columns that nobody asks
+//! for may hold anything.
+
+use paynter_base::{Code, Diagnostic, Source, SourceMap, Span, closest, code};
+
+/// Data files larger than this are refused.
+pub const MAX_DATA_SIZE: u64 = 256 << 20;
+
+/// What is wrong with a file, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Complaint {
+    code: Code,
+    message: String,
+    help: String,
+    start: usize,
+    end: usize,
+}
+
+impl Complaint {
+    /// As a finding; the file joins the sources, so that its line can be shown.
+    pub fn diagnostic(self, path: &str, text: &str, sources: &mut SourceMap) -> Diagnostic {
+        let file = sources.add(Source::new(path, text));
+        let span = Span::new(file, self.start as u32, self.end as u32);
+        Diagnostic::new(self.code, self.message).at(span).help(self.help)
+    }
+}
+
+/// A cell with the place of its text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Cell<'a> {
+    text: &'a str,
+    start: usize,
+}
+
+impl Cell<'_> {
+    fn complain(&self, message: String, help: impl Into<String>) -> Complaint {
+        let end = self.start + self.text.len();
+        Complaint { code: code::BAD_DATA, message, help: help.into(), start: self.start, end }
+    }
+
+    fn number(&self, heading: &str, line: usize) -> Result<f64, Complaint> {
+        let text = self.text;
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            Ok(_) => Err(self.complain(
+                format!("line {line}: `{text}` in column `{heading}` is no finite number"),
+                "delete the line, or put a measured value there: a model cannot be driven by what is not known",
+            )),
+            Err(_) if text.is_empty() => Err(self.complain(
+                format!("line {line} has nothing in column `{heading}`"),
+                "put a number there, or delete the line",
+            )),
+            Err(_) if text.contains(',') => Err(self.complain(
+                format!("line {line}: `{text}` in column `{heading}` is no number"),
+                "write decimal points: `1.5`, not `1,5`",
+            )),
+            Err(_) => Err(self.complain(
+                format!("line {line}: `{text}` in column `{heading}` is no number"),
+                "write a plain number there, such as `1.5` or `2e-3`, with its unit in the model",
+            )),
+        }
+    }
+}
+
+/// A line that is not blank and no comment, with its number from 1.
+struct Line<'a> {
+    number: usize,
+    text: &'a str,
+    start: usize,
+}
+
+impl<'a> Line<'a> {
+    /// Its cells, between commas outside quotation marks.
+    fn cells(&self) -> Vec<Cell<'a>> {
+        let mut cells = Vec::new();
+        let (mut from, mut quoted) = (0, false);
+        let commas = self.text.bytes().enumerate().filter(|(_, byte)| {
+            quoted ^= *byte == b'"';
+            *byte == b',' && !quoted
+        });
+        for to in commas.map(|(at, _)| at).chain([self.text.len()]) {
+            let cell = &self.text[from..to];
+            let bare = cell.trim();
+            let inner = bare.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(bare).trim();
+            let start = self.start + from + (inner.as_ptr() as usize - cell.as_ptr() as usize);
+            cells.push(Cell { text: inner, start });
+            from = to + 1;
+        }
+        cells
+    }
+
+    fn complain(&self, message: String, help: &str) -> Complaint {
+        Cell { text: self.text, start: self.start }.complain(message, help)
+    }
+}
+
+/// The lines of a text that hold something.
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut next = bom;
+    let numbered = text[bom..].split_inclusive('\n').enumerate().map(move |(index, line)| {
+        let start = next;
+        next += line.len();
+        Line { number: index + 1, text: line.trim_end(), start }
+    });
+    numbered.filter(|line| !line.text.is_empty() && !line.text.starts_with('#'))
+}
+
+/// A file whose headings have been read.
+pub(crate) struct Csv<'a> {
+    text: &'a str,
+    heads: Vec<Cell<'a>>,
+    time: usize,
+}
+
+/// Columns of numbers over rising times.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Columns {
+    pub times: Vec<f64>,
+    /// The wanted columns, in the order they were asked for.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl<'a> Csv<'a> {
+    /// Reads the headings.
+    pub fn new(text: &'a str) -> Result<Csv<'a>, Complaint> {
+        let Some(first) = lines(text).next() else {
+            let place = Cell { text: "", start: 0 };
+            return Err(place.complain(
+                "the file is empty".to_owned(),
+                "write a line of headings, `t` and the inputs, then a line of numbers for each time",
+            ));
+        };
+        let heads = first.cells();
+        if heads.len() == 1
+            && let Some(sign) = [';', '\t'].into_iter().find(|sign| first.text.contains(*sign))
+        {
+            let name = if sign == ';' { "semicolons" } else { "tabs" };
+            return Err(first.complain(
+                format!("the columns are separated by {name}"),
+                "save the file with commas between columns and points in numbers: `t,u`, then `0.5,1.2`",
+            ));
+        }
+        if heads.iter().all(|head| head.text.parse::<f64>().is_ok()) {
+            return Err(first.complain(
+                "the first line holds numbers in place of headings".to_owned(),
+                "put a line with the names of the columns above them: `t` for the time, then those of inputs",
+            ));
+        }
+        let time = ["t", "time"]
+            .into_iter()
+            .find_map(|name| heads.iter().position(|head| head.text.eq_ignore_ascii_case(name)));
+        match time {
+            Some(time) => Ok(Csv { text, heads, time }),
+            None => Err(first.complain(
+                "no column is called `t`".to_owned(),
+                "call the column of times `t`, in seconds; where samples are evenly spaced, add one that counts up",
+            )),
+        }
+    }
+
+    /// The names of its columns.
+    pub fn headings(&self) -> impl Iterator<Item = &'a str> {
+        self.heads.iter().map(|head| head.text)
+    }
+
+    /// The names of its columns but for the time.
+    pub fn others(&self) -> impl Iterator<Item = &'a str> {
+        self.heads.iter().enumerate().filter(|(place, _)| *place != self.time).map(|(_, head)| head.text)
+    }
+
+    /// Finds a column by its heading.
+    pub fn place(&self, name: &str) -> Result<usize, Complaint> {
+        let mut places = (0..self.heads.len()).filter(|place| self.heads[*place].text == name);
+        match (places.next(), places.next()) {
+            (Some(place), None) => Ok(place),
+            (Some(_), Some(second)) => Err(self.heads[second].complain(
+                format!("two columns are called `{name}`"),
+                "rename one of them: a column that the model does not know is ignored",
+            )),
+            (None, _) => {
+                let last = self.heads[self.heads.len() - 1];
+                let all = Cell {
+                    text: &self.text[self.heads[0].start..last.start + last.text.len()],
+                    start: self.heads[0].start,
+                };
+                let help = match closest(name, self.others()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("add it; there are {}", self.headings().collect::<Vec<_>>().join(", ")),
+                };
+                let complaint = all.complain(format!("there is no column `{name}`"), help);
+                Err(Complaint { code: code::MISSING_COLUMN, ..complaint })
+            }
+        }
+    }
+
+    /// Reads the columns at some places over time.
+    pub fn read(&self, places: &[usize]) -> Result<Columns, Complaint> {
+        let mut columns = Columns { times: Vec::new(), values: vec![Vec::new(); places.len()] };
+        let mut last: Option<(f64, usize)> = None;
+        // A spreadsheet leaves lines of commas at the end; they are blank unless something follows.
+        let mut blank: Option<Line<'_>> = None;
+        for line in lines(self.text).skip(1) {
+            let cells = line.cells();
+            if cells.iter().all(|cell| cell.text.is_empty()) {
+                blank = blank.or(Some(line));
+                continue;
+            }
+            if let Some(blank) = blank {
+                return Err(blank.complain(
+                    format!("line {} is empty though numbers follow", blank.number),
+                    "delete the line",
+                ));
+            }
+            if cells.len() != self.heads.len() {
+                return Err(line.complain(
+                    format!("line {} has {} cells under {} headings", line.number, cells.len(), self.heads.len()),
+                    "write one number for each heading, with a decimal point: a decimal comma makes two cells",
+                ));
+            }
+            let number = |place: usize| cells[place].number(self.heads[place].text, line.number);
+            let t = number(self.time)?;
+            if let Some((before, at)) = last.filter(|(before, _)| t <= *before) {
+                return Err(cells[self.time].complain(
+                    format!("line {}: the time {t} is not after {before} in line {at}", line.number),
+                    "sort the lines by time, and keep one line for each",
+                ));
+            }
+            last = Some((t, line.number));
+            columns.times.push(t);
+            for (place, list) in places.iter().zip(&mut columns.values) {
+                list.push(number(*place)?);
+            }
+        }
+        if columns.times.is_empty() {
+            let head = &self.heads[self.time];
+            return Err(head.complain(
+                "there are headings, but no numbers".to_owned(),
+                "write a line of numbers for each time",
+            ));
+        }
+        Ok(columns)
+    }
+}
+
+/// Bytes as text, or the complaint that they are none.
+pub(crate) fn decode(bytes: &[u8]) -> Result<&str, Complaint> {
+    std::str::from_utf8(bytes).map_err(|_| {
+        let place = Cell { text: "", start: 0 };
+        place.complain("the file is not UTF-8 text".to_owned(), "save it as CSV in UTF-8")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, names: &[&str]) -> Result<Columns, Complaint> {
+        let csv = Csv::new(text)?;
+        let places = names.iter().map(|name| csv.place(name)).collect::<Result<Vec<_>, _>>()?;
+        csv.read(&places)
+    }
+
+    #[test]
+    fn what_spreadsheets_write_is_read() {
+        let wanted = Columns { times: vec![0.0, 0.5], values: vec![vec![3.0, -4e-3]] };
+        for text in [
+            "t,u\n0,3\n0.5,-4e-3\n",
+            "\u{feff}t,u\r\n0,3\r\n0.5,-4e-3\r\n\r\n\r\n",
+            "note,t,\"u\",\nfirst,0,3,\n,0.5,\"-4e-3\",\n,,,\n,,,\n",
+            "# measured\n u , Time \n 3 , 0 \n\n -4e-3 , 0.5 \n# stopped at t = 0.5",
+            "t,\"a, b\",u\n0,\"x, y\",3\n0.5,nan,-4e-3",
+        ] {
+            assert_eq!(read(text, &["u"]), Ok(wanted.clone()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_shown_at_its_place() {
+        for (text, shown, words) in [
+            ("", "", "empty"),
+            ("\n\n# words\n", "", "empty"),
+            ("t;u\n0;1\n", "t;u", "semicolons"),
+            ("t\tu\n0\t1\n", "t\tu", "tabs"),
+            ("0,1\n1,2\n", "0,1", "headings"),
+            ("x,u\n0,1\n", "x,u", "`t`"),
+            ("t,v\n0,1\n", "t,v", "there is no column `u`"),
+            ("t,u,u\n0,1,1\n", "u", "two columns"),
+            ("t,u\n", "t", "no numbers"),
+            ("t,u\n0,1\n1,2,3\n", "1,2,3", "line 3 has 3 cells under 2 headings"),
+            ("t,u\n0,1\n1\n", "1", "line 3 has 1 cells"),
+            ("t,u\n0,1\n1,\n", "", "nothing in column `u`"),
+            ("t,u\n0,1\n1,NaN\n", "NaN", "no finite number"),
+            ("t,u\n0,1\ninf,1\n", "inf", "no finite number"),
+            ("t,u\n0,1\n1,\"2,5\"\n", "2,5", "no number"),
+            ("t,u\n0,1\n1,2 V\n", "2 V", "no number"),
+            ("t,u\n0,1\n\n0,2\n", "0", "line 4: the time 0 is not after 0 in line 2"),
+            ("t,u\n0,1\n2,1\n1,2\n", "1", "line 4: the time 1 is not after 2 in line 3"),
+            ("t,u\n0,1\n,,\n,\n1,2\n", ",,", "line 3 is empty"),
+        ] {
+            let complaint = read(text, &["u"]).unwrap_err();
+            assert_eq!(&text[complaint.start..complaint.end], shown, "{text:?}: {}", complaint.message);
+            assert!(complaint.message.contains(words), "{text:?}: {}", complaint.message);
+            assert!(!complaint.help.is_empty());
+        }
+        assert!(decode(b"\xff\xfet\0").is_err());
+    }
+}

@@ -1,0 +1,185 @@
+//! Says why a run ended early, and what else is worth knowing about it.
+
+use super::{Failure, Note, Outcome, Simulation};
+use crate::Model;
+use paynter_algebra::{EvalError, Symbol};
+use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
+use paynter_graph::{BondGraph, Variable};
+use std::collections::BTreeMap;
+
+impl Model {
+    /// Says why a run ended early, and what else is worth knowing about it.
+    pub fn explain_run(&self, simulation: &Simulation, parameters: &[f64], outcome: &Outcome) -> Diagnostics {
+        let mut diagnostics = Diagnostics::new();
+        for note in &outcome.notes {
+            diagnostics.push(match note {
+                Note::Grazing { t, event } => {
+                    let event = &simulation.compiled.events[*event];
+                    let message = format!(
+                        "at t = {} `{event}` only touches zero, so sensitivities may jump",
+                        short(*t)
+                    );
+                    Diagnostic::new(code::GRAZING, message)
+                }
+                Note::Undefined { t, output } => {
+                    let name = &simulation.outputs[*output].name;
+                    let message = format!("at t = {} the output `{name}` has no finite value", short(*t));
+                    let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message);
+                    match self.graph.as_ref().and_then(|graph| graph.outputs.get(*output)) {
+                        Some(output) => diagnostic.at(output.span),
+                        None => diagnostic,
+                    }
+                }
+            });
+        }
+        if let (Some(failure), Some(graph)) = (&outcome.failure, &self.graph) {
+            diagnostics.push(self.explain_failure(graph, simulation, parameters, outcome, *failure));
+        }
+        diagnostics
+    }
+
+    fn explain_failure(
+        &self,
+        graph: &BondGraph,
+        simulation: &Simulation,
+        parameters: &[f64],
+        outcome: &Outcome,
+        failure: Failure,
+    ) -> Diagnostic {
+        let states = &simulation.equations.states;
+        let at = |diagnostic: Diagnostic, state: usize| match states.get(state).map(|s| s.variable) {
+            Some(Variable::State(element, _)) => diagnostic.at(graph.element(element).span),
+            Some(Variable::Integrator(i)) => match graph.integrators.get(i as usize) {
+                Some(integrator) => diagnostic.at(integrator.span),
+                None => diagnostic,
+            },
+            _ => diagnostic,
+        };
+        let new = |code: Code, message: String| Diagnostic::new(code, message);
+        match failure {
+            Failure::Cancelled => new(code::CANNOT_SIMULATE, "the simulation was stopped".to_owned()),
+            Failure::BadInitial { state } => {
+                let message = format!("the initial value of `{}` is not finite", states[state].name);
+                let diagnostic = at(new(code::CANNOT_SIMULATE, message), state);
+                let given = match states[state].variable {
+                    Variable::State(element, port) => {
+                        let initial = &graph.element(element).initial;
+                        initial.iter().find(|(p, _, _)| *p == port as usize).map(|(_, _, span)| *span)
+                    }
+                    _ => None,
+                };
+                let diagnostic = given.into_iter().fold(diagnostic, Diagnostic::at);
+                diagnostic.help("give an initial state with a finite value")
+            }
+            Failure::NotFinite { t, state } => {
+                let name = &states[state].name;
+                let message = format!("at t = {} the rate of `{name}` is infinite or undefined", short(t));
+                let (tried, x) = outcome.tried.clone().unwrap_or((t, outcome.states.clone()));
+                match self.culprit(graph, simulation, parameters, tried, &x) {
+                    Some((law, help)) => law.map_or_else(
+                        || at(new(code::CANNOT_SIMULATE, message.clone()), state),
+                        |span| new(code::CANNOT_SIMULATE, message.clone()).at(span),
+                    ).help(help),
+                    None => at(new(code::CANNOT_SIMULATE, message), state)
+                        .help("look for a division by zero, or a root or logarithm of a negative number, at this state"),
+                }
+            }
+            Failure::NoSolution { t, unknown } => {
+                let constraint = &simulation.equations.constraints[unknown];
+                let message =
+                    format!("at t = {} no value of `{}` satisfies its law", short(t), constraint.name);
+                let diagnostic = new(code::CANNOT_SIMULATE, message);
+                let diagnostic = match constraint.elements.first() {
+                    Some(element) => diagnostic.at(graph.element(*element).span),
+                    None => diagnostic,
+                };
+                diagnostic.help("check that the law can be met by the effort or flow it receives; a small storage next to the element breaks the loop")
+            }
+            Failure::StepTooSmall { t, state } => {
+                let message = format!(
+                    "at t = {} steps become too small to go on; `{}` changes fastest",
+                    short(t),
+                    states[state].name
+                );
+                at(new(code::CANNOT_SIMULATE, message), state)
+                    .help("the solution may run to infinity here; try `--solver stiff`, or larger tolerances")
+            }
+            Failure::TooManySteps { t } => {
+                let message = format!(
+                    "at t = {} the limit of {} steps is reached",
+                    short(t),
+                    simulation.options.max_steps
+                );
+                new(code::CANNOT_SIMULATE, message)
+                    .help("try `--solver stiff`, larger tolerances, or an earlier `--t-end`")
+            }
+            Failure::Chattering { t, event } => {
+                let event = simulation.compiled.events.get(event).map_or("", String::as_str);
+                let message =
+                    format!("at t = {} `{event}` switches back and forth without time going on", short(t));
+                new(code::CHATTERING, message)
+            }
+        }
+    }
+
+    /// The first law without a value at a time and state: its place, and what is wrong with it.
+    fn culprit(
+        &self,
+        graph: &BondGraph,
+        simulation: &Simulation,
+        parameters: &[f64],
+        t: f64,
+        x: &[f64],
+    ) -> Option<(Option<Span>, String)> {
+        let equations = &simulation.equations;
+        let mut values: BTreeMap<Symbol, f64> = BTreeMap::new();
+        values.extend(simulation.symbols.iter().copied().zip(parameters.iter().copied()));
+        values.extend(equations.states.iter().map(|s| s.symbol).zip(x.iter().copied()));
+        values.extend(graph.variables.symbol(Variable::Time).map(|time| (time, t)));
+        for (input, declared) in equations.inputs.iter().zip(&graph.inputs) {
+            match (input.symbols.first(), self.pool.eval(input.value, &|s| values.get(&s).copied())) {
+                (Some(symbol), Ok(value)) => {
+                    values.insert(*symbol, value);
+                }
+                (Some(_), Err(EvalError::NotFinite(part))) => {
+                    let what = self.pool.display(part);
+                    let help = format!("`{what}` has no finite value there; mend the input `{}`", input.name);
+                    return Some((Some(declared.span), help));
+                }
+                _ => {}
+            }
+        }
+        for assignment in &equations.assignments {
+            if let Err(EvalError::NotFinite(part)) =
+                self.pool.eval(assignment.value, &|s| values.get(&s).copied())
+            {
+                let span = assignment.element.map(|element| graph.element(element).span);
+                let reads: Vec<String> = self
+                    .pool
+                    .symbols(part)
+                    .into_iter()
+                    .filter(|s| equations.states.iter().any(|state| state.symbol == *s))
+                    .filter_map(|s| Some(format!("`{}` = {}", self.pool.name(s), short(*values.get(&s)?))))
+                    .collect();
+                let with =
+                    if reads.is_empty() { String::new() } else { format!(", with {}", reads.join(", ")) };
+                let what = self.pool.display(part);
+                return Some((
+                    span,
+                    format!("`{what}` has no finite value there{with}; mend the law or the initial state"),
+                ));
+            }
+        }
+        None
+    }
+}
+
+/// A number as people read it.
+fn short(value: f64) -> String {
+    let text = format!("{value:.6}");
+    if value == 0.0 || (value.abs() >= 1e-3 && value.abs() < 1e6) {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{value:.5e}")
+    }
+}

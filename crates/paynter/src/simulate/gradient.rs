@@ -1,0 +1,129 @@
+//! The gradient of a cost by all parameters at once: one run forward, one
+//! sweep back (the adjoint method).
+
+use super::{Outcome, Sensitivities, SimulateOptions, Simulation};
+use crate::{Model, NoAnswer};
+use paynter_algebra::{Expr, Pool};
+use paynter_base::{Diagnostic, Ticket, closest, code};
+use paynter_equations::{Equations, State};
+use paynter_graph::{BondGraph, Variable, flat_name};
+use paynter_numerics::simulate::gradient;
+
+/// What a cost makes of an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CostKind {
+    /// Its integral over time.
+    Integral,
+    /// Its value at the end.
+    Final,
+}
+
+impl CostKind {
+    /// All kinds with the names that people write.
+    pub const NAMES: [(&'static str, CostKind); 2] =
+        [("integral", CostKind::Integral), ("final", CostKind::Final)];
+}
+
+/// A number made of an output over time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cost {
+    /// What is made of it.
+    pub kind: CostKind,
+    /// The output's name.
+    pub output: String,
+}
+
+impl std::fmt::Display for Cost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = CostKind::NAMES.iter().find(|(_, kind)| *kind == self.kind).map_or("", |(name, _)| name);
+        write!(f, "{name}({})", self.output)
+    }
+}
+
+/// A cost with its derivatives, in SI.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostGradient {
+    /// The cost.
+    pub cost: Cost,
+    /// Its value.
+    pub value: f64,
+    /// Its derivative by each of [`Simulation::wanted`]; empty where the run did not reach its end.
+    pub by: Vec<f64>,
+}
+
+/// Adds a state for each integral; the costs, as outputs, are their values at the end.
+pub(super) fn integrate(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &mut Equations,
+    costs: &[Cost],
+) -> Result<Vec<Expr>, Box<Diagnostic>> {
+    let mut outputs = Vec::new();
+    for cost in costs {
+        let flat = flat_name(&cost.output);
+        let Some(place) = graph.outputs.iter().position(|output| flat_name(&output.name) == flat) else {
+            let names = graph.outputs.iter().map(|output| output.name.as_str());
+            let diagnostic =
+                Diagnostic::new(code::BAD_SIMULATION, format!("there is no output `{}`", cost.output));
+            let help = match closest(&cost.output, names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "a cost is made of an output of the model, which may be any expression".to_owned(),
+            };
+            return Err(Box::new(diagnostic.help(help)));
+        };
+        let value = equations.outputs[place].value;
+        outputs.push(match cost.kind {
+            CostKind::Final => value,
+            CostKind::Integral => {
+                let name = cost.to_string();
+                let symbol = pool.fresh(&name);
+                // An integrator after the graph's own.
+                let variable = Variable::Integrator(graph.integrators.len() as u32);
+                equations.states.push(State { name, symbol, variable, initial: pool.zero() });
+                equations.rates.push(value);
+                pool.var(symbol)
+            }
+        });
+    }
+    Ok(outputs)
+}
+
+impl Model {
+    /// Calculates gradients of costs by the asked parameters and initial states, all where none are asked.
+    pub fn gradients(
+        &mut self,
+        options: &SimulateOptions,
+        costs: &[Cost],
+        ticket: &Ticket,
+    ) -> Result<(Simulation, Vec<CostGradient>, Outcome), NoAnswer> {
+        let sensitivities = match &options.sensitivities {
+            Sensitivities::None => Sensitivities::All,
+            asked => asked.clone(),
+        };
+        let options = SimulateOptions { sensitivities, energy: false, ..options.clone() };
+        let simulation = self.prepared(&options, costs, ticket)?;
+        let mut found = Vec::new();
+        let mut outcome = None;
+        for (place, cost) in costs.iter().enumerate() {
+            let mut last = |_: usize, _: f64, outputs: &[f64], slopes: &mut [f64]| {
+                slopes[place] = 1.0;
+                outputs[place]
+            };
+            let result = gradient(
+                &simulation.compiled,
+                &simulation.parameters,
+                &simulation.tables,
+                &simulation.options,
+                ticket,
+                &mut last,
+            );
+            let by = if result.outcome.failure.is_none() { result.by } else { Vec::new() };
+            found.push(CostGradient { cost: cost.clone(), value: result.cost, by });
+            outcome = Some(result.outcome);
+        }
+        match outcome {
+            Some(outcome) => Ok((simulation, found, outcome)),
+            None => Err(NoAnswer::Cancelled),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Checks what a simulation is asked for, and finds what names mean.
+
+use super::{Sensitivities, SimulateOptions, solvers};
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{Diagnostic, closest, code};
+use paynter_equations::Equations;
+use paynter_graph::{BondGraph, flat_name};
+use paynter_numerics::simulate::{Method, Options, Wanted};
+use std::collections::BTreeSet;
+
+/// The end where nothing else says when.
+pub(crate) const T_END: f64 = 10.0;
+
+/// What a name in a question means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    /// An independent parameter.
+    Parameter(usize),
+    /// An initial state.
+    Initial(usize),
+    /// An input.
+    Input(usize),
+}
+
+fn initial_name(state: &str) -> String {
+    format!("init({state})")
+}
+
+/// Finds what a name means, as people write it or as results do.
+pub(super) fn named(graph: &BondGraph, equations: &Equations, name: &str) -> Option<Named> {
+    let flat = flat_name(name);
+    let parameter = graph.parameters.iter().position(|p| flat_name(&p.name) == flat);
+    let initial = || equations.states.iter().position(|state| initial_name(&state.name) == flat);
+    let input = || graph.inputs.iter().position(|input| flat_name(&input.name) == flat);
+    None.or(parameter.map(Named::Parameter))
+        .or_else(|| initial().map(Named::Initial))
+        .or_else(|| input().map(Named::Input))
+}
+
+/// Says that a name means nothing here, with what may have been meant.
+pub(super) fn unknown(graph: &BondGraph, equations: &Equations, name: &str, inputs: bool) -> Box<Diagnostic> {
+    let flat = flat_name(name);
+    let mut known: Vec<String> = graph.parameters.iter().map(|p| flat_name(&p.name)).collect();
+    known.extend(equations.states.iter().map(|state| initial_name(&state.name)));
+    let (what, also) = if inputs {
+        known.extend(graph.inputs.iter().map(|input| flat_name(&input.name)));
+        (", input", "; what shapes the model, such as the size of an array, differs by `--scenario` only")
+    } else {
+        ("", "")
+    };
+    let message = format!("there is no independent parameter{what} or initial state `{name}`");
+    let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+    let derived = graph.derived.iter().any(|d| flat_name(&d.name) == flat);
+    let input = graph.inputs.iter().any(|input| flat_name(&input.name) == flat);
+    Box::new(match closest(&flat, known.iter().map(String::as_str)) {
+        _ if derived => diagnostic.help(format!(
+            "it is defined from other parameters: name those, or make it independent with `--set {name}=VALUE`"
+        )),
+        _ if input => diagnostic.help("it is an input: compare runs with `--sweep` or `--scenario`"),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help(format!(
+            "`paynter equations` lists parameters and states; an initial state is `init(NAME.q)`{also}"
+        )),
+    })
+}
+
+/// Turns the question into numbers, or says what is wrong with it; `measured` is the end of the data.
+pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<Options, Box<Diagnostic>> {
+    let refuse = |message: String, help: &str| {
+        Err(Box::new(Diagnostic::new(code::BAD_SIMULATION, message).help(help)))
+    };
+    let Some((_, method)) = Method::NAMES.iter().find(|(name, _)| *name == options.solver) else {
+        let help = match closest(&options.solver, solvers()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("choose one of {}", solvers().collect::<Vec<_>>().join(", ")),
+        };
+        return refuse(format!("there is no solver `{}`", options.solver), &help);
+    };
+    let t_end = options.t_end.or(options.times.last().copied()).or(measured).unwrap_or(T_END);
+    if !(t_end > 0.0 && t_end.is_finite()) {
+        return refuse(
+            format!("the end {t_end} is not after the start 0"),
+            "give a positive `--t-end`, in seconds",
+        );
+    }
+    if options.times.is_empty() && options.points < 2 {
+        return refuse(format!("{} is too few samples", options.points), "ask for two `--points` or more");
+    }
+    let rising = options.times.windows(2).all(|pair| pair[0] < pair[1]);
+    let inside = options.times.iter().all(|t| (0.0..=t_end).contains(t));
+    if !rising || !inside {
+        return refuse(
+            format!("the times do not rise from 0 to the end {t_end}"),
+            "list `--times` in rising order, none before 0 or after `--t-end`",
+        );
+    }
+    let positive = |value: f64| value > 0.0 && value.is_finite();
+    if !(positive(options.rtol) && options.rtol < 1.0) || options.atol.is_some_and(|atol| !positive(atol)) {
+        return refuse(
+            "a tolerance must be positive, and a relative one below 1".to_owned(),
+            "give tolerances such as `--rtol 1e-8`; the smallest that makes sense is 1e-13",
+        );
+    }
+    let step = match (method.is_fixed(), options.step) {
+        (_, Some(step)) if !positive(step) => {
+            return refuse(
+                format!("a step of {step} does not lead to the end"),
+                "give a positive `--step`, in seconds",
+            );
+        }
+        (true, None) => Some(t_end / 1000.0),
+        (_, step) => step,
+    };
+    if let Some(step) = step.filter(|step| t_end / step > 1e9) {
+        return refuse(
+            format!("a step of {step} makes more than a thousand million steps"),
+            "give a larger `--step`",
+        );
+    }
+    Ok(Options {
+        t_end,
+        times: options.times.clone(),
+        points: options.points,
+        rtol: options.rtol.max(1e-13),
+        atol: options.atol,
+        method: *method,
+        step,
+        sensitivities_tested: options.sensitivities_tested,
+        ..Options::default()
+    })
+}
+
+/// Finds the parameters and initial states that are named.
+pub(super) fn wanted(
+    pool: &Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    asked: &Sensitivities,
+) -> Result<Vec<(String, Wanted)>, Box<Diagnostic>> {
+    let names = match asked {
+        Sensitivities::None => return Ok(Vec::new()),
+        Sensitivities::All => return Ok(all(pool, graph, equations)),
+        Sensitivities::Names(names) => names,
+    };
+    let mut found: Vec<(String, Wanted)> = Vec::new();
+    for name in names {
+        let entry = match named(graph, equations, name) {
+            Some(Named::Parameter(i)) => (flat_name(&graph.parameters[i].name), Wanted::Parameter(i)),
+            Some(Named::Initial(i)) => (initial_name(&equations.states[i].name), Wanted::Initial(i)),
+            _ => return Err(unknown(graph, equations, name, false)),
+        };
+        if !found.contains(&entry) {
+            found.push(entry);
+        }
+    }
+    Ok(found)
+}
+
+/// The parameters that the equations read.
+fn all(pool: &Pool, graph: &BondGraph, equations: &Equations) -> Vec<(String, Wanted)> {
+    let mut read: Vec<Expr> = equations.rates.clone();
+    read.extend(equations.outputs.iter().map(|output| output.value));
+    read.extend(equations.constraints.iter().map(|c| c.residual));
+    read.extend(equations.states.iter().map(|state| state.initial));
+    read.extend(equations.inputs.iter().map(|input| input.value));
+    let read: BTreeSet<Symbol> =
+        pool.reachable(&read).into_iter().filter_map(|e| pool.as_symbol(e)).collect();
+    let all = graph.parameters.iter().enumerate().filter(|(_, p)| read.contains(&p.symbol));
+    all.map(|(i, p)| (flat_name(&p.name), Wanted::Parameter(i))).collect()
+}

@@ -1,0 +1,117 @@
+//! Inputs from measured data.
+
+use super::{SimulateOptions, wrong};
+use crate::data::{Complaint, Csv, decode};
+use crate::{Model, NoAnswer};
+use paynter_algebra::{Expr, Func};
+use paynter_base::{Diagnostic, closest, code};
+use paynter_graph::{Variable, flat_name};
+use paynter_numerics::Tables;
+use paynter_numerics::program::Table;
+
+/// A data file: the column `t` is the time, columns named as inputs drive them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Data {
+    /// The file's name, for people.
+    pub path: String,
+    /// What is in it.
+    pub content: Vec<u8>,
+}
+
+/// What measured data make of the inputs.
+#[derive(Default)]
+pub(super) struct Measured {
+    /// The signals that replace inputs' own.
+    pub inputs: Vec<Option<Expr>>,
+    /// The model's tables, then those of the data.
+    pub tables: Tables,
+    /// The last time of the data.
+    pub end: Option<f64>,
+}
+
+impl Model {
+    /// Reads the model's tables and the data file, in the units of the inputs.
+    pub(super) fn measured(&mut self, options: &SimulateOptions) -> Result<Measured, NoAnswer> {
+        let tables = self.tables(options.hold)?;
+        let Some(data) = &options.data else { return Ok(Measured { tables, ..Measured::default() }) };
+        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        if graph.inputs.is_empty() {
+            let message = format!("the model has no input that `{}` could drive", data.path);
+            let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+            return Err(wrong(diagnostic.help("declare one: `input u`, and use it in a source: `Se s = u`")));
+        }
+        let names: Vec<String> = graph.inputs.iter().map(|input| flat_name(&input.name)).collect();
+        let (text, columns) = match decode(&data.content) {
+            Ok(text) => (text, input_columns(text, &names)),
+            Err(complaint) => ("", Err(complaint)),
+        };
+        let columns = match columns {
+            Ok(columns) => columns,
+            Err(complaint) => {
+                return Err(wrong(complaint.diagnostic(&data.path, text, &mut self.sources)));
+            }
+        };
+        let time = graph.variables.symbol(Variable::Time).unwrap_or_else(|| self.pool.symbol("t"));
+        let time = self.pool.var(time);
+        let mut measured = Measured { tables, ..Measured::default() };
+        let mut list = measured.tables.list().to_vec();
+        for (input, column) in graph.inputs.iter().zip(columns) {
+            let Some((times, values)) = column.values else {
+                let message = format!("`{}` has no column for the input `{}`", data.path, input.name);
+                let help = match column.near {
+                    Some(near) => format!(
+                        "did you mean to call the column `{near}` so? The input keeps the model's own value"
+                    ),
+                    None => "add the column, or keep the model's own value, which it has now".to_owned(),
+                };
+                let diagnostic = Diagnostic::new(code::UNMEASURED_INPUT, message).at(input.span);
+                let diagnostic = diagnostic.help(help);
+                if !self.diagnostics.iter().any(|known| *known == diagnostic) {
+                    self.diagnostics.push(diagnostic);
+                }
+                measured.inputs.push(None);
+                continue;
+            };
+            measured.end = times.last().copied();
+            let factor = input.unit.as_ref().map_or(1.0, |unit| unit.factor);
+            let values = values.into_iter().map(|value| value * factor).collect();
+            let number = list.len() as u32;
+            // Reading has seen to rising times and finite values.
+            list.extend(Table::new(times, values, options.hold).ok());
+            measured.inputs.push(Some(self.pool.call(Func::Table(number), &[time])));
+        }
+        measured.tables = Tables::new(list);
+        Ok(measured)
+    }
+}
+
+/// The samples of an input, or the column that may be meant for it.
+struct InputColumn {
+    values: Option<(Vec<f64>, Vec<f64>)>,
+    near: Option<String>,
+}
+
+/// Reads the columns that are named as inputs; at least one must be.
+fn input_columns(text: &str, names: &[String]) -> Result<Vec<InputColumn>, Complaint> {
+    let csv = Csv::new(text)?;
+    let known = |name: &String| csv.headings().any(|heading| heading == name);
+    if let Some(first) = names.first()
+        && !names.iter().any(known)
+    {
+        csv.place(first)?;
+    }
+    let present: Vec<&String> = names.iter().filter(|name| known(name)).collect();
+    let places = present.iter().map(|name| csv.place(name)).collect::<Result<Vec<usize>, Complaint>>()?;
+    let columns = csv.read(&places)?;
+    let mut values = columns.values.into_iter();
+    let free = || csv.others().filter(|heading| !names.iter().any(|name| name == heading));
+    Ok(names
+        .iter()
+        .map(|name| match known(name) {
+            true => {
+                InputColumn { values: values.next().map(|list| (columns.times.clone(), list)), near: None }
+            }
+            false => InputColumn { values: None, near: closest(name, free()).map(str::to_owned) },
+        })
+        .collect())
+}

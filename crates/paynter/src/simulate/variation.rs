@@ -1,0 +1,128 @@
+//! Numbers that a compiled model takes anew for every run: inputs and initial
+//! states that are varied, and steps along directions of parameters. Each
+//! becomes a parameter of the graph, after its own.
+
+use super::question::{Named, named, unknown};
+use super::{Column, Direction, Varied};
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{Diagnostic, Span, code};
+use paynter_equations::Equations;
+use paynter_graph::{BondGraph, Parameter};
+use paynter_numerics::simulate::Wanted;
+use rustc_hash::FxHashMap;
+
+/// What is changed before compilation.
+pub(super) struct Changes<'a> {
+    pool: &'a mut Pool,
+    graph: &'a mut BondGraph,
+    equations: &'a mut Equations,
+    outputs: &'a mut Option<Vec<Expr>>,
+}
+
+impl<'a> Changes<'a> {
+    pub fn new(
+        pool: &'a mut Pool,
+        graph: &'a mut BondGraph,
+        equations: &'a mut Equations,
+        outputs: &'a mut Option<Vec<Expr>>,
+    ) -> Changes<'a> {
+        Changes { pool, graph, equations, outputs }
+    }
+
+    /// Adds a parameter to the graph.
+    fn add(&mut self, name: &str, number: f64) -> (usize, Symbol) {
+        let symbol = self.pool.fresh(name);
+        let value = self.pool.zero();
+        self.graph.parameters.push(Parameter {
+            name: name.to_owned(),
+            symbol,
+            value,
+            number,
+            unit: None,
+            tolerance: None,
+            bounds: None,
+            doc: None,
+            span: Span::default(),
+        });
+        (self.graph.parameters.len() - 1, symbol)
+    }
+
+    /// Lets parameters, initial states and inputs that are not measured be chosen for each run.
+    pub fn vary(
+        &mut self,
+        names: &[String],
+        measured: &[Option<Expr>],
+    ) -> Result<Vec<Varied>, Box<Diagnostic>> {
+        let mut varied: Vec<Varied> = Vec::new();
+        for name in names {
+            if varied.iter().any(|other| other.column.name == *name) {
+                let message = format!("`{name}` is varied twice");
+                let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+                return Err(Box::new(diagnostic.help("give all its values at once: `NAME=1:10:20,50,100`")));
+            }
+            let (place, unit) = match named(self.graph, self.equations, name) {
+                Some(Named::Parameter(i)) => (i, self.graph.parameters[i].unit.clone()),
+                Some(Named::Input(i)) if measured.get(i).is_some_and(Option::is_some) => {
+                    let message = format!("`{name}` is varied, but follows measured data");
+                    let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+                    return Err(Box::new(
+                        diagnostic.help("take its column out of the data, or do not vary it"),
+                    ));
+                }
+                Some(Named::Input(i)) => {
+                    let (place, symbol) = self.add(name, 0.0);
+                    self.equations.inputs[i].value = self.pool.var(symbol);
+                    (place, self.graph.inputs[i].unit.clone())
+                }
+                Some(Named::Initial(i)) => {
+                    let (place, symbol) = self.add(name, 0.0);
+                    self.equations.states[i].initial = self.pool.var(symbol);
+                    (place, None)
+                }
+                _ => return Err(unknown(self.graph, self.equations, name, true)),
+            };
+            let factor = unit.as_ref().map_or(1.0, |unit| unit.factor);
+            let unit = unit.map(|unit| unit.text);
+            varied.push(Varied { column: Column { name: name.clone(), unit, factor }, place });
+        }
+        Ok(varied)
+    }
+
+    /// Adds the parameter ε, zero by default, of p + λ ε for every parameter of a direction.
+    pub fn direct(&mut self, direction: &Direction) -> Result<(String, Wanted), Box<Diagnostic>> {
+        let (place, epsilon) = self.add(&direction.name, 0.0);
+        let mut moved: FxHashMap<Symbol, Expr> = FxHashMap::default();
+        for (name, weight) in &direction.weights {
+            let (_, lambda) = self.add(&format!("lambda_{name}"), *weight);
+            let factors = [self.pool.var(lambda), self.pool.var(epsilon)];
+            let change = self.pool.product(&factors);
+            match named(self.graph, self.equations, name) {
+                Some(Named::Parameter(i)) => {
+                    let symbol = self.graph.parameters[i].symbol;
+                    let own = self.pool.var(symbol);
+                    let before = moved.get(&symbol).copied().unwrap_or(own);
+                    moved.insert(symbol, self.pool.add(before, change));
+                }
+                Some(Named::Initial(i)) => {
+                    let state = &mut self.equations.states[i];
+                    state.initial = self.pool.add(state.initial, change);
+                }
+                _ => return Err(unknown(self.graph, self.equations, name, false)),
+            }
+        }
+        let equations = &mut *self.equations;
+        let all = equations
+            .rates
+            .iter_mut()
+            .chain(equations.constraints.iter_mut().map(|constraint| &mut constraint.residual))
+            .chain(equations.states.iter_mut().map(|state| &mut state.initial))
+            .chain(equations.inputs.iter_mut().map(|input| &mut input.value))
+            .chain(equations.outputs.iter_mut().map(|output| &mut output.value))
+            .chain(self.outputs.iter_mut().flatten());
+        let places: Vec<&mut Expr> = all.collect();
+        let before: Vec<Expr> = places.iter().map(|place| **place).collect();
+        let after = self.pool.substitute_all(&before, &moved);
+        places.into_iter().zip(after).for_each(|(place, expr)| *place = expr);
+        Ok((direction.name.clone(), Wanted::Parameter(place)))
+    }
+}

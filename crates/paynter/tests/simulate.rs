@@ -1,0 +1,327 @@
+//! Questions to a simulation: directions, finite changes, gradients, sweeps,
+//! measured inputs, and runs that cannot go on.
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+use paynter::simulate::{
+    Change, Cost, CostKind, Data, Direction, Hold, Response, Sensitivities, SimulateOptions, Simulation,
+    Vary, respond_all,
+};
+use paynter::{IncrementalOptions, LoadOptions, MemoryWorld, Model, NoAnswer, Ticket, examples};
+
+const RC: &str = "model rc { input u = 1 [mV]; param R = 2; param C = 0.5; param q0 = 0.1\n\
+    Se s = u; 1 j; R r = R; C c = C\n s -> j; j -> r, c; init c.q = q0; output v = c.e }";
+
+fn load(text: &str, set: &[(&str, &str)]) -> Model {
+    let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let world = MemoryWorld::new().with("m.bg", text);
+    let model = Model::load(&world, "m.bg", &LoadOptions { model: None, set });
+    assert!(!model.diagnostics.has_errors(), "{:?}", model.diagnostics);
+    model
+}
+
+fn example(name: &str) -> String {
+    examples::find(name).unwrap().text.to_owned()
+}
+
+fn accurate(t_end: f64) -> SimulateOptions {
+    SimulateOptions { t_end: Some(t_end), points: 21, rtol: 1e-10, ..SimulateOptions::default() }
+}
+
+fn respond(model: &mut Model, options: &SimulateOptions) -> (Simulation, Response) {
+    let simulation = model.simulation(options, &Ticket::new()).unwrap_or_else(|reason| panic!("{reason:?}"));
+    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+    (simulation, response)
+}
+
+fn message(reason: NoAnswer) -> String {
+    let NoAnswer::Wrong(diagnostics) = reason else { panic!("cancelled") };
+    let last = diagnostics.iter().next_back().unwrap();
+    assert!(!last.help.is_empty());
+    format!("{}: {}", last.message, last.help)
+}
+
+fn assert_near(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let size = expected.iter().fold(1e-300_f64, |size, value| size.max(value.abs()));
+    for (i, (a, b)) in found.iter().zip(expected).enumerate() {
+        assert!((a - b).abs() <= tolerance * size, "{what}, sample {i}: {a}, not {b}");
+    }
+}
+
+/// Σ λ ∂y/∂p along a direction is one lane, and the sum of the single ones.
+#[test]
+fn a_direction_is_the_weighted_sum_of_sensitivities() {
+    for (name, weights, t_end) in [
+        ("conical_tanks", vec![("V1", 0.3), ("alpha", -2.0), ("beta", 1.0), ("V2", 0.01)], 5.0),
+        ("dc_motor", vec![("Ra", 2.0), ("kT", 0.1), ("init(coil.p)", 0.5)], 0.1),
+        ("half_wave_rectifier", vec![("C", 1e-4), ("Rl", 10.0)], 0.05),
+    ] {
+        let weights: Vec<(String, f64)> = weights.into_iter().map(|(n, w)| (n.to_owned(), w)).collect();
+        let names = weights.iter().map(|(name, _)| name.clone()).collect();
+        let direction = Direction { name: "lambda".to_owned(), weights: weights.clone() };
+        let options = SimulateOptions { directions: vec![direction], ..accurate(t_end) };
+        let (along, response) = respond(&mut load(&example(name), &[]), &options);
+        assert_eq!(along.wanted, ["lambda"], "{name}: one lane");
+        let options = SimulateOptions { sensitivities: Sensitivities::Names(names), ..accurate(t_end) };
+        let (_, single) = respond(&mut load(&example(name), &[]), &options);
+        for (output, lists) in single.sensitivities.iter().enumerate() {
+            let sum: Vec<f64> = (0..single.t.len())
+                .map(|i| lists.iter().zip(&weights).map(|(list, (_, weight))| weight * list[i]).sum())
+                .collect();
+            assert_near(&response.sensitivities[output][0], &sum, 1e-6, name);
+        }
+    }
+}
+
+/// y + Δy equals simulating the incremental bond graph beside its model; the exact response that of
+/// the changed model (Borutzky and Granda, Fig. 15).
+#[test]
+fn finite_changes_agree_with_the_incremental_bond_graph() {
+    for (name, changes, t_end) in [
+        ("dc_motor", vec![("Ra", 0.1, true), ("Jm", -2e-5, false)], 0.1),
+        ("conical_tanks", vec![("alpha", 0.05, true), ("V1", 0.02, false)], 4.0),
+    ] {
+        let changes: Vec<Change> = changes
+            .into_iter()
+            .map(|(name, by, relative)| Change { name: name.to_owned(), by, relative })
+            .collect();
+        let mut model = load(&example(name), &[]);
+        let (simulation, changed) =
+            model.perturbed(&accurate(t_end), &changes, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let (found, outcomes) = simulation.perturb(changed.clone(), &Ticket::new());
+        assert!(outcomes.iter().all(|outcome| outcome.failure.is_none()));
+
+        let only = changed.iter().map(|change| change.name.clone()).collect();
+        let pair = IncrementalOptions { only, pair: true, ..IncrementalOptions::default() };
+        let pair = model.incremental(&pair, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let by =
+            |change: &paynter::simulate::Changed| (format!("Delta_{}", change.name), change.by.to_string());
+        let set: Vec<(String, String)> = changed.iter().map(by).collect();
+        let set: Vec<(&str, &str)> = set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        let (both, response) = respond(&mut load(&pair.text, &set), &accurate(t_end));
+
+        let parameters = changed.iter().map(|change| {
+            let graph = model.graph.as_ref().unwrap();
+            let parameter = graph.parameters.iter().find(|p| p.name == change.name).unwrap();
+            let factor = parameter.unit.as_ref().map_or(1.0, |unit| unit.factor);
+            (change.name.clone(), ((parameter.number + change.by) / factor).to_string())
+        });
+        let set: Vec<(String, String)> = parameters.collect();
+        let set: Vec<(&str, &str)> = set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        let (_, exact) = respond(&mut load(&example(name), &set), &accurate(t_end));
+
+        for (place, output) in simulation.outputs.iter().enumerate() {
+            let delta = format!("Delta_{}", output.name);
+            let pair = both.outputs.iter().position(|column| column.name == delta).unwrap();
+            assert_near(&found.nominal.sensitivities[place][0], &response.outputs[pair], 1e-6, &delta);
+            assert_near(&found.exact.outputs[place], &exact.outputs[place], 1e-7, &output.name);
+            let last = found.difference(place).last().copied().unwrap();
+            let change = found.nominal.sensitivities[place][0].last().copied().unwrap();
+            assert!(last != 0.0 && last.abs() < 0.5 * change.abs().max(1e-3), "{name}: {last} of {change}");
+        }
+    }
+    let mut model = load(RC, &[("q0", "0")]);
+    let nothing = [Change { name: "q0".to_owned(), by: 0.1, relative: true }];
+    let refused = model.perturbed(&accurate(1.0), &nothing, &Ticket::new()).err().map(message).unwrap();
+    assert!(refused.contains("its value is zero") && refused.contains("q0=+0.1"), "{refused}");
+}
+
+/// Gradients by the adjoint method: closed forms of a charged capacitor, and forward sensitivities.
+#[test]
+fn gradients_of_costs() {
+    let costs = [CostKind::Final, CostKind::Integral].map(|kind| Cost { kind, output: "v".to_owned() });
+    let mut model = load(RC, &[("u", "1000")]);
+    let (simulation, found, _) =
+        model.gradients(&accurate(3.0), &costs, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    assert_eq!(simulation.wanted, ["R", "C", "q0"]);
+    // v = 1 + (q0/C − 1) e^(−t/RC), and its integral.
+    let (r, c, q0, t) = (2.0_f64, 0.5, 0.1, 3.0_f64);
+    let (tau, left) = (r * c, (-t / (r * c)).exp());
+    let slope = (q0 / c - 1.0) * left * t / (tau * tau);
+    assert_near(&[found[0].value], &[1.0 + (q0 / c - 1.0) * left], 1e-8, "final(v)");
+    let by = [slope * c, slope * r - q0 / (c * c) * left, left / c];
+    assert_near(&found[0].by, &by, 1e-7, "gradient of final(v)");
+    let rest = (q0 / c - 1.0) * tau * (1.0 - left);
+    let slope = (q0 / c - 1.0) * (1.0 - left - t / tau * left);
+    assert_near(&[found[1].value], &[t + rest], 1e-8, "integral(v)");
+    let by = [slope * c, slope * r - q0 / (c * c) * tau * (1.0 - left), tau * (1.0 - left) / c];
+    assert_near(&found[1].by, &by, 1e-7, "gradient of integral(v)");
+
+    let cost = [Cost { kind: CostKind::Final, output: "u_out".to_owned() }];
+    let mut model = load(&example("half_wave_rectifier"), &[]);
+    let (simulation, found, _) =
+        model.gradients(&accurate(0.05), &cost, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(0.05) };
+    let (forward, response) = respond(&mut model, &options);
+    assert_eq!(simulation.wanted, forward.wanted);
+    for (lane, by) in found[0].by.iter().enumerate() {
+        let expected = *response.sensitivities[0][lane].last().unwrap();
+        assert!((by - expected).abs() < 1e-5 * expected.abs().max(1e-3), "{by}, not {expected}");
+    }
+}
+
+fn sweep(simulation: &Simulation, sweeps: &[Vary]) -> Vec<(String, Response)> {
+    let runs = simulation.grid(sweeps).unwrap();
+    let mut found = Vec::new();
+    respond_all(&runs, &Ticket::new(), &mut |run, response, outcome| {
+        assert!(outcome.failure.is_none());
+        found.push((run.name.clone(), response));
+    });
+    found
+}
+
+/// A sweep over a parameter, an input with a unit and an initial state equals runs with these values,
+/// whatever the number of threads.
+#[test]
+fn sweeps_equal_single_runs_at_any_number_of_threads() {
+    let vary = |name: &str, values: &[f64]| Vary { name: name.to_owned(), values: values.to_vec() };
+    let sweeps = [vary("R", &[1.0, 3.0]), vary("u", &[500.0, 2000.0]), vary("init(c.q)", &[0.0, -0.25])];
+    let varied = sweeps.iter().map(|vary| vary.name.clone()).collect();
+    let simulation = load(RC, &[])
+        .simulation(&SimulateOptions { varied, ..accurate(2.0) }, &Ticket::new())
+        .unwrap_or_else(|reason| panic!("{reason:?}"));
+    let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let one = pool(1).install(|| sweep(&simulation, &sweeps));
+    let four = pool(4).install(|| sweep(&simulation, &sweeps));
+    assert_eq!(one, four);
+    assert_eq!(one.len(), 8);
+    assert_eq!(one[1].0, "R = 1, u = 500 mV, init(c.q) = −0.25");
+    let mut number = 0;
+    for r in ["1", "3"] {
+        for u in ["500", "2000"] {
+            for q in ["0", "-0.25"] {
+                let (_, single) = respond(&mut load(RC, &[("R", r), ("u", u), ("q0", q)]), &accurate(2.0));
+                assert_near(&one[number].1.outputs[0], &single.outputs[0], 1e-9, &one[number].0);
+                number += 1;
+            }
+        }
+    }
+    let varied = vec!["Q".to_owned()];
+    let refused = load(RC, &[]).simulation(&SimulateOptions { varied, ..accurate(1.0) }, &Ticket::new());
+    assert!(message(refused.err().unwrap()).contains("no independent parameter, input or initial state `Q`"));
+    let many = [vary("R", &vec![1.0; 2000]), vary("u", &vec![1.0; 2000]), vary("init(c.q)", &[1.0])];
+    assert!(simulation.grid(&many).is_err(), "four million runs");
+}
+
+fn measured(text: &str, hold: Hold) -> SimulateOptions {
+    let data = Data { path: "d.csv".to_owned(), content: text.as_bytes().to_vec() };
+    SimulateOptions { t_end: None, data: Some(data), hold, ..accurate(1.0) }
+}
+
+/// Data drive inputs in the inputs' units, end the run, and have corners that no step runs over.
+#[test]
+fn measured_inputs_equal_expressions() {
+    const DATA: &str = "t,ignored,u\n0,x,0\n1,,1000\n1.5,-,500\n3,?,500\n\n";
+    for (hold, expression) in [
+        (Hold::Linear, "if(t < 1, 1000*t, if(t < 1.5, 1000 - 1000*(t - 1), 500))"),
+        (Hold::Zero, "1000*step(1) - 500*step(1.5)"),
+    ] {
+        let (_, found) = respond(&mut load(RC, &[]), &measured(DATA, hold));
+        let (_, expected) = respond(&mut load(RC, &[("u", expression)]), &accurate(3.0));
+        assert_eq!(found.t, expected.t, "the data end at 3");
+        assert_near(&found.outputs[0], &expected.outputs[0], 1e-9, expression);
+        let world = MemoryWorld::new().with("d.csv", DATA);
+        let world = world.with("m.bg", RC.replace("u = 1 [mV]", "u = table(\"d.csv\", u) [mV]"));
+        let mut model = Model::load(&world, "m.bg", &LoadOptions::default());
+        let options = SimulateOptions { hold, ..accurate(3.0) };
+        let (_, table) = respond(&mut model, &options);
+        assert_near(&table.outputs[0], &found.outputs[0], 1e-12, "one reader for both ways");
+    }
+}
+
+/// What is wrong with data is said at its line, however they come.
+#[test]
+fn data_that_cannot_be_used() {
+    for (text, line, words) in [
+        ("", 1, "empty"),
+        ("t;u\n0;1", 1, "semicolons"),
+        ("t,v\n0,1", 1, "no column `u`"),
+        ("t,u\n0,1\n1,2,3", 3, "3 cells under 2 headings"),
+        ("t,u\n0,1\n2,1\n1,1", 4, "not after"),
+        ("t,u\n0,1\n1,NaN", 3, "no finite number"),
+        ("t,u\r\n0,1\r\n1,x\r\n", 3, "no number"),
+    ] {
+        let world = MemoryWorld::new().with("d.csv", text);
+        let world = world.with("m.bg", RC.replace("u = 1 [mV]", "u = table(\"d.csv\", u)"));
+        let mut table = Model::load(&world, "m.bg", &LoadOptions::default());
+        for (mut model, options) in [
+            (load(RC, &[]), measured(text, Hold::Linear)),
+            (std::mem::replace(&mut table, load(RC, &[])), accurate(1.0)),
+        ] {
+            let Err(NoAnswer::Wrong(found)) = model.simulation(&options, &Ticket::new()) else {
+                panic!("{text:?} was taken")
+            };
+            let diagnostic = found.iter().next().unwrap();
+            assert!(diagnostic.message.contains(words), "{text:?}: {}", diagnostic.message);
+            assert!(["BG0910", "BG0911"].contains(&diagnostic.code.id()));
+            let span = diagnostic.span.unwrap();
+            let source = model.sources.get(span.file).unwrap();
+            assert_eq!(
+                (source.path.as_str(), source.line_column(span.start).line),
+                ("d.csv", line),
+                "{text:?}"
+            );
+        }
+    }
+    let text = RC
+        .replace("input u = 1 [mV]", "input u = 1; input w; Se x = w")
+        .replace("s -> j;", "s -> j; x -> j;");
+    let mut model = load(&text, &[]);
+    respond(&mut model, &measured("t,u,W\n0,1,2\n1,1,2", Hold::Linear));
+    let said = model.diagnostics.iter().find(|d| d.code.id() == "BG0912").unwrap();
+    assert!(said.message.contains("`w`") && said.help.contains("`W`"), "{said:?}");
+}
+
+/// A run that cannot go on keeps what it has and says when, where and why.
+#[test]
+fn runs_that_cannot_go_on() {
+    for (text, t_end, reached, words) in [
+        (
+            "model tank { C tank { e = q; init q = 1 }; R valve { f = sqrt(e) }; Sf drain = -0.5; 0 j\n\
+             j -> tank, valve; drain -> j; output level = tank.q }",
+            2.0,
+            true,
+            "sqrt(tank.q)",
+        ),
+        ("model m { C c { e = 1/q; init q = 0 }; R r = 1; c -> r; output v = c.e }", 1.0, false, "c.q"),
+        (
+            "model m { input u = 1/t; Se s = u; R r = 1; C c = 1; 1 j; s -> j; j -> r, c; output v = c.e }",
+            1.0,
+            false,
+            "mend the input `u`",
+        ),
+        (
+            "model m { param k = -1; Se s = 1; R r = 1; C c = 1; 1 j; s -> j; j -> r, c; init c.q = sqrt(k) }",
+            1.0,
+            false,
+            "initial value of `c.q`",
+        ),
+        (
+            "model m { I m = 1; R r { e = -f*abs(f) }; 1 j; j -> m, r; init m.p = 1; output v = m.f }",
+            2.0,
+            true,
+            "`m.p`",
+        ),
+    ] {
+        let mut model = load(text, &[]);
+        let simulation =
+            model.simulation(&accurate(t_end), &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+        assert!(outcome.failure.is_some() && response.t.len() < 21, "{text}");
+        assert_eq!(!response.t.is_empty(), reached, "{text}: what came before is kept");
+        let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+        let diagnostic = said.iter().next().unwrap();
+        assert!(diagnostic.span.is_some(), "{text}");
+        let told = format!("{} {}", diagnostic.message, diagnostic.help);
+        assert!(told.contains(words), "{text}: {told}");
+        let document = simulation.document(&response, &outcome, &said, Vec::new());
+        assert!(!document.run.complete && document.run.stopped.unwrap().code.starts_with("BG08"));
+    }
+    let mut model = load("model m { Se s = 1; R r = 1; s -> r; output y = 1/t; output z = r.f }", &[]);
+    let (simulation, response) = respond(&mut model, &accurate(1.0));
+    assert_eq!(response.outputs[1], vec![1.0; 21], "a model without states has outputs over time");
+    let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+    assert_eq!(said.iter().map(|d| d.code.id()).collect::<Vec<_>>(), ["BG0805"], "{said:?}");
+}
