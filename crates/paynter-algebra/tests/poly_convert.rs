@@ -203,6 +203,22 @@ fn roots_know_their_radicands() {
 }
 
 #[test]
+fn a_long_denominator_keeps_its_roots() {
+    // The product of the conjugates would have dozens of terms of degree 6 in c.
+    check(
+        |p, [a, b, c, x]| {
+            let (one, two, three) = (p.one(), p.int(2), p.int(3));
+            let (half, third) = (p.div(one, two), p.div(one, three));
+            let (root, cubic) = (p.pow(a, half), p.pow(b, third));
+            let (first, second) = (p.mul(root, c), p.mul(cubic, c));
+            let sum = p.sum(&[first, second, root, cubic, x]);
+            p.div(one, sum)
+        },
+        "1/(sqrt(a)*c + b^(1/3)*c + sqrt(a) + b^(1/3) + x)",
+    );
+}
+
+#[test]
 fn squares_of_sine_and_cosine_make_one() {
     check(
         |p, [a, b, _, x]| {

@@ -195,7 +195,7 @@ impl Model {
 }
 
 /// The equations as they are near a point, where each choice is what it is there.
-fn decided(pool: &mut Pool, equations: &Equations, values: &BTreeMap<Symbol, f64>) -> Equations {
+pub(crate) fn decided(pool: &mut Pool, equations: &Equations, values: &BTreeMap<Symbol, f64>) -> Equations {
     let mut near = equations.clone();
     let mut roots: Vec<&mut Expr> = near.rates.iter_mut().collect();
     roots.extend(near.outputs.iter_mut().map(|output| &mut output.value));

@@ -1,6 +1,7 @@
 //! Questions about sensitivities in symbols: S(s) expanded, as products, with
 //! what moves an operating point.
 
+use crate::linear::decided;
 use crate::{Linear, Model, NoAnswer};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Symbol};
@@ -97,7 +98,10 @@ impl Model {
     ) -> Vec<Parameter> {
         let symbols: Vec<Symbol> = moved.iter().map(|list| list[0].0).collect();
         let in_symbols = (linear.point.is_some() && !frozen)
-            .then(|| operating_shift(&mut self.pool, graph, &linear.equations, &symbols, ticket))
+            .then(|| {
+                let near = decided(&mut self.pool, &linear.equations, &linear.values);
+                operating_shift(&mut self.pool, graph, &near, &symbols, ticket)
+            })
             .flatten()
             .filter(|shifts| agree(&self.pool, linear, shifts, moved));
         if let Some(shifts) = in_symbols {

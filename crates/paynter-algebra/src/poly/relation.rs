@@ -3,6 +3,9 @@
 use super::convert::Basis;
 use super::{Fraction, Matrix, Poly, PolyError, Work};
 
+/// A denominator of more terms keeps its roots: the product of its conjugates is far longer.
+const CLEARED: usize = 8;
+
 /// A relation that the variables of a basis obey.
 #[derive(Debug, Clone)]
 pub(super) enum Relation {
@@ -42,8 +45,8 @@ impl Basis {
     }
 
     /// Brings a fraction to the form that the relations make shortest: roots
-    /// lowered and out of denominators, squares of sines or of cosines
-    /// replaced where that saves terms.
+    /// lowered, and out of denominators where these stay short, squares of
+    /// sines or of cosines replaced where that saves terms.
     pub fn simplest(&self, fraction: &Fraction, work: &Work) -> Result<Fraction, PolyError> {
         if self.relations.is_empty() {
             return Ok(fraction.clone());
@@ -52,8 +55,14 @@ impl Basis {
         for relation in self.relations.iter().rev() {
             match relation {
                 Relation::Power { variable, power, value, clear: true } => {
-                    fraction = clear_denominator(&fraction, *variable, *power, value, work)?;
-                    fraction = self.reduced(&fraction, work)?;
+                    if fraction.denominator().len() > CLEARED {
+                        continue;
+                    }
+                    let cleared = clear_denominator(&fraction, *variable, *power, value, work)?;
+                    let cleared = self.reduced(&cleared, work)?;
+                    if size(&cleared) <= 2 * size(&fraction) {
+                        fraction = cleared;
+                    }
                 }
                 Relation::Power { .. } => {}
                 Relation::Pythagoras { sine, cosine, hyperbolic } => {

@@ -3,7 +3,7 @@
 use super::equations::{grid, no_answer};
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, SensitivityArgs, SensitivityFigure};
-use crate::fraction::Denominators;
+use crate::fraction::{Denominators, broken};
 use crate::number::{complex, significant};
 use crate::table::columns;
 use crate::{input, picture};
@@ -169,8 +169,11 @@ fn text(document: &Sensitivity) -> String {
     let mut text = format!("{}: {kind}\n", document.model);
     if let Some(reason) = &document.budget {
         text.push_str(&format!("\nnot written out, because {reason}; shared parts have names\n"));
+    }
+    if !document.definitions.is_empty() {
+        text.push_str("\nWith\n");
         for definition in &document.definitions {
-            text.push_str(&format!("  {} = {}\n", definition.name, definition.value));
+            text.push_str(&broken(&format!("{} = {}", definition.name, definition.value)));
         }
     }
     for (name, matrix) in [("B̃", &document.b_tilde), ("D̃", &document.d_tilde)] {

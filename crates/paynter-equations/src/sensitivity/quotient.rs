@@ -118,8 +118,10 @@ impl Quotient {
                 den = den.mul(&factor.pow(*exponent, work)?, work)?;
             }
             let fraction = basis.simplest(&Fraction::new(self.num.clone(), den, work)?, work)?;
-            let num = basis.poly_expression(pool, fraction.numerator());
-            return Ok((num, basis.poly_expression(pool, fraction.denominator())));
+            let (num, den) = (fraction.numerator(), fraction.denominator());
+            if num.len() + den.len() <= self.len() {
+                return Ok((basis.poly_expression(pool, num), basis.poly_expression(pool, den)));
+            }
         }
         let num = basis.poly_expression(pool, &self.num);
         let mut factors = Vec::with_capacity(self.den.len());
