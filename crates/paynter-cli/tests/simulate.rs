@@ -47,6 +47,8 @@ fn tables_of_sweeps_and_scenarios() {
     assert_eq!(rows(&text)[0], ["t", "v", "v_incremental", "v_exact", "v_difference"]);
     let text = run(&["--direction", "R=1", "--direction", "both: R=1, init(c.q)=2"]);
     assert_eq!(rows(&text)[0], ["t", "v", "d(v)/d(lambda1)", "d(v)/d(both)"]);
+    let text = run(&["--sensitivity", "all,init"]);
+    assert_eq!(rows(&text)[0], ["t", "v", "d(v)/d(R)", "d(v)/d(init(c.q))"]);
     let text = run(&["--gradient", "final(v)"]);
     assert!(text.starts_with("rc: final(v) = ") && text.contains("PARAMETER p"), "{text}");
 }
@@ -90,6 +92,25 @@ fn what_came_before_a_failure_is_kept_and_marked() {
     std::fs::write(folder.join("part.csv"), text).unwrap();
     let run = paynter_with(&folder, &["simulate", "-", "--data", "part.csv"], RC.as_bytes());
     assert_eq!(run.code, Some(0), "{}", run.stderr);
+}
+
+#[test]
+fn absurd_sizes_are_refused() {
+    let folder = folder("absurd");
+    for (arguments, words) in [
+        (&["--points", "1000000000", "--json"][..], "numbers"),
+        (&["--points", "1000000", "--sweep", "R=1:2:10000", "--json"], "numbers"),
+        (&["--sweep", "R=1:2:10000", "--sweep", "u=1:2:10000"], "1000000 runs"),
+        (&["--scenario", "a: R=1", "--scenario", "a: R=2"], "two scenarios are called `a`"),
+        (&["--sweep", "N=1:2:2"], "--scenario"),
+    ] {
+        let run = paynter_with(&folder, &[&["simulate", "-"], arguments].concat(), RC.as_bytes());
+        let said = run.stdout + &run.stderr;
+        assert!(
+            run.code == Some(1) && said.contains("BG0804") && said.contains(words),
+            "{arguments:?}: {said}"
+        );
+    }
 }
 
 #[test]

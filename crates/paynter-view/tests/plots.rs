@@ -6,8 +6,8 @@
 
 use paynter_view::draw::{Rect, SvgStyle, Theme, png};
 use paynter_view::plot::{
-    Axis, Band, Effect, EnergyPart, Figure, Layer, Look, Panel, Response, Scale, Tolerance, Trace, arrange,
-    bode, energy, plot_svg, poles, time, tolerance, tornado,
+    Axis, Band, Effect, EnergyPart, Family, Figure, Layer, Look, Panel, Response, Scale, Tolerance, Trace,
+    arrange, bode, energy, family, plot_svg, poles, time, time_axis, tolerance, tornado,
 };
 
 /// w0²/(s² + 2 d w0 s + w0²)
@@ -32,6 +32,19 @@ fn response(name: &str, (re, im): (Vec<f64>, Vec<f64>)) -> Response {
 
 fn trace(name: &str, unit: &str, values: Vec<f64>) -> Trace {
     Trace { name: name.to_owned(), unit: unit.to_owned(), values, dashed: false }
+}
+
+/// Decays of several runs; few have names of their own, many follow one another.
+fn sweep(count: usize) -> Figure {
+    let names: Vec<String> = (0..count).map(|k| format!("R = {} Ω", k + 1)).collect();
+    let t: Vec<f64> = (0..200).map(|k| 0.05 * f64::from(k)).collect();
+    let run = |k: usize| (t.clone(), t.iter().map(|t| (-t / (k + 1) as f64).exp()).collect());
+    let quantity = |name: &str, unit: &str| Family {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        runs: (0..count).map(run).collect(),
+    };
+    family("rc: response over time", &names, count > 10, &[quantity("v", "V"), quantity("i", "mA")])
 }
 
 /// One figure of each kind, and the awkward ones.
@@ -117,6 +130,13 @@ fn gallery() -> Vec<(&'static str, Figure)> {
                 ],
             ),
         ),
+        ("sweep", sweep(20)),
+        ("scenarios", sweep(3)),
+        ("time-decades", {
+            let t = grid(1e-6, 1e6, 200);
+            let y = t.iter().map(|t| 1.0 / (1.0 + t)).collect();
+            time("Over decades", &t, &[trace("y", "mol", y)])
+        }),
         ("time-million", time("A million points", &million, &[trace("y", "m", noise)])),
         (
             "tornado",
@@ -347,4 +367,23 @@ fn a_small_figure_is_written_as_expected() {
     let svg = plot_svg(&figure, &SvgStyle::default());
     let body: Vec<&str> = svg.lines().filter(|line| !line.starts_with("<style>")).collect();
     insta::assert_snapshot!(body.join("\n"));
+}
+
+#[test]
+fn runs_of_a_sweep_go_from_dark_to_light_and_some_are_named() {
+    let figure = sweep(20);
+    let layers = &figure.panels[0].layers;
+    let named: Vec<&str> = layers.iter().map(Layer::name).filter(|name| !name.is_empty()).collect();
+    assert_eq!((named.len(), named[0], named[named.len() - 1]), (5, "R = 1 Ω", "R = 20 Ω"));
+    let colours: Vec<usize> = layers.iter().map(|layer| layer.look().colour).collect();
+    assert!(colours.windows(2).all(|pair| pair[0] <= pair[1]) && colours[0] < colours[19], "{colours:?}");
+    assert!(sweep(3).panels[0].layers.iter().all(|layer| !layer.name().is_empty()));
+}
+
+#[test]
+fn times_over_decades_have_a_logarithmic_axis() {
+    let even: Vec<f64> = (0..1001).map(f64::from).collect();
+    assert_eq!(time_axis(&even).scale, Scale::Linear);
+    assert_eq!(time_axis(&grid(1e-6, 1e6, 50)).scale, Scale::Log);
+    assert_eq!(time_axis(&[]).scale, Scale::Linear);
 }

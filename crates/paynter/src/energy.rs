@@ -86,6 +86,32 @@ impl Simulation {
     }
 }
 
+/// More parts than this cannot be told apart.
+const PARTS: usize = 6;
+
+/// The parts that matter most, in their order, and all others as one.
+fn largest(parts: Vec<EnergyPart>) -> Vec<EnergyPart> {
+    if parts.len() <= PARTS {
+        return parts;
+    }
+    let size = |part: &EnergyPart| part.values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by(|a, b| size(&parts[*b]).total_cmp(&size(&parts[*a])).then(a.cmp(b)));
+    let kept = &order[..PARTS - 1];
+    let name = format!("{} others", parts.len() - kept.len());
+    let mut rest = EnergyPart { name, values: vec![0.0; parts[0].values.len()] };
+    let mut shown = Vec::new();
+    for (place, part) in parts.into_iter().enumerate() {
+        if kept.contains(&place) {
+            shown.push(part);
+        } else {
+            rest.values.iter_mut().zip(&part.values).for_each(|(sum, value)| *sum += value);
+        }
+    }
+    shown.push(rest);
+    shown
+}
+
 impl Energy {
     /// The document.
     pub fn document(&self) -> json::Energy {
@@ -117,6 +143,7 @@ impl Energy {
             supplied.iter_mut().for_each(|sum| *sum += offset);
             parts.push(EnergyPart { name: entry.element.clone(), values: values.clone() });
         }
+        let parts = largest(parts);
         energy(&format!("{model}: energy"), &self.t, &parts, &supplied)
     }
 }

@@ -19,7 +19,7 @@ pub struct SimulateArgs {
     /// Give samples at these times: numbers, or FROM:TO:N, or FROM:TO:N:log, separated by commas
     #[arg(long, value_name = "TIMES", conflicts_with = "points", value_parser = numbers, allow_hyphen_values = true)]
     pub times: Option<Numbers>,
-    /// Differentiate outputs by these parameters and initial states, or by `all` parameters
+    /// Differentiate outputs by these parameters and initial states; `all` parameters, `init` for all states
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub sensitivity: Vec<String>,
     /// Differentiate along a weighted sum of parameters, as in `R=1, L=0.5`; may be repeated

@@ -33,7 +33,8 @@ pub enum Sensitivities {
     None,
     /// Those to all parameters that the equations read.
     All,
-    /// Those to these parameters and initial states (`R`, `init(tank.q)`).
+    /// Those to these parameters and initial states (`R`, `init(tank.q)`); `all` stands for all such
+    /// parameters and `init` for all initial states.
     Names(Vec<String>),
 }
 
@@ -209,6 +210,12 @@ impl Simulation {
         let mut response = self.nothing_yet();
         let outcome = self.run(parameters, ticket, &mut |sample| response.push(sample));
         (response, outcome)
+    }
+
+    /// How many numbers a response holds.
+    pub fn numbers(&self) -> usize {
+        let sample = 1 + self.compiled.states.len() + self.outputs.len() * (1 + self.wanted.len());
+        self.options.count().saturating_mul(sample)
     }
 
     /// A response without samples, with a list for everything that this simulation tells.

@@ -57,7 +57,7 @@ pub(super) fn unknown(graph: &BondGraph, equations: &Equations, name: &str, inpu
             "it is defined from other parameters: name those, or make it independent with `--set {name}=VALUE`"
         )),
         _ if input => diagnostic.help("it is an input: compare runs with `--sweep` or `--scenario`"),
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?{}", also.replacen("; w", " W", 1))),
         None => diagnostic.help(format!(
             "`paynter equations` lists parameters and states; an initial state is `init(NAME.q)`{also}"
         )),
@@ -142,15 +142,22 @@ pub(super) fn wanted(
         Sensitivities::All => return Ok(all(pool, graph, equations)),
         Sensitivities::Names(names) => names,
     };
+    let initial = |i: usize| (initial_name(&equations.states[i].name), Wanted::Initial(i));
     let mut found: Vec<(String, Wanted)> = Vec::new();
     for name in names {
-        let entry = match named(graph, equations, name) {
-            Some(Named::Parameter(i)) => (flat_name(&graph.parameters[i].name), Wanted::Parameter(i)),
-            Some(Named::Initial(i)) => (initial_name(&equations.states[i].name), Wanted::Initial(i)),
+        let entries = match (named(graph, equations, name), name.as_str()) {
+            (Some(Named::Parameter(i)), _) => {
+                vec![(flat_name(&graph.parameters[i].name), Wanted::Parameter(i))]
+            }
+            (Some(Named::Initial(i)), _) => vec![initial(i)],
+            (None, "all") => all(pool, graph, equations),
+            (None, "init") => (0..equations.states.len()).map(initial).collect(),
             _ => return Err(unknown(graph, equations, name, false)),
         };
-        if !found.contains(&entry) {
-            found.push(entry);
+        for entry in entries {
+            if !found.contains(&entry) {
+                found.push(entry);
+            }
         }
     }
     Ok(found)

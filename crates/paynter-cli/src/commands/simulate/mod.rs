@@ -10,7 +10,7 @@ use crate::args::{Global, SimulateArgs};
 use crate::{input, picture};
 use paynter::plot::Figure;
 use paynter::simulate::{Direction, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
-use paynter::{Diagnostics, Model, json};
+use paynter::{Diagnostic, Diagnostics, Model, code, json};
 use sheet::Sheet;
 
 /// Simulates a model.
@@ -42,7 +42,6 @@ fn simulate(arguments: &SimulateArgs, global: &Global) -> Result<Answer, Answer>
 fn options(arguments: &SimulateArgs, global: &Global) -> Result<SimulateOptions, Answer> {
     let sensitivities = match arguments.sensitivity.as_slice() {
         [] => Sensitivities::None,
-        [all] if all == "all" => Sensitivities::All,
         names => Sensitivities::Names(names.to_vec()),
     };
     let several = arguments.direction.len() > 1;
@@ -113,18 +112,33 @@ fn single(
         Err(reason) => return Err(no_answer(global, model, reason)),
     };
     ticket.begin("simulation", simulation.options.count() as u64);
+    if global.json || arguments.energy || arguments.plot.is_some() {
+        affordable(simulation.numbers(), global)?;
+    }
     if !global.json && !arguments.energy {
         return Ok(stream(arguments, &simulation, model, global));
     }
     let (response, outcome) = simulation.respond(&simulation.parameters, ticket);
     let said = explained(&mut model, &simulation, &simulation.parameters, &outcome);
-    plot(|| figure(&simulation, &response), arguments, &mut model);
+    plot(|| figure(&simulation, &response), arguments, &mut model, global);
     if global.json {
         let found = simulation.document(&response, &outcome, &said, Vec::new());
         return Ok(document(found, model, global));
     }
     let text = words::ledger(&simulation, simulation.energy(&response).as_ref());
     Ok(answer(model, text))
+}
+
+/// Refuses to hold more numbers in memory than there is room for.
+fn affordable(numbers: usize, global: &Global) -> Result<(), Answer> {
+    const MOST: usize = 200_000_000;
+    if numbers <= MOST {
+        return Ok(());
+    }
+    let message = format!("the answer would hold {numbers} numbers, and memory is kept for {MOST}");
+    let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+    let help = "ask for fewer samples or runs; a table of one run, without `--json` and `--plot`, is written as it goes";
+    Err(Answer::refusal(global, diagnostic.help(help), Exit::Wrong))
 }
 
 /// Writes each sample as a line of CSV as soon as it is known; they are kept only for a plot.
@@ -141,7 +155,7 @@ fn stream(arguments: &SimulateArgs, simulation: &Simulation, mut model: Model, g
     mark(&mut sheet, "", &outcome, &said);
     sheet.end();
     if let Some(response) = &kept {
-        plot(|| figure(simulation, response), arguments, &mut model);
+        plot(|| figure(simulation, response), arguments, &mut model, global);
     }
     answer(model, String::new())
 }
@@ -166,10 +180,11 @@ fn perturb(
         Ok(found) => found,
         Err(reason) => return Err(no_answer(global, model, reason)),
     };
+    affordable(2 * simulation.numbers(), global)?;
     let (found, [nominal, exact]) = simulation.perturb(changes, ticket);
     let said = explained(&mut model, &simulation, &simulation.parameters, &nominal);
     let changed = explained(&mut model, &simulation, &simulation.changed(), &exact);
-    plot(|| simulation.perturbation_figure(&found), arguments, &mut model);
+    plot(|| simulation.perturbation_figure(&found), arguments, &mut model, global);
     if global.json {
         let mut document_of = simulation.document(&found.nominal, &nominal, &said, Vec::new());
         document_of.perturbation = Some(simulation.perturbation(&found));
@@ -196,7 +211,10 @@ fn gradient(
         Err(reason) => return Err(no_answer(global, model, reason)),
     };
     if !global.json {
-        explained(&mut model, &costs, &costs.parameters, &outcome);
+        let said = explained(&mut model, &costs, &costs.parameters, &outcome);
+        if said.has_errors() {
+            return Ok(answer(model, String::new()));
+        }
         let tables: Vec<String> = gradients.iter().map(|found| words::gradient(&costs, found)).collect();
         return Ok(answer(model, tables.join("\n")));
     }
@@ -213,8 +231,8 @@ fn gradient(
 }
 
 /// Plots, where that is asked for, as far as the run came.
-fn plot(figure: impl FnOnce() -> Figure, arguments: &SimulateArgs, model: &mut Model) {
-    if let Some(file) = &arguments.plot
+fn plot(figure: impl FnOnce() -> Figure, arguments: &SimulateArgs, model: &mut Model, global: &Global) {
+    if let Some(file) = arguments.plot.as_ref().filter(|_| !global.ticket().is_cancelled())
         && let Err(diagnostic) = picture::plot(&figure(), file, arguments.theme.into())
     {
         model.diagnostics.push(*diagnostic);

@@ -1,7 +1,7 @@
 //! Several runs beside each other: sweeps and scenarios.
 
 use super::sheet::{self, Sheet};
-use super::{mark, no_answer};
+use super::{affordable, mark, no_answer};
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, SimulateArgs};
 use crate::{input, picture};
@@ -23,6 +23,8 @@ pub fn sweep(
         Ok(runs) => runs,
         Err(diagnostic) => return Err(Answer::refusal(global, *diagnostic, Exit::Wrong)),
     };
+    let kept = if global.json || arguments.plot.is_some() { runs.len() } else { runs.len().min(8) };
+    affordable(simulation.numbers().saturating_mul(kept), global)?;
     let names = simulation.varied.iter().map(|varied| varied.column.name.clone()).collect();
     let lead = |run: &Run<'_>| run.values.iter().map(|value| sheet::number(*value) + ",").collect();
     let mut several = Several { arguments, global, findings: Findings::new(&model) };
@@ -55,6 +57,13 @@ pub fn scenarios(
             parameters: simulation.parameters.clone(),
         })
         .collect();
+    let twice =
+        runs.iter().enumerate().find(|(n, run)| runs[..*n].iter().any(|other| other.name == run.name));
+    if let Some((_, run)) = twice {
+        let message = format!("two scenarios are called `{}`", run.name);
+        let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+        return Err(Answer::refusal(global, diagnostic.help("give each a name of its own"), Exit::Wrong));
+    }
     let same = |simulation: &Simulation| sheet::headings(simulation) == sheet::headings(&simulations[0]);
     if !global.json && !simulations.iter().all(same) {
         let message = "the scenarios have different columns, which do not fit into one table";
@@ -115,7 +124,7 @@ impl Several<'_> {
         if let Some(sheet) = sheet {
             sheet.end();
         }
-        if let Some(file) = &self.arguments.plot {
+        if let Some(file) = self.arguments.plot.as_ref().filter(|_| !self.global.ticket().is_cancelled()) {
             let figure = runs_figure(&first.simulation.model, &kept, !self.arguments.sweep.is_empty());
             if let Err(diagnostic) = picture::plot(&figure, file, self.arguments.theme.into()) {
                 self.findings.diagnostics.push(*diagnostic);
