@@ -203,6 +203,22 @@ fn roots_know_their_radicands() {
 }
 
 #[test]
+fn whole_powers_in_an_exponent_cancel() {
+    // (a/(a − b))^(x − 1)·a − (a − b)·(a/(a − b))^x
+    check(
+        |p, [a, b, _, x]| {
+            let one = p.one();
+            let gap = p.sub(a, b);
+            let (ratio, less) = (p.div(a, gap), p.sub(x, one));
+            let (first, second) = (p.pow(ratio, less), p.pow(ratio, x));
+            let (first, second) = (p.mul(first, a), p.mul(second, gap));
+            p.sub(first, second)
+        },
+        "0",
+    );
+}
+
+#[test]
 fn a_long_denominator_keeps_its_roots() {
     // The product of the conjugates would have dozens of terms of degree 6 in c.
     check(

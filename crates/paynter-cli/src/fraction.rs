@@ -12,21 +12,22 @@ pub struct Denominators<'a> {
 }
 
 impl<'a> Denominators<'a> {
-    /// Names the long ones of these, in order; a power counts as its base.
+    /// Names the long ones of these, in order; powers and multiples of one count as that one.
     pub fn of(all: impl Iterator<Item = &'a str> + Clone) -> Self {
         // A user may have a parameter called Δ.
         let mut letter = "Δ".to_owned();
         while all.clone().any(|text| text.contains(letter.as_str())) {
             letter.push('\'');
         }
-        let mut named: Vec<(String, &'a str)> = Vec::new();
-        for base in all.map(|text| split_power(text).0).filter(|base| base.chars().count() > LONG) {
-            if named.iter().all(|(_, known)| *known != base) {
-                let name = if named.is_empty() { letter.clone() } else { format!("{letter}{}", named.len()) };
-                named.push((name, base));
+        let mut found = Denominators { named: Vec::new() };
+        for text in all {
+            if found.called(text).chars().count() > LONG {
+                let count = found.named.len();
+                let name = if count == 0 { letter.clone() } else { format!("{letter}{count}") };
+                found.named.push((name, base(text)));
             }
         }
-        Denominators { named }
+        found
     }
 
     /// What each name stands for, but for the one of `known`.
@@ -42,14 +43,17 @@ impl<'a> Denominators<'a> {
     }
 
     /// A denominator, by its name where it has one.
-    fn called(&self, text: &'a str) -> String {
-        let (base, power) = split_power(text);
-        let name = self.named.iter().find(|(_, known)| *known == base);
-        name.map_or_else(|| text.to_owned(), |(name, _)| format!("{name}{power}"))
+    fn called(&self, text: &str) -> String {
+        let whole = self.named.iter().find(|(_, base)| *base == text);
+        let parts = || {
+            let named = self.named.iter();
+            named.fold(text.to_owned(), |text, (name, base)| text.replace(&format!("({base})"), name))
+        };
+        whole.map_or_else(parts, |(name, _)| name.clone())
     }
 
     /// A numerator over its denominator, on lines of their own.
-    pub fn stacked(&self, num: &str, den: &'a str) -> String {
+    pub fn stacked(&self, num: &str, den: &str) -> String {
         if den == "1" {
             return broken(num);
         }
@@ -65,7 +69,7 @@ impl<'a> Denominators<'a> {
     }
 
     /// A quotient on one line.
-    pub fn inline(&self, num: &str, den: &'a str) -> String {
+    pub fn inline(&self, num: &str, den: &str) -> String {
         let plain = |part: &str| !part.trim_start_matches('-').contains([' ', '+']);
         let atom = |part: &str| part.chars().all(|c| c.is_alphanumeric() || "_.^'".contains(c));
         match self.called(den).as_str() {
@@ -78,38 +82,45 @@ impl<'a> Denominators<'a> {
     }
 }
 
-/// `(base)^2` as its base and `^2`; anything else as it is.
-fn split_power(text: &str) -> (&str, &str) {
-    let power = text.rfind(")^").filter(|_| text.starts_with('(')).map(|at| (&text[1..at], &text[at + 1..]));
-    power.filter(|(base, _)| is_balanced(base)).unwrap_or((text, ""))
+/// What a power is taken of; anything else as it is.
+fn base(text: &str) -> &str {
+    let inner = text.rfind(")^").filter(|_| text.starts_with('(')).map(|end| &text[1..end]);
+    inner.filter(|inner| depths(inner).iter().all(|depth| *depth >= 0)).unwrap_or(text)
 }
 
-/// Whether every parenthesis closes one that was opened before.
-fn is_balanced(text: &str) -> bool {
+/// How many parentheses are open after each character.
+fn depths(text: &str) -> Vec<i32> {
     let mut depth = 0;
-    let steps = text.chars().map(|c| i32::from(c == '(') - i32::from(c == ')'));
-    steps.fold(true, |sound, step| {
-        depth += step;
-        sound && depth >= 0
-    }) && depth == 0
+    let mut after = |c: char| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth
+    };
+    text.chars().map(&mut after).collect()
 }
 
-/// Indented lines of a long sum, broken before its signs.
+/// Indented lines of a long sum, broken before its signs; before those of a
+/// factor only where that is too long for a line itself.
 pub fn broken(text: &str) -> String {
-    let mut lines = String::new();
+    let characters: Vec<char> = text.chars().collect();
+    let depths = depths(text);
+    let mut in_long_factor = vec![false; depths.len()];
+    let mut opened = 0;
+    for at in (0..depths.len()).filter(|at| depths[*at] == 0) {
+        in_long_factor[opened..at].fill(at - opened > WIDTH);
+        opened = at + 1;
+    }
+    let mut lines = String::from("  ");
     let mut column = 0;
-    for (k, word) in text.split(' ').enumerate() {
-        let width = word.chars().count() + 1;
-        if k == 0 {
-            lines.push_str("  ");
-        } else if column + width > WIDTH && matches!(word, "+" | "-") {
-            lines.push_str("\n      ");
+    for (at, c) in characters.iter().enumerate() {
+        let is_sign = *c == ' ' && matches!(characters.get(at + 1), Some('+' | '-'));
+        let is_place = is_sign && (depths[at] == 0 || depths[at] == 1 && in_long_factor[at]);
+        let next = characters.iter().skip(at + 3).take_while(|c| **c != ' ').count() + 3;
+        if is_place && column + next > WIDTH {
+            lines.push_str("\n     ");
             column = 4;
-        } else {
-            lines.push(' ');
         }
-        lines.push_str(word);
-        column += width;
+        lines.push(*c);
+        column += 1;
     }
     lines.push('\n');
     lines
@@ -117,7 +128,7 @@ pub fn broken(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Denominators, broken, split_power};
+    use super::{Denominators, base, broken};
 
     #[test]
     fn a_long_denominator_has_a_name_and_keeps_its_power() {
@@ -127,13 +138,14 @@ mod tests {
         assert!(all.definitions(None).starts_with("  Δ = a + a"));
         assert_eq!(all.stacked("b", &square), "   b\n  ───\n  Δ^2\n");
         assert_eq!(all.inline("b + c", &long), "(b + c)/Δ");
+        assert_eq!(all.inline("b", &format!("c*({long})")), "b/(c*Δ)");
         assert_eq!(all.inline("b", "s + 1"), "b/(s + 1)");
     }
 
     #[test]
     fn a_product_of_powers_is_no_power() {
-        assert_eq!(split_power("(a + b)^2"), ("a + b", "^2"));
-        assert_eq!(split_power("(a + b)^2*(c + d)^2"), ("(a + b)^2*(c + d)^2", ""));
+        assert_eq!(base("(a + b)^2"), "a + b");
+        assert_eq!(base("(a + b)^2*(c + d)^2"), "(a + b)^2*(c + d)^2");
     }
 
     #[test]
@@ -141,5 +153,7 @@ mod tests {
         let text = broken(&["term"; 30].join(" + "));
         assert!(text.lines().all(|line| line.chars().count() < 110));
         assert!(text.lines().skip(1).all(|line| line.trim_start().starts_with("+ ")));
+        let text = broken(&["a*(b + c)"; 30].join(" + "));
+        assert!(text.lines().all(|line| line.ends_with("c)")));
     }
 }

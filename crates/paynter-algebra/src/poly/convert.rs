@@ -298,6 +298,13 @@ impl Basis {
             let degree = fits.unwrap_or(1);
             let wanted = roots.get(&(base, unit)).copied().unwrap_or(degree);
             let one = pool.one();
+            if unit == one && !exponential && wanted == 1 {
+                // x^(a − 1) is x^a/x: no root of x is taken, so that x is no kernel.
+                let count = number::as_i64(&coefficient).and_then(|n| i32::try_from(n).ok());
+                let count = count.ok_or(PolyError::ExponentTooLarge)?;
+                product = self.reduced(&product.mul(&value.pow(count, work)?, work)?, work)?;
+                continue;
+            }
             let (variable, root) = match self.powers.get(&(key, unit)) {
                 Some(&(variable, root)) if root.is_multiple_of(degree) => (variable, root),
                 _ => {
