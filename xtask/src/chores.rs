@@ -2,7 +2,7 @@
 
 use crate::metadata::Metadata;
 use crate::run::{cargo, installed, root, run};
-use crate::{layers, licences, pages, rivals};
+use crate::{layers, licences, pages, rivals, solvers};
 use std::process::Command;
 
 /// One thing that must pass: its name and the work.
@@ -79,8 +79,12 @@ pub fn demo(arguments: &[String]) -> Result<(), String> {
 
 /// All benchmarks, those whose names contain a filter, or the comparison with rivals.
 pub fn bench(arguments: &[String]) -> Result<(), String> {
-    if arguments == ["rivals"] {
-        return rivals::compare();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["rivals"] => return rivals::compare().and_then(|()| solvers::compare(None)),
+        ["rivals", "simulate"] => return solvers::compare(None),
+        ["rivals", "simulate", case] => return solvers::compare(Some(case)),
+        _ => {}
     }
     run(cargo().args(["bench", "--workspace", "--locked", "--benches", "--"]).args(arguments))
 }

@@ -9,6 +9,7 @@ mod pages;
 mod python;
 mod rivals;
 mod run;
+mod solvers;
 
 use std::process::ExitCode;
 
@@ -30,7 +31,7 @@ const VERBS: &[Verb] = &[
     Verb { name: "demo", arguments: "", about: "make the report on the built-in motor", work: chores::demo },
     Verb {
         name: "bench",
-        arguments: "[rivals | FILTER]",
+        arguments: "[rivals [simulate [CASE]] | FILTER]",
         about: "run the benchmarks, or Paynter beside its rivals",
         work: chores::bench,
     },

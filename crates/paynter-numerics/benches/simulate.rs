@@ -1,14 +1,16 @@
 //! Time and error of simulations with sensitivities, on the problems that
-//! rivals are measured on. `cargo bench -p paynter-numerics --bench simulate`.
+//! rivals are measured on. With PAYNTER_REFERENCES=FOLDER the accurate
+//! solutions are written there, for rivals to be measured against.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 #[path = "../tests/zoo/mod.rs"]
 mod zoo;
 
-use paynter_numerics::simulate::{Method, Options, Wanted};
+use paynter_numerics::simulate::{Compiled, Method, Options, Outcome};
+use std::fmt::Write;
 use std::time::Instant;
-use zoo::{Problem, run, solve, times};
+use zoo::{Problem, Run, run, solve, times};
 
 struct Case {
     name: &'static str,
@@ -16,120 +18,148 @@ struct Case {
     parameters: Vec<String>,
     end: f64,
     times: Vec<f64>,
+    /// A state that is the output instead of the model's own.
+    output: Option<&'static str>,
+    /// The error that is allowed, and the relative tolerance of a plain run.
     rtol: f64,
-    /// By how much values are scaled before errors are compared: 0 for relative to the largest.
-    repeats: u32,
+    stiff: bool,
 }
 
 fn cases() -> Vec<Case> {
-    let chain = |n: usize| {
-        let names = ["m", "k", "b"].iter().flat_map(|p| (1..=n).map(move |i| format!("{p}{i}"))).collect();
-        (zoo::chain(n), names)
+    let chain = |name, n: usize| Case {
+        name,
+        text: zoo::chain(n),
+        parameters: ["m", "k", "b"].iter().flat_map(|p| (1..=n).map(move |i| format!("{p}{i}"))).collect(),
+        end: 20.0,
+        times: times(20.0, 101),
+        // The last spring is still at rest at the end of a long chain.
+        output: Some("spring1.q"),
+        rtol: 1e-6,
+        stiff: false,
     };
-    let (chain10, names10) = chain(10);
-    let (chain100, names100) = chain(100);
-    let decades: Vec<f64> = (0..12).map(|i| 0.4 * 10f64.powi(i)).collect();
     vec![
         Case {
-            name: "tanks + 4",
+            name: "tanks",
             text: zoo::TANKS.to_owned(),
             parameters: ["V1", "V2", "alpha", "beta"].map(String::from).to_vec(),
             end: 10.0,
             times: times(10.0, 101),
+            output: None,
             rtol: 1e-8,
-            repeats: 2000,
+            stiff: false,
         },
+        chain("chain10", 10),
+        chain("chain100", 100),
         Case {
-            name: "chain 10 + 30",
-            text: chain10,
-            parameters: names10,
-            end: 20.0,
-            times: times(20.0, 101),
-            rtol: 1e-6,
-            repeats: 100,
-        },
-        Case {
-            name: "chain 100 + 300",
-            text: chain100,
-            parameters: names100,
-            end: 20.0,
-            times: times(20.0, 101),
-            rtol: 1e-6,
-            repeats: 5,
-        },
-        Case {
-            name: "Robertson + 3",
+            name: "robertson",
             text: zoo::ROBERTSON.to_owned(),
             parameters: ["p1", "p2", "p3"].map(String::from).to_vec(),
             end: 4e10,
-            times: decades,
+            times: (0..12).map(|i| 0.4 * 10f64.powi(i)).collect(),
+            output: None,
             rtol: 1e-6,
-            repeats: 500,
+            stiff: true,
         },
     ]
 }
 
+/// The largest error of outputs and of p·∂y/∂p, relative to the largest value of each output.
+fn error(found: &Run, exact: &Run, scales: &[f64]) -> f64 {
+    let mut worst = if found.t.len() == exact.t.len() { 0.0f64 } else { f64::INFINITY };
+    for output in 0..exact.y[0].len() {
+        let size = exact.y.iter().map(|y| y[output].abs()).fold(1e-300, f64::max);
+        for i in 0..found.t.len() {
+            worst = worst.max((found.y[i][output] - exact.y[i][output]).abs() / size);
+            for (lane, scale) in scales.iter().enumerate() {
+                let at = output * scales.len() + lane;
+                worst = worst.max((found.s[i][at] - exact.s[i][at]).abs() * scale / size);
+            }
+        }
+    }
+    worst
+}
+
+/// The best time of many runs, after enough of them to have machine code.
+fn time(model: &Compiled, p: &[f64], options: &Options) -> (f64, Run, Outcome) {
+    let begun = Instant::now();
+    let mut best = f64::INFINITY;
+    let (mut found, mut outcome) = run(model, p, options);
+    let mut runs = 0;
+    while runs < 3 || (begun.elapsed().as_secs_f64() < 1.0 && runs < 5000) {
+        let start = Instant::now();
+        (found, outcome) = run(model, p, options);
+        best = best.min(start.elapsed().as_secs_f64());
+        runs += 1;
+    }
+    (best, found, outcome)
+}
+
+fn write(folder: &str, case: &Case, scales: &[f64], exact: &Run) {
+    let row = |list: &mut dyn Iterator<Item = f64>| {
+        list.map(|v| format!("{v:e}")).collect::<Vec<String>>().join(" ")
+    };
+    let mut text = format!("{:e}\n{}\n", case.rtol, row(&mut scales.iter().copied()));
+    for i in 0..exact.t.len() {
+        let values = exact.y[i].iter().chain(&exact.s[i]).copied();
+        writeln!(text, "{}", row(&mut std::iter::once(exact.t[i]).chain(values))).unwrap();
+    }
+    std::fs::write(format!("{folder}/{}", case.name), text).unwrap();
+}
+
 fn main() {
     let only = std::env::args().nth(1).filter(|a| !a.starts_with("--"));
+    let folder = std::env::var("PAYNTER_REFERENCES").ok();
     for case in cases() {
         if only.as_ref().is_some_and(|only| !case.name.contains(only.as_str())) {
             continue;
         }
-        let start = Instant::now();
         let mut problem = Problem::new(&case.text);
         let names: Vec<&str> = case.parameters.iter().map(String::as_str).collect();
         let wanted = problem.wanted(&names);
-        let derived = start.elapsed();
+        let output = case.output.map(|name| {
+            let states = &problem.equations.states;
+            let state = states.iter().find(|state| state.name == name).unwrap();
+            vec![problem.pool.var(state.symbol)]
+        });
         let start = Instant::now();
-        let model = problem.compile(&wanted);
+        let model = problem.compile_outputs(&wanted, output);
         let compiled = start.elapsed();
         let p = problem.parameters();
-        let scale = |lane: usize| match wanted[lane] {
-            Wanted::Parameter(i) => p[i].abs(),
-            Wanted::Initial(_) => 1.0,
-        };
-        let stiff = case.name.starts_with("Robertson");
+        let place = |name: &&str| problem.graph.parameters.iter().position(|p| p.name == **name).unwrap();
+        let scales: Vec<f64> = names.iter().map(|name| p[place(name)].abs()).collect();
         let base = Options { t_end: case.end, times: case.times.clone(), ..Options::default() };
-        let method = if stiff { Method::Stiff } else { Method::Dop853 };
-        let exact = solve(&model, &p, &Options { rtol: 1e-10, method, ..base.clone() });
-        println!("{}: derived in {derived:.1?}, compiled in {compiled:.1?}", case.name);
-        for method in [Method::Auto, Method::Tsit5, Method::Dop853, Method::Stiff] {
-            if stiff && matches!(method, Method::Tsit5 | Method::Dop853) {
-                continue;
-            }
-            let options = Options { rtol: case.rtol, method, ..base.clone() };
-            let mut best = f64::INFINITY;
-            let (mut found, mut outcome) = run(&model, &p, &options);
-            for _ in 0..case.repeats {
-                let start = Instant::now();
-                (found, outcome) = run(&model, &p, &options);
-                best = best.min(start.elapsed().as_secs_f64());
-            }
-            // Errors of outputs and of p·∂y/∂p, relative to the largest value of each output.
-            let mut errors = [0.0f64; 2];
-            let outputs = exact.y[0].len();
-            for output in 0..outputs {
-                let size = exact.y.iter().map(|y| y[output].abs()).fold(1e-300, f64::max);
-                for i in 0..found.t.len() {
-                    errors[0] = errors[0].max((found.y[i][output] - exact.y[i][output]).abs() / size);
-                    for lane in 0..names.len() {
-                        let at = output * names.len() + lane;
-                        let error = (found.s[i][at] - exact.s[i][at]).abs() * scale(lane) / size;
-                        errors[1] = errors[1].max(error);
-                    }
-                }
-            }
+        let accurate = if case.stiff { Method::Stiff } else { Method::Dop853 };
+        let exact = solve(&model, &p, &Options { rtol: 1e-12, method: accurate, ..base.clone() });
+        let report = |label: &str, (best, found, outcome): (f64, Run, Outcome)| {
             let s = &outcome.stats;
             println!(
-                "  {method:?} ({}): {:.1} µs, errors {:.1e} {:.1e}, {} steps, {} rejected, {} evaluations",
+                "Paynter {label} ({})\t{best}\t{:e}\t{} steps, {} rejected, {} evaluations",
                 s.solver,
-                best * 1e6,
-                errors[0],
-                errors[1],
+                error(&found, &exact, &scales),
                 s.steps,
                 s.rejected,
                 s.evaluations
             );
+        };
+        if let Some(folder) = &folder {
+            write(folder, &case, &scales, &exact);
+        } else {
+            println!("{}: compiled in {compiled:.1?}", case.name);
+            for method in [Method::Auto, Method::Tsit5, Method::Dop853, Method::Stiff] {
+                if !case.stiff || matches!(method, Method::Auto | Method::Stiff) {
+                    let options = Options { rtol: case.rtol, method, ..base.clone() };
+                    report(&format!("{method:?}"), time(&model, &p, &options));
+                }
+            }
+        }
+        // The loosest tolerance that keeps the error.
+        let tolerance = |quarter: i32| case.rtol * 10f64.powf(-0.25 * f64::from(quarter));
+        let enough = (-12..24).map(tolerance).find(|rtol| {
+            let (found, outcome) = run(&model, &p, &Options { rtol: *rtol, ..base.clone() });
+            outcome.failure.is_none() && error(&found, &exact, &scales) <= case.rtol
+        });
+        if let Some(rtol) = enough {
+            report(&format!("rtol {rtol:.1e}"), time(&model, &p, &Options { rtol, ..base.clone() }));
         }
     }
 }

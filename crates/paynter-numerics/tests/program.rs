@@ -123,6 +123,44 @@ fn programs_agree_with_the_algebra() {
     assert!(compared > 5_000, "only {compared} values were finite");
 }
 
+/// A program that runs often becomes machine code, which must not show in any bit.
+#[test]
+fn machine_code_gives_the_same_bits() {
+    // The last one is long enough to be divided into functions.
+    for (seed, count) in (0..40).map(|seed| (seed, 60)).chain([(40, 4000)]) {
+        let mut rng = Rng::new(seed);
+        let mut pool = Pool::new();
+        let symbols: Vec<Symbol> = ["a", "b", "c", "x", "y"].iter().map(|name| pool.symbol(name)).collect();
+        let roots = grow(&mut pool, &symbols, &mut rng, count, false);
+        let program = Program::staged(&pool, &roots, &symbols[..3], &symbols[3..]).unwrap();
+        assert!(count < 1000 || program.operations() > 2000, "{} operations", program.operations());
+        let (tables, mut registers, mut out) = (Tables::default(), Vec::new(), vec![0.0; roots.len()]);
+        let slow: Vec<f64> = (0..3).map(|_| 3.0 * rng.unit() - 0.5).collect();
+        program.prepare(&slow, &tables, &mut registers, &mut out);
+        let points: Vec<[f64; 2]> =
+            (0..7).map(|_| [4.0 * rng.unit() - 2.0, 4.0 * rng.unit() - 2.0]).collect();
+        let mut all = |program: &Program| -> Vec<u64> {
+            let mut bits = Vec::new();
+            for point in points.iter().chain(&[[0.0, 0.0], [f64::NAN, 1.0]]) {
+                program.run_prepared(point, &tables, &mut registers, &mut out);
+                // One missing number is as good as another.
+                bits.extend(out.iter().map(|v| if v.is_nan() { f64::NAN } else { *v }.to_bits()));
+            }
+            bits
+        };
+        let before = all(&program);
+        assert!(!program.is_machine_code(), "seed {seed} after few runs");
+        for _ in 0..500_000 {
+            if program.is_machine_code() {
+                break;
+            }
+            all(&program);
+        }
+        assert!(program.is_machine_code(), "seed {seed} after many runs");
+        assert!(before == all(&program), "seed {seed}");
+    }
+}
+
 #[test]
 fn rational_functions_at_complex_arguments() {
     for seed in 0..100 {

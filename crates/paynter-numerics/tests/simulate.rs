@@ -163,6 +163,37 @@ fn fixed_steps_converge_with_their_order() {
     }
 }
 
+/// Methods that choose their steps have an order too: the error falls with the mean step as it says,
+/// at the end and between steps, where the interpolation of a method may be of an order less.
+#[test]
+fn adapted_steps_converge_with_their_order() {
+    let mut problem = Problem::new(zoo::PENDULUM);
+    let wanted = problem.wanted(&["l"]);
+    let model = problem.compile(&wanted);
+    let p = problem.parameters();
+    let grid = times(6.0, 241);
+    let exact = solve(&model, &p, &Options { rtol: 1e-13, ..tight(6.0, grid.clone(), Method::Dop853) });
+    for (method, order, tolerances) in [
+        (Method::Tsit5, 4.0, [1e-5, 1e-8]),
+        (Method::Dop853, 7.0, [1e-5, 1e-9]),
+        (Method::Stiff, 4.0, [1e-5, 1e-8]),
+    ] {
+        let measured = tolerances.map(|rtol| {
+            let (found, outcome) = run(&model, &p, &Options { rtol, ..tight(6.0, grid.clone(), method) });
+            let error = |f: &dyn Fn(&zoo::Run, usize) -> f64| {
+                (0..grid.len()).map(|i| (f(&found, i) - f(&exact, i)).abs()).fold(0.0, f64::max)
+            };
+            let errors = [error(&|run, i| run.y[i][0]), error(&|run, i| run.s[i][0])];
+            (outcome.stats.steps as f64, errors)
+        });
+        let [(coarse, first), (fine, second)] = measured;
+        for i in 0..2 {
+            let found = (first[i] / second[i]).ln() / (fine / coarse).ln();
+            assert!(found > order - 0.5, "{method:?}: order {found}, errors {first:?} {second:?}");
+        }
+    }
+}
+
 #[test]
 fn errors_follow_tolerances() {
     let mut problem = Problem::new(zoo::PENDULUM);
@@ -299,6 +330,53 @@ fn p_of(p: &[f64], wanted: Wanted) -> f64 {
         Wanted::Parameter(i) => p[i],
         Wanted::Initial(_) => 1.0,
     }
+}
+
+/// The cost of an adjoint does not grow with the parameters, so that it serves where they are many.
+#[test]
+fn adjoint_gradients_of_a_chain() {
+    let n = 25;
+    let mut problem = Problem::new(&zoo::chain(n));
+    let names: Vec<String> =
+        ["m", "k", "b"].iter().flat_map(|p| (1..=n).map(move |i| format!("{p}{i}"))).collect();
+    let wanted = problem.wanted(&names.iter().map(String::as_str).collect::<Vec<&str>>());
+    let model = problem.compile(&wanted);
+    let p = problem.parameters();
+    let options = tight(12.0, times(12.0, 17), Method::Auto);
+    let run = solve(&model, &p, &options);
+    let found = gradient(&model, &p, &Tables::default(), &options, &Ticket::new(), &mut |_, _, y, slope| {
+        slope[0] = y[0];
+        0.5 * y[0] * y[0]
+    });
+    let sums: Vec<f64> = (0..wanted.len())
+        .map(|lane| {
+            run.y.iter().zip(&run.s).map(|(y, s)| y[0] * s[lane]).sum::<f64>() * p_of(&p, wanted[lane])
+        })
+        .collect();
+    let size = sums.iter().fold(0.0f64, |size, v| size.max(v.abs()));
+    assert!(size > 1e-3, "the wave has not arrived: {size}");
+    for (lane, sum) in sums.iter().enumerate() {
+        close(found.by[lane] * p_of(&p, wanted[lane]) / size, sum / size, 1e-6, &names[lane]);
+    }
+}
+
+/// One compiled model serves several threads at once.
+#[test]
+fn threads_share_a_compiled_model() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    let mut problem = Problem::new(zoo::TANKS);
+    let wanted = problem.wanted(&["alpha", "beta"]);
+    let model = problem.compile(&wanted);
+    shared(&model);
+    let p = problem.parameters();
+    let options = tight(10.0, times(10.0, 21), Method::Auto);
+    let alone = solve(&model, &p, &options);
+    // Long enough for machine code to take over while all of them run.
+    let work = || (0..200).all(|_| solve(&model, &p, &options).s == alone.s);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(work)).collect();
+        assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+    });
 }
 
 /// Before the front of a wave numbers are tiny, and must not disturb the choice of steps.

@@ -3,11 +3,13 @@
 //!
 //! Arguments may be divided into slow ones, which change once a run (the
 //! parameters), and fast ones (time and states): what depends on slow
-//! arguments alone is then calculated by [`Program::prepare`] only.
+//! arguments alone is then calculated by [`Program::prepare`] only. Prepared
+//! programs that run often become machine code ([`machine`]), for all threads.
 
 mod allocate;
 mod instruction;
 mod lower;
+mod machine;
 mod run;
 mod scalar;
 mod tables;
@@ -16,8 +18,16 @@ pub use instruction::{Instruction, Op};
 pub use scalar::Scalar;
 pub use tables::{Hold, Table, TableError, Tables};
 
+use machine::Machine;
 use num_complex::Complex64;
 use paynter_algebra::{Expr, Pool, Symbol};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Operations run in the time that it takes to make machine code of one.
+const REPAID: u64 = 3000;
+/// Operations run in the time that it takes to make any machine code.
+const STARTED: u64 = 400_000;
 
 /// Why expressions cannot be compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +56,28 @@ pub struct Program {
     prologue: Vec<Instruction>,
     body: Vec<Instruction>,
     registers: usize,
+    hot: Hot,
+}
+
+/// Machine code of a program that has run often; shared by all threads.
+#[derive(Debug, Default)]
+struct Hot {
+    runs: AtomicU64,
+    machine: OnceLock<Option<Machine>>,
+}
+
+/// A copy starts anew.
+impl Clone for Hot {
+    fn clone(&self) -> Hot {
+        Hot::default()
+    }
+}
+
+/// How a program is run is no part of what it is.
+impl PartialEq for Hot {
+    fn eq(&self, _: &Hot) -> bool {
+        true
+    }
 }
 
 impl Program {
@@ -72,6 +104,7 @@ impl Program {
             prologue: allocated.prologue,
             body: allocated.body,
             registers: allocated.registers,
+            hot: Hot::default(),
         })
     }
 
@@ -134,7 +167,30 @@ impl Program {
     pub fn run_prepared(&self, fast: &[f64], tables: &Tables, work: &mut [f64], out: &mut [f64]) {
         let end = self.arguments.min(self.slow + fast.len());
         work[self.slow..end].copy_from_slice(&fast[..end - self.slow]);
-        run::execute(&self.body, work, tables, out);
+        if !self.machine().is_some_and(|machine| machine.run(work, out)) {
+            run::execute(&self.body, work, tables, out);
+        }
+    }
+
+    /// Whether it has run often enough to have become machine code.
+    pub fn is_machine_code(&self) -> bool {
+        matches!(self.hot.machine.get(), Some(Some(_)))
+    }
+
+    /// Machine code, once the runs so far have taken the time that it takes to make it.
+    fn machine(&self) -> Option<&Machine> {
+        if let Some(machine) = self.hot.machine.get() {
+            return machine.as_ref();
+        }
+        // Threads may lose a count to each other, which does no harm.
+        let runs = self.hot.runs.load(Ordering::Relaxed) + 1;
+        self.hot.runs.store(runs, Ordering::Relaxed);
+        let length = self.body.len() as u64;
+        if runs.saturating_mul(length) < STARTED + REPAID.saturating_mul(length) {
+            return None;
+        }
+        let make = || Machine::compile(&self.body, self.registers, self.results);
+        self.hot.machine.get_or_init(make).as_ref()
     }
 
     fn run_scalar<T: Scalar>(&self, arguments: &[T], tables: &Tables, work: &mut Vec<T>, out: &mut [T]) {

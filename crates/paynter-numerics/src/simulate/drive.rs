@@ -47,7 +47,9 @@ pub(crate) struct Drive<'a> {
     largest: Vec<f64>,
     among: Vec<f64>,
     next: usize,
+    /// Room for points within a step, of which the step has so many.
     points: Vec<Point>,
+    inner: usize,
     stats: Stats,
     notes: Vec<Note>,
     trouble: Option<Trouble>,
@@ -134,6 +136,7 @@ impl<'a> Drive<'a> {
             system,
             next: 0,
             points: Vec::new(),
+            inner: 0,
             stats: Stats::default(),
             notes: Vec::new(),
             trouble: None,
@@ -314,13 +317,16 @@ impl<'a> Drive<'a> {
         let options = self.options;
         let within = || (self.next..).map_while(|number| options.time(number)).take_while(|time| *time < to);
         let count = within().count();
-        self.points.resize_with(count, Point::default);
+        self.inner = count;
+        if self.points.len() < count {
+            self.points.resize_with(count, Point::default);
+        }
         if count == 0 {
             return Ok(());
         }
         let stages = self.solver.stages();
         stages.extend(&mut self.system)?;
-        for (point, time) in self.points.iter_mut().zip(within()) {
+        for (point, time) in self.points[..count].iter_mut().zip(within()) {
             point.t = time;
             point.theta = ((time - self.t) / h).clamp(0.0, 1.0);
             stages.tableau.weights(point.theta, &mut point.weights);
@@ -349,14 +355,14 @@ impl<'a> Drive<'a> {
                 x: stages.start.clone(),
                 tableau: stages.tableau,
             });
-            let inner = self.points.iter();
-            tape.extend(inner.map(|p| Entry::Inner { t: p.t, theta: p.theta, x: p.x.clone() }));
+            let inner = &self.points[..self.inner];
+            tape.extend(inner.iter().map(|p| Entry::Inner { t: p.t, theta: p.theta, x: p.x.clone() }));
         }
-        for point in &self.points {
+        for point in &self.points[..self.inner] {
             sink(&Sample { t: point.t, states: &point.x, outputs: &point.y, sensitivities: &point.s });
         }
-        self.next += self.points.len();
-        self.points.clear();
+        self.next += self.inner;
+        self.inner = 0;
     }
 
     /// Follows the step with the sensitivities and fills the points; returns their error.
@@ -364,17 +370,9 @@ impl<'a> Drive<'a> {
         self.prepare_points(h, to)?;
         let Some(sensitivities) = &mut self.sensitivities else { return Ok(0.0) };
         // Explicit and implicit solvers differ in their factors only.
-        let stages =
-            std::mem::replace(self.solver.stages(), super::solver::Stages::new(Tableau::euler(), 0, false));
-        let error = sensitivities.step(
-            &self.system,
-            &stages,
-            self.solver.factors(),
-            &self.tolerance,
-            &mut self.points,
-        );
-        *self.solver.stages() = stages;
-        Ok(error)
+        let (stages, factors) = self.solver.parts();
+        let points = &mut self.points[..self.inner];
+        Ok(sensitivities.step(&self.system, stages, factors, &self.tolerance, points))
     }
 
     /// Moves to the end of the step.
@@ -442,7 +440,8 @@ impl<'a> Drive<'a> {
             return Ok(h);
         }
         let smallest = 1e-14 * self.t.abs().max(1e-3 * span);
-        let left = stop - self.t;
+        let goal = self.lone_time(h).map_or(stop, |at| stop.min(at));
+        let left = goal - self.t;
         let room = self.options.time(self.next + RESULTS).map_or(left, |at| at - self.t);
         let lands = h >= 0.999 * left && left <= room;
         // Two even steps are better than a whole one and a crumb.
@@ -453,7 +452,7 @@ impl<'a> Drive<'a> {
                 None => Failure::StepTooSmall { t: self.t, state: self.worst_state() },
             });
         }
-        let to = if lands { stop } else { self.t + step };
+        let to = if lands { goal } else { self.t + step };
         let taken = match self.take(step, to, smallest) {
             Ok(Ok(taken)) => taken,
             Ok(Err(next)) => return Ok(next),
@@ -478,8 +477,11 @@ impl<'a> Drive<'a> {
         self.refresh_tolerance();
         let rate = self.solver.tableau().rate;
         let error = taken.error;
-        let factor =
-            (0.9 * error.max(1e-10).powf(-0.7 / rate) * self.error_before.powf(0.4 / rate)).clamp(0.2, 8.0);
+        // An explicit method is kept from swinging about its limit of stability; an implicit one has
+        // none, and its steps grow with time.
+        let (now, before) = if self.stiff { (1.0, 0.0) } else { (0.7, 0.4) };
+        let factor = 0.9 * error.max(1e-10).powf(-now / rate) * self.error_before.powf(before / rate);
+        let factor = factor.clamp(0.2, 8.0);
         self.error_before = error.max(1e-4);
         // A step cut short by an event or a stop says little about the next one.
         let grown = if taken.step < 0.9 * h { h.max(taken.step * factor) } else { taken.step * factor };
@@ -500,6 +502,14 @@ impl<'a> Drive<'a> {
             self.change_solver()?;
         }
         Ok(grown)
+    }
+
+    /// A wanted time that is alone in the next steps of the implicit method. These are long, and more
+    /// accurate at their ends than between, so that one ends there.
+    fn lone_time(&self, h: f64) -> Option<f64> {
+        let first = self.options.time(self.next)?;
+        let alone = self.options.time(self.next + 1).is_none_or(|second| second - first >= h);
+        (self.stiff && alone && first - self.t <= 2.0 * h).then_some(first)
     }
 
     /// Counts events that follow each other at once.

@@ -57,7 +57,7 @@ impl Solver for Explicit {
         &[]
     }
 
-    fn factors(&self) -> Option<&[Factors]> {
-        None
+    fn parts(&self) -> (&Stages, Option<&[Factors]>) {
+        (&self.stages, None)
     }
 }

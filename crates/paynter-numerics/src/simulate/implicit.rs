@@ -19,7 +19,9 @@ pub(crate) struct Implicit {
     factors: Vec<Factors>,
     /// The step and modes that the factors of a linear model belong to.
     factored: Option<(f64, u32)>,
+    /// Where there are no sensitivities, the derivatives at the start of a step, and its time and modes.
     values: Values,
+    known: Option<(f64, u32)>,
     change: Vec<f64>,
     base: Vec<f64>,
     rate: Vec<f64>,
@@ -35,6 +37,7 @@ impl Implicit {
             factors: vec![factors; tableau.stages],
             factored: None,
             values: Values::default(),
+            known: None,
             change: vec![0.0; n],
             base: vec![0.0; n],
             rate: vec![0.0; n],
@@ -58,9 +61,9 @@ impl Implicit {
         let t = stages.t + stages.tableau.c[i] * stages.h;
         stages.base(i);
         self.base.copy_from_slice(&stages.scratch);
-        for (j, x) in stages.scratch.iter_mut().enumerate() {
-            let guess: f64 = stages.tableau.guess[i].iter().zip(&stages.k).map(|(a, rate)| a * rate[j]).sum();
-            *x += k * guess;
+        for (guess, rate) in stages.tableau.guess[i].iter().zip(&stages.k) {
+            let factor = k * guess;
+            stages.scratch.iter_mut().zip(rate).for_each(|(x, rate)| *x += factor * rate);
         }
         let mut last = f64::INFINITY;
         for iteration in 0..10 {
@@ -100,10 +103,12 @@ impl Solver for Implicit {
 
     fn begin(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), Trouble> {
         self.factored = None;
+        self.known = None;
         self.stages.open(t, x, 0.0);
-        self.stages.base(0);
-        system.full(t, x, &mut self.stages.values[0])?;
-        self.stages.k[0].copy_from_slice(&self.stages.values[0].data[..x.len()]);
+        let start = if self.stages.sensitive { &mut self.stages.values[0] } else { &mut self.values };
+        system.full(t, x, start)?;
+        self.stages.k[0].copy_from_slice(&start.data[..x.len()]);
+        self.known = Some((t, system.epoch()));
         Ok(())
     }
 
@@ -122,8 +127,13 @@ impl Solver for Implicit {
         let last = self.stages.tableau.stages - 1;
         let sensitive = self.stages.sensitive;
         if !(model.linear && self.factored == Some((k, system.epoch()))) {
-            system.full(t, x, &mut self.values)?;
-            if self.factors[0].factorise(pattern, model.full.by_states(&self.values.data), k).is_err() {
+            // With sensitivities the derivatives are those of the last stage before.
+            if !sensitive && self.known != Some((t, system.epoch())) {
+                system.full(t, x, &mut self.values)?;
+                self.known = Some((t, system.epoch()));
+            }
+            let start = if sensitive { &self.stages.values[0] } else { &self.values };
+            if self.factors[0].factorise(pattern, model.full.by_states(&start.data), k).is_err() {
                 return Ok(f64::INFINITY);
             }
             if model.linear {
@@ -161,10 +171,10 @@ impl Solver for Implicit {
     }
 
     fn slopes(&self) -> &[f64] {
-        &self.values.data
+        if self.stages.sensitive { &self.stages.values[0].data } else { &self.values.data }
     }
 
-    fn factors(&self) -> Option<&[Factors]> {
-        Some(&self.factors)
+    fn parts(&self) -> (&Stages, Option<&[Factors]>) {
+        (&self.stages, Some(&self.factors))
     }
 }

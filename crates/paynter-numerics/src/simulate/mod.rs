@@ -14,6 +14,7 @@ mod freeze;
 mod implicit;
 mod lanes;
 mod linearised;
+mod small;
 mod solver;
 mod sparse;
 mod system;

@@ -66,8 +66,8 @@ pub(crate) trait Solver {
     fn stages(&mut self) -> &mut Stages;
     /// The rates with their derivatives at the start of the step, of an implicit method.
     fn slopes(&self) -> &[f64];
-    /// The factors of each stage, if it is implicit.
-    fn factors(&self) -> Option<&[Factors]>;
+    /// The stages of the last step, and their factors if the method is implicit.
+    fn parts(&self) -> (&Stages, Option<&[Factors]>);
 }
 
 /// The stages of a step.

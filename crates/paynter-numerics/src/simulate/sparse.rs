@@ -1,6 +1,8 @@
 //! Sparse matrices of numbers with a fixed pattern, and their factorisation
 //! on a schedule that is made once.
 
+use super::small::{SMALL, Small};
+
 /// Where the entries of a sparse matrix stand, row by row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Pattern {
@@ -33,9 +35,61 @@ impl Pattern {
     }
 }
 
-/// A factorisation of 1 − k·J with pivots on the diagonal, in an order that keeps it sparse.
+/// A factorisation of 1 − k·J with pivots on the diagonal.
 #[derive(Debug, Clone)]
-pub(crate) struct Factors {
+pub(crate) enum Factors {
+    /// Of few rows.
+    Small(Small),
+    /// Of many rows.
+    Sparse(Box<Sparse>),
+}
+
+impl Factors {
+    /// Prepares for matrices of a pattern.
+    pub fn analyse(pattern: &Pattern) -> Factors {
+        match pattern.rows() {
+            rows @ 0..=SMALL => Factors::Small(Small::new(rows)),
+            _ => Factors::Sparse(Box::new(Sparse::analyse(pattern))),
+        }
+    }
+
+    /// Factorises 1 − scale·J.
+    pub fn factorise(&mut self, pattern: &Pattern, values: &[f64], scale: f64) -> Result<(), Singular> {
+        match self {
+            Factors::Small(small) => small.factorise(pattern, values, scale),
+            Factors::Sparse(sparse) => sparse.factorise(pattern, values, scale),
+        }
+    }
+
+    /// Solves for one right-hand side, in place.
+    pub fn solve(&mut self, b: &mut [f64]) {
+        match self {
+            Factors::Small(small) => small.solve(b),
+            Factors::Sparse(sparse) => sparse.solve(b),
+        }
+    }
+
+    /// Solves with the transposed matrix, in place.
+    pub fn solve_transposed(&self, b: &mut [f64]) {
+        match self {
+            Factors::Small(small) => small.solve_transposed(b),
+            Factors::Sparse(sparse) => sparse.solve_transposed(b),
+        }
+    }
+
+    /// Solves for W right-hand sides at once, row by row in `b`; in place.
+    #[inline(always)]
+    pub fn solve_lanes<const W: usize>(&self, b: &mut [f64]) {
+        match self {
+            Factors::Small(small) => small.solve_lanes::<W>(b),
+            Factors::Sparse(sparse) => sparse.solve_lanes::<W>(b),
+        }
+    }
+}
+
+/// A factorisation in an order that keeps it sparse.
+#[derive(Debug, Clone)]
+pub(crate) struct Sparse {
     /// The row that is eliminated k-th.
     order: Vec<u32>,
     /// For each step, the steps whose row is subtracted from it.
@@ -57,9 +111,9 @@ pub(crate) struct Factors {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Singular;
 
-impl Factors {
+impl Sparse {
     /// Finds an order of elimination by least degree, and the pattern of the factors.
-    pub fn analyse(pattern: &Pattern) -> Factors {
+    fn analyse(pattern: &Pattern) -> Sparse {
         let n = pattern.rows();
         let mut near: Vec<std::collections::BTreeSet<u32>> = vec![Default::default(); n];
         for row in 0..n {
@@ -105,7 +159,7 @@ impl Factors {
             lower_at.extend(list);
             lower_starts.push(lower_at.len() as u32);
         }
-        Factors {
+        Sparse {
             lower: vec![0.0; lower_at.len()],
             upper: vec![0.0; upper_at.len()],
             pivots: vec![0.0; n],
@@ -127,8 +181,7 @@ impl Factors {
         self.upper_starts[k] as usize..self.upper_starts[k + 1] as usize
     }
 
-    /// Factorises 1 − scale·J.
-    pub fn factorise(&mut self, pattern: &Pattern, values: &[f64], scale: f64) -> Result<(), Singular> {
+    fn factorise(&mut self, pattern: &Pattern, values: &[f64], scale: f64) -> Result<(), Singular> {
         for i in 0..self.order.len() {
             let row = self.order[i] as usize;
             let mut size = 1.0f64;
@@ -165,8 +218,7 @@ impl Factors {
         Ok(())
     }
 
-    /// Solves for one right-hand side, in place.
-    pub fn solve(&mut self, b: &mut [f64]) {
+    fn solve(&mut self, b: &mut [f64]) {
         let n = self.order.len();
         let mut work = std::mem::take(&mut self.work);
         for i in 0..n {
@@ -188,8 +240,7 @@ impl Factors {
         self.work = work;
     }
 
-    /// Solves with the transposed matrix, in place.
-    pub fn solve_transposed(&mut self, b: &mut [f64]) {
+    fn solve_transposed(&self, b: &mut [f64]) {
         let n = self.order.len();
         let mut work: Vec<f64> = self.order.iter().map(|row| b[*row as usize]).collect();
         for i in 0..n {
@@ -210,9 +261,8 @@ impl Factors {
         }
     }
 
-    /// Solves for W right-hand sides at once, row by row in `b`; in place.
     #[inline(always)]
-    pub fn solve_lanes<const W: usize>(&self, b: &mut [f64]) {
+    fn solve_lanes<const W: usize>(&self, b: &mut [f64]) {
         let n = self.order.len();
         for i in 0..n {
             let row = self.order[i] as usize;
@@ -251,8 +301,13 @@ mod tests {
 
     #[test]
     fn solves_what_it_factorised() {
+        for n in [1, 2, 3, 5, 6, 7, 12] {
+            solves(n);
+        }
+    }
+
+    fn solves(n: usize) {
         // An arrow and a ring: fill-in on both.
-        let n = 12;
         let mut places = Vec::new();
         for i in 0..n {
             for j in [0, i, (i + 1) % n, (i + n - 1) % n] {
@@ -270,7 +325,7 @@ mod tests {
             .map(|i| x[i] - 0.1 * pattern.row(i).map(|e| values[e] * x[pattern.at[e] as usize]).sum::<f64>())
             .collect();
         // The transposed system, by bᵀ(M⁻¹c) = cᵀ(M⁻ᵀb).
-        let (mut c, mut d): (Vec<f64>, Vec<f64>) = ((0..n).map(|i| (i * i) as f64).collect(), b.clone());
+        let (mut c, mut d): (Vec<f64>, Vec<f64>) = ((0..n).map(|i| (i * i + 1) as f64).collect(), b.clone());
         let (c0, d0) = (c.clone(), d.clone());
         factors.solve(&mut c);
         factors.solve_transposed(&mut d);

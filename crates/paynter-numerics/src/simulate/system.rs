@@ -232,8 +232,7 @@ impl<'a> System<'a> {
         refresh(values, self.epoch, &self.full.template);
         self.model.full.run(&self.fast, self.tables, &mut self.full.registers, &mut values.data);
         finite(&values.data[..x.len()])?;
-        // A sum is finite only where its terms are, but for one that overflows.
-        if !values.data.iter().sum::<f64>().is_finite() {
+        if !all_finite(&values.data) {
             self.soften(t, x, values);
         }
         Ok(())
@@ -384,6 +383,17 @@ fn refresh(values: &mut Values, epoch: u32, template: &[f64]) {
         values.data.clear();
         values.data.extend_from_slice(template);
     }
+}
+
+/// Whether all values are finite, several at once: a sum is finite only where its terms are, and
+/// where one overflows that does no harm here.
+fn all_finite(values: &[f64]) -> bool {
+    let mut sums = [0.0; 8];
+    let (blocks, rest) = values.as_chunks::<8>();
+    for block in blocks {
+        sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value);
+    }
+    sums.iter().chain(rest).sum::<f64>().is_finite()
 }
 
 fn finite(values: &[f64]) -> Result<(), Trouble> {

@@ -1,0 +1,80 @@
+//! What the solvers are measured against: a file with the error that is
+//! allowed, the parameters, and the accurate solution.
+
+use std::time::Instant;
+
+/// The accurate solution of a case.
+pub struct Reference {
+    /// The error that a solver may have.
+    pub allowed: f64,
+    pub parameters: Vec<f64>,
+    pub times: Vec<f64>,
+    outputs: usize,
+    /// For each time the outputs, then output by output the sensitivities.
+    rows: Vec<Vec<f64>>,
+}
+
+/// What a solver returns: for each time the outputs, then output by output the sensitivities.
+pub type Rows = Vec<Vec<f64>>;
+
+impl Reference {
+    /// Reads the file: the allowed error, the parameters, then a row for each time.
+    pub fn read(path: &str) -> Reference {
+        let text = std::fs::read_to_string(path).expect("the reference");
+        let mut lines =
+            text.lines().map(|line| line.split(' ').map(|w| w.parse().expect("a number")).collect::<Vec<f64>>());
+        let allowed = lines.next().expect("the error")[0];
+        let parameters = lines.next().expect("the parameters");
+        let (times, rows): (Vec<f64>, Rows) = lines.map(|mut row| (row.remove(0), row)).unzip();
+        let outputs = rows[0].len() / (1 + parameters.len());
+        Reference { allowed, parameters, times, outputs, rows }
+    }
+
+    /// The largest value of each output.
+    fn size(&self, output: usize) -> f64 {
+        self.rows.iter().map(|row| row[output].abs()).fold(1e-300, f64::max)
+    }
+
+    /// The largest error of outputs and of p·∂y/∂p, relative to the largest value of each output.
+    pub fn error(&self, found: &Rows) -> f64 {
+        let lanes = self.parameters.len();
+        let mut worst = 0.0f64;
+        for (row, exact) in found.iter().zip(&self.rows) {
+            for (i, (a, b)) in row.iter().zip(exact).enumerate() {
+                let (output, scale) = match i.checked_sub(self.outputs) {
+                    None => (i, 1.0),
+                    Some(k) => (k / lanes, self.parameters[k % lanes].abs()),
+                };
+                let error = (a - b).abs() * scale / self.size(output);
+                worst = if error > worst || error.is_nan() { error } else { worst };
+            }
+        }
+        if found.len() == self.rows.len() { worst } else { f64::INFINITY }
+    }
+}
+
+/// Finds the loosest tolerance with which a solver is accurate enough, and prints its time.
+pub fn measure(tool: &str, reference: &Reference, mut solve: impl FnMut(f64) -> Option<Rows>) {
+    for quarter in -12..24 {
+        let rtol = reference.allowed * 10f64.powf(-0.25 * f64::from(quarter));
+        if rtol < 1e-14 {
+            break;
+        }
+        let started = Instant::now();
+        let error = solve(rtol).map_or(f64::INFINITY, |found| reference.error(&found));
+        let mut best = started.elapsed().as_secs_f64();
+        if error > reference.allowed || error.is_nan() {
+            continue;
+        }
+        let begun = Instant::now();
+        let mut runs = 0;
+        while runs < 3 || (begun.elapsed().as_secs_f64() < 0.3 && runs < 2000) {
+            let started = Instant::now();
+            solve(rtol);
+            best = best.min(started.elapsed().as_secs_f64());
+            runs += 1;
+        }
+        println!("{tool}\t{best}\t{error:e}\t{rtol:e}");
+        return;
+    }
+}

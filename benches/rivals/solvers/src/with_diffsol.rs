@@ -1,0 +1,108 @@
+//! diffsol with forward sensitivities in its error test: its multistep and
+//! Runge–Kutta methods on dense and sparse matrices.
+
+use crate::problem::Problem;
+use crate::reference::{Reference, Rows, measure};
+use diffsol::{
+    FaerSparseLU, FaerSparseMat, MatrixCommon, NalgebraLU, NalgebraMat, OdeBuilder,
+    SensitivitiesOdeSolverMethod,
+};
+
+/// One run with the named method on the given matrices.
+macro_rules! solve {
+    ($matrix:ty, $solver:ty, $problem:expr, $reference:expr, $method:expr, $rtol:expr, $resolved:expr) => {{
+        let problem = $problem;
+        let n = problem.states();
+        let reference: &Reference = $reference;
+        let sizes = problem.sizes();
+        let atol: Vec<f64> = sizes.iter().map(|size| $rtol * $resolved * size).collect();
+        let built = OdeBuilder::<$matrix>::new()
+            .p(reference.parameters.clone())
+            .rtol($rtol)
+            .atol(atol.clone())
+            .sens_rtol($rtol)
+            .sens_atol(atol)
+            .param_scales(reference.parameters.clone())
+            .use_coloring(n > 3)
+            .rhs_sens_implicit(
+                move |x: &[f64], p: &[f64], _t: f64, y: &mut [f64]| problem.rates(x, p, y),
+                move |x: &[f64], p: &[f64], _t: f64, v: &[f64], y: &mut [f64]| problem.times(x, p, v, y),
+                move |x: &[f64], p: &[f64], _t: f64, v: &[f64], y: &mut [f64]| {
+                    y.fill(0.0);
+                    for (i, v) in v.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                        problem.add_by_parameter(i, *v, x, p, y);
+                    }
+                },
+            )
+            .init_sens(
+                move |p: &[f64], _t: f64, x: &mut [f64]| problem.initial(p, x),
+                move |_p: &[f64], _t: f64, v: &[f64], x: &mut [f64]| {
+                    x.fill(0.0);
+                    let mut column = vec![0.0; x.len()];
+                    for (i, v) in v.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                        problem.initial_by(i, &mut column);
+                        x.iter_mut().zip(&column).for_each(|(x, c)| *x += v * c);
+                    }
+                },
+                n,
+            )
+            .build()
+            .ok()?;
+        let times = &reference.times;
+        let solved = match $method {
+            "BDF" => built.bdf_sens::<$solver>().ok()?.solve_dense_sensitivities(times),
+            "TR-BDF2" => built.tr_bdf2_sens::<$solver>().ok()?.solve_dense_sensitivities(times),
+            "ESDIRK34" => built.esdirk34_sens::<$solver>().ok()?.solve_dense_sensitivities(times),
+            _ => built.tsit45_sens().ok()?.solve_dense_sensitivities(times),
+        };
+        let (y, s, _) = solved.ok()?;
+        let lanes = reference.parameters.len();
+        let mut rows = Rows::new();
+        let column = |m: &diffsol::NalgebraMat<f64>, c: usize| {
+            (0..n).map(|r| m.inner()[(r, c)]).collect::<Vec<f64>>()
+        };
+        let _ = &column;
+        for time in 0..times.len() {
+            let x = entries!(y, n, time);
+            let mut row = Vec::new();
+            problem.outputs(&x, &mut row);
+            let outputs = row.len();
+            let mut slopes = Vec::new();
+            for lane in 0..lanes {
+                problem.outputs_by(&x, &entries!(s[lane], n, time), &mut slopes);
+            }
+            for output in 0..outputs {
+                row.extend((0..lanes).map(|lane| slopes[lane * outputs + output]));
+            }
+            rows.push(row);
+        }
+        Some(rows)
+    }};
+}
+
+macro_rules! entries {
+    ($m:expr, $n:expr, $column:expr) => {
+        (0..$n).map(|row| $m.inner()[(row, $column)]).collect::<Vec<f64>>()
+    };
+}
+
+/// Runs all methods.
+pub fn run<P: Problem + 'static>(problem: P, reference: &Reference, stiff_only: bool) {
+    for method in ["BDF", "TR-BDF2", "ESDIRK34", "Tsit45"] {
+        if stiff_only && method == "Tsit45" {
+            continue;
+        }
+        for resolved in [1.0, 1e-3] {
+            let tool = format!("diffsol {method} ({resolved})");
+            measure(&tool, reference, |rtol| {
+                solve!(NalgebraMat<f64>, NalgebraLU<f64>, problem, reference, method, rtol, resolved)
+            });
+            if problem.states() > 3 {
+                let tool = format!("diffsol {method}, sparse ({resolved})");
+                measure(&tool, reference, |rtol| {
+                    solve!(FaerSparseMat<f64>, FaerSparseLU<f64>, problem, reference, method, rtol, resolved)
+                });
+            }
+        }
+    }
+}
