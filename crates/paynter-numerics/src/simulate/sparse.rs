@@ -41,7 +41,7 @@ pub(crate) enum Factors {
     /// Of few rows.
     Small(Small),
     /// Of many rows.
-    Sparse(Box<Sparse>),
+    Sparse(Sparse),
 }
 
 impl Factors {
@@ -49,7 +49,7 @@ impl Factors {
     pub fn analyse(pattern: &Pattern) -> Factors {
         match pattern.rows() {
             rows @ 0..=SMALL => Factors::Small(Small::new(rows)),
-            _ => Factors::Sparse(Box::new(Sparse::analyse(pattern))),
+            _ => Factors::Sparse(Sparse::analyse(pattern)),
         }
     }
 
