@@ -60,7 +60,7 @@ impl Basis {
                     }
                     let cleared = clear_denominator(&fraction, *variable, *power, value, work)?;
                     let cleared = self.reduced(&cleared, work)?;
-                    if size(&cleared) <= 2 * size(&fraction) {
+                    if size(&cleared) <= size(&fraction) {
                         fraction = cleared;
                     }
                 }

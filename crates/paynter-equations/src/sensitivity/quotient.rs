@@ -119,7 +119,7 @@ impl Quotient {
             }
             let fraction = basis.simplest(&Fraction::new(self.num.clone(), den, work)?, work)?;
             let (num, den) = (fraction.numerator(), fraction.denominator());
-            if num.len() + den.len() <= self.len() {
+            if 2 * (num.len() + den.len()) <= self.len() {
                 return Ok((basis.poly_expression(pool, num), basis.poly_expression(pool, den)));
             }
         }
