@@ -18,10 +18,10 @@ fn trace(column: &Column, values: &[f64]) -> Trace {
     }
 }
 
-/// Several runs over time, one panel for each output (for each state where there are none).
+/// Several runs over time, one panel for each output.
 pub fn runs_figure(model: &str, runs: &[(&Run<'_>, Response)], ordered: bool) -> Figure {
     let Some((first, _)) = runs.first() else { return Figure::default() };
-    let families = first.simulation.shown().iter().take(CURVES).map(|column| Family {
+    let families = first.simulation.outputs.iter().take(CURVES).map(|column| Family {
         name: column.name.clone(),
         unit: column.unit.clone().unwrap_or_default(),
         runs: runs.iter().map(|(run, response)| run.simulation.curve(&column.name, response)).collect(),
@@ -31,15 +31,9 @@ pub fn runs_figure(model: &str, runs: &[(&Run<'_>, Response)], ordered: bool) ->
 }
 
 impl Simulation {
-    /// What people are shown: the outputs, or the states where there are none.
-    pub fn shown(&self) -> &[Column] {
-        if self.outputs.is_empty() { &self.states } else { &self.outputs }
-    }
-
-    /// A shown column over time, in its own unit; empty where there is none of that name.
+    /// An output over time, in its own unit; empty where there is none of that name.
     fn curve(&self, name: &str, response: &Response) -> (Vec<f64>, Vec<f64>) {
-        let lists = if self.outputs.is_empty() { &response.states } else { &response.outputs };
-        let found = self.shown().iter().zip(lists).find(|(column, _)| column.name == name);
+        let found = self.outputs.iter().zip(&response.outputs).find(|(column, _)| column.name == name);
         let values = found.map(|(column, list)| list.iter().map(|value| value / column.factor).collect());
         (response.t.clone(), values.unwrap_or_default())
     }
@@ -78,11 +72,10 @@ impl Simulation {
         Figure { title: format!("{}: {}", self.model, words.join(", ")), panels }
     }
 
-    /// Outputs over time, or states where there are no outputs; below them the sensitivities.
+    /// Outputs over time; below them the sensitivities.
     pub fn figure(&self, response: &Response) -> Figure {
-        let lists = if self.outputs.is_empty() { &response.states } else { &response.outputs };
-        let traces: Vec<Trace> =
-            self.shown().iter().zip(lists).take(CURVES).map(|(column, list)| trace(column, list)).collect();
+        let shown = self.outputs.iter().zip(&response.outputs);
+        let traces: Vec<Trace> = shown.take(CURVES).map(|(column, list)| trace(column, list)).collect();
         let mut figure = time(&format!("{}: response over time", self.model), &response.t, &traces);
         figure.panels.append(&mut self.sensitivity_figure(response).panels);
         figure

@@ -318,6 +318,21 @@ fn runs_that_cannot_go_on() {
         let document = simulation.document(&response, &outcome, &said, Vec::new());
         assert!(!document.run.complete && document.run.stopped.unwrap().code.starts_with("BG08"));
     }
+    let mut model = load("model m { Se s = 1; R r = 1; C c = 1; 1 j; s -> j; j -> r, c; init c.q = 2 }", &[]);
+    let options = SimulateOptions {
+        sensitivities: Sensitivities::Names(vec!["init(c.q)".to_owned()]),
+        ..accurate(1.0)
+    };
+    let (simulation, response) = respond(&mut model, &options);
+    assert_eq!(simulation.outputs[0].name, "c.q", "a model without outputs shows its states");
+    assert_near(&response.sensitivities[0][0][20..], &[(-1.0_f64).exp()], 1e-8, "and their sensitivities");
+    let world = MemoryWorld::new().with(
+        "m.bg",
+        "model m { C a = 1; C b = 2; 0 j; R r = 1; j -> a, b, r; init a.q = 1; init b.q = 1; output v = a.e }",
+    );
+    let mut model = Model::load(&world, "m.bg", &LoadOptions::default());
+    let refused = model.simulation(&accurate(1.0), &Ticket::new()).err().map(message).unwrap();
+    assert!(refused.contains("contradicts"), "infeasible initial states: {refused}");
     let mut model = load("model m { Se s = 1; R r = 1; s -> r; output y = 1/t; output z = r.f }", &[]);
     let (simulation, response) = respond(&mut model, &accurate(1.0));
     assert_eq!(response.outputs[1], vec![1.0; 21], "a model without states has outputs over time");

@@ -66,7 +66,7 @@ pub struct SimulationRun {
     pub stopped: Option<Stopped>,
     /// Times, in seconds.
     pub t: Vec<f64>,
-    /// Each output over time.
+    /// Each output over time; the states, where the model has no outputs.
     pub outputs: BTreeMap<String, Vec<f64>>,
     /// Each state over time.
     pub states: BTreeMap<String, Vec<f64>>,

@@ -61,8 +61,8 @@ pub(super) fn integrate(
     let mut outputs = Vec::new();
     for cost in costs {
         let flat = flat_name(&cost.output);
-        let Some(place) = graph.outputs.iter().position(|output| flat_name(&output.name) == flat) else {
-            let names = graph.outputs.iter().map(|output| output.name.as_str());
+        let Some(output) = equations.outputs.iter().find(|output| flat_name(&output.name) == flat) else {
+            let names = equations.outputs.iter().map(|output| output.name.as_str());
             let diagnostic =
                 Diagnostic::new(code::BAD_SIMULATION, format!("there is no output `{}`", cost.output));
             let help = match closest(&cost.output, names) {
@@ -71,7 +71,7 @@ pub(super) fn integrate(
             };
             return Err(Box::new(diagnostic.help(help)));
         };
-        let value = equations.outputs[place].value;
+        let value = output.value;
         outputs.push(match cost.kind {
             CostKind::Final => value,
             CostKind::Integral => {

@@ -12,7 +12,7 @@ mod variation;
 use crate::{Model, NoAnswer, energy};
 use paynter_algebra::Symbol;
 use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::Equations;
+use paynter_equations::{Equations, Output, State};
 use paynter_graph::flat_name;
 use paynter_numerics::Tables;
 pub use paynter_numerics::program::Hold;
@@ -123,7 +123,7 @@ pub struct Simulation {
     pub model: String,
     /// Its states.
     pub states: Vec<Column>,
-    /// Its outputs.
+    /// Its outputs; the states, where the model has none.
     pub outputs: Vec<Column>,
     /// The names of the parameters, initial states and directions by which outputs are differentiated.
     pub wanted: Vec<String>,
@@ -244,6 +244,9 @@ impl Model {
         costs: &[Cost],
         ticket: &Ticket,
     ) -> Result<Simulation, NoAnswer> {
+        if self.diagnostics.has_errors() {
+            return Err(NoAnswer::Wrong(self.diagnostics.clone()));
+        }
         let (mut equations, _) = self.derive(ticket)?;
         let measured = self.measured(options)?;
         let mut numeric = question::check(options, measured.end).map_err(|found| wrong(*found))?;
@@ -253,6 +256,10 @@ impl Model {
         let mut wanted = question::wanted(pool, &graph, &equations, &options.sensitivities)
             .map_err(|found| wrong(*found))?;
         let own_states = equations.states.len();
+        if equations.outputs.is_empty() {
+            let output = |state: &State| Output { name: state.name.clone(), value: pool.var(state.symbol) };
+            equations.outputs = equations.states.iter().map(output).collect();
+        }
         let (accounts, mut outputs) = match options.energy {
             true => energy::open(pool, &graph, &mut equations),
             false => (Vec::new(), None),
@@ -288,10 +295,13 @@ impl Model {
         });
         let nominal = nominal.collect();
         let plain = |name: &str| Column { name: flat_name(name), unit: None, factor: 1.0 };
-        let outputs = graph.outputs.iter().map(|output| Column {
-            unit: output.unit.as_ref().map(|unit| unit.text.clone()),
-            factor: output.unit.as_ref().map_or(1.0, |unit| unit.factor),
-            ..plain(&output.name)
+        let outputs = equations.outputs.iter().enumerate().map(|(place, output)| {
+            let unit = graph.outputs.get(place).and_then(|output| output.unit.as_ref());
+            Column {
+                unit: unit.map(|unit| unit.text.clone()),
+                factor: unit.map_or(1.0, |unit| unit.factor),
+                ..plain(&output.name)
+            }
         });
         Ok(Simulation {
             model: graph.name.clone(),

@@ -80,7 +80,7 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
     if !(t_end > 0.0 && t_end.is_finite()) {
         return refuse(
             format!("the end {t_end} is not after the start 0"),
-            "give a positive `--t-end`, in seconds",
+            "give a positive `--t-end`, in seconds; where it is left out, a run ends with its data",
         );
     }
     if options.times.is_empty() && options.points < 2 {

@@ -39,14 +39,13 @@ impl Sheet<'_> {
 
     /// Writes a sample.
     pub fn sample(&mut self, simulation: &Simulation, sample: &Sample<'_>) {
-        let shown = simulation.shown();
-        let values = if simulation.outputs.is_empty() { sample.states } else { sample.outputs };
+        let shown = &simulation.outputs;
         let mut line = number(sample.t);
         let mut put = |value: f64, column: &Column| {
             line.push(',');
             line.push_str(&number(value / column.factor));
         };
-        values.iter().zip(shown).for_each(|(value, column)| put(*value, column));
+        sample.outputs.iter().zip(shown).for_each(|(value, column)| put(*value, column));
         let lanes = simulation.wanted.len().max(1);
         for (column, values) in shown.iter().zip(sample.sensitivities.chunks(lanes)) {
             values.iter().for_each(|value| put(*value, column));
@@ -56,9 +55,9 @@ impl Sheet<'_> {
 
     /// Writes a whole response, each line behind what names its run.
     pub fn response(&mut self, lead: &str, simulation: &Simulation, response: &Response) {
-        let lists = if simulation.outputs.is_empty() { &response.states } else { &response.outputs };
         let mut columns: Vec<(&Vec<f64>, f64)> = Vec::new();
-        columns.extend(lists.iter().zip(simulation.shown()).map(|(list, column)| (list, column.factor)));
+        let shown = response.outputs.iter().zip(&simulation.outputs);
+        columns.extend(shown.map(|(list, column)| (list, column.factor)));
         for (lists, column) in response.sensitivities.iter().zip(&simulation.outputs) {
             columns.extend(lists.iter().map(|list| (list, column.factor)));
         }
@@ -105,10 +104,10 @@ impl Sheet<'_> {
     }
 }
 
-/// The headings of a run: the time, what is shown, its sensitivities.
+/// The headings of a run: the time, the outputs, their sensitivities.
 pub fn headings(simulation: &Simulation) -> Vec<String> {
     let mut headings = vec!["t".to_owned()];
-    headings.extend(simulation.shown().iter().map(|column| column.name.clone()));
+    headings.extend(simulation.outputs.iter().map(|column| column.name.clone()));
     for column in &simulation.outputs {
         headings.extend(simulation.wanted.iter().map(|name| format!("d({})/d({name})", column.name)));
     }
