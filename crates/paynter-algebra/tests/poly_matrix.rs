@@ -119,7 +119,8 @@ proptest! {
         let parts: Vec<Fraction> = c.iter().zip(&x).map(|(c, x)| x.mul(&c.clone().into(), &work).unwrap()).collect();
         let expected = Fraction::sum(&parts, &work).unwrap();
         prop_assert_eq!(m.transfer(c, b, &work).unwrap(), expected.clone());
-        let table = m.transfer_matrix(&[c, b], &[b, c], &work).unwrap();
+        let (determinant, table) = m.transfer_matrix(&[c, b], &[b, c], &work).unwrap();
+        prop_assert_eq!(determinant, m.determinant(&work).unwrap());
         prop_assert_eq!(&table[0][0], &expected);
         prop_assert_eq!(&table[1][1], &m.transfer(b, c, &work).unwrap());
         let parameters = [0, 1, 2, 3];

@@ -121,7 +121,7 @@ codes! {
     NO_SLOPE = "BG0605" Error "a law with an infinite slope at the operating point", "choose inputs or initial states away from that point, or give the law a finite slope there";
     KINK = "BG0606" Warning "a law with a kink or a jump at the operating point", "small signals see one side only; choose inputs or initial states away from it, or make the law smooth";
     VANISHING_DIVISOR = "BG0607" Error "no finite value at the nominal values", "give the parameters values at which nothing is divided by zero";
-    TOO_LONG = "BG0608" Warning "an expanded form that would be too long", "use the shared form, whose parts have names, or ask for numbers: `paynter bode`, `paynter poles`";
+    TOO_LONG = "BG0608" Warning "an expanded form that would be too long", "use the shared form, whose parts have names, ask for numbers (`paynter bode`, `paynter poles`), or allow more terms: `paynter tf --terms N`";
     NO_POLES = "BG0611" Error "no eigenvalues", "ask for `paynter bode`, which needs none, or make the model smaller";
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
     LOOP_BUDGET = "BG0620" Error "more loops than Mason's rule may list", "ask for `--method matrix`, which has no such limit and gives the same transfer functions";
@@ -137,6 +137,7 @@ codes! {
     GRAZING = "BG0803" Warning "a condition that is only touched", "sensitivities may be undefined from this time on; change a parameter a little and compare";
     BAD_SIMULATION = "BG0804" Error "a simulation that cannot be asked for", "see `paynter help simulate` for the options";
     UNDEFINED_OUTPUT = "BG0805" Warning "an output without a value", "look for a division by zero, or a root or logarithm of a negative number, in the output's expression";
+    RATTLING = "BG0821" Warning "a switch brought to rest", "give the switch a hysteresis, or more damping near it, if what it does there matters";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

@@ -102,6 +102,11 @@ impl Diagnostics {
         self.items.extend(other.items);
     }
 
+    /// Keeps those that fulfil a condition.
+    pub fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
+        self.items.retain(keep);
+    }
+
     /// Tells whether any is an error.
     pub fn has_errors(&self) -> bool {
         self.items.iter().any(Diagnostic::is_error)

@@ -116,6 +116,9 @@ pub enum Command {
     OperatingPoint {
         /// The model file, or `-` for standard input
         file: PathBuf,
+        /// The notation: text, latex, mathml, python, matlab, c or julia
+        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: FormName,
     },
     /// Derive the transfer functions, in symbols; nonlinear models at their operating point
     Tf {
@@ -127,6 +130,9 @@ pub enum Command {
         /// The notation: text, latex, mathml, python, matlab, c or julia
         #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
         form: FormName,
+        /// Write polynomials out up to so many terms
+        #[arg(long, value_name = "N", default_value_t = paynter::TERMS)]
+        terms: usize,
     },
     /// Tell rank, controllability, observability, causal paths, relative degree, zero dynamics
     Structure {
@@ -135,6 +141,9 @@ pub enum Command {
         /// Show the junction structure matrix as well
         #[arg(long)]
         junction_matrix: bool,
+        /// The notation: text, latex, mathml, python, matlab, c or julia
+        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: FormName,
     },
     /// Write the model as a program for elsewhere: Python, MATLAB/Octave, C, Julia or LaTeX
     Export {
@@ -154,6 +163,9 @@ pub enum Command {
     Poles {
         /// The model file, or `-` for standard input
         file: PathBuf,
+        /// The notation: text, latex, mathml, python, matlab, c or julia
+        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: FormName,
     },
     /// Compute the frequency response
     Bode(BodeArgs),
@@ -208,6 +220,9 @@ pub struct BodeArgs {
     /// Only this output; may be repeated
     #[arg(long, value_name = "NAME")]
     pub output: Vec<String>,
+    /// The notation: text, latex, mathml, python, matlab, c or julia
+    #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+    pub form: FormName,
     /// Plot magnitude and phase to this file, `.svg` or `.png`, as well
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,

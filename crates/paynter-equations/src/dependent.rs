@@ -176,6 +176,24 @@ impl Elimination<'_> {
         Ok(())
     }
 
+    /// Storages with those whose states their own are given by.
+    fn group(&self, elements: &[ElementId]) -> Vec<ElementId> {
+        let dependent = |entry: &&Pending| elements.contains(&entry.rate.element);
+        let read: FxHashSet<Symbol> = self
+            .pending
+            .iter()
+            .chain(&self.finished)
+            .filter(dependent)
+            .flat_map(|entry| self.pool.symbols(entry.value))
+            .collect();
+        let states = self.work.states.iter().filter(|state| read.contains(&state.symbol));
+        let storages = states.filter_map(|state| match state.variable {
+            Variable::State(id, _) => Some(id),
+            _ => None,
+        });
+        storages.chain(elements.iter().copied()).collect()
+    }
+
     /// Symbols that some values read, directly or through implicit unknowns.
     fn reads(&self, entries: &[Pending]) -> Vec<Symbol> {
         let mut list: Vec<Symbol> = entries.iter().flat_map(|entry| self.pool.symbols(entry.value)).collect();
@@ -224,10 +242,10 @@ impl Elimination<'_> {
             let variable = self.pool.var(*symbol);
             residuals.push(self.pool.sub(variable, value));
         }
+        self.finished.extend(now);
         let values: FxHashMap<Symbol, Expr> = self.close(residuals, symbols, elements)?.into_iter().collect();
         let solved = self.pool.substitute_all(&derivatives, &values);
         let solution: Vec<(Symbol, Expr)> = unknowns.into_iter().zip(solved).collect();
-        self.finished.extend(now);
         self.apply(&solution);
         Ok(())
     }
@@ -268,7 +286,7 @@ impl Elimination<'_> {
             return Err(singular(
                 self.graph,
                 self.pending.iter().map(|p| p.rate.element),
-                "the dependent storages",
+                "the mutual dependence",
             ));
         };
         let entry = self.pending.remove(d);
@@ -318,7 +336,7 @@ impl Elimination<'_> {
     ) -> Result<Vec<(Symbol, Expr)>, Failure> {
         self.open.retain(|s| !unknowns.contains(s));
         let (values, kept) = tear::close(self.pool, residuals, unknowns, self.ranges)
-            .map_err(|()| singular(self.graph, elements.iter().copied(), "the dependent storages"))?;
+            .map_err(|()| singular(self.graph, self.group(elements), "the mutual dependence"))?;
         for (unknown, residual) in kept {
             let name = self.pool.name(unknown).to_owned();
             self.work.constraints.push(Constraint { name, unknown, residual, elements: elements.to_vec() });

@@ -48,5 +48,5 @@ pub use sensitivity::{
 };
 pub use steps::{Derivation, Line, Side, derivations};
 pub use structure::{Nominal, RelativeDegree, Structure, Verdict, structure};
-pub use transfer::{Entry, Transfer, transfer};
+pub use transfer::{Entry, Transfer, characteristic, transfer};
 pub use zeros::{ZeroDynamics, is_hurwitz, zero_dynamics};

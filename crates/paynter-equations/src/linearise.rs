@@ -3,11 +3,11 @@
 //! and implicit unknowns name. Implicit unknowns follow the others by the
 //! implicit function theorem, dz = −(∂r/∂z)⁻¹ (∂r/∂x dx + ∂r/∂u du).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Diagnostics, Ticket};
-use paynter_graph::{BondGraph, Ranges};
+use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_graph::{BondGraph, ElementId, Law, Ranges};
 use rustc_hash::FxHashMap;
 
 use crate::derive::{Failure, singular};
@@ -77,13 +77,7 @@ impl Equations {
             if group.rows.len() != group.unknowns.len() || system.solve(pool, None).is_err() {
                 let members = group.rows.iter().chain(&group.unknowns);
                 let elements = members.flat_map(|&r| self.constraints[r].elements.iter().copied());
-                if let Failure::Wrong(found) = singular(graph, elements, "the law") {
-                    for diagnostic in found {
-                        diagnostics.push(diagnostic.help(
-                            "its equations leave a variable undetermined or determine one twice; the matrix of a field must be invertible where causality turns it round",
-                        ));
-                    }
-                }
+                diagnostics.push(unsolvable_law(graph, elements));
             }
         }
         diagnostics
@@ -138,6 +132,28 @@ impl Equations {
         }
         Ok(follow)
     }
+}
+
+/// Says that laws cannot be solved for what causality wants of them.
+fn unsolvable_law(graph: &BondGraph, elements: impl IntoIterator<Item = ElementId>) -> Diagnostic {
+    let list: BTreeSet<ElementId> = elements.into_iter().collect();
+    let names: Vec<String> = list.iter().map(|id| format!("`{}`", graph.element(*id).name)).collect();
+    let field = list.iter().all(|id| matches!(graph.element(*id).law, Law::Matrix(_)));
+    let (message, help) = match field {
+        true => (
+            format!("the matrix of the field {} cannot be inverted, as causality asks", names.join(", ")),
+            "make the matrix invertible: no row a combination of others; or change what is connected, so that no port turns its law round",
+        ),
+        false => (
+            format!("the law of {} cannot be solved", names.join(", ")),
+            "its equations leave a variable undetermined or determine one twice: write one independent equation for each port",
+        ),
+    };
+    let mut diagnostic = Diagnostic::new(code::SINGULAR_STRUCTURE, message).help(help);
+    if let Some(id) = list.first() {
+        diagnostic = diagnostic.at(graph.element(*id).span);
+    }
+    diagnostic
 }
 
 impl Columns {

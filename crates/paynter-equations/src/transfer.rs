@@ -53,6 +53,34 @@ pub fn transfer(
     }
 }
 
+/// Finds the characteristic polynomial of a linear model with its variable s, primitive, with positive
+/// leading coefficient; nothing where it is longer than the budget allows.
+pub fn characteristic(
+    pool: &mut Pool,
+    equations: &Equations,
+    space: &StateSpace,
+    budget: Budget,
+    ticket: &Ticket,
+) -> Result<Option<(Expr, Symbol)>, Failure> {
+    let s = pool.symbol("s");
+    let work = Work::new(budget, ticket);
+    let mut basis = Basis::new(pool, &[s]);
+    let found = pencil(pool, equations, space, &mut basis, &work)
+        .and_then(|pencil| primitive(pencil.matrix.determinant(&work)?, &work));
+    match found {
+        Ok(polynomial) => Ok(Some((basis.poly_expression(pool, &polynomial), s))),
+        Err(PolyError::Cancelled) => Err(Failure::Cancelled),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Takes what is free of s out of a polynomial, and makes its leading coefficient positive.
+fn primitive(polynomial: Poly, work: &Work) -> Result<Poly, PolyError> {
+    let content = polynomial.content_in(0, work)?;
+    let polynomial = polynomial.div_exact(&content, work)?.unwrap_or(polynomial);
+    Ok(if polynomial.is_negative() { polynomial.neg() } else { polynomial })
+}
+
 /// The pencil with polynomial entries: columns are scaled by the denominators
 /// in them (flows instead of momenta: s·L + R, not s + R/L), then rows.
 pub(crate) struct Pencil {
@@ -73,22 +101,24 @@ fn expanded(
     let work = Work::new(budget, ticket);
     let mut basis = Basis::new(pool, &[s]);
     let pencil = pencil(pool, equations, space, &mut basis, &work)?;
-    let characteristic = pencil.matrix.determinant(&work)?;
-    let content = characteristic.content_in(0, &work)?;
-    let characteristic = characteristic.div_exact(&content, &work)?.unwrap_or(characteristic);
-    let characteristic = if characteristic.is_negative() { characteristic.neg() } else { characteristic };
+    let rows: Vec<&[Poly]> = pencil.c.iter().map(Vec::as_slice).collect();
+    let columns: Vec<&[Poly]> = pencil.b.iter().map(Vec::as_slice).collect();
+    let (characteristic, dynamic) = pencil.matrix.transfer_matrix(&rows, &columns, &work)?;
+    let characteristic = primitive(characteristic, &work)?;
+    let denominator = basis.poly_expression(pool, &characteristic);
     let mut entries = Vec::new();
-    for output in 0..equations.outputs.len() {
-        for input in 0..equations.inputs.len() {
-            let direct = &pencil.d[output][input];
-            let dynamic = pencil.matrix.transfer(&pencil.c[output], &pencil.b[input], &work)?;
-            let sum = dynamic.add(direct, &work)?;
+    for (output, row) in dynamic.iter().enumerate() {
+        for (input, dynamic) in row.iter().enumerate() {
+            let sum = dynamic.add(&pencil.d[output][input], &work)?;
             let num = basis.poly_expression(pool, sum.numerator());
-            let den = basis.poly_expression(pool, sum.denominator());
+            let den = match *sum.denominator() == characteristic {
+                true => denominator,
+                false => basis.poly_expression(pool, sum.denominator()),
+            };
             entries.push(Entry { output, input, num, den });
         }
     }
-    let denominator = Some(basis.poly_expression(pool, &characteristic));
+    let denominator = Some(denominator);
     Ok(Transfer { s, denominator, entries, shared: None })
 }
 

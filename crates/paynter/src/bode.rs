@@ -97,6 +97,7 @@ impl Model {
             omega,
             entries,
             operating_point: linear.named_point(&self.pool),
+            written: None,
             diagnostics: json::Diagnostic::list(&self.diagnostics, &self.sources),
         })
     }

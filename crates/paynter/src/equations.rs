@@ -31,6 +31,9 @@ impl From<Cancelled> for NoAnswer {
     }
 }
 
+/// Polynomials of transfer functions are written out up to so many terms, unless one asks for more.
+pub const TERMS: usize = 200_000;
+
 /// Explicit rates of more written nodes than this give way to a mass matrix that is much shorter.
 const LONG_RATES: u64 = 20_000;
 
@@ -50,6 +53,9 @@ impl Model {
         if let Some(known) = &self.derived {
             return Ok(known.clone());
         }
+        if self.diagnostics.has_errors() {
+            return Err(NoAnswer::Wrong(self.diagnostics.clone()));
+        }
         let settled = self.settled.take().map(|settled| *settled);
         let (Some(graph), Some(causality)) = (&mut self.graph, &self.causality) else {
             return Err(NoAnswer::Wrong(self.diagnostics.clone()));
@@ -60,13 +66,22 @@ impl Model {
                 settled.equations
             }
             None => {
-                let equations = derive(&mut self.pool, graph, causality, ticket)?;
-                let mut found = equations.vanishing_divisors(&self.pool, graph);
-                found.extend(equations.unsolvable_constraints(&mut self.pool, graph));
-                if found.has_errors() {
-                    return Err(NoAnswer::Wrong(found));
+                let derived = derive(&mut self.pool, graph, causality, ticket);
+                let found = match &derived {
+                    Ok(equations) => {
+                        let mut found = equations.vanishing_divisors(&self.pool, graph);
+                        found.extend(equations.unsolvable_constraints(&mut self.pool, graph));
+                        found
+                    }
+                    Err(Failure::Wrong(found)) => found.clone(),
+                    Err(Failure::Cancelled) => Diagnostics::new(),
+                };
+                self.diagnostics.extend(found);
+                self.diagnostics.sort();
+                if self.diagnostics.has_errors() {
+                    return Err(NoAnswer::Wrong(self.diagnostics.clone()));
                 }
-                equations
+                derived?
             }
         };
         let mut space = equations.state_space(&mut self.pool, graph);
@@ -107,13 +122,16 @@ impl Model {
         Ok(json::Equations::with_mass(&mut self.pool, graph, &equations, &mass, diagnostics))
     }
 
-    /// Tells the transfer matrix, at the operating point where the model is nonlinear.
-    pub fn transfer(&mut self, ticket: &Ticket) -> Result<json::Transfer, NoAnswer> {
+    /// Tells the transfer matrix, at the operating point where the model is nonlinear; polynomials are
+    /// written out up to so many terms.
+    pub fn transfer(&mut self, terms: usize, ticket: &Ticket) -> Result<json::Transfer, NoAnswer> {
         let linear = self.linear(ticket)?;
-        let budget = Budget { terms: 200_000, steps: 100_000_000 };
+        let budget = Budget::of_terms(terms);
         let found = transfer(&mut self.pool, &linear.equations, &linear.space, budget, ticket)?;
         if let Some(reason) = &found.shared {
-            let message = format!("the transfer functions are not written out, because {reason}");
+            let message = format!(
+                "the transfer functions are not written out, because {reason}; the budget is {terms} terms"
+            );
             self.diagnostics.push(Diagnostic::new(code::TOO_LONG, message));
             self.diagnostics.sort();
         }

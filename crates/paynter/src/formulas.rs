@@ -16,12 +16,48 @@ impl Model {
     }
 
     /// Writes the transfer functions in a notation, at the operating point where the model is nonlinear.
-    pub fn transfer_formulas(&mut self, notation: Notation, ticket: &Ticket) -> Result<String, NoAnswer> {
+    pub fn transfer_formulas(
+        &mut self,
+        terms: usize,
+        notation: Notation,
+        ticket: &Ticket,
+    ) -> Result<String, NoAnswer> {
         let linear = self.linear(ticket)?;
-        let budget = Budget { terms: 200_000, steps: 100_000_000 };
+        let budget = Budget::of_terms(terms);
         let found = transfer(&mut self.pool, &linear.equations, &linear.space, budget, ticket)?;
         let name = self.graph.as_ref().map_or("", |graph| graph.name.as_str());
         Ok(export::transfer(&mut self.pool, name, &linear.equations, &found, notation))
+    }
+
+    /// Writes an operating point in a notation, with what the model is near it.
+    pub fn operating_formulas(
+        &mut self,
+        point: &json::OperatingPoint,
+        notation: Notation,
+        ticket: &Ticket,
+    ) -> Result<String, NoAnswer> {
+        let (equations, _) = self.derive(ticket)?;
+        let space = match point.linear {
+            Some(_) => Some(self.linear(ticket)?.space),
+            None => None,
+        };
+        Ok(export::operating_point(&mut self.pool, point, &equations, space.as_ref(), notation))
+    }
+
+    /// Writes poles and zeros in a notation, with the characteristic polynomial.
+    pub fn poles_formulas(
+        &mut self,
+        poles: &json::Poles,
+        notation: Notation,
+        ticket: &Ticket,
+    ) -> Result<String, NoAnswer> {
+        let polynomial = self.characteristic(ticket)?;
+        Ok(export::poles(&mut self.pool, poles, polynomial, notation))
+    }
+
+    /// Writes a frequency response in a notation.
+    pub fn bode_formulas(&self, bode: &json::Bode, notation: Notation) -> String {
+        export::bode(&self.pool, bode, notation)
     }
 
     /// Derives the equations step by step: as data, and written in a notation or in plain text.

@@ -32,7 +32,7 @@ mod embedded {
 
 pub use bode::{BodeOptions, Frequencies};
 pub use data::MAX_DATA_SIZE;
-pub use equations::NoAnswer;
+pub use equations::{NoAnswer, TERMS};
 pub use explain::{codes, explain};
 pub use figures::runs_figure;
 pub use format::{Formatted, format};

@@ -12,6 +12,9 @@ use paynter_view::json;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
+/// Models of more states than this are not linearised beside their operating point.
+const JACOBIAN_STATES: usize = 200;
+
 /// A linear model, or a nonlinear one near its operating point.
 #[derive(Debug, Clone)]
 pub struct Linear {
@@ -91,9 +94,11 @@ impl Model {
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let near = decided(&mut self.pool, &equations, &point.values);
         let mut space = near.linearise(&mut self.pool, graph, ticket)?;
-        if let Some(time) = graph.variables.symbol(Variable::Time) {
-            freeze(&mut self.pool, &mut space, time);
-        }
+        // At rest most inputs have no derivatives, and formulas need not name them.
+        let derivatives = equations.inputs.iter().flat_map(|input| input.symbols.iter().skip(1).copied());
+        let resting = derivatives.filter(|symbol| point.values.get(symbol) == Some(&0.0));
+        let zeros: Vec<Symbol> = graph.variables.symbol(Variable::Time).into_iter().chain(resting).collect();
+        vanish(&mut self.pool, &mut space, &zeros);
         space.make_readable(&mut self.pool, ticket);
         let values = point.values.clone();
         let rough = self.rough(&equations, &values);
@@ -187,10 +192,38 @@ impl Model {
     pub fn operating_point(&mut self, ticket: &Ticket) -> Result<json::OperatingPoint, NoAnswer> {
         let (equations, _) = self.derive(ticket)?;
         let point = self.steady_state(&equations, ticket)?;
+        let jacobians = self.jacobians(&equations, ticket)?;
         let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let value = |symbol: Symbol| point.values.get(&symbol).copied();
-        Ok(json::OperatingPoint::new(&self.pool, graph, &equations, &value, &point.outputs, diagnostics))
+        let mut answer =
+            json::OperatingPoint::new(&self.pool, graph, &equations, &value, &point.outputs, diagnostics);
+        answer.linear = jacobians;
+        Ok(answer)
+    }
+
+    /// The matrices at the operating point, in symbols and in numbers; none where a law has no slope there.
+    fn jacobians(
+        &mut self,
+        equations: &Equations,
+        ticket: &Ticket,
+    ) -> Result<Option<json::LinearModel>, NoAnswer> {
+        if equations.states.len() > JACOBIAN_STATES {
+            return Ok(None);
+        }
+        let linear = match self.linear(ticket) {
+            Ok(linear) => linear,
+            Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
+            Err(NoAnswer::Wrong(_)) => return Ok(None),
+        };
+        let Ok(matrices) = linear.matrices(&self.pool) else { return Ok(None) };
+        let numeric = json::NumericModel {
+            a: matrices.a.dense(),
+            b: matrices.b.first().map_or_else(Vec::new, |b| b.dense()),
+            c: matrices.c.dense(),
+            d: matrices.d.first().map_or_else(Vec::new, |d| d.dense()),
+        };
+        Ok(Some(json::LinearModel::new(&self.pool, &linear.space, linear.point.is_some(), numeric)))
     }
 }
 
@@ -208,10 +241,10 @@ pub(crate) fn decided(pool: &mut Pool, equations: &Equations, values: &BTreeMap<
     near
 }
 
-/// Puts time zero into matrices.
-fn freeze(pool: &mut Pool, space: &mut StateSpace, time: Symbol) {
+/// Puts zero for some symbols into matrices.
+fn vanish(pool: &mut Pool, space: &mut StateSpace, symbols: &[Symbol]) {
     let zero = pool.zero();
-    let map: FxHashMap<Symbol, Expr> = [(time, zero)].into_iter().collect();
+    let map: FxHashMap<Symbol, Expr> = symbols.iter().map(|symbol| (*symbol, zero)).collect();
     for matrix in [&mut space.a, &mut space.c].into_iter().chain(&mut space.b).chain(&mut space.d) {
         for (_, _, entry) in &mut matrix.entries {
             *entry = pool.substitute(*entry, &map);

@@ -142,6 +142,10 @@ impl Model {
             causality = assigned;
             if let Some(causality) = causality.as_mut().filter(|_| !diagnostics.has_errors()) {
                 let (found, equations) = settle(&pool, graph, causality);
+                if found.iter().any(|d| d.code == code::SINGULAR_STRUCTURE) {
+                    // That loops are solved is not to be said beside one that cannot be.
+                    diagnostics.retain(|d| d.code != code::ALGEBRAIC_LOOP);
+                }
                 diagnostics.extend(found);
                 settled = equations;
             }

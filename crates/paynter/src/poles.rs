@@ -2,8 +2,10 @@
 
 use crate::linear::Linear;
 use crate::{Model, NoAnswer};
-use paynter_algebra::{Pool, Rational, Symbol};
+use paynter_algebra::poly::Budget;
+use paynter_algebra::{Expr, Pool, Rational, Symbol};
 use paynter_base::{Diagnostic, Ticket, code};
+use paynter_equations::characteristic;
 use paynter_graph::BondGraph;
 use paynter_numerics::estimate::{self, Group, GroupKind};
 use paynter_numerics::linalg::{Complex64, Matrices, exact_values};
@@ -13,6 +15,12 @@ use std::collections::BTreeMap;
 
 /// Estimates are made for models of at most this many states.
 const ESTIMATED_STATES: usize = 400;
+
+/// Characteristic polynomials of more terms than this are left out, because nobody reads them.
+const READABLE_TERMS: usize = 2_000;
+
+/// Models of more states than this have their characteristic polynomial left out.
+const READABLE_STATES: usize = 40;
 
 /// Polynomials of estimates longer than this say nothing to a reader.
 const SHORT: usize = 160;
@@ -105,6 +113,7 @@ impl Model {
         let found = self.spectrum(&linear, &matrices, &wanted, ticket)?;
         let poles = expanded(&found.poles);
         let estimates = self.estimates(&linear, &matrices, &poles, naming);
+        let characteristic = self.characteristic(ticket)?.map(|(e, _)| self.pool.display(e).to_string());
         let equations = &linear.equations;
         let zeros = found.entries.iter().map(|entry| json::Zeros {
             output: equations.outputs[entry.output].name.clone(),
@@ -120,13 +129,25 @@ impl Model {
             model: self.graph.as_ref().map_or(String::new(), |graph| graph.name.clone()),
             stable: poles.iter().all(|pole| pole.re < 0.0),
             poles: pairs(&poles),
+            characteristic,
             modes: modes.collect(),
             zeros: zeros.collect(),
             estimates,
             operating_point: linear.named_point(&self.pool),
             exact: found.exact,
+            written: None,
             diagnostics: json::Diagnostic::list(&self.diagnostics, &self.sources),
         })
+    }
+
+    /// The characteristic polynomial and its variable s, where it can be read.
+    pub(crate) fn characteristic(&mut self, ticket: &Ticket) -> Result<Option<(Expr, Symbol)>, NoAnswer> {
+        let linear = self.linear(ticket)?;
+        if linear.equations.states.len() > READABLE_STATES {
+            return Ok(None);
+        }
+        let Linear { equations, space, .. } = &linear;
+        Ok(characteristic(&mut self.pool, equations, space, Budget::of_terms(READABLE_TERMS), ticket)?)
     }
 
     fn estimates(

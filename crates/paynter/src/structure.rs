@@ -11,6 +11,7 @@ use paynter_equations as eq;
 use paynter_equations::{Equations, StateSpace};
 use paynter_graph::{BondGraph, Causality, Variable};
 use paynter_numerics::linalg;
+use paynter_view::export::{self, Notation};
 use paynter_view::json;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -90,8 +91,35 @@ impl Model {
             signal_flow: json::SignalFlow::new(pool, graph, &flow),
             junction_structure,
             operating_point,
+            written: None,
             diagnostics: json::Diagnostic::list(&self.diagnostics, &self.sources),
         })
+    }
+
+    /// Writes what the structure says in a notation: order, relative degrees, zero dynamics, and the
+    /// junction structure where it was asked for.
+    pub fn structure_formulas(
+        &mut self,
+        found: &json::Structure,
+        notation: Notation,
+        ticket: &Ticket,
+    ) -> Result<String, NoAnswer> {
+        let Linear { equations, space, .. } = match self.linear(ticket) {
+            Ok(linear) => linear,
+            Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
+            Err(NoAnswer::Wrong(_)) => self.slopes(ticket)?,
+        };
+        let (Some(graph), Some(causality)) = (&mut self.graph, &self.causality) else {
+            return Err(NoAnswer::Wrong(self.diagnostics.clone()));
+        };
+        let pool = &mut self.pool;
+        let junctions = match found.junction_structure {
+            Some(_) => Some(eq::junction_structure(pool, graph, causality, ticket)?),
+            None => None,
+        };
+        let zeros = zero_polynomials(pool, &equations, &space, ticket)?.unwrap_or_default();
+        let s = pool.symbol("s");
+        Ok(export::structure(pool, found, &zeros, junctions.as_ref(), s, notation))
     }
 
     /// The slopes of a model without an operating point.
@@ -104,14 +132,14 @@ impl Model {
     }
 
     /// Tells the transfer matrix by Mason's rule, with forward paths and loops.
-    pub fn transfer_by_mason(&mut self, ticket: &Ticket) -> Result<json::Transfer, NoAnswer> {
+    pub fn transfer_by_mason(&mut self, terms: usize, ticket: &Ticket) -> Result<json::Transfer, NoAnswer> {
         let linear = self.linear(ticket)?;
         let (Some(graph), Some(causality)) = (&mut self.graph, &self.causality) else {
             return Err(NoAnswer::Wrong(self.diagnostics.clone()));
         };
         let pool = &mut self.pool;
         let flow = flow(pool, graph, causality, &linear, ticket)?;
-        let budget = Budget { terms: 200_000, steps: 100_000_000 };
+        let budget = Budget::of_terms(terms);
         let found = eq::mason(pool, &flow, eq::LoopBudget::default(), budget, ticket)?;
         let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
         let equations = &linear.equations;
@@ -175,7 +203,21 @@ fn eigenvalues(verdict: &eq::Verdict) -> Vec<[f64; 2]> {
     found.unwrap_or_default().iter().map(|value| [value.re, value.im]).collect()
 }
 
-/// The zero dynamics of every entry, where they can be written out.
+/// The polynomials of the zero dynamics of every entry, where they can be written out.
+fn zero_polynomials(
+    pool: &mut Pool,
+    equations: &Equations,
+    space: &StateSpace,
+    ticket: &Ticket,
+) -> Result<Option<Vec<eq::ZeroDynamics>>, NoAnswer> {
+    if equations.states.len() > ZERO_STATES {
+        return Ok(None);
+    }
+    let transfer = eq::transfer(pool, equations, space, BUDGET, ticket)?;
+    Ok(eq::zero_dynamics(pool, &transfer, BUDGET, ticket)?)
+}
+
+/// The zero dynamics of every entry with their zeros, where they can be written out.
 fn zero_dynamics(
     pool: &mut Pool,
     equations: &Equations,
@@ -183,11 +225,7 @@ fn zero_dynamics(
     nominal: Option<&FxHashMap<Symbol, Expr>>,
     ticket: &Ticket,
 ) -> Result<Option<Vec<json::ZeroDynamics>>, NoAnswer> {
-    if equations.states.len() > ZERO_STATES {
-        return Ok(None);
-    }
-    let transfer = eq::transfer(pool, equations, space, BUDGET, ticket)?;
-    let Some(list) = eq::zero_dynamics(pool, &transfer, BUDGET, ticket)? else { return Ok(None) };
+    let Some(list) = zero_polynomials(pool, equations, space, ticket)? else { return Ok(None) };
     let mut out = Vec::with_capacity(list.len());
     for entry in list {
         let coefficients = nominal.and_then(|nominal| exact(pool, &entry.coefficients, nominal));

@@ -4,26 +4,148 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use paynter::export::{Language, Notation};
-use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
+use paynter::json::Naming;
+use paynter::{BodeOptions, Frequencies, LoadOptions, MemoryWorld, Model, TERMS, Ticket, examples};
+use std::process::Command;
 
 fn load(text: &str) -> Model {
     let world = MemoryWorld::new().with("model.bg", text.as_bytes().to_vec());
     Model::load(&world, "model.bg", &LoadOptions::default())
 }
 
-/// Everything that can be written of a model in a notation.
+/// The equations, their derivation and the transfer functions in a notation.
 fn written(model: &mut Model, notation: Notation) -> Vec<String> {
     let ticket = Ticket::new();
     let mut all =
         vec![model.formulas(notation, &ticket).unwrap(), model.steps(Some(notation), &ticket).unwrap().1];
-    all.extend(model.transfer_formulas(notation, &ticket).ok());
+    all.extend(model.transfer_formulas(TERMS, notation, &ticket).ok());
     all
+}
+
+/// Operating point, poles, structure and frequency response in a notation, by the names of their pages.
+fn pages(model: &mut Model, notation: Notation) -> [(&'static str, String); 4] {
+    let ticket = Ticket::new();
+    let point = model.operating_point(&ticket).unwrap();
+    let poles = model.poles(Naming::Flat, &ticket).unwrap();
+    let structure = model.structure(true, &ticket).unwrap();
+    let omega = Some(Frequencies { low: 0.1, high: 100.0, points: 4 });
+    let bode = model.bode(&BodeOptions { omega, ..BodeOptions::default() }, &ticket).unwrap();
+    [
+        ("point", model.operating_formulas(&point, notation, &ticket).unwrap()),
+        ("poles", model.poles_formulas(&poles, notation, &ticket).unwrap()),
+        ("structure", model.structure_formulas(&structure, notation, &ticket).unwrap()),
+        ("bode", model.bode_formulas(&bode, notation)),
+    ]
+}
+
+/// Statements that give the parameters their values, in Python or C.
+fn parameters(model: &Model, open: &str, close: &str) -> String {
+    let graph = model.graph.as_ref().unwrap();
+    let line = |p: &paynter_graph::Parameter| {
+        format!("{open}{} = {:?}{close}\n", paynter_graph::flat_name(&p.name).replace('.', "_"), p.number)
+    };
+    graph.parameters.iter().map(line).collect()
+}
+
+/// Examples whose names need no other spelling in any language, and a model in the shared form.
+fn plain_examples() -> Vec<(&'static str, String)> {
+    let names = ["dc_motor", "rc2", "duffing", "vacuum_cleaner", "se_on_c"];
+    let mut list: Vec<(&str, String)> =
+        names.iter().map(|name| (*name, examples::find(name).unwrap().text.to_owned())).collect();
+    list.push(("chain", paynter_testkit::scalable::chain(12)));
+    list
+}
+
+/// What the pages say must agree: transfer functions with the response, the characteristic polynomial
+/// with the poles, the Jacobians in symbols with those in numbers.
+const AGREE: &str = r#"
+import sys
+import numpy as np
+def page(name, names):
+    exec(open(f"{sys.argv[1]}/{name}.py").read(), names)
+    return names
+checked = 0
+response = page("bode", {"np": np})
+for place, w in enumerate(response["omega"]):
+    here = {"np": np, "s": 1j*w, "abs": np.abs, "sqrt": np.sqrt}
+    for name in ["parameters", "point", "tf"]:
+        page(name, here)
+    for key in [k for k in response if k.startswith("H_")]:
+        value = here[key]
+        if isinstance(value, tuple):
+            value = np.polyval(value[0], 1j*w)/np.polyval(value[1], 1j*w)
+        assert abs(value - response[key][place]) <= 1e-8*abs(response[key]).max(), (key, w, value)
+        checked += 1
+    for key in "ABCD":
+        if key + "_0" in here:
+            assert np.allclose(here[key], here[key + "_0"], rtol=1e-12, atol=0), key
+            checked += 1
+page("poles", here)
+page("structure", here)
+if "Delta" in here:
+    poles = np.repeat(here["poles"], here["times"].astype(int))
+    roots = np.roots(here["Delta"])
+    assert len(roots) == len(poles) == here["order"]
+    for pole in poles:
+        assert abs(roots - pole).min() <= 1e-4*max(abs(pole), 1e-6*abs(roots).max()), (pole, roots)
+        checked += 1
+print(checked)
+"#;
+
+#[test]
+fn pages_in_python_agree_with_each_other() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("forms");
+    let python = paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (name, text) in plain_examples() {
+        let mut model = load(&text);
+        let own = folder.join(name);
+        std::fs::create_dir_all(&own).unwrap();
+        let write = |file: &str, text: &str| std::fs::write(own.join(file), text).unwrap();
+        write("parameters.py", &parameters(&model, "", ""));
+        write("tf.py", &model.transfer_formulas(2_000, Notation::Python, &Ticket::new()).unwrap());
+        for (page, text) in pages(&mut model, Notation::Python) {
+            write(&format!("{page}.py"), &text);
+        }
+        write("agree.py", AGREE);
+        let output = Command::new(&python).arg(own.join("agree.py")).arg(&own).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).trim().parse::<usize>();
+        assert!(said.is_ok_and(|n| n > 3), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn pages_in_c_compile() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("forms-c");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, text) in plain_examples() {
+        let mut model = load(&text);
+        let transfer = model.transfer_formulas(2_000, Notation::C, &Ticket::new()).unwrap();
+        let [point, rest @ ..] = pages(&mut model, Notation::C);
+        let parameters = parameters(&model, "const double ", ";");
+        for (page, text) in rest.into_iter().chain([("tf", transfer)]) {
+            let program = format!(
+                "#include <complex.h>\n#include <tgmath.h>\n\
+                 void page(double complex s) {{\n(void)s;\n{parameters}{}{{\n{text}}} }}\n",
+                // The point gives the values of states and inputs that the other pages read.
+                point.1
+            );
+            let file = folder.join(format!("{name}_{page}.c"));
+            std::fs::write(&file, program).unwrap();
+            let output = Command::new("cc").args(["-std=c11", "-fsyntax-only"]).arg(&file).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
 }
 
 #[test]
 fn mathml_is_well_formed() {
     for example in examples::all() {
-        for text in written(&mut load(example.text), Notation::MathMl) {
+        let mut model = load(example.text);
+        let mut texts = written(&mut model, Notation::MathMl);
+        if plain_examples().iter().any(|(name, _)| *name == example.name) {
+            texts.extend(pages(&mut model, Notation::MathMl).map(|(_, text)| text));
+        }
+        for text in texts {
             let tree =
                 roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{}: {e}\n{text}", example.name));
             let math = tree
@@ -67,7 +189,11 @@ fn assert_balanced(name: &str, text: &str) {
 fn latex_closes_what_it_opens() {
     for example in examples::all() {
         let mut model = load(example.text);
-        for text in written(&mut model, Notation::Latex) {
+        let mut texts = written(&mut model, Notation::Latex);
+        if plain_examples().iter().any(|(name, _)| *name == example.name) {
+            texts.extend(pages(&mut model, Notation::Latex).map(|(_, text)| text));
+        }
+        for text in texts {
             assert_balanced(example.name, &text);
         }
         assert_balanced(example.name, &model.export(Language::Latex, &Ticket::new()).unwrap());

@@ -3,7 +3,7 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use paynter::json::OperatingPoint;
-use paynter::{LoadOptions, MemoryWorld, Model, NoAnswer, Ticket, examples};
+use paynter::{LoadOptions, MemoryWorld, Model, NoAnswer, TERMS, Ticket, examples};
 
 fn load(text: &str) -> Model {
     let world = MemoryWorld::new().with("model.bg", text);
@@ -149,7 +149,7 @@ fn an_angle_that_nothing_reads_may_grow() {
     assert_eq!(found.point.states["angle"], 0.5);
     assert!(model.diagnostics.iter().any(|d| d.code.id() == "BG0604"));
     // And the transfer function has its integrator.
-    let tf = model.transfer(&Ticket::new()).unwrap();
+    let tf = model.transfer(TERMS, &Ticket::new()).unwrap();
     assert_eq!(tf.entries[0].num, "1");
     assert_eq!(tf.entries[0].den, "s*(2*rotor.p + s)");
     near(tf.operating_point.unwrap().states["rotor.p"], 2f64.sqrt());
@@ -176,7 +176,7 @@ fn several_steady_states_are_said_and_the_nearest_is_taken() {
 fn laws_without_a_slope_are_named() {
     let tank = "model tank { input u = 0; Sf pump = u; 0 level; C water = 1; R outlet { e = 2*f*abs(f) }
          pump -> level; level -> water, outlet; output p = water.e }";
-    let (code, message) = refused(load(tank).transfer(&Ticket::new()));
+    let (code, message) = refused(load(tank).transfer(TERMS, &Ticket::new()));
     assert!(code == "BG0605" && message.contains("`outlet`"), "{code}: {message}");
     assert_eq!(point(tank).point.states["water.q"], 0.0);
     // With a flow through it the slope is finite: p = 2 u², dp/du = 4 u/(4 u s + 1) for C = 1.

@@ -5,7 +5,7 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use paynter::json::Matrix;
-use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples, json};
+use paynter::{LoadOptions, MemoryWorld, Model, TERMS, Ticket, examples, json};
 use std::collections::BTreeMap;
 
 /// What expressions are evaluated in.
@@ -219,7 +219,7 @@ fn equations(name: &str) -> json::Equations {
 }
 
 fn transfer(name: &str) -> json::Transfer {
-    load(name).transfer(&Ticket::new()).unwrap()
+    load(name).transfer(TERMS, &Ticket::new()).unwrap()
 }
 
 fn dense(matrix: &Option<Matrix>) -> &[Vec<String>] {

@@ -2,7 +2,7 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use paynter::json::{Bode, EstimateKind, Naming, Poles};
-use paynter::{BodeOptions, LoadOptions, MemoryWorld, Model, Ticket, examples};
+use paynter::{BodeOptions, LoadOptions, MemoryWorld, Model, TERMS, Ticket, examples};
 
 fn load(text: &str, set: &[(&str, &str)]) -> Model {
     let world = MemoryWorld::new().with("model.bg", text);
@@ -65,7 +65,7 @@ fn equal_tanks_have_a_double_pole_that_partly_cancels() {
     assert_eq!(found.modes.len(), 1);
     assert_eq!(found.modes[0].multiplicity, 2);
     assert_eq!(found.zeros[0].poles, [[-1.0, 0.0]], "one of the two is uncontrollable");
-    let transfer = load(example("parallel_tanks"), &[]).transfer(&Ticket::new()).unwrap();
+    let transfer = load(example("parallel_tanks"), &[]).transfer(TERMS, &Ticket::new()).unwrap();
     assert_eq!(transfer.entries[0].poles.as_deref(), Some(&[[-1.0, 0.0]][..]));
 }
 

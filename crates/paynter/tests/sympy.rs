@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
+use paynter::{LoadOptions, MemoryWorld, Model, TERMS, Ticket, examples};
 use paynter_algebra::{Expr, Pool};
 use paynter_graph::{BondGraph, Law};
 use paynter_testkit::{Options, generate};
@@ -20,7 +20,7 @@ fn case(name: &str, text: &str) -> Option<Value> {
     let (_, space) = model.derive(&Ticket::new()).ok()?;
     space?;
     let equations = serde_json::to_value(model.equations(&Ticket::new()).ok()?).unwrap();
-    let transfer = serde_json::to_value(model.transfer(&Ticket::new()).ok()?).unwrap();
+    let transfer = serde_json::to_value(model.transfer(TERMS, &Ticket::new()).ok()?).unwrap();
     // A constant term has no transfer function; expressions of time are not for this oracle.
     if equations.get("offset").is_some() || !equations["definitions"].as_array().unwrap().is_empty() {
         return None;

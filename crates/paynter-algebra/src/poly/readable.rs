@@ -1,5 +1,6 @@
 //! Rational functions as expressions that a person would write.
 
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 use super::convert::Basis;
@@ -54,14 +55,50 @@ impl Basis {
         let rest = poly.primitive_part().div_monomial(&common);
         let mut factors = self.monomial(pool, &content, &common);
         if !rest.is_one() {
-            let mut terms = Vec::with_capacity(rest.len());
-            for (powers, coefficient) in rest.powers() {
-                let term = self.monomial(pool, coefficient, &powers);
-                terms.push(pool.product(&term));
-            }
-            factors.push(pool.sum(&terms));
+            factors.push(self.terms(pool, &rest));
         }
         factors
+    }
+
+    /// Returns a primitive polynomial of several terms as a sum.
+    fn terms(&self, pool: &mut Pool, poly: &Poly) -> Expr {
+        let symbol = |variable: &usize| self.meaning(*variable).is_some_and(|e| pool.as_symbol(e).is_some());
+        if !poly.variables().iter().all(symbol) {
+            let terms: Vec<Expr> = poly
+                .powers()
+                .map(|(powers, coefficient)| {
+                    let factors = self.monomial(pool, coefficient, &powers);
+                    pool.product(&factors)
+                })
+                .collect();
+            return pool.sum(&terms);
+        }
+        let mut known: FxHashMap<(usize, u32), (Expr, Expr)> = FxHashMap::default();
+        let mut constant = None;
+        let mut terms = Vec::with_capacity(poly.len());
+        let (mut powers, mut factors) = (Vec::new(), Vec::new());
+        for (monomial, coefficient) in poly.monomials().zip(&poly.coefficients) {
+            powers.clear();
+            for (variable, exponent) in poly.layout.powers(monomial) {
+                powers.push(*known.entry((variable, exponent)).or_insert_with(|| {
+                    let meaning = self.variables[variable];
+                    let exponent = pool.int(i64::from(exponent));
+                    (meaning, pool.pow(meaning, exponent))
+                }));
+            }
+            powers.sort_unstable_by_key(|(symbol, _)| *symbol);
+            factors.clear();
+            factors.push(match coefficient.as_i64() {
+                Some(number) => pool.int(number),
+                None => pool.number(Rational::from(coefficient.to_ibig())),
+            });
+            factors.extend(powers.iter().map(|(_, power)| *power));
+            match factors[..] {
+                [number] => constant = Some(number),
+                _ => terms.push(pool.monomial(&factors)),
+            }
+        }
+        pool.sum_of_monomials(constant, terms)
     }
 
     fn monomial(&self, pool: &mut Pool, coefficient: &Integer, powers: &[(usize, u32)]) -> Vec<Expr> {

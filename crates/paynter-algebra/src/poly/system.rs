@@ -136,18 +136,19 @@ impl Matrix {
 
     /// Returns cᵀM⁻¹b in lowest terms.
     pub fn transfer(&self, c: &[Poly], b: &[Poly], work: &Work) -> Result<Fraction, PolyError> {
-        let mut entries = self.transfer_matrix(&[c], &[b], work)?;
+        let (_, mut entries) = self.transfer_matrix(&[c], &[b], work)?;
         Ok(entries.pop().and_then(|mut row| row.pop()).unwrap_or_else(Fraction::zero))
     }
 
-    /// Returns cᵀM⁻¹b in lowest terms for each c (a row of the result) and
-    /// each b, with every determinant computed once.
+    /// Returns the determinant, and cᵀM⁻¹b in lowest terms for each c (a row
+    /// of the result) and each b, with every determinant computed once.
     pub fn transfer_matrix(
         &self,
         c: &[&[Poly]],
         b: &[&[Poly]],
         work: &Work,
-    ) -> Result<Vec<Vec<Fraction>>, PolyError> {
+    ) -> Result<(Poly, Vec<Vec<Fraction>>), PolyError> {
+        let whole = self.determinant(work)?;
         let mut determinants: BTreeMap<Vec<usize>, Poly> = BTreeMap::new();
         let mut result = Vec::with_capacity(c.len());
         for c in c {
@@ -158,7 +159,11 @@ impl Matrix {
                     continue;
                 };
                 if !determinants.contains_key(&between.columns) {
-                    let determinant = between.matrix.determinant(work)?;
+                    let determinant = match between.columns.len() == self.columns() {
+                        true if between.odd => whole.neg(),
+                        true => whole.clone(),
+                        false => between.matrix.determinant(work)?,
+                    };
                     determinants.insert(between.columns.clone(), determinant);
                 }
                 let denominator = determinants.get(&between.columns).cloned().unwrap_or_else(Poly::zero);
@@ -167,7 +172,7 @@ impl Matrix {
             }
             result.push(entries);
         }
-        Ok(result)
+        Ok((whole, result))
     }
 
     /// Returns cᵀM⁻¹b and its derivatives by parameters, all over the
@@ -319,7 +324,8 @@ impl Matrix {
         let columns: Vec<usize> = kept.iter().flat_map(|&k| columns[k].iter().copied()).collect();
         let pick = |list: &[Poly], places: &[usize]| places.iter().map(|&i| list[i].clone()).collect();
         let (c, b) = (pick(c, &columns), pick(b, &rows));
-        Ok(Some(Between { matrix: self.submatrix(&rows, &columns), columns, c, b }))
+        let odd = columns.len() == self.columns() && is_odd(&rows) ^ is_odd(&columns);
+        Ok(Some(Between { matrix: self.submatrix(&rows, &columns), columns, odd, c, b }))
     }
 
     /// Returns the number of minors from which elimination is better. In few
@@ -356,6 +362,8 @@ struct Between {
     matrix: Matrix,
     /// The unknowns it has.
     columns: Vec<usize>,
+    /// Whether it is the whole system, and the order of rows and columns turns the sign of its determinant.
+    odd: bool,
     c: Vec<Poly>,
     b: Vec<Poly>,
 }

@@ -15,6 +15,13 @@ pub struct Budget {
     pub steps: u64,
 }
 
+impl Budget {
+    /// The budget of a number of terms, with the effort that polynomials of that size usually take.
+    pub fn of_terms(terms: usize) -> Budget {
+        Budget { terms, steps: (terms as u64).saturating_mul(500) }
+    }
+}
+
 impl Default for Budget {
     fn default() -> Budget {
         Budget { terms: 200_000, steps: 200_000_000 }

@@ -2,6 +2,7 @@
 
 mod function;
 mod logic;
+mod monomials;
 mod power;
 pub(crate) mod product;
 mod sum;

@@ -35,8 +35,11 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
                 bode.ok = false;
                 bode.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources);
             }
+            bode.written = arguments.form.notation().map(|notation| model.bode_formulas(&bode, notation));
             Answer {
-                output: output(global, &bode, |bode| text(bode, arguments.omega.is_some())),
+                output: output(global, &bode, |bode| {
+                    bode.written.clone().unwrap_or_else(|| text(bode, arguments.omega.is_some()))
+                }),
                 exit: Exit::of(&model.diagnostics),
                 diagnostics: model.diagnostics,
                 sources: model.sources,

@@ -29,15 +29,17 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Fmt { files, check } => fmt::run(files, *check, global),
         Command::Causality { file } => causality::run(file, global),
         Command::Draw(arguments) => draw::run(arguments, global),
-        Command::OperatingPoint { file } => operating_point::run(file, global),
+        Command::OperatingPoint { file, form } => operating_point::run(file, *form, global),
         Command::Simulate(arguments) => simulate::run(arguments, global),
-        Command::Poles { file } => poles::run(file, global),
+        Command::Poles { file, form } => poles::run(file, *form, global),
         Command::Bode(arguments) => bode::run(arguments, global),
         Command::Report { file, output } => report::run(file, output.as_deref(), global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
         Command::Equations { file, form, steps, mass } => equations::run(file, *form, *steps, *mass, global),
-        Command::Tf { file, method, form } => tf::run(file, *method, *form, global),
-        Command::Structure { file, junction_matrix } => structure::run(file, *junction_matrix, global),
+        Command::Tf { file, method, form, terms } => tf::run(file, *method, *form, *terms, global),
+        Command::Structure { file, junction_matrix, form } => {
+            structure::run(file, *junction_matrix, *form, global)
+        }
         Command::Incremental(arguments) => incremental::run(arguments, global),
         Command::Export { file, to, simulate, output } => {
             export::run(file, *to, *simulate, output.as_deref(), global)

@@ -1,28 +1,52 @@
 //! `paynter operating-point`: the steady state.
 
-use super::equations::no_answer;
+use super::equations::{grid, no_answer};
 use crate::answer::{Answer, Exit, output};
-use crate::args::Global;
+use crate::args::{FormName, Global};
 use crate::input;
 use crate::number::significant;
 use crate::table::columns;
-use paynter::json::{OperatingPoint, Role};
+use paynter::json::{LinearModel, Matrix, OperatingPoint, Role};
 use std::path::Path;
 
+/// The matrices of larger models are left to `--json`.
+const SHOWN: usize = 8;
+
 /// Shows the steady state of a model.
-pub fn run(file: &Path, global: &Global) -> Answer {
+pub fn run(file: &Path, form: FormName, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    match model.operating_point(global.ticket()) {
+    let answer = model.operating_point(global.ticket()).and_then(|mut point| {
+        if let Some(notation) = form.notation() {
+            point.written = Some(model.operating_formulas(&point, notation, global.ticket())?);
+        }
+        Ok(point)
+    });
+    match answer {
         Ok(point) => Answer {
-            output: output(global, &point, text),
+            output: output(global, &point, |p| p.written.clone().unwrap_or_else(|| text(p))),
             exit: Exit::of(&model.diagnostics),
             diagnostics: model.diagnostics,
             sources: model.sources,
         },
         Err(reason) => no_answer(global, model, reason),
+    }
+}
+
+/// The matrices of a small model near the point, in symbols and in numbers.
+fn slopes(text: &mut String, linear: &LinearModel) {
+    let symbols = [("A", &linear.a), ("B", &linear.b), ("C", &linear.c), ("D", &linear.d)];
+    for ((name, symbols), (_, numbers)) in symbols.into_iter().zip(linear.numeric.named()) {
+        if let Matrix::Dense(rows) = symbols
+            && rows.iter().any(|row| !row.is_empty())
+            && linear.numeric.a.len() <= SHOWN
+        {
+            let numbers: Vec<Vec<String>> =
+                numbers.iter().map(|row| row.iter().map(|value| significant(*value)).collect()).collect();
+            text.push_str(&format!("\n{name} near the point\n{}\n{}", grid(rows), grid(&numbers)));
+        }
     }
 }
 
@@ -52,6 +76,9 @@ fn text(point: &OperatingPoint) -> String {
         let rows: Vec<[String; 2]> =
             point.dependent.iter().map(|(name, value)| [name.clone(), significant(*value)]).collect();
         text.push_str(&format!("\nDependent states\n{}", columns(["name", "value"], &rows)));
+    }
+    if let Some(linear) = point.linear.as_ref().filter(|linear| linear.linearised) {
+        slopes(&mut text, linear);
     }
     text
 }

@@ -2,23 +2,32 @@
 
 use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
-use crate::args::Global;
+use crate::args::{FormName, Global};
 use crate::input;
 use crate::number::{complex_list, significant};
 use crate::table::columns;
 use paynter::json::{Estimate, Mode, Naming, Poles, Zeros};
 use std::path::Path;
 
+/// Polynomials longer than this are left to `--json`.
+const WIDE: usize = 400;
+
 /// Shows the poles of a model.
-pub fn run(file: &Path, global: &Global) -> Answer {
+pub fn run(file: &Path, form: FormName, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
     let naming = if global.json { Naming::Flat } else { Naming::Shown };
-    match model.poles(naming, global.ticket()) {
+    let answer = model.poles(naming, global.ticket()).and_then(|mut poles| {
+        if let Some(notation) = form.notation() {
+            poles.written = Some(model.poles_formulas(&poles, notation, global.ticket())?);
+        }
+        Ok(poles)
+    });
+    match answer {
         Ok(poles) => Answer {
-            output: output(global, &poles, text),
+            output: output(global, &poles, |p| p.written.clone().unwrap_or_else(|| text(p))),
             exit: Exit::of(&model.diagnostics),
             diagnostics: model.diagnostics,
             sources: model.sources,
@@ -46,6 +55,9 @@ fn text(poles: &Poles) -> String {
         };
         let number = if count == 1 { "one pole".to_owned() } else { format!("{count} poles") };
         text.push_str(&format!("\n  {number}, {stability}; frequencies in rad/s, times in s\n"));
+    }
+    if let Some(polynomial) = poles.characteristic.as_ref().filter(|p| p.chars().count() <= WIDE) {
+        text.push_str(&format!("\nCharacteristic polynomial\n  {polynomial}\n"));
     }
     if !poles.zeros.is_empty() {
         text.push_str("\nZeros\n");

@@ -2,7 +2,7 @@
 
 use super::equations::{grid, no_answer};
 use crate::answer::{Answer, Exit, output};
-use crate::args::Global;
+use crate::args::{FormName, Global};
 use crate::input;
 use crate::number::complex_list;
 use crate::table::columns;
@@ -16,14 +16,20 @@ const SHOWN: usize = 40;
 const WIDE: usize = 100;
 
 /// Shows the structure of a model.
-pub fn run(file: &Path, junctions: bool, global: &Global) -> Answer {
+pub fn run(file: &Path, junctions: bool, form: FormName, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    match model.structure(junctions, global.ticket()) {
+    let answer = model.structure(junctions, global.ticket()).and_then(|mut structure| {
+        if let Some(notation) = form.notation() {
+            structure.written = Some(model.structure_formulas(&structure, notation, global.ticket())?);
+        }
+        Ok(structure)
+    });
+    match answer {
         Ok(structure) => Answer {
-            output: output(global, &structure, text),
+            output: output(global, &structure, |s| s.written.clone().unwrap_or_else(|| text(s))),
             exit: Exit::of(&model.diagnostics),
             diagnostics: model.diagnostics,
             sources: model.sources,

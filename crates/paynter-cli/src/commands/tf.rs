@@ -12,18 +12,18 @@ use paynter::json::Transfer;
 use std::path::Path;
 
 /// Shows the transfer matrix of a model.
-pub fn run(file: &Path, method: Method, form: FormName, global: &Global) -> Answer {
+pub fn run(file: &Path, method: Method, form: FormName, terms: usize, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
     let found = match method {
-        Method::Matrix => model.transfer(global.ticket()),
-        Method::Mason => model.transfer_by_mason(global.ticket()),
+        Method::Matrix => model.transfer(terms, global.ticket()),
+        Method::Mason => model.transfer_by_mason(terms, global.ticket()),
     };
     let answer = found.and_then(|mut transfer| {
         if let Some(notation) = form.notation() {
-            transfer.written = Some(model.transfer_formulas(notation, global.ticket())?);
+            transfer.written = Some(model.transfer_formulas(terms, notation, global.ticket())?);
         }
         Ok(transfer)
     });

@@ -91,7 +91,7 @@ pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality
     };
     let outcome = Outcome::new(pool, graph, &rules, &assignment);
     let Outcome { roots, causality, singular } = open_rings(pool, graph, &mut rules, outcome);
-    report::diagnose(pool, graph, &rules, &roots, &causality, &mut diagnostics);
+    report::diagnose(pool, graph, &rules, &roots, &causality, &singular, &mut diagnostics);
     for elements in &singular {
         diagnostics.push(report::singular(graph, elements));
     }

@@ -155,7 +155,13 @@ pub(super) fn conflict(
         Kind::Tf | Kind::Gy => format!(" across {}", name(graph, meeting)),
         _ => String::new(),
     };
+    let twice = is_junction(junction.kind) && !undetermined(graph, assignment, meeting, first);
     let message = match names.as_slice() {
+        [only] if twice => {
+            let what = if junction.kind == Kind::Zero { "effort" } else { "flow" };
+            let word = junction.kind.word();
+            format!("{only} determines the {what} of the {word}-junction `{}` twice", junction.name)
+        }
         [only] => format!("{only} leaves nothing to determine the rest{place}"),
         [a, b] if undetermined(graph, assignment, meeting, first) => {
             let what = if junction.kind == Kind::Zero { "effort" } else { "flow" };
@@ -177,6 +183,9 @@ pub(super) fn conflict(
     }
     if makers.iter().all(|id| *id != meeting) {
         diagnostic = diagnostic.label(junction.span, "they meet here");
+    }
+    if makers.len() == 1 && twice {
+        return diagnostic.help("put an R, C or I into one of the two ways, or remove one of them");
     }
     let count = |kind| makers.iter().filter(|id| graph.element(**id).kind == kind).count();
     if count(Kind::Sw) > 0 {
@@ -275,12 +284,17 @@ pub(super) fn diagnose(
     rules: &Rules,
     roots: &[Reason],
     causality: &Causality,
+    singular: &[Vec<ElementId>],
     diagnostics: &mut Diagnostics,
 ) {
     for storage in causality.storages.iter().filter(|s| !s.integral) {
         diagnostics.push(dependent_storage(graph, roots, storage));
     }
-    for found in &causality.loops {
+    // A loop that leaves something undetermined is reported as that.
+    let sound = |elements: &[ElementId]| {
+        !singular.iter().any(|group| elements.iter().all(|element| group.contains(element)))
+    };
+    for found in causality.loops.iter().filter(|found| sound(&found.elements)) {
         let names: Vec<&str> = found.elements.iter().map(|id| graph.element(*id).name.as_str()).collect();
         let span = found.elements.first().map(|id| graph.element(*id).span);
         let (code, what) = match found.kind {

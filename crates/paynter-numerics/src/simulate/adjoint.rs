@@ -9,7 +9,7 @@
 use super::drive::Drive;
 use super::solver::Stages;
 use super::sparse::Factors;
-use super::system::{System, Trouble, Values};
+use super::system::{Snapshot, System, Trouble, Values};
 use super::tableau::Tableau;
 use super::{Compiled, Failure, Options, Outcome};
 use crate::program::Tables;
@@ -24,10 +24,10 @@ pub(crate) enum Entry {
     Inner { t: f64, theta: f64, x: Vec<f64> },
     /// A sample between steps.
     Node { t: f64, x: Vec<f64> },
-    /// An event: its function, and the rates before and after.
-    Event { t: f64, x: Vec<f64>, event: usize, before: Vec<f64>, after: Vec<f64> },
-    /// Parameters, modes and tables from here on.
-    Modes(Vec<f64>),
+    /// Events at one time: the rates before, and of each event its function and by how much rates fall.
+    Event { t: f64, x: Vec<f64>, before: Vec<f64>, falls: Vec<(usize, Vec<f64>)> },
+    /// Parameters, modes, tables and surfaces from here on.
+    Modes(Snapshot),
 }
 
 /// A cost and its gradient.
@@ -101,7 +101,7 @@ impl<'a> Sweep<'a> {
 
     fn run(&mut self, tape: &[Entry], slopes: &[Vec<f64>], ticket: &Ticket) -> Result<(), Failure> {
         // The modes before each place where they change.
-        let mut modes: Vec<&Vec<f64>> = tape
+        let mut modes: Vec<&Snapshot> = tape
             .iter()
             .filter_map(|entry| match entry {
                 Entry::Modes(modes) => Some(modes),
@@ -109,7 +109,7 @@ impl<'a> Sweep<'a> {
             })
             .collect();
         if let Some(last) = modes.last() {
-            self.system.restore(last);
+            self.restore(last);
         }
         let mut sample = slopes.len();
         for entry in tape.iter().rev() {
@@ -125,7 +125,7 @@ impl<'a> Sweep<'a> {
                 Entry::Modes(_) => {
                     modes.pop();
                     if let Some(before) = modes.last() {
-                        self.system.restore(before);
+                        self.restore(before);
                     }
                     Ok(())
                 }
@@ -137,7 +137,7 @@ impl<'a> Sweep<'a> {
                     sample -= 1;
                     self.pull(*t, x, &slopes[sample]).map(|pull| self.inner.push((*theta, pull)))
                 }
-                Entry::Event { t, x, event, before, after } => self.event(*t, x, *event, before, after),
+                Entry::Event { t, x, before, falls } => self.events(*t, x, before, falls),
                 Entry::Step { t, h, x, tableau } => self.step(*t, *h, x, tableau),
             };
             done.map_err(|trouble| match trouble {
@@ -165,38 +165,46 @@ impl<'a> Sweep<'a> {
         Ok(pull)
     }
 
-    /// The transposed jump: λ⁻ = λ⁺ − h_xᵀ (λ⁺·(f⁻ − f⁺))/ḣ.
-    fn event(
+    /// Goes back to equations of before.
+    fn restore(&mut self, modes: &Snapshot) {
+        let model: *const Compiled = self.system.model;
+        self.system.restore(modes);
+        if !std::ptr::eq(model, self.system.model) {
+            self.factors = None;
+        }
+    }
+
+    /// The transposed jumps of events at one time: λ⁻ = λ⁺ − Σ h_xᵀ (λ⁺·(f⁻ − f⁺))/ḣ.
+    fn events(
         &mut self,
         t: f64,
         x: &[f64],
-        event: usize,
         before: &[f64],
-        after: &[f64],
+        falls: &[(usize, Vec<f64>)],
     ) -> Result<(), Trouble> {
-        let strength: f64 = (0..x.len()).map(|i| self.lambda[i] * (before[i] - after[i])).sum();
-        if strength == 0.0 {
-            return Ok(());
-        }
         self.system.relations_full(t, x, &mut self.relations)?;
         let full = &self.system.model.relations_full;
         let by_states = full.by_states(&self.relations.data);
         let by_parameters = full.by_parameters(&self.relations.data);
         let time = self.system.model.wanted.len();
-        let own = || full.forcing.iter().zip(by_parameters).filter(|((row, _), _)| *row == event);
-        let mut slope: f64 = own().filter(|((_, lane), _)| *lane == time).map(|(_, value)| value).sum();
-        for e in full.pattern.row(event) {
-            slope += by_states[e] * before[full.pattern.at[e] as usize];
-        }
-        if slope == 0.0 {
-            return Ok(());
-        }
-        for e in full.pattern.row(event) {
-            self.lambda[full.pattern.at[e] as usize] -= by_states[e] * strength / slope;
-        }
-        for ((_, lane), value) in own() {
-            if *lane < time {
-                self.by[*lane] -= value * strength / slope;
+        let after = self.lambda.clone();
+        for (event, fall) in falls {
+            let strength: f64 = after.iter().zip(fall).map(|(lambda, fall)| lambda * fall).sum();
+            let own = || full.forcing.iter().zip(by_parameters).filter(|((row, _), _)| row == event);
+            let mut slope: f64 = own().filter(|((_, lane), _)| *lane == time).map(|(_, value)| value).sum();
+            for e in full.pattern.row(*event) {
+                slope += by_states[e] * before[full.pattern.at[e] as usize];
+            }
+            if slope == 0.0 || strength == 0.0 {
+                continue;
+            }
+            for e in full.pattern.row(*event) {
+                self.lambda[full.pattern.at[e] as usize] -= by_states[e] * strength / slope;
+            }
+            for ((_, lane), value) in own() {
+                if *lane < time {
+                    self.by[*lane] -= value * strength / slope;
+                }
             }
         }
         Ok(())

@@ -4,6 +4,7 @@
 
 use super::freeze::{Freezer, Piece};
 use super::linearised::{Arguments, Linearised};
+use super::slide::{self, Frozen, Surface};
 use crate::program::{CompileError, Program};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations::Equations;
@@ -69,6 +70,12 @@ pub struct Compiled {
     pub(crate) initial_places: Vec<(usize, usize)>,
     /// Whether the rates' derivatives by states change between events only.
     pub(crate) linear: bool,
+    /// The surfaces along which motion may slide.
+    pub(crate) surfaces: Vec<Surface>,
+    /// The model for sliding along any of them.
+    pub(crate) sliding: Option<Box<Compiled>>,
+    /// The number of flags that tell along which surfaces it slides.
+    pub(crate) flags: usize,
 }
 
 impl Compiled {
@@ -102,113 +109,139 @@ impl Compiled {
         let residuals: Vec<Expr> = equations.constraints.iter().map(|c| c.residual).collect();
         let residuals = compile(pool, &residuals);
         let outputs = compile(pool, &given);
-        let initial: Vec<Expr> = equations.states.iter().map(|state| state.initial).collect();
-
-        let relations: Vec<Expr> = freezer.relations.iter().map(|r| r.function).collect();
-        let modes: Vec<Symbol> = freezer.relations.iter().map(|r| r.mode).collect();
-        let parameters: Vec<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
-        let pieces = freezer.pieces.clone();
-        let mut slow = parameters.clone();
-        slow.extend(&modes);
-        slow.extend(pieces.iter().flat_map(|piece| [piece.value, piece.slope, piece.origin]));
-        let mut fast = vec![time];
-        fast.extend(states.iter().chain(&unknowns));
-
-        let lanes: Vec<Option<Symbol>> = source
-            .wanted
-            .iter()
-            .map(|wanted| match wanted {
-                Wanted::Parameter(i) => parameters.get(*i).copied(),
-                Wanted::Initial(_) => None,
-            })
-            .collect();
-        let arguments = Arguments {
-            slow: &slow,
-            fast: &fast,
-            states: &states,
-            unknowns: &unknowns,
-            lanes: &lanes,
-            residuals: &residuals,
+        let frozen = Frozen {
+            time,
+            states,
+            unknowns,
+            rates,
+            residuals,
+            outputs,
+            relations: freezer.relations.iter().map(|r| r.function).collect(),
+            modes: freezer.relations.iter().map(|r| r.mode).collect(),
+            flags: Vec::new(),
         };
-        let full = Linearised::new(pool, &rates, &arguments)?;
-        let outputs_full = Linearised::new(pool, &outputs, &arguments)?;
-        let mut timed_lanes = lanes.clone();
-        timed_lanes.push(Some(time));
-        let relations_full =
-            Linearised::new(pool, &relations, &Arguments { lanes: &timed_lanes, ..arguments })?;
-
-        let moving: BTreeSet<Symbol> = fast.iter().copied().collect();
-        let timed: Vec<bool> = relations
-            .iter()
-            .map(|h| {
-                let slope = pool.diff(*h, time);
-                let own = pool.symbols(*h).into_iter().filter(|s| moving.contains(s)).all(|s| s == time);
-                own && pool.symbols(slope).iter().all(|s| !moving.contains(s))
-            })
-            .collect();
-        let reads_time = |k: &usize| !timed[*k] && pool.depends_on(relations[*k], time);
-        let signals = (0..relations.len()).filter(reads_time).collect();
-        let linear = unknowns.is_empty() && {
-            let slopes = rates.iter().flat_map(|rate| {
-                let read = pool.symbols(*rate);
-                states.iter().filter(move |s| read.binary_search(s).is_ok()).map(move |s| (*rate, *s))
-            });
-            let slopes: Vec<(Expr, Symbol)> = slopes.collect();
-            slopes.iter().all(|(rate, s)| {
-                let slope = pool.diff(*rate, *s);
-                pool.symbols(slope).iter().all(|s| !moving.contains(s))
-            })
-        };
-
-        let mut newton = residuals.clone();
-        let mut residual_places = Vec::new();
-        for (row, residual) in residuals.iter().enumerate() {
-            for (column, unknown) in unknowns.iter().enumerate() {
-                if pool.depends_on(*residual, *unknown) {
-                    residual_places.push((row, column));
-                    newton.push(pool.diff(*residual, *unknown));
-                }
+        let mut model = assemble(pool, source, &frozen, &freezer.pieces)?;
+        if let Some((sliding, surfaces)) = slide::sliding(pool, &frozen, &freezer.relations, &model.timed) {
+            let mut other = assemble(pool, source, &sliding, &freezer.pieces)?;
+            // The function that a motion leaves goes by the name of the surface.
+            for (k, surface) in surfaces.iter().enumerate() {
+                other.events[frozen.relations.len() + k].clone_from(&model.events[surface.relation]);
             }
+            model.surfaces = surfaces;
+            model.sliding = Some(Box::new(other));
         }
-        let mut starts = initial.clone();
-        let mut initial_places = Vec::new();
-        let zero = pool.zero();
-        for (row, value) in initial.iter().enumerate() {
-            for (lane, parameter) in lanes.iter().enumerate() {
-                if let Some(parameter) = parameter.filter(|p| pool.depends_on(*value, *p)) {
-                    let slope = pool.diff(*value, parameter);
-                    if slope != zero {
-                        initial_places.push((row, lane));
-                        starts.push(slope);
-                    }
-                }
-            }
-        }
-        let events = relations.iter().map(|h| pool.display(*h).to_string()).collect();
-        Ok(Compiled {
-            wanted: source.wanted.to_vec(),
-            states: equations.states.iter().map(|state| state.name.clone()).collect(),
-            unknowns: equations.constraints.iter().map(|c| c.name.clone()).collect(),
-            events,
-            groups: groups(graph, equations),
-            outputs_count: outputs.len(),
-            parameters: parameters.len(),
-            pieces,
-            rates: Program::staged(pool, &rates, &slow, &fast)?,
-            full,
-            residuals: Program::staged(pool, &newton, &slow, &fast)?,
-            residual_places,
-            outputs: Program::staged(pool, &outputs, &slow, &fast)?,
-            outputs_full,
-            relations: Program::staged(pool, &relations, &slow, &fast)?,
-            relations_full,
-            timed,
-            signals,
-            initial: Program::compile(pool, &starts, &parameters)?,
-            initial_places,
-            linear,
-        })
+        Ok(model)
     }
+}
+
+/// Compiles equations with frozen branches.
+fn assemble(
+    pool: &mut Pool,
+    source: &Source<'_>,
+    frozen: &Frozen,
+    pieces: &[Piece],
+) -> Result<Compiled, CompileError> {
+    let (graph, equations) = (source.graph, source.equations);
+    let Frozen { time, states, unknowns, rates, residuals, outputs, relations, .. } = frozen;
+    let initial: Vec<Expr> = equations.states.iter().map(|state| state.initial).collect();
+    let parameters: Vec<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
+    let mut slow = parameters.clone();
+    slow.extend(&frozen.modes);
+    slow.extend(pieces.iter().flat_map(|piece| [piece.value, piece.slope, piece.origin]));
+    slow.extend(&frozen.flags);
+    let mut fast = vec![*time];
+    fast.extend(states.iter().chain(unknowns));
+
+    let lanes: Vec<Option<Symbol>> = source
+        .wanted
+        .iter()
+        .map(|wanted| match wanted {
+            Wanted::Parameter(i) => parameters.get(*i).copied(),
+            Wanted::Initial(_) => None,
+        })
+        .collect();
+    let arguments = Arguments { slow: &slow, fast: &fast, states, unknowns, lanes: &lanes, residuals };
+    let full = Linearised::new(pool, rates, &arguments)?;
+    let outputs_full = Linearised::new(pool, outputs, &arguments)?;
+    let mut timed_lanes = lanes.clone();
+    timed_lanes.push(Some(*time));
+    let relations_full = Linearised::new(pool, relations, &Arguments { lanes: &timed_lanes, ..arguments })?;
+
+    let moving: BTreeSet<Symbol> = fast.iter().copied().collect();
+    let timed: Vec<bool> = relations
+        .iter()
+        .map(|h| {
+            let slope = pool.diff(*h, *time);
+            let own = pool.symbols(*h).into_iter().filter(|s| moving.contains(s)).all(|s| s == *time);
+            own && pool.symbols(slope).iter().all(|s| !moving.contains(s))
+        })
+        .collect();
+    let reads_time = |k: &usize| !timed[*k] && pool.depends_on(relations[*k], *time);
+    let signals = (0..relations.len()).filter(reads_time).collect();
+    let linear = unknowns.is_empty() && {
+        let slopes = rates.iter().flat_map(|rate| {
+            let read = pool.symbols(*rate);
+            states.iter().filter(move |s| read.binary_search(s).is_ok()).map(move |s| (*rate, *s))
+        });
+        let slopes: Vec<(Expr, Symbol)> = slopes.collect();
+        slopes.iter().all(|(rate, s)| {
+            let slope = pool.diff(*rate, *s);
+            pool.symbols(slope).iter().all(|s| !moving.contains(s))
+        })
+    };
+
+    let mut newton = residuals.clone();
+    let mut residual_places = Vec::new();
+    for (row, residual) in residuals.iter().enumerate() {
+        for (column, unknown) in unknowns.iter().enumerate() {
+            if pool.depends_on(*residual, *unknown) {
+                residual_places.push((row, column));
+                newton.push(pool.diff(*residual, *unknown));
+            }
+        }
+    }
+    let mut starts = initial.clone();
+    let mut initial_places = Vec::new();
+    let zero = pool.zero();
+    for (row, value) in initial.iter().enumerate() {
+        for (lane, parameter) in lanes.iter().enumerate() {
+            if let Some(parameter) = parameter.filter(|p| pool.depends_on(*value, *p)) {
+                let slope = pool.diff(*value, parameter);
+                if slope != zero {
+                    initial_places.push((row, lane));
+                    starts.push(slope);
+                }
+            }
+        }
+    }
+    let own = equations.constraints.len();
+    let names = equations.constraints.iter().map(|c| c.name.clone());
+    Ok(Compiled {
+        wanted: source.wanted.to_vec(),
+        states: equations.states.iter().map(|state| state.name.clone()).collect(),
+        unknowns: names.chain(unknowns.iter().skip(own).map(|z| pool.name(*z).to_owned())).collect(),
+        events: relations.iter().map(|h| pool.display(*h).to_string()).collect(),
+        groups: groups(graph, equations),
+        outputs_count: outputs.len(),
+        parameters: parameters.len(),
+        pieces: pieces.to_vec(),
+        flags: frozen.flags.len(),
+        rates: Program::staged(pool, rates, &slow, &fast)?,
+        full,
+        residuals: Program::staged(pool, &newton, &slow, &fast)?,
+        residual_places,
+        outputs: Program::staged(pool, outputs, &slow, &fast)?,
+        outputs_full,
+        relations: Program::staged(pool, relations, &slow, &fast)?,
+        relations_full,
+        timed,
+        signals,
+        initial: Program::compile(pool, &starts, &parameters)?,
+        initial_places,
+        linear,
+        surfaces: Vec::new(),
+        sliding: None,
+    })
 }
 
 /// Groups states that are measured alike: of one kind of storage in one domain. Integrators stand alone.

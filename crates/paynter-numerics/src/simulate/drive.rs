@@ -20,6 +20,10 @@ const RESOLVED: f64 = 1e-3;
 const RESOLVED_AMONG: f64 = 1e-6;
 /// And never finer than this.
 const FLOOR: f64 = 1e-12;
+/// And never finer than this part of what makes it up.
+const ROUNDING: f64 = 1e-15;
+/// Where rates cancel on a surface, a state is resolved to this part of what one side would make of it.
+const CANCELLED: f64 = 1e-13;
 /// So many events without time going on are chattering.
 const CHATTER: u32 = 100;
 /// No step holds more results than this: they are in memory until it is accepted.
@@ -36,6 +40,8 @@ struct Taken {
 
 pub(crate) struct Drive<'a> {
     system: System<'a>,
+    /// The equations that solver and sensitivities are made for.
+    bound: &'a Compiled,
     options: &'a Options,
     solver: Box<dyn Solver>,
     stiff: bool,
@@ -46,6 +52,8 @@ pub(crate) struct Drive<'a> {
     x: Vec<f64>,
     largest: Vec<f64>,
     among: Vec<f64>,
+    /// What rounding makes of each state.
+    noise: Vec<f64>,
     next: usize,
     /// Room for points within a step, of which the step has so many.
     points: Vec<Point>,
@@ -125,6 +133,7 @@ impl<'a> Drive<'a> {
         Drive {
             tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
             among: vec![0.0; n],
+            noise: vec![0.0; n],
             largest: x.iter().map(|v| v.abs()).collect(),
             t: options.t_start,
             x,
@@ -133,6 +142,7 @@ impl<'a> Drive<'a> {
             sensitivities,
             watch,
             options,
+            bound: model,
             system,
             next: 0,
             points: Vec::new(),
@@ -174,7 +184,10 @@ impl<'a> Drive<'a> {
     fn failure(&self, trouble: Trouble) -> Failure {
         match trouble {
             Trouble::NotFinite(state) => Failure::NotFinite { t: self.t, state },
-            Trouble::NoSolution(unknown) => Failure::NoSolution { t: self.t, unknown },
+            Trouble::NoSolution(unknown) => match self.system.surface_of_unknown(unknown) {
+                Some(event) => Failure::Chattering { t: self.t, event },
+                None => Failure::NoSolution { t: self.t, unknown },
+            },
         }
     }
 
@@ -190,11 +203,15 @@ impl<'a> Drive<'a> {
             self.system.start_unknowns(self.t, &self.x)
         };
         started.map_err(|trouble| self.failure(trouble))?;
-        let settled = self.watch.start(&mut self.system, self.t, &self.x);
-        if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
+        let started = self.watch.start(&mut self.system, self.t, &self.x);
+        let (settled, sliding) = started.map_err(|trouble| self.failure(trouble))?;
+        if let Settled::Cycling(event) = settled {
             return Err(Failure::Chattering { t: self.t, event });
         }
         self.begin()?;
+        for change in sliding {
+            self.switch(&[change], 0.0)?;
+        }
         let end = self.options.t_end;
         let span = end - self.t;
         let mut h = match self.options.step {
@@ -224,6 +241,13 @@ impl<'a> Drive<'a> {
     }
 
     fn begin(&mut self) -> Result<(), Failure> {
+        if !std::ptr::eq(self.bound, self.system.model) {
+            self.bound = self.system.model;
+            self.solver = solver(self.options, self.stiff, &self.system, self.solver.stages().sensitive);
+            if let Some(sensitivities) = &mut self.sensitivities {
+                sensitivities.bind(&self.system);
+            }
+        }
         let mut begun = self.solver.begin(&mut self.system, self.t, &self.x);
         // At an event rounding may leave a law just outside its domain.
         if begun.is_err() && self.system.follow_modes(true) {
@@ -234,11 +258,30 @@ impl<'a> Drive<'a> {
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.restart();
         }
+        self.judge_noise();
         self.refresh_tolerance();
         if let Some(tape) = &mut self.tape {
             tape.push(Entry::Modes(self.system.snapshot()));
         }
         Ok(())
+    }
+
+    /// Finds how large the rates are that cancel on the surfaces along which the motion slides.
+    fn judge_noise(&mut self) {
+        let span = self.options.t_end - self.options.t_start;
+        let sliding = (0..self.system.surfaces().len()).filter(|j| self.system.slides_along(*j));
+        for j in sliding.collect::<Vec<_>>() {
+            let snapshot = self.system.snapshot();
+            self.system.slide(j, 0.0);
+            let mut beside = vec![0.0; self.x.len()];
+            if self.system.rates(self.t, &self.x, &mut beside).is_ok() {
+                let rates = &self.solver.stages().k[0];
+                for ((noise, beside), rate) in self.noise.iter_mut().zip(&beside).zip(rates) {
+                    *noise = noise.max(CANCELLED * (beside - rate).abs() * span);
+                }
+            }
+            self.system.restore(&snapshot);
+        }
     }
 
     fn refresh_tolerance(&mut self) {
@@ -251,7 +294,7 @@ impl<'a> Drive<'a> {
             for i in 0..self.x.len() {
                 let size = (RESOLVED * self.largest[i]).max(RESOLVED_AMONG * self.among[groups[i]]);
                 // Finer than rounding nothing can be resolved.
-                let rounding = 1e-15 * self.among[groups[i]];
+                let rounding = (ROUNDING * self.among[groups[i]]).max(self.noise[i]);
                 self.tolerance.atol[i] = (self.options.rtol * size.max(FLOOR)).max(rounding);
             }
         }
@@ -420,6 +463,7 @@ impl<'a> Drive<'a> {
         };
         Ok((0..count)
             .map(|k| (k, time(k)))
+            .filter(|(k, _)| !self.system.slides(*k))
             .filter(|(k, s)| *s != 0.0 && *s != self.system.mode(*k))
             .collect())
     }
@@ -644,59 +688,93 @@ impl<'a> Drive<'a> {
         self.begin()
     }
 
-    /// Changes modes at an event: sensitivities jump by (f⁻ − f⁺)·dt*/dp.
+    /// Changes modes at events: sensitivities jump by (f⁻ − f⁺)·dt*/dp, with the time t* of each event.
     fn switch(&mut self, events: &[(usize, f64)], steepness: f64) -> Result<(), Failure> {
-        let n = self.x.len();
-        let (mut before, mut after) = (vec![0.0; n], vec![0.0; n]);
         let (t, x) = (self.t, self.x.clone());
+        let mut before = vec![0.0; x.len()];
         // The rates before the event, still with the old modes and tables.
         let known = self.system.rates(t, &x, &mut before).is_ok();
-        let mut shift = None;
-        if let (Some(sensitivities), Some((k, _)), true) = (&self.sensitivities, events.first(), known) {
-            let found = self.watch.time_sensitivity(
-                &mut self.system,
-                (t, &x, &before),
-                (*k, steepness),
-                sensitivities,
-            );
-            let (change, grazing) = found.map_err(|trouble| self.failure(trouble))?;
-            if grazing {
-                self.notes.push(Note::Grazing { t, event: *k });
+        let first = before.clone();
+        let mut shifts = Vec::new();
+        if let (Some(sensitivities), true) = (&self.sensitivities, known) {
+            for (k, _) in events {
+                let at = (t, &x[..], &before[..]);
+                let found = self.watch.time_sensitivity(&mut self.system, at, (*k, steepness), sensitivities);
+                let (change, grazing) = found.map_err(|trouble| self.failure(trouble))?;
+                if grazing && self.system.leaving(*k).is_none() {
+                    self.notes.push(Note::Grazing { t, event: *k });
+                }
+                shifts.push(change);
             }
-            shift = Some(change);
         }
-        for (k, mode) in events {
-            self.system.set_mode(*k, *mode);
-            self.stats.events += 1;
+        self.stats.events += events.len() as u64;
+        let mut falls: Vec<(usize, Vec<f64>)> = Vec::new();
+        let mut given = Vec::new();
+        for (i, (k, mode)) in events.iter().enumerate() {
+            match self.system.leaving(*k) {
+                Some(j) => {
+                    let left = self.watch.leave(&mut self.system, t, &x, j);
+                    given.push(left.map_err(|trouble| self.failure(trouble))?);
+                }
+                None => {
+                    let turned = self.watch.turn(&mut self.system, t, &x, *k, *mode);
+                    turned.map_err(|trouble| self.failure(trouble))?;
+                    given.push(*k);
+                }
+            }
+            // Events of one time each have a part in the change; the last one has what settling adds.
+            if i + 1 < events.len() && known {
+                let mut after = vec![0.0; x.len()];
+                if self.system.rates(t, &x, &mut after).is_ok() {
+                    let fall = before.iter().zip(&after).map(|(before, after)| before - after).collect();
+                    falls.push((*k, fall));
+                    before = after;
+                } else {
+                    falls.push((*k, vec![0.0; x.len()]));
+                }
+            }
         }
-        let given: Vec<usize> = events.iter().map(|(k, _)| *k).collect();
-        self.system.prepare();
-        if !self.system.model.events.is_empty() {
-            let settled = self.watch.settle(&mut self.system, t, &x, &given);
-            if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
+        // Methods with a fixed step see events too late to slide.
+        let zeros: Vec<usize> = if self.options.method.is_fixed() && self.t > self.options.t_start {
+            Vec::new()
+        } else {
+            events.iter().map(|(k, _)| *k).filter(|k| self.system.leaving(*k).is_none()).collect()
+        };
+        let hurried: Vec<(usize, f64)> =
+            zeros.iter().filter_map(|k| Some((*k, self.watch.rattles(*k, t)?))).collect();
+        let calm = hurried.first().map(|(_, rate)| *rate);
+        let settled = self.watch.settle(&mut self.system, t, &x, (&zeros, calm), &given);
+        if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
+            return Err(Failure::Chattering { t, event });
+        }
+        for (event, _) in hurried {
+            if !self.system.slides(event) {
                 return Err(Failure::Chattering { t, event });
             }
+            self.notes.push(Note::Rattling { t, event });
         }
+        let mut after = vec![0.0; x.len()];
         let mut found = self.system.rates(t, &x, &mut after);
         if found.is_err() && self.system.follow_modes(true) {
             found = self.system.rates(t, &x, &mut after);
             self.system.follow_modes(false);
         }
         found.map_err(|trouble| self.failure(trouble))?;
-        if let (Some(tape), Some((event, _)), true) = (&mut self.tape, events.first(), known) {
-            let (before, after) = (before.clone(), after.clone());
-            tape.push(Entry::Event { t, x: x.clone(), event: *event, before, after });
+        if let (Some((k, _)), true) = (events.last(), known) {
+            falls.push((*k, before.iter().zip(&after).map(|(before, after)| before - after).collect()));
         }
-        if let (Some(sensitivities), Some(shift)) = (&mut self.sensitivities, shift) {
-            for row in 0..n {
-                let jump = before[row] - after[row];
-                if jump != 0.0 {
+        if let Some(sensitivities) = &mut self.sensitivities {
+            for ((_, fall), shift) in falls.iter().zip(&shifts) {
+                for (row, fall) in fall.iter().enumerate().filter(|(_, fall)| **fall != 0.0) {
                     for (lane, change) in shift.iter().enumerate() {
-                        let value = sensitivities.s.get(row, lane) + jump * change;
+                        let value = sensitivities.s.get(row, lane) + fall * change;
                         sensitivities.s.set(row, lane, value);
                     }
                 }
             }
+        }
+        if let Some(tape) = &mut self.tape {
+            tape.push(Entry::Event { t, x, before: first, falls });
         }
         self.begin()
     }

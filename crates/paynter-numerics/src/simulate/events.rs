@@ -26,6 +26,15 @@ pub(crate) enum Settled {
     Cycling(usize),
 }
 
+/// Where a function that is zero goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Tendency {
+    /// To this side, or nowhere.
+    Away(f64),
+    /// Back to zero from both sides, steeper from this one.
+    Back(f64),
+}
+
 pub(crate) fn sign(value: f64) -> f64 {
     if value > 0.0 {
         1.0
@@ -36,6 +45,13 @@ pub(crate) fn sign(value: f64) -> f64 {
     }
 }
 
+/// How far beyond 1 a mode between the branches may go before the motion leaves its surface.
+const LEFT: f64 = 1e-9;
+/// So many events of a function, each sooner than those before, and it is brought to rest.
+const RATTLE: u32 = 10_000;
+/// Slopes below this part of their terms are zero.
+const FLAT: f64 = 1e-12;
+
 /// Watches the event functions of a run.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -43,6 +59,20 @@ pub(crate) struct Watch {
     values: Values,
     state: Vec<f64>,
     weights: Vec<f64>,
+    /// By how much rounding has left each function on the wrong side of zero after an event.
+    margin: Vec<f64>,
+    /// The last events of each function.
+    pace: Vec<Pace>,
+}
+
+/// How fast events of a function follow each other.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    last: f64,
+    /// The last two times between events.
+    gaps: [f64; 2],
+    /// How many events in a row came sooner than those before.
+    faster: u32,
 }
 
 impl Watch {
@@ -52,7 +82,61 @@ impl Watch {
             values: Values::default(),
             state: vec![0.0; system.model.states.len()],
             weights: Vec::new(),
+            margin: vec![0.0; system.model.events.len() + system.surfaces().len()],
+            pace: vec![
+                Pace { last: f64::NEG_INFINITY, gaps: [f64::INFINITY; 2], faster: 0 };
+                system.model.events.len()
+            ],
         }
+    }
+
+    /// Takes note of an event; the rate at which to bring its function to rest where its events have come
+    /// ever faster for too long.
+    pub fn rattles(&mut self, k: usize, t: f64) -> Option<f64> {
+        let pace = self.pace.get_mut(k)?;
+        let gap = t - pace.last;
+        pace.faster = if gap < pace.gaps[0] { pace.faster + 1 } else { 0 };
+        (pace.last, pace.gaps) = (t, [pace.gaps[1], gap]);
+        (pace.faster > RATTLE).then_some(0.5 / gap)
+    }
+
+    /// Gives an event function its mode at an event, also where rounding has left it before its zero.
+    pub fn turn(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        k: usize,
+        mode: f64,
+    ) -> Result<(), Trouble> {
+        self.margin[k] = 0.0;
+        if system.mode(k) != mode {
+            self.look(system, t, x)?;
+            if self.now[k] * mode < 0.0 {
+                self.margin[k] = 2.0 * self.now[k].abs();
+            }
+            system.set_mode(k, mode);
+            system.prepare();
+        }
+        Ok(())
+    }
+
+    /// Evaluates the event functions.
+    fn look(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        self.now.resize(system.model.events.len(), 0.0);
+        system.relations(t, x, &mut self.now)?;
+        for (k, now) in self.now.iter_mut().enumerate() {
+            *now += system.mode(k) * self.margin[k];
+        }
+        Ok(())
+    }
+
+    /// Evaluates the event functions at the state that was put aside.
+    fn look_aside(&mut self, system: &mut System<'_>, t: f64) -> Result<(), Trouble> {
+        let state = std::mem::take(&mut self.state);
+        let done = self.look(system, t, &state);
+        self.state = state;
+        done
     }
 
     /// Looks for the first crossing in the step that the stages hold.
@@ -61,7 +145,7 @@ impl Watch {
         system: &mut System<'_>,
         stages: &mut Stages,
     ) -> Result<Option<Crossing>, Trouble> {
-        let count = self.now.len();
+        let count = system.model.events.len();
         if count == 0 {
             return Ok(None);
         }
@@ -75,9 +159,11 @@ impl Watch {
                 self.state.copy_from_slice(&stages.end);
             }
             // A sketch may leave the domain of the laws; the end may not.
-            if system.relations(stages.t + theta * stages.h, &self.state, &mut self.now).is_ok() {
+            if self.look_aside(system, stages.t + theta * stages.h).is_ok() {
                 for k in 0..count {
-                    let crosses = sign(self.now[k]) * system.mode(k) < 0.0 && !system.model.timed[k];
+                    let crosses = sign(self.now[k]) * system.mode(k) < 0.0
+                        && !system.model.timed[k]
+                        && !system.slides(k);
                     if crosses && !found.iter().any(|(other, ..)| *other == k) {
                         found.push((k, before, theta));
                     }
@@ -85,13 +171,19 @@ impl Watch {
             }
             before = theta;
         }
-        for k in &system.model.signals {
-            if let Some((low, high)) = self.scan(system, stages, *k) {
-                found.retain(|(other, ..)| other != k);
-                found.push((*k, low, high));
+        for k in system.model.signals.iter().filter(|k| !system.slides(**k)).copied().collect::<Vec<_>>() {
+            if let Some((low, high)) = self.scan(system, stages, k) {
+                found.retain(|(other, ..)| *other != k);
+                found.push((k, low, high));
             }
         }
         if found.is_empty() {
+            // What has left its surface for good needs no margin.
+            for k in 0..count {
+                if self.margin[k] > 0.0 && self.now[k] * system.mode(k) > self.margin[k] {
+                    self.margin[k] = 0.0;
+                }
+            }
             return Ok(None);
         }
         found.sort_by(|a, b| a.2.total_cmp(&b.2));
@@ -119,7 +211,7 @@ impl Watch {
         stages: &Stages,
         crossing: &Crossing,
     ) -> Result<bool, Trouble> {
-        system.relations(stages.t + stages.h, &stages.end, &mut self.now)?;
+        self.look(system, stages.t + stages.h, &stages.end)?;
         let near = 1e-9 * crossing.steepness * stages.h;
         Ok(crossing.events.iter().all(|k| self.now[*k].abs() <= near))
     }
@@ -142,7 +234,7 @@ impl Watch {
             for (value, place) in values.iter_mut().zip(PLACES) {
                 let theta = low + place * (high - low);
                 stages.sketch(theta, &mut self.state);
-                system.relations(stages.t + theta * stages.h, &self.state, &mut self.now).ok()?;
+                self.look_aside(system, stages.t + theta * stages.h).ok()?;
                 *value = self.now[k];
             }
             let foretold: f64 = others.iter().zip(weights).map(|(i, w)| w * values[*i]).sum();
@@ -169,7 +261,7 @@ impl Watch {
             stages.tableau.weights(theta, &mut self.weights);
             stages.interpolate(&self.weights, &mut self.state);
         }
-        system.relations(stages.t + theta * stages.h, &self.state, &mut self.now)?;
+        self.look_aside(system, stages.t + theta * stages.h)?;
         Ok(self.now[k])
     }
 
@@ -235,67 +327,176 @@ impl Watch {
     }
 
     /// Sets the modes at the start: the signs of the functions, or of their rates where they are zero.
-    pub fn start(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<Settled, Trouble> {
-        if self.now.is_empty() {
-            return Ok(Settled::Consistent);
-        }
-        let settled = self.settle(system, t, x, &[])?;
-        let mut rates = vec![0.0; x.len()];
-        if self.now.contains(&0.0) && system.rates(t, x, &mut rates).is_ok() {
-            self.leave_zero(system, t, x, &rates)?;
-        }
-        Ok(settled)
-    }
-
-    /// Gives the modes of functions that are zero the sign of their rate.
-    fn leave_zero(
+    /// Returns the functions along whose surfaces the motion starts.
+    pub fn start(
         &mut self,
         system: &mut System<'_>,
         t: f64,
         x: &[f64],
-        rates: &[f64],
-    ) -> Result<(), Trouble> {
-        system.relations(t, x, &mut self.now)?;
-        let zeros: Vec<usize> = (0..self.now.len()).filter(|k| self.now[*k] == 0.0).collect();
-        for k in &zeros {
-            let slope = self.slope(system, t, x, rates, *k)?;
-            system.set_mode(*k, sign(slope));
+    ) -> Result<(Settled, Changes), Trouble> {
+        if system.model.events.is_empty() {
+            return Ok((Settled::Consistent, Vec::new()));
         }
-        if !zeros.is_empty() {
+        let settled = self.settle(system, t, x, (&[], None), &[])?;
+        let zeros: Vec<usize> = (0..self.now.len()).filter(|k| self.now[*k] == 0.0).collect();
+        let mut sliding = Vec::new();
+        for k in zeros {
+            match self.tendency(system, t, x, k) {
+                Ok(Tendency::Away(mode)) => system.set_mode(k, mode),
+                Ok(Tendency::Back(mode)) => match system.surface(k) {
+                    // A function that depends on its mode at once has not moved the state.
+                    Some(j) if system.surfaces()[j].order == 0 => self.hold(system, t, x, j, 1.0)?,
+                    _ => {
+                        system.set_mode(k, mode);
+                        sliding.push((k, mode));
+                    }
+                },
+                Err(_) => {}
+            }
             system.prepare();
         }
-        Ok(())
+        Ok((settled, sliding))
     }
 
-    /// Makes the modes agree with the functions, but for those that are given.
+    /// Where a function that is zero goes from here: its slopes with the mode 1 and −1 tell.
+    /// The mode is left open.
+    fn tendency(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        k: usize,
+    ) -> Result<Tendency, Trouble> {
+        let order = system.surface(k).map(|j| system.surfaces()[j].order);
+        let mut rates = vec![0.0; x.len()];
+        let mut sides = [0.0; 2];
+        let kept = system.mode(k);
+        for (side, mode) in sides.iter_mut().zip([1.0, -1.0]) {
+            system.set_mode(k, mode);
+            system.prepare();
+            let found = if order == Some(0) {
+                self.look(system, t, x).map(|()| self.now[k] - mode * self.margin[k])
+            } else {
+                system.rates(t, x, &mut rates).and_then(|()| self.slope(system, t, x, &rates, k))
+            };
+            match found {
+                Ok(value) => *side = value,
+                Err(trouble) => {
+                    system.set_mode(k, kept);
+                    system.prepare();
+                    return Err(trouble);
+                }
+            }
+        }
+        system.set_mode(k, kept);
+        system.prepare();
+        let [above, below] = sides;
+        let still = above == 0.0 && below == 0.0;
+        let leads_back = match order {
+            Some(0 | 1) => above <= 0.0 && below >= 0.0 && !still,
+            Some(_) => still,
+            None => false,
+        };
+        Ok(if leads_back {
+            Tendency::Back(if above.abs() >= below.abs() { 1.0 } else { -1.0 })
+        } else if above > 0.0 && below > 0.0 {
+            Tendency::Away(1.0)
+        } else if above < 0.0 && below < 0.0 {
+            Tendency::Away(-1.0)
+        } else {
+            Tendency::Away(0.0)
+        })
+    }
+
+    /// Makes the modes agree with the functions, but for those that are given. Where motion leads back to the
+    /// zero of a function from both sides it slides; where it is pressed off a surface it leaves it.
+    /// Functions that are zero may also be brought to rest there at a rate.
     pub fn settle(
         &mut self,
         system: &mut System<'_>,
         t: f64,
         x: &[f64],
+        (zeros, calm): (&[usize], Option<f64>),
         given: &[usize],
     ) -> Result<Settled, Trouble> {
-        let mut changed = 0;
+        let mut zeros = zeros.to_vec();
+        let mut given = given.to_vec();
+        let mut turned = Vec::new();
+        system.prepare();
         for _ in 0..100 {
-            system.prepare();
-            system.relations(t, x, &mut self.now)?;
+            self.look(system, t, x)?;
+            let pressed = (0..system.surfaces().len())
+                .find(|j| system.slides_along(*j) && system.between(*j).abs() > 1.0 + LEFT);
+            if let Some(j) = pressed {
+                given.push(self.leave(system, t, x, j)?);
+                continue;
+            }
+            if let Some(k) = zeros.pop() {
+                given.push(k);
+                let Some(j) = system.surface(k) else { continue };
+                let back = matches!(self.tendency(system, t, x, k), Ok(Tendency::Back(_)));
+                if back || (calm.is_some() && system.surfaces()[j].order == 2) {
+                    self.hold(system, t, x, j, calm.unwrap_or(1.0))?;
+                }
+                continue;
+            }
             let wrong = (0..self.now.len()).find(|k| {
                 let now = sign(self.now[*k]);
-                now != 0.0 && now != system.mode(*k) && !given.contains(k)
+                now != 0.0 && now != system.mode(*k) && !system.slides(*k) && !given.contains(k)
             });
             let Some(k) = wrong else { return Ok(Settled::Consistent) };
+            if turned.contains(&k) {
+                // Neither mode fits a function that depends on its own.
+                zeros.push(k);
+            }
+            turned.push(k);
             system.set_mode(k, sign(self.now[k]));
-            changed = k;
+            system.prepare();
         }
-        Ok(Settled::Cycling(changed))
+        Ok(Settled::Cycling(turned.last().or(given.last()).copied().unwrap_or(0)))
+    }
+
+    /// Slides along a surface, if there is a mode that keeps the motion there.
+    fn hold(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        j: usize,
+        rate: f64,
+    ) -> Result<(), Trouble> {
+        let surface = &system.surfaces()[j];
+        if surface.excluded.iter().any(|other| system.slides_along(*other)) {
+            return Ok(());
+        }
+        let k = surface.relation;
+        if system.mode(k) == 0.0 {
+            system.set_mode(k, 1.0);
+        }
+        system.slide(j, rate);
+        if self.look(system, t, x).is_err() {
+            system.slide(j, 0.0);
+            self.look(system, t, x)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves a surface to the side that the motion is pressed to; returns its function.
+    pub fn leave(&mut self, system: &mut System<'_>, t: f64, x: &[f64], j: usize) -> Result<usize, Trouble> {
+        let k = system.surfaces()[j].relation;
+        self.look(system, t, x)?;
+        system.set_mode(k, sign(system.between(j)));
+        self.margin[k] = 2.0 * self.now[k].abs() + f64::MIN_POSITIVE;
+        system.slide(j, 0.0);
+        Ok(k)
     }
 
     /// Functions whose mode is open although they have left zero.
     pub fn opened(&mut self, system: &mut System<'_>, stages: &Stages) -> Result<Changes, Trouble> {
-        if (0..self.now.len()).all(|k| system.mode(k) != 0.0) {
+        if (0..system.model.events.len()).all(|k| system.mode(k) != 0.0) {
             return Ok(Vec::new());
         }
-        system.relations(stages.t + stages.h, &stages.end, &mut self.now)?;
+        self.look(system, stages.t + stages.h, &stages.end)?;
         let left = |k: &usize| system.mode(*k) == 0.0 && self.now[*k] != 0.0;
         Ok((0..self.now.len()).filter(left).map(|k| (k, sign(self.now[k]))).collect())
     }
@@ -345,7 +546,8 @@ impl Watch {
         k: usize,
     ) -> Result<f64, Trouble> {
         system.relations_full(t, x, &mut self.values)?;
-        Ok(self.slope_parts(system, rates, k).0)
+        let (slope, size) = self.slope_parts(system, rates, k);
+        Ok(if slope.abs() <= FLAT * size { 0.0 } else { slope })
     }
 
     /// The slope of an event function, and the sum of the sizes of its terms.

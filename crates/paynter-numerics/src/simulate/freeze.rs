@@ -5,7 +5,7 @@
 //! symbol that holds the sign of h and changes at events only. A table
 //! becomes a straight line whose three numbers change at its corners.
 
-use paynter_algebra::{Cmp, Expr, Func, Node, Pool, Symbol};
+use paynter_algebra::{Cmp, Expr, Func, Node, Pool, Rational, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An event function with its mode.
@@ -15,6 +15,8 @@ pub(crate) struct Relation {
     pub mode: Symbol,
     /// The function, over time, states, unknowns, parameters and other modes.
     pub function: Expr,
+    /// Whether something may jump with the mode; `abs`, `min` and `max` only bend.
+    pub jumps: bool,
 }
 
 /// A table as a straight line: value + slope·(t − origin).
@@ -66,58 +68,53 @@ impl Freezer {
         roots.iter().map(|e| replaced.get(e).copied().unwrap_or(*e)).collect()
     }
 
-    /// The mode of an event function, as an expression.
-    fn mode(&mut self, pool: &mut Pool, function: Expr) -> Expr {
-        if let Some(k) = self.known.get(&function) {
-            return pool.var(self.relations[*k].mode);
-        }
-        let opposite = pool.neg(function);
-        if let Some(k) = self.known.get(&opposite) {
-            let mode = pool.var(self.relations[*k].mode);
-            return pool.neg(mode);
-        }
-        let mode = pool.fresh("mode");
-        self.known.insert(function, self.relations.len());
-        self.relations.push(Relation { mode, function });
-        pool.var(mode)
+    /// The mode of an event function, as an expression. Multiples of one function share their mode.
+    fn mode(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> Expr {
+        let leading = leading(pool, function);
+        let terms = match pool.node(function) {
+            Node::Sum(list) => list.to_vec(),
+            _ => vec![function],
+        };
+        let terms: Vec<Expr> = terms.into_iter().map(|term| pool.div(term, leading)).collect();
+        let function = pool.sum(&terms);
+        let k = *self.known.entry(function).or_insert_with(|| {
+            let mode = pool.fresh("mode");
+            self.relations.push(Relation { mode, function, jumps });
+            self.relations.len() - 1
+        });
+        self.relations[k].jumps |= jumps;
+        let mode = pool.var(self.relations[k].mode);
+        if pool.as_rational(leading).is_some_and(|c| *c < Rational::ZERO) { pool.neg(mode) } else { mode }
     }
 
     fn node(&mut self, pool: &mut Pool, node: Expr, args: &[Expr]) -> Expr {
         match pool.node(node) {
-            Node::Number(_) | Node::Pi | Node::Symbol(_) | Node::Truth(_) => node,
-            Node::Sum(_) => pool.sum(args),
-            Node::Product(_) => pool.product(args),
-            Node::Power(..) => pool.pow(args[0], args[1]),
-            Node::And(..) => pool.and(args[0], args[1]),
-            Node::Or(..) => pool.or(args[0], args[1]),
-            Node::Not(_) => pool.not(args[0]),
-            Node::Select(..) => pool.select(args[0], args[1], args[2]),
             Node::Compare(op, ..) => {
                 let difference = pool.sub(args[0], args[1]);
                 if pool.as_rational(difference).is_some() {
                     return pool.compare(op, args[0], args[1]);
                 }
-                let mode = self.mode(pool, difference);
+                let mode = self.mode(pool, difference, true);
                 let zero = pool.zero();
                 pool.compare(op, mode, zero)
             }
-            Node::Call(f, _) => match f {
-                Func::Abs => {
-                    let mode = self.mode(pool, args[0]);
-                    pool.mul(mode, args[0])
-                }
-                Func::Sign => self.mode(pool, args[0]),
-                Func::Min | Func::Max => {
-                    let difference = pool.sub(args[0], args[1]);
-                    let mode = self.mode(pool, difference);
-                    let zero = pool.zero();
-                    let op = if f == Func::Min { Cmp::Le } else { Cmp::Ge };
-                    let first = pool.compare(op, mode, zero);
-                    pool.select(first, args[0], args[1])
-                }
-                Func::Table(table) if pool.as_symbol(args[0]) == Some(self.time) => self.piece(pool, table),
-                _ => pool.call(f, args),
-            },
+            Node::Call(Func::Abs, _) => {
+                let mode = self.mode(pool, args[0], false);
+                pool.mul(mode, args[0])
+            }
+            Node::Call(Func::Sign, _) => self.mode(pool, args[0], true),
+            Node::Call(f @ (Func::Min | Func::Max), _) => {
+                let difference = pool.sub(args[0], args[1]);
+                let mode = self.mode(pool, difference, false);
+                let zero = pool.zero();
+                let op = if f == Func::Min { Cmp::Le } else { Cmp::Ge };
+                let first = pool.compare(op, mode, zero);
+                pool.select(first, args[0], args[1])
+            }
+            Node::Call(Func::Table(table), _) if pool.as_symbol(args[0]) == Some(self.time) => {
+                self.piece(pool, table)
+            }
+            _ => rebuilt(pool, node, args),
         }
     }
 
@@ -138,7 +135,38 @@ impl Freezer {
     }
 }
 
-fn children(pool: &Pool, node: Expr) -> Vec<Expr> {
+/// The number before the first term of a function that is not a number itself, or one.
+fn leading(pool: &Pool, function: Expr) -> Expr {
+    let number = |e: &Expr| pool.as_rational(*e).is_some();
+    let first = match pool.node(function) {
+        Node::Sum(list) => list.iter().copied().find(|term| !number(term)).unwrap_or(function),
+        _ => function,
+    };
+    let factor = match pool.node(first) {
+        Node::Product(list) => list.iter().copied().find(number),
+        _ => None,
+    };
+    factor.unwrap_or_else(|| pool.one())
+}
+
+/// A node with other operands.
+pub(crate) fn rebuilt(pool: &mut Pool, node: Expr, args: &[Expr]) -> Expr {
+    match pool.node(node) {
+        Node::Number(_) | Node::Pi | Node::Symbol(_) | Node::Truth(_) => node,
+        Node::Sum(_) => pool.sum(args),
+        Node::Product(_) => pool.product(args),
+        Node::Power(..) => pool.pow(args[0], args[1]),
+        Node::Compare(op, ..) => pool.compare(op, args[0], args[1]),
+        Node::And(..) => pool.and(args[0], args[1]),
+        Node::Or(..) => pool.or(args[0], args[1]),
+        Node::Not(_) => pool.not(args[0]),
+        Node::Select(..) => pool.select(args[0], args[1], args[2]),
+        Node::Call(f, _) => pool.call(f, args),
+    }
+}
+
+/// The operands of a node.
+pub(crate) fn children(pool: &Pool, node: Expr) -> Vec<Expr> {
     match pool.node(node) {
         Node::Number(_) | Node::Pi | Node::Symbol(_) | Node::Truth(_) => Vec::new(),
         Node::Sum(list) | Node::Product(list) | Node::Call(_, list) => list.to_vec(),

@@ -14,6 +14,7 @@ mod freeze;
 mod implicit;
 mod lanes;
 mod linearised;
+mod slide;
 mod small;
 mod solver;
 mod sparse;
@@ -161,6 +162,13 @@ pub struct Stats {
 pub enum Note {
     /// This event function only touches zero at this time: sensitivities may be undefined there.
     Grazing {
+        /// When.
+        t: f64,
+        /// Place in [`Compiled::events`].
+        event: usize,
+    },
+    /// This event function has switched ever faster, and was brought to rest at zero.
+    Rattling {
         /// When.
         t: f64,
         /// Place in [`Compiled::events`].

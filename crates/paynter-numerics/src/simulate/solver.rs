@@ -248,31 +248,39 @@ impl Sensitivities {
     pub fn new(system: &System<'_>, scales: Vec<f64>, tested: bool) -> Sensitivities {
         let model = system.model;
         let s = Lanes::new(model.states.len(), model.wanted.len());
-        let mut forcing = vec![Vec::new(); s.blocks];
-        for (number, (row, lane)) in model.full.forcing.iter().enumerate() {
-            let place = row * s.width + lane % s.width;
-            forcing[lane / s.width].push((place as u32, number as u32));
-        }
-        let mut needed = model.outputs_full.pattern.at.clone();
-        needed.sort_unstable();
-        needed.dedup();
         let mut scales = scales;
         scales.resize(s.blocks * s.width, 0.0);
-        Sensitivities {
+        let mut sensitivities = Sensitivities {
             rate: s.clone(),
             next_s: s.clone(),
             next_rate: s.clone(),
             s,
             rate_known: false,
             scales,
-            forcing,
-            needed,
+            forcing: Vec::new(),
+            needed: Vec::new(),
             work: Vec::new(),
             terms: Vec::new(),
             error_terms: Vec::new(),
             arch: pulp::Arch::new(),
             tested,
+        };
+        sensitivities.bind(system);
+        sensitivities
+    }
+
+    /// Takes on the structure of the equations that hold now.
+    pub fn bind(&mut self, system: &System<'_>) {
+        let model = system.model;
+        self.forcing = vec![Vec::new(); self.s.blocks];
+        for (number, (row, lane)) in model.full.forcing.iter().enumerate() {
+            let place = row * self.s.width + lane % self.s.width;
+            self.forcing[lane / self.s.width].push((place as u32, number as u32));
         }
+        self.needed.clone_from(&model.outputs_full.pattern.at);
+        self.needed.sort_unstable();
+        self.needed.dedup();
+        self.restart();
     }
 
     /// Forgets the rates, after events.

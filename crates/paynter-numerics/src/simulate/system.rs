@@ -3,6 +3,7 @@
 
 use super::compiled::Compiled;
 use super::linearised::{Linearised, factorise, solve};
+use super::slide::Surface;
 use crate::program::Tables;
 
 /// Why a point has no rates.
@@ -28,8 +29,21 @@ struct Room {
     template: Vec<f64>,
 }
 
+/// Parameters, modes, tables and surfaces at a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Snapshot {
+    slow: Vec<f64>,
+    sliding: Vec<f64>,
+}
+
 pub(crate) struct System<'a> {
+    /// The model as it moves now: its own equations, or those for sliding.
     pub model: &'a Compiled,
+    own: &'a Compiled,
+    /// For each surface, the rate with which motion comes to rest on it; zero where it does not slide.
+    sliding: Vec<f64>,
+    /// Whether each event function is kept at zero.
+    kept: Vec<bool>,
     tables: &'a Tables,
     slow: Vec<f64>,
     /// The modes as events have set them.
@@ -56,10 +70,15 @@ impl<'a> System<'a> {
     pub fn new(model: &'a Compiled, parameters: &[f64], tables: &'a Tables) -> System<'a> {
         let mut slow = parameters.to_vec();
         slow.resize(model.parameters + model.events.len() + 3 * model.pieces.len(), 0.0);
+        let mut held = vec![0.0; model.events.len()];
+        held.resize(model.events.len() + model.surfaces.len(), 1.0);
         let mut system = System {
             model,
+            own: model,
+            sliding: vec![0.0; model.surfaces.len()],
+            kept: vec![false; held.len()],
             tables,
-            held: vec![0.0; model.events.len()],
+            held,
             following: false,
             slow,
             fast: vec![0.0; 1 + model.states.len() + model.unknowns.len()],
@@ -119,16 +138,80 @@ impl<'a> System<'a> {
         self.held[k] = value;
     }
 
-    /// Parameters, modes and tables as they are, to be restored later.
-    pub fn snapshot(&self) -> Vec<f64> {
-        self.slow.clone()
+    /// The number of a surface whose function this is.
+    pub fn surface(&self, k: usize) -> Option<usize> {
+        self.own.surfaces.iter().position(|surface| surface.relation == k)
     }
 
-    /// Takes parameters, modes and tables from a snapshot.
-    pub fn restore(&mut self, snapshot: &[f64]) {
-        self.slow.copy_from_slice(snapshot);
-        let start = self.model.parameters;
-        self.held.copy_from_slice(&self.slow[start..start + self.model.events.len()]);
+    /// The surface that this function tells the leaving of.
+    pub fn leaving(&self, k: usize) -> Option<usize> {
+        k.checked_sub(self.own.events.len())
+    }
+
+    /// The surfaces of the model.
+    pub fn surfaces(&self) -> &'a [Surface] {
+        &self.own.surfaces
+    }
+
+    /// Whether the motion slides along the surface of this function.
+    pub fn slides(&self, k: usize) -> bool {
+        self.kept[k]
+    }
+
+    /// Whether the motion slides along this surface.
+    pub fn slides_along(&self, j: usize) -> bool {
+        self.sliding[j] > 0.0
+    }
+
+    /// The mode between −1 and 1 of a surface along which the motion slides, as of the last evaluation.
+    pub fn between(&self, j: usize) -> f64 {
+        self.fast[1 + self.own.states.len() + self.own.unknowns.len() + j]
+    }
+
+    /// The unknown of this number belongs to this surface, if not to the model itself.
+    pub fn surface_of_unknown(&self, unknown: usize) -> Option<usize> {
+        let j = unknown.checked_sub(self.own.unknowns.len())?;
+        self.own.surfaces.get(j).or(self.own.surfaces.first()).map(|surface| surface.relation)
+    }
+
+    /// Starts sliding along a surface, coming to rest at this rate, or ends it with rate zero.
+    pub fn slide(&mut self, j: usize, rate: f64) {
+        let mut sliding = self.sliding.clone();
+        sliding[j] = rate;
+        self.move_to(sliding);
+        self.prepare();
+    }
+
+    /// Changes between the model's own equations and those for sliding.
+    fn move_to(&mut self, sliding: Vec<f64>) {
+        let model = match &self.own.sliding {
+            Some(other) if sliding.iter().any(|rate| *rate > 0.0) => other,
+            _ => self.own,
+        };
+        let lines = self.model.parameters + self.model.events.len();
+        let lines = self.slow[lines..lines + 3 * model.pieces.len()].to_vec();
+        self.slow.truncate(model.parameters);
+        self.slow.extend(&self.held[..model.events.len()]);
+        self.slow.extend(lines);
+        self.slow.extend(sliding.iter().take(model.flags));
+        self.fast.resize(1 + model.states.len() + model.unknowns.len(), 0.0);
+        for (surface, rate) in self.own.surfaces.iter().zip(&sliding) {
+            self.kept[surface.relation] = *rate > 0.0;
+        }
+        (self.model, self.sliding) = (model, sliding);
+    }
+
+    /// Parameters, modes, tables and surfaces as they are, to be restored later.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { slow: self.slow.clone(), sliding: self.sliding.clone() }
+    }
+
+    /// Goes back to a snapshot.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        self.move_to(snapshot.sliding.clone());
+        self.slow.copy_from_slice(&snapshot.slow);
+        let (start, count) = (self.model.parameters, self.model.events.len());
+        self.held[..count].copy_from_slice(&self.slow[start..start + count]);
         self.prepare();
     }
 
@@ -168,8 +251,8 @@ impl<'a> System<'a> {
         }
         self.following = following;
         if !following {
-            let start = self.model.parameters;
-            self.slow[start..start + self.held.len()].copy_from_slice(&self.held);
+            let (start, count) = (self.model.parameters, self.model.events.len());
+            self.slow[start..start + count].copy_from_slice(&self.held[..count]);
             self.prepare();
         }
         true

@@ -1,8 +1,9 @@
-//! Formulas for reading (`--form`): the equations and transfer functions of a
-//! model in a notation, without a program around them.
+//! Answers for reading and for use elsewhere (`--form`): equations, transfer
+//! functions, operating points, poles, responses and structure in a notation,
+//! without a program around them.
 
-use super::names::{Names, Spelling};
-use super::{c, julia, latex, mathml, matlab, python};
+use super::page::{Cell, Law, Left, Matrix, Page, Ratio, Section, Table};
+use crate::json;
 use paynter_algebra::{Expr, Pool, Symbol, Target};
 use paynter_equations as eq;
 use paynter_graph::BondGraph;
@@ -54,58 +55,11 @@ impl Notation {
             Notation::Julia => Target::Julia,
         }
     }
-}
 
-/// What stands on the left of a formula.
-pub(super) enum Left {
-    /// The rate of a state, by its name.
-    Rate(String),
-    /// A quantity, by its name.
-    Name(String),
-    /// A named sub-expression.
-    Defined(Symbol),
-    /// Zero, in an equation that determines the quantity of this name.
-    Zero(String),
-}
-
-/// Formulas under a title.
-pub(super) struct Section {
-    pub title: &'static str,
-    pub lines: Vec<(Left, Expr)>,
-}
-
-/// A matrix with its name.
-pub(super) struct Matrix {
-    pub name: String,
-    pub rows: Vec<Vec<Expr>>,
-}
-
-/// All that is written of a model's equations.
-pub(super) struct Formulas {
-    pub title: String,
-    pub sections: Vec<Section>,
-    /// The vectors x, u, y by their names, beside the matrices.
-    pub vectors: Vec<(&'static str, Vec<String>)>,
-    pub matrices: Vec<Matrix>,
-    /// What x' and y are by the matrices.
-    pub law: Option<Law>,
-}
-
-/// Which terms the matrix form has.
-pub(super) struct Law {
-    /// The highest derivative of the inputs.
-    pub derivatives: usize,
-    pub offset: bool,
-}
-
-/// One transfer function.
-pub(super) struct Entry {
-    pub output: String,
-    pub input: String,
-    pub num: Expr,
-    pub den: Expr,
-    /// Coefficients of numerator and denominator by falling powers of s, where they are polynomials.
-    pub coefficients: Option<(Vec<Expr>, Vec<Expr>)>,
+    /// Whether it is for the eye: polynomials are written in s, where programs list coefficients.
+    fn typeset(self) -> bool {
+        matches!(self, Notation::Latex | Notation::MathMl)
+    }
 }
 
 /// Writes the equations of a model.
@@ -116,12 +70,28 @@ pub fn equations(
     space: Option<&eq::StateSpace>,
     notation: Notation,
 ) -> String {
-    let formulas = gather(pool, graph, equations, space);
-    match notation {
-        Notation::Latex => latex::formulas(pool, &formulas),
-        Notation::MathMl => mathml::formulas(pool, &formulas),
-        _ => code(pool, &formulas, &dialect(notation)),
+    let mut roots: Vec<Expr> = equations.rates.clone();
+    roots.extend(equations.constraints.iter().map(|c| c.residual));
+    roots.extend(equations.dependent.iter().map(|d| d.value));
+    roots.extend(equations.outputs.iter().map(|o| o.value));
+    let (definitions, roots) = shared(pool, &roots);
+    let mut roots = roots.into_iter().map(Cell::Formula);
+    let mut section = |title: &'static str, left: Vec<Left>| Section {
+        title,
+        lines: left.into_iter().zip(roots.by_ref()).collect(),
+    };
+    let states = section("States", equations.states.iter().map(|s| Left::Rate(s.name.clone())).collect());
+    let implicit =
+        section("Implicit", equations.constraints.iter().map(|c| Left::Zero(c.name.clone())).collect());
+    let dependent =
+        section("Dependent states", equations.dependent.iter().map(|d| Left::Name(d.name.clone())).collect());
+    let outputs = section("Outputs", equations.outputs.iter().map(|o| Left::Name(o.name.clone())).collect());
+    let mut page = Page::new(&graph.name, "equations");
+    page.sections = filled(vec![with(definitions), states, implicit, dependent, outputs]);
+    if let Some(space) = space {
+        page.add_space(pool, equations, space);
     }
+    page.written(pool, notation)
 }
 
 /// Writes the transfer functions of a model.
@@ -135,26 +105,210 @@ pub fn transfer(
     let mut roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
     roots.extend(transfer.denominator);
     let (definitions, roots) = shared(pool, &roots);
-    let mut entries = Vec::with_capacity(transfer.entries.len());
+    let mut page = Page::new(name, "transfer functions");
+    let mut lines = Vec::with_capacity(transfer.entries.len());
     for (entry, parts) in transfer.entries.iter().zip(roots.chunks(2)) {
         let coefficients = match definitions.is_empty() {
             true => falling(pool, parts[0], transfer.s).zip(falling(pool, parts[1], transfer.s)),
             false => None,
         };
-        entries.push(Entry {
-            output: equations.outputs[entry.output].name.clone(),
-            input: equations.inputs[entry.input].name.clone(),
-            num: parts[0],
-            den: parts[1],
-            coefficients,
+        let output = equations.outputs[entry.output].name.clone();
+        let input = equations.inputs[entry.input].name.clone();
+        let ratio = Ratio { num: parts[0], den: parts[1], coefficients };
+        lines.push((Left::OfS("H", Some((output, input))), Cell::Ratio(ratio)));
+    }
+    page.sections.push(with(definitions));
+    if let Some(denominator) = transfer.denominator.and_then(|_| roots.last().copied()) {
+        let left = Left::OfS("Delta", None);
+        page.add_polynomials(
+            pool,
+            "Characteristic polynomial",
+            vec![(left, denominator)],
+            transfer.s,
+            notation,
+        );
+    }
+    page.sections.push(Section { title: "Transfer functions", lines });
+    page.sections = filled(page.sections);
+    page.written(pool, notation)
+}
+
+/// Writes a steady state, and what the model is near it.
+pub fn operating_point(
+    pool: &mut Pool,
+    point: &json::OperatingPoint,
+    equations: &eq::Equations,
+    space: Option<&eq::StateSpace>,
+    notation: Notation,
+) -> String {
+    let mut page = Page::new(&point.model, "operating point");
+    let values = |list: &mut dyn Iterator<Item = (&String, f64)>| {
+        list.map(|(name, value)| (Left::Name(name.clone()), Cell::Real(value))).collect()
+    };
+    let at = &point.point;
+    let outputs = equations.outputs.iter().filter_map(|o| at.outputs.get_key_value(&o.name));
+    let section = |title, lines| Section { title, lines };
+    page.sections = filled(vec![
+        section("Inputs at t = 0", values(&mut at.inputs.iter().map(|(n, v)| (n, *v)))),
+        section("Derivatives of inputs", values(&mut at.input_derivatives.iter().map(|(n, v)| (n, *v)))),
+        section("States", values(&mut at.states.iter().map(|(n, v)| (n, *v)))),
+        section("Implicit unknowns", values(&mut at.unknowns.iter().map(|(n, v)| (n, *v)))),
+        section("Dependent states", values(&mut point.dependent.iter().map(|(n, v)| (n, *v)))),
+        section("Outputs", values(&mut outputs.map(|(n, v)| (n, v.unwrap_or(f64::NAN))))),
+    ]);
+    if let Some(space) = space {
+        page.add_space(pool, equations, space);
+        // The matrices multiply deviations from the point, so that constant terms play no part.
+        page.law = None;
+        page.matrices.retain(|m| !matches!(m.name.as_str(), "a" | "c"));
+    }
+    if let Some(numbers) = point.linear.as_ref().filter(|_| !page.matrices.is_empty()) {
+        for (name, rows) in numbers.numeric.named() {
+            let rows = rows.iter().map(|row| row.iter().map(|x| Cell::Real(*x)).collect()).collect();
+            page.matrices.push(Matrix { name: format!("{name}_0"), rows });
+        }
+        page.matrices.retain(|m| m.rows.iter().any(|row| !row.is_empty()));
+    }
+    page.written(pool, notation)
+}
+
+/// Writes poles and zeros, with the characteristic polynomial where there is one.
+pub fn poles(
+    pool: &mut Pool,
+    found: &json::Poles,
+    characteristic: Option<(Expr, Symbol)>,
+    notation: Notation,
+) -> String {
+    let mut page = Page::new(&found.model, "poles and zeros");
+    if let Some((polynomial, s)) = characteristic {
+        let left = Left::OfS("Delta", None);
+        page.add_polynomials(pool, "Characteristic polynomial", vec![(left, polynomial)], s, notation);
+    }
+    let complex = |list: &[[f64; 2]]| list.iter().map(|z| Cell::Complex(*z)).collect::<Vec<_>>();
+    let modes = &found.modes;
+    let real = |value: fn(&json::Mode) -> f64| modes.iter().map(|mode| Cell::Real(value(mode))).collect();
+    page.tables.push(Table {
+        title: "Poles, how often they occur, damping, natural frequency in rad/s".to_owned(),
+        columns: vec![
+            ("poles".to_owned(), modes.iter().map(|mode| Cell::Complex(mode.pole)).collect()),
+            ("times".to_owned(), real(|mode| mode.multiplicity as f64)),
+            ("zeta".to_owned(), real(|mode| mode.damping.unwrap_or(f64::NAN))),
+            ("omega_n".to_owned(), real(|mode| mode.natural_frequency)),
+        ],
+    });
+    for entry in &found.zeros {
+        page.tables.push(Table {
+            title: format!("Zeros and poles left of {} / {}", entry.output, entry.input),
+            columns: vec![
+                (format!("zeros_{}_{}", entry.output, entry.input), complex(&entry.zeros)),
+                (format!("poles_{}_{}", entry.output, entry.input), complex(&entry.poles)),
+            ],
         });
     }
-    let denominator = transfer.denominator.and_then(|_| roots.last().copied());
-    let title = format!("{name}: transfer functions");
-    match notation {
-        Notation::Latex => latex::transfer(pool, &title, &definitions, denominator, &entries),
-        Notation::MathMl => mathml::transfer(pool, &title, &definitions, denominator, &entries),
-        _ => transfer_code(pool, &title, &definitions, &entries, &dialect(notation)),
+    page.written(pool, notation)
+}
+
+/// Writes a frequency response.
+pub fn bode(pool: &Pool, found: &json::Bode, notation: Notation) -> String {
+    let mut page = Page::new(&found.model, "frequency response");
+    let mut columns = vec![("omega".to_owned(), found.omega.iter().map(|w| Cell::Real(*w)).collect())];
+    for entry in &found.entries {
+        let value = |(re, im): (&Option<f64>, &Option<f64>)| {
+            Cell::Complex([re.unwrap_or(f64::NAN), im.unwrap_or(f64::NAN)])
+        };
+        let values = entry.re.iter().zip(&entry.im).map(value).collect();
+        columns.push((format!("H_{}_{}", entry.output, entry.input), values));
+    }
+    page.tables.push(Table { title: "Angular frequency in rad/s, transfer functions".to_owned(), columns });
+    page.written(pool, notation)
+}
+
+/// Writes what the structure of a model says: the numbers, the zero dynamics, the junction structure.
+pub fn structure(
+    pool: &mut Pool,
+    found: &json::Structure,
+    zeros: &[eq::ZeroDynamics],
+    junctions: Option<&eq::JunctionStructure>,
+    s: Symbol,
+    notation: Notation,
+) -> String {
+    let mut page = Page::new(&found.model, "structure");
+    let count = |name: &str, value: usize| (Left::Name(name.to_owned()), Cell::Real(value as f64));
+    let lines = vec![count("order", found.order), count("rank", found.rank)];
+    page.sections.push(Section { title: "Order and rank", lines });
+    let degree = |r: &json::RelativeDegree| {
+        let degree = r.degree.map_or(f64::NAN, |degree| degree as f64);
+        (Left::Name(format!("degree_{}_{}", r.output, r.input)), Cell::Real(degree))
+    };
+    let lines = found.relative_degree.iter().map(degree).collect();
+    page.sections.push(Section { title: "Relative degree", lines });
+    let polynomial = |zero: &eq::ZeroDynamics| {
+        let names = (found.outputs[zero.output].clone(), found.inputs[zero.input].clone());
+        (Left::OfS("N", Some(names)), zero.polynomial)
+    };
+    page.add_polynomials(pool, "Zero dynamics", zeros.iter().map(polynomial).collect(), s, notation);
+    if let Some(junctions) = junctions.filter(|j| j.ports.len() <= MATRIX) {
+        page.vectors = vec![
+            ("a", junctions.ports.iter().map(|port| port.takes.clone()).collect()),
+            ("b", junctions.ports.iter().map(|port| port.gives.clone()).collect()),
+        ];
+        page.matrices.push(dense(pool, "S".to_owned(), &junctions.matrix));
+    }
+    page.sections = filled(page.sections);
+    page.written(pool, notation)
+}
+
+impl Page {
+    fn new(model: &str, what: &str) -> Page {
+        Page { title: format!("{model}: {what}"), ..Page::default() }
+    }
+
+    /// Adds the matrices of a linear model that is not too large.
+    fn add_space(&mut self, pool: &Pool, equations: &eq::Equations, space: &eq::StateSpace) {
+        let size = equations.states.len().max(equations.inputs.len()).max(equations.outputs.len());
+        if size > MATRIX || equations.states.is_empty() {
+            return;
+        }
+        let zero = pool.zero();
+        let offset = space.offset.0.iter().chain(&space.offset.1).any(|e| *e != zero);
+        self.vectors = vec![
+            ("x", equations.states.iter().map(|s| s.name.clone()).collect()),
+            ("u", equations.inputs.iter().map(|i| i.name.clone()).collect()),
+            ("y", equations.outputs.iter().map(|o| o.name.clone()).collect()),
+        ];
+        self.matrices = matrices(pool, space, offset);
+        self.law = Some(Law { derivatives: space.b.len().saturating_sub(1), offset });
+    }
+
+    /// Adds polynomials in s: as formulas where they are typeset, by their coefficients for programs.
+    fn add_polynomials(
+        &mut self,
+        pool: &mut Pool,
+        title: &'static str,
+        list: Vec<(Left, Expr)>,
+        s: Symbol,
+        notation: Notation,
+    ) {
+        if list.is_empty() {
+            return;
+        }
+        if notation.typeset() {
+            let lines = list.into_iter().map(|(left, e)| (left, Cell::Formula(e))).collect();
+            self.sections.push(Section { title, lines });
+            return;
+        }
+        let mut columns = Vec::with_capacity(list.len());
+        for (left, polynomial) in list {
+            let Some(coefficients) = falling(pool, polynomial, s) else { continue };
+            let name = match left {
+                Left::OfS(letter, Some((output, input))) => format!("{letter}_{output}_{input}"),
+                Left::OfS(letter, None) => letter.to_owned(),
+                _ => continue,
+            };
+            columns.push((name, coefficients.into_iter().map(Cell::Formula).collect()));
+        }
+        let title = format!("{title}: coefficients, highest power of s first");
+        self.tables.push(Table { title, columns });
     }
 }
 
@@ -174,255 +328,34 @@ fn shared(pool: &mut Pool, roots: &[Expr]) -> (Vec<(Symbol, Expr)>, Vec<Expr>) {
     (shared.definitions, shared.roots)
 }
 
-fn gather(
-    pool: &mut Pool,
-    graph: &BondGraph,
-    equations: &eq::Equations,
-    space: Option<&eq::StateSpace>,
-) -> Formulas {
-    let mut roots: Vec<Expr> = equations.rates.clone();
-    roots.extend(equations.constraints.iter().map(|c| c.residual));
-    roots.extend(equations.dependent.iter().map(|d| d.value));
-    roots.extend(equations.outputs.iter().map(|o| o.value));
-    let (definitions, roots) = shared(pool, &roots);
-    let mut roots = roots.into_iter();
-    let mut section = |title: &'static str, left: Vec<Left>| {
-        let lines = left.into_iter().zip(roots.by_ref()).collect();
-        Section { title, lines }
-    };
-    let states = section("States", equations.states.iter().map(|s| Left::Rate(s.name.clone())).collect());
-    let implicit =
-        section("Implicit", equations.constraints.iter().map(|c| Left::Zero(c.name.clone())).collect());
-    let dependent =
-        section("Dependent states", equations.dependent.iter().map(|d| Left::Name(d.name.clone())).collect());
-    let outputs = section("Outputs", equations.outputs.iter().map(|o| Left::Name(o.name.clone())).collect());
-    let with = Section {
-        title: "With",
-        lines: definitions.into_iter().map(|(symbol, value)| (Left::Defined(symbol), value)).collect(),
-    };
-    let small = equations.states.len().max(equations.inputs.len()).max(equations.outputs.len()) <= MATRIX;
-    let space = space.filter(|_| small && !equations.states.is_empty());
-    let zero = pool.zero();
-    let offset = space.is_some_and(|s| s.offset.0.iter().chain(&s.offset.1).any(|e| *e != zero));
-    Formulas {
-        title: format!("{}: equations", graph.name),
-        sections: [with, states, implicit, dependent, outputs]
-            .into_iter()
-            .filter(|s| !s.lines.is_empty())
-            .collect(),
-        vectors: match space {
-            Some(_) => vec![
-                ("x", equations.states.iter().map(|s| s.name.clone()).collect()),
-                ("u", equations.inputs.iter().map(|i| i.name.clone()).collect()),
-                ("y", equations.outputs.iter().map(|o| o.name.clone()).collect()),
-            ],
-            None => Vec::new(),
-        },
-        matrices: space.map_or_else(Vec::new, |space| matrices(pool, space, offset)),
-        law: space.map(|space| Law { derivatives: space.b.len().saturating_sub(1), offset }),
-    }
+fn with(definitions: Vec<(Symbol, Expr)>) -> Section {
+    let line = |(symbol, value)| (Left::Defined(symbol), Cell::Formula(value));
+    Section { title: "With", lines: definitions.into_iter().map(line).collect() }
+}
+
+fn filled(sections: Vec<Section>) -> Vec<Section> {
+    sections.into_iter().filter(|section| !section.lines.is_empty()).collect()
+}
+
+fn dense(pool: &Pool, name: String, m: &eq::Sparse) -> Matrix {
+    let row = |i: usize| (0..m.columns).map(|j| Cell::Formula(m.get(pool, i, j))).collect();
+    Matrix { name, rows: (0..m.rows).map(row).collect() }
 }
 
 fn matrices(pool: &Pool, space: &eq::StateSpace, offset: bool) -> Vec<Matrix> {
-    let dense = |name: String, m: &eq::Sparse| Matrix {
-        name,
-        rows: (0..m.rows).map(|i| (0..m.columns).map(|j| m.get(pool, i, j)).collect()).collect(),
-    };
-    let mut list = vec![dense("A".to_owned(), &space.a)];
-    list.extend(space.b.first().map(|b| dense("B".to_owned(), b)));
-    list.push(dense("C".to_owned(), &space.c));
-    list.extend(space.d.first().map(|d| dense("D".to_owned(), d)));
+    let mut list = vec![dense(pool, "A".to_owned(), &space.a)];
+    list.extend(space.b.first().map(|b| dense(pool, "B".to_owned(), b)));
+    list.push(dense(pool, "C".to_owned(), &space.c));
+    list.extend(space.d.first().map(|d| dense(pool, "D".to_owned(), d)));
     for (k, (b, d)) in space.b.iter().zip(&space.d).enumerate().skip(1) {
-        list.extend([dense(format!("B_{k}"), b), dense(format!("D_{k}"), d)]);
+        list.extend([dense(pool, format!("B_{k}"), b), dense(pool, format!("D_{k}"), d)]);
     }
     if offset {
         for (name, vector) in [("a", &space.offset.0), ("c", &space.offset.1)] {
-            list.push(Matrix { name: name.to_owned(), rows: vector.iter().map(|e| vec![*e]).collect() });
+            let rows = vector.iter().map(|e| vec![Cell::Formula(*e)]).collect();
+            list.push(Matrix { name: name.to_owned(), rows });
         }
     }
     list.retain(|m| m.rows.iter().any(|row| !row.is_empty()));
     list
-}
-
-/// How a programming language writes statements.
-struct Dialect {
-    target: Target,
-    spelling: &'static Spelling,
-    comment: &'static str,
-    /// Before the name, between name and value, after the value.
-    assign: (&'static str, &'static str, &'static str),
-    matrix: fn(&str, &[Vec<String>]) -> String,
-    /// Name, coefficients of numerator and denominator.
-    ratio: fn(&str, &[String], &[String]) -> String,
-    /// Name, numerator and denominator over s.
-    function: fn(&str, &str, &str) -> String,
-}
-
-fn dialect(notation: Notation) -> Dialect {
-    match notation {
-        Notation::Matlab => Dialect {
-            target: Target::Matlab,
-            spelling: &matlab::SPELLING,
-            comment: "%",
-            assign: ("", " = ", ";"),
-            matrix: |name, rows| format!("{name} = [{}];", joined(rows, "", ", ", "", "; ")),
-            ratio: |name, num, den| format!("{name} = tf([{}], [{}]);", num.join(", "), den.join(", ")),
-            function: |name, num, den| format!("{name} = @(s) ({num})/({den});"),
-        },
-        Notation::C => Dialect {
-            target: Target::C,
-            spelling: &c::SPELLING,
-            comment: "//",
-            assign: ("const double ", " = ", ";"),
-            matrix: |name, rows| {
-                let columns = rows.first().map_or(0, Vec::len);
-                let inside = joined(rows, "{", ", ", "}", ", ");
-                format!("const double {name}[{}][{columns}] = {{{inside}}};", rows.len())
-            },
-            ratio: |name, num, den| {
-                let list = |what: &str, items: &[String]| {
-                    format!("const double {name}_{what}[{}] = {{{}}};", items.len(), items.join(", "))
-                };
-                format!("{}\n{}", list("num", num), list("den", den))
-            },
-            function: |name, num, den| {
-                format!("double complex {name}(double complex s) {{ return ({num})/({den}); }}")
-            },
-        },
-        Notation::Julia => Dialect {
-            target: Target::Julia,
-            spelling: &julia::SPELLING,
-            comment: "#",
-            assign: ("", " = ", ""),
-            matrix: |name, rows| {
-                let guarded: Vec<Vec<String>> = rows
-                    .iter()
-                    .map(|row| {
-                        row.iter()
-                            .map(|e| if e.contains(' ') { format!("({e})") } else { e.clone() })
-                            .collect()
-                    })
-                    .collect();
-                format!("{name} = [{}]", joined(&guarded, "", " ", "", "; "))
-            },
-            ratio: |name, num, den| {
-                format!("{name} = (num = [{}], den = [{}])", num.join(", "), den.join(", "))
-            },
-            function: |name, num, den| format!("{name}(s) = ({num})/({den})"),
-        },
-        _ => Dialect {
-            target: Target::Python,
-            spelling: &python::SPELLING,
-            comment: "#",
-            assign: ("", " = ", ""),
-            matrix: |name, rows| format!("{name} = np.array([{}])", joined(rows, "[", ", ", "]", ", ")),
-            ratio: |name, num, den| format!("{name} = ([{}], [{}])", num.join(", "), den.join(", ")),
-            function: |name, num, den| format!("{name} = lambda s: ({num})/({den})"),
-        },
-    }
-}
-
-fn joined(rows: &[Vec<String>], open: &str, between: &str, close: &str, next: &str) -> String {
-    let row = |row: &Vec<String>| format!("{open}{}{close}", row.join(between));
-    rows.iter().map(row).collect::<Vec<_>>().join(next)
-}
-
-/// Names for all symbols that some expressions read.
-fn names(pool: &Pool, spelling: &'static Spelling, taken: &[&str], roots: &[Expr]) -> Names {
-    let mut names = Names::new(spelling);
-    for name in taken {
-        names.unique(name);
-    }
-    let mut symbols: Vec<Symbol> =
-        pool.reachable(roots).into_iter().filter_map(|e| pool.as_symbol(e)).collect();
-    symbols.sort_unstable();
-    for symbol in symbols {
-        names.add(pool, symbol);
-    }
-    names
-}
-
-/// Time and s keep their letters, which no parameter may have.
-fn spell(pool: &Pool, names: &Names, symbol: Symbol) -> String {
-    match pool.name(symbol) {
-        name @ ("t" | "s") => name.to_owned(),
-        _ => names.of(pool, symbol),
-    }
-}
-
-fn code(pool: &Pool, formulas: &Formulas, dialect: &Dialect) -> String {
-    let mut roots: Vec<Expr> = Vec::new();
-    roots.extend(formulas.sections.iter().flat_map(|s| s.lines.iter().map(|(_, e)| *e)));
-    roots.extend(formulas.matrices.iter().flat_map(|m| m.rows.iter().flatten().copied()));
-    let taken: Vec<&str> = formulas.matrices.iter().map(|m| m.name.as_str()).collect();
-    let mut names = names(pool, dialect.spelling, &taken, &roots);
-    let mut out = format!("{} {}\n", dialect.comment, formulas.title);
-    for section in &formulas.sections {
-        out += &format!("\n{} {}\n", dialect.comment, section.title.to_lowercase());
-        for (left, value) in &section.lines {
-            let (name, remark) = match left {
-                Left::Rate(name) => (names.unique(&format!("der({name})")), format!("{name}'")),
-                Left::Name(name) => (names.unique(name), name.clone()),
-                Left::Defined(symbol) => (names.of(pool, *symbol), String::new()),
-                Left::Zero(name) => (names.unique(&format!("zero({name})")), format!("zero by {name}")),
-            };
-            let text = pool.print_with(*value, dialect.target, &|s| spell(pool, &names, s)).to_string();
-            let (open, is, close) = dialect.assign;
-            let remark = match remark.is_empty() || remark == name {
-                true => String::new(),
-                false => format!("  {} {remark}", dialect.comment),
-            };
-            out += &format!("{open}{name}{is}{text}{close}{remark}\n");
-        }
-    }
-    if !formulas.matrices.is_empty() {
-        out += &format!("\n{} matrices\n", dialect.comment);
-    }
-    for matrix in &formulas.matrices {
-        let text = |e: &Expr| pool.print_with(*e, dialect.target, &|s| spell(pool, &names, s)).to_string();
-        let rows: Vec<Vec<String>> = matrix.rows.iter().map(|row| row.iter().map(text).collect()).collect();
-        out += &((dialect.matrix)(&matrix.name, &rows) + "\n");
-    }
-    out
-}
-
-fn transfer_code(
-    pool: &Pool,
-    title: &str,
-    definitions: &[(Symbol, Expr)],
-    entries: &[Entry],
-    dialect: &Dialect,
-) -> String {
-    let mut roots: Vec<Expr> = definitions.iter().map(|(_, e)| *e).collect();
-    roots.extend(entries.iter().flat_map(|entry| [entry.num, entry.den]));
-    let mut names = names(pool, dialect.spelling, &[], &roots);
-    let mut out = format!("{} {title}\n", dialect.comment);
-    if entries.iter().any(|entry| entry.coefficients.is_some()) {
-        out += &format!(
-            "{} coefficients of numerator and denominator, highest power of s first\n",
-            dialect.comment
-        );
-    }
-    for entry in entries {
-        let name = names.unique(&format!("H_{}_{}", entry.output, entry.input));
-        let text = |e: &Expr| pool.print_with(*e, dialect.target, &|s| spell(pool, &names, s)).to_string();
-        out += &format!("\n{} {} / {}\n", dialect.comment, entry.output, entry.input);
-        out += &match &entry.coefficients {
-            Some((num, den)) => {
-                let list = |items: &[Expr]| items.iter().map(text).collect::<Vec<_>>();
-                (dialect.ratio)(&name, &list(num), &list(den))
-            }
-            None => {
-                let (open, is, close) = dialect.assign;
-                let mut lines = String::new();
-                // What the numerator and the denominator share reads s, so it is put in.
-                for (symbol, value) in definitions {
-                    lines += &format!("{open}{}{is}{}{close}\n", spell(pool, &names, *symbol), text(value));
-                }
-                format!("{lines}{}", (dialect.function)(&name, &text(&entry.num), &text(&entry.den)))
-            }
-        };
-        out.push('\n');
-    }
-    out
 }

@@ -73,7 +73,12 @@ fn title(name: &str) -> String {
         out.extend(chars.next().map(|c| c.to_uppercase().to_string()));
         out.push_str(chars.as_str());
     }
-    if out.is_empty() { "Model".to_owned() } else { out }
+    // A module must not be called like one of Julia's own, or like something inside it.
+    let taken = ["Base", "Core", "Main"].into_iter().chain(SPELLING.own.split(' '));
+    if out.is_empty() || taken.into_iter().any(|word| word == out) {
+        out.push_str("Model");
+    }
+    out
 }
 
 fn text(name: &str) -> String {

@@ -1,93 +1,127 @@
 //! LaTeX with amsmath: formulas for a paper, and a document of its own.
 
-use super::formulas::{Entry, Formulas, Left};
+use super::lines::shown;
+use super::page::{Cell, Law, Left, Page, Ratio};
 use super::plan::{Plan, Quantity};
-use paynter_algebra::{Expr, Pool, Symbol, Target, latex_name};
+use paynter_algebra::{Expr, Pool, Target, latex_name};
 
-/// The equations as aligned formulas under each title, then the matrices.
-pub(super) fn formulas(pool: &Pool, formulas: &Formulas) -> String {
-    let mut out = format!("% {}\n", formulas.title);
-    for section in &formulas.sections {
+/// Aligned formulas under each title, then the matrices, then the tables.
+pub(super) fn page(pool: &Pool, page: &Page) -> String {
+    let mut out = format!("% {}\n", page.title);
+    for section in &page.sections {
         let rows: Vec<(String, String)> =
-            section.lines.iter().map(|(left, value)| (side(pool, left), math(pool, *value))).collect();
+            section.lines.iter().map(|(left, value)| (side(pool, left), cell(pool, value))).collect();
         out += &format!("\n% {}\n{}", section.title.to_lowercase(), aligned(&rows));
     }
-    if let Some(law) = &formulas.law {
+    if !page.matrices.is_empty() {
         out += "\n% matrices\n";
-        let widest = formulas.matrices.iter().filter_map(|m| m.rows.first()).map(Vec::len).max().unwrap_or(0);
+        let widest = page.matrices.iter().filter_map(|m| m.rows.first()).map(Vec::len).max().unwrap_or(0);
         // bmatrix knows ten columns unless it is told otherwise.
         if widest > 10 {
             out += &format!("\\setcounter{{MaxMatrixCols}}{{{widest}}}\n");
         }
-        let has = |name: &str| formulas.matrices.iter().any(|m| m.name == name);
-        let side = |first: &str, inputs: &str, constant: &str| {
-            let mut terms = Vec::new();
-            if has(first) {
-                terms.push(format!("{first} \\, x"));
-            }
-            if has(inputs) {
-                terms.push(format!("{inputs} \\, u"));
-            }
-            for k in 1..=law.derivatives {
-                let name = latex_name(&format!("{inputs}_{k}"));
-                let input = (0..k).fold("u".to_owned(), |name, _| format!("der({name})"));
-                terms.push(format!("{name} \\, {}", latex_name(&input)));
-            }
-            if law.offset {
-                terms.push(constant.to_owned());
-            }
-            terms.join(" + ")
+    }
+    if let Some(law) = &page.law {
+        out += &aligned(&sides(page, law));
+    }
+    let mut vectors: Vec<String> = Vec::new();
+    for (name, list) in page.vectors.iter().filter(|(_, list)| !list.is_empty()) {
+        let rows: Vec<Vec<String>> = list.iter().map(|name| vec![latex_name(name)]).collect();
+        vectors.push(format!("{name} = {}", matrix(&rows)));
+    }
+    if !vectors.is_empty() {
+        out += &format!("\\[\n  {}\n\\]\n", vectors.join(", \\quad\n  "));
+    }
+    for m in &page.matrices {
+        let rows: Vec<Vec<String>> =
+            m.rows.iter().map(|row| row.iter().map(|value| cell(pool, value)).collect()).collect();
+        out += &format!("\\[\n  {} = {}\n\\]\n", latex_name(&m.name), matrix(&rows));
+    }
+    for table in &page.tables {
+        let names: Vec<String> = table.columns.iter().map(|(name, _)| latex_name(name)).collect();
+        let count = table.columns.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
+        let row = |i: usize| {
+            let cells =
+                table.columns.iter().map(|(_, list)| list.get(i).map_or(String::new(), |c| cell(pool, c)));
+            cells.collect::<Vec<_>>().join(" & ")
         };
-        let mut rows = vec![("\\dot{x}".to_owned(), side("A", "B", "a"))];
-        if has("C") || has("D") {
-            rows.push(("y".to_owned(), side("C", "D", "c")));
-        }
-        out += &aligned(&rows);
-        let mut shown: Vec<String> = Vec::new();
-        for (name, list) in formulas.vectors.iter().filter(|(_, list)| !list.is_empty()) {
-            let rows: Vec<Vec<String>> = list.iter().map(|name| vec![latex_name(name)]).collect();
-            shown.push(format!("{name} = {}", matrix(&rows)));
-        }
-        out += &format!("\\[\n  {}\n\\]\n", shown.join(", \\quad\n  "));
-        for m in &formulas.matrices {
-            let rows: Vec<Vec<String>> =
-                m.rows.iter().map(|row| row.iter().map(|e| math(pool, *e)).collect()).collect();
-            out += &format!("\\[\n  {} = {}\n\\]\n", latex_name(&m.name), matrix(&rows));
-        }
+        out += &format!(
+            "\n% {}\n\\[\n\\begin{{array}}{{{}}}\n  {} \\\\ \\hline\n  {}\n\\end{{array}}\n\\]\n",
+            table.title,
+            "r".repeat(names.len()),
+            names.join(" & "),
+            (0..count).map(row).collect::<Vec<_>>().join(" \\\\\n  ")
+        );
     }
     out
 }
 
-/// The transfer functions, one formula each.
-pub(super) fn transfer(
-    pool: &Pool,
-    title: &str,
-    definitions: &[(Symbol, Expr)],
-    denominator: Option<Expr>,
-    entries: &[Entry],
-) -> String {
-    let mut rows: Vec<(String, String)> = definitions
-        .iter()
-        .map(|(symbol, value)| (latex_name(pool.name(*symbol)), math(pool, *value)))
-        .collect();
-    rows.extend(denominator.map(|e| ("\\Delta(s)".to_owned(), math(pool, e))));
-    for entry in entries {
-        let left = format!("H_{{{},{}}}(s)", latex_name(&entry.output), latex_name(&entry.input));
-        let value = match pool.one() == entry.den {
-            true => math(pool, entry.num),
-            false => format!("\\frac{{{}}}{{{}}}", math(pool, entry.num), math(pool, entry.den)),
-        };
-        rows.push((left, value));
+/// What x' and y are by the matrices.
+fn sides(page: &Page, law: &Law) -> Vec<(String, String)> {
+    let has = |name: &str| page.matrices.iter().any(|m| m.name == name);
+    let side = |first: &str, inputs: &str, constant: &str| {
+        let mut terms = Vec::new();
+        if has(first) {
+            terms.push(format!("{first} \\, x"));
+        }
+        if has(inputs) {
+            terms.push(format!("{inputs} \\, u"));
+        }
+        for k in 1..=law.derivatives {
+            let name = latex_name(&format!("{inputs}_{k}"));
+            let input = (0..k).fold("u".to_owned(), |name, _| format!("der({name})"));
+            terms.push(format!("{name} \\, {}", latex_name(&input)));
+        }
+        if law.offset {
+            terms.push(constant.to_owned());
+        }
+        terms.join(" + ")
+    };
+    let mut rows = vec![("\\dot{x}".to_owned(), side("A", "B", "a"))];
+    if has("C") || has("D") {
+        rows.push(("y".to_owned(), side("C", "D", "c")));
     }
-    format!("% {title}\n{}", aligned(&rows))
+    rows
 }
 
 fn side(pool: &Pool, left: &Left) -> String {
     match left {
         Left::Rate(name) => latex_name(&format!("der({name})")),
         Left::Name(name) => latex_name(name),
+        Left::OfS(letter, of) => {
+            let letter = latex_name(letter);
+            match of {
+                Some((output, input)) => {
+                    format!("{letter}_{{{},{}}}(s)", latex_name(output), latex_name(input))
+                }
+                None => format!("{letter}(s)"),
+            }
+        }
         Left::Defined(symbol) => latex_name(pool.name(*symbol)),
         Left::Zero(_) => "0".to_owned(),
+    }
+}
+
+fn cell(pool: &Pool, cell: &Cell) -> String {
+    match cell {
+        Cell::Formula(e) => math(pool, *e),
+        Cell::Ratio(Ratio { num, den, .. }) if *den == pool.one() => math(pool, *num),
+        Cell::Ratio(Ratio { num, den, .. }) => {
+            format!("\\frac{{{}}}{{{}}}", math(pool, *num), math(pool, *den))
+        }
+        Cell::Real(value) => real(*value),
+        Cell::Complex([re, im]) if *im == 0.0 => real(*re),
+        Cell::Complex([re, im]) => {
+            let sign = if *im < 0.0 { "-" } else { "+" };
+            format!("{} {sign} {} \\, \\mathrm{{j}}", real(*re), real(im.abs()))
+        }
+    }
+}
+
+fn real(value: f64) -> String {
+    match value.is_finite() {
+        true => powered(&shown(value)),
+        false => "\\text{--}".to_owned(),
     }
 }
 
@@ -178,10 +212,14 @@ fn unit(text: &str) -> String {
 }
 
 fn scientific(value: f64) -> String {
-    let text = format!("{value:?}");
+    powered(format!("{value:?}").trim_end_matches(".0"))
+}
+
+/// A number with its power of ten written out.
+fn powered(text: &str) -> String {
     match text.split_once('e') {
         Some((mantissa, exponent)) => format!("{mantissa} \\cdot 10^{{{exponent}}}"),
-        None => text.trim_end_matches(".0").to_owned(),
+        None => text.to_owned(),
     }
 }
 

@@ -10,11 +10,12 @@ mod lines;
 mod mathml;
 mod matlab;
 mod names;
+mod page;
 mod plan;
 mod python;
 mod steps;
 
-pub use formulas::{Notation, equations, transfer};
+pub use formulas::{Notation, bode, equations, operating_point, poles, structure, transfer};
 pub use plan::Samples;
 pub use steps::steps;
 pub(crate) use steps::{side_text, why_text};

@@ -19,6 +19,9 @@ pub struct Bode {
     /// The operating point of a nonlinear model, about which this holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operating_point: Option<Point>,
+    /// The answer in the notation that `--form` asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -38,7 +38,7 @@ pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
 pub use incremental::{DerivedBond, DerivedElement, DerivedOutput, DerivedParameter, Incremental};
 pub use naming::Naming;
-pub use operating::{BondValue, OperatingPoint, Point, Quantity, Role};
+pub use operating::{BondValue, LinearModel, NumericModel, OperatingPoint, Point, Quantity, Role};
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use report::{Report, ReportSection};
 pub use response::{BandCurve, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification};

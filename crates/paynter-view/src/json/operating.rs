@@ -1,6 +1,7 @@
 //! The answer of `paynter operating-point`, and the point that `tf` and others stand at.
 
 use super::Diagnostic;
+use super::equations::{Matrix, matrix};
 use paynter_algebra::{Pool, Symbol};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, Kind, Variable, flat_name};
@@ -40,10 +41,85 @@ pub struct OperatingPoint {
     pub dependent: BTreeMap<String, f64>,
     /// Effort and flow of every bond along its arrow.
     pub bonds: Vec<BondValue>,
+    /// The model near the point, x' = A x + B u + …: Jacobians in symbols and in numbers, of models up to 200 states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linear: Option<LinearModel>,
+    /// The answer in the notation that `--form` asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
     /// The same states, unknowns, inputs and outputs in the order of the text, with their units.
     pub quantities: Vec<Quantity>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The matrices of a linear model, or of a nonlinear one near a point, where they are its Jacobians.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LinearModel {
+    /// Whether the model is nonlinear, so that the matrices multiply deviations from the point.
+    pub linearised: bool,
+    /// ∂x'/∂x.
+    #[serde(rename = "A")]
+    pub a: Matrix,
+    /// ∂x'/∂u.
+    #[serde(rename = "B")]
+    pub b: Matrix,
+    /// ∂y/∂x.
+    #[serde(rename = "C")]
+    pub c: Matrix,
+    /// ∂y/∂u.
+    #[serde(rename = "D")]
+    pub d: Matrix,
+    /// Slopes of x' by the inputs' derivatives, first derivative first.
+    #[serde(rename = "Bd", skip_serializing_if = "Vec::is_empty")]
+    pub bd: Vec<Matrix>,
+    /// Slopes of y by the inputs' derivatives, first derivative first.
+    #[serde(rename = "Dd", skip_serializing_if = "Vec::is_empty")]
+    pub dd: Vec<Matrix>,
+    /// Their values at the point.
+    pub numeric: NumericModel,
+}
+
+/// The matrices of a linear model in numbers, row by row.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct NumericModel {
+    /// ∂x'/∂x.
+    #[serde(rename = "A")]
+    pub a: Vec<Vec<f64>>,
+    /// ∂x'/∂u.
+    #[serde(rename = "B")]
+    pub b: Vec<Vec<f64>>,
+    /// ∂y/∂x.
+    #[serde(rename = "C")]
+    pub c: Vec<Vec<f64>>,
+    /// ∂y/∂u.
+    #[serde(rename = "D")]
+    pub d: Vec<Vec<f64>>,
+}
+
+impl NumericModel {
+    /// The matrices by their letters.
+    pub fn named(&self) -> [(&'static str, &Vec<Vec<f64>>); 4] {
+        [("A", &self.a), ("B", &self.b), ("C", &self.c), ("D", &self.d)]
+    }
+}
+
+impl LinearModel {
+    /// Translates matrices.
+    pub fn new(pool: &Pool, space: &eq::StateSpace, linearised: bool, numeric: NumericModel) -> LinearModel {
+        let matrix = |m: &eq::Sparse| matrix(pool, m, true);
+        let first = |list: &[eq::Sparse]| list.first().map_or_else(|| Matrix::Dense(Vec::new()), matrix);
+        LinearModel {
+            linearised,
+            a: matrix(&space.a),
+            b: first(&space.b),
+            c: matrix(&space.c),
+            d: first(&space.d),
+            bd: space.b.iter().skip(1).map(matrix).collect(),
+            dd: space.d.iter().skip(1).map(matrix).collect(),
+            numeric,
+        }
+    }
 }
 
 /// What a bond carries.
@@ -150,6 +226,8 @@ impl OperatingPoint {
             point: Point::new(pool, equations, value, outputs),
             dependent,
             bonds,
+            linear: None,
+            written: None,
             quantities: quantities(graph, equations, value, outputs),
             diagnostics,
         }

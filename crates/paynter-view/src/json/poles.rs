@@ -13,6 +13,8 @@ pub struct Poles {
     pub model: String,
     /// All finite eigenvalues as real and imaginary part, repeated ones repeated, slow ones first.
     pub poles: Vec<[f64; 2]>,
+    /// The polynomial whose roots they are, in s and the parameters; `null` where it would be too long.
+    pub characteristic: Option<String>,
     /// Whether all of them lie left of the imaginary axis.
     pub stable: bool,
     /// The same, each once, with what engineers ask of them.
@@ -24,6 +26,9 @@ pub struct Poles {
     /// The operating point of a nonlinear model, about which this holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operating_point: Option<Point>,
+    /// The answer in the notation that `--form` asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
     /// Whether multiplicities and cancellations were decided in exact numbers.
     pub exact: bool,
     /// All findings by place.

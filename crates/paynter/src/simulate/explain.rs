@@ -21,6 +21,12 @@ impl Model {
                     );
                     Diagnostic::new(code::GRAZING, message)
                 }
+                Note::Rattling { t, event } => {
+                    let event = &simulation.compiled.events[*event];
+                    let what = "has switched ever faster, and is brought to rest at zero";
+                    let message = format!("at t = {} `{event}` {what}", short(*t));
+                    Diagnostic::new(code::RATTLING, message)
+                }
                 Note::Undefined { t, output } => {
                     let name = &simulation.outputs[*output].name;
                     let message = format!("at t = {} the output `{name}` has no finite value", short(*t));

@@ -1,0 +1,306 @@
+//! Sliding along the surface where an event function is zero, after Filippov.
+//!
+//! Where the motion on both sides of a surface leads back to it, it stays on
+//! the surface, and the law that switches takes a value between its branches:
+//! a friction takes any force up to its limit. The mode μ of the function then
+//! is an unknown between −1 and 1, and its equation is that the function stays
+//! zero: h = 0 where h itself depends on μ at once, else ḣ = 0, else
+//! ḧ + 2rḣ + r²h = 0, which brings h to rest at the rate r.
+//! Sensitivities follow from these equations like those of any other unknown.
+
+use super::freeze::{Relation, children, rebuilt};
+use paynter_algebra::{Cmp, Expr, Node, Pool, Symbol};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+/// By how much the square of a mode may exceed 1 before the motion leaves its surface.
+const SLACK: i64 = 1_000_000_000;
+
+/// Equations with frozen branches.
+#[derive(Debug, Clone)]
+pub(crate) struct Frozen {
+    pub time: Symbol,
+    pub states: Vec<Symbol>,
+    pub unknowns: Vec<Symbol>,
+    pub rates: Vec<Expr>,
+    /// One for each unknown.
+    pub residuals: Vec<Expr>,
+    pub outputs: Vec<Expr>,
+    /// The event functions.
+    pub relations: Vec<Expr>,
+    pub modes: Vec<Symbol>,
+    /// For each surface, a positive rate while the motion slides along it.
+    pub flags: Vec<Symbol>,
+}
+
+/// A surface along which motion may slide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Surface {
+    /// The event function that is zero there.
+    pub relation: usize,
+    /// Which derivative of it depends on the mode.
+    pub order: u8,
+    /// Surfaces that cannot be slid along at the same time: the function reads their modes.
+    pub excluded: Vec<usize>,
+}
+
+/// The equations for sliding along any of the surfaces of a model, if it has any.
+///
+/// Behind the model's own unknowns come the modes of the surfaces, then rates of unknowns; behind its own
+/// event functions one for each surface that falls below zero where the motion leaves it.
+pub(crate) fn sliding(
+    pool: &mut Pool,
+    own: &Frozen,
+    relations: &[Relation],
+    timed: &[bool],
+) -> Option<(Frozen, Vec<Surface>)> {
+    let mut chosen: Vec<usize> = (0..relations.len()).filter(|k| relations[*k].jumps && !timed[*k]).collect();
+    loop {
+        if chosen.is_empty() {
+            return None;
+        }
+        let soft = Softened::new(pool, own, &chosen);
+        let (frozen, surfaces) = soft.close(pool);
+        if surfaces.len() == chosen.len() {
+            return Some((frozen, surfaces));
+        }
+        chosen = surfaces.iter().map(|surface| surface.relation).collect();
+    }
+}
+
+/// Equations in which some modes are unknowns.
+struct Softened {
+    chosen: Vec<usize>,
+    /// The equations, still without those of the modes.
+    frozen: Frozen,
+    /// The modes as unknowns.
+    between: Vec<Symbol>,
+    /// The modes as events set them.
+    held: Vec<Symbol>,
+}
+
+impl Softened {
+    fn new(pool: &mut Pool, own: &Frozen, chosen: &[usize]) -> Softened {
+        let between: Vec<Symbol> = chosen.iter().map(|_| pool.fresh("between")).collect();
+        let flags: Vec<Symbol> = chosen.iter().map(|_| pool.fresh("slides")).collect();
+        let held: Vec<Symbol> = chosen.iter().map(|k| own.modes[*k]).collect();
+        let mut roots = own.rates.clone();
+        roots.extend(own.residuals.iter().chain(&own.outputs).chain(&own.relations));
+        let mut soft = soften(pool, &roots, &held, &between, &flags);
+        let mut rest = soft.split_off(own.rates.len());
+        let rates = soft;
+        let mut tail = rest.split_off(own.residuals.len());
+        let relations = tail.split_off(own.outputs.len());
+        let frozen = Frozen { rates, residuals: rest, outputs: tail, relations, flags, ..own.clone() };
+        Softened { chosen: chosen.to_vec(), frozen, between, held }
+    }
+
+    /// The unknowns that these expressions depend on, with all that constraints join to them.
+    fn joined(&self, pool: &Pool, list: &[Expr]) -> BTreeSet<usize> {
+        let frozen = &self.frozen;
+        let reads = |e: Expr| -> BTreeSet<usize> {
+            let symbols = pool.symbols(e);
+            (0..frozen.unknowns.len())
+                .filter(|z| symbols.binary_search(&frozen.unknowns[*z]).is_ok())
+                .collect()
+        };
+        let mut found: BTreeSet<usize> = list.iter().flat_map(|e| reads(*e)).collect();
+        let sets: Vec<BTreeSet<usize>> = (0..frozen.unknowns.len())
+            .map(|z| reads(frozen.residuals[z]).into_iter().chain([z]).collect())
+            .collect();
+        loop {
+            let before = found.len();
+            for set in sets.iter().filter(|set| !set.is_disjoint(&found)).cloned().collect::<Vec<_>>() {
+                found.extend(set);
+            }
+            if found.len() == before {
+                return found;
+            }
+        }
+    }
+
+    /// The modes that these expressions depend on, also through unknowns.
+    fn modes(&self, pool: &Pool, list: &[Expr]) -> BTreeSet<usize> {
+        let through = self.joined(pool, list);
+        let all = list.iter().copied().chain(through.iter().map(|z| self.frozen.residuals[*z]));
+        let symbols: FxHashSet<Symbol> = all.flat_map(|e| pool.symbols(e)).collect();
+        (0..self.between.len()).filter(|j| symbols.contains(&self.between[*j])).collect()
+    }
+
+    /// The derivative by time along the motion, but for unknowns.
+    fn rate(&self, pool: &mut Pool, e: Expr) -> Expr {
+        let mut terms = vec![pool.diff(e, self.frozen.time)];
+        let symbols = pool.symbols(e);
+        for (state, rate) in self.frozen.states.iter().zip(&self.frozen.rates) {
+            if symbols.binary_search(state).is_ok() {
+                let slope = pool.diff(e, *state);
+                terms.push(pool.mul(slope, *rate));
+            }
+        }
+        pool.sum(&terms)
+    }
+
+    /// Adds what rates of unknowns contribute.
+    fn through(&self, pool: &mut Pool, e: Expr, rate: Expr, rates: &FxHashMap<usize, Symbol>) -> Expr {
+        let mut terms = vec![rate];
+        for z in self.joined(pool, &[e]) {
+            let slope = pool.diff(e, self.frozen.unknowns[z]);
+            if let Some(rate) = rates.get(&z) {
+                let rate = pool.var(*rate);
+                terms.push(pool.mul(slope, rate));
+            }
+        }
+        pool.sum(&terms)
+    }
+
+    /// Gives every mode its equation; surfaces that no mode keeps are left out.
+    fn close(mut self, pool: &mut Pool) -> (Frozen, Vec<Surface>) {
+        let functions: Vec<Expr> = self.chosen.iter().map(|k| self.frozen.relations[*k]).collect();
+        // Rates of the unknowns that functions read.
+        let read = self.joined(pool, &functions);
+        let rates: FxHashMap<usize, Symbol> = read.iter().map(|z| (*z, pool.fresh("rate"))).collect();
+        let mut extra = Vec::new();
+        for z in &read {
+            let residual = self.frozen.residuals[*z];
+            let rate = self.rate(pool, residual);
+            extra.push((rates[z], self.through(pool, residual, rate, &rates)));
+        }
+        let mut surfaces = Vec::new();
+        let mut equations = Vec::new();
+        for (j, h) in functions.iter().enumerate() {
+            let at_once = self.modes(pool, &[*h]);
+            let slope = self.rate(pool, *h);
+            let with_unknowns = self.through(pool, *h, slope, &rates);
+            let mut reached = vec![with_unknowns];
+            let group = self.joined(pool, &[*h]);
+            reached.extend(extra.iter().zip(&read).filter(|(_, z)| group.contains(z)).map(|((_, e), _)| *e));
+            let first = self.modes(pool, &reached);
+            let plain = first.is_empty() && group.is_empty() && self.joined(pool, &[slope]).is_empty();
+            let bend = if plain { self.rate(pool, slope) } else { slope };
+            let (order, equation) = if at_once.contains(&j) {
+                (0, *h)
+            } else if first.contains(&j) {
+                (1, with_unknowns)
+            } else if plain && self.modes(pool, &[bend]).contains(&j) {
+                let rate = pool.var(self.frozen.flags[j]);
+                let two = pool.int(2);
+                let square = pool.mul(rate, rate);
+                let (damping, stiffness) = (pool.product(&[two, rate, slope]), pool.mul(square, *h));
+                (2, pool.sum(&[bend, damping, stiffness]))
+            } else {
+                continue;
+            };
+            let excluded = if order == 0 { Vec::new() } else { at_once.into_iter().collect() };
+            surfaces.push(Surface { relation: self.chosen[j], order, excluded });
+            equations.push(equation);
+        }
+        if surfaces.len() < self.chosen.len() {
+            return (self.frozen, surfaces);
+        }
+        let (zero, one) = (pool.zero(), pool.one());
+        for (j, equation) in equations.into_iter().enumerate() {
+            let [flag, mode, held] =
+                [self.frozen.flags[j], self.between[j], self.held[j]].map(|symbol| pool.var(symbol));
+            let slides = pool.compare(Cmp::Gt, flag, zero);
+            let apart = pool.sub(mode, held);
+            self.frozen.unknowns.push(self.between[j]);
+            let equation = pool.select(slides, equation, apart);
+            self.frozen.residuals.push(equation);
+            let denominator = pool.int(SLACK);
+            let slack = pool.div(one, denominator);
+            let square = pool.mul(mode, mode);
+            let limit = pool.add(one, slack);
+            let left = pool.sub(limit, square);
+            let left = pool.select(slides, left, one);
+            self.frozen.relations.push(left);
+            self.frozen.modes.push(pool.fresh("stays"));
+        }
+        for (rate, equation) in extra {
+            self.frozen.unknowns.push(rate);
+            self.frozen.residuals.push(equation);
+        }
+        (self.frozen, surfaces)
+    }
+}
+
+/// Makes modes unknowns: while one slides, a choice by it is a mixture of both branches.
+fn soften(
+    pool: &mut Pool,
+    roots: &[Expr],
+    held: &[Symbol],
+    between: &[Symbol],
+    flags: &[Symbol],
+) -> Vec<Expr> {
+    let place: FxHashMap<Symbol, usize> = held.iter().enumerate().map(|(j, mode)| (*mode, j)).collect();
+    let (zero, one) = (pool.zero(), pool.one());
+    let two = pool.int(2);
+    let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
+    // Of conditions: how far each holds, from 0 to 1, and the condition that a mode in it slides.
+    let mut shares: FxHashMap<Expr, (Expr, Expr)> = FxHashMap::default();
+    for node in pool.reachable(roots) {
+        let args: Vec<Expr> = children(pool, node);
+        let new: Vec<Expr> = args.iter().map(|c| replaced.get(c).copied().unwrap_or(*c)).collect();
+        if pool.is_boolean(node) {
+            let of = |pool: &mut Pool, c: Expr| shares.get(&c).copied().unwrap_or((c, pool.truth(false)));
+            let crisp = pool.select(node, one, zero);
+            let entry = match pool.node(node) {
+                Node::And(a, b) => {
+                    let ((a, sa), (b, sb)) = (of(pool, a), of(pool, b));
+                    (pool.mul(a, b), pool.or(sa, sb))
+                }
+                Node::Or(a, b) => {
+                    let ((a, sa), (b, sb)) = (of(pool, a), of(pool, b));
+                    let (sum, both) = (pool.add(a, b), pool.mul(a, b));
+                    (pool.sub(sum, both), pool.or(sa, sb))
+                }
+                Node::Not(a) => {
+                    let (a, sliding) = of(pool, a);
+                    (pool.sub(one, a), sliding)
+                }
+                Node::Compare(op, a, b) => {
+                    let mut read = pool.symbols(a);
+                    read.extend(pool.symbols(b));
+                    match (read.iter().find_map(|s| place.get(s)), op.is_above()) {
+                        (Some(j), Some(above)) => {
+                            let flag = pool.var(flags[*j]);
+                            let slides = pool.compare(Cmp::Gt, flag, zero);
+                            let difference =
+                                if above { pool.sub(new[0], new[1]) } else { pool.sub(new[1], new[0]) };
+                            let part = pool.add(one, difference);
+                            let part = pool.div(part, two);
+                            (pool.select(slides, part, crisp), slides)
+                        }
+                        _ => (crisp, pool.truth(false)),
+                    }
+                }
+                _ => (crisp, pool.truth(false)),
+            };
+            shares.insert(node, entry);
+            continue;
+        }
+        let softened = match pool.node(node) {
+            Node::Symbol(s) => match place.get(&s) {
+                Some(j) => pool.var(between[*j]),
+                None => node,
+            },
+            // Conditions themselves read the modes as events have set them.
+            Node::Select(condition, ..) => {
+                let crisp = pool.select(condition, new[1], new[2]);
+                match shares.get(&condition) {
+                    Some((share, slides)) => {
+                        let rest = pool.sub(one, *share);
+                        let (a, b) = (pool.mul(*share, new[1]), pool.mul(rest, new[2]));
+                        let mixed = pool.add(a, b);
+                        pool.select(*slides, mixed, crisp)
+                    }
+                    None => crisp,
+                }
+            }
+            _ => rebuilt(pool, node, &new),
+        };
+        if softened != node {
+            replaced.insert(node, softened);
+        }
+    }
+    roots.iter().map(|e| replaced.get(e).copied().unwrap_or(*e)).collect()
+}

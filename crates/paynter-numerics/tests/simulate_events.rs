@@ -1,0 +1,309 @@
+//! Events: switches, friction that sticks, surfaces along which motion slides,
+//! and what happens to sensitivities there, against closed solutions.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod zoo;
+
+use paynter_base::Ticket;
+use paynter_numerics::Tables;
+use paynter_numerics::simulate::{Method, Options, Outcome, Wanted, gradient};
+use zoo::{Problem, Run, run, times};
+
+const ADAPTIVE: [Method; 3] = [Method::Tsit5, Method::Dop853, Method::Stiff];
+
+/// A closed solution: the outputs at a time, with these parameters.
+type Closed<'a> = &'a dyn Fn(f64, &[f64]) -> Vec<f64>;
+
+fn tight(end: f64, times: Vec<f64>, method: Method) -> Options {
+    Options { t_end: end, times, rtol: 1e-10, max_steps: 100_000, method, ..Options::default() }
+}
+
+fn solved(problem: &mut Problem, wanted: &[Wanted], options: &Options) -> (Run, Outcome) {
+    let model = problem.compile(wanted);
+    let p = problem.parameters();
+    let (run, outcome) = run(&model, &p, options);
+    assert_eq!(outcome.failure, None, "{outcome:?}");
+    (run, outcome)
+}
+
+/// Compares a run, its sensitivities to all parameters and the gradient by the adjoint with a closed solution,
+/// whose derivatives are differences.
+fn judge(text: &str, end: f64, accuracy: f64, closed: Closed<'_>) {
+    let mut problem = Problem::new(text);
+    let p = problem.parameters();
+    let wanted: Vec<Wanted> = (0..p.len()).map(Wanted::Parameter).collect();
+    // Times of events must not lie on the grid, where the exact derivative jumps.
+    let grid: Vec<f64> = times(end, 24).iter().map(|t| t * 0.997).collect();
+    for method in ADAPTIVE {
+        let options = tight(end, grid.clone(), method);
+        let (found, outcome) = solved(&mut problem, &wanted, &options);
+        assert!(outcome.stats.steps + outcome.stats.rejected < 5000, "{method:?} {:?}", outcome.stats);
+        let mut sums = vec![0.0; p.len()];
+        for (i, t) in grid.iter().enumerate() {
+            let exact = closed(*t, &p);
+            for (output, exact) in exact.iter().enumerate() {
+                let y = found.y[i][output];
+                assert!(
+                    (y - exact).abs() <= accuracy * exact.abs().max(1.0),
+                    "{method:?} output {output} at {t}: {y}, not {exact}"
+                );
+                for lane in 0..p.len() {
+                    let step = 1e-5 * if p[lane] == 0.0 { 1.0 } else { p[lane].abs() };
+                    let at = |shift: f64| {
+                        let mut moved = p.clone();
+                        moved[lane] += shift * step;
+                        closed(*t, &moved)[output]
+                    };
+                    let slope = (at(-2.0) - 8.0 * at(-1.0) + 8.0 * at(1.0) - at(2.0)) / (12.0 * step);
+                    let s = found.s[i][output * p.len() + lane];
+                    let name = &problem.graph.parameters[lane].name;
+                    assert!(
+                        (s - slope).abs() <= 1e-6 * slope.abs().max(1.0),
+                        "{method:?} output {output} by {name} at {t}: {s}, not {slope}"
+                    );
+                    sums[lane] += y * s;
+                }
+            }
+        }
+        let model = problem.compile(&wanted);
+        let gradient =
+            gradient(&model, &p, &Tables::default(), &options, &Ticket::new(), &mut |_, _, y, slope| {
+                slope.copy_from_slice(y);
+                0.5 * y.iter().map(|y| y * y).sum::<f64>()
+            });
+        assert_eq!(gradient.outcome.failure, None);
+        for (lane, sum) in sums.iter().enumerate() {
+            assert!(
+                (gradient.by[lane] - sum).abs() <= 1e-6 * sum.abs().max(1.0),
+                "{method:?} the adjoint by {}: {}, not {sum}",
+                problem.graph.parameters[lane].name,
+                gradient.by[lane]
+            );
+        }
+    }
+}
+
+/// A mass on dry friction that a growing force pulls: it sticks, then slips.
+#[test]
+fn friction_sticks_then_slips() {
+    let text = "model sticks {
+        param m = 2; param Fc = 3; param rise = 1.5
+        1 motion; I mass = m; R dry { e = Fc*sign(f) }; Se pull = rise*t
+        pull -> motion; motion -> mass, dry
+        signal x = integral(mass.f, 0)
+        output v = mass.f
+        output x = x
+        output force = dry.e
+    }";
+    judge(text, 5.0, 1e-8, &|t, p| {
+        let [m, limit, rise] = [p[0], p[1], p[2]];
+        let slip = (t - limit / rise).max(0.0);
+        vec![
+            rise / (2.0 * m) * slip.powi(2),
+            rise / (6.0 * m) * slip.powi(3),
+            if slip > 0.0 { limit } else { rise * t },
+        ]
+    });
+}
+
+/// A sliding mass that dry friction stops, for good.
+#[test]
+fn friction_stops_a_mass() {
+    let text = "model stops {
+        param m = 2; param Fc = 3; param v0 = 2.5; param push = 1
+        1 motion; I mass = m; R dry { e = Fc*sign(f) }; Se pull = push
+        pull -> motion; motion -> mass, dry
+        init mass.p = m*v0
+        signal x = integral(mass.f, 0)
+        output v = mass.f
+        output x = x
+    }";
+    judge(text, 4.0, 1e-8, &|t, p| {
+        let [m, limit, v0, push] = [p[0], p[1], p[2], p[3]];
+        let brake = (limit - push) / m;
+        let t = t.min(v0 / brake);
+        vec![v0 - brake * t, v0 * t - 0.5 * brake * t * t]
+    });
+}
+
+/// A relay drives a double integrator along a line of its plane.
+#[test]
+fn a_relay_slides() {
+    let text = "model slides {
+        param m = 1; param U = 2; param c = 1.5; param x0 = 0.6
+        1 motion; I mass = m
+        Se drive = if(c*x + mass.f > 0, -U, U)
+        drive -> motion; motion -> mass
+        signal x = integral(mass.f, x0)
+        output x = x
+        output v = mass.f
+        output force = drive.e
+    }";
+    judge(text, 3.0, 1e-8, &|t, p| {
+        let [m, u, c, x0] = [p[0], p[1], p[2], p[3]];
+        let a = u / m;
+        // c·(x0 − a t²/2) = a t on arrival.
+        let arrival = (-a + (a * a + 2.0 * c * c * a * x0).sqrt()) / (c * a);
+        let at = |t: f64| (x0 - 0.5 * a * t * t, -a * t);
+        if t < arrival {
+            let (x, v) = at(t);
+            return vec![x, v, -u];
+        }
+        let x = at(arrival).0 * (-c * (t - arrival)).exp();
+        vec![x, -c * x, m * c * c * x]
+    });
+}
+
+/// Dry friction without a mass: the flow itself is the unknown whose sign switches the law.
+#[test]
+fn friction_holds_within_a_loop() {
+    let text = "model held {
+        param R = 2; param Fc = 3; param C = 0.5; param rise = 1.5
+        1 motion; R wet = R; R dry { e = Fc*sign(f) + f }; C spring = C; Se pull = rise*t
+        pull -> motion; motion -> wet, dry, spring
+        output e = spring.e
+        output f = dry.f
+    }";
+    judge(text, 5.0, 1e-8, &|t, p| {
+        let [r, limit, c, rise] = [p[0] + 1.0, p[1], p[2], p[3]];
+        let since = (t - limit / rise).max(0.0);
+        // r·f + e = rise·since, e' = f/c.
+        let tau = r * c;
+        let f = rise * c * (1.0 - (-since / tau).exp());
+        vec![rise * since - r * f, f]
+    });
+}
+
+/// Events of one time that each move with a parameter of their own.
+#[test]
+fn events_of_one_time_move_apart() {
+    let text = "model together {
+        param t1 = 1; param t2 = 1; param C = 0.5; param a = 2
+        Sf source = step(t1) + a*step(t2)
+        0 node; C cap = C
+        source -> node; node -> cap
+        output e = cap.e
+    }";
+    judge(text, 2.0, 1e-9, &|t, p| vec![((t - p[0]).max(0.0) + p[3] * (t - p[1]).max(0.0)) / p[2]]);
+}
+
+/// Two switches of one condition, written differently, change at once.
+#[test]
+fn two_switches_of_one_condition() {
+    let text = "model twice {
+        param C = 0.5; param limit = 1.2; param a = 1; param b = 0.5
+        Sf source = if(cap.e < limit, a, 0.3*a) + if(2*limit > 2*cap.e, b, -0.2*b)
+        0 node; C cap = C
+        source -> node; node -> cap
+        output e = cap.e
+    }";
+    judge(text, 2.0, 1e-9, &|t, p| {
+        let [c, limit, a, b] = [p[0], p[1], p[2], p[3]];
+        let arrival = limit * c / (a + b);
+        vec![if t < arrival { (a + b) * t / c } else { limit + (0.3 * a - 0.2 * b) * (t - arrival) / c }]
+    });
+}
+
+/// Functions that are zero at the start go where the motion goes.
+#[test]
+fn functions_may_start_at_zero() {
+    let text = "model start {
+        param C = 0.5; param a = 1; param g = 2
+        Sf source = a + if(cap.e > 0, g, 0) + step(0)
+        0 node; C cap = C
+        source -> node; node -> cap
+        output e = cap.e
+    }";
+    let mut problem = Problem::new(text);
+    let wanted = problem.wanted(&["a", "g"]);
+    let (found, _) = solved(&mut problem, &wanted, &tight(1.0, vec![0.5, 1.0], Method::Auto));
+    for (i, t) in [0.5, 1.0].into_iter().enumerate() {
+        let expected = [8.0 * t, 2.0 * t, 2.0 * t];
+        for (found, expected) in [found.y[i][0], found.s[i][0], found.s[i][1]].into_iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-8, "{found}, not {expected}");
+        }
+    }
+}
+
+/// Stick and slip without end: a mass on a belt, held by a spring. The friction falls with speed.
+#[test]
+fn a_mass_sticks_and_slips_on_a_belt() {
+    let text = "model belt {
+        param m = 1; param k = 4; param V = 0.5; param Fs = 3; param Fk = 1.5; param vs = 0.3
+        1 motion; I mass = m; C spring = 1/k
+        0 contact; 1 rub; R dry { e = sign(f)*(Fk + (Fs - Fk)*exp(-abs(f)/vs)) }; Sf belt = V
+        belt -> contact; contact -> rub, motion; rub -> dry; motion -> mass, spring
+        output v = mass.f
+        output x = spring.q
+    }";
+    let mut problem = Problem::new(text);
+    let p = problem.parameters();
+    let wanted = problem.wanted(&["m", "k", "V", "Fs", "Fk", "vs"]);
+    let grid: Vec<f64> = times(12.0, 121).iter().map(|t| t * 0.9991).collect();
+    let (exact, outcome) = solved(&mut problem, &wanted, &tight(12.0, grid.clone(), Method::Dop853));
+    // It sticks for most of the time, and slips more than once.
+    let stuck = exact.y.iter().filter(|y| (y[0] - 0.5).abs() < 1e-9).count();
+    assert!((30..115).contains(&stuck), "{stuck}");
+    assert!((4..60).contains(&outcome.stats.events), "{:?}", outcome.stats);
+    for method in ADAPTIVE {
+        let (found, _) = solved(&mut problem, &wanted, &tight(12.0, grid.clone(), method));
+        for i in 0..grid.len() {
+            for (a, b) in found.y[i].iter().chain(&found.s[i]).zip(exact.y[i].iter().chain(&exact.s[i])) {
+                assert!((a - b).abs() <= 2e-6 * b.abs().max(1.0), "{method:?} at {}: {a}, not {b}", grid[i]);
+            }
+        }
+    }
+    // Sensitivities against differences.
+    let plain = problem.compile(&[]);
+    for lane in 0..p.len() {
+        let step = 1e-4 * p[lane];
+        let at = |shift: f64| {
+            let mut moved = p.clone();
+            moved[lane] += shift * step;
+            run(&plain, &moved, &tight(12.0, grid.clone(), Method::Dop853)).0
+        };
+        let (a, b, c, d) = (at(-2.0), at(-1.0), at(1.0), at(2.0));
+        let mut judged = 0;
+        for i in 0..grid.len() {
+            for output in 0..2 {
+                let near = (c.y[i][output] - b.y[i][output]) / (2.0 * step);
+                let far = (d.y[i][output] - a.y[i][output]) / (4.0 * step);
+                // Beside an event differences of two sizes disagree.
+                if (near - far).abs() > 1e-3 * near.abs().max(1.0) {
+                    continue;
+                }
+                let slope = (4.0 * near - far) / 3.0;
+                let s = exact.s[i][output * p.len() + lane];
+                assert!(
+                    (s - slope).abs() <= 1e-4 * slope.abs().max(1.0),
+                    "{lane} at {}: {s}, not {slope}",
+                    grid[i]
+                );
+                judged += 1;
+            }
+        }
+        assert!(judged > 200, "{judged}");
+    }
+}
+
+/// A preloaded spring holds a mass within its preload.
+#[test]
+fn a_preloaded_spring_comes_to_rest() {
+    let text = "model preload {
+        param m = 1; param k = 4; param F0 = 2; param b = 3
+        1 motion; I mass = m; C spring { e = F0*sign(q) + k*q }; R damper = b
+        motion -> mass, spring, damper
+        init spring.q = 0.5
+        output x = spring.q
+        output v = mass.f
+    }";
+    let mut problem = Problem::new(text);
+    for method in ADAPTIVE {
+        let options =
+            Options { max_steps: 100_000, ..Options { rtol: 1e-6, ..tight(10.0, vec![10.0], method) } };
+        let (found, outcome) = solved(&mut problem, &[], &options);
+        assert!(outcome.stats.steps < 20_000, "{method:?} {:?}", outcome.stats);
+        assert!(found.y[0].iter().all(|y| y.abs() < 1e-5), "{method:?} {:?}", found.y);
+    }
+}
