@@ -7,6 +7,13 @@ use paynter_view::plot::{Axis, Family, Figure, Layer, Look, Panel, Scale, Trace,
 const CURVES: usize = 14;
 /// Of more sensitivities the largest are shown.
 const SENSITIVITIES: usize = 10;
+/// More runs than this lie on one another.
+const RUNS: usize = 200;
+
+/// Words on how many of several are shown.
+fn cut(count: usize, shown: usize) -> String {
+    if count > shown { format!(" (the first {shown} of {count} outputs)") } else { String::new() }
+}
 
 /// Values in the unit that people read.
 fn trace(column: &Column, values: &[f64]) -> Trace {
@@ -20,6 +27,9 @@ fn trace(column: &Column, values: &[f64]) -> Trace {
 
 /// Several runs over time, one panel for each output.
 pub fn runs_figure(model: &str, runs: &[(&Run<'_>, Response)], ordered: bool) -> Figure {
+    // Of very many runs some are drawn, evenly chosen.
+    let step = runs.len().div_ceil(RUNS).max(1);
+    let runs: Vec<&(&Run<'_>, Response)> = runs.iter().step_by(step).collect();
     let Some((first, _)) = runs.first() else { return Figure::default() };
     let families = first.simulation.outputs.iter().take(CURVES).map(|column| Family {
         name: column.name.clone(),
@@ -27,7 +37,8 @@ pub fn runs_figure(model: &str, runs: &[(&Run<'_>, Response)], ordered: bool) ->
         runs: runs.iter().map(|(run, response)| run.simulation.curve(&column.name, response)).collect(),
     });
     let names: Vec<String> = runs.iter().map(|(run, _)| run.name.clone()).collect();
-    family(&format!("{model}: response over time"), &names, ordered, &families.collect::<Vec<_>>())
+    let title = format!("{model}: response over time{}", cut(first.simulation.outputs.len(), CURVES));
+    family(&title, &names, ordered, &families.collect::<Vec<_>>())
 }
 
 impl Simulation {
@@ -69,14 +80,16 @@ impl Simulation {
                 line("y + Δy minus exact", Look { colour: 3, dash: 0 }, &found.difference(place));
             panels.push(panel("difference", vec![difference], 120.0));
         }
-        Figure { title: format!("{}: {}", self.model, words.join(", ")), panels }
+        let title = format!("{}: {}{}", self.model, words.join(", "), cut(self.outputs.len(), CURVES / 2));
+        Figure { title, panels }
     }
 
     /// Outputs over time; below them the sensitivities.
     pub fn figure(&self, response: &Response) -> Figure {
         let shown = self.outputs.iter().zip(&response.outputs);
         let traces: Vec<Trace> = shown.take(CURVES).map(|(column, list)| trace(column, list)).collect();
-        let mut figure = time(&format!("{}: response over time", self.model), &response.t, &traces);
+        let title = format!("{}: response over time{}", self.model, cut(self.outputs.len(), CURVES));
+        let mut figure = time(&title, &response.t, &traces);
         figure.panels.append(&mut self.sensitivity_figure(response).panels);
         figure
     }

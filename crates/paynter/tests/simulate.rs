@@ -187,6 +187,19 @@ fn sweeps_equal_single_runs_at_any_number_of_threads() {
     assert_eq!(one, four);
     assert_eq!(one.len(), 8);
     assert_eq!(one[1].0, "R = 1, u = 500 mV, init(c.q) = −0.25");
+    // Programs that have become machine code on the way give the same numbers.
+    let tanks = [vary("V1", &[0.4, 0.45, 0.5, 0.55]), vary("alpha", &[1.2, 1.5, 1.8])];
+    let options = SimulateOptions {
+        varied: tanks.iter().map(|vary| vary.name.clone()).collect(),
+        sensitivities: Sensitivities::All,
+        ..accurate(5.0)
+    };
+    let compiled = |threads: usize| {
+        let simulation = load(&example("conical_tanks"), &[]).simulation(&options, &Ticket::new());
+        let simulation = simulation.unwrap_or_else(|reason| panic!("{reason:?}"));
+        pool(threads).install(|| sweep(&simulation, &tanks))
+    };
+    assert_eq!(compiled(1), compiled(4));
     let mut number = 0;
     for r in ["1", "3"] {
         for u in ["500", "2000"] {

@@ -237,6 +237,13 @@ impl Model {
         self.prepared(options, &[], ticket)
     }
 
+    /// Adds a finding, once.
+    fn warn(&mut self, diagnostic: Diagnostic) {
+        if !self.diagnostics.iter().any(|known| *known == diagnostic) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
     /// Compiles the model, with the integrals over time that some costs need as states of their own.
     fn prepared(
         &mut self,
@@ -250,6 +257,9 @@ impl Model {
         let (mut equations, _) = self.derive(ticket)?;
         let measured = self.measured(options)?;
         let mut numeric = question::check(options, measured.end).map_err(|found| wrong(*found))?;
+        if numeric.step.is_some() && !numeric.method.is_fixed() {
+            self.warn(question::idle_step(&options.solver));
+        }
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let mut graph = graph.clone();
         let pool = &mut self.pool;

@@ -2,7 +2,7 @@
 
 use super::{Sensitivities, SimulateOptions, solvers};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Diagnostic, closest, code};
+use paynter_base::{Diagnostic, Severity, closest, code};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, flat_name};
 use paynter_numerics::simulate::{Method, Options, Wanted};
@@ -128,6 +128,15 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
         sensitivities_tested: options.sensitivities_tested,
         ..Options::default()
     })
+}
+
+/// Says that a step was given to a solver that chooses its own.
+pub(super) fn idle_step(solver: &str) -> Diagnostic {
+    let message = format!("the solver `{solver}` chooses its own steps, whatever `--step` says");
+    let diagnostic =
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::new(code::BAD_SIMULATION, message) };
+    diagnostic
+        .help("leave it out, or choose `--solver rk4` or `euler`; `--points` and `--times` ask for samples")
 }
 
 /// Finds the parameters and initial states that are named.

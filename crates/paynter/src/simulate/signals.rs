@@ -55,6 +55,7 @@ impl Model {
         let time = self.pool.var(time);
         let mut measured = Measured { tables, ..Measured::default() };
         let mut list = measured.tables.list().to_vec();
+        let mut unmeasured = Vec::new();
         for (input, column) in graph.inputs.iter().zip(columns) {
             let Some((times, values)) = column.values else {
                 let message = format!("`{}` has no column for the input `{}`", data.path, input.name);
@@ -65,10 +66,7 @@ impl Model {
                     None => "add the column, or keep the model's own value, which it has now".to_owned(),
                 };
                 let diagnostic = Diagnostic::new(code::UNMEASURED_INPUT, message).at(input.span);
-                let diagnostic = diagnostic.help(help);
-                if !self.diagnostics.iter().any(|known| *known == diagnostic) {
-                    self.diagnostics.push(diagnostic);
-                }
+                unmeasured.push(diagnostic.help(help));
                 measured.inputs.push(None);
                 continue;
             };
@@ -81,6 +79,7 @@ impl Model {
             measured.inputs.push(Some(self.pool.call(Func::Table(number), &[time])));
         }
         measured.tables = Tables::new(list);
+        unmeasured.into_iter().for_each(|diagnostic| self.warn(diagnostic));
         Ok(measured)
     }
 }

@@ -136,13 +136,25 @@ pub fn quoted(text: &str) -> String {
 
 /// A number with twelve digits, in its shortest form.
 pub fn number(value: f64) -> String {
-    let rounded = format!("{value:.11e}").parse::<f64>().unwrap_or(value);
-    match rounded.abs() {
-        0.0 => "0".to_owned(),
-        1e-5..1e15 => rounded.to_string(),
-        _ if rounded.is_finite() => format!("{rounded:e}"),
-        _ => rounded.to_string(),
+    let size = value.abs();
+    if !(1e-5..1e12).contains(&size) {
+        return match size {
+            0.0 => "0".to_owned(),
+            _ if size.is_finite() => {
+                let text = format!("{value:.11e}");
+                let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+                format!("{}e{exponent}", trimmed(mantissa))
+            }
+            _ => value.to_string(),
+        };
     }
+    let decimals = (11.0 - size.log10().floor()) as usize;
+    trimmed(&format!("{value:.decimals$}")).to_owned()
+}
+
+/// Without zeros at the end of its decimals.
+fn trimmed(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 #[cfg(test)]
@@ -159,6 +171,11 @@ mod tests {
             (-1.5e-7, "-1.5e-7"),
             (1e300, "1e300"),
             (123_456.789, "123456.789"),
+            (-123_456_789_012.0, "-123456789012"),
+            (1_234_567_890_123.4, "1.23456789012e12"),
+            (1.0 / 3.0, "0.333333333333"),
+            (2e-5 / 3.0, "6.66666666667e-6"),
+            (2e-4 / 3.0, "0.0000666666666667"),
             (f64::NAN, "NaN"),
         ] {
             assert_eq!(number(value), text);
