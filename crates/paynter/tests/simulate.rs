@@ -1,5 +1,6 @@
 //! Questions to a simulation: directions, finite changes, gradients, sweeps,
-//! measured inputs, and runs that cannot go on.
+//! measured inputs, and runs that cannot go on. `PAYNTER_RANDOM=N` takes N random
+//! models instead of a few, `PAYNTER_RANDOM_FROM=K` starts at seed K.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use paynter::simulate::{
@@ -7,6 +8,7 @@ use paynter::simulate::{
     Vary, respond_all,
 };
 use paynter::{IncrementalOptions, LoadOptions, MemoryWorld, Model, NoAnswer, Ticket, examples};
+use paynter_testkit::{Options as RandomOptions, generate};
 
 const RC: &str = "model rc { input u = 1 [mV]; param R = 2; param C = 0.5; param q0 = 0.1\n\
     Se s = u; 1 j; R r = R; C c = C\n s -> j; j -> r, c; init c.q = q0; output v = c.e }";
@@ -352,4 +354,78 @@ fn runs_that_cannot_go_on() {
     let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
     let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
     assert_eq!(said.iter().map(|d| d.code.id()).collect::<Vec<_>>(), ["BG0805"], "{said:?}");
+    let text = "model m { param k = 0; Se s = 1; R r = 1; C c = 1; 1 j; s -> j; j -> r, c; output y = c.e + sqrt(k) }";
+    let mut model = load(text, &[]);
+    let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(1.0) };
+    let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+    assert!(said.iter().any(|d| d.message.contains("the derivative of `y` by `k`")), "{said:?}");
+}
+
+fn seeds(default: u64) -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
+    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
+}
+
+/// The outputs of a model with one parameter set, as far as it can be simulated.
+fn outputs(text: &str, name: &str, value: f64, options: &SimulateOptions) -> Option<Response> {
+    let set = vec![(name.to_owned(), format!("{value:e}"))];
+    let world = MemoryWorld::new().with("m.bg", text);
+    let mut model = Model::load(&world, "m.bg", &LoadOptions { model: None, set });
+    let simulation = model.simulation(options, &Ticket::new()).ok()?;
+    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    (outcome.failure.is_none() && outcome.notes.is_empty()).then_some(response)
+}
+
+/// On random models a change within the compiled model is the change of the model's text, by
+/// `--perturb` and by `--sweep`, and its Δy is that of the incremental bond graph.
+#[test]
+fn random_models_change_as_their_texts_do() {
+    let options = accurate(0.3);
+    let (mut compared, mut paired) = (0, 0);
+    for seed in seeds(8) {
+        let kind = if seed % 2 == 0 { RandomOptions::nonlinear() } else { RandomOptions::linear() };
+        let sample = generate(seed, &kind.small());
+        let text = &sample.text;
+        let world = MemoryWorld::new().with("m.bg", text.as_str());
+        let model = || Model::load(&world, "m.bg", &LoadOptions::default());
+        let list = model().graph.map_or_else(Vec::new, |graph| graph.parameters);
+        for parameter in list.iter().take(2) {
+            let (name, value) = (&parameter.name, parameter.number);
+            let by = if value == 0.0 { 0.05 } else { 0.05 * value };
+            let change = [Change { name: name.clone(), by, relative: false }];
+            let Ok((simulation, changed)) = model().perturbed(&options, &change, &Ticket::new()) else {
+                continue;
+            };
+            let (found, outcomes) = simulation.perturb(changed, &Ticket::new());
+            let whole = outcomes.iter().all(|outcome| outcome.failure.is_none() && outcome.notes.is_empty());
+            let Some(exact) = outputs(text, name, value + by, &options).filter(|_| whole) else { continue };
+            let varied = SimulateOptions { varied: vec![name.clone()], ..options.clone() };
+            let sweep = model().simulation(&varied, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+            let runs = sweep.grid(&[Vary { name: name.clone(), values: vec![value + by] }]).unwrap();
+            let (swept, _) = sweep.respond(&runs[0].parameters, &Ticket::new());
+            for output in 0..exact.outputs.len() {
+                let what = format!("seed {seed}, {name}, output {output}\n{text}");
+                assert_near(&found.exact.outputs[output], &exact.outputs[output], 1e-5, &what);
+                assert_near(&swept.outputs[output], &exact.outputs[output], 1e-5, &what);
+                compared += 1;
+            }
+            let pair =
+                IncrementalOptions { only: vec![name.clone()], pair: true, ..IncrementalOptions::default() };
+            let Ok(pair) = model().incremental(&pair, &Ticket::new()) else { continue };
+            let Some(both) = outputs(&pair.text, &format!("Delta_{name}"), by, &options) else { continue };
+            for (output, change) in found.nominal.sensitivities.iter().enumerate() {
+                let delta = &both.outputs[found.nominal.outputs.len() + output];
+                let size = found.nominal.outputs[output].iter().fold(1e-3_f64, |size, y| size.max(y.abs()));
+                for (a, b) in change[0].iter().zip(delta) {
+                    let near = (a - b).abs() <= 1e-5 * (b.abs() + 0.05 * size);
+                    assert!(near, "seed {seed}, Δ{name}: {a}, not {b}\n{text}");
+                }
+                paired += 1;
+            }
+        }
+    }
+    assert!(compared > 10 && paired > 8, "only {compared} outputs and {paired} pairs were compared");
 }

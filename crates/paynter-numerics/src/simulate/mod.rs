@@ -174,12 +174,14 @@ pub enum Note {
         /// Place in [`Compiled::events`].
         event: usize,
     },
-    /// This output has no finite value from this time on, or at times.
+    /// This output, or a derivative of it, has no finite value at this time, and perhaps at others.
     Undefined {
         /// When first.
         t: f64,
         /// Which output.
         output: usize,
+        /// Which derivative, by its place in [`Compiled::wanted`].
+        lane: Option<usize>,
     },
 }
 

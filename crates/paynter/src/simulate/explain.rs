@@ -27,9 +27,13 @@ impl Model {
                     let message = format!("at t = {} `{event}` {what}", short(*t));
                     Diagnostic::new(code::RATTLING, message)
                 }
-                Note::Undefined { t, output } => {
+                Note::Undefined { t, output, lane } => {
                     let name = &simulation.outputs[*output].name;
-                    let message = format!("at t = {} the output `{name}` has no finite value", short(*t));
+                    let what = match lane.and_then(|lane| simulation.wanted.get(lane)) {
+                        Some(by) => format!("the derivative of `{name}` by `{by}`"),
+                        None => format!("the output `{name}`"),
+                    };
+                    let message = format!("at t = {} {what} has no finite value", short(*t));
                     let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message);
                     match self.graph.as_ref().and_then(|graph| graph.outputs.get(*output)) {
                         Some(output) => diagnostic.at(output.span),

@@ -189,20 +189,27 @@ impl Response {
 impl Simulation {
     /// Runs with given parameters; `sink` gets every sample.
     pub fn run(&self, parameters: &[f64], ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
-        let mut undefined: Vec<Option<f64>> = vec![None; self.outputs.len()];
+        let mut undefined: Vec<Option<Note>> = vec![None; self.outputs.len()];
         let mut outcome =
             simulate(&self.compiled, parameters, None, &self.tables, &self.options, ticket, &mut |sample| {
                 ticket.advance(1);
-                for (first, value) in undefined.iter_mut().zip(sample.outputs) {
-                    if !value.is_finite() {
-                        first.get_or_insert(sample.t);
-                    }
+                for (output, first) in undefined.iter_mut().enumerate().filter(|(_, first)| first.is_none()) {
+                    *first = self.undefined(sample, output);
                 }
                 sink(sample);
             });
-        let undefined = undefined.into_iter().enumerate().filter_map(|(output, t)| Some((output, t?)));
-        outcome.notes.extend(undefined.map(|(output, t)| Note::Undefined { t, output }));
+        outcome.notes.extend(undefined.into_iter().flatten());
         outcome
+    }
+
+    /// What has no finite value in a sample: an output, or else its first such derivative.
+    fn undefined(&self, sample: &Sample<'_>, output: usize) -> Option<Note> {
+        let lanes = self.wanted.len();
+        let derivatives = sample.sensitivities.get(output * lanes..(output + 1) * lanes).unwrap_or(&[]);
+        let lane = derivatives.iter().position(|value| !value.is_finite());
+        let value = sample.outputs.get(output).is_none_or(|value| value.is_finite());
+        let lane = lane.filter(|_| value);
+        (!value || lane.is_some()).then_some(Note::Undefined { t: sample.t, output, lane })
     }
 
     /// Runs with given parameters and keeps all samples.
