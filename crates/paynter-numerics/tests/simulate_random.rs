@@ -6,8 +6,12 @@
 mod zoo;
 
 use paynter_algebra::{Expr, Symbol};
-use paynter_numerics::simulate::{Method, Options, Wanted};
+use paynter_base::Ticket;
+use paynter_numerics::Tables;
+use paynter_numerics::simulate::{Failure, Method, Options, Wanted, gradient};
 use paynter_testkit::generate;
+use paynter_testkit::rng::Rng;
+use paynter_testkit::structure::Kind;
 use zoo::{Problem, run, times};
 
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -220,4 +224,152 @@ fn nonlinear_sensitivities_are_differences() {
         }
     }
     assert!(judged > 60, "only {judged} values were judged");
+}
+
+/// Gives a random model what switches: dry friction, stops, valves, relays and pulses, each with parameters
+/// of its own.
+fn with_switches(sample: &paynter_testkit::Sample, rng: &mut Rng) -> String {
+    let junctions: Vec<(&str, Kind)> = sample
+        .structure
+        .elements
+        .iter()
+        .filter(|element| matches!(element.kind, Kind::Zero | Kind::One) && !element.name.contains('.'))
+        .map(|element| (element.name.as_str(), element.kind))
+        .collect();
+    let mut text = sample.text.trim_end().trim_end_matches('}').to_owned();
+    for i in 0..rng.below(3) + 1 {
+        let Some((name, kind)) = junctions.get(rng.below(junctions.len().max(1))) else { continue };
+        let one = *kind == Kind::One;
+        let number = |rng: &mut Rng, low: f64, high: f64| low + (high - low) * rng.below(1000) as f64 / 999.0;
+        let (a, b) = (number(rng, 0.2, 2.0), number(rng, 0.05, 0.6));
+        text.push_str(&format!("    param za{i} = {a:.4}; param zb{i} = {b:.4}\n"));
+        let (source, across, through) = if one { ("Se", "e", "f") } else { ("Sf", "f", "e") };
+        let element = match rng.below(6) {
+            0 | 1 => format!("R z{i} {{ {across} = za{i}*sign({through}) }}"),
+            2 => format!("{source} z{i} = za{i}*pulse(zb{i}, zb{i} + 0.25)"),
+            3 => format!("R z{i} {{ {across} = if({through} > zb{i}, za{i}*({through} - zb{i}), 0) }}"),
+            4 => format!(
+                "{} z{i} {{ {across} = 5*za{i}*max({} - 0.1*zb{i}, 0) }}",
+                if one { "C" } else { "I" },
+                if one { "q" } else { "p" }
+            ),
+            _ => format!(
+                "R y{i} = zb{i}\n    {name} -> y{i}\n    {source} z{i} = if(y{i}.{through} > zb{i}, -za{i}, 0.5*za{i})"
+            ),
+        };
+        let arrow =
+            if element.starts_with(source) { format!("z{i} -> {name}") } else { format!("{name} -> z{i}") };
+        text.push_str(&format!("    {element}\n    {arrow}\n"));
+    }
+    text + "}\n"
+}
+
+/// Forward sensitivities across events against differences, explicit against implicit, and the adjoint
+/// against both.
+#[test]
+fn sensitivities_across_random_events_are_differences() {
+    let (mut models, mut judged, mut events, mut slid) = (0, 0, 0, 0);
+    let (mut odd, mut wrong) = (Vec::new(), Vec::new());
+    for seed in seeds(24) {
+        let sample = generate(seed, &paynter_testkit::Options::nonlinear().small());
+        let text = with_switches(&sample, &mut Rng::new(seed));
+        let Some(mut problem) = Problem::try_new(&text) else { continue };
+        let parameters = &problem.graph.parameters;
+        let own = (0..parameters.len()).filter(|i| !parameters[*i].name.starts_with('z')).take(2);
+        let added = (0..parameters.len()).filter(|i| parameters[*i].name.starts_with('z'));
+        let places: Vec<usize> = own.chain(added).collect();
+        if problem.equations.states.is_empty() || problem.equations.outputs.is_empty() {
+            continue;
+        }
+        let wanted: Vec<Wanted> = places.iter().copied().map(Wanted::Parameter).collect();
+        let model = problem.compile(&wanted);
+        let plain = problem.compile(&[]);
+        let p = problem.parameters();
+        let grid = vec![0.0, 0.1371, 0.3127, 0.5533, 0.7717, 1.0];
+        let options =
+            Options { t_end: 1.0, times: grid.clone(), rtol: 1e-9, max_steps: 20_000, ..Options::default() };
+        let (found, outcome) = run(&model, &p, &options);
+        if outcome.failure.is_some() || !outcome.notes.is_empty() {
+            odd.push(format!("{seed}: {:?} {:?}", outcome.failure, outcome.notes.first()));
+            continue;
+        }
+        models += 1;
+        events += outcome.stats.events;
+        slid += outcome.stats.slides;
+        let (other, outcome) = run(&model, &p, &Options { method: Method::Stiff, ..options.clone() });
+        let stiff = outcome.failure.is_none();
+        if !stiff {
+            odd.push(format!("{seed} stiff: {:?}", outcome.failure));
+        }
+        // The adjoint of the sum of all outputs, over steps that sensitivities have no part in choosing.
+        let finer = Options { rtol: 1e-11, ..options.clone() };
+        let gradient =
+            gradient(&model, &p, &Tables::default(), &finer, &Ticket::new(), &mut |_, _, y, slope| {
+                slope.fill(1.0);
+                y.iter().sum()
+            });
+        match gradient.outcome.failure {
+            None => {}
+            // At such a tolerance rounding may be all there is to step over.
+            Some(Failure::TooManySteps { .. }) => {
+                odd.push(format!("{seed} gradient: {:?}", gradient.outcome.failure));
+                continue;
+            }
+            failure => wrong.push(format!("seed {seed}: no gradient: {failure:?}")),
+        }
+        for (lane, place) in places.iter().enumerate() {
+            let name = &problem.graph.parameters[*place].name;
+            let step = 1e-4 * p[*place].abs().max(1e-3);
+            let at = |shift: f64| {
+                let mut moved = p.clone();
+                moved[*place] += shift * step;
+                let (run, outcome) = run(&plain, &moved, &Options { rtol: 1e-11, ..options.clone() });
+                outcome.failure.is_none().then_some(run.y)
+            };
+            let (mut sum, mut size) = (0.0, 0.0);
+            for s in &found.s {
+                for output in 0..found.y[0].len() {
+                    sum += s[output * wanted.len() + lane];
+                    size += s[output * wanted.len() + lane].abs();
+                }
+            }
+            if !((gradient.by[lane] - sum).abs() <= 1e-4 * size + 1e-7) {
+                wrong.push(format!("seed {seed}: the adjoint by {name}: {}, not {sum}", gradient.by[lane]));
+            }
+            let (Some(a), Some(b), Some(c), Some(d)) = (at(-2.0), at(-1.0), at(1.0), at(2.0)) else {
+                odd.push(format!("{seed}: no differences by {name}"));
+                continue;
+            };
+            for i in 1..grid.len() {
+                for output in 0..a[i].len() {
+                    let near = (c[i][output] - b[i][output]) / (2.0 * step);
+                    let far = (d[i][output] - a[i][output]) / (4.0 * step);
+                    let slope = (4.0 * near - far) / 3.0;
+                    let s = found.s[i][output * wanted.len() + lane];
+                    let noise = 1e-8 * c[i][output].abs().max(1e-6) / step;
+                    // Where differences of two sizes disagree, an event or noise is near.
+                    if !slope.is_finite() || (near - far).abs() > 1e-3 * near.abs() + noise {
+                        continue;
+                    }
+                    if !((s - slope).abs() <= 1e-4 * slope.abs() + 10.0 * noise) {
+                        wrong.push(format!(
+                            "seed {seed}: output {output} by {name} at {}: {s}, not {slope}",
+                            grid[i]
+                        ));
+                    }
+                    let t = if stiff { other.s[i][output * wanted.len() + lane] } else { s };
+                    if !((t - s).abs() <= 1e-4 * s.abs() + 10.0 * noise) {
+                        wrong.push(format!(
+                            "seed {seed}: output {output} by {name} at {}, stiff {t}, explicit {s}",
+                            grid[i]
+                        ));
+                    }
+                    judged += 1;
+                }
+            }
+        }
+    }
+    println!("{models} models, {judged} values, {events} events, {slid} times sliding; not judged: {odd:#?}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(models > 8 && judged > 150 && events > 10 && slid > 1, "{models} {judged} {events} {slid}");
 }

@@ -210,27 +210,40 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    /// Back through the stages of a step.
-    fn step(&mut self, t: f64, h: f64, x: &[f64], tableau: &'static Tableau) -> Result<(), Trouble> {
-        let n = x.len();
-        let model = self.system.model;
-        let mut stages = Stages::new(tableau, n, true);
-        stages.open(t, x, h);
-        let last = tableau.stages - 1;
-        let implicit = tableau.gamma != 0.0;
+    /// Evaluates the stages of a step that was taken.
+    fn repeat(&mut self, stages: &mut Stages) -> Result<(), Trouble> {
         stages.base(0);
         stages.evaluate(&mut self.system, 0)?;
-        for i in 1..=last {
+        for i in 1..stages.tableau.stages {
             stages.base(i);
-            if implicit {
-                self.solve_stage(&mut stages, i)?;
+            if stages.tableau.gamma != 0.0 {
+                self.solve_stage(stages, i)?;
             } else {
                 stages.evaluate(&mut self.system, i)?;
             }
         }
-        if !self.inner.is_empty() {
-            stages.extend(&mut self.system)?;
+        if self.inner.is_empty() { Ok(()) } else { stages.extend(&mut self.system) }
+    }
+
+    /// Back through the stages of a step.
+    fn step(&mut self, t: f64, h: f64, x: &[f64], tableau: &'static Tableau) -> Result<(), Trouble> {
+        let n = x.len();
+        let model = self.system.model;
+        let last = tableau.stages - 1;
+        let implicit = tableau.gamma != 0.0;
+        let mut stages = Stages::new(tableau, n, true);
+        stages.open(t, x, h);
+        let mut done = self.repeat(&mut stages);
+        // As on the way forward, a frozen branch may have no value beyond its event.
+        if done.is_err() && self.system.follow_modes(true) {
+            done = self.repeat(&mut stages);
+            self.system.follow_modes(false);
         }
+        // The unknowns of a later step are no good start where they jump.
+        if matches!(done, Err(Trouble::NoSolution(_))) && self.system.start_unknowns(t, x).is_ok() {
+            done = self.repeat(&mut stages);
+        }
+        done?;
         let count = if self.inner.is_empty() { tableau.stages } else { tableau.stages + tableau.extra };
         // What each stage's rate is worth.
         let mut worth = vec![vec![0.0; n]; count];

@@ -589,6 +589,9 @@ impl<'a> Drive<'a> {
                     if let Some(sensitivities) = &mut self.sensitivities {
                         sensitivities.restart();
                     }
+                    if let Some(tape) = &mut self.tape {
+                        tape.push(Entry::Modes(self.system.snapshot()));
+                    }
                     return Ok(Err(step));
                 }
             }
@@ -753,6 +756,7 @@ impl<'a> Drive<'a> {
             }
             self.notes.push(Note::Rattling { t, event });
         }
+        self.stats.slides += zeros.iter().filter(|k| self.system.slides(**k)).count() as u64;
         let mut after = vec![0.0; x.len()];
         let mut found = self.system.rates(t, &x, &mut after);
         if found.is_err() && self.system.follow_modes(true) {

@@ -153,6 +153,8 @@ pub struct Stats {
     pub jacobians: u64,
     /// Events.
     pub events: u64,
+    /// How often the motion came to slide along a surface.
+    pub slides: u64,
     /// Changes between the explicit and the implicit solver.
     pub switches: u64,
 }

@@ -325,15 +325,20 @@ impl<'a> System<'a> {
     fn soften(&mut self, t: f64, x: &[f64], values: &mut Values) {
         let n = x.len();
         let rates = values.data[..n].to_vec();
-        let size = |list: &[f64]| list.iter().fold(0.0f64, |size, v| size.max(v.abs()));
-        let speed = size(&rates);
-        let ahead = if speed > 0.0 { 1e-9 * size(x).max(1e-6) / speed } else { 0.0 };
-        let moved: Vec<f64> = x.iter().zip(&rates).map(|(x, k)| x + ahead * k).collect();
-        if self.go(t + ahead, &moved).is_ok() {
+        if self.go_ahead(t, x, &rates) {
             self.model.full.run(&self.fast, self.tables, &mut self.full.registers, &mut values.data);
         }
         values.data[..n].copy_from_slice(&rates);
         values.data.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);
+    }
+
+    /// Goes a little further along the solution, if that is possible.
+    fn go_ahead(&mut self, t: f64, x: &[f64], rates: &[f64]) -> bool {
+        let size = |list: &[f64]| list.iter().fold(0.0f64, |size, v| size.max(v.abs()));
+        let speed = size(rates);
+        let ahead = if speed > 0.0 { 1e-9 * size(x).max(1e-6) / speed } else { 0.0 };
+        let moved: Vec<f64> = x.iter().zip(rates).map(|(x, k)| x + ahead * k).collect();
+        self.go(t + ahead, &moved).is_ok()
     }
 
     /// The outputs.
@@ -348,12 +353,17 @@ impl<'a> System<'a> {
     pub fn outputs_full(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), Trouble> {
         self.go(t, x)?;
         refresh(values, self.epoch, &self.outputs_full.template);
-        self.model.outputs_full.run(
-            &self.fast,
-            self.tables,
-            &mut self.outputs_full.registers,
-            &mut values.data,
-        );
+        let full = &self.model.outputs_full;
+        full.run(&self.fast, self.tables, &mut self.outputs_full.registers, &mut values.data);
+        if !values.data[full.rows..].iter().sum::<f64>().is_finite() {
+            let outputs = values.data[..full.rows].to_vec();
+            let mut rates = vec![0.0; x.len()];
+            if self.rates(t, x, &mut rates).is_ok() && self.go_ahead(t, x, &rates) {
+                full.run(&self.fast, self.tables, &mut self.outputs_full.registers, &mut values.data);
+            }
+            values.data[full.rows..].iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);
+            values.data[..full.rows].copy_from_slice(&outputs);
+        }
         Ok(())
     }
 
