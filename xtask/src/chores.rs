@@ -135,7 +135,11 @@ pub fn random(arguments: &[String]) -> Result<(), String> {
     for number in [seeds, from] {
         number.parse::<u64>().map_err(|_| format!("`{number}` is no number of seeds"))?;
     }
-    for (package, test) in [("paynter-graph", "random_causality"), ("paynter-equations", "random")] {
+    for (package, test) in [
+        ("paynter-graph", "random_causality"),
+        ("paynter-equations", "random"),
+        ("paynter-numerics", "simulate_random"),
+    ] {
         let words = ["test", "--locked", "--release", "-p", package, "--test", test];
         run(cargo().env("PAYNTER_RANDOM", seeds).env("PAYNTER_RANDOM_FROM", from).args(words))?;
     }

@@ -150,7 +150,11 @@ impl<'a> Sweep<'a> {
 
     /// What a sample's part of the cost pulls at the state; its own parameters are added at once.
     fn pull(&mut self, t: f64, x: &[f64], slope: &[f64]) -> Result<Vec<f64>, Trouble> {
-        self.system.outputs_full(t, x, &mut self.outputs)?;
+        // The unknowns of a later step are no good start where they jump.
+        if let Err(trouble) = self.system.outputs_full(t, x, &mut self.outputs) {
+            self.system.guess_unknowns(t, x).map_err(|_| trouble)?;
+            self.system.outputs_full(t, x, &mut self.outputs)?;
+        }
         let outputs = &self.system.model.outputs_full;
         let by_states = outputs.by_states(&self.outputs.data);
         let mut pull = vec![0.0; x.len()];
@@ -239,8 +243,7 @@ impl<'a> Sweep<'a> {
             done = self.repeat(&mut stages);
             self.system.follow_modes(false);
         }
-        // The unknowns of a later step are no good start where they jump.
-        if matches!(done, Err(Trouble::NoSolution(_))) && self.system.start_unknowns(t, x).is_ok() {
+        if matches!(done, Err(Trouble::NoSolution(_))) && self.system.guess_unknowns(t, x).is_ok() {
             done = self.repeat(&mut stages);
         }
         done?;

@@ -197,12 +197,7 @@ impl<'a> Drive<'a> {
         }
         self.system.place_tables(self.t);
         self.system.prepare();
-        let started = if self.system.model.unknowns.is_empty() {
-            Ok(())
-        } else {
-            self.system.start_unknowns(self.t, &self.x)
-        };
-        started.map_err(|trouble| self.failure(trouble))?;
+        self.system.start(self.t, &self.x).map_err(|trouble| self.failure(trouble))?;
         let started = self.watch.start(&mut self.system, self.t, &self.x);
         let (settled, sliding) = started.map_err(|trouble| self.failure(trouble))?;
         if let Settled::Cycling(event) = settled {

@@ -423,6 +423,10 @@ impl Watch {
         let mut given = given.to_vec();
         let mut turned = Vec::new();
         system.prepare();
+        // Unknowns may jump to where other modes hold.
+        if self.look(system, t, x).is_err() {
+            system.start(t, x)?;
+        }
         for _ in 0..100 {
             self.look(system, t, x)?;
             let pressed = (0..system.surfaces().len())

@@ -33,6 +33,43 @@ pub(crate) struct Frozen {
     pub flags: Vec<Symbol>,
 }
 
+impl Frozen {
+    /// The unknowns that an expression reads.
+    fn reads(&self, pool: &Pool, e: Expr) -> Vec<usize> {
+        let symbols = pool.symbols(e);
+        (0..self.unknowns.len()).filter(|z| symbols.binary_search(&self.unknowns[*z]).is_ok()).collect()
+    }
+
+    /// Finds for each unknown a residual that determines it, by augmenting paths.
+    fn determined(&self, pool: &Pool) -> Vec<usize> {
+        let reads: Vec<Vec<usize>> = self.residuals.iter().map(|e| self.reads(pool, *e)).collect();
+        let mut residual_of: Vec<Option<usize>> = vec![None; self.unknowns.len()];
+        for start in 0..reads.len() {
+            let mut from = vec![None; self.unknowns.len()];
+            let mut open = vec![start];
+            let mut end = None;
+            while let Some(residual) = open.pop() {
+                for z in &reads[residual] {
+                    if from[*z].is_none() && end.is_none() {
+                        from[*z] = Some(residual);
+                        match residual_of[*z] {
+                            Some(taken) => open.push(taken),
+                            None => end = Some(*z),
+                        }
+                    }
+                }
+            }
+            // Back along the path, each unknown gets the residual it was reached from.
+            while let Some(z) = end {
+                let residual = from[z];
+                end = residual.and_then(|r| residual_of.iter().position(|taken| *taken == Some(r)));
+                residual_of[z] = residual;
+            }
+        }
+        residual_of.iter().enumerate().map(|(z, residual)| residual.unwrap_or(z)).collect()
+    }
+}
+
 /// A surface along which motion may slide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Surface {
@@ -77,6 +114,8 @@ struct Softened {
     between: Vec<Symbol>,
     /// The modes as events set them.
     held: Vec<Symbol>,
+    /// The residual that determines each unknown.
+    determined: Vec<usize>,
 }
 
 impl Softened {
@@ -92,37 +131,31 @@ impl Softened {
         let mut tail = rest.split_off(own.residuals.len());
         let relations = tail.split_off(own.outputs.len());
         let frozen = Frozen { rates, residuals: rest, outputs: tail, relations, flags, ..own.clone() };
-        Softened { chosen: chosen.to_vec(), frozen, between, held }
+        let determined = frozen.determined(pool);
+        Softened { chosen: chosen.to_vec(), frozen, between, held, determined }
     }
 
-    /// The unknowns that these expressions depend on, with all that constraints join to them.
+    /// The unknowns that these expressions depend on, also through each other.
     fn joined(&self, pool: &Pool, list: &[Expr]) -> BTreeSet<usize> {
-        let frozen = &self.frozen;
-        let reads = |e: Expr| -> BTreeSet<usize> {
-            let symbols = pool.symbols(e);
-            (0..frozen.unknowns.len())
-                .filter(|z| symbols.binary_search(&frozen.unknowns[*z]).is_ok())
-                .collect()
-        };
-        let mut found: BTreeSet<usize> = list.iter().flat_map(|e| reads(*e)).collect();
-        let sets: Vec<BTreeSet<usize>> = (0..frozen.unknowns.len())
-            .map(|z| reads(frozen.residuals[z]).into_iter().chain([z]).collect())
-            .collect();
-        loop {
-            let before = found.len();
-            for set in sets.iter().filter(|set| !set.is_disjoint(&found)).cloned().collect::<Vec<_>>() {
-                found.extend(set);
-            }
-            if found.len() == before {
-                return found;
+        let mut found = BTreeSet::new();
+        let mut open: Vec<usize> = list.iter().flat_map(|e| self.frozen.reads(pool, *e)).collect();
+        while let Some(z) = open.pop() {
+            if found.insert(z) {
+                open.extend(self.frozen.reads(pool, self.equation(z)));
             }
         }
+        found
+    }
+
+    /// The equation that determines an unknown.
+    fn equation(&self, z: usize) -> Expr {
+        self.frozen.residuals[self.determined[z]]
     }
 
     /// The modes that these expressions depend on, also through unknowns.
     fn modes(&self, pool: &Pool, list: &[Expr]) -> BTreeSet<usize> {
         let through = self.joined(pool, list);
-        let all = list.iter().copied().chain(through.iter().map(|z| self.frozen.residuals[*z]));
+        let all = list.iter().copied().chain(through.iter().map(|z| self.equation(*z)));
         let symbols: FxHashSet<Symbol> = all.flat_map(|e| pool.symbols(e)).collect();
         (0..self.between.len()).filter(|j| symbols.contains(&self.between[*j])).collect()
     }
@@ -161,7 +194,7 @@ impl Softened {
         let rates: FxHashMap<usize, Symbol> = read.iter().map(|z| (*z, pool.fresh("rate"))).collect();
         let mut extra = Vec::new();
         for z in &read {
-            let residual = self.frozen.residuals[*z];
+            let residual = self.equation(*z);
             let rate = self.rate(pool, residual);
             extra.push((rates[z], self.through(pool, residual, rate, &rates)));
         }

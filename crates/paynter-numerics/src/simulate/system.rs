@@ -258,33 +258,35 @@ impl<'a> System<'a> {
         true
     }
 
-    /// Sets modes to the signs of their functions at the present point.
+    /// Finds the unknowns with modes that follow the state.
     fn follow(&mut self) -> Result<(), Trouble> {
-        let start = self.model.parameters;
         for _ in 0..10 {
             if !self.model.unknowns.is_empty() {
                 self.solve_unknowns()?;
             }
-            let mut now = self.relations.template.clone();
-            self.model.relations.run_prepared(
-                &self.fast,
-                self.tables,
-                &mut self.relations.registers,
-                &mut now,
-            );
-            let mut changed = false;
-            for (k, value) in now.iter().enumerate() {
-                let sign = if *value > 0.0 { 1.0 } else { -1.0 };
-                let mode = if *value == 0.0 || value.is_nan() { self.held[k] } else { sign };
-                changed |= self.slow[start + k] != mode;
-                self.slow[start + k] = mode;
+            if !self.adopt() {
+                break;
             }
-            if !changed {
-                return Ok(());
-            }
-            self.prepare();
         }
         Ok(())
+    }
+
+    /// Sets modes to the signs of their functions at the present point; tells whether that changed any.
+    fn adopt(&mut self) -> bool {
+        let start = self.model.parameters;
+        let mut now = self.relations.template.clone();
+        self.model.relations.run_prepared(&self.fast, self.tables, &mut self.relations.registers, &mut now);
+        let mut changed = false;
+        for (k, value) in now.iter().enumerate() {
+            let sign = if *value > 0.0 { 1.0 } else { -1.0 };
+            let mode = if *value == 0.0 || value.is_nan() { self.held[k] } else { sign };
+            changed |= self.slow[start + k] != mode;
+            self.slow[start + k] = mode;
+        }
+        if changed {
+            self.prepare();
+        }
+        changed
     }
 
     /// Goes to a time and state, and finds the implicit unknowns there.
@@ -395,6 +397,9 @@ impl<'a> System<'a> {
 
     /// Calculates r and r_z at the present point and returns the size of r.
     fn residual(&mut self) -> f64 {
+        if self.following {
+            self.adopt();
+        }
         self.newton.clear();
         self.newton.extend_from_slice(&self.residuals.template);
         let model = self.model;
@@ -435,8 +440,9 @@ impl<'a> System<'a> {
                     self.fast[start + i] = before[i] - share * change[i];
                 }
                 let new = self.residual();
-                // A test that also rejects what is not a number.
-                if new <= 2.0 * size || share < 1e-9 {
+                // A test that also rejects what is not a number. Across a kink only what is smaller leads on.
+                let limit = if self.following { 0.999 } else { 2.0 };
+                if new <= limit * size || share < 1e-9 {
                     size = new;
                     break;
                 }
@@ -455,8 +461,28 @@ impl<'a> System<'a> {
         Err(Trouble::NoSolution(worst))
     }
 
-    /// Finds the unknowns at the start, where nothing is known about them.
-    pub fn start_unknowns(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
+    /// Finds the unknowns at the start, where nothing is known about them, with modes that fit them;
+    /// where there are none, modes stay open.
+    pub fn start(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        if self.model.unknowns.is_empty() {
+            return Ok(());
+        }
+        if self.follow_modes(true) {
+            let found = self.guess_unknowns(t, x);
+            if found.is_ok() {
+                let (start, count) = (self.model.parameters, self.model.events.len());
+                self.held[..count].copy_from_slice(&self.slow[start..start + count]);
+            }
+            self.follow_modes(false);
+            if found.is_ok() {
+                return Ok(());
+            }
+        }
+        self.guess_unknowns(t, x)
+    }
+
+    /// Finds the unknowns where nothing is known about them.
+    pub fn guess_unknowns(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
         let m = self.model.unknowns.len();
         let start = self.fast.len() - m;
         let mut result = Ok(());
