@@ -6,6 +6,7 @@
 //! integral but for a division that must be avoided, or by hand), the storage
 //! is a state after all, and its own law determines one of the rates.
 
+use paynter_algebra::poly::{self, Budget};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
 use paynter_graph::{BondGraph, ElementId, Ranges, Variable};
@@ -56,6 +57,19 @@ struct Pending {
     /// What leaves the port: at first the symbol of its rate, later perhaps what that was solved for.
     outflow: Expr,
 }
+
+/// How the law of a state that reads rates is used.
+enum Way {
+    /// It gives a rate.
+    Rate(Symbol, Expr),
+    /// It gives an implicit unknown, whose own equation then determines a rate.
+    Unknown(Symbol, Expr),
+    /// It is kept as an implicit equation for a rate.
+    Implicit,
+}
+
+/// What a comparison of two states may cost.
+const SHORT: Budget = Budget { terms: 2_000, steps: 1_000_000 };
 
 /// The elimination in progress; there are always as many open rates as pending states.
 struct Elimination<'a> {
@@ -251,66 +265,138 @@ impl Elimination<'_> {
     }
 
     /// Makes one state that reads rates independent after all: its law, solved
-    /// for one of the rates, replaces that rate everywhere.
+    /// for one of the rates or for an implicit unknown that follows them,
+    /// replaces that everywhere; where neither way is linear, it is kept.
     fn promote(&mut self, free: &FxHashSet<Symbol>) -> Result<(), Failure> {
-        let open = self.open.clone();
-        let mut choice: Option<(usize, Symbol, Option<Expr>)> = None;
-        for (d, entry) in self.pending.iter().enumerate() {
-            if free.contains(&entry.rate.rate) {
-                continue;
-            }
-            for symbol in self.pool.symbols(entry.value).into_iter().filter(|s| open.contains(s)) {
-                let Some((row, rest)) = linear_row(self.pool, entry.value, &[symbol]) else { continue };
-                let Some(&coefficient) = row.get(&0) else { continue };
-                if self.pool.is_zero(coefficient) {
-                    continue;
-                }
-                let state = self.pool.var(entry.rate.state);
-                let difference = self.pool.sub(state, rest);
-                let value = self.pool.div(difference, coefficient);
-                let safe = !self.ranges.can_vanish(self.pool, coefficient);
-                if safe || choice.is_none() {
-                    choice = Some((d, symbol, Some(value)));
-                }
-                if safe {
-                    break;
-                }
-            }
-            if choice.is_none() {
-                // Neither way is linear: the rate becomes an implicit unknown.
-                let own = if open.contains(&entry.rate.rate) { entry.rate.rate } else { open[0] };
-                choice = Some((d, own, None));
-            }
-        }
-        let Some((d, symbol, value)) = choice else {
-            return Err(singular(
-                self.graph,
-                self.pending.iter().map(|p| p.rate.element),
-                "the mutual dependence",
-            ));
+        let Some((d, way)) = self.way(free) else {
+            let elements = self.pending.iter().map(|p| p.rate.element);
+            return Err(singular(self.graph, elements, "the mutual dependence"));
         };
         let entry = self.pending.remove(d);
         self.add_state(&entry);
-        self.open.retain(|s| *s != symbol);
-        match value {
-            Some(value) => self.apply(&[(symbol, value)]),
-            None if self.pool.as_symbol(entry.value) == Some(entry.rate.state) => {
-                // Its law is implicit: with the state known, it determines the rate instead.
-                let name = self.pool.name(symbol).to_owned();
-                for constraint in self.work.constraints.iter_mut().filter(|c| c.unknown == entry.rate.state) {
-                    constraint.unknown = symbol;
-                    constraint.name.clone_from(&name);
-                }
+        match way {
+            Way::Rate(rate, value) => {
+                self.open.retain(|s| *s != rate);
+                self.apply(&[(rate, value)]);
             }
-            None => {
+            Way::Unknown(unknown, value) => {
+                let rate = self.rate_read(std::slice::from_ref(&entry));
+                self.open.retain(|s| *s != rate);
+                self.rename(unknown, rate);
+                self.apply(&[(unknown, value)]);
+            }
+            Way::Implicit => {
+                self.share(&entry);
+                let rate = self.rate_read(std::slice::from_ref(&entry));
+                self.open.retain(|s| *s != rate);
+                if self.pool.as_symbol(entry.value) == Some(entry.rate.state) {
+                    // Its law is implicit: with the state known, it determines the rate instead.
+                    self.rename(entry.rate.state, rate);
+                    return Ok(());
+                }
                 let state = self.pool.var(entry.rate.state);
                 let residual = self.pool.sub(state, entry.value);
-                let name = self.pool.name(symbol).to_owned();
+                let name = self.pool.name(rate).to_owned();
                 let elements = vec![entry.rate.element];
-                self.work.constraints.push(Constraint { name, unknown: symbol, residual, elements });
+                self.work.constraints.push(Constraint { name, unknown: rate, residual, elements });
             }
         }
         Ok(())
+    }
+
+    /// Chooses a pending state that reads rates, and how its law is used: solved for a rate without a
+    /// division by what can vanish, else for an implicit unknown in the same way, else as it can be.
+    fn way(&mut self, free: &FxHashSet<Symbol>) -> Option<(usize, Way)> {
+        let open: FxHashSet<Symbol> = self.open.iter().copied().collect();
+        let affected = affected(self.pool, self.work, &open);
+        let (mut unknown, mut other) = (None, None);
+        for (d, Pending { value, rate, .. }) in self.pending.clone().into_iter().enumerate() {
+            if free.contains(&rate.rate) {
+                continue;
+            }
+            let mut unsafe_rate = None;
+            for symbol in self.pool.symbols(value) {
+                let is_rate = open.contains(&symbol);
+                if !is_rate && (!affected.contains(&symbol) || symbol == rate.state) {
+                    continue;
+                }
+                let Some((solution, safe)) = self.solved_for(value, rate.state, symbol) else { continue };
+                match (is_rate, safe) {
+                    (true, true) => return Some((d, Way::Rate(symbol, solution))),
+                    (true, false) => unsafe_rate = Some(Way::Rate(symbol, solution)),
+                    (false, true) if unknown.is_none() => unknown = Some((d, Way::Unknown(symbol, solution))),
+                    (false, _) => {}
+                }
+            }
+            if other.is_none() {
+                other = Some((d, unsafe_rate.unwrap_or(Way::Implicit)));
+            }
+        }
+        unknown.or(other)
+    }
+
+    /// Solves state = value for a symbol that stands linearly in it; tells whether the divisor stays away
+    /// from zero.
+    fn solved_for(&mut self, value: Expr, state: Symbol, symbol: Symbol) -> Option<(Expr, bool)> {
+        let (row, rest) = linear_row(self.pool, value, &[symbol])?;
+        let coefficient = *row.get(&0)?;
+        if self.pool.is_zero(coefficient) {
+            return None;
+        }
+        let state = self.pool.var(state);
+        let difference = self.pool.sub(state, rest);
+        let solution = self.pool.div(difference, coefficient);
+        Some((solution, !self.ranges.can_vanish(self.pool, coefficient)))
+    }
+
+    /// An open rate that some values read, directly or through implicit unknowns; their own where they do.
+    fn rate_read(&self, entries: &[Pending]) -> Symbol {
+        let read = self.reads(entries);
+        let own = entries.iter().map(|entry| entry.rate.rate);
+        own.chain(self.open.iter().copied())
+            .find(|rate| self.open.contains(rate) && read.contains(rate))
+            .unwrap_or(self.open[0])
+    }
+
+    /// Lets the equation that determined one unknown determine another.
+    fn rename(&mut self, from: Symbol, to: Symbol) {
+        let name = self.pool.name(to).to_owned();
+        for constraint in self.work.constraints.iter_mut().filter(|c| c.unknown == from) {
+            constraint.unknown = to;
+            constraint.name.clone_from(&name);
+        }
+    }
+
+    /// Expresses pending states that are multiples of one that becomes a state by it, so that two
+    /// storages on one junction do not both count as independent.
+    fn share(&mut self, entry: &Pending) {
+        let open: FxHashSet<Symbol> = self.open.iter().copied().collect();
+        let mut moving = affected(self.pool, self.work, &open);
+        moving.extend(open);
+        for k in 0..self.pending.len() {
+            if let Some(value) = self.multiple(self.pending[k].value, entry, &moving) {
+                self.pending[k].value = value;
+            }
+        }
+    }
+
+    /// Writes a value as a multiple of another state plus what does not move, where it is that.
+    fn multiple(&mut self, value: Expr, entry: &Pending, moving: &FxHashSet<Symbol>) -> Option<Expr> {
+        let still = |pool: &Pool, e: Expr| pool.symbols(e).iter().all(|symbol| !moving.contains(symbol));
+        let symbol = self.pool.symbols(value).into_iter().find(|symbol| moving.contains(symbol))?;
+        let (above, below) = (self.pool.diff(value, symbol), self.pool.diff(entry.value, symbol));
+        if self.pool.is_zero(below) {
+            return None;
+        }
+        let work = poly::Work::new(SHORT, &Ticket::new());
+        let ratio = self.pool.div(above, below);
+        let ratio = poly::normal(self.pool, ratio, &work).ok().filter(|e| still(self.pool, *e))?;
+        let part = self.pool.mul(ratio, entry.value);
+        let rest = self.pool.sub(value, part);
+        let rest = poly::normal(self.pool, rest, &work).ok().filter(|e| still(self.pool, *e))?;
+        let state = self.pool.var(entry.rate.state);
+        let part = self.pool.mul(ratio, state);
+        Some(self.pool.add(part, rest))
     }
 
     fn add_state(&mut self, entry: &Pending) {

@@ -54,8 +54,21 @@ pub(crate) fn solve(
         work.values.insert(unknown, value);
     }
     work.values.extend(solution);
+    // What an implicit unknown is merely passed on from is the same quantity.
+    let mut same: FxHashMap<Symbol, Expr> = FxHashMap::default();
+    for &v in &tears {
+        let (unknown, source) = (symbol(v), pool.as_symbol(definitions.nodes[v as usize].definition));
+        if let Some(value) =
+            work.values.get(&unknown).filter(|value| pool.as_symbol(**value) == Some(unknown))
+        {
+            same.extend(source.map(|source| (source, *value)));
+        }
+    }
     for &v in &order {
-        let value = pool.substitute(definitions.nodes[v as usize].definition, &work.values);
+        let value = match same.get(&symbol(v)) {
+            Some(value) => *value,
+            None => pool.substitute(definitions.nodes[v as usize].definition, &work.values),
+        };
         work.values.insert(symbol(v), value);
     }
     Ok(())
