@@ -3,11 +3,14 @@
 
 use crate::run::{cargo, output, root, run};
 use std::path::Path;
-use std::process::Command;
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// What the rivals need.
 const REQUIREMENTS: &str = "benches/rivals/requirements.txt";
+
+/// A rival that takes longer is stopped, and reported as that.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// One comparison: our command on a model of some size, and the script that prints a rival's seconds.
 struct Case {
@@ -26,7 +29,7 @@ const CASES: &[Case] = &[
         command: "equations",
         rival: "bondgraph",
         script: &["benches/rivals/chain.py", "bondgraph"],
-        sizes: &[10, 20],
+        sizes: &[10, 20, 40],
     },
     Case {
         what: "equations of a chain",
@@ -34,7 +37,7 @@ const CASES: &[Case] = &[
         command: "equations",
         rival: "BondGraphTools",
         script: &["benches/rivals/chain.py", "BondGraphTools"],
-        sizes: &[5, 10],
+        sizes: &[10, 40],
     },
     Case {
         what: "transfer function of an RLC ladder",
@@ -42,7 +45,7 @@ const CASES: &[Case] = &[
         command: "tf",
         rival: "Lcapy",
         script: &["benches/rivals/ladder.py"],
-        sizes: &[1, 2, 3],
+        sizes: &[1, 2, 3, 4],
     },
 ];
 
@@ -63,24 +66,14 @@ pub fn compare() -> Result<(), String> {
     for case in CASES {
         for &size in case.sizes {
             let ours = ours(&paynter, case, size)?;
-            let mut rival = Command::new(&python);
-            rival
-                .current_dir(root())
-                .args(case.script)
-                .arg(size.to_string())
-                .stderr(std::process::Stdio::null());
-            let printed = output(&mut rival)?;
-            let last = printed.lines().last().unwrap_or_default();
-            let theirs: f64 =
-                last.trim().parse().map_err(|_| format!("{} printed `{last}`, no seconds", case.rival))?;
-            println!(
-                "{:<38}{size:>5}{:>11.1} ms   {:<18}{:>9.1} ms{:>9.0}×",
-                case.what,
-                ours * 1e3,
-                case.rival,
-                theirs * 1e3,
-                theirs / ours
-            );
+            let theirs = match theirs(&python, case, size)? {
+                Some(seconds) => format!("{:>9.1} ms{:>9.0}×", seconds * 1e3, seconds / ours),
+                None => {
+                    let seconds = LIMIT.as_secs_f64();
+                    format!("{:>9} s{:>9.0}×", format!("> {seconds}"), seconds / ours)
+                }
+            };
+            println!("{:<38}{size:>5}{:>11.1} ms   {:<18}{theirs}", case.what, ours * 1e3, case.rival);
         }
     }
     for (package, bench, script) in BENCHES {
@@ -93,6 +86,29 @@ pub fn compare() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The seconds of processor time that a rival says it took, or nothing where it takes too long.
+fn theirs(python: &Path, case: &Case, size: u32) -> Result<Option<f64>, String> {
+    let mut command = Command::new(python);
+    command.current_dir(root()).args(case.script).arg(size.to_string());
+    let start = Instant::now();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| format!("{} could not be started: {error}", case.rival))?;
+    while child.try_wait().map_err(|error| error.to_string())?.is_none() {
+        if start.elapsed() > LIMIT {
+            child.kill().and_then(|()| child.wait()).map_err(|error| error.to_string())?;
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let printed = child.wait_with_output().map_err(|error| error.to_string())?.stdout;
+    let text = String::from_utf8_lossy(&printed).into_owned();
+    let last = text.lines().last().unwrap_or_default();
+    last.trim().parse().map(Some).map_err(|_| format!("{} printed `{last}`, no seconds", case.rival))
 }
 
 /// The seconds of our whole command, start-up included: the best of five runs.

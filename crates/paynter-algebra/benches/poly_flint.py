@@ -1,12 +1,15 @@
 """The table of poly.rs by FLINT: memoised minors of the polynomial matrix with
-python-flint. Run beside `cargo bench -p paynter-algebra --bench poly`."""
+python-flint. Run beside `cargo bench -p paynter-algebra --bench poly`. With the
+name of a model and a size it prints the seconds that numerator and denominator
+of its transfer function take, from the matrix on."""
 
+import sys
 import time
 from functools import lru_cache
 from flint import fmpz_mpoly_ctx, Ordering
 
 
-def report(name, run):
+def best_of(run):
     best, begin, runs = float("inf"), time.perf_counter(), 0
     while True:
         start = time.process_time()
@@ -14,7 +17,11 @@ def report(name, run):
         best = min(best, time.process_time() - start)
         runs += 1
         if time.perf_counter() - begin > 1 or runs >= 200:
-            break
+            return best, terms
+
+
+def report(name, run):
+    best, terms = best_of(run)
     print(f"{name:<34} {best:>10.5f} s  {terms} terms", flush=True)
 
 
@@ -107,6 +114,21 @@ def sensitivities(model):
         terms += len(-left * s**power * right)
     return terms
 
+
+def transfer(model):
+    """From a push on the first node to what the last one does."""
+    (ctx, _, m), _ = model
+    n = len(m)
+    minor = minors(ctx, m)
+    denominator = minor(tuple(range(n)), tuple(range(n)))
+    numerator = minor(tuple(range(1, n)), tuple(range(n - 1)))
+    return len(numerator) + len(denominator)
+
+
+if len(sys.argv) > 1:
+    model = {"chain": chain, "ladder": ladder}[sys.argv[1]](int(sys.argv[2]))
+    print(best_of(lambda: transfer(model))[0])
+    sys.exit()
 
 for n in [5, 6, 7, 8, 9]:
     model = chain(n)

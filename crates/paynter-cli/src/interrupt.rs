@@ -11,7 +11,7 @@ use std::time::Duration;
 const STOPPED: i32 = 130;
 
 /// How long the work may take to notice that it is no longer wanted.
-const GRACE: Duration = Duration::from_millis(250);
+const GRACE: Duration = Duration::from_millis(150);
 
 /// Held by whoever ends the process, so that it is said once.
 static ENDING: Mutex<()> = Mutex::new(());

@@ -2,17 +2,22 @@
 //! ladder of resistors and capacitors, a grid of masses:
 //! `cargo bench -p paynter-equations --bench derive [-- FILTER]`.
 //!
-//! Prints the milliseconds of each stage, the best of several runs, and the
-//! nodes of the shared transfer function.
+//! Prints the milliseconds of processor time of each stage, the best of several
+//! runs, and the nodes of the transfer function. Where FLINT can do the same, its
+//! memoised minors stand beside it, measured in the same run (`cargo xtask python`
+//! makes the environment).
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a benchmark prints its results")]
 
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use paynter_algebra::Pool;
 use paynter_algebra::poly::Budget;
 use paynter_base::{MemoryWorld, Ticket};
 use paynter_equations::{derive, transfer};
 use paynter_graph::{FlattenOptions, assign_causality, flatten};
+use paynter_testkit::clock::processor_time;
 use paynter_testkit::scalable;
 
 /// What was measured of one model.
@@ -30,7 +35,7 @@ struct Times {
 
 fn measure(text: &str, budget: Budget) -> Times {
     let ticket = Ticket::new();
-    let start = Instant::now();
+    let start = processor_time();
     let world = MemoryWorld::new().with("model.bg", text);
     let loaded = paynter_language::load(&world, "model.bg");
     let files: Vec<_> = loaded.files.into_iter().map(|(_, file)| file).collect();
@@ -39,14 +44,14 @@ fn measure(text: &str, budget: Budget) -> Times {
     assert!(!diagnostics.has_errors());
     let mut graph_data = graph.unwrap();
     let causality = assign_causality(&mut pool, &graph_data).0.unwrap();
-    let graph = start.elapsed();
-    let start = Instant::now();
+    let graph = processor_time() - start;
+    let start = processor_time();
     let equations_data = derive(&mut pool, &mut graph_data, &causality, &ticket).unwrap();
     let space = equations_data.state_space(&mut pool, &graph_data).unwrap();
-    let equations = start.elapsed();
-    let start = Instant::now();
+    let equations = processor_time() - start;
+    let start = processor_time();
     let found = transfer(&mut pool, &equations_data, &space, budget, &ticket).unwrap();
-    let transfer = start.elapsed();
+    let transfer = processor_time() - start;
     let roots: Vec<_> = found.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
     Times {
         states: equations_data.states.len(),
@@ -61,7 +66,15 @@ fn measure(text: &str, budget: Budget) -> Times {
 /// A family of models: its name, the text of a size, the budget, and the sizes.
 type Case = (&'static str, fn(usize) -> String, Budget, &'static [usize]);
 
+/// The seconds of FLINT for numerator and denominator of the same model.
+fn flint(python: &Path, model: &str, size: usize) -> Option<f64> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../paynter-algebra/benches/poly_flint.py");
+    let output = Command::new(python).args([script, model, &size.to_string()]).output().ok()?;
+    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+}
+
 fn main() {
+    let python = paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).ok();
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let shared = Budget { terms: 0, steps: 0 };
     let budget = Budget::default();
@@ -69,7 +82,7 @@ fn main() {
         ("chain, shared", scalable::chain, shared, &[10, 40, 100, 250, 500, 1000]),
         ("chain, expanded", scalable::chain, budget, &[2, 4, 6, 7, 40, 1000]),
         ("ladder, expanded", scalable::ladder, budget, &[6, 10, 14]),
-        ("grid, shared", scalable::grid, shared, &[3, 5, 10, 15, 20]),
+        ("grid, shared", scalable::grid, shared, &[3, 5, 10, 15, 20, 30]),
         ("grid, expanded", scalable::grid, budget, &[2, 3, 10]),
     ];
     println!(
@@ -95,8 +108,17 @@ fn main() {
                 };
             }
             let ms = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1e3);
+            let rival = match (&python, best.expanded, name) {
+                (Some(python), true, "chain, expanded") => flint(python, "chain", size),
+                (Some(python), true, "ladder, expanded") => flint(python, "ladder", size),
+                _ => None,
+            };
+            let rival = rival.map_or(String::new(), |seconds| {
+                let ratio = best.transfer.as_secs_f64() / seconds;
+                format!(", FLINT {:.2} ms, ratio {ratio:.2}", seconds * 1e3)
+            });
             println!(
-                "{name:<18}{size:>6}{:>8}{:>12}{:>12}{:>12}{:>10} {}",
+                "{name:<18}{size:>6}{:>8}{:>12}{:>12}{:>12}{:>10} {}{rival}",
                 best.states,
                 ms(best.graph),
                 ms(best.equations),

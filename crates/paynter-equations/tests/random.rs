@@ -320,9 +320,47 @@ fn equations_hold_nothing_but_what_they_list() {
                 return Err(format!("`{}` is left in {}", pool.name(symbol), pool.display(e)));
             }
         }
+        // Every implicit equation determines something, and every unknown is determined.
+        let unknowns: Vec<Symbol> = equations.constraints.iter().map(|c| c.unknown).collect();
+        let read: Vec<Vec<Symbol>> = equations.constraints.iter().map(|c| pool.symbols(c.residual)).collect();
+        for (constraint, own) in equations.constraints.iter().zip(&read) {
+            let determines = own.iter().any(|symbol| unknowns.contains(symbol));
+            if !determines || !read.iter().any(|symbols| symbols.contains(&constraint.unknown)) {
+                return Err(format!("`{}` is not determined", constraint.name));
+            }
+        }
         Ok(true)
     });
     assert!(judged > 100, "only {judged} models were judged");
+}
+
+/// Storages on one junction behind a transformer or gyrator that can vanish: one of them is a state, and
+/// the others follow it, whether their laws are multiples of each other or not.
+#[test]
+fn storages_on_one_junction_are_one_state() {
+    let modulus = "Sf w = u; C x = 1; w -> x; init x.q = 1";
+    for (rest, states) in [
+        (
+            "Sf s = u; 0 n; R r1 { e = f*abs(f) }; R r3 { e = k*f^3 }; MTF t = x.q; 1 j
+             I i1 = k; I i2 = 3; R r = 1; s -> n; n -> r1, r3, t; t -> j; j -> i1, i2, r",
+            vec!["x.q", "i1.p"],
+        ),
+        (
+            "Se s = u; 1 a; R r0 = 1; MGY g = x.q; C c1 = k; 0 n; C c2 { q = k*tanh(e) }; C c3 = 0.5
+             R r = 2; s -> a; a -> r0, n; n -> c2, c3, r; n -> g; g -> c1",
+            vec!["x.q", "c1.q", "c2.q"],
+        ),
+        (
+            "Se s = u; 1 a; R r0 { e = f + f^3 }; MTF t = x.q; 0 n; 0 m; C c2 = k; C c1 { e = k*q^3 }
+             R r { f = e + e^3 }; s -> a; a -> r0, t; t -> n; n -> m; n -> c1; m -> c2, r",
+            vec!["x.q", "c2.q"],
+        ),
+    ] {
+        let text = format!("model m {{\n input u = 1; param k = 2\n {modulus}\n {rest}\n}}\n");
+        let derived = derived(&text).unwrap().unwrap();
+        let found: Vec<&str> = derived.equations.states.iter().map(|state| state.name.as_str()).collect();
+        assert_eq!(found, states, "{text}");
+    }
 }
 
 #[test]

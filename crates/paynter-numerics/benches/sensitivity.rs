@@ -13,62 +13,11 @@ use paynter_graph::{FlattenOptions, assign_causality, flatten};
 use paynter_numerics::grid::logarithmic;
 use paynter_numerics::linalg::{Matrices, Sparse};
 use paynter_numerics::sensitivity::{derivatives, frequency};
+use paynter_testkit::clock::processor_time;
+use paynter_testkit::scalable;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
-
-/// Masses in a row, each with a spring and a damper to the next, all parameters their own.
-fn chain(n: usize) -> String {
-    let mut text = String::from("model chain {\n input F = 1\n Se push = F\n Sf wall = 0\n");
-    for i in 1..=n {
-        let (m, k, b) = (1.0 + 0.01 * (i % 7) as f64, 100.0 + (i % 11) as f64, 0.5 + 0.01 * (i % 5) as f64);
-        writeln!(text, " param m{i} = {m}; param k{i} = {k}; param b{i} = {b}\n 1 v{i}; I mass{i} = m{i}")
-            .unwrap();
-        writeln!(text, " 0 f{i}; 1 s{i}; C spring{i} = 1/k{i}; R damper{i} = b{i}").unwrap();
-        writeln!(text, " v{i} -> mass{i}; v{i} -> f{i}; f{i} -> s{i}; s{i} -> spring{i}, damper{i}").unwrap();
-        if i < n {
-            writeln!(text, " f{i} -> v{}", i + 1).unwrap();
-        }
-    }
-    writeln!(text, " push -> v1; f{n} -> wall\n output x = spring{n}.q\n}}").unwrap();
-    text
-}
-
-/// Masses on a square grid, a spring and a damper to each neighbour.
-fn mesh(n: usize) -> String {
-    let mut text = String::from("model mesh {\n input F = 1\n Se push = F\n");
-    for i in 0..n {
-        for j in 0..n {
-            let m = 1.0 + 0.01 * ((i * 3 + j) % 7) as f64;
-            writeln!(
-                text,
-                " param m{i}_{j} = {m}; 1 v{i}_{j}; I mass{i}_{j} = m{i}_{j}; v{i}_{j} -> mass{i}_{j}"
-            )
-            .unwrap();
-            writeln!(text, " param g{i}_{j} = 0.1; R ground{i}_{j} = g{i}_{j}; v{i}_{j} -> ground{i}_{j}")
-                .unwrap();
-        }
-    }
-    let mut link = |a: (usize, usize), b: (usize, usize), d: char| {
-        let (i, j) = a;
-        writeln!(text, " param k{d}{i}_{j} = {}; param b{d}{i}_{j} = 0.5", 100 + (i + 2 * j) % 11).unwrap();
-        writeln!(text, " 0 f{d}{i}_{j}; 1 s{d}{i}_{j}; C spring{d}{i}_{j} = 1/k{d}{i}_{j}; R damper{d}{i}_{j} = b{d}{i}_{j}").unwrap();
-        writeln!(text, " v{i}_{j} -> f{d}{i}_{j} -> v{}_{}; f{d}{i}_{j} -> s{d}{i}_{j} -> spring{d}{i}_{j}; s{d}{i}_{j} -> damper{d}{i}_{j}", b.0, b.1).unwrap();
-    };
-    for i in 0..n {
-        for j in 0..n {
-            if i + 1 < n {
-                link((i, j), (i + 1, j), 'x');
-            }
-            if j + 1 < n {
-                link((i, j), (i, j + 1), 'y');
-            }
-        }
-    }
-    let last = n - 1;
-    writeln!(text, " push -> v0_0\n output v = mass{last}_{last}.f\n}}").unwrap();
-    text
-}
 
 /// Motors with gears and hydraulic loads on one supply line.
 fn mixed(n: usize) -> String {
@@ -178,10 +127,10 @@ fn dump(folder: &std::path::Path, problem: &Problem) {
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let models: [(&str, String, (f64, f64)); 5] = [
-        ("chain-100", chain(100), (0.1, 100.0)),
-        ("chain-1000", chain(1000), (0.1, 100.0)),
-        ("mesh-12", mesh(12), (0.1, 100.0)),
-        ("mesh-24", mesh(24), (0.1, 100.0)),
+        ("chain-100", scalable::chain(100), (0.1, 100.0)),
+        ("chain-1000", scalable::chain(1000), (0.1, 100.0)),
+        ("grid-12", scalable::grid(12), (0.1, 100.0)),
+        ("grid-24", scalable::grid(24), (0.1, 100.0)),
         ("mixed-100", mixed(100), (1.0, 1e5)),
     ];
     let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -201,7 +150,7 @@ fn main() {
         let omega = logarithmic(low, high, 200);
         let run = || frequency(&problem.matrices, &problem.derivatives, &omega, &Ticket::new()).unwrap();
         let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let one = single.install(|| mean(processor_seconds, &run));
+        let one = single.install(|| mean(|| processor_time().as_secs_f64(), &run));
         let clock = Instant::now();
         let all = mean(|| clock.elapsed().as_secs_f64(), &run);
         let folder = target.join("sensitivity").join(name);
@@ -237,10 +186,4 @@ fn mean<T>(seconds: impl Fn() -> f64, run: &impl Fn() -> T) -> f64 {
         runs += 1.0;
     }
     (seconds() - begin) / runs
-}
-
-/// Seconds of processor time of this thread, where the system tells.
-fn processor_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().next().and_then(|n| n.parse::<f64>().ok()).map_or(0.0, |n| n / 1e9)
 }

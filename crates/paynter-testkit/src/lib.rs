@@ -7,6 +7,7 @@
 
 pub mod causality;
 mod census;
+pub mod clock;
 pub mod elimination;
 pub mod expr;
 mod generate;

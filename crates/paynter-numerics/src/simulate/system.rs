@@ -419,7 +419,7 @@ impl<'a> System<'a> {
         let start = self.fast.len() - m;
         let mut size = self.residual();
         let mut last = f64::INFINITY;
-        for _ in 0..60 {
+        for turn in 0..80 {
             if size == 0.0 {
                 return Ok(());
             }
@@ -440,8 +440,9 @@ impl<'a> System<'a> {
                     self.fast[start + i] = before[i] - share * change[i];
                 }
                 let new = self.residual();
-                // A test that also rejects what is not a number. Across a kink only what is smaller leads on.
-                let limit = if self.following { 0.999 } else { 2.0 };
+                // A test that also rejects what is not a number. Across a kink, and where steps have
+                // gone round in circles, only what is smaller leads on.
+                let limit = if self.following || turn >= 20 { 0.999 } else { 2.0 };
                 if new <= limit * size || share < 1e-9 {
                     size = new;
                     break;
