@@ -139,6 +139,7 @@ pub fn random(arguments: &[String]) -> Result<(), String> {
         ("paynter-graph", "random_causality"),
         ("paynter-equations", "random"),
         ("paynter-numerics", "simulate_random"),
+        ("paynter", "simulate"),
     ] {
         let words = ["test", "--locked", "--release", "-p", package, "--test", test];
         run(cargo().env("PAYNTER_RANDOM", seeds).env("PAYNTER_RANDOM_FROM", from).args(words))?;

@@ -113,7 +113,9 @@ impl Simulation {
             let mut sizes: Vec<f64> = traces.iter().map(size).collect();
             sizes.sort_by(|a, b| b.total_cmp(a));
             let least = sizes.get(SENSITIVITIES - 1).copied().unwrap_or(0.0);
-            traces.retain(|trace| size(trace) >= least);
+            // What has no effect would only fill the legend.
+            let nothing = 1e-9 * sizes.first().copied().unwrap_or(0.0);
+            traces.retain(|trace| size(trace) >= least && size(trace) > nothing);
             traces.truncate(SENSITIVITIES);
             for mut panel in time("", &response.t, &traces).panels {
                 panel.y.label = format!("p·∂{}/∂p", column.name);

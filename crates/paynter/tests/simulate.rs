@@ -7,7 +7,7 @@ use paynter::simulate::{
     Change, Cost, CostKind, Data, Direction, Hold, Response, Sensitivities, SimulateOptions, Simulation,
     Vary, respond_all,
 };
-use paynter::{IncrementalOptions, LoadOptions, MemoryWorld, Model, NoAnswer, Ticket, examples};
+use paynter::{IncrementalOptions, LoadOptions, MemoryWorld, Model, NoAnswer, Ticket, examples, json};
 use paynter_testkit::{Options as RandomOptions, generate};
 
 const RC: &str = "model rc { input u = 1 [mV]; param R = 2; param C = 0.5; param q0 = 0.1\n\
@@ -411,6 +411,11 @@ fn random_models_change_as_their_texts_do() {
                 assert_near(&found.exact.outputs[output], &exact.outputs[output], 1e-5, &what);
                 assert_near(&swept.outputs[output], &exact.outputs[output], 1e-5, &what);
                 compared += 1;
+            }
+            // Dependent storages may begin at states that inputs decide, which a graph of changes does not know.
+            let storages = model().causality(json::Naming::Flat).map_or_else(Vec::new, |found| found.storage);
+            if storages.iter().any(|storage| storage.causality != json::StorageCausality::Integral) {
+                continue;
             }
             let pair =
                 IncrementalOptions { only: vec![name.clone()], pair: true, ..IncrementalOptions::default() };
