@@ -363,7 +363,7 @@ impl<'a> System<'a> {
             if self.rates(t, x, &mut rates).is_ok() && self.go_ahead(t, x, &rates) {
                 full.run(&self.fast, self.tables, &mut self.outputs_full.registers, &mut values.data);
             }
-            values.data[full.rows..].iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);
+            // What is infinite there as well is so in truth, and is told.
             values.data[..full.rows].copy_from_slice(&outputs);
         }
         Ok(())
