@@ -2,7 +2,7 @@
 
 mod simulate;
 
-pub use simulate::SimulateArgs;
+pub use simulate::{Settings, SimulateArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use paynter::draw::Theme;

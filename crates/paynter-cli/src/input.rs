@@ -16,13 +16,8 @@ pub fn load(path: &Path, global: &Global) -> Result<Model, Answer> {
     Ok(load_with(&open(path, global)?, global, &[]))
 }
 
-/// Loads a model once for each list of settings, which come on top of those for all.
-pub fn load_each(path: &Path, global: &Global, sets: &[Vec<(String, String)>]) -> Result<Vec<Model>, Answer> {
-    let world = open(path, global)?;
-    Ok(sets.iter().map(|set| load_with(&world, global, set)).collect())
-}
-
-fn open(path: &Path, global: &Global) -> Result<FileWorld, Answer> {
+/// Opens the folder of a model whose file can be read.
+pub fn open(path: &Path, global: &Global) -> Result<FileWorld, Answer> {
     let world = FileWorld::open(path);
     match world.read(world.main(), MAX_FILE_SIZE) {
         Ok(_) => Ok(world),
@@ -33,7 +28,8 @@ fn open(path: &Path, global: &Global) -> Result<FileWorld, Answer> {
     }
 }
 
-fn load_with(world: &FileWorld, global: &Global, set: &[(String, String)]) -> Model {
+/// Loads a model with settings on top of those for all.
+pub fn load_with(world: &FileWorld, global: &Global, set: &[(String, String)]) -> Model {
     let set = global.set.iter().chain(set).cloned().collect();
     let options = LoadOptions { model: global.model.clone(), set };
     let mut model = Model::load(world, world.main(), &options);

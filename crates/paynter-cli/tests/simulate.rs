@@ -11,6 +11,10 @@ use std::process::{Command, Stdio};
 const RC: &str = "model rc { input u = 1 [V]; param R = 2; Se s = u; 1 j; R r = R; C c = 1 / 2\n\
     s -> j; j -> r, c; output v = c.e [mV] }\n";
 
+/// A law whose inverse depends on the sign of its parameter.
+const CUBIC: &str = "model cubic { param k = 2; Se s = 1; 1 j; R r { e = k*f^3 }; C c = 1; s -> j; j -> r, c\n\
+    output v = c.e }\n";
+
 const DRAIN: &str = "model drain { param k = 1; C tank { e = q; init q = 1 }; R valve { f = k*sqrt(e) }\n\
     Sf out = -0.5; 0 j; j -> tank, valve; out -> j; output level = tank.q }\n";
 
@@ -51,6 +55,23 @@ fn tables_of_sweeps_and_scenarios() {
     assert_eq!(rows(&text)[0], ["t", "v", "d(v)/d(R)", "d(v)/d(init(c.q))"]);
     let text = run(&["--gradient", "final(v)"]);
     assert!(text.starts_with("rc: final(v) = ") && text.contains("PARAMETER p"), "{text}");
+}
+
+/// A law is inverted for the sign of its parameter, so that a sweep over both needs both inverses.
+#[test]
+fn sweeps_may_turn_signs() {
+    let folder = folder("signs");
+    let cubic = |arguments: &[&str]| {
+        let all = [&["simulate", "-", "--points", "2", "--t-end", "0.5"], arguments].concat();
+        paynter_with(&folder, &all, CUBIC.as_bytes()).stdout
+    };
+    let text = cubic(&["--sweep", "k=-3:3:4"]);
+    for (row, k) in [(2, "-3"), (4, "-1"), (6, "1"), (8, "3")] {
+        let alone = cubic(&["--set", &format!("k={k}")]);
+        assert_eq!((rows(&text)[row][0], rows(&text)[row][2]), (k, rows(&alone)[2][1]), "{text}");
+    }
+    let run = paynter_with(&folder, &["simulate", "-", "--perturb", "k=-3"], CUBIC.as_bytes());
+    assert!(run.code == Some(1) && run.stderr.contains("turns the sign of `k`"), "{}", run.stderr);
 }
 
 #[test]

@@ -91,6 +91,12 @@ impl Model {
                     (change.by * unit.map_or(1.0, |unit| unit.factor), change.by, text)
                 }
             };
+            if nominal * (nominal + by) < 0.0 {
+                let message = format!("the change turns the sign of `{}`", change.name);
+                let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+                let help = "laws are solved for a sign: change it by less, or compare runs with `--scenario`";
+                return Err(wrong(diagnostic.help(help)));
+            }
             let sign = if change.by < 0.0 { '−' } else { '+' };
             let words = format!("{} {sign} {} {unit}", change.name, plot::plain(amount.abs(), 4));
             changed.push(Changed { name: change.name.clone(), by, words: words.trim_end().to_owned() });

@@ -44,7 +44,7 @@ pub(super) fn unknown(graph: &BondGraph, equations: &Equations, name: &str, inpu
     known.extend(equations.states.iter().map(|state| initial_name(&state.name)));
     let (what, also) = if inputs {
         known.extend(graph.inputs.iter().map(|input| flat_name(&input.name)));
-        (", input", "; what shapes the model, such as the size of an array, differs by `--scenario` only")
+        (", input", " (what shapes the model, such as the size of an array, differs by `--scenario` only)")
     } else {
         ("", "")
     };
@@ -57,7 +57,7 @@ pub(super) fn unknown(graph: &BondGraph, equations: &Equations, name: &str, inpu
             "it is defined from other parameters: name those, or make it independent with `--set {name}=VALUE`"
         )),
         _ if input => diagnostic.help("it is an input: compare runs with `--sweep` or `--scenario`"),
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?{}", also.replacen("; w", " W", 1))),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?{also}")),
         None => diagnostic.help(format!(
             "`paynter equations` lists parameters and states; an initial state is `init(NAME.q)`{also}"
         )),

@@ -59,6 +59,17 @@ impl Simulation {
     }
 }
 
+impl Run<'_> {
+    /// The names and values of parameters whose sign is not that for which the model was compiled:
+    /// laws are inverted and simplified for given signs.
+    pub fn turned(&self) -> Vec<(String, f64)> {
+        let nominal = |place: usize| self.simulation.parameters[place];
+        let varied = self.simulation.varied.iter().zip(&self.values);
+        let turned = varied.filter(|(varied, _)| nominal(varied.place) * self.parameters[varied.place] < 0.0);
+        turned.map(|(varied, value)| (varied.column.name.clone(), *value)).collect()
+    }
+}
+
 /// Makes runs in parallel and hands them on in their order; stops once the ticket is cancelled.
 ///
 /// Only as many runs are held in memory as keep all threads busy.

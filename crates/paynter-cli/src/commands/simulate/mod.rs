@@ -27,10 +27,11 @@ fn simulate(arguments: &SimulateArgs, global: &Global) -> Result<Answer, Answer>
     if !arguments.scenario.is_empty() {
         return runs::scenarios(arguments, options, global);
     }
-    let model = input::load(&arguments.file, global)?;
     if !arguments.sweep.is_empty() {
-        runs::sweep(arguments, options, model, global)
-    } else if !arguments.perturb.is_empty() {
+        return runs::sweep(arguments, options, global);
+    }
+    let model = input::load(&arguments.file, global)?;
+    if !arguments.perturb.is_empty() {
         perturb(arguments, options, model, global)
     } else if !arguments.gradient.is_empty() {
         gradient(arguments, options, model, global)

@@ -3,33 +3,62 @@
 use super::sheet::{self, Sheet};
 use super::{affordable, mark, no_answer};
 use crate::answer::{Answer, Exit, output};
-use crate::args::{Global, SimulateArgs};
+use crate::args::{Global, Settings, SimulateArgs};
 use crate::{input, picture};
 use paynter::simulate::{Response, Run, SimulateOptions, Simulation, respond_all};
 use paynter::{Diagnostic, Diagnostics, FileId, Model, SourceMap, code, json, runs_figure};
 
-/// A model compiled once and run for every combination of values.
-pub fn sweep(
-    arguments: &SimulateArgs,
-    options: SimulateOptions,
-    mut model: Model,
-    global: &Global,
-) -> Result<Answer, Answer> {
-    let simulation = match model.simulation(&options, global.ticket()) {
-        Ok(simulation) => simulation,
-        Err(reason) => return Err(no_answer(global, model, reason)),
-    };
-    let runs = match simulation.grid(&arguments.sweep) {
-        Ok(runs) => runs,
-        Err(diagnostic) => return Err(Answer::refusal(global, *diagnostic, Exit::Wrong)),
-    };
-    let kept = if global.json || arguments.plot.is_some() { runs.len() } else { runs.len().min(8) };
-    affordable(simulation.numbers().saturating_mul(kept), global)?;
-    let names = simulation.varied.iter().map(|varied| varied.column.name.clone()).collect();
+/// A model compiled once, and once more for parameters of another sign, and run for every
+/// combination of values.
+pub fn sweep(arguments: &SimulateArgs, options: SimulateOptions, global: &Global) -> Result<Answer, Answer> {
+    let world = input::open(&arguments.file, global)?;
+    let mut compiled = vec![compile(input::load_with(&world, global, &[]), &options, global)?];
+    let refused = |diagnostic: Box<Diagnostic>| Answer::refusal(global, *diagnostic, Exit::Wrong);
+    let grid = compiled[0].1.grid(&arguments.sweep).map_err(refused)?;
+    let kept = if global.json || arguments.plot.is_some() { grid.len() } else { grid.len().min(8) };
+    affordable(compiled[0].1.numbers().saturating_mul(kept), global)?;
+    // For each run the parameters whose sign it turns, and for each such set one of its values.
+    let turned: Vec<Vec<(String, f64)>> = grid.iter().map(Run::turned).collect();
+    drop(grid);
+    let names = |turned: &[(String, f64)]| turned.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let mut signs: Vec<Vec<String>> = vec![Vec::new()];
+    for turned in &turned {
+        if !signs.contains(&names(turned)) {
+            signs.push(names(turned));
+            let set: Vec<(String, String)> =
+                turned.iter().map(|(name, value)| (name.clone(), format!("{value:e}"))).collect();
+            compiled.push(compile(input::load_with(&world, global, &set), &options, global)?);
+        }
+    }
+    let mut grids = Vec::new();
+    for (_, simulation) in &compiled {
+        grids.push(
+            simulation.grid(&arguments.sweep).map_err(refused)?.into_iter().map(Some).collect::<Vec<_>>(),
+        );
+    }
+    let mut runs = Vec::new();
+    let mut models = Vec::new();
+    for (number, turned) in turned.iter().enumerate() {
+        let which = signs.iter().position(|known| *known == names(turned)).unwrap_or(0);
+        runs.extend(grids[which][number].take());
+        models.push(&compiled[which].0);
+    }
+    let names = compiled[0].1.varied.iter().map(|varied| varied.column.name.clone()).collect();
     let lead = |run: &Run<'_>| run.values.iter().map(|value| sheet::number(*value) + ",").collect();
-    let mut several = Several { arguments, global, findings: Findings::new(&model) };
-    let text = several.run(&[&model], &runs, names, &lead);
+    let mut several = Several { arguments, global, findings: Findings::new(models[0]) };
+    let text = several.run(&models, &runs, names, &lead);
     Ok(several.findings.answer(text))
+}
+
+fn compile(
+    mut model: Model,
+    options: &SimulateOptions,
+    global: &Global,
+) -> Result<(Model, Simulation), Answer> {
+    match model.simulation(options, global.ticket()) {
+        Ok(simulation) => Ok((model, simulation)),
+        Err(reason) => Err(no_answer(global, model, reason)),
+    }
 }
 
 /// A model read anew with the values of each scenario.
@@ -38,15 +67,11 @@ pub fn scenarios(
     options: SimulateOptions,
     global: &Global,
 ) -> Result<Answer, Answer> {
-    let sets: Vec<Vec<(String, String)>> = arguments.scenario.iter().map(|s| s.set.clone()).collect();
-    let mut models = input::load_each(&arguments.file, global, &sets)?;
-    let mut simulations: Vec<Simulation> = Vec::new();
-    for place in 0..models.len() {
-        match models[place].simulation(&options, global.ticket()) {
-            Ok(simulation) => simulations.push(simulation),
-            Err(reason) => return Err(no_answer(global, models.swap_remove(place), reason)),
-        }
-    }
+    let world = input::open(&arguments.file, global)?;
+    let compiled =
+        |scenario: &Settings| compile(input::load_with(&world, global, &scenario.set), &options, global);
+    let compiled = arguments.scenario.iter().map(compiled).collect::<Result<Vec<_>, Answer>>()?;
+    let (models, simulations): (Vec<Model>, Vec<Simulation>) = compiled.into_iter().unzip();
     let runs: Vec<Run<'_>> = simulations
         .iter()
         .zip(&arguments.scenario)
@@ -89,7 +114,7 @@ struct Several<'a> {
 
 impl Several<'_> {
     /// Makes the runs and prints each as soon as those before it are done; returns the document.
-    /// There is a model for each run, or one for all.
+    /// There is a model for each run.
     fn run(
         &mut self,
         models: &[&Model],
@@ -106,7 +131,7 @@ impl Several<'_> {
         let mut number = 0;
         respond_all(runs, self.global.ticket(), &mut |_, response, outcome| {
             let run = &runs[number];
-            let model = models[number.min(models.len() - 1)];
+            let model = models[number];
             let said = model.explain_run(run.simulation, &run.parameters, &outcome);
             self.findings.take(&named(&run.name, &said), &model.sources);
             match &mut sheet {
