@@ -43,7 +43,7 @@ def measure(tool, reference, prepare):
         if not error <= reference.allowed:
             continue
         best, begun, runs = np.inf, time.perf_counter(), 0
-        while runs < 3 or (time.perf_counter() - begun < 0.3 and runs < 2000):
+        while runs < 5 or (time.perf_counter() - begun < 0.3 and runs < 2000):
             start = time.perf_counter()
             solve()
             best = min(best, time.perf_counter() - start)

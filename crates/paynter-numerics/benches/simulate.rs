@@ -7,7 +7,9 @@
 #[path = "../tests/zoo/mod.rs"]
 mod zoo;
 
-use paynter_numerics::simulate::{Compiled, Method, Options, Outcome};
+use paynter_base::Ticket;
+use paynter_numerics::Tables;
+use paynter_numerics::simulate::{Compiled, Method, Options, Outcome, gradient};
 use std::fmt::Write;
 use std::time::Instant;
 use zoo::{Problem, Run, run, solve, times};
@@ -25,11 +27,16 @@ struct Case {
     stiff: bool,
 }
 
+/// The names of all parameters of a chain.
+fn chain_parameters(n: usize) -> Vec<String> {
+    ["m", "k", "b"].iter().flat_map(|p| (1..=n).map(move |i| format!("{p}{i}"))).collect()
+}
+
 fn cases() -> Vec<Case> {
     let chain = |name, n: usize| Case {
         name,
         text: zoo::chain(n),
-        parameters: ["m", "k", "b"].iter().flat_map(|p| (1..=n).map(move |i| format!("{p}{i}"))).collect(),
+        parameters: chain_parameters(n),
         end: 20.0,
         times: times(20.0, 101),
         // The last spring is still at rest at the end of a long chain.
@@ -85,7 +92,7 @@ fn time(model: &Compiled, p: &[f64], options: &Options) -> (f64, Run, Outcome) {
     let mut best = f64::INFINITY;
     let (mut found, mut outcome) = run(model, p, options);
     let mut runs = 0;
-    while runs < 3 || (begun.elapsed().as_secs_f64() < 1.0 && runs < 5000) {
+    while runs < 5 || (begun.elapsed().as_secs_f64() < 1.0 && runs < 5000) {
         let start = Instant::now();
         (found, outcome) = run(model, p, options);
         best = best.min(start.elapsed().as_secs_f64());
@@ -106,9 +113,41 @@ fn write(folder: &str, case: &Case, scales: &[f64], exact: &Run) {
     std::fs::write(format!("{folder}/{}", case.name), text).unwrap();
 }
 
+/// The gradient of a cost by all parameters of a chain of 1,000 masses.
+fn adjoint() {
+    let n = 1000;
+    let start = Instant::now();
+    let mut problem = Problem::new(&zoo::chain(n));
+    let derived = start.elapsed();
+    let names = chain_parameters(n);
+    let wanted = problem.wanted(&names.iter().map(String::as_str).collect::<Vec<&str>>());
+    let start = Instant::now();
+    let state = problem.equations.states.iter().find(|state| state.name == "spring1.q").unwrap();
+    let output = vec![problem.pool.var(state.symbol)];
+    let model = problem.compile_outputs(&wanted, Some(output));
+    let compiled = start.elapsed();
+    let p = problem.parameters();
+    let options = Options { t_end: 20.0, times: times(20.0, 101), ..Options::default() };
+    let start = Instant::now();
+    let found = gradient(&model, &p, &Tables::default(), &options, &Ticket::new(), &mut |_, _, y, slope| {
+        slope[0] = y[0];
+        0.5 * y[0] * y[0]
+    });
+    println!(
+        "adjoint: {n} masses, {} parameters: derived in {derived:.1?}, compiled in {compiled:.1?}, \
+         gradient in {:.1?}, {} steps",
+        found.by.len(),
+        start.elapsed(),
+        found.outcome.stats.steps
+    );
+}
+
 fn main() {
     let only = std::env::args().nth(1).filter(|a| !a.starts_with("--"));
     let folder = std::env::var("PAYNTER_REFERENCES").ok();
+    if folder.is_none() && only.as_ref().is_none_or(|only| only == "adjoint") {
+        adjoint();
+    }
     for case in cases() {
         if only.as_ref().is_some_and(|only| !case.name.contains(only.as_str())) {
             continue;

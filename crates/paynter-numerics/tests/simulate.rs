@@ -123,6 +123,13 @@ fn sensitivities_are_derivatives() {
 }
 
 #[test]
+fn large_implicit_loops_have_sensitivities() {
+    let text = zoo::network(20);
+    assert!(Problem::new(&text).compile(&[]).unknowns.len() >= 10);
+    differences(&text, &["a", "b", "U", "C"], 2.0, 1e-7);
+}
+
+#[test]
 fn sensitivities_jump_at_events() {
     // Times of events must not lie on the grid, where the exact derivative jumps.
     differences(zoo::CONTACT, &["m", "k", "b", "g", "x0"], 0.93, 2e-6);

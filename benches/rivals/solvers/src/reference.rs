@@ -68,7 +68,7 @@ pub fn measure(tool: &str, reference: &Reference, mut solve: impl FnMut(f64) -> 
         }
         let begun = Instant::now();
         let mut runs = 0;
-        while runs < 3 || (begun.elapsed().as_secs_f64() < 0.3 && runs < 2000) {
+        while runs < 5 || (begun.elapsed().as_secs_f64() < 0.3 && runs < 2000) {
             let started = Instant::now();
             solve(rtol);
             best = best.min(started.elapsed().as_secs_f64());

@@ -8,7 +8,7 @@
 
 use super::drive::Drive;
 use super::solver::Stages;
-use super::sparse::Factors;
+use super::sparse::{Factors, Form};
 use super::system::{Snapshot, System, Trouble, Values};
 use super::tableau::Tableau;
 use super::{Compiled, Failure, Options, Outcome};
@@ -273,7 +273,7 @@ impl<'a> Sweep<'a> {
             if implicit && i > 0 && i <= last {
                 let k = h * tableau.gamma;
                 let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
-                if factors.factorise(&full.pattern, by_states, k).is_err() {
+                if factors.factorise(&full.pattern, by_states, Form::stage(k)).is_err() {
                     return Err(Trouble::NotFinite(0));
                 }
                 factors.solve_transposed(&mut u);
@@ -308,7 +308,7 @@ impl<'a> Sweep<'a> {
             self.system.full(at, &stages.scratch, &mut stages.values[i])?;
             let values = &stages.values[i].data;
             let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
-            if factors.factorise(&full.pattern, full.by_states(values), k).is_err() {
+            if factors.factorise(&full.pattern, full.by_states(values), Form::stage(k)).is_err() {
                 return Err(Trouble::NotFinite(0));
             }
             let mut change: Vec<f64> =

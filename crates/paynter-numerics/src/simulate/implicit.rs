@@ -5,7 +5,7 @@
 //! then solve its sensitivities for all parameters without iteration.
 
 use super::solver::{Solver, Stages, Tolerance};
-use super::sparse::{Factors, Pattern};
+use super::sparse::{Factors, Form, Pattern};
 use super::system::{System, Trouble, Values};
 use super::tableau::Tableau;
 
@@ -133,7 +133,8 @@ impl Solver for Implicit {
                 self.known = Some((t, system.epoch()));
             }
             let start = if sensitive { &self.stages.values[0] } else { &self.values };
-            if self.factors[0].factorise(pattern, model.full.by_states(&start.data), k).is_err() {
+            if self.factors[0].factorise(pattern, model.full.by_states(&start.data), Form::stage(k)).is_err()
+            {
                 return Ok(f64::INFINITY);
             }
             if model.linear {
@@ -155,7 +156,7 @@ impl Solver for Implicit {
                 system.full(at, &self.stages.scratch, &mut self.stages.values[i])?;
                 if !model.linear {
                     let by_states = model.full.by_states(&self.stages.values[i].data);
-                    if self.factors[i].factorise(pattern, by_states, k).is_err() {
+                    if self.factors[i].factorise(pattern, by_states, Form::stage(k)).is_err() {
                         return Ok(f64::INFINITY);
                     }
                     with = i;

@@ -4,6 +4,7 @@
 //! the implicit function theorem, separately for each group of unknowns that
 //! constraints join: dz = −r_z⁻¹ (r_x dx + r_p dp).
 
+use super::loops::Loop;
 use super::sparse::Pattern;
 use crate::program::{CompileError, Program, Tables};
 use paynter_algebra::{Expr, Pool, Symbol};
@@ -46,8 +47,9 @@ type User = (Vec<(usize, usize)>, Vec<usize>);
 #[derive(Debug)]
 struct Group {
     size: usize,
-    /// Row and column of r_z, with the number of the value.
-    matrix: Vec<(usize, usize, usize)>,
+    /// Rows and columns of r_z, and the numbers of the values there.
+    places: Vec<(usize, usize)>,
+    values: Vec<usize>,
     /// Right-hand sides: rows with the numbers of values.
     columns: Vec<Vec<(usize, usize)>>,
     /// Functions that read the unknowns: (unknown, number of the value), and for each column where it goes.
@@ -130,10 +132,23 @@ impl Linearised {
         Ok(eliminated(program, rows, columns, with.unknowns.len(), &raw, &starts, roots.len()))
     }
 
-    /// Calculates values and derivatives at a point; `values` keeps those that do not change.
-    pub fn run(&self, fast: &[f64], tables: &Tables, work: &mut [f64], values: &mut [f64]) {
+    /// Calculates values and derivatives at a point; `values` keeps those that do not change, and
+    /// `loops` is what [`Linearised::loops`] made.
+    pub fn run(
+        &self,
+        fast: &[f64],
+        tables: &Tables,
+        work: &mut [f64],
+        loops: &mut [Loop],
+        values: &mut [f64],
+    ) {
         self.program.run_prepared(fast, tables, work, values);
-        self.eliminate(values);
+        self.eliminate(loops, values);
+    }
+
+    /// Room for the matrices of a run.
+    pub fn loops(&self) -> Vec<Loop> {
+        self.groups.iter().map(|group| Loop::new(group.size, &group.places)).collect()
     }
 
     /// The derivatives by states.
@@ -146,7 +161,7 @@ impl Linearised {
         &values[self.p_start..self.p_start + self.forcing.len()]
     }
 
-    fn eliminate(&self, values: &mut [f64]) {
+    fn eliminate(&self, loops: &mut [Loop], values: &mut [f64]) {
         if self.groups.is_empty() {
             return;
         }
@@ -154,20 +169,16 @@ impl Linearised {
         for (from, to) in &self.copies {
             values[*to] = values[*from];
         }
-        for group in &self.groups {
-            let n = group.size;
-            let mut matrix = vec![0.0; n * n];
-            for (row, column, value) in &group.matrix {
-                matrix[row * n + column] = values[*value];
-            }
-            let pivots = factorise(&mut matrix, n);
-            let mut b = vec![0.0; n];
+        let mut b = Vec::new();
+        for (group, matrix) in self.groups.iter().zip(loops) {
+            matrix.factorise(group.values.iter().map(|value| values[*value]));
+            b.resize(group.size, 0.0);
             for (c, column) in group.columns.iter().enumerate() {
                 b.fill(0.0);
                 for (row, value) in column {
                     b[*row] = -values[*value];
                 }
-                solve(&matrix, &pivots, &mut b);
+                matrix.solve(&mut b);
                 for (through, targets) in &group.users {
                     let change: f64 =
                         through.iter().map(|(unknown, value)| values[*value] * b[*unknown]).sum();
@@ -222,7 +233,14 @@ fn eliminated(
     copies.extend(fx.iter().enumerate().map(|(i, place)| (starts[0] + i, target(false, *place))));
     copies.extend(fp.iter().enumerate().map(|(i, place)| (starts[1] + i, target(true, *place))));
     let planned = (0..number).map(|g| {
-        let matrix = rz.iter().enumerate().filter(|(_, (row, _))| group_of[*row] == g);
+        let mut matrix: Vec<((usize, usize), usize)> = rz
+            .iter()
+            .enumerate()
+            .filter(|(_, (row, _))| group_of[*row] == g)
+            .map(|(i, (row, z))| ((local[*row], local[*z]), starts[5] + i))
+            .collect();
+        matrix.sort_unstable();
+        let (places, values) = matrix.into_iter().unzip();
         let columns = reads[g].iter().map(|(lane, column)| {
             let (list, start) = if *lane { (rp, starts[4]) } else { (rx, starts[3]) };
             let own = list.iter().enumerate().filter(|(_, (row, c))| group_of[*row] == g && c == column);
@@ -235,12 +253,7 @@ fn eliminated(
         let users = through.into_iter().map(|(row, through)| {
             (through, reads[g].iter().map(|(lane, column)| target(*lane, (row, *column))).collect())
         });
-        Group {
-            size: sizes[g],
-            matrix: matrix.map(|(i, (row, z))| (local[*row], local[*z], starts[5] + i)).collect(),
-            columns: columns.collect(),
-            users: users.collect(),
-        }
+        Group { size: sizes[g], places, values, columns: columns.collect(), users: users.collect() }
     });
     let groups = planned.collect();
     Linearised {
@@ -278,50 +291,4 @@ fn groups(unknowns: usize, rz: &[(usize, usize)]) -> Vec<usize> {
             *number.entry(root).or_insert(next)
         })
         .collect()
-}
-
-/// Factorises a dense matrix in place with row exchanges; a singular one gives values that are not finite.
-pub(crate) fn factorise(matrix: &mut [f64], n: usize) -> Vec<usize> {
-    let mut pivots = Vec::with_capacity(n);
-    for k in 0..n {
-        let mut best = k;
-        for row in k + 1..n {
-            if matrix[row * n + k].abs() > matrix[best * n + k].abs() {
-                best = row;
-            }
-        }
-        pivots.push(best);
-        if best != k {
-            for column in 0..n {
-                matrix.swap(k * n + column, best * n + column);
-            }
-        }
-        let pivot = matrix[k * n + k];
-        for row in k + 1..n {
-            let factor = matrix[row * n + k] / pivot;
-            matrix[row * n + k] = factor;
-            if factor != 0.0 {
-                for column in k + 1..n {
-                    matrix[row * n + column] -= factor * matrix[k * n + column];
-                }
-            }
-        }
-    }
-    pivots
-}
-
-/// Solves with a dense factorisation, in place.
-pub(crate) fn solve(matrix: &[f64], pivots: &[usize], b: &mut [f64]) {
-    let n = b.len();
-    for k in 0..n {
-        b.swap(k, pivots[k]);
-    }
-    for row in 0..n {
-        let known: f64 = (0..row).map(|k| matrix[row * n + k] * b[k]).sum();
-        b[row] -= known;
-    }
-    for row in (0..n).rev() {
-        let known: f64 = (row + 1..n).map(|k| matrix[row * n + k] * b[k]).sum();
-        b[row] = (b[row] - known) / matrix[row * n + row];
-    }
 }

@@ -14,6 +14,7 @@ mod freeze;
 mod implicit;
 mod lanes;
 mod linearised;
+mod loops;
 mod slide;
 mod small;
 mod solver;

@@ -1,6 +1,6 @@
 //! Factorisation of small dense matrices, unrolled for each size.
 
-use super::sparse::{Pattern, Singular};
+use super::sparse::{Form, Pattern, Singular};
 
 /// Matrices up to this size are dense.
 pub(crate) const SMALL: usize = 6;
@@ -19,7 +19,7 @@ macro_rules! unrolled {
     };
 }
 
-/// A factorisation of 1 − k·J: below the diagonal L, above it U, on it the reciprocals of the pivots.
+/// A factorisation: below the diagonal L, above it U, on it the reciprocals of the pivots.
 #[derive(Debug, Clone)]
 pub(crate) struct Small {
     rows: usize,
@@ -31,9 +31,9 @@ impl Small {
         Small { rows, entries: [[0.0; SMALL]; SMALL] }
     }
 
-    /// Factorises 1 − scale·J.
-    pub fn factorise(&mut self, pattern: &Pattern, values: &[f64], scale: f64) -> Result<(), Singular> {
-        unrolled!(self.rows, factorise(&mut self.entries, pattern, values, scale))
+    /// Factorises a matrix made from J.
+    pub fn factorise(&mut self, pattern: &Pattern, values: &[f64], form: Form) -> Result<(), Singular> {
+        unrolled!(self.rows, factorise(&mut self.entries, pattern, values, form))
     }
 
     /// Solves for one right-hand side, in place.
@@ -69,22 +69,22 @@ fn factorise<const N: usize>(
     entries: &mut [[f64; SMALL]; SMALL],
     pattern: &Pattern,
     values: &[f64],
-    scale: f64,
+    form: Form,
 ) -> Result<(), Singular> {
     let mut a = [[0.0; N]; N];
-    let mut sizes = [1.0f64; N];
+    let mut sizes = [form.unit; N];
     for row in 0..pattern.rows().min(N) {
-        a[row][row] = 1.0;
+        a[row][row] = form.unit;
         for e in pattern.row(row) {
-            let entry = scale * values[e];
+            let entry = form.scale * values[e];
             sizes[row] = sizes[row].max(entry.abs());
-            a[row][pattern.at[e] as usize] -= entry;
+            a[row][pattern.at[e] as usize] += entry;
         }
     }
     let mut good = true;
     for i in 0..pattern.rows().min(N) {
         let pivot = a[i][i];
-        good &= pivot.abs() > 1e-11 * sizes[i] && pivot.is_finite();
+        good &= pivot.abs() > form.least * sizes[i] && pivot.is_finite();
         let inverse = 1.0 / pivot;
         a[i][i] = inverse;
         for row in i + 1..N {

@@ -35,7 +35,28 @@ impl Pattern {
     }
 }
 
-/// A factorisation of 1 − k·J with pivots on the diagonal.
+/// The matrix unit·1 + scale·J that is factorised.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Form {
+    pub unit: f64,
+    pub scale: f64,
+    /// Pivots must be larger than this part of the largest entry of their row.
+    pub least: f64,
+}
+
+impl Form {
+    /// 1 − k·J, for an implicit stage.
+    pub fn stage(k: f64) -> Form {
+        Form { unit: 1.0, scale: -k, least: 1e-11 }
+    }
+
+    /// J itself.
+    pub fn plain() -> Form {
+        Form { unit: 0.0, scale: 1.0, least: 1e-6 }
+    }
+}
+
+/// A factorisation with pivots on the diagonal.
 #[derive(Debug, Clone)]
 pub(crate) enum Factors {
     /// Of few rows.
@@ -53,11 +74,11 @@ impl Factors {
         }
     }
 
-    /// Factorises 1 − scale·J.
-    pub fn factorise(&mut self, pattern: &Pattern, values: &[f64], scale: f64) -> Result<(), Singular> {
+    /// Factorises a matrix made from J.
+    pub fn factorise(&mut self, pattern: &Pattern, values: &[f64], form: Form) -> Result<(), Singular> {
         match self {
-            Factors::Small(small) => small.factorise(pattern, values, scale),
-            Factors::Sparse(sparse) => sparse.factorise(pattern, values, scale),
+            Factors::Small(small) => small.factorise(pattern, values, form),
+            Factors::Sparse(sparse) => sparse.factorise(pattern, values, form),
         }
     }
 
@@ -181,15 +202,15 @@ impl Sparse {
         self.upper_starts[k] as usize..self.upper_starts[k + 1] as usize
     }
 
-    fn factorise(&mut self, pattern: &Pattern, values: &[f64], scale: f64) -> Result<(), Singular> {
+    fn factorise(&mut self, pattern: &Pattern, values: &[f64], form: Form) -> Result<(), Singular> {
         for i in 0..self.order.len() {
             let row = self.order[i] as usize;
-            let mut size = 1.0f64;
-            self.work[i] = 1.0;
+            let mut size = form.unit;
+            self.work[i] = form.unit;
             for e in pattern.row(row) {
-                let entry = scale * values[e];
+                let entry = form.scale * values[e];
                 size = size.max(entry.abs());
-                self.work[self.place[pattern.at[e] as usize] as usize] -= entry;
+                self.work[self.place[pattern.at[e] as usize] as usize] += entry;
             }
             for e in self.lower_row(i) {
                 let k = self.lower_at[e] as usize;
@@ -209,7 +230,7 @@ impl Sparse {
                 self.upper[u] = self.work[j];
                 self.work[j] = 0.0;
             }
-            if pivot.abs() <= 1e-11 * size || !pivot.is_finite() {
+            if pivot.abs() <= form.least * size || !pivot.is_finite() {
                 self.work.fill(0.0);
                 return Err(Singular);
             }
@@ -319,7 +340,7 @@ mod tests {
         let pattern = Pattern::new(n, n, &places);
         let values: Vec<f64> = (0..places.len()).map(|i| ((i * 37 % 11) as f64 - 5.0) / 3.0).collect();
         let mut factors = Factors::analyse(&pattern);
-        factors.factorise(&pattern, &values, 0.1).unwrap();
+        factors.factorise(&pattern, &values, Form::stage(0.1)).unwrap();
         let x: Vec<f64> = (0..n).map(|i| i as f64 - 3.5).collect();
         let mut b: Vec<f64> = (0..n)
             .map(|i| x[i] - 0.1 * pattern.row(i).map(|e| values[e] * x[pattern.at[e] as usize]).sum::<f64>())

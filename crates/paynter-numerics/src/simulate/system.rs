@@ -2,7 +2,8 @@
 //! branches, and everything a solver evaluates at a time and state.
 
 use super::compiled::Compiled;
-use super::linearised::{Linearised, factorise, solve};
+use super::linearised::Linearised;
+use super::loops::Loop;
 use super::slide::Surface;
 use crate::program::Tables;
 
@@ -27,6 +28,14 @@ pub(crate) struct Values {
 struct Room {
     registers: Vec<f64>,
     template: Vec<f64>,
+    loops: Vec<Loop>,
+}
+
+impl Room {
+    /// Calculates functions with their derivatives.
+    fn run(&mut self, functions: &Linearised, fast: &[f64], tables: &Tables, values: &mut Values) {
+        functions.run(fast, tables, &mut self.registers, &mut self.loops, &mut values.data);
+    }
 }
 
 /// Parameters, modes, tables and surfaces at a moment.
@@ -61,6 +70,10 @@ pub(crate) struct System<'a> {
     relations: Room,
     relations_full: Room,
     newton: Vec<f64>,
+    /// The matrix of Newton's method for the unknowns, its change, and where it started.
+    unknowns: Loop,
+    change: Vec<f64>,
+    before: Vec<f64>,
     pub evaluations: u64,
     pub jacobians: u64,
 }
@@ -91,6 +104,9 @@ impl<'a> System<'a> {
             relations: Room::default(),
             relations_full: Room::default(),
             newton: Vec::new(),
+            unknowns: Loop::new(model.unknowns.len(), &model.residual_places),
+            change: Vec::new(),
+            before: Vec::new(),
             evaluations: 0,
             jacobians: 0,
         };
@@ -109,7 +125,12 @@ impl<'a> System<'a> {
         };
         let plain =
             |room: &mut Room, program: &crate::program::Program| prepare(room, program, program.results());
-        let with = |room: &mut Room, l: &Linearised| prepare(room, &l.program, l.length);
+        let with = |room: &mut Room, l: &Linearised| {
+            prepare(room, &l.program, l.length);
+            if room.loops.is_empty() {
+                room.loops = l.loops();
+            }
+        };
         plain(&mut self.rates, &model.rates);
         with(&mut self.full, &model.full);
         plain(&mut self.residuals, &model.residuals);
@@ -197,6 +218,12 @@ impl<'a> System<'a> {
         self.fast.resize(1 + model.states.len() + model.unknowns.len(), 0.0);
         for (surface, rate) in self.own.surfaces.iter().zip(&sliding) {
             self.kept[surface.relation] = *rate > 0.0;
+        }
+        if !std::ptr::eq(model, self.model) {
+            self.unknowns = Loop::new(model.unknowns.len(), &model.residual_places);
+            for room in [&mut self.full, &mut self.outputs_full, &mut self.relations_full] {
+                room.loops.clear();
+            }
         }
         (self.model, self.sliding) = (model, sliding);
     }
@@ -315,7 +342,7 @@ impl<'a> System<'a> {
         self.evaluations += 1;
         self.jacobians += 1;
         refresh(values, self.epoch, &self.full.template);
-        self.model.full.run(&self.fast, self.tables, &mut self.full.registers, &mut values.data);
+        self.full.run(&self.model.full, &self.fast, self.tables, values);
         finite(&values.data[..x.len()])?;
         if !all_finite(&values.data) {
             self.soften(t, x, values);
@@ -328,7 +355,7 @@ impl<'a> System<'a> {
         let n = x.len();
         let rates = values.data[..n].to_vec();
         if self.go_ahead(t, x, &rates) {
-            self.model.full.run(&self.fast, self.tables, &mut self.full.registers, &mut values.data);
+            self.full.run(&self.model.full, &self.fast, self.tables, values);
         }
         values.data[..n].copy_from_slice(&rates);
         values.data.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);
@@ -356,12 +383,12 @@ impl<'a> System<'a> {
         self.go(t, x)?;
         refresh(values, self.epoch, &self.outputs_full.template);
         let full = &self.model.outputs_full;
-        full.run(&self.fast, self.tables, &mut self.outputs_full.registers, &mut values.data);
-        if !values.data[full.rows..].iter().sum::<f64>().is_finite() {
+        self.outputs_full.run(full, &self.fast, self.tables, values);
+        if !all_finite(&values.data[full.rows..]) {
             let outputs = values.data[..full.rows].to_vec();
             let mut rates = vec![0.0; x.len()];
             if self.rates(t, x, &mut rates).is_ok() && self.go_ahead(t, x, &rates) {
-                full.run(&self.fast, self.tables, &mut self.outputs_full.registers, &mut values.data);
+                self.outputs_full.run(full, &self.fast, self.tables, values);
             }
             // What is infinite there as well is so in truth, and is told.
             values.data[..full.rows].copy_from_slice(&outputs);
@@ -385,13 +412,7 @@ impl<'a> System<'a> {
     pub fn relations_full(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), Trouble> {
         self.go(t, x)?;
         refresh(values, self.epoch, &self.relations_full.template);
-        let model = self.model;
-        model.relations_full.run(
-            &self.fast,
-            self.tables,
-            &mut self.relations_full.registers,
-            &mut values.data,
-        );
+        self.relations_full.run(&self.model.relations_full, &self.fast, self.tables, values);
         Ok(())
     }
 
@@ -426,14 +447,14 @@ impl<'a> System<'a> {
             if !size.is_finite() {
                 break;
             }
-            let mut matrix = vec![0.0; m * m];
-            for ((row, column), value) in self.model.residual_places.iter().zip(&self.newton[m..]) {
-                matrix[row * m + column] = *value;
-            }
-            let pivots = factorise(&mut matrix, m);
-            let mut change = self.newton[..m].to_vec();
-            solve(&matrix, &pivots, &mut change);
-            let before: Vec<f64> = self.fast[start..].to_vec();
+            self.unknowns.factorise(self.newton[m..].iter().copied());
+            let (mut change, mut before) =
+                (std::mem::take(&mut self.change), std::mem::take(&mut self.before));
+            change.clear();
+            change.extend_from_slice(&self.newton[..m]);
+            self.unknowns.solve(&mut change);
+            before.clear();
+            before.extend_from_slice(&self.fast[start..]);
             let mut share = 1.0;
             loop {
                 for i in 0..m {
@@ -451,6 +472,7 @@ impl<'a> System<'a> {
             }
             let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
             let (moved, level) = (share * norm(&change), norm(&self.fast[start..]));
+            (self.change, self.before) = (change, before);
             if moved <= 1e-13 * level || (moved <= 1e-9 * level && moved >= 0.5 * last) {
                 return if level.is_finite() { Ok(()) } else { Err(Trouble::NoSolution(0)) };
             }

@@ -72,6 +72,23 @@ pub const IMPLICIT: &str = "model implicit {
     output i = diode.f
 }";
 
+/// A network of resistors whose laws nobody inverts: one large implicit loop before a capacitor.
+pub fn network(n: usize) -> String {
+    let mut text =
+        String::from("model network {\nparam a = 1.5; param b = 0.4; param U = 3; param C = 0.7\n");
+    text.push_str("Se source = U\n");
+    for i in 1..=n {
+        text.push_str(&format!(
+            "1 s{i}; 0 n{i}; R series{i} {{ e = a*f + b*f^3 + tanh(f) }}; R shunt{i} {{ e = {i}*f + f^5 + tanh(f) }}\n"
+        ));
+        text.push_str(&format!("s{i} -> series{i}, n{i}; n{i} -> shunt{i}\n"));
+        let before = if i > 1 { format!("n{}", i - 1) } else { "source".to_owned() };
+        text.push_str(&format!("{before} -> s{i}\n"));
+    }
+    text.push_str(&format!("C cap = C; n{n} -> cap\noutput y = cap.e\noutput i = series1.f\n}}"));
+    text
+}
+
 /// The chain with a mass, spring and damper of its own for every cell.
 pub fn chain(n: usize) -> String {
     let mut text = String::from("model chain {\n");

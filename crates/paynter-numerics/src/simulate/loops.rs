@@ -1,0 +1,122 @@
+//! Linear equations of implicit loops. Most have entries on the diagonal to
+//! divide by, and a sparse factorisation of a fixed order serves; where a
+//! pivot is small, rows are exchanged in a dense one.
+
+use super::sparse::{Factors, Form, Pattern};
+
+/// A matrix of which only the values change.
+#[derive(Debug, Clone)]
+pub(crate) struct Loop {
+    pattern: Pattern,
+    entries: Vec<f64>,
+    factors: Factors,
+    /// The dense factors and row exchanges, where they had to serve.
+    dense: Option<(Vec<f64>, Vec<usize>)>,
+}
+
+impl Loop {
+    /// Prepares for square matrices with entries at these places, which are sorted.
+    pub fn new(size: usize, places: &[(usize, usize)]) -> Loop {
+        let pattern = Pattern::new(size, size, places);
+        Loop { factors: Factors::analyse(&pattern), entries: vec![0.0; places.len()], dense: None, pattern }
+    }
+
+    /// Factorises the matrix with these values; a singular one gives solutions that are not finite.
+    pub fn factorise(&mut self, values: impl Iterator<Item = f64>) {
+        self.entries.iter_mut().zip(values).for_each(|(entry, value)| *entry = value);
+        self.dense = match self.factors.factorise(&self.pattern, &self.entries, Form::plain()) {
+            Ok(()) => None,
+            Err(_) => {
+                let n = self.pattern.rows();
+                let mut matrix = vec![0.0; n * n];
+                for row in 0..n {
+                    for e in self.pattern.row(row) {
+                        matrix[row * n + self.pattern.at[e] as usize] = self.entries[e];
+                    }
+                }
+                let exchanges = factorise(&mut matrix, n);
+                Some((matrix, exchanges))
+            }
+        };
+    }
+
+    /// Solves for one right-hand side, in place.
+    pub fn solve(&mut self, b: &mut [f64]) {
+        match &self.dense {
+            Some((matrix, exchanges)) => solve(matrix, exchanges, b),
+            None => self.factors.solve(b),
+        }
+    }
+}
+
+/// Factorises a dense matrix in place with row exchanges; a singular one gives values that are not finite.
+fn factorise(matrix: &mut [f64], n: usize) -> Vec<usize> {
+    let mut exchanges = Vec::with_capacity(n);
+    for k in 0..n {
+        let mut best = k;
+        for row in k + 1..n {
+            if matrix[row * n + k].abs() > matrix[best * n + k].abs() {
+                best = row;
+            }
+        }
+        exchanges.push(best);
+        if best != k {
+            for column in 0..n {
+                matrix.swap(k * n + column, best * n + column);
+            }
+        }
+        let pivot = matrix[k * n + k];
+        for row in k + 1..n {
+            let factor = matrix[row * n + k] / pivot;
+            matrix[row * n + k] = factor;
+            if factor != 0.0 {
+                for column in k + 1..n {
+                    matrix[row * n + column] -= factor * matrix[k * n + column];
+                }
+            }
+        }
+    }
+    exchanges
+}
+
+/// Solves with a dense factorisation, in place.
+fn solve(matrix: &[f64], exchanges: &[usize], b: &mut [f64]) {
+    let n = b.len();
+    for k in 0..n {
+        b.swap(k, exchanges[k]);
+    }
+    for row in 0..n {
+        let known: f64 = (0..row).map(|k| matrix[row * n + k] * b[k]).sum();
+        b[row] -= known;
+    }
+    for row in (0..n).rev() {
+        let known: f64 = (row + 1..n).map(|k| matrix[row * n + k] * b[k]).sum();
+        b[row] = (b[row] - known) / matrix[row * n + row];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ring of unknowns, with and without something on the diagonal.
+    #[test]
+    fn rows_are_exchanged_where_they_must() {
+        for n in [1, 2, 4, 9] {
+            for diagonal in [3.0, 1e-9, 0.0] {
+                let mut places: Vec<(usize, usize)> =
+                    (0..n).flat_map(|i| [(i, i), (i, (i + 1) % n)]).collect();
+                places.sort_unstable();
+                places.dedup();
+                let value = |(i, j): (usize, usize)| if i == j && n > 1 { diagonal } else { 1.0 + i as f64 };
+                let x: Vec<f64> = (0..n).map(|i| i as f64 - 1.5).collect();
+                let mut b = vec![0.0; n];
+                places.iter().for_each(|(i, j)| b[*i] += value((*i, *j)) * x[*j]);
+                let mut matrix = Loop::new(n, &places);
+                matrix.factorise(places.iter().map(|place| value(*place)));
+                matrix.solve(&mut b);
+                assert!(b.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-9), "{n} {diagonal}: {b:?} {x:?}");
+            }
+        }
+    }
+}
