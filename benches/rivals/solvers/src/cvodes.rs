@@ -96,10 +96,10 @@ struct Way {
 pub fn run<P: Problem>(problem: P, reference: &Reference, stiff_only: bool) {
     let banded = problem.states() > 3;
     for way in [
-        Way { name: "Adams, simultaneous", stiff: false, correction: CV_SIMULTANEOUS, banded },
-        Way { name: "Adams, staggered", stiff: false, correction: CV_STAGGERED, banded },
         Way { name: "BDF, simultaneous", stiff: true, correction: CV_SIMULTANEOUS, banded },
         Way { name: "BDF, staggered", stiff: true, correction: CV_STAGGERED, banded },
+        Way { name: "Adams, simultaneous", stiff: false, correction: CV_SIMULTANEOUS, banded },
+        Way { name: "Adams, staggered", stiff: false, correction: CV_STAGGERED, banded },
     ] {
         if stiff_only && !way.stiff {
             continue;

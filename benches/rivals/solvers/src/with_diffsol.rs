@@ -58,10 +58,6 @@ macro_rules! solve {
         let (y, s, _) = solved.ok()?;
         let lanes = reference.parameters.len();
         let mut rows = Rows::new();
-        let column = |m: &diffsol::NalgebraMat<f64>, c: usize| {
-            (0..n).map(|r| m.inner()[(r, c)]).collect::<Vec<f64>>()
-        };
-        let _ = &column;
         for time in 0..times.len() {
             let x = entries!(y, n, time);
             let mut row = Vec::new();
@@ -88,7 +84,7 @@ macro_rules! entries {
 
 /// Runs all methods.
 pub fn run<P: Problem + 'static>(problem: P, reference: &Reference, stiff_only: bool) {
-    for method in ["BDF", "TR-BDF2", "ESDIRK34", "Tsit45"] {
+    for method in ["Tsit45", "BDF", "ESDIRK34", "TR-BDF2"] {
         if stiff_only && method == "Tsit45" {
             continue;
         }
