@@ -10,48 +10,56 @@ pub(crate) struct Loop {
     pattern: Pattern,
     entries: Vec<f64>,
     factors: Factors,
-    /// The dense factors and row exchanges, where they had to serve.
-    dense: Option<(Vec<f64>, Vec<usize>)>,
+    /// Whether rows had to be exchanged, and the dense factors with their exchanges.
+    exchanged: bool,
+    dense: Vec<f64>,
+    exchanges: Vec<usize>,
 }
 
 impl Loop {
     /// Prepares for square matrices with entries at these places, which are sorted.
     pub fn new(size: usize, places: &[(usize, usize)]) -> Loop {
         let pattern = Pattern::new(size, size, places);
-        Loop { factors: Factors::analyse(&pattern), entries: vec![0.0; places.len()], dense: None, pattern }
+        Loop {
+            factors: Factors::analyse(&pattern),
+            entries: vec![0.0; places.len()],
+            exchanged: false,
+            dense: Vec::new(),
+            exchanges: Vec::new(),
+            pattern,
+        }
     }
 
     /// Factorises the matrix with these values; a singular one gives solutions that are not finite.
     pub fn factorise(&mut self, values: impl Iterator<Item = f64>) {
         self.entries.iter_mut().zip(values).for_each(|(entry, value)| *entry = value);
-        self.dense = match self.factors.factorise(&self.pattern, &self.entries, Form::plain()) {
-            Ok(()) => None,
-            Err(_) => {
-                let n = self.pattern.rows();
-                let mut matrix = vec![0.0; n * n];
-                for row in 0..n {
-                    for e in self.pattern.row(row) {
-                        matrix[row * n + self.pattern.at[e] as usize] = self.entries[e];
-                    }
+        self.exchanged = self.factors.factorise(&self.pattern, &self.entries, Form::plain()).is_err();
+        if self.exchanged {
+            let n = self.pattern.rows();
+            self.dense.clear();
+            self.dense.resize(n * n, 0.0);
+            for row in 0..n {
+                for e in self.pattern.row(row) {
+                    self.dense[row * n + self.pattern.at[e] as usize] = self.entries[e];
                 }
-                let exchanges = factorise(&mut matrix, n);
-                Some((matrix, exchanges))
             }
-        };
+            factorise(&mut self.dense, n, &mut self.exchanges);
+        }
     }
 
     /// Solves for one right-hand side, in place.
     pub fn solve(&mut self, b: &mut [f64]) {
-        match &self.dense {
-            Some((matrix, exchanges)) => solve(matrix, exchanges, b),
-            None => self.factors.solve(b),
+        if self.exchanged {
+            solve(&self.dense, &self.exchanges, b);
+        } else {
+            self.factors.solve(b);
         }
     }
 }
 
 /// Factorises a dense matrix in place with row exchanges; a singular one gives values that are not finite.
-fn factorise(matrix: &mut [f64], n: usize) -> Vec<usize> {
-    let mut exchanges = Vec::with_capacity(n);
+fn factorise(matrix: &mut [f64], n: usize, exchanges: &mut Vec<usize>) {
+    exchanges.clear();
     for k in 0..n {
         let mut best = k;
         for row in k + 1..n {
@@ -76,7 +84,6 @@ fn factorise(matrix: &mut [f64], n: usize) -> Vec<usize> {
             }
         }
     }
-    exchanges
 }
 
 /// Solves with a dense factorisation, in place.

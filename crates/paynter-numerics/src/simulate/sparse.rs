@@ -52,7 +52,7 @@ impl Form {
 
     /// J itself.
     pub fn plain() -> Form {
-        Form { unit: 0.0, scale: 1.0, least: 1e-6 }
+        Form { unit: 0.0, scale: 1.0, least: 0.05 }
     }
 }
 
