@@ -2,6 +2,7 @@
 //! divide by, and a sparse factorisation of a fixed order serves; where a
 //! pivot is small, rows are exchanged in a dense one.
 
+use super::small::SMALL;
 use super::sparse::{Factors, Form, Pattern};
 
 /// A matrix of which only the values change.
@@ -33,7 +34,10 @@ impl Loop {
     /// Factorises the matrix with these values; a singular one gives solutions that are not finite.
     pub fn factorise(&mut self, values: impl Iterator<Item = f64>) {
         self.entries.iter_mut().zip(values).for_each(|(entry, value)| *entry = value);
-        self.exchanged = self.factors.factorise(&self.pattern, &self.entries, Form::plain()).is_err();
+        // Few rows cost little to exchange; and forces that cancel must do so to the last bit, for which
+        // a reciprocal is not good enough.
+        self.exchanged = self.pattern.rows() <= SMALL
+            || self.factors.factorise(&self.pattern, &self.entries, Form::plain()).is_err();
         if self.exchanged {
             let n = self.pattern.rows();
             self.dense.clear();
