@@ -49,18 +49,18 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// Benchmarks that run a rival of their own beside them: the crate, the bench, and the script that the
-/// bench does not start itself.
-const BENCHES: &[(&str, &str, Option<&str>)] = &[
-    ("paynter-algebra", "poly", Some("crates/paynter-algebra/benches/poly_flint.py")),
-    ("paynter-equations", "derive", None),
-    ("paynter-numerics", "sensitivity", None),
+/// Benchmarks that run a rival of their own beside them: their name, and the script that they do not start
+/// themselves.
+const BENCHES: &[(&str, Option<&str>)] = &[
+    ("poly", Some("crates/paynter-algebra/benches/poly_flint.py")),
+    ("derive", None),
+    ("sensitivity", None),
 ];
 
 /// Runs all comparisons.
 pub fn compare() -> Result<(), String> {
     let python = crate::python::environment("rivals", REQUIREMENTS)?;
-    run(cargo().args(["build", "--release", "--locked", "-p", "paynter-cli"]))?;
+    run(cargo().args(["build", "--release", "--locked", "--workspace", "--bin", "paynter"]))?;
     let paynter = crate::python::target().join("release/paynter");
     println!("{:<38}{:>5}{:>14}   {:<18}{:>12}{:>10}", "case", "N", "Paynter", "rival", "", "ratio");
     for case in CASES {
@@ -76,9 +76,9 @@ pub fn compare() -> Result<(), String> {
             println!("{:<38}{size:>5}{:>11.1} ms   {:<18}{theirs}", case.what, ours * 1e3, case.rival);
         }
     }
-    for (package, bench, script) in BENCHES {
-        println!("\n=== {package}: {bench}");
-        let words = ["bench", "--locked", "-p", package, "--bench", bench];
+    for (bench, script) in BENCHES {
+        println!("\n=== {bench}");
+        let words = ["bench", "--locked", "--workspace", "--bench", bench];
         run(cargo().args(words).env("PAYNTER_PYTHON", &python))?;
         if let Some(script) = script {
             println!("--- {script}");

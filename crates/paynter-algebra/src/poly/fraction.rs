@@ -96,6 +96,9 @@ impl Fraction {
     /// Adds or subtracts; the denominators' common factor is the only place
     /// where the sum can have one (Henrici).
     fn combine(&self, other: &Fraction, negate: bool, work: &Work) -> Result<Fraction, PolyError> {
+        if other.is_zero() {
+            return Ok(self.clone());
+        }
         let common = self.denominator.gcd(&other.denominator, work)?;
         let left = exact(&self.denominator, &common, work)?;
         let right = exact(&other.denominator, &common, work)?;
