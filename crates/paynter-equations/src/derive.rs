@@ -60,7 +60,7 @@ pub fn derive(
             value: pool.substitute(output.value, &work.values),
         })
         .collect();
-    let reduction = work.reduction(&definitions, &rates);
+    let reduction = work.reduction(&definitions, &rates, &outputs);
     let dependents = dependent::eliminate(
         pool,
         graph,
@@ -180,12 +180,13 @@ impl Work {
     }
 
     /// What is known before the rates of dependent storages are eliminated.
-    fn reduction(&self, definitions: &Definitions, rates: &[Expr]) -> Option<Reduction> {
+    fn reduction(&self, definitions: &Definitions, rates: &[Expr], outputs: &[Output]) -> Option<Reduction> {
         let value = |state: &Symbol| self.values.get(state).copied();
         let dependent: Option<Vec<(Symbol, Expr)>> =
             definitions.rates.iter().map(|rate| Some((rate.rate, value(&rate.state)?))).collect();
         let dependent = dependent.filter(|list| !list.is_empty())?;
-        Some(Reduction { rates: rates.to_vec(), dependent })
+        let outputs = outputs.iter().map(|output| output.value).collect();
+        Some(Reduction { rates: rates.to_vec(), outputs, dependent })
     }
 
     /// Residuals of implicit laws read other quantities, which are known by now.

@@ -12,6 +12,8 @@ use crate::{Equations, Sparse};
 pub struct Reduction {
     /// The rates of the states over the rates of dependent ones.
     pub rates: Vec<Expr>,
+    /// The outputs over the rates of dependent states.
+    pub outputs: Vec<Expr>,
     /// For each dependent state the symbol of its rate and its value over states, inputs and time.
     pub dependent: Vec<(Symbol, Expr)>,
 }

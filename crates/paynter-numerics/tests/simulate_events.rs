@@ -7,7 +7,7 @@ mod zoo;
 
 use paynter_base::Ticket;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Method, Options, Outcome, Wanted, gradient};
+use paynter_numerics::simulate::{Method, Note, Options, Outcome, Wanted, gradient};
 use zoo::{Problem, Run, run, times};
 
 const ADAPTIVE: [Method; 3] = [Method::Tsit5, Method::Dop853, Method::Stiff];
@@ -305,5 +305,32 @@ fn a_preloaded_spring_comes_to_rest() {
         let (found, outcome) = solved(&mut problem, &[], &options);
         assert!(outcome.stats.steps < 20_000, "{method:?} {:?}", outcome.stats);
         assert!(found.y[0].iter().all(|y| y.abs() < 1e-5), "{method:?} {:?}", found.y);
+    }
+}
+
+/// A source that jumps straight into two capacitors shares its charge between them at once.
+#[test]
+fn states_jump_with_their_source() {
+    for source in ["Se source = U*step(t0)", "input u = U*step(t0); Se source = u"] {
+        let text = format!(
+            "model series {{
+            param c1 = 1; param c2 = 2; param U = 3; param t0 = 0.7; param R = 4
+            {source}
+            1 loop; C a = c1; C b = c2; 0 node; R leak = R
+            source -> loop; loop -> node, b; node -> a, leak
+            output e = a.e
+            output q = b.q
+        }}"
+        );
+        judge(&text, 2.0, 1e-8, &|t, p| {
+            let [c1, c2, u, t0, r] = [p[0], p[1], p[2], p[3], p[4]];
+            let since = t - t0;
+            // (c1 + c2)·e' = −e/r after the jump by c2/(c1 + c2)·u.
+            let e = if since > 0.0 { c2 / (c1 + c2) * u * (-since / (r * (c1 + c2))).exp() } else { 0.0 };
+            vec![e, if since > 0.0 { c2 * (u - e) } else { 0.0 }]
+        });
+        let mut problem = Problem::new(&text.replace("output q = b.q", "output f = b.f"));
+        let (_, outcome) = solved(&mut problem, &[], &tight(2.0, vec![2.0], Method::Auto));
+        assert!(matches!(outcome.notes[..], [Note::Impulse { output: 1, .. }]), "{:?}", outcome.notes);
     }
 }

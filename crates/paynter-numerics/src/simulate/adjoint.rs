@@ -26,6 +26,8 @@ pub(crate) enum Entry {
     Node { t: f64, x: Vec<f64> },
     /// Events at one time: the rates before, and of each event its function and by how much rates fall.
     Event { t: f64, x: Vec<f64>, before: Vec<f64>, falls: Vec<(usize, Vec<f64>)> },
+    /// The state jumps, which only forward sensitivities follow.
+    Jump,
     /// Parameters, modes, tables and surfaces from here on.
     Modes(Snapshot),
 }
@@ -62,7 +64,15 @@ pub fn gradient(
         slopes.push(slope);
     });
     let mut by = vec![0.0; model.wanted.len()];
-    if outcome.failure.is_none() {
+    if outcome.failure.is_none() && tape.contains(&Entry::Jump) {
+        let mut slopes = slopes.iter();
+        outcome = super::simulate(model, parameters, None, tables, options, ticket, &mut |sample| {
+            let rows = sample.sensitivities.chunks(by.len().max(1)).zip(slopes.next().into_iter().flatten());
+            for (row, slope) in rows {
+                by.iter_mut().zip(row).for_each(|(by, s)| *by += slope * s);
+            }
+        });
+    } else if outcome.failure.is_none() {
         let mut sweep = Sweep::new(model, parameters, tables);
         let result = sweep.run(&tape, &slopes, ticket);
         match result {
@@ -119,9 +129,10 @@ impl<'a> Sweep<'a> {
                 | Entry::Inner { t, .. }
                 | Entry::Node { t, .. }
                 | Entry::Event { t, .. } => *t,
-                Entry::Modes(_) => 0.0,
+                Entry::Modes(_) | Entry::Jump => 0.0,
             };
             let done = match entry {
+                Entry::Jump => Ok(()),
                 Entry::Modes(_) => {
                     modes.pop();
                     if let Some(before) = modes.last() {

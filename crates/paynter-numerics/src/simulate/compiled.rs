@@ -3,6 +3,7 @@
 //! and threads.
 
 use super::freeze::{Freezer, Piece};
+use super::jump::{self, Jumps, Plan};
 use super::linearised::{Arguments, Linearised};
 use super::slide::{self, Frozen, Surface};
 use crate::program::{CompileError, Program};
@@ -61,6 +62,8 @@ pub struct Compiled {
     pub(crate) relations: Program,
     /// The event functions with their derivatives; the last lane is time.
     pub(crate) relations_full: Linearised,
+    /// What makes states jump, if anything does.
+    pub(crate) jumps: Option<Jumps>,
     /// Event functions of time alone, straight in time.
     pub(crate) timed: Vec<bool>,
     /// Other event functions that read time itself, and so may change faster than the states.
@@ -109,6 +112,7 @@ impl Compiled {
         let residuals: Vec<Expr> = equations.constraints.iter().map(|c| c.residual).collect();
         let residuals = compile(pool, &residuals);
         let outputs = compile(pool, &given);
+        let plan = jump::plan(pool, equations, &signals, &mut freezer);
         let frozen = Frozen {
             time,
             states,
@@ -116,13 +120,14 @@ impl Compiled {
             rates,
             residuals,
             outputs,
+            jumps: plan.functions.clone(),
             relations: freezer.relations.iter().map(|r| r.function).collect(),
             modes: freezer.relations.iter().map(|r| r.mode).collect(),
             flags: Vec::new(),
         };
-        let mut model = assemble(pool, source, &frozen, &freezer.pieces)?;
+        let mut model = assemble(pool, source, &frozen, &freezer.pieces, &plan)?;
         if let Some((sliding, surfaces)) = slide::sliding(pool, &frozen, &freezer.relations, &model.timed) {
-            let mut other = assemble(pool, source, &sliding, &freezer.pieces)?;
+            let mut other = assemble(pool, source, &sliding, &freezer.pieces, &plan)?;
             // The function that a motion leaves goes by the name of the surface.
             for (k, surface) in surfaces.iter().enumerate() {
                 other.events[frozen.relations.len() + k].clone_from(&model.events[surface.relation]);
@@ -140,6 +145,7 @@ fn assemble(
     source: &Source<'_>,
     frozen: &Frozen,
     pieces: &[Piece],
+    plan: &Plan,
 ) -> Result<Compiled, CompileError> {
     let (graph, equations) = (source.graph, source.equations);
     let Frozen { time, states, unknowns, rates, residuals, outputs, relations, .. } = frozen;
@@ -165,7 +171,17 @@ fn assemble(
     let outputs_full = Linearised::new(pool, outputs, &arguments)?;
     let mut timed_lanes = lanes.clone();
     timed_lanes.push(Some(*time));
-    let relations_full = Linearised::new(pool, relations, &Arguments { lanes: &timed_lanes, ..arguments })?;
+    let timed_arguments = Arguments { lanes: &timed_lanes, ..arguments };
+    let relations_full = Linearised::new(pool, relations, &timed_arguments)?;
+    let jumps = match plan.count {
+        0 => None,
+        count => Some(Jumps {
+            count,
+            places: plan.places.clone(),
+            impulses: plan.impulses.clone(),
+            full: Linearised::new(pool, &frozen.jumps, &timed_arguments)?,
+        }),
+    };
 
     let moving: BTreeSet<Symbol> = fast.iter().copied().collect();
     let timed: Vec<bool> = relations
@@ -234,6 +250,7 @@ fn assemble(
         outputs_full,
         relations: Program::staged(pool, relations, &slow, &fast)?,
         relations_full,
+        jumps,
         timed,
         signals,
         initial: Program::compile(pool, &starts, &parameters)?,

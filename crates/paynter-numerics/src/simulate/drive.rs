@@ -5,6 +5,7 @@ use super::compiled::{Compiled, Wanted};
 use super::events::{Crossing, Settled, Watch, sign};
 use super::explicit::Explicit;
 use super::implicit::Implicit;
+use super::jump::Jump;
 use super::solver::{Point, Sensitivities, Solver, Tolerance};
 use super::system::{System, Trouble, Values};
 use super::tableau::Tableau;
@@ -686,6 +687,43 @@ impl<'a> Drive<'a> {
         self.begin()
     }
 
+    /// Lets the state jump where a dependent storage does; tells whether it does.
+    fn jump(
+        &mut self,
+        dependent: Values,
+        shift: Option<&Vec<f64>>,
+        before: &[f64],
+        given: &[usize],
+    ) -> Result<bool, Failure> {
+        let found = Jump::find(&mut self.system, self.t, &self.x, dependent);
+        let (Some(jump), Some(jumps)) =
+            (found.map_err(|trouble| self.failure(trouble))?, &self.system.model.jumps)
+        else {
+            return Ok(false);
+        };
+        let (t, x) = (self.t, jump.x.clone());
+        let settled = self.watch.settle(&mut self.system, t, &x, (&[], None), given);
+        if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
+            return Err(Failure::Chattering { t, event });
+        }
+        let mut after = vec![0.0; x.len()];
+        self.system.rates(t, &x, &mut after).map_err(|trouble| self.failure(trouble))?;
+        if let (Some(sensitivities), Some(shift)) = (&mut self.sensitivities, shift) {
+            jump.carry(jumps, sensitivities, shift, [before, &after]);
+        }
+        for output in jump.impulses(jumps) {
+            let told = |note: &Note| matches!(note, Note::Impulse { output: other, .. } if *other == output);
+            if !self.notes.iter().any(told) {
+                self.notes.push(Note::Impulse { t, output });
+            }
+        }
+        if let Some(tape) = &mut self.tape {
+            tape.push(Entry::Jump);
+        }
+        self.x = x;
+        Ok(true)
+    }
+
     /// Changes modes at events: sensitivities jump by (f⁻ − f⁺)·dt*/dp, with the time t* of each event.
     fn switch(&mut self, events: &[(usize, f64)], steepness: f64) -> Result<(), Failure> {
         let (t, x) = (self.t, self.x.clone());
@@ -705,6 +743,9 @@ impl<'a> Drive<'a> {
                 shifts.push(change);
             }
         }
+        let mut dependent = Values::default();
+        let calculated = self.system.jumps(t, &x, &mut dependent);
+        calculated.map_err(|trouble| self.failure(trouble))?;
         self.stats.events += events.len() as u64;
         let mut falls: Vec<(usize, Vec<f64>)> = Vec::new();
         let mut given = Vec::new();
@@ -750,6 +791,9 @@ impl<'a> Drive<'a> {
                 return Err(Failure::Chattering { t, event });
             }
             self.notes.push(Note::Rattling { t, event });
+        }
+        if self.jump(dependent, shifts.first(), &first, &given)? {
+            return self.begin();
         }
         self.stats.slides += zeros.iter().filter(|k| self.system.slides(**k)).count() as u64;
         let mut after = vec![0.0; x.len()];

@@ -12,6 +12,7 @@ mod events;
 mod explicit;
 mod freeze;
 mod implicit;
+mod jump;
 mod lanes;
 mod linearised;
 mod loops;
@@ -169,6 +170,13 @@ pub enum Note {
         t: f64,
         /// Place in [`Compiled::events`].
         event: usize,
+    },
+    /// This output contains an impulse at this time, which its values do not show.
+    Impulse {
+        /// When.
+        t: f64,
+        /// Which output.
+        output: usize,
     },
     /// This event function has switched ever faster, and was brought to rest at zero.
     Rattling {

@@ -26,6 +26,8 @@ pub(crate) struct Frozen {
     /// One for each unknown.
     pub residuals: Vec<Expr>,
     pub outputs: Vec<Expr>,
+    /// What jumps of states are made of.
+    pub jumps: Vec<Expr>,
     /// The event functions.
     pub relations: Vec<Expr>,
     pub modes: Vec<Symbol>,
@@ -124,13 +126,14 @@ impl Softened {
         let flags: Vec<Symbol> = chosen.iter().map(|_| pool.fresh("slides")).collect();
         let held: Vec<Symbol> = chosen.iter().map(|k| own.modes[*k]).collect();
         let mut roots = own.rates.clone();
-        roots.extend(own.residuals.iter().chain(&own.outputs).chain(&own.relations));
+        roots.extend(own.residuals.iter().chain(&own.outputs).chain(&own.jumps).chain(&own.relations));
         let mut soft = soften(pool, &roots, &held, &between, &flags);
         let mut rest = soft.split_off(own.rates.len());
         let rates = soft;
         let mut tail = rest.split_off(own.residuals.len());
-        let relations = tail.split_off(own.outputs.len());
-        let frozen = Frozen { rates, residuals: rest, outputs: tail, relations, flags, ..own.clone() };
+        let mut jumps = tail.split_off(own.outputs.len());
+        let relations = jumps.split_off(own.jumps.len());
+        let frozen = Frozen { rates, residuals: rest, outputs: tail, jumps, relations, flags, ..own.clone() };
         let determined = frozen.determined(pool);
         Softened { chosen: chosen.to_vec(), frozen, between, held, determined }
     }

@@ -69,6 +69,7 @@ pub(crate) struct System<'a> {
     outputs_full: Room,
     relations: Room,
     relations_full: Room,
+    jumps: Room,
     newton: Vec<f64>,
     /// The matrix of Newton's method for the unknowns, its change, and where it started.
     unknowns: Loop,
@@ -103,6 +104,7 @@ impl<'a> System<'a> {
             outputs_full: Room::default(),
             relations: Room::default(),
             relations_full: Room::default(),
+            jumps: Room::default(),
             newton: Vec::new(),
             unknowns: Loop::new(model.unknowns.len(), &model.residual_places),
             change: Vec::new(),
@@ -141,6 +143,9 @@ impl<'a> System<'a> {
         if !model.events.is_empty() {
             plain(&mut self.relations, &model.relations);
             with(&mut self.relations_full, &model.relations_full);
+        }
+        if let Some(jumps) = &model.jumps {
+            with(&mut self.jumps, &jumps.full);
         }
         self.epoch += 1;
     }
@@ -413,6 +418,16 @@ impl<'a> System<'a> {
         self.go(t, x)?;
         refresh(values, self.epoch, &self.relations_full.template);
         self.relations_full.run(&self.model.relations_full, &self.fast, self.tables, values);
+        Ok(())
+    }
+
+    /// What makes states jump, with its derivatives; the last lane is time.
+    pub fn jumps(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), Trouble> {
+        self.go(t, x)?;
+        if let Some(jumps) = &self.model.jumps {
+            refresh(values, self.epoch, &self.jumps.template);
+            jumps.full.run(&self.fast, self.tables, &mut self.jumps.registers, &mut values.data);
+        }
         Ok(())
     }
 

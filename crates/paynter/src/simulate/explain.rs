@@ -21,6 +21,18 @@ impl Model {
                     );
                     Diagnostic::new(code::GRAZING, message)
                 }
+                Note::Impulse { t, output } => {
+                    let name = &simulation.outputs[*output].name;
+                    let message = format!(
+                        "at t = {} the output `{name}` contains an impulse, which its values do not show",
+                        short(*t)
+                    );
+                    let diagnostic = Diagnostic::new(code::IMPULSE, message);
+                    match self.graph.as_ref().and_then(|graph| graph.outputs.get(*output)) {
+                        Some(output) => diagnostic.at(output.span),
+                        None => diagnostic,
+                    }
+                }
                 Note::Rattling { t, event } => {
                     let event = &simulation.compiled.events[*event];
                     let what = "has switched ever faster, and is brought to rest at zero";

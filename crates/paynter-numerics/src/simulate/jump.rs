@@ -1,0 +1,190 @@
+//! Jumps of states where a source jumps straight into storages.
+//!
+//! Dependent storages make x' = f + F·dΨ/dt, with their states Ψ over x, time
+//! and what switches. Where Ψ jumps its rate is an impulse, and the states
+//! take part in the jump: x⁺ − x⁻ = F·(Ψ⁺ − Ψ⁻).
+
+use super::freeze::Freezer;
+use super::linearised::{Linearised, factorise, solve};
+use super::solver::Sensitivities;
+use super::system::{System, Trouble, Values};
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_equations::Equations;
+use rustc_hash::FxHashMap;
+
+/// What jumps, and what that carries along.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Plan {
+    /// The number of dependent states that may jump: Ψ.
+    pub count: usize,
+    /// Ψ, then the entries of F.
+    pub functions: Vec<Expr>,
+    /// Row and column of each entry of F.
+    pub places: Vec<(usize, usize)>,
+    /// Outputs in which an impulse of a dependent state's rate shows.
+    pub impulses: Vec<(usize, usize)>,
+}
+
+/// Finds the dependent states of a model that may jump.
+pub(crate) fn plan(
+    pool: &mut Pool,
+    equations: &Equations,
+    signals: &FxHashMap<Symbol, Expr>,
+    freezer: &mut Freezer,
+) -> Plan {
+    let Some(reduction) = &equations.reduction else { return Plan::default() };
+    let values: Vec<Expr> = reduction.dependent.iter().map(|(_, value)| *value).collect();
+    let values = pool.substitute_all(&values, signals);
+    let values = freezer.freeze(pool, &values);
+    let rates: Vec<Symbol> = reduction.dependent.iter().map(|(rate, _)| *rate).collect();
+    let switches = |pool: &Pool, e: Expr| {
+        let read = pool.symbols(e);
+        freezer.relations.iter().any(|r| r.jumps && read.binary_search(&r.mode).is_ok())
+            && !rates.iter().any(|rate| read.binary_search(rate).is_ok())
+    };
+    let jumping: Vec<usize> = (0..values.len()).filter(|j| switches(pool, values[*j])).collect();
+    let mut plan = Plan {
+        count: jumping.len(),
+        functions: jumping.iter().map(|j| values[*j]).collect(),
+        ..Plan::default()
+    };
+    let zero = pool.zero();
+    let mut factors = Vec::new();
+    for (column, j) in jumping.iter().enumerate() {
+        for (row, rate) in reduction.rates.iter().enumerate() {
+            let factor = pool.diff(*rate, rates[*j]);
+            if factor != zero {
+                plan.places.push((row, column));
+                factors.push(factor);
+            }
+        }
+        let reads = |e: &Expr| pool.depends_on(*e, rates[*j]);
+        let shown = reduction.outputs.iter().enumerate().filter(|(_, e)| reads(e));
+        plan.impulses.extend(shown.map(|(output, _)| (output, column)));
+    }
+    let factors = pool.substitute_all(&factors, signals);
+    plan.functions.extend(freezer.freeze(pool, &factors));
+    plan
+}
+
+/// The functions of a plan, at work.
+#[derive(Debug)]
+pub(crate) struct Jumps {
+    pub count: usize,
+    pub places: Vec<(usize, usize)>,
+    pub impulses: Vec<(usize, usize)>,
+    /// Ψ and F with their derivatives; the last lane is time.
+    pub full: Linearised,
+}
+
+/// A jump of the state.
+pub(crate) struct Jump {
+    /// The state after it.
+    pub x: Vec<f64>,
+    /// By how much each dependent state jumps.
+    by: Vec<f64>,
+    before: Values,
+    after: Values,
+}
+
+impl Jump {
+    /// The jump from a state, with the values of before the event; none where nothing jumps.
+    pub fn find(system: &mut System<'_>, t: f64, x: &[f64], before: Values) -> Result<Option<Jump>, Trouble> {
+        let Some(jumps) = &system.model.jumps else { return Ok(None) };
+        let n = x.len();
+        let mut after = Values::default();
+        system.jumps(t, x, &mut after)?;
+        let differs = |j: usize| {
+            let (a, b) = (before.data[j], after.data[j]);
+            (a - b).abs() > 1e-12 * a.abs().max(b.abs())
+        };
+        if !(0..jumps.count).any(differs) {
+            return Ok(None);
+        }
+        let mut jump = Jump { x: x.to_vec(), by: vec![0.0; jumps.count], before, after };
+        // F is that of before the jump; Ψ may depend on the state itself.
+        let factors = jump.after.data[jumps.count..jumps.full.rows].to_vec();
+        for _ in 0..50 {
+            for j in 0..jumps.count {
+                jump.by[j] = jump.after.data[j] - jump.before.data[j];
+            }
+            let mut change: Vec<f64> = (0..n).map(|i| x[i] - jump.x[i]).collect();
+            for ((row, column), factor) in jumps.places.iter().zip(&factors) {
+                change[*row] += factor * jump.by[*column];
+            }
+            let mut matrix = jumps.matrix(&factors, &jump.after, n);
+            let pivots = factorise(&mut matrix, n);
+            solve(&matrix, &pivots, &mut change);
+            let size = jump.x.iter().fold(f64::MIN_POSITIVE, |size, v| size.max(v.abs()));
+            let small = change.iter().all(|v| v.abs() <= 1e-14 * size);
+            jump.x.iter_mut().zip(&change).for_each(|(x, change)| *x += change);
+            system.jumps(t, &jump.x, &mut jump.after)?;
+            if small {
+                break;
+            }
+        }
+        jump.after.data[jumps.count..jumps.full.rows].copy_from_slice(&factors);
+        Ok(Some(jump))
+    }
+
+    /// Carries sensitivities through the jump, `shift` being how its time moves with each parameter.
+    pub fn carry(&self, jumps: &Jumps, sensitivities: &mut Sensitivities, shift: &[f64], rates: [&[f64]; 2]) {
+        let n = self.x.len();
+        let full = &jumps.full;
+        let factors = &self.after.data[jumps.count..full.rows];
+        let mut matrix = jumps.matrix(factors, &self.after, n);
+        let pivots = factorise(&mut matrix, n);
+        let time = sensitivities.s.count;
+        for (lane, shift) in shift.iter().enumerate() {
+            // At the time of the event, which moves itself.
+            let s: Vec<f64> = (0..n).map(|i| sensitivities.s.get(i, lane) + rates[0][i] * shift).collect();
+            let slope = |values: &Values, row: usize, with_states: bool| {
+                let by_states = full.by_states(&values.data);
+                let by_parameters = full.by_parameters(&values.data);
+                let own = full.forcing.iter().zip(by_parameters).filter(|((r, _), _)| *r == row);
+                let direct: f64 = own
+                    .map(|((_, l), value)| match *l {
+                        l if l == lane => *value,
+                        l if l == time => value * shift,
+                        _ => 0.0,
+                    })
+                    .sum();
+                let through: f64 =
+                    full.pattern.row(row).map(|e| by_states[e] * s[full.pattern.at[e] as usize]).sum();
+                if with_states { direct + through } else { direct }
+            };
+            let mut right = s.clone();
+            for (number, (row, column)) in jumps.places.iter().enumerate() {
+                let change = slope(&self.after, *column, false) - slope(&self.before, *column, true);
+                right[*row] += factors[number] * change;
+                right[*row] += slope(&self.after, jumps.count + number, true) * self.by[*column];
+            }
+            solve(&matrix, &pivots, &mut right);
+            for (i, value) in right.iter().enumerate() {
+                sensitivities.s.set(i, lane, value - rates[1][i] * shift);
+            }
+        }
+    }
+
+    /// The outputs in which the jump shows as an impulse.
+    pub fn impulses<'j>(&'j self, jumps: &'j Jumps) -> impl Iterator<Item = usize> + 'j {
+        jumps.impulses.iter().filter(|(_, column)| self.by[*column] != 0.0).map(|(output, _)| *output)
+    }
+}
+
+impl Jumps {
+    /// 1 − F Ψₓ, dense.
+    fn matrix(&self, factors: &[f64], values: &Values, n: usize) -> Vec<f64> {
+        let by_states = self.full.by_states(&values.data);
+        let mut matrix = vec![0.0; n * n];
+        for i in 0..n {
+            matrix[i * n + i] = 1.0;
+        }
+        for ((row, column), factor) in self.places.iter().zip(factors) {
+            for e in self.full.pattern.row(*column) {
+                matrix[row * n + self.full.pattern.at[e] as usize] -= factor * by_states[e];
+            }
+        }
+        matrix
+    }
+}
