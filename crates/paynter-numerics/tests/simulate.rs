@@ -400,3 +400,77 @@ fn a_wave_enters_a_long_chain() {
         assert!(outcome.stats.rejected < 20, "{method:?} {:?}", outcome.stats);
     }
 }
+
+/// The zoo against solutions of equations written down by hand, with derivatives by their variational
+/// equations: `zoo/references.py` calculates them.
+#[test]
+fn the_zoo_keeps_to_its_references() {
+    let zoo: [(&str, &str, &[&str], f64); 5] = [
+        ("pendulum", zoo::PENDULUM, &["m", "l", "g", "phi0", "b"], 1e-9),
+        ("duffing", zoo::DUFFING, &["m", "k", "k3", "c"], 1e-8),
+        ("robertson", zoo::ROBERTSON, &["p1", "p2", "p3"], 1e-8),
+        ("gas", zoo::GAS, &["p0", "V0", "T0", "gamma", "cv", "h"], 1e-9),
+        ("arm", zoo::ROBOT, &["J0", "m", "r0", "theta0"], 1e-8),
+    ];
+    let lines: Vec<Vec<&str>> =
+        include_str!("zoo/references.csv").lines().map(|line| line.split(',').collect()).collect();
+    for (name, text, parameters, accuracy) in zoo {
+        let own: Vec<Vec<f64>> = lines
+            .iter()
+            .filter(|line| line[0] == name)
+            .map(|line| line[1..].iter().map(|word| word.parse().unwrap()).collect())
+            .collect();
+        let mut times: Vec<f64> = own.iter().map(|line| line[0]).collect();
+        times.dedup();
+        assert_eq!(times.len(), 4, "{name}");
+        let mut problem = Problem::new(text);
+        let wanted = problem.wanted(parameters);
+        let model = problem.compile(&wanted);
+        let p = problem.parameters();
+        let end = times[3];
+        // Explicit methods would take a very long time for a stiff problem.
+        let methods = if name == "robertson" { &ADAPTIVE[2..] } else { &ADAPTIVE };
+        for method in methods {
+            let run = solve(&model, &p, &tight(end, times.clone(), *method));
+            for line in &own {
+                let i = times.iter().position(|t| *t == line[0]).unwrap();
+                let (output, y) = (line[1] as usize, line[2]);
+                let what = format!("{name} {method:?} output {output} at {}", line[0]);
+                let scale = y.abs().max(1e-3);
+                close(run.y[i][output] / scale, y / scale, accuracy, &what);
+                for (lane, expected) in line[3..].iter().enumerate() {
+                    // As a part of the output for a part of the parameter.
+                    let part = p_of(&p, wanted[lane]) / scale;
+                    let s = run.s[i][output * parameters.len() + lane];
+                    close(
+                        s * part,
+                        expected * part,
+                        10.0 * accuracy,
+                        &format!("{what} by {}", parameters[lane]),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Two tanks without resistance between them have one level, and share the inflow by their areas.
+#[test]
+fn joined_tanks_share_their_inflow() {
+    let mut problem = Problem::new(zoo::TWO_TANKS);
+    let wanted = problem.wanted(&["A1", "A2"]);
+    let model = problem.compile(&wanted);
+    let p = problem.parameters();
+    for method in ADAPTIVE {
+        let run = solve(&model, &p, &tight(30.0, vec![10.0, 30.0], method));
+        for (t, (y, s)) in [10.0, 30.0].into_iter().zip(run.y.iter().zip(&run.s)) {
+            let (inflow, a1, a2) = (0.01, 2.0, 0.5);
+            let (area, level) = (a1 + a2, inflow * t / (a1 + a2));
+            let exact = [level, inflow * a2 / area];
+            let by = [-level / area, -level / area, -exact[1] / area, inflow * a1 / (area * area)];
+            for (found, exact) in y.iter().chain(s).zip(exact.iter().chain(&by)) {
+                close(*found, *exact, 1e-10, &format!("{method:?} at {t}"));
+            }
+        }
+    }
+}

@@ -334,3 +334,79 @@ fn states_jump_with_their_source() {
         assert!(matches!(outcome.notes[..], [Note::Impulse { output: 1, .. }]), "{:?}", outcome.notes);
     }
 }
+
+/// A state that approaches `goal` with a time constant.
+fn approach(from: f64, goal: f64, tau: f64, t: f64) -> f64 {
+    goal + (from - goal) * (-t / tau).exp()
+}
+
+/// A button, a relay and a lamp: four events, two of them of the state.
+#[test]
+fn a_relay_switches_a_lamp() {
+    judge(zoo::RELAY, 0.1, 1e-7, &|t, p| {
+        let [u, ri, rc, lc, ion, rl, rk, gl] = [p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]];
+        let phase = |button: bool, contact: bool| {
+            let g = if contact { 1.0 / (rl + rk) } else { 0.0 };
+            let share = 1.0 / (1.0 + ri * g);
+            let resistance = ri * share + rc + if button { rk } else { 1.0 / gl };
+            (u * share / resistance, lc / resistance)
+        };
+        let lamp = |i: f64| {
+            let g = 1.0 / (rl + rk);
+            (u - ri * i) / (1.0 + ri * g) * g
+        };
+        let (goal, tau) = phase(false, false);
+        if t < 0.01 {
+            return vec![approach(0.0, goal, tau, t), 0.0];
+        }
+        let start = approach(0.0, goal, tau, 0.01);
+        let (goal, tau) = phase(true, false);
+        let closing = 0.01 + tau * ((goal - start) / (goal - ion)).ln();
+        if t < closing {
+            return vec![approach(start, goal, tau, t - 0.01), 0.0];
+        }
+        let (goal, tau) = phase(true, true);
+        if t < 0.06 {
+            let i = approach(ion, goal, tau, t - closing);
+            return vec![i, lamp(i)];
+        }
+        let top = approach(ion, goal, tau, 0.06 - closing);
+        let (goal, tau) = phase(false, true);
+        let opening = 0.06 + tau * ((top - goal) / (ion - goal)).ln();
+        if t < opening {
+            let i = approach(top, goal, tau, t - 0.06);
+            return vec![i, lamp(i)];
+        }
+        let (goal, tau) = phase(false, false);
+        vec![approach(ion, goal, tau, t - opening), 0.0]
+    });
+}
+
+/// A mass falls on a spring and damper and leaves them again.
+#[test]
+fn a_mass_bounces() {
+    judge(zoo::CONTACT, 0.6, 1e-7, &|t, p| {
+        let [m, k, b, g, x0] = [p[0], p[1], p[2], p[3], p[4]];
+        let landing = (2.0 * x0 / g).sqrt();
+        if t < landing {
+            return vec![x0 - 0.5 * g * t * t, -g * t];
+        }
+        let (rest, v0) = (-m * g / k, -g * landing);
+        let a = b / (2.0 * m);
+        let w = (k / m - a * a).sqrt();
+        let (c, d) = (-rest, (v0 - a * rest) / w);
+        let x = |t: f64| rest + (-a * t).exp() * (c * (w * t).cos() + d * (w * t).sin());
+        let v = |t: f64| (-a * t).exp() * ((d * w - a * c) * (w * t).cos() - (c * w + a * d) * (w * t).sin());
+        // It leaves after about half a period.
+        let mut leaving = std::f64::consts::PI / w;
+        for _ in 0..50 {
+            leaving -= x(leaving) / v(leaving);
+        }
+        let t = t - landing;
+        if t < leaving {
+            return vec![x(t), v(t)];
+        }
+        let (speed, t) = (v(leaving), t - leaving);
+        vec![speed * t - 0.5 * g * t * t, speed - g * t]
+    });
+}
