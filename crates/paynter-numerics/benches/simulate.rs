@@ -161,7 +161,7 @@ fn main() {
         adjoint();
     }
     for case in cases() {
-        if only.as_ref().is_some_and(|only| !case.name.contains(only.as_str())) {
+        if only.as_ref().is_some_and(|only| case.name != only) {
             continue;
         }
         let mut problem = Problem::new(&case.text);
