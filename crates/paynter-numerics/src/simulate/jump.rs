@@ -5,7 +5,8 @@
 //! take part in the jump: x⁺ − x⁻ = F·(Ψ⁺ − Ψ⁻).
 
 use super::freeze::Freezer;
-use super::linearised::{Linearised, factorise, solve};
+use super::linearised::Linearised;
+use super::loops::Loop;
 use super::solver::Sensitivities;
 use super::system::{System, Trouble, Values};
 use paynter_algebra::{Expr, Pool, Symbol};
@@ -112,9 +113,7 @@ impl Jump {
             for ((row, column), factor) in jumps.places.iter().zip(&factors) {
                 change[*row] += factor * jump.by[*column];
             }
-            let mut matrix = jumps.matrix(&factors, &jump.after, n);
-            let pivots = factorise(&mut matrix, n);
-            solve(&matrix, &pivots, &mut change);
+            jumps.matrix(&factors, &jump.after, n).solve(&mut change);
             let size = jump.x.iter().fold(f64::MIN_POSITIVE, |size, v| size.max(v.abs()));
             let small = change.iter().all(|v| v.abs() <= 1e-14 * size);
             jump.x.iter_mut().zip(&change).for_each(|(x, change)| *x += change);
@@ -133,7 +132,6 @@ impl Jump {
         let full = &jumps.full;
         let factors = &self.after.data[jumps.count..full.rows];
         let mut matrix = jumps.matrix(factors, &self.after, n);
-        let pivots = factorise(&mut matrix, n);
         let time = sensitivities.s.count;
         for (lane, shift) in shift.iter().enumerate() {
             // At the time of the event, which moves itself.
@@ -159,7 +157,7 @@ impl Jump {
                 right[*row] += factors[number] * change;
                 right[*row] += slope(&self.after, jumps.count + number, true) * self.by[*column];
             }
-            solve(&matrix, &pivots, &mut right);
+            matrix.solve(&mut right);
             for (i, value) in right.iter().enumerate() {
                 sensitivities.s.set(i, lane, value - rates[1][i] * shift);
             }
@@ -173,8 +171,8 @@ impl Jump {
 }
 
 impl Jumps {
-    /// 1 − F Ψₓ, dense.
-    fn matrix(&self, factors: &[f64], values: &Values, n: usize) -> Vec<f64> {
+    /// 1 − F Ψₓ, factorised.
+    fn matrix(&self, factors: &[f64], values: &Values, n: usize) -> Loop {
         let by_states = self.full.by_states(&values.data);
         let mut matrix = vec![0.0; n * n];
         for i in 0..n {
@@ -185,6 +183,9 @@ impl Jumps {
                 matrix[row * n + self.full.pattern.at[e] as usize] -= factor * by_states[e];
             }
         }
-        matrix
+        let places: Vec<(usize, usize)> = (0..n * n).map(|place| (place / n, place % n)).collect();
+        let mut factorised = Loop::new(n, &places);
+        factorised.factorise(matrix.into_iter());
+        factorised
     }
 }

@@ -426,7 +426,7 @@ impl<'a> System<'a> {
         self.go(t, x)?;
         if let Some(jumps) = &self.model.jumps {
             refresh(values, self.epoch, &self.jumps.template);
-            jumps.full.run(&self.fast, self.tables, &mut self.jumps.registers, &mut values.data);
+            self.jumps.run(&jumps.full, &self.fast, self.tables, values);
         }
         Ok(())
     }
