@@ -226,7 +226,7 @@ impl<'a> System<'a> {
         }
         if !std::ptr::eq(model, self.model) {
             self.unknowns = Loop::new(model.unknowns.len(), &model.residual_places);
-            for room in [&mut self.full, &mut self.outputs_full, &mut self.relations_full] {
+            for room in [&mut self.full, &mut self.outputs_full, &mut self.relations_full, &mut self.jumps] {
                 room.loops.clear();
             }
         }
