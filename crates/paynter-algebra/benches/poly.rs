@@ -204,8 +204,9 @@ fn unit(size: usize, place: usize) -> Vec<Poly> {
 fn sensitivities(matrix: &Matrix, parameters: usize) -> Result<usize, PolyError> {
     let size = matrix.rows();
     let parameters: Vec<usize> = (1..=parameters).collect();
-    let all = matrix.sensitivities(&unit(size, size - 1), &unit(size, 0), &parameters, &work())?;
-    Ok(all.derivatives.iter().map(Poly::len).sum())
+    let work = work();
+    let all = matrix.sensitivities(&unit(size, size - 1), &unit(size, 0), &parameters, &work)?;
+    all.derivatives.iter().map(|derivative| Ok(derivative.expand(&work)?.len())).sum()
 }
 
 fn main() {

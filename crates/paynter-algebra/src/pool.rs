@@ -288,10 +288,6 @@ impl Pool {
         (coefficient, rest)
     }
 
-    pub(crate) fn remember_unit_part(&mut self, product: Expr, rest: Expr) {
-        self.unit_parts.insert(product, rest);
-    }
-
     /// Returns the symbol that stands for an inner expression at a depth; it never leaves the solver.
     pub(crate) fn local(&mut self, depth: usize) -> Symbol {
         while self.locals.len() <= depth {

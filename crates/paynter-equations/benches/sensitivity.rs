@@ -2,12 +2,15 @@
 //! any size, and written out where that is short enough:
 //! `cargo bench -p paynter-equations --bench sensitivity [-- FILTER]`.
 //!
-//! Prints the milliseconds for all parameters from the matrices on, the best
-//! of several runs. `crates/paynter-algebra/benches/poly_flint.py` prints the
-//! same expanded chains and ladders by FLINT.
+//! Prints the milliseconds of processor time for all parameters from the
+//! matrices on, the best of several runs, and beside expanded chains those of
+//! FLINT (`sensitivity_flint.py` beside this file): for the products alone and
+//! in lowest terms, as ours are, which are expressions besides.
+//! `cargo xtask python` makes the Python environment; without it only our own
+//! times are printed.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a benchmark prints its results")]
 
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use paynter_algebra::Pool;
 use paynter_algebra::poly::Budget;
@@ -31,7 +34,7 @@ const DRIVE: &str = "model drive {
 }";
 
 struct Found {
-    time: Duration,
+    seconds: f64,
     states: usize,
     parameters: usize,
     nodes: usize,
@@ -52,22 +55,44 @@ fn measure(text: &str, shared: bool) -> Found {
     let space = equations.state_space(&mut pool, &graph).unwrap();
     let parameters: Vec<Parameter> =
         graph.parameters.iter().map(|p| Parameter { symbol: p.symbol, carried: Vec::new() }).collect();
-    let start = Instant::now();
+    let start = processor_seconds();
     let all = if shared {
         shared_sensitivities(&mut pool, &equations, &space, &parameters, false, &ticket).unwrap()
     } else {
         let wish = Wish { normalized: false, budget: Budget { terms: 200_000, steps: 100_000_000 } };
         sensitivities(&mut pool, &equations, &space, &parameters, wish, &ticket).unwrap()
     };
-    let time = start.elapsed();
+    let seconds = processor_seconds() - start;
     let roots: Vec<_> = all.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
     Found {
-        time,
+        seconds,
         states: equations.states.len(),
         parameters: parameters.len(),
         nodes: pool.reachable(&roots).len(),
         expanded: all.shared.is_none(),
     }
+}
+
+/// Seconds of processor time of this thread, where the system tells.
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split_whitespace().next().and_then(|n| n.parse::<f64>().ok()).map_or(0.0, |n| n / 1e9)
+}
+
+/// What FLINT takes for a chain, beside our own time.
+fn rival(masses: usize, own: f64) -> Option<String> {
+    let python = paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).ok()?;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sensitivity_flint.py");
+    let output = Command::new(python).arg(script).arg(masses.to_string()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [products, lowest, _] = numbers[..] else { return None };
+    Some(format!(
+        "  FLINT {:.2} ms, in lowest terms {:.2} ms: {:.1} times",
+        products * 1e3,
+        lowest * 1e3,
+        own / lowest
+    ))
 }
 
 /// A family of models: its name, the text of a size, whether it is expanded, and the sizes.
@@ -91,19 +116,22 @@ fn main() {
         for &size in sizes {
             let text = make(size);
             let mut best = measure(&text, shared);
-            for _ in 0..if best.time < Duration::from_millis(500) { 4 } else { 0 } {
+            for _ in 0..if best.seconds < 0.5 { 4 } else { 0 } {
                 let next = measure(&text, shared);
-                if next.time < best.time {
+                if next.seconds < best.seconds {
                     best = next;
                 }
             }
+            let beside =
+                if name == "chain, expanded" && best.expanded { rival(size, best.seconds) } else { None };
             println!(
-                "{name:<18}{size:>6}{:>8} states{:>8} parameters{:>12.2} ms{:>10} nodes  {}",
+                "{name:<18}{size:>6}{:>8} states{:>8} parameters{:>12.2} ms{:>10} nodes  {}{}",
                 best.states,
                 best.parameters,
-                best.time.as_secs_f64() * 1e3,
+                best.seconds * 1e3,
                 best.nodes,
-                if best.expanded { "expanded" } else { "shared" }
+                if best.expanded { "expanded" } else { "shared" },
+                beside.unwrap_or_default()
             );
         }
     }

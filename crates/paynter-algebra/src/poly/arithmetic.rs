@@ -108,6 +108,17 @@ impl Poly {
         content
     }
 
+    /// Returns the product of a list, the shortest multiplied first; 1 for an empty one.
+    pub fn product(factors: &[Poly], work: &Work) -> Result<Poly, PolyError> {
+        let mut order: Vec<&Poly> = factors.iter().collect();
+        order.sort_by_key(|factor| factor.len());
+        let mut product = Poly::one();
+        for factor in order {
+            product = product.mul(factor, work)?;
+        }
+        Ok(product)
+    }
+
     /// Returns the polynomial divided by its content, with positive leading
     /// coefficient.
     pub fn primitive_part(&self) -> Poly {

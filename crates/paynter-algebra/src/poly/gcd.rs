@@ -78,6 +78,16 @@ fn gcd_of(mut list: Vec<Poly>, depth: u32, work: &Work) -> Result<Poly, PolyErro
     list.sort_by_key(Poly::len);
     let Some((first, rest)) = list.split_first() else { return Ok(Poly::zero()) };
     let mut divisor = positive(first);
+    if first.len() == 1 {
+        // Only a monomial divides a monomial.
+        let content = rest.iter().fold(divisor.content(), |c, p| c.gcd(&p.content()));
+        let mut powers = divisor.monomial_content();
+        for poly in rest {
+            powers = combine_degrees(&powers, &poly.monomial_content(), u32::min);
+        }
+        powers.retain(|(_, exponent)| *exponent > 0);
+        return Poly::monomial(content, &powers);
+    }
     if rest.len() > 1 {
         let mut random = Random::new(rest.len() as u64);
         let factors: Vec<Poly> =
@@ -178,8 +188,14 @@ fn primitive_gcd(a: &Poly, b: &Poly, depth: u32, work: &Work) -> Result<Poly, Po
     if shared.len() < left.len() || shared.len() < right.len() {
         return gcd_in(a, b, &shared, depth, work);
     }
-    let Some(bounds) = degree_bounds(a, b, &shared, work)? else {
-        return euclid(a, b, shared[0], depth, work);
+    // A divisor without one of the variables divides all coefficients by it, and the shortest of those
+    // mostly shows that there is none.
+    let first = shared[0];
+    if degree_bounds(a, b, &shared, &[first], work)?.is_some_and(|bounds| bounds == [0]) {
+        return gcd_in(a, b, &shared[1..], depth, work);
+    }
+    let Some(bounds) = degree_bounds(a, b, &shared, &shared, work)? else {
+        return euclid(a, b, first, depth, work);
     };
     let occurring: Vec<usize> =
         shared.iter().zip(&bounds).filter(|(_, d)| **d > 0).map(|(v, _)| *v).collect();
@@ -209,12 +225,13 @@ fn gcd_in(a: &Poly, b: &Poly, inner: &[usize], depth: u32, work: &Work) -> Resul
     Ok(gcd_of(parts, depth + 1, work)?.primitive_part())
 }
 
-/// Returns bounds for the degree of the divisor in each variable from
-/// univariate images modulo a prime; nothing if no point served.
+/// Returns bounds for the degree of the divisor in each variable that is asked
+/// for, out of all, from univariate images modulo a prime; nothing if no point served.
 fn degree_bounds(
     a: &Poly,
     b: &Poly,
     variables: &[usize],
+    asked: &[usize],
     work: &Work,
 ) -> Result<Option<Vec<u32>>, PolyError> {
     let mut random = Random::new(variables.len() as u64);
@@ -225,18 +242,18 @@ fn degree_bounds(
     for field in Primes::new().take(4) {
         let point: Vec<(usize, u64)> = variables.iter().map(|&v| (v, random.element(&field))).collect();
         let images = [Image::new(a, &point, &field), Image::new(b, &point, &field)];
-        let mut bounds = Vec::with_capacity(variables.len());
-        for &(variable, value) in &point {
-            let cost = u64::from(a.degree(variable)).saturating_mul(u64::from(b.degree(variable)));
-            work.spend(WHAT, (a.len() + b.len()) as u64 / 2 + cost / 4)?;
+        let mut bounds = Vec::with_capacity(asked.len());
+        for &(variable, value) in point.iter().filter(|(variable, _)| asked.contains(variable)) {
             let [x, y] = [0, 1].map(|i| images[i].in_variable(variable, value, &field));
+            let cost = (x.len() as u64).saturating_mul(y.len() as u64);
+            work.spend(WHAT, (a.len() + b.len()) as u64 / 2 + cost / 4)?;
             // One leading coefficient that does not vanish is enough.
             if x.last() == Some(&0) && y.last() == Some(&0) {
                 break;
             }
             bounds.push(field.univariate_gcd(x, y).len() as u32 - 1);
         }
-        if bounds.len() == variables.len() {
+        if bounds.len() == asked.len() {
             return Ok(Some(bounds));
         }
     }
@@ -246,13 +263,15 @@ fn degree_bounds(
 /// The values of all terms of a polynomial at a point modulo a prime.
 struct Image<'a> {
     poly: &'a Poly,
+    degrees: Powers,
     values: Vec<u64>,
 }
 
 impl<'a> Image<'a> {
     fn new(poly: &'a Poly, point: &[(usize, u64)], field: &Field) -> Image<'a> {
+        let degrees = poly.degrees();
         let powers: Vec<(usize, Vec<u64>)> =
-            point.iter().map(|&(v, x)| (v, field.powers(x, poly.degree(v)))).collect();
+            point.iter().map(|&(v, x)| (v, field.powers(x, degree_in(&degrees, v)))).collect();
         let values = poly
             .monomials()
             .zip(&poly.coefficients)
@@ -267,12 +286,12 @@ impl<'a> Image<'a> {
                 value
             })
             .collect();
-        Image { poly, values }
+        Image { poly, degrees, values }
     }
 
     /// Returns the image with one variable left free, which had a value.
     fn in_variable(&self, variable: usize, value: u64, field: &Field) -> Vec<u64> {
-        let degree = self.poly.degree(variable);
+        let degree = degree_in(&self.degrees, variable);
         let undo = field.powers(field.inv(value), degree);
         let mut image = vec![0; degree as usize + 1];
         for (monomial, &value) in self.poly.monomials().zip(&self.values) {
@@ -281,6 +300,10 @@ impl<'a> Image<'a> {
         }
         image
     }
+}
+
+fn degree_in(degrees: &[(usize, u32)], variable: usize) -> u32 {
+    degrees.binary_search_by_key(&variable, |(v, _)| *v).map_or(0, |place| degrees[place].1)
 }
 
 /// Chooses the main variable: one with a short leading coefficient, so that

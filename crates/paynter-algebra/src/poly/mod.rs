@@ -63,5 +63,5 @@ pub use matrix::Matrix;
 pub use polynomial::Poly;
 pub use readable::{factor_common, normal};
 pub use ring::Ring;
-pub use system::Sensitivities;
+pub use system::{Factored, Sensitivities};
 pub use work::{Budget, PolyError, Work};

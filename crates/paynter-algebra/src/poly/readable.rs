@@ -1,6 +1,5 @@
 //! Rational functions as expressions that a person would write.
 
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 use super::convert::Basis;
@@ -8,6 +7,9 @@ use super::{Fraction, Integer, Poly, PolyError, Work};
 use crate::node::{Expr, Node};
 use crate::number;
 use crate::{Pool, Rational};
+
+/// Powers up to this one are listed in advance.
+const LISTED: u32 = 1000;
 
 impl Basis {
     /// Returns a rational function as an expression: common factors of the
@@ -50,59 +52,71 @@ impl Basis {
         if poly.is_zero() {
             return vec![pool.zero()];
         }
-        let content = if poly.is_negative() { -&poly.content() } else { poly.content() };
         let common = poly.monomial_content();
-        let rest = poly.primitive_part().div_monomial(&common);
-        let mut factors = self.monomial(pool, &content, &common);
-        if !rest.is_one() {
-            factors.push(self.terms(pool, &rest));
+        if common.is_empty() && poly.len() > 1 {
+            // A number alone is not put in front of a sum.
+            return vec![self.sum(pool, poly, false).1];
         }
+        let content = if poly.is_negative() { -&poly.content() } else { poly.content() };
+        let rest = poly.primitive_part().div_monomial(&common);
+        let (negative, sum) = self.sum(pool, &rest, true);
+        let mut factors = self.monomial(pool, &if negative { -&content } else { content }, &common);
+        factors.push(sum);
         factors
     }
 
-    /// Returns a primitive polynomial of several terms as a sum.
-    fn terms(&self, pool: &mut Pool, poly: &Poly) -> Expr {
-        let symbol = |variable: &usize| self.meaning(*variable).is_some_and(|e| pool.as_symbol(e).is_some());
-        if !poly.variables().iter().all(symbol) {
-            let terms: Vec<Expr> = poly
-                .powers()
-                .map(|(powers, coefficient)| {
-                    let factors = self.monomial(pool, coefficient, &powers);
-                    pool.product(&factors)
-                })
-                .collect();
-            return pool.sum(&terms);
-        }
-        let mut known: FxHashMap<(usize, u32), (Expr, Expr)> = FxHashMap::default();
-        let mut constant = None;
+    /// Returns the terms of a polynomial as a sum; a primitive one as a sum that may be a factor as it
+    /// is, and whether its sign was changed to that end.
+    fn sum(&self, pool: &mut Pool, poly: &Poly, primitive: bool) -> (bool, Expr) {
+        let Some(powers) = self.powers(pool, poly) else {
+            let mut terms = Vec::with_capacity(poly.len());
+            for (powers, coefficient) in poly.powers() {
+                let term = self.monomial(pool, coefficient, &powers);
+                terms.push(pool.product(&term));
+            }
+            return (false, pool.sum(&terms));
+        };
         let mut terms = Vec::with_capacity(poly.len());
-        let (mut powers, mut factors) = (Vec::new(), Vec::new());
+        let mut factors = Vec::new();
         for (monomial, coefficient) in poly.monomials().zip(&poly.coefficients) {
-            powers.clear();
-            for (variable, exponent) in poly.layout.powers(monomial) {
-                powers.push(*known.entry((variable, exponent)).or_insert_with(|| {
-                    let meaning = self.variables[variable];
-                    let exponent = pool.int(i64::from(exponent));
-                    (meaning, pool.pow(meaning, exponent))
-                }));
-            }
-            powers.sort_unstable_by_key(|(symbol, _)| *symbol);
             factors.clear();
-            factors.push(match coefficient.as_i64() {
-                Some(number) => pool.int(number),
-                None => pool.number(Rational::from(coefficient.to_ibig())),
-            });
-            factors.extend(powers.iter().map(|(_, power)| *power));
-            match factors[..] {
-                [number] => constant = Some(number),
-                _ => terms.push(pool.monomial(&factors)),
+            for (variable, list) in &powers {
+                let exponent = poly.layout.get(monomial, *variable) as usize;
+                if exponent > 0 {
+                    factors.push(list[exponent - 1]);
+                }
             }
+            let coefficient = number_of(pool, coefficient);
+            terms.push((coefficient, pool.ordered_product(&factors)));
         }
-        pool.sum_of_monomials(constant, terms)
+        pool.sum_of_unlike(terms, primitive)
+    }
+
+    /// Returns the powers of each variable that occurs, in the order in which a product has them;
+    /// nothing where a variable stands for more than a symbol, whose powers may be of another form, or
+    /// where the powers are many.
+    fn powers(&self, pool: &mut Pool, poly: &Poly) -> Option<Vec<(usize, Vec<Expr>)>> {
+        let mut degrees = poly.degrees();
+        let is_symbol = |v: usize| self.meaning(v).is_some_and(|e| pool.as_symbol(e).is_some());
+        if !degrees.iter().all(|(v, degree)| *degree <= LISTED && is_symbol(*v)) {
+            return None;
+        }
+        degrees.sort_by_key(|(variable, _)| self.meaning(*variable));
+        let mut powers = Vec::with_capacity(degrees.len());
+        for (variable, degree) in degrees {
+            let base = self.meaning(variable)?;
+            let mut list = Vec::with_capacity(degree as usize);
+            for exponent in 1..=degree {
+                let exponent = pool.int(i64::from(exponent));
+                list.push(pool.pow(base, exponent));
+            }
+            powers.push((variable, list));
+        }
+        Some(powers)
     }
 
     fn monomial(&self, pool: &mut Pool, coefficient: &Integer, powers: &[(usize, u32)]) -> Vec<Expr> {
-        let mut factors = vec![pool.number(Rational::from(coefficient.to_ibig()))];
+        let mut factors = vec![number_of(pool, coefficient)];
         for &(variable, exponent) in powers {
             if let Some(meaning) = self.meaning(variable) {
                 let exponent = pool.int(i64::from(exponent));
@@ -110,6 +124,13 @@ impl Basis {
             }
         }
         factors
+    }
+}
+
+fn number_of(pool: &mut Pool, value: &Integer) -> Expr {
+    match value.as_i64() {
+        Some(small) => pool.int(small),
+        None => pool.number(Rational::from(value.to_ibig())),
     }
 }
 

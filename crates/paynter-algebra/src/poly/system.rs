@@ -19,7 +19,42 @@ pub struct Sensitivities {
     /// The numerator of the transfer function over Δ, not reduced.
     pub numerator: Poly,
     /// For each parameter the numerator of the derivative over Δ², not reduced.
-    pub derivatives: Vec<Poly>,
+    pub derivatives: Vec<Factored>,
+}
+
+/// A polynomial as the factors it came in. Far shorter than their product,
+/// they are what is tried for common divisors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Factored(Vec<Poly>);
+
+impl Factored {
+    /// Returns whether the product is 0.
+    pub fn is_zero(&self) -> bool {
+        self.0.iter().any(Poly::is_zero)
+    }
+
+    /// Returns the factors, at least one.
+    pub fn factors(&self) -> &[Poly] {
+        &self.0
+    }
+
+    /// Multiplies the factors.
+    pub fn expand(&self, work: &Work) -> Result<Poly, PolyError> {
+        Poly::product(&self.0, work)
+    }
+
+    fn neg(mut self) -> Factored {
+        if let Some(first) = self.0.first_mut() {
+            *first = first.neg();
+        }
+        self
+    }
+}
+
+impl From<Poly> for Factored {
+    fn from(poly: Poly) -> Factored {
+        Factored(vec![poly])
+    }
 }
 
 impl Matrix {
@@ -209,7 +244,7 @@ impl Matrix {
                     entries.push(Sensitivities {
                         determinant: Poly::one(),
                         numerator: Poly::zero(),
-                        derivatives: vec![Poly::zero(); parameters.len()],
+                        derivatives: vec![Poly::zero().into(); parameters.len()],
                     });
                     continue;
                 };
@@ -241,15 +276,14 @@ impl Matrix {
 
     /// Returns xᵀMy, as one product where M has rank one, as it has for a
     /// parameter of one element.
-    fn between_vectors(&self, x: &[Poly], y: &[Poly], work: &Work) -> Result<Poly, PolyError> {
+    fn between_vectors(&self, x: &[Poly], y: &[Poly], work: &Work) -> Result<Factored, PolyError> {
         if let Some(RankOne { u, weight, v }) = self.rank_one() {
             let side = |factors: &[(usize, Poly)], vector: &[Poly]| {
                 let pairs: Vec<(bool, &Poly, &Poly)> =
                     factors.iter().map(|(i, f)| (false, f, &vector[*i])).collect();
                 Poly::sum_of_products(&pairs, work)
             };
-            let left = side(&u, x)?.mul(&weight, work)?;
-            return left.mul(&side(&v, y)?, work);
+            return Ok(Factored(vec![side(&u, x)?, side(&v, y)?, weight]));
         }
         let mut lefts = Vec::new();
         for column in 0..self.columns() {
@@ -258,7 +292,7 @@ impl Matrix {
             lefts.push(Poly::sum_of_products(&pairs, work)?);
         }
         let pairs: Vec<(bool, &Poly, &Poly)> = lefts.iter().zip(y).map(|(l, y)| (false, l, y)).collect();
-        Poly::sum_of_products(&pairs, work)
+        Ok(Poly::sum_of_products(&pairs, work)?.into())
     }
 
     /// Returns the matrix as u·w·vᵀ with integer vectors u and v, if it is that.
@@ -388,12 +422,11 @@ impl Between {
             let slope = |list: &[Poly]| list.iter().map(|p| p.derivative(parameter)).collect::<Vec<Poly>>();
             let inner = self.matrix.map(|p| p.derivative(parameter)).between_vectors(lambda, z, work)?;
             let direct = dot(&slope(&self.c), z)?.add(&dot(lambda, &slope(&self.b))?, work)?;
-            let derivative = if direct.is_zero() {
+            derivatives.push(if direct.is_zero() {
                 inner.neg()
             } else {
-                direct.mul(&determinant, work)?.sub(&inner, work)?
-            };
-            derivatives.push(derivative);
+                direct.mul(&determinant, work)?.sub(&inner.expand(work)?, work)?.into()
+            });
         }
         Ok(Sensitivities { determinant, numerator, derivatives })
     }

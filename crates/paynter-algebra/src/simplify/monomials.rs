@@ -2,35 +2,44 @@
 //! expressions: in normal form once they are sorted, with nothing to collect.
 
 use crate::node::Expr;
+use crate::number;
 use crate::pool::{Head, Pool, Tag};
 
-/// A monomial without its number, and with it.
-pub(crate) type Monomial = (Expr, Expr);
-
 impl Pool {
-    /// Makes a number, which comes first, times powers of different symbols, sorted by these.
-    pub(crate) fn monomial(&mut self, factors: &[Expr]) -> Monomial {
-        let rest = match &factors[1..] {
+    /// Makes the product of powers of different symbols, which come in the order of their bases.
+    pub(crate) fn ordered_product(&mut self, factors: &[Expr]) -> Expr {
+        match factors {
+            [] => self.one(),
             [single] => *single,
-            powers => self.intern(Head::plain(Tag::Product), powers),
-        };
-        if factors[0] == self.one() {
-            return (rest, rest);
+            _ => self.intern(Head::plain(Tag::Product), factors),
         }
-        let whole = self.intern(Head::plain(Tag::Product), factors);
-        self.remember_unit_part(whole, rest);
-        (rest, whole)
     }
 
-    /// Makes a sum of at least two terms: monomials that differ, and a constant that is not zero. Their
-    /// numbers are whole and have no common divisor.
-    pub(crate) fn sum_of_monomials(&mut self, constant: Option<Expr>, mut terms: Vec<Monomial>) -> Expr {
-        terms.sort_unstable_by_key(|(rest, _)| *rest);
-        let list: Vec<Expr> = constant.into_iter().chain(terms.into_iter().map(|(_, whole)| whole)).collect();
-        let sum = self.intern(Head::plain(Tag::Sum), &list);
-        if !self.leads_negative(sum) {
-            self.remember_content(sum, (self.one(), sum));
+    /// Makes the sum of numbers, not zero, times products of powers of symbols, no two of them alike. A
+    /// primitive one has whole numbers without common divisor; it is given the sign of a factor, and
+    /// the answer tells whether that changed it.
+    pub(crate) fn sum_of_unlike(&mut self, mut terms: Vec<(Expr, Expr)>, primitive: bool) -> (bool, Expr) {
+        let one = self.one();
+        // The constant comes first.
+        terms.sort_unstable_by_key(|(_, rest)| (*rest != one, *rest));
+        let leading = terms.iter().find(|(_, rest)| *rest != one);
+        let negative = primitive
+            && terms.len() > 1
+            && leading.is_some_and(|(c, _)| self.as_rational(*c).is_some_and(number::is_negative));
+        let sign = self.int(if negative { -1 } else { 1 });
+        let mut list = Vec::with_capacity(terms.len());
+        for (coefficient, rest) in terms {
+            let coefficient = if negative { self.multiply_numbers(sign, coefficient) } else { coefficient };
+            list.push(self.scaled(coefficient, rest));
         }
-        sum
+        let sum = match list.as_slice() {
+            [] => self.zero(),
+            [single] => *single,
+            _ => self.intern(Head::plain(Tag::Sum), &list),
+        };
+        if primitive && list.len() > 1 {
+            self.remember_content(sum, (one, sum));
+        }
+        (negative, sum)
     }
 }

@@ -1,6 +1,6 @@
 //! Sensitivities as rational functions in s and the parameters.
 
-use paynter_algebra::poly::{Basis, Fraction, Poly, PolyError, Sensitivities as Slopes, Work};
+use paynter_algebra::poly::{Basis, Factored, Fraction, Poly, PolyError, Sensitivities as Slopes, Work};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
 use rustc_hash::FxHashMap;
@@ -125,7 +125,7 @@ fn total(
     parameter: usize,
     work: &Work,
 ) -> Result<Quotient, PolyError> {
-    let mut parts: Vec<(&Poly, &Fraction)> = Vec::new();
+    let mut parts: Vec<(&Factored, &Fraction)> = Vec::new();
     let mut straight: Vec<Fraction> = Vec::new();
     for (chain, derivative) in chains.iter().zip(&found.derivatives) {
         let Some((_, slope)) = chain.slopes.iter().find(|(k, _)| *k == parameter) else { continue };
@@ -138,28 +138,43 @@ fn total(
         }
     }
     let straight = Fraction::sum(&straight, work)?;
-    let mut common = Poly::one();
-    for (_, slope) in &parts {
-        common = common.lcm(slope.denominator(), work)?;
-    }
-    let mut factors = Vec::with_capacity(parts.len());
-    for (_, slope) in &parts {
-        factors.push(exact(&common, slope.denominator(), work)?.mul(slope.numerator(), work)?);
-    }
-    let pairs: Vec<(bool, &Poly, &Poly)> =
-        parts.iter().zip(&factors).map(|((derivative, _), factor)| (false, factor, *derivative)).collect();
-    let through = Poly::sum_of_products(&pairs, work)?;
+    let (through, common) = through(&parts, work)?;
+    let below = &found.determinant;
     if straight.is_zero() {
-        return Quotient::new(through, &[(found.determinant.clone(), 2), (common, 1)], work);
+        return Quotient::new(&through, &[(below.clone(), 2), (common, 1)], work);
     }
-    if through.is_zero() {
-        return Quotient::new(straight.numerator().clone(), &[(straight.denominator().clone(), 1)], work);
+    if through.iter().any(Poly::is_zero) {
+        let num = [straight.numerator().clone()];
+        return Quotient::new(&num, &[(straight.denominator().clone(), 1)], work);
     }
-    let below = found.determinant.mul(&found.determinant, work)?.mul(&common, work)?;
     let num = Poly::sum_of_products(
-        &[(false, &through, straight.denominator()), (false, straight.numerator(), &below)],
+        &[
+            (false, &Poly::product(&through, work)?, straight.denominator()),
+            (false, straight.numerator(), &below.mul(below, work)?.mul(&common, work)?),
+        ],
         work,
     )?;
-    let factors = [(found.determinant.clone(), 2), (common, 1), (straight.denominator().clone(), 1)];
-    Quotient::new(num, &factors, work)
+    let factors = [(below.clone(), 2), (common, 1), (straight.denominator().clone(), 1)];
+    Quotient::new(&[num], &factors, work)
+}
+
+/// The sum of derivatives times slopes: the factors of its numerator, and its denominator.
+fn through(parts: &[(&Factored, &Fraction)], work: &Work) -> Result<(Vec<Poly>, Poly), PolyError> {
+    if let [(derivative, slope)] = parts {
+        let mut factors = derivative.factors().to_vec();
+        factors.push(slope.numerator().clone());
+        return Ok((factors, slope.denominator().clone()));
+    }
+    let mut common = Poly::one();
+    for (_, slope) in parts {
+        common = common.lcm(slope.denominator(), work)?;
+    }
+    let mut products = Vec::with_capacity(parts.len());
+    for (derivative, slope) in parts {
+        let factor = exact(&common, slope.denominator(), work)?.mul(slope.numerator(), work)?;
+        products.push((factor, derivative.expand(work)?));
+    }
+    let pairs: Vec<(bool, &Poly, &Poly)> =
+        products.iter().map(|(factor, derivative)| (false, factor, derivative)).collect();
+    Ok((vec![Poly::sum_of_products(&pairs, work)?], common))
 }

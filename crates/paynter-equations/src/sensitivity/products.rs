@@ -482,7 +482,7 @@ impl Core {
         let mut pairs: Vec<(bool, &Poly, &Poly)> = a.iter().zip(b).map(|(a, b)| (true, a, b)).collect();
         pairs.push((false, &direct, &self.determinant));
         let num = Poly::sum_of_products(&pairs, work)?;
-        Quotient::new(num, &[(self.determinant.clone(), 1), (scale.clone(), 1)], work)
+        Quotient::new(&[num], &[(self.determinant.clone(), 1), (scale.clone(), 1)], work)
     }
 
     fn solve(&self, matrix: &Matrix, vector: &[Poly], work: &Work) -> Result<Vec<Poly>, PolyError> {

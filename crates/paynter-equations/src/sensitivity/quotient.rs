@@ -14,61 +14,78 @@ pub(super) struct Quotient {
 }
 
 impl Quotient {
-    /// Divides by powers of factors and cancels what numerator and factors have in common.
-    pub(super) fn new(num: Poly, factors: &[(Poly, u32)], work: &Work) -> Result<Quotient, PolyError> {
+    /// Divides a product by powers of factors and cancels what they have in common.
+    pub(super) fn new(num: &[Poly], factors: &[(Poly, u32)], work: &Work) -> Result<Quotient, PolyError> {
         if factors.iter().any(|(factor, _)| factor.is_zero()) {
             return Err(PolyError::DivisionByZero);
         }
-        if num.is_zero() {
-            return Ok(Quotient { num, den: Vec::new() });
+        let mut quotient = Quotient { num: Poly::zero(), den: Vec::new() };
+        if num.iter().any(Poly::is_zero) {
+            return Ok(quotient);
         }
-        let mut quotient = Quotient { num, den: Vec::new() };
+        let mut num = num.to_vec();
         for (factor, exponent) in factors {
-            quotient.divide(factor, *exponent, work)?;
+            quotient.divide(&mut num, factor, *exponent, work)?;
         }
+        quotient.num = Poly::product(&num, work)?;
         Ok(quotient)
     }
 
-    /// Divides by a power of one factor.
-    fn divide(&mut self, factor: &Poly, exponent: u32, work: &Work) -> Result<(), PolyError> {
+    /// Divides by a power of one factor: cancels what it shares with the factors of the numerator and
+    /// keeps the rest.
+    fn divide(
+        &mut self,
+        num: &mut [Poly],
+        factor: &Poly,
+        exponent: u32,
+        work: &Work,
+    ) -> Result<(), PolyError> {
         let mut sign_and_content = factor.content();
         if factor.is_negative() {
             sign_and_content = -&sign_and_content;
         }
         let monomial = factor.monomial_content();
         let rest = factor.primitive_part().div_monomial(&monomial);
-        let plain = |exponent: u32| if exponent == 0 { None } else { Some(exponent) };
         let mut open: Vec<(Poly, u32)> = vec![(Poly::constant(sign_and_content), exponent)];
         for (variable, power) in monomial {
             open.push((Poly::variable(variable)?, exponent * power));
         }
         open.push((rest, exponent));
         while let Some((factor, exponent)) = open.pop() {
-            let Some(exponent) = plain(exponent).filter(|_| !factor.is_one()) else { continue };
-            if factor.as_constant().is_some_and(|value| value == Integer::from(-1)) {
-                if exponent % 2 == 1 {
-                    self.num = self.num.neg();
-                }
+            if exponent == 0 || factor.is_one() {
                 continue;
             }
-            let common = self.num.gcd(&factor, work)?;
-            if common.is_one() {
-                self.keep(factor, exponent);
-            } else if common == factor {
-                self.num = exact(&self.num, &factor, work)?;
-                open.push((factor, exponent - 1));
-            } else {
-                open.push((exact(&factor, &common, work)?, exponent));
-                open.push((common, exponent));
+            if factor.as_constant().is_some_and(|value| value == Integer::from(-1)) {
+                negate(num, exponent);
+                continue;
+            }
+            let mut shared = None;
+            for above in num.iter_mut() {
+                let common = above.gcd(&factor, work)?;
+                if !common.is_one() {
+                    shared = Some((above, common));
+                    break;
+                }
+            }
+            match shared {
+                None => self.keep(num, factor, exponent),
+                Some((above, common)) if common == factor => {
+                    *above = exact(above, &factor, work)?;
+                    open.push((factor, exponent - 1));
+                }
+                Some((_, common)) => {
+                    open.push((exact(&factor, &common, work)?, exponent));
+                    open.push((common, exponent));
+                }
             }
         }
         Ok(())
     }
 
-    fn keep(&mut self, factor: Poly, exponent: u32) {
+    fn keep(&mut self, num: &mut [Poly], factor: Poly, exponent: u32) {
         let (factor, negative) = if factor.is_negative() { (factor.neg(), true) } else { (factor, false) };
-        if negative && exponent % 2 == 1 {
-            self.num = self.num.neg();
+        if negative {
+            negate(num, exponent);
         }
         match self.den.iter_mut().find(|(other, _)| *other == factor) {
             Some((_, known)) => *known += exponent,
@@ -84,7 +101,7 @@ impl Quotient {
             den.retain(|(_, exponent)| *exponent > 0);
             return Ok(Quotient { num: self.num.clone(), den });
         }
-        Quotient::new(self.num.mul(factor, work)?, &den, work)
+        Quotient::new(&[self.num.clone(), factor.clone()], &den, work)
     }
 
     /// Divides by a polynomial.
@@ -94,7 +111,9 @@ impl Quotient {
         }
         let mut quotient = self.clone();
         if !quotient.num.is_zero() {
-            quotient.divide(factor, 1, work)?;
+            let mut num = [self.num.clone()];
+            quotient.divide(&mut num, factor, 1, work)?;
+            [quotient.num] = num;
         }
         Ok(quotient)
     }
@@ -131,6 +150,13 @@ impl Quotient {
             factors.push(pool.pow(base, exponent));
         }
         Ok((num, pool.product(&factors)))
+    }
+}
+
+/// Multiplies a product by a power of −1.
+fn negate(factors: &mut [Poly], exponent: u32) {
+    if let Some(first) = factors.first_mut().filter(|_| exponent % 2 == 1) {
+        *first = first.neg();
     }
 }
 
