@@ -16,6 +16,10 @@ const SHARED_SCHEDULES: usize = 6;
 const IMPROVE: f64 = 1e-13;
 const WRONG: f64 = 1e-9;
 
+/// A row whose terms are this much smaller than its entries times the largest unknown holds nothing
+/// but rounding: its unknowns are zero, as velocities are where a spring holds a load.
+const NOTHING: f64 = 1e-14;
+
 /// The pencil sI − A with the right-hand sides that are asked for.
 #[derive(Debug, Clone)]
 pub struct Pencil {
@@ -25,6 +29,8 @@ pub struct Pencil {
     fixed: Vec<f64>,
     /// Slots of the diagonal.
     diagonal: Vec<u32>,
+    /// Sums of the sizes of entries, by row and by column.
+    sums: [Vec<f64>; 2],
     /// By input: order of derivative, row, value.
     columns: Vec<Vec<(u32, u32, f64)>>,
     /// By output: column, value.
@@ -72,6 +78,11 @@ impl Pencil {
         });
         let places = merged.iter().enumerate().filter(|(_, (i, j, _))| i == j);
         let diagonal = places.map(|(slot, _)| slot as u32).collect();
+        let mut sums = [vec![0.0; size], vec![0.0; size]];
+        for (i, j, value) in &merged {
+            sums[0][*i as usize] += value.abs();
+            sums[1][*j as usize] += value.abs();
+        }
         let mut columns = vec![Vec::new(); matrices.inputs()];
         for (order, b) in matrices.b.iter().enumerate() {
             for (i, j, value) in &b.entries {
@@ -93,6 +104,7 @@ impl Pencil {
             pattern: merged.iter().map(|(i, j, _)| (*i, *j)).collect(),
             fixed: merged.iter().map(|(_, _, value)| *value).collect(),
             diagonal,
+            sums,
             columns,
             rows,
             direct,
@@ -334,7 +346,7 @@ fn solve(
         schedule.solve(&scratch.work, x, &mut scratch.spare);
     }
     let mut error = backward_error(pencil, scratch, omega, transposed, x);
-    if error.iter().any(|e| *e > IMPROVE && *e <= 1e-2) {
+    if error.iter().any(|e| *e > IMPROVE) {
         let mut step = std::mem::take(&mut scratch.residual);
         if transposed {
             schedule.solve_transposed(&scratch.work, &mut step, &mut scratch.spare);
@@ -353,7 +365,8 @@ fn solve(
     }
 }
 
-/// The largest |b − M x| relative to |M| |x| + |b|, row by row; the residual stays in `scratch`.
+/// The largest |b − M x| relative to |M| |x| + |b|, row by row, or to |M| max |x| where that is all
+/// there is (Arioli, Demmel & Duff 1989); the residual stays in `scratch`.
 #[inline(always)]
 fn backward_error(
     pencil: &Pencil,
@@ -376,12 +389,21 @@ fn backward_error(
             size[k] += value.abs() * (x.re[k].abs() + x.im[k].abs());
         }
     }
+    let mut largest = [0.0f64; LANES];
+    for x in x {
+        for k in 0..LANES {
+            largest[k] = largest[k].max(x.re[k].abs() + x.im[k].abs());
+        }
+    }
     let mut error = [0.0f64; LANES];
-    for ((x, r), size) in x.iter().zip(residual.iter_mut()).zip(sizes.iter()) {
+    let sums = &pencil.sums[usize::from(transposed)];
+    for (((x, r), size), sum) in x.iter().zip(residual.iter_mut()).zip(sizes.iter()).zip(sums) {
         for k in 0..LANES {
             r.re[k] += omega[k] * x.im[k];
             r.im[k] -= omega[k] * x.re[k];
-            let size = size[k] + omega[k] * (x.re[k].abs() + x.im[k].abs());
+            let own = size[k] + omega[k] * (x.re[k].abs() + x.im[k].abs());
+            let most = (sum + omega[k]) * largest[k];
+            let size = if own < NOTHING * most { own + most } else { own };
             let relative = (r.re[k].abs() + r.im[k].abs()) / size;
             // Below this size everything is rounded to nothing.
             let counts = size.is_nan() || size >= 1e-290;

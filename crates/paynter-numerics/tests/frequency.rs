@@ -293,3 +293,28 @@ fn any_number_of_threads_gives_the_same_numbers() {
     };
     assert_eq!(run(1), run(3));
 }
+
+/// Masses on springs have nothing on the diagonal of A: at rest they have a response all the same.
+#[test]
+fn a_spring_holds_a_load_at_rest() {
+    let sparse =
+        |rows, columns, entries: &[(usize, usize, f64)]| Sparse { rows, columns, entries: entries.to_vec() };
+    let (m, b, k) = (2.0, 0.4, 8.0);
+    let matrices = Matrices {
+        a: sparse(2, 2, &[(0, 0, -b / m), (0, 1, -k), (1, 0, 1.0 / m)]),
+        b: vec![sparse(2, 1, &[(0, 0, 1.0)])],
+        c: sparse(1, 2, &[(0, 1, 1.0)]),
+        d: vec![sparse(1, 1, &[])],
+    };
+    let by_k = Matrices {
+        a: sparse(2, 2, &[(0, 1, -1.0)]),
+        b: vec![sparse(2, 1, &[])],
+        c: sparse(1, 2, &[]),
+        d: vec![sparse(1, 1, &[])],
+    };
+    for omega in [vec![0.0], vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]] {
+        let found = frequency(&matrices, &[by_k.clone()], &omega, &Ticket::new()).unwrap();
+        assert!((found.transfer(0, 0, 0) - 1.0 / k).norm() < 1e-15, "{}", found.transfer(0, 0, 0));
+        assert!((found.slope(0, 0, 0, 0) + 1.0 / (k * k)).norm() < 1e-15);
+    }
+}
