@@ -23,6 +23,7 @@ mod modular;
 mod paths;
 mod rank;
 mod readable;
+mod resting;
 mod sensitivity;
 mod sort;
 mod space;

@@ -4,8 +4,8 @@
 
 use crate::{Model, NoAnswer};
 use paynter_algebra::{EvalError, Expr, Node, Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, Failure, Sparse, StateSpace};
+use paynter_base::{Diagnostic, Diagnostics, Span, Ticket, code};
+use paynter_equations::{Equations, Failure, Sparse, State, StateSpace};
 use paynter_graph::{BondGraph, ElementId, Variable};
 use paynter_numerics::{Matrices, OperatingPoint, Slope, Tables, operating_point, rough_laws};
 use paynter_view::json;
@@ -65,6 +65,15 @@ fn undefined(pool: &Pool, error: EvalError) -> Diagnostics {
     diagnostics
 }
 
+/// Where a state is declared.
+pub(crate) fn place(graph: &BondGraph, variable: Variable) -> Option<Span> {
+    match variable {
+        Variable::Integrator(k) => graph.integrators.get(k as usize).map(|integrator| integrator.span),
+        Variable::State(id, _) => Some(graph.element(id).span),
+        _ => None,
+    }
+}
+
 /// The parameters' values.
 fn nominal(graph: &BondGraph) -> BTreeMap<Symbol, f64> {
     graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.number)).collect()
@@ -99,10 +108,15 @@ impl Model {
         let resting = derivatives.filter(|symbol| point.values.get(symbol) == Some(&0.0));
         let zeros: Vec<Symbol> = graph.variables.symbol(Variable::Time).into_iter().chain(resting).collect();
         vanish(&mut self.pool, &mut space, &zeros);
+        let plain = space.clone();
         space.make_readable(&mut self.pool, ticket);
         let values = point.values.clone();
         let rough = self.rough(&equations, &values);
-        let linear = Linear { equations, space, point: Some(point), values };
+        let mut linear = Linear { equations, space, point: Some(point), values };
+        if linear.matrices(&self.pool).is_err() {
+            // A denominator cleared of roots may vanish where the quotient has a value.
+            linear.space = plain;
+        }
         if linear.matrices(&self.pool).is_err() {
             let diagnostic = self.without_slope(&linear, &rough);
             let mut diagnostics = self.diagnostics.clone();
@@ -141,15 +155,25 @@ impl Model {
         let bad = |matrix: &Sparse| {
             matrix.entries.iter().find(|(_, _, e)| self.pool.eval(*e, &value).is_err()).map(|(i, _, _)| *i)
         };
-        let name = match std::iter::once(&space.a).chain(&space.b).find_map(bad) {
-            Some(i) => linear.equations.states[i].name.as_str(),
-            None => match std::iter::once(&space.c).chain(&space.d).find_map(bad) {
-                Some(i) => linear.equations.outputs[i].name.as_str(),
-                None => "the model",
-            },
+        let state = std::iter::once(&space.a).chain(&space.b).find_map(bad);
+        let output = std::iter::once(&space.c).chain(&space.d).find_map(bad);
+        let (name, span) = match (state, output) {
+            (Some(i), _) => {
+                let State { name, variable, .. } = &linear.equations.states[i];
+                (name.as_str(), graph.and_then(|graph| place(graph, *variable)))
+            }
+            (None, Some(i)) => {
+                let span = graph.and_then(|graph| graph.outputs.get(i)).map(|output| output.span);
+                (linear.equations.outputs[i].name.as_str(), span)
+            }
+            (None, None) => ("the model", None),
         };
         let message = format!("the equation of `{name}` has no finite slope at the operating point");
-        Diagnostic::new(code::NO_SLOPE, message)
+        let diagnostic = Diagnostic::new(code::NO_SLOPE, message);
+        match span {
+            Some(span) => diagnostic.at(span),
+            None => diagnostic,
+        }
     }
 
     /// Finds the operating point; what there is to say about it joins the findings.

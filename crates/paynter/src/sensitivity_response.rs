@@ -1,6 +1,7 @@
 //! Questions about sensitivities in numbers: S(jω), tolerance bands and their
 //! verification, and how poles, zeros and static gains move.
 
+use crate::linear::place;
 use crate::sensitivity::{chosen, without_paths};
 use crate::{Frequencies, Linear, Model, NoAnswer, SensitivityOptions};
 use paynter_algebra::Symbol;
@@ -8,17 +9,23 @@ use paynter_base::{Diagnostic, Ticket, code};
 use paynter_graph::{BondGraph, Tolerance, flat_name};
 use paynter_numerics::linalg::Complex64;
 use paynter_numerics::parametric::bands::{Band, Bands, Curve, bands, effects};
-use paynter_numerics::parametric::modes::{MOST_STATES, Mode, clusters, gains, oscillation, poles, zeros};
+use paynter_numerics::parametric::modes::{
+    MOST_STATES, Mode, clusters, gains, oscillation, poles, swinging, zeros,
+};
 use paynter_numerics::parametric::samples::{Compiled, Samples, Trial, outside, samples};
 use paynter_numerics::parametric::shift::Steady;
 use paynter_numerics::parametric::{Moved, slopes};
 use paynter_numerics::poles::{ZERO_STATES, expanded};
 use paynter_numerics::sensitivity::{FrequencySensitivity, frequency};
-use paynter_numerics::{Matrices, grid};
+use paynter_numerics::{Matrices, Slope, Tables, grid, rough_slopes};
 use paynter_view::json;
+use rustc_hash::FxHashSet;
 
 /// Points of the band where the user names none.
 const POINTS: usize = 200;
+
+/// Speeds this much smaller than their parts are rounding.
+const AT_REST: f64 = 1e-9;
 
 /// What is taken for every tolerance where the model gives none.
 const ASSUMED: f64 = 0.01;
@@ -57,7 +64,7 @@ impl Model {
             None => self.band(&linear, &matrices, ticket)?,
         };
         let found = frequency(&matrices, &derivatives, &omega, ticket)?;
-        self.at_poles(&found, &omega);
+        self.at_poles(&linear, &matrices, &found, &omega);
         let (tolerances, assumed) = tolerances(&graph, &places);
         let mut curves = bands(&found, &tolerances);
         let sampled = match options.verify {
@@ -180,7 +187,50 @@ impl Model {
             carried.sort_by_key(|(symbol, _)| *symbol);
             list.extend(carried);
         }
+        self.moving_kinks(linear, graph, &moved);
         Ok(moved)
+    }
+
+    /// Says which laws have no second slope at an operating point that moves along them.
+    fn moving_kinks(&mut self, linear: &Linear, graph: &BondGraph, moved: &[Moved]) {
+        let equations = &linear.equations;
+        let parameters: FxHashSet<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
+        let rough = rough_slopes(&mut self.pool, equations, &linear.values, &parameters, &Tables::default());
+        for (element, variable, slope) in rough {
+            let assigned = equations.assignments.iter().find(|a| a.symbol == variable).map(|a| a.value);
+            let value = assigned.unwrap_or_else(|| self.pool.var(variable));
+            let mut movers = Vec::new();
+            for list in moved {
+                let mut parts = Vec::with_capacity(list.len());
+                for (symbol, speed) in list {
+                    let partial = self.pool.diff(value, *symbol);
+                    parts
+                        .extend(self.pool.eval(partial, &|s| linear.value(s)).map(|partial| partial * speed));
+                }
+                let size: f64 = parts.iter().map(|part| part.abs()).sum();
+                if parts.iter().sum::<f64>().abs() > AT_REST * size {
+                    movers.push(format!("`{}`", self.pool.name(list[0].0)));
+                }
+            }
+            if movers.is_empty() {
+                continue;
+            }
+            let how = match slope {
+                Slope::Jump => "jumps",
+                Slope::Kink => "has a kink",
+                Slope::Infinite => "is infinitely steep",
+            };
+            let element = graph.element(element);
+            let message = format!(
+                "the slope of the law of `{}` {how} at the operating point, which moves with {}: there are sensitivities to one side at most",
+                element.name,
+                movers.join(", ")
+            );
+            let help =
+                "choose inputs away from that point, or ask with `--frozen` for a point that does not move";
+            self.diagnostics.push(Diagnostic::new(code::KINK, message).at(element.span).help(help));
+        }
+        self.diagnostics.sort();
     }
 
     /// The derivatives of the matrices.
@@ -210,17 +260,31 @@ impl Model {
     }
 
     /// Says at which frequencies there are no values.
-    fn at_poles(&mut self, found: &FrequencySensitivity, omega: &[f64]) {
+    fn at_poles(
+        &mut self,
+        linear: &Linear,
+        matrices: &Matrices,
+        found: &FrequencySensitivity,
+        omega: &[f64],
+    ) {
         if found.outputs == 0 || found.inputs == 0 {
             return;
         }
-        let hit = (0..omega.len()).find(|&k| !found.transfer(0, 0, k).is_finite());
-        if let Some(k) = hit {
-            let message = format!(
+        for k in (0..omega.len()).filter(|&k| !found.transfer(0, 0, k).is_finite()) {
+            let mut message = format!(
                 "a pole lies at {} rad/s on the imaginary axis: there is no S there",
                 short(omega[k])
             );
-            self.diagnostics.push(Diagnostic::new(code::AT_A_POLE, message));
+            let state = swinging(matrices, omega[k]).map(|state| &linear.equations.states[state]);
+            if let Some(state) = state {
+                message.push_str(&format!("; `{}` goes on there by itself", state.name));
+            }
+            let diagnostic = Diagnostic::new(code::AT_A_POLE, message);
+            let span = state.zip(self.graph.as_ref()).and_then(|(state, graph)| place(graph, state.variable));
+            self.diagnostics.push(match span {
+                Some(span) => diagnostic.at(span),
+                None => diagnostic,
+            });
         }
     }
 
@@ -364,7 +428,7 @@ const ROUNDING: f64 = 1e-11;
 
 /// Takes a derivative for zero where a change of the parameter by its own size would not be seen.
 fn clean(slope: f64, size: f64, value: f64) -> f64 {
-    if (slope * size).abs() <= ROUNDING * value.abs() { 0.0 } else { slope }
+    if size > 0.0 && (slope * size).abs() <= ROUNDING * value.abs() { 0.0 } else { slope }
 }
 
 fn cleaned(mut mode: Mode, sizes: &[f64]) -> Mode {

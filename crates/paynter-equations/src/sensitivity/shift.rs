@@ -24,17 +24,9 @@ pub fn operating_shift(
     parameters: &[Symbol],
     ticket: &Ticket,
 ) -> Option<Vec<Vec<(Symbol, Expr)>>> {
-    let mut roots: Vec<Expr> = equations.rates.clone();
-    roots.extend(equations.constraints.iter().map(|c| c.residual));
-    let read: Vec<Vec<Symbol>> = roots.iter().map(|e| pool.symbols(*e)).collect();
-    // A state that nothing reads has no say in where the others rest.
-    let active = |symbol: &Symbol| read.iter().any(|list| list.binary_search(symbol).is_ok());
-    let mut unknowns: Vec<(Symbol, Expr)> = Vec::new();
-    for (state, rate) in equations.states.iter().zip(&equations.rates) {
-        if active(&state.symbol) {
-            unknowns.push((state.symbol, *rate));
-        }
-    }
+    let states = equations.states.iter().zip(&equations.rates).zip(equations.resting(pool));
+    let mut unknowns: Vec<(Symbol, Expr)> =
+        states.filter(|(_, rests)| *rests).map(|((state, rate), _)| (state.symbol, *rate)).collect();
     unknowns.extend(equations.constraints.iter().map(|c| (c.unknown, c.residual)));
     if unknowns.len() > UNKNOWNS {
         return None;

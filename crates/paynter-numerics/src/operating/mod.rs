@@ -25,7 +25,7 @@ use crate::program::Tables;
 use conserved::{Combination, combinations};
 use problem::{Problem, evaluate, initial};
 use search::search;
-pub use slopes::{Slope, rough_laws};
+pub use slopes::{Slope, rough_laws, rough_slopes};
 
 /// A steady state.
 #[derive(Debug, Clone)]
@@ -56,7 +56,8 @@ pub fn operating_point(
     let states = initial(pool, graph, equations, &problem.known)?;
     let mut start = states;
     start.resize(problem.sought.len(), 0.3);
-    let active = active(pool, equations, &problem);
+    let mut active = equations.resting(pool);
+    active.resize(problem.sought.len(), true);
     let mut kept = Vec::new();
     for combination in combinations(&problem, &start, &active, ticket)? {
         if combination.rate != 0.0 {
@@ -110,25 +111,6 @@ pub fn operating_point(
 fn chosen(graph: &BondGraph, pool: &Pool) -> bool {
     graph.elements.iter().any(|element| !element.initial.is_empty())
         || graph.integrators.iter().any(|integrator| integrator.initial != pool.zero())
-}
-
-/// What takes part in the steady state: all but integrators that no equation
-/// reads and outputs read linearly at most, on which the linearisation does not depend.
-fn active(pool: &mut Pool, equations: &Equations, problem: &Problem) -> Vec<bool> {
-    let mut active = vec![true; problem.sought.len()];
-    for (i, state) in equations.states.iter().enumerate() {
-        if !problem.unread[i] || !matches!(state.variable, Variable::Integrator(_)) {
-            continue;
-        }
-        let symbol = state.symbol;
-        let plain = |pool: &mut Pool, slope| !pool.depends_on(slope, symbol);
-        let linear = equations.outputs.iter().all(|output| {
-            let slope = pool.diff(output.value, symbol);
-            plain(pool, slope)
-        });
-        active[i] = !linear;
-    }
-    active
 }
 
 /// Where a state is declared.

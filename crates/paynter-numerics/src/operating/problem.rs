@@ -23,8 +23,6 @@ pub(super) struct Problem<'a> {
     pub known: BTreeMap<Symbol, f64>,
     /// Whether the slopes are the same everywhere.
     pub linear: bool,
-    /// States that no rate and no implicit equation reads.
-    pub unread: Vec<bool>,
     tables: &'a Tables,
     arguments: Vec<f64>,
     residuals: Program,
@@ -48,15 +46,11 @@ impl<'a> Problem<'a> {
         let column: FxHashMap<Symbol, usize> = sought.iter().enumerate().map(|(j, s)| (*s, j)).collect();
         let mut places = Vec::new();
         let mut slopes = Vec::new();
-        let mut unread = vec![true; equations.states.len()];
         for (i, residual) in roots.iter().enumerate() {
             for symbol in pool.symbols(*residual) {
                 if let Some(&j) = column.get(&symbol) {
                     places.push((i, j));
                     slopes.push(pool.diff(*residual, symbol));
-                    if j < unread.len() {
-                        unread[j] = false;
-                    }
                 }
             }
         }
@@ -71,7 +65,6 @@ impl<'a> Problem<'a> {
         Ok(Problem {
             states: equations.states.len(),
             linear,
-            unread,
             tables,
             arguments,
             residuals: compile(&roots)?,

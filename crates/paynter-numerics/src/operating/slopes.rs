@@ -25,6 +25,9 @@ pub enum Slope {
 /// Distances at which differences are taken, beside the size of the variable (or one).
 const DISTANCES: [(f64, f64); 3] = [(1e-4, 1e-6), (1e-7, 1e-9), (1e-10, 1e-12)];
 
+/// What is left of a zero after rounding, well below the distances.
+const NOTHING: f64 = 1e-13;
+
 /// Lists the elements whose laws have no slope at a point.
 pub fn rough_laws(
     pool: &Pool,
@@ -33,33 +36,80 @@ pub fn rough_laws(
     parameters: &FxHashSet<Symbol>,
     tables: &Tables,
 ) -> Vec<(ElementId, Slope)> {
+    let values = with_assignments(pool, equations, values, tables);
+    let mut found: Vec<(ElementId, Slope)> = Vec::new();
+    for (element, law) in laws(pool, equations) {
+        for (_, slope) in rough_variables(pool, law, &values, parameters, tables) {
+            if !found.contains(&(element, slope)) {
+                found.push((element, slope));
+            }
+        }
+    }
+    found
+}
+
+/// Lists the elements whose laws have slopes at a point that have none themselves, and the variables
+/// by which they have none.
+pub fn rough_slopes(
+    pool: &mut Pool,
+    equations: &Equations,
+    values: &BTreeMap<Symbol, f64>,
+    parameters: &FxHashSet<Symbol>,
+    tables: &Tables,
+) -> Vec<(ElementId, Symbol, Slope)> {
+    let values = with_assignments(pool, equations, values, tables);
+    let mut found: Vec<(ElementId, Symbol, Slope)> = Vec::new();
+    for (element, law) in laws(pool, equations) {
+        for symbol in pool.symbols(law).into_iter().filter(|symbol| !parameters.contains(symbol)) {
+            let slope = pool.diff(law, symbol);
+            for (variable, rough) in rough_variables(pool, slope, &values, parameters, tables) {
+                if !found.contains(&(element, variable, rough)) {
+                    found.push((element, variable, rough));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The values of all variables.
+fn with_assignments(
+    pool: &Pool,
+    equations: &Equations,
+    values: &BTreeMap<Symbol, f64>,
+    tables: &Tables,
+) -> BTreeMap<Symbol, f64> {
     let mut values = values.clone();
     for assignment in &equations.assignments {
         if let Some(value) = super::evaluate(pool, assignment.value, &values, tables) {
             values.insert(assignment.symbol, value);
         }
     }
+    values
+}
+
+/// The laws that can be rough.
+fn laws(pool: &Pool, equations: &Equations) -> Vec<(ElementId, Expr)> {
     let definitions = equations.assignments.iter().filter_map(|a| Some((a.element?, a.definition)));
     let residuals = equations.constraints.iter().filter_map(|c| Some((*c.elements.first()?, c.residual)));
-    let mut found: Vec<(ElementId, Slope)> = Vec::new();
-    for (element, law) in definitions.chain(residuals) {
-        if !can_be_rough(pool, law) {
-            continue;
-        }
-        let symbols: Vec<Symbol> = pool.symbols(law);
-        let Some(point) = symbols.iter().map(|s| values.get(s).copied()).collect::<Option<Vec<f64>>>() else {
-            continue;
-        };
-        let Ok(program) = Program::compile(pool, &[law], &symbols) else { continue };
-        for j in (0..symbols.len()).filter(|&j| !parameters.contains(&symbols[j])) {
-            if let Some(slope) = judge(&program, &point, j, tables)
-                && !found.contains(&(element, slope))
-            {
-                found.push((element, slope));
-            }
-        }
-    }
-    found
+    definitions.chain(residuals).filter(|(_, law)| can_be_rough(pool, *law)).collect()
+}
+
+/// The variables by which an expression has no slope.
+fn rough_variables(
+    pool: &Pool,
+    e: Expr,
+    values: &BTreeMap<Symbol, f64>,
+    parameters: &FxHashSet<Symbol>,
+    tables: &Tables,
+) -> Vec<(Symbol, Slope)> {
+    let symbols: Vec<Symbol> = pool.symbols(e);
+    let point = symbols.iter().map(|s| values.get(s).copied()).collect::<Option<Vec<f64>>>();
+    let (Some(point), Ok(program)) = (point, Program::compile(pool, &[e], &symbols)) else {
+        return Vec::new();
+    };
+    let variables = (0..symbols.len()).filter(|&j| !parameters.contains(&symbols[j]));
+    variables.filter_map(|j| Some((symbols[j], judge(&program, &point, j, tables)?))).collect()
 }
 
 /// Whether an expression holds a function with kinks or infinite slopes.
@@ -82,7 +132,7 @@ fn judge(program: &Program, point: &[f64], j: usize, tables: &Tables) -> Option<
         out[0].is_finite().then_some(out[0])
     };
     let here = at(point[j])?;
-    let size = if point[j] == 0.0 { 1.0 } else { point[j].abs() };
+    let size = if point[j].abs() < NOTHING { 1.0 } else { point[j].abs() };
     let mut verdict = None;
     for (far, near) in DISTANCES {
         // One side may lie outside the law's domain.

@@ -198,6 +198,19 @@ fn entries(matrices: &Matrices, s: Complex64, mut visit: impl FnMut(usize, usize
     }
 }
 
+/// Finds the state that takes part most in what goes on by itself at a frequency, where a pole lies:
+/// the largest on the diagonal of the resolvent beside it.
+pub fn swinging(matrices: &Matrices, omega: f64) -> Option<usize> {
+    let n = matrices.a.rows;
+    if n > MOST_STATES {
+        return None;
+    }
+    let beside = Complex64::new(0.0, if omega == 0.0 { 1e-9 } else { omega * (1.0 + 1e-9) });
+    let states = Matrices { a: matrices.a.clone(), b: Vec::new(), c: Sparse::new(0, n), d: Vec::new() };
+    let solved = inverse(system(&states, beside, true))?;
+    (0..n).max_by(|&i, &j| solved[i][i].norm().total_cmp(&solved[j][j].norm()).then(j.cmp(&i)))
+}
+
 /// A static gain H(0) with its derivatives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gain {

@@ -19,7 +19,7 @@ const STEPS: usize = 50;
 /// The equations of a steady state over parameters.
 #[derive(Debug)]
 pub struct Steady {
-    /// States that some equation reads, then implicit unknowns.
+    /// States that rest, then implicit unknowns.
     pub sought: Vec<Symbol>,
     /// How many of them are states.
     states: usize,
@@ -70,15 +70,8 @@ impl Steady {
         parameters: &[Symbol],
         values: &BTreeMap<Symbol, f64>,
     ) -> Result<Steady, CompileError> {
-        let mut roots: Vec<Expr> = equations.rates.clone();
-        roots.extend(equations.constraints.iter().map(|c| c.residual));
-        let mut read: Vec<Symbol> = roots.iter().flat_map(|e| pool.symbols(*e)).collect();
-        read.sort_unstable();
-        read.dedup();
-        // A state that nothing reads has no say in where the others rest.
-        let active: Vec<usize> = (0..equations.states.len())
-            .filter(|&k| read.binary_search(&equations.states[k].symbol).is_ok())
-            .collect();
+        let resting = equations.resting(pool);
+        let active: Vec<usize> = (0..equations.states.len()).filter(|&k| resting[k]).collect();
         let mut sought: Vec<Symbol> = active.iter().map(|&k| equations.states[k].symbol).collect();
         let states = sought.len();
         sought.extend(equations.constraints.iter().map(|c| c.unknown));
