@@ -135,12 +135,17 @@ pub fn random(arguments: &[String]) -> Result<(), String> {
     for number in [seeds, from] {
         number.parse::<u64>().map_err(|_| format!("`{number}` is no number of seeds"))?;
     }
-    for (package, test) in [
+    let tests = [
         ("paynter-graph", "random_causality"),
         ("paynter-equations", "random"),
+        ("paynter-equations", "sensitivity"),
+        ("paynter-transform", "random"),
+        ("paynter-numerics", "frequency"),
         ("paynter-numerics", "simulate_random"),
         ("paynter", "simulate"),
-    ] {
+        ("paynter", "sensitivity"),
+    ];
+    for (package, test) in tests {
         let words = ["test", "--locked", "--release", "-p", package, "--test", test];
         run(cargo().env("PAYNTER_RANDOM", seeds).env("PAYNTER_RANDOM_FROM", from).args(words))?;
     }

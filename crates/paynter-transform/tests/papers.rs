@@ -101,11 +101,23 @@ fn one_parameter_replaces_one_element() {
     let mut original = model(MOTOR).unwrap();
     let friction = original.graph.parameters.iter().position(|p| p.name == "Rm").unwrap();
     let request = Request { parameters: vec![friction], ..all(&original.graph) };
-    let (derived, _) = original.derived(&request);
+    let (derived, text) = original.derived(&request);
     let names: Vec<&str> = derived.sinks.iter().map(|id| derived.graph.element(*id).name.as_str()).collect();
     assert_eq!(names, ["sink_bearing_Rm"]);
     // The sink and its junction are all that is new.
     assert_eq!(derived.graph.elements.len(), original.graph.elements.len() + 2);
+    let mut alone = model(&text).unwrap();
+    let equations = alone.equations().unwrap();
+    let space = equations.state_space(&mut alone.pool, &alone.graph).unwrap();
+    let budget = paynter_algebra::poly::Budget::default();
+    let found =
+        paynter_equations::transfer(&mut alone.pool, &equations, &space, budget, &Ticket::new()).unwrap();
+    let entry = found.entries.iter().find(|entry| (entry.output, entry.input) == (0, 0)).unwrap();
+    let at = point(&["Ra", "La", "kT", "Rm", "Jm", "s", "nom_bearing_f"]);
+    let [ra, la, kt, rm, jm, s, w] = ["Ra", "La", "kT", "Rm", "Jm", "s", "nom_bearing_f"].map(|n| at[n]);
+    let delta = s * s + (ra / la + rm / jm) * s + (kt * kt + ra * rm) / (jm * la);
+    let value = number(&alone.pool, entry.num, &at) / number(&alone.pool, entry.den, &at);
+    close(value, kt / (jm * la * delta) * w, "(23)");
 }
 
 /// Equations (39) and (40) with T as the partial derivatives (Fig. 21), coefficients as printed in (34).

@@ -46,7 +46,12 @@ impl Model {
             &Ticket::new(),
         )
         .unwrap();
-        let text = to_text(&mut self.pool, &derived.graph, &TextOptions::default());
+        let mut text = to_text(&mut self.pool, &derived.graph, &TextOptions::default());
+        if model(&text).is_err() {
+            // Nominal variables have no units, where laws may ask for them.
+            let options = TextOptions { without_units: true, ..TextOptions::default() };
+            text = to_text(&mut self.pool, &derived.graph, &options);
+        }
         (derived, text)
     }
 
