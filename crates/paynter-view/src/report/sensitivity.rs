@@ -9,6 +9,9 @@ const RESPONSES: usize = 4;
 /// A tornado or a diagram of more parameters is not read.
 const PARAMETERS: usize = 20;
 
+/// More curves than this in one diagram are not told apart.
+const CURVES: usize = 12;
+
 /// Ranking, tornado and tolerance bands of each response.
 pub fn sensitivity(found: &SensitivityResponse) -> Section {
     let mut section = Section::new("sensitivity", "Sensitivities and tolerances");
@@ -60,6 +63,12 @@ pub fn sensitivity(found: &SensitivityResponse) -> Section {
             section.plot(
                 &figure,
                 "The response with its tolerance bands: all parameters at their worst, and the root of the sum of squares.",
+            );
+        }
+        if found.parameters.len() <= CURVES {
+            section.plot(
+                &found.bode_figure(output, input),
+                "The derivatives of the response by the parameters, in SI units.",
             );
         }
     }
