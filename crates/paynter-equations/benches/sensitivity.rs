@@ -17,6 +17,7 @@ use paynter_algebra::poly::Budget;
 use paynter_base::{MemoryWorld, Ticket};
 use paynter_equations::{Parameter, Wish, derive, sensitivities, shared_sensitivities};
 use paynter_graph::{FlattenOptions, assign_causality, flatten};
+use paynter_testkit::clock::processor_time;
 use paynter_testkit::scalable;
 
 /// A motor with a geared load on a shaft that gives way: electrical, rotational and translational.
@@ -55,14 +56,14 @@ fn measure(text: &str, shared: bool) -> Found {
     let space = equations.state_space(&mut pool, &graph).unwrap();
     let parameters: Vec<Parameter> =
         graph.parameters.iter().map(|p| Parameter { symbol: p.symbol, carried: Vec::new() }).collect();
-    let start = processor_seconds();
+    let start = processor_time();
     let all = if shared {
         shared_sensitivities(&mut pool, &equations, &space, &parameters, false, &ticket).unwrap()
     } else {
         let wish = Wish { normalized: false, budget: Budget { terms: 200_000, steps: 100_000_000 } };
         sensitivities(&mut pool, &equations, &space, &parameters, wish, &ticket).unwrap()
     };
-    let seconds = processor_seconds() - start;
+    let seconds = (processor_time() - start).as_secs_f64();
     let roots: Vec<_> = all.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
     Found {
         seconds,
@@ -71,12 +72,6 @@ fn measure(text: &str, shared: bool) -> Found {
         nodes: pool.reachable(&roots).len(),
         expanded: all.shared.is_none(),
     }
-}
-
-/// Seconds of processor time of this thread, where the system tells.
-fn processor_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().next().and_then(|n| n.parse::<f64>().ok()).map_or(0.0, |n| n / 1e9)
 }
 
 /// What FLINT takes for a chain, beside our own time.

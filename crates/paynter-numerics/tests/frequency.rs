@@ -313,7 +313,7 @@ fn a_spring_holds_a_load_at_rest() {
         d: vec![sparse(1, 1, &[])],
     };
     for omega in [vec![0.0], vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]] {
-        let found = frequency(&matrices, &[by_k.clone()], &omega, &Ticket::new()).unwrap();
+        let found = frequency(&matrices, std::slice::from_ref(&by_k), &omega, &Ticket::new()).unwrap();
         assert!((found.transfer(0, 0, 0) - 1.0 / k).norm() < 1e-15, "{}", found.transfer(0, 0, 0));
         assert!((found.slope(0, 0, 0, 0) + 1.0 / (k * k)).norm() < 1e-15);
     }
