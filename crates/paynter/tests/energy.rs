@@ -4,6 +4,7 @@
 use paynter::energy::{Energy, Role};
 use paynter::simulate::SimulateOptions;
 use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
+use paynter_testkit::{Options as RandomOptions, generate};
 
 fn energy(text: &str, t_end: f64) -> Option<Energy> {
     let world = MemoryWorld::new().with("model.bg", text);
@@ -61,4 +62,36 @@ fn the_balance_closes_on_every_example() {
             assert!(found.error < 1e-6, "{}: {}", example.name, found.error);
         }
     }
+}
+
+/// Dry friction turns all of a mass's energy into heat, and none while it holds.
+#[test]
+fn dry_friction_keeps_the_balance() {
+    let text = "model stop { 1 motion; I mass = 2; R dry { e = 3*sign(f) }; init mass.p = 5\n\
+        motion -> mass, dry }";
+    let found = energy(text, 4.0).unwrap();
+    assert!((at_end(&found, "dry") - 6.25).abs() < 1e-7, "{}", at_end(&found, "dry"));
+    assert!(found.error < 1e-7, "{}", found.error);
+}
+
+#[test]
+fn the_balance_closes_on_random_models() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
+    let mut judged = 0;
+    for seed in from..from + number("PAYNTER_RANDOM").unwrap_or(20) {
+        let sample = generate(seed, &RandomOptions::nonlinear().small());
+        let world = MemoryWorld::new().with("model.bg", sample.text.as_str());
+        let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
+        let options =
+            SimulateOptions { t_end: Some(0.3), rtol: 1e-9, energy: true, ..SimulateOptions::default() };
+        let Ok(simulation) = model.simulation(&options, &Ticket::new()) else { continue };
+        let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+        let Some(found) = simulation.energy(&response).filter(|_| outcome.failure.is_none()) else {
+            continue;
+        };
+        assert!(found.error < 1e-6, "seed {seed}: {}\n{}", found.error, sample.text);
+        judged += 1;
+    }
+    assert!(judged >= 5, "only {judged} models were judged");
 }
