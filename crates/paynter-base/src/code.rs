@@ -136,7 +136,7 @@ codes! {
     CHATTERING = "BG0802" Error "switching without end", "give the switch a hysteresis, or replace the jump by a steep slope";
     GRAZING = "BG0803" Warning "a condition that is only touched", "sensitivities may be undefined from this time on; change a parameter a little and compare";
     BAD_SIMULATION = "BG0804" Error "a simulation that cannot be asked for", "see `paynter help simulate` for the options";
-    UNDEFINED_OUTPUT = "BG0805" Warning "an output without a value", "look for a division by zero, or a root or logarithm of a negative number, in the output's expression";
+    UNDEFINED_OUTPUT = "BG0805" Warning "an output or a derivative without a value", "look for a division by zero, or a root or logarithm of a negative number, in the output's expression";
     RATTLING = "BG0821" Warning "a switch brought to rest", "give the switch a hysteresis, or more damping near it, if what it does there matters";
     IMPULSE = "BG0822" Warning "an impulse in an output", "let the source rise in a short time instead of jumping, or put a small resistance between it and the storage";
     // 09: files and command line

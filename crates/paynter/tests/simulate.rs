@@ -363,6 +363,19 @@ fn runs_that_cannot_go_on() {
     assert!(said.iter().any(|d| d.message.contains("the derivative of `y` by `k`")), "{said:?}");
 }
 
+/// A flow that is the root of a parameter of zero has no derivative, and that is said.
+#[test]
+fn infinite_slopes_are_told() {
+    let text =
+        "model m { param k = 0; Sf s = sqrt(k); R r = 1; C c = 1; 0 j; s -> j; j -> r, c; output y = c.e }";
+    let mut model = load(text, &[]);
+    let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(1.0) };
+    let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+    assert!(said.iter().any(|d| d.code.id() == "BG0805" && d.help.contains("root")), "{said:?}");
+}
+
 fn seeds(default: u64) -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);

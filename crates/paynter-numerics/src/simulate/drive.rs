@@ -171,6 +171,9 @@ impl<'a> Drive<'a> {
         self.stats.solver = self.solver.tableau().name;
         self.stats.evaluations = self.system.evaluations;
         self.stats.jacobians = self.system.jacobians;
+        if let Some(t) = self.system.steep.filter(|_| self.sensitivities.is_some()) {
+            self.notes.push(Note::Steep { t });
+        }
         let outcome = Outcome {
             stats: self.stats,
             notes: self.notes,

@@ -185,6 +185,11 @@ pub enum Note {
         /// Place in [`Compiled::events`].
         event: usize,
     },
+    /// A slope of the rates is infinite at this time (a root at zero), and sensitivities go without it.
+    Steep {
+        /// When first.
+        t: f64,
+    },
     /// This output, or a derivative of it, has no finite value at this time, and perhaps at others.
     Undefined {
         /// When first.

@@ -77,6 +77,8 @@ pub(crate) struct System<'a> {
     before: Vec<f64>,
     pub evaluations: u64,
     pub jacobians: u64,
+    /// When a slope was first infinite, and left out.
+    pub steep: Option<f64>,
 }
 
 impl<'a> System<'a> {
@@ -97,6 +99,7 @@ impl<'a> System<'a> {
             slow,
             fast: vec![0.0; 1 + model.states.len() + model.unknowns.len()],
             epoch: 0,
+            steep: None,
             rates: Room::default(),
             full: Room::default(),
             residuals: Room::default(),
@@ -363,7 +366,10 @@ impl<'a> System<'a> {
             self.full.run(&self.model.full, &self.fast, self.tables, values);
         }
         values.data[..n].copy_from_slice(&rates);
-        values.data.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);
+        for value in values.data.iter_mut().filter(|value| !value.is_finite()) {
+            *value = 0.0;
+            self.steep.get_or_insert(t);
+        }
     }
 
     /// Goes a little further along the solution, if that is possible.

@@ -39,6 +39,14 @@ impl Model {
                     let message = format!("at t = {} `{event}` {what}", short(*t));
                     Diagnostic::new(code::RATTLING, message)
                 }
+                Note::Steep { t } => {
+                    let message = format!(
+                        "at t = {} a rate changes infinitely fast with a state or a parameter, and sensitivities go without that",
+                        short(*t)
+                    );
+                    let help = "look for a root at zero; begin beside it, or take a law with a finite slope there";
+                    Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help)
+                }
                 Note::Undefined { t, output, lane } => {
                     let name = &simulation.outputs[*output].name;
                     let what = match lane.and_then(|lane| simulation.wanted.get(lane)) {
