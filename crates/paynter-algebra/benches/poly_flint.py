@@ -1,7 +1,7 @@
 """The table of poly.rs by FLINT: memoised minors of the polynomial matrix with
 python-flint. Run beside `cargo bench -p paynter-algebra --bench poly`. With the
 name of a model and a size it prints the seconds that numerator and denominator
-of its transfer function take, from the matrix on."""
+of its transfer function take, from the matrix on, and the seconds in lowest terms."""
 
 import sys
 import time
@@ -115,19 +115,22 @@ def sensitivities(model):
     return terms
 
 
-def transfer(model):
+def transfer(model, lowest):
     """From a push on the first node to what the last one does."""
     (ctx, _, m), _ = model
     n = len(m)
     minor = minors(ctx, m)
     denominator = minor(tuple(range(n)), tuple(range(n)))
     numerator = minor(tuple(range(1, n)), tuple(range(n - 1)))
+    if lowest:
+        common = numerator.gcd(denominator)
+        numerator, denominator = numerator / common, denominator / common
     return len(numerator) + len(denominator)
 
 
 if len(sys.argv) > 1:
     model = {"chain": chain, "ladder": ladder}[sys.argv[1]](int(sys.argv[2]))
-    print(best_of(lambda: transfer(model))[0])
+    print(*(best_of(lambda: transfer(model, lowest))[0] for lowest in [False, True]))
     sys.exit()
 
 for n in [5, 6, 7, 8, 9]:

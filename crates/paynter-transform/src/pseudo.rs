@@ -21,6 +21,7 @@ use crate::build::Builder;
 use crate::incremental::push_parameter;
 use crate::laws::{Residuals, locals, residuals, turned};
 use crate::names::{is_number, plain};
+use crate::storage::decides_start;
 use crate::strokes::keep_strokes;
 
 /// Which sensitivities the layers carry.
@@ -270,7 +271,7 @@ impl<'a> Maker<'a> {
         for layer in 0..self.layers.len() {
             for (port, value, span) in &element.initial {
                 let value = self.sensitivity(layer, *value);
-                if value != self.pool.zero() {
+                if value != self.pool.zero() || decides_start(&self.old, self.causality, id, *port) {
                     let port = (layer + 1) * n + port;
                     self.build.graph.elements[new.index()].initial.push((port, value, *span));
                 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::{Expr, Symbol};
 use paynter_base::{Cancelled, Ticket};
-use paynter_graph::{Element, ElementId, Kind, Ranges, Variable, is_storage};
+use paynter_graph::{BondGraph, Causality, Element, ElementId, Kind, Ranges, Variable, is_storage};
 use rustc_hash::FxHashMap;
 
 use crate::incremental::Maker;
@@ -157,7 +157,7 @@ impl Maker<'_> {
                 }
             }
             let total = self.total(&change);
-            if total != zero {
+            if total != zero || decides_start(&self.old, self.causality, id, port) {
                 let span = element.span;
                 let new = ElementId(id.0 + self.first.0);
                 self.build.graph.elements[new.index()].initial.push((port, total, span));
@@ -222,4 +222,16 @@ impl Maker<'_> {
         };
         self.pool.eval(value, &number).is_ok().then_some(value)
     }
+}
+
+/// Whether the initial state of a dependent storage determines that of an independent one, which has none
+/// of its own: then its increment counts even where it is zero.
+pub(crate) fn decides_start(graph: &BondGraph, causality: &Causality, id: ElementId, port: usize) -> bool {
+    let given = |id: ElementId, port: usize| graph.element(id).initial.iter().any(|(p, ..)| *p == port);
+    let storages = causality.storages.iter();
+    let is_dependent =
+        storages.clone().any(|storage| (storage.element, storage.port) == (id, port) && !storage.integral);
+    is_dependent
+        && given(id, port)
+        && !storages.filter(|s| s.integral).any(|storage| given(storage.element, storage.port))
 }
