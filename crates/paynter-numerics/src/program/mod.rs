@@ -4,7 +4,7 @@
 //! Arguments may be divided into slow ones, which change once a run (the
 //! parameters), and fast ones (time and states): what depends on slow
 //! arguments alone is then calculated by [`Program::prepare`] only. Prepared
-//! programs that run often become machine code ([`machine`]), for all threads.
+//! programs that run often become machine code (`machine`), for all threads.
 
 mod allocate;
 mod instruction;

@@ -1,6 +1,6 @@
 //! Equations for elsewhere: complete programs (`paynter export`) and the
 //! formulas in a notation (`--form`). One module a target, with the words it
-//! reserves; [`plan`] holds what they have in common.
+//! reserves; `plan` holds what they have in common.
 
 mod c;
 mod formulas;
