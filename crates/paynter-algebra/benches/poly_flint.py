@@ -1,7 +1,7 @@
 """The table of poly.rs by FLINT: memoised minors of the polynomial matrix with
-python-flint. Run beside `cargo bench -p paynter-algebra --bench poly`. With the
-name of a model and a size it prints the seconds that numerator and denominator
-of its transfer function take, from the matrix on, and the seconds in lowest terms."""
+python-flint. Run beside `cargo bench -p paynter-algebra --bench poly`. With a
+question (transfer, sensitivities), the name of a model and a size it prints the
+seconds that the answer takes from the matrix on, and the seconds in lowest terms."""
 
 import sys
 import time
@@ -98,20 +98,24 @@ def determinant(model):
     return len(minors(ctx, m)(tuple(range(n)), tuple(range(n))))
 
 
-def sensitivities(model):
-    (ctx, symbols, m), elements = model
+def sensitivities(model, lowest=False):
+    (ctx, _, m), elements = model
     n = len(m)
     minor = minors(ctx, m)
     everything = tuple(range(n))
     without = [tuple(j for j in everything if j != i) for i in everything]
     z = [minor(without[0], without[j]) * (-1) ** j for j in everything]
     l = [minor(without[i], without[n - 1]) * (-1) ** (n - 1 + i) for i in everything]
-    minor(everything, everything)
+    determinant = minor(everything, everything)
     s = ctx.gens()[0]
     terms = 0
     for power, a, b in elements:
         left, right = (l[a], z[a]) if b is None else (l[a] - l[b], z[a] - z[b])
-        terms += len(-left * s**power * right)
+        product = -left * s**power * right
+        # Over the square of the determinant.
+        if lowest and product != 0 and product.gcd(determinant) != 1:
+            raise SystemExit("the sensitivities of a chain are in lowest terms")
+        terms += len(product)
     return terms
 
 
@@ -129,8 +133,9 @@ def transfer(model, lowest):
 
 
 if len(sys.argv) > 1:
-    model = {"chain": chain, "ladder": ladder}[sys.argv[1]](int(sys.argv[2]))
-    print(*(best_of(lambda: transfer(model, lowest))[0] for lowest in [False, True]))
+    answer = {"transfer": transfer, "sensitivities": sensitivities}[sys.argv[1]]
+    model = {"chain": chain, "ladder": ladder}[sys.argv[2]](int(sys.argv[3]))
+    print(*(best_of(lambda: answer(model, lowest))[0] for lowest in [False, True]))
     sys.exit()
 
 for n in [5, 6, 7, 8, 9]:

@@ -8,8 +8,8 @@
 //! makes the environment).
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a benchmark prints its results")]
 
-use std::path::Path;
-use std::process::Command;
+mod rival;
+
 use std::time::Duration;
 
 use paynter_algebra::Pool;
@@ -19,6 +19,7 @@ use paynter_equations::{derive, transfer};
 use paynter_graph::{FlattenOptions, assign_causality, flatten};
 use paynter_testkit::clock::processor_time;
 use paynter_testkit::scalable;
+use rival::flint;
 
 /// How long a model is measured.
 const ENOUGH: Duration = Duration::from_millis(500);
@@ -69,18 +70,7 @@ fn measure(text: &str, budget: Budget) -> Times {
 /// A family of models: its name, the text of a size, the budget, and the sizes.
 type Case = (&'static str, fn(usize) -> String, Budget, &'static [usize]);
 
-/// The seconds of FLINT for numerator and denominator of the same model, as they
-/// come and in lowest terms, which ours are.
-fn flint(python: &Path, model: &str, size: usize) -> Option<(f64, f64)> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../paynter-algebra/benches/poly_flint.py");
-    let output = Command::new(python).args([script, model, &size.to_string()]).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let (bare, lowest) = text.trim().split_once(' ')?;
-    Some((bare.parse().ok()?, lowest.parse().ok()?))
-}
-
 fn main() {
-    let python = paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).ok();
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let shared = Budget { terms: 0, steps: 0 };
     let budget = Budget::of_terms(200_000);
@@ -119,9 +109,9 @@ fn main() {
                 ..sum
             };
             let ms = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1e3);
-            let rival = match (&python, mean.expanded, name) {
-                (Some(python), true, "chain, expanded") => flint(python, "chain", size),
-                (Some(python), true, "ladder, expanded") => flint(python, "ladder", size),
+            let rival = match (mean.expanded, name) {
+                (true, "chain, expanded") => flint("transfer", "chain", size),
+                (true, "ladder, expanded") => flint("transfer", "ladder", size),
                 _ => None,
             };
             let rival = rival.map_or(String::new(), |(bare, lowest)| {

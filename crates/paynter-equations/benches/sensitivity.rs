@@ -4,13 +4,13 @@
 //!
 //! Prints the milliseconds of processor time for all parameters from the
 //! matrices on, the best of several runs, and beside expanded chains those of
-//! FLINT (`sensitivity_flint.py` beside this file): for the products alone and
+//! FLINT: for the products alone and
 //! in lowest terms, as ours are, which are expressions besides.
 //! `cargo xtask python` makes the Python environment; without it only our own
 //! times are printed.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a benchmark prints its results")]
 
-use std::process::Command;
+mod rival;
 
 use paynter_algebra::Pool;
 use paynter_algebra::poly::Budget;
@@ -19,6 +19,7 @@ use paynter_equations::{Parameter, Wish, derive, sensitivities, shared_sensitivi
 use paynter_graph::{FlattenOptions, assign_causality, flatten};
 use paynter_testkit::clock::processor_time;
 use paynter_testkit::scalable;
+use rival::flint;
 
 /// A motor with a geared load on a shaft that gives way: electrical, rotational and translational.
 const DRIVE: &str = "model drive {
@@ -76,12 +77,7 @@ fn measure(text: &str, shared: bool) -> Found {
 
 /// What FLINT takes for a chain, beside our own time.
 fn rival(masses: usize, own: f64) -> Option<String> {
-    let python = paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).ok()?;
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sensitivity_flint.py");
-    let output = Command::new(python).arg(script).arg(masses.to_string()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [products, lowest, _] = numbers[..] else { return None };
+    let (products, lowest) = flint("sensitivities", "chain", masses)?;
     Some(format!(
         "  FLINT {:.2} ms, in lowest terms {:.2} ms: {:.1} times",
         products * 1e3,
