@@ -397,12 +397,6 @@ impl BondGraph {
         (0..self.bonds.len() as u32).map(BondId)
     }
 
-    /// The end of a bond that is not at `element` (and `port`).
-    pub fn other_end(&self, bond: BondId, here: End) -> End {
-        let bond = self.bond(bond);
-        if bond.from == here { bond.to } else { bond.from }
-    }
-
     /// The state's name of a storage's port as expressions print it: `rotor.p`, `gas.q2`.
     pub fn state_name(&self, element: ElementId, port: usize) -> String {
         let e = self.element(element);

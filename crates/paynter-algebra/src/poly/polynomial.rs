@@ -156,12 +156,6 @@ impl Poly {
         self.layout.degrees(&self.exponents)
     }
 
-    /// Returns the largest sum of exponents of a term.
-    pub fn total_degree(&self) -> u64 {
-        let sum = |monomial| self.layout.powers(monomial).map(|(_, e)| u64::from(e)).sum();
-        self.monomials().map(sum).max().unwrap_or(0)
-    }
-
     /// Returns the variables that occur, ascending.
     pub fn variables(&self) -> Vec<usize> {
         self.degrees().into_iter().map(|(variable, _)| variable).collect()
