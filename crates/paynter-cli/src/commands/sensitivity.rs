@@ -105,7 +105,9 @@ fn response_text(document: &SensitivityResponse) -> String {
     for band in &document.bands {
         text.push_str(&format!("\n{} / {}\n", band.output, band.input));
         let own = document.ranking.iter().filter(|r| r.output == band.output && r.input == band.input);
-        let rows: Vec<[String; 6]> = own
+        let (toleranced, exact): (Vec<_>, Vec<_>) = own.partition(|rank| rank.tolerance != 0.0);
+        let rows: Vec<[String; 6]> = toleranced
+            .iter()
             .map(|rank| {
                 [
                     rank.parameter.clone(),
@@ -119,6 +121,10 @@ fn response_text(document: &SensitivityResponse) -> String {
             .collect();
         let headings = ["PARAMETER", "TOLERANCE", "LARGEST EFFECT", "AT ω (rad/s)", "MAGNITUDE", "PHASE (°)"];
         text.push_str(&columns(headings, &rows));
+        if !exact.is_empty() {
+            let names: Vec<&str> = exact.iter().map(|rank| rank.parameter.as_str()).collect();
+            text.push_str(&format!("  without a tolerance: {}\n", names.join(", ")));
+        }
         if let Some(line) = widest(document, band) {
             text.push_str(&line);
         }

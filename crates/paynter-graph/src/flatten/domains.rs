@@ -172,11 +172,21 @@ impl Flattener<'_, '_> {
         for (text, span) in [&first.witness, &second.witness].into_iter().flatten() {
             diagnostic = diagnostic.label(*span, text.clone());
         }
-        let help = if element.kind == Kind::Tf {
-            "the modulus of a TF is effort 1 over effort 2, and flow 2 over flow 1"
-        } else {
+        let is_gyrator = element.kind == Kind::Gy;
+        let meaning = if is_gyrator {
             "the modulus of a GY is effort 1 over flow 2, and effort 2 over flow 1"
+        } else {
+            "the modulus of a TF is effort 1 over effort 2, and flow 2 over flow 1"
         };
+        // The most frequent mistake with a ratio is to have it upside down.
+        let inverse = link.modulus.and_then(|modulus| modulus.power(-1, 1));
+        let is_upside_down = inverse.is_some()
+            && first
+                .domains
+                .iter()
+                .any(|a| second.domains.iter().any(|b| link_fits(a, b, inverse, is_gyrator)));
+        let help =
+            if is_upside_down { format!("{meaning}: write 1/(…) of it") } else { meaning.to_owned() };
         self.report.push(diagnostic.help(help));
     }
 
