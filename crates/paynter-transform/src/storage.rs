@@ -228,10 +228,8 @@ impl Maker<'_> {
 /// of its own: then its increment counts even where it is zero.
 pub(crate) fn decides_start(graph: &BondGraph, causality: &Causality, id: ElementId, port: usize) -> bool {
     let given = |id: ElementId, port: usize| graph.element(id).initial.iter().any(|(p, ..)| *p == port);
-    let storages = causality.storages.iter();
-    let is_dependent =
-        storages.clone().any(|storage| (storage.element, storage.port) == (id, port) && !storage.integral);
-    is_dependent
-        && given(id, port)
-        && !storages.filter(|s| s.integral).any(|storage| given(storage.element, storage.port))
+    let is_dependent = causality.effort_in(graph, id, port) == (graph.element(id).kind == Kind::C);
+    let mut independent = causality.storages.iter().filter(|storage| storage.integral);
+    // The list of all storages is gone through for few of them, the others are settled by a look.
+    given(id, port) && is_dependent && !independent.any(|storage| given(storage.element, storage.port))
 }
