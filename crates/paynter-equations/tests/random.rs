@@ -10,12 +10,13 @@ use paynter_algebra::{EvalError, Expr, Pool, Rational as Exact, Symbol};
 use paynter_base::{FileId, Ticket};
 use paynter_equations::{Equations, Failure, derive, transfer};
 use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flatten};
+use paynter_testkit::Options;
 use paynter_testkit::linear::{Pencil, small_point};
 use paynter_testkit::nonlinear::{self, Point};
 use paynter_testkit::number::{Number, Rational};
+use paynter_testkit::property::check;
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Structure;
-use paynter_testkit::{Options, generate, plain, shrink, write};
 use rustc_hash::FxHashMap;
 
 struct Derived {
@@ -40,43 +41,6 @@ fn derived(text: &str) -> Result<Option<Derived>, String> {
             Err(format!("check accepts it, but: {:?}", list.iter().map(|d| &d.message).collect::<Vec<_>>()))
         }
     }
-}
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
-    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
-}
-
-/// Runs a property on many samples and makes failing ones small. Returns how many said something.
-fn check(
-    count: u64,
-    options: &Options,
-    property: impl Fn(&str, &Structure) -> Result<bool, String>,
-) -> usize {
-    let mut judged = 0;
-    for seed in seeds(count) {
-        let sample = generate(seed, options);
-        match property(&sample.text, &sample.structure) {
-            Ok(said) => judged += usize::from(said),
-            Err(message) => {
-                let mut small = plain(&sample.structure);
-                let mut text = sample.text.clone();
-                let mut message = message;
-                if let Err(same) = property(&write(&small), &small) {
-                    (text, message) = (write(&small), same);
-                    while let Some((next, found)) = shrink(&small).into_iter().find_map(|candidate| {
-                        property(&write(&candidate), &candidate).err().map(|found| (candidate, found))
-                    }) {
-                        small = next;
-                        (text, message) = (write(&small), found);
-                    }
-                }
-                panic!("seed {seed}: {message}\n{text}");
-            }
-        }
-    }
-    judged
 }
 
 /// The independent parameters with the values of a point.

@@ -15,6 +15,7 @@ use paynter_equations::{
 use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flat_name, flatten};
 use paynter_testkit::linear::{sensitivity, small_point};
 use paynter_testkit::number::{Number, Rational};
+use paynter_testkit::property::seeds;
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Structure;
 use paynter_testkit::{Options, generate};
@@ -193,12 +194,6 @@ fn the_filter_and_its_sensitivity_bond_graph() {
     let entry = relative.entries[0];
     assert_eq!(model.pool.display(entry.num).to_string(), "-c*r*s");
     assert_eq!(model.pool.display(entry.den).to_string(), "c*r*s + 1");
-}
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
-    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
 }
 
 /// The independent parameters and s with the values of a point.

@@ -14,6 +14,7 @@ use paynter_equations::{
     junction_structure, mason, signal_flow, structure, transfer,
 };
 use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
+use paynter_testkit::property::seeds;
 use paynter_testkit::{Options, generate};
 use rustc_hash::FxHashMap;
 
@@ -61,12 +62,6 @@ impl Loaded {
         let Loaded { pool, graph, causality, equations } = self;
         signal_flow(pool, graph, causality, equations, &Ticket::new()).unwrap()
     }
-}
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
-    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
 }
 
 /// Mason's rule and the matrices give the same functions; tells whether both were within their budgets.

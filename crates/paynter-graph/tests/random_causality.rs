@@ -13,9 +13,10 @@ use paynter_base::{Diagnostics, FileId, code};
 use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
 use paynter_testkit::causality::{Rules, integral_ports, search, violated};
 use paynter_testkit::linear::generic;
+use paynter_testkit::property::{check, seeds};
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::{Store, Structure};
-use paynter_testkit::{Options, Sample, generate, mutate, plain, shrink, write};
+use paynter_testkit::{Options, generate, mutate};
 
 mod meaning;
 use meaning::Matched;
@@ -63,49 +64,6 @@ impl Judged {
         let matched = Matched::new(structure, graph)?;
         Ok(matched.bonds.iter().map(|bond| causality.strokes[*bond].effort_to).collect())
     }
-}
-
-/// The seeds to run.
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
-    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
-}
-
-/// Runs a property on many samples. A failing one is made smaller as long as
-/// it still fails, so that the message shows a model a person can read.
-fn check(count: u64, options: &Options, property: impl Fn(&str, &Structure) -> Result<(), String>) {
-    let mut failures = Vec::new();
-    for seed in seeds(count) {
-        let sample = generate(seed, options);
-        if let Err(message) = property(&sample.text, &sample.structure) {
-            failures.push(report(&sample, message, &property));
-            if failures.len() == 3 {
-                break;
-            }
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-}
-
-fn report(
-    sample: &Sample,
-    message: String,
-    property: &impl Fn(&str, &Structure) -> Result<(), String>,
-) -> String {
-    let (mut structure, mut least, mut text) = (plain(&sample.structure), message, sample.text.clone());
-    // The flat form may hide a failure of flattening; then the sample itself is shown.
-    if let Err(message) = property(&write(&structure), &structure) {
-        (least, text) = (message, write(&structure));
-        while let Some((smaller, message)) = shrink(&structure)
-            .into_iter()
-            .find_map(|next| property(&write(&next), &next).err().map(|message| (next, message)))
-        {
-            (structure, least) = (smaller, message);
-            text = write(&structure);
-        }
-    }
-    format!("seed {}: {least}\n{text}", sample.seed)
 }
 
 /// Models without contradictions, of every size and kind.

@@ -10,15 +10,10 @@ use paynter_base::Ticket;
 use paynter_numerics::Tables;
 use paynter_numerics::simulate::{Failure, Method, Options, Wanted, gradient};
 use paynter_testkit::generate;
+use paynter_testkit::property::seeds;
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Kind;
 use zoo::{Problem, run, times};
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
-    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
-}
 
 /// exp(M) by scaling and squaring of its power series.
 fn exponential(m: &[f64], n: usize) -> Vec<f64> {

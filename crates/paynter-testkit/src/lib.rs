@@ -15,6 +15,7 @@ pub mod linear;
 mod mutate;
 pub mod nonlinear;
 pub mod number;
+pub mod property;
 pub mod python;
 pub mod residual;
 pub mod rng;

@@ -7,13 +7,14 @@
 
 mod common;
 
-use common::{Model, all, check, model, transfer_at};
+use common::{Model, all, model, transfer_at};
 use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
 use paynter_equations::Equations;
 use paynter_graph::Variable;
 use paynter_testkit::Options;
 use paynter_testkit::linear::{sensitivity, small_point};
 use paynter_testkit::number::{Number, Rational};
+use paynter_testkit::property::check;
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Structure;
 use paynter_transform::{Request, Sensitivity, TextOptions, pseudo, to_text};

@@ -4,6 +4,7 @@
 use paynter::energy::{Energy, Role};
 use paynter::simulate::SimulateOptions;
 use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
+use paynter_testkit::property::seeds;
 use paynter_testkit::{Options as RandomOptions, generate};
 
 fn energy(text: &str, t_end: f64) -> Option<Energy> {
@@ -76,10 +77,8 @@ fn dry_friction_keeps_the_balance() {
 
 #[test]
 fn the_balance_closes_on_random_models() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
     let mut judged = 0;
-    for seed in from..from + number("PAYNTER_RANDOM").unwrap_or(20) {
+    for seed in seeds(20) {
         let sample = generate(seed, &RandomOptions::nonlinear().small());
         let world = MemoryWorld::new().with("model.bg", sample.text.as_str());
         let mut model = Model::load(&world, "model.bg", &LoadOptions::default());

@@ -9,6 +9,7 @@ use paynter::{
     json,
 };
 use paynter_graph::flat_name;
+use paynter_testkit::property::seeds;
 use paynter_testkit::{Options, generate};
 
 const BAND: Frequencies = Frequencies { low: 0.3, high: 3.0, points: 3 };
@@ -126,12 +127,6 @@ fn what_is_conserved_is_held_at_its_initial_value() {
         );
         assert!(compare(&text).unwrap() > 10, "{text}");
     }
-}
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
-    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
 }
 
 #[test]

@@ -8,6 +8,7 @@ use paynter::simulate::{
     Vary, respond_all,
 };
 use paynter::{IncrementalOptions, LoadOptions, MemoryWorld, Model, NoAnswer, Ticket, examples, json};
+use paynter_testkit::property::seeds;
 use paynter_testkit::{Options as RandomOptions, generate};
 
 const RC: &str = "model rc { input u = 1 [mV]; param R = 2; param C = 0.5; param q0 = 0.1\n\
@@ -374,12 +375,6 @@ fn infinite_slopes_are_told() {
     let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
     let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
     assert!(said.iter().any(|d| d.code.id() == "BG0805" && d.help.contains("root")), "{said:?}");
-}
-
-fn seeds(default: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
-    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
 }
 
 /// The outputs of a model with one parameter set, as far as it can be simulated.

@@ -6,6 +6,7 @@ use paynter_equations::{Equations, StateSpace, derive};
 use paynter_graph::{FlattenOptions, assign_causality, flatten};
 use paynter_testkit::linear::{Pencil, small_point};
 use paynter_testkit::number::Rational;
+use paynter_testkit::property::seeds;
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Structure;
 use paynter_testkit::{Options, generate};
@@ -56,10 +57,7 @@ pub struct Case {
 
 /// Random linear models that the oracle can judge.
 pub fn cases(count: u64) -> impl Iterator<Item = Case> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
-    let seeds = from..from + number("PAYNTER_RANDOM").unwrap_or(count);
-    seeds.filter_map(|seed| {
+    seeds(count).filter_map(|seed| {
         let sample = generate(seed, &Options::linear());
         let mut derived = derived(&sample.text)?;
         let point: Vec<Rational> = small_point(&sample.structure, &mut Rng::new(seed));
