@@ -32,7 +32,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "SOLVER", default_value = "auto", value_parser = solver)]
     pub solver: String,
     /// Relative tolerance
-    #[arg(long, value_name = "TOL", default_value_t = 1e-6, value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TOL", default_value_t = 1e-8, value_parser = positive, allow_negative_numbers = true)]
     pub rtol: f64,
     /// Absolute tolerance of every state, in SI (chosen by the size of each state where left out)
     #[arg(long, value_name = "TOL", value_parser = positive, allow_negative_numbers = true)]

@@ -99,7 +99,7 @@ impl Default for Options {
             t_end: 1.0,
             times: Vec::new(),
             points: 0,
-            rtol: 1e-6,
+            rtol: 1e-8,
             atol: None,
             method: Method::Auto,
             step: None,

@@ -86,7 +86,7 @@ impl Default for SimulateOptions {
             t_end: None,
             points: 101,
             times: Vec::new(),
-            rtol: 1e-6,
+            rtol: 1e-8,
             atol: None,
             solver: "auto".to_owned(),
             step: None,
