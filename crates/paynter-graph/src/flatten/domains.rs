@@ -148,8 +148,9 @@ impl Flattener<'_, '_> {
                     continue;
                 }
                 components[component].domains = new;
-                if components[component].witness.is_none() {
-                    let names: Vec<&str> = new.iter().map(|info| info.name).collect();
+                let names: Vec<&str> = new.iter().map(|info| info.name).collect();
+                // A long list of what is possible witnesses nothing.
+                if components[component].witness.is_none() && names.len() <= 3 {
                     let text = format!(
                         "{} `{}` leads to {} here",
                         element.kind.word(),
