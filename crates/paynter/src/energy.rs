@@ -20,16 +20,18 @@ pub struct Entry {
     pub by_state: bool,
 }
 
-/// Opens an account for every element: what enters it becomes a state of the
-/// equations, what it stores an output after theirs.
+/// Opens an account for each of the first elements, so many: what enters it becomes a state of
+/// the equations, what it stores an output after theirs.
 pub(crate) fn open(
     pool: &mut Pool,
     graph: &BondGraph,
     equations: &mut Equations,
+    elements: usize,
 ) -> (Vec<Entry>, Option<Vec<Expr>>) {
     let mut outputs: Vec<Expr> = equations.outputs.iter().map(|output| output.value).collect();
     let mut entries = Vec::new();
-    for account in equations.accounts(pool, graph) {
+    let accounts = equations.accounts(pool, graph).into_iter();
+    for account in accounts.filter(|account| account.element.index() < elements) {
         let name = flat_name(&graph.element(account.element).name);
         let state = format!("energy({name})");
         let symbol = pool.fresh(&state);

@@ -52,6 +52,73 @@ fn assert_near(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
+/// A pendulum as a mass for each axis, of which neither tells at every angle how fast it turns, moves
+/// as one that is an inertia.
+#[test]
+fn motion_goes_on_where_a_modulus_vanishes() {
+    const AXES: &str =
+        "model pendulum { param m = 1; param l = 0.8; param g = 9.81; param phi0 = 3; param w0 = 0.4
+        signal phi = integral(gauge.f, phi0); 1 turn; 1 x; 1 y; I mx = m; I my = m; Se weight = -m*g; Df gauge
+        MTF vx = l*cos(phi); MTF vy = l*sin(phi); turn -> vx -> x; turn -> vy -> y; turn -> gauge
+        x -> mx; y -> my; weight -> y; init my.p = m*l*sin(phi0)*w0
+        output angle = phi; output speed = gauge.f; output across = mx.f }";
+    const BODY: &str =
+        "model pendulum { param m = 1; param l = 0.8; param g = 9.81; param phi0 = 3; param w0 = 0.4
+        signal phi = integral(body.f, phi0); 1 turn; I body = m*l^2; Se weight = -m*g*l*sin(phi)
+        weight -> turn; turn -> body; init body.p = m*l^2*w0
+        output angle = phi; output speed = body.f; output across = l*cos(phi)*body.f }";
+    let options = SimulateOptions { sensitivities: Sensitivities::All, energy: true, ..accurate(3.0) };
+    let (axes, found) = respond(&mut load(AXES, &[]), &options);
+    let (body, expected) = respond(&mut load(BODY, &[]), &options);
+    for output in 0..3 {
+        assert_near(&found.outputs[output], &expected.outputs[output], 1e-7, "an output");
+        for parameter in ["m", "l", "g", "phi0", "w0"] {
+            let lane = |simulation: &Simulation| simulation.wanted.iter().position(|name| name == parameter);
+            let a = &found.sensitivities[output][lane(&axes).unwrap()];
+            let b =
+                lane(&body).map_or(vec![0.0; a.len()], |lane| expected.sensitivities[output][lane].clone());
+            let size = b.iter().fold(1e-3_f64, |size, value| size.max(value.abs()));
+            assert!(
+                a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6 * size),
+                "by {parameter}: {a:?}, {b:?}"
+            );
+        }
+    }
+    // The states are those of the model, and the account of energy knows its elements alone.
+    let names: Vec<&str> = axes.states.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["my.p", "phi"]);
+    let momentum = |i: usize| 0.8 * expected.outputs[0][i].sin() * expected.outputs[1][i];
+    let momenta: Vec<f64> = (0..found.t.len()).map(momentum).collect();
+    assert_near(&found.states[0], &momenta, 1e-7, "my.p");
+    let energy = axes.energy(&found).unwrap();
+    assert_eq!(energy.accounts.len(), 3);
+    assert!(energy.error < 1e-7, "{}", energy.error);
+    // What is asked of the model's own states is answered in them.
+    let own = Sensitivities::Names(vec!["init(my.p)".to_owned()]);
+    let (asked, _) = respond(&mut load(AXES, &[]), &SimulateOptions { sensitivities: own, ..accurate(0.01) });
+    assert_eq!(asked.wanted, ["init(my.p)"]);
+    // At the angle where the modulus is zero an initial momentum across it is impossible.
+    let refused = load(AXES, &[("phi0", "0")]).simulation(&accurate(1.0), &Ticket::new());
+    assert!(refused.is_ok(), "{:?}", refused.err());
+    let text = AXES.replace("m*l*sin(phi0)*w0", "w0");
+    let refused = load(&text, &[("phi0", "0")]).simulation(&accurate(1.0), &Ticket::new());
+    assert!(refused.err().map(message).unwrap().contains("the initial state of `my` contradicts"));
+}
+
+/// How far an arm extends does not depend on the angle at which it begins.
+#[test]
+fn a_robot_arm_turns_through_every_angle() {
+    let arm =
+        |theta0: &str| respond(&mut load(&example("robot_arm"), &[("theta0", theta0)]), &accurate(5.0)).1;
+    let expected = arm("0.3");
+    for theta0 in [-1.0, 0.0, 3.0] {
+        let found = arm(&theta0.to_string());
+        assert_near(&found.outputs[1], &expected.outputs[1], 1e-8, "the length");
+        let turned: Vec<f64> = found.outputs[0].iter().map(|angle| angle - theta0 + 0.3).collect();
+        assert_near(&turned, &expected.outputs[0], 1e-8, "the angle");
+    }
+}
+
 /// Σ λ ∂y/∂p along a direction is one lane, and the sum of the single ones.
 #[test]
 fn a_direction_is_the_weighted_sum_of_sensitivities() {

@@ -28,7 +28,7 @@ use assign::Assignment;
 use rules::{Rules, Strength, rules};
 
 /// The causality of a whole graph.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Causality {
     /// By bond.
     pub strokes: Vec<Decision>,
@@ -45,6 +45,8 @@ pub struct Causality {
     pub rank: usize,
     /// Elements turned round so that no loop of junctions determines itself.
     pub yielded: Vec<ElementId>,
+    /// Elements that divide by something that can vanish, because no causality avoids it.
+    pub divides: Vec<ElementId>,
 }
 
 /// The causality of one storage's port.
@@ -90,7 +92,8 @@ pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality
         return (None, diagnostics);
     };
     let outcome = Outcome::new(pool, graph, &rules, &assignment);
-    let Outcome { roots, causality, singular } = open_rings(pool, graph, &mut rules, outcome);
+    let Outcome { roots, mut causality, singular } = open_rings(pool, graph, &mut rules, outcome);
+    causality.divides = report::dividing(graph, &rules, &causality);
     report::diagnose(pool, graph, &rules, &roots, &causality, &singular, &mut diagnostics);
     for elements in &singular {
         diagnostics.push(report::singular(graph, elements));
@@ -115,8 +118,7 @@ impl Outcome {
         let integral = storages.iter().filter(|s| s.integral).count();
         let rank = integral.saturating_sub(stuck_in_integral(graph, rules));
         let order = integral + graph.integrators.len();
-        let mut causality =
-            Causality { strokes, storages, loops: Vec::new(), index: 0, order, rank, yielded: Vec::new() };
+        let mut causality = Causality { strokes, storages, order, rank, ..Causality::default() };
         let paths = loops::SignalGraph::new(pool, graph, &causality);
         causality.loops = paths.loops(graph);
         causality.index = paths.index(!causality.loops.is_empty());

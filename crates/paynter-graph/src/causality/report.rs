@@ -306,7 +306,7 @@ pub(super) fn diagnose(
         diagnostic.span = span;
         diagnostics.push(diagnostic);
     }
-    divisions(pool, graph, rules, causality, diagnostics);
+    divisions(pool, graph, causality, diagnostics);
     for &(id, port, written) in &rules.one_way {
         if causality.effort_in(graph, id, port) != written {
             let way = if written { "effort" } else { "flow" };
@@ -387,38 +387,36 @@ fn is_zero_now(pool: &Pool, numbers: &FxHashMap<Symbol, f64>, law: &Law) -> bool
     pool.eval(*value, &|symbol| numbers.get(&symbol).copied()) == Ok(0.0)
 }
 
+/// Finds the elements that causality makes divide by something that can vanish.
+pub(super) fn dividing(graph: &BondGraph, rules: &Rules, causality: &Causality) -> Vec<ElementId> {
+    let divides = |id: &ElementId| {
+        let ports = rules.ports[id.index()].iter().enumerate();
+        ports
+            .into_iter()
+            .any(|(port, rule)| rule.safe.is_some_and(|safe| causality.effort_in(graph, *id, port) != safe))
+    };
+    graph.element_ids().filter(divides).collect()
+}
+
 /// Warns of divisions by something that can vanish where no causality avoids them.
-fn divisions(
-    pool: &Pool,
-    graph: &BondGraph,
-    rules: &Rules,
-    causality: &Causality,
-    diagnostics: &mut Diagnostics,
-) {
+fn divisions(pool: &Pool, graph: &BondGraph, causality: &Causality, diagnostics: &mut Diagnostics) {
     let numbers = LazyCell::new(|| graph.parameters.iter().map(|p| (p.symbol, p.number)).collect());
-    for id in graph.element_ids() {
-        for (port, rule) in rules.ports[id.index()].iter().enumerate() {
-            let Some(safe) = rule.safe else { continue };
-            if causality.effort_in(graph, id, port) == safe {
-                continue;
-            }
-            let element = graph.element(id);
-            let value = match &element.law {
-                Law::Value(value) => pool.display(*value).to_string(),
-                _ => "its value".to_owned(),
-            };
-            let zero = is_zero_now(pool, &numbers, &element.law);
-            let when = if zero { "is zero" } else { "can vanish" };
-            let message = format!("causality forces {} to divide by {value}, which {when}", name(graph, id));
-            let mut diagnostic = Diagnostic::new(code::VANISHING_MODULUS, message).at(element.span);
-            if zero {
-                diagnostic.severity = Severity::Error;
-                diagnostic = diagnostic.help("give it a value other than zero, or remove it");
-            } else if !matches!(element.kind, Kind::Tf | Kind::Gy) {
-                diagnostic = diagnostic.help("make sure that it stays away from zero");
-            }
-            diagnostics.push(diagnostic);
-            break;
+    for id in &causality.divides {
+        let element = graph.element(*id);
+        let value = match &element.law {
+            Law::Value(value) => pool.display(*value).to_string(),
+            _ => "its value".to_owned(),
+        };
+        let zero = is_zero_now(pool, &numbers, &element.law);
+        let when = if zero { "is zero" } else { "can vanish" };
+        let message = format!("causality forces {} to divide by {value}, which {when}", name(graph, *id));
+        let mut diagnostic = Diagnostic::new(code::VANISHING_MODULUS, message).at(element.span);
+        if zero {
+            diagnostic.severity = Severity::Error;
+            diagnostic = diagnostic.help("give it a value other than zero, or remove it");
+        } else if !matches!(element.kind, Kind::Tf | Kind::Gy) {
+            diagnostic = diagnostic.help("make sure that it stays away from zero");
         }
+        diagnostics.push(diagnostic);
     }
 }

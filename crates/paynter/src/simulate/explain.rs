@@ -62,8 +62,9 @@ impl Model {
                 }
             });
         }
-        if let (Some(failure), Some(graph)) = (&outcome.failure, &self.graph) {
-            diagnostics.push(self.explain_failure(graph, simulation, parameters, outcome, *failure));
+        if let Some(failure) = outcome.failure {
+            let graph = &simulation.graph;
+            diagnostics.push(self.explain_failure(graph, simulation, parameters, outcome, failure));
         }
         diagnostics
     }

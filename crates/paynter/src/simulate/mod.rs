@@ -1,5 +1,6 @@
 //! Simulation over time: what is asked for, the compiled model, its runs.
 
+mod chart;
 mod document;
 mod explain;
 mod gradient;
@@ -10,10 +11,10 @@ mod signals;
 mod variation;
 
 use crate::{Model, NoAnswer, energy};
-use paynter_algebra::Symbol;
+use paynter_algebra::{Expr, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, Output, State};
-use paynter_graph::flat_name;
+use paynter_equations::{Equations, Output};
+use paynter_graph::{BondGraph, flat_name};
 use paynter_numerics::Tables;
 pub use paynter_numerics::program::Hold;
 use paynter_numerics::simulate::{Compiled, Method, Source, Wanted, simulate};
@@ -140,7 +141,11 @@ pub struct Simulation {
     /// The accounts of energy, where they are kept.
     pub accounts: Vec<energy::Entry>,
     compiled: Compiled,
+    /// What is compiled.
+    graph: BondGraph,
     equations: Equations,
+    /// Whether the states of the equations are others than the model's, which then follow the outputs.
+    charted: bool,
     /// The symbols of `parameters`.
     symbols: Vec<Symbol>,
 }
@@ -195,6 +200,12 @@ impl Simulation {
                 ticket.advance(1);
                 for (output, first) in undefined.iter_mut().enumerate().filter(|(_, first)| first.is_none()) {
                     *first = self.undefined(sample, output);
+                }
+                if self.charted {
+                    let own = self.states.len();
+                    let (outputs, states) = sample.outputs.split_at(sample.outputs.len() - own);
+                    let states = [states, &sample.states[own..]].concat();
+                    return sink(&Sample { states: &states, outputs, ..*sample });
                 }
                 sink(sample);
             });
@@ -267,20 +278,33 @@ impl Model {
         if numeric.step.is_some() && !numeric.method.is_fixed() {
             self.warn(question::idle_step(&options.solver));
         }
+        let chart = self.chart(&equations, options, ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        let own_elements = graph.elements.len();
+        let names: Vec<String> = equations.states.iter().map(|state| state.name.clone()).collect();
         let mut graph = graph.clone();
         let pool = &mut self.pool;
         let mut wanted = question::wanted(pool, &graph, &equations, &options.sensitivities)
             .map_err(|found| wrong(*found))?;
-        let own_states = equations.states.len();
+        let mut own: Vec<Expr> = equations.states.iter().map(|state| pool.var(state.symbol)).collect();
+        // A gradient has no use for states on the way.
+        let charted = chart.is_some() && costs.is_empty();
+        if let Some(chart) = chart {
+            chart.rename(&mut wanted);
+            (graph, equations, own) = (chart.graph, chart.equations, chart.own);
+        }
         if equations.outputs.is_empty() {
-            let output = |state: &State| Output { name: state.name.clone(), value: pool.var(state.symbol) };
-            equations.outputs = equations.states.iter().map(output).collect();
+            let output = |(name, value): (&String, &Expr)| Output { name: name.clone(), value: *value };
+            equations.outputs = names.iter().zip(&own).map(output).collect();
         }
         let (accounts, mut outputs) = match options.energy {
-            true => energy::open(pool, &graph, &mut equations),
+            true => energy::open(pool, &graph, &mut equations, own_elements),
             false => (Vec::new(), None),
         };
+        if charted {
+            let plain = equations.outputs.iter().map(|output| output.value);
+            outputs.get_or_insert_with(|| plain.collect()).extend(own);
+        }
         if !costs.is_empty() {
             let costs = gradient::integrate(pool, &graph, &mut equations, costs);
             outputs = Some(costs.map_err(|found| wrong(*found))?);
@@ -322,7 +346,7 @@ impl Model {
         });
         Ok(Simulation {
             model: graph.name.clone(),
-            states: equations.states.iter().take(own_states).map(|state| plain(&state.name)).collect(),
+            states: names.iter().map(|name| plain(name)).collect(),
             outputs: outputs.collect(),
             wanted: wanted.into_iter().map(|(name, _)| name).collect(),
             nominal,
@@ -333,7 +357,9 @@ impl Model {
             options: numeric,
             accounts,
             compiled,
+            graph,
             equations,
+            charted,
         })
     }
 }

@@ -1,0 +1,67 @@
+//! Storages without weight, which make a flow or an effort a state.
+//!
+//! Where causality makes a transformer divide by a modulus that passes through
+//! zero, the states of the storages around it no longer tell what it computes,
+//! although the motion goes on: a pendulum of two masses, one for each axis, turns by a
+//! speed that neither of their momenta gives at every angle. An inertia of 1
+//! and one of −1 on that flow store nothing together, but the first one makes
+//! the flow its state, and all other storages follow from it.
+
+use crate::build::Builder;
+use paynter_algebra::Pool;
+use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Law, Variable};
+
+/// A graph with storages of no weight.
+#[derive(Debug, Clone)]
+pub struct Weightless {
+    /// The graph; its elements come first, what was added behind them.
+    pub graph: BondGraph,
+    /// The storage whose state is the flow or effort.
+    pub storage: ElementId,
+    /// The bond whose flow or effort that is.
+    pub bond: BondId,
+    /// Whether it is a flow.
+    pub flow: bool,
+}
+
+/// The graphs in which something that this transformer or gyrator computes by division is a state.
+pub fn weightless(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    id: ElementId,
+) -> Vec<Weightless> {
+    let places: &[(usize, bool)] = match graph.element(id).kind {
+        // f1 = f2/m, e2 = e1/m.
+        Kind::Tf if causality.effort_in(graph, id, 0) => &[(0, true), (1, false)],
+        // f1 = e2/r, f2 = e1/r.
+        Kind::Gy => &[(0, true), (1, true)],
+        _ => &[],
+    };
+    places.iter().map(|&(port, flow)| beside(pool, graph, id, port, flow)).collect()
+}
+
+/// Puts a pair of storages that cancel on the flow or effort of a port.
+fn beside(pool: &mut Pool, graph: &BondGraph, id: ElementId, port: usize, flow: bool) -> Weightless {
+    let bond = graph.element(id).ports[port].bond;
+    let (name, span) = (graph.element(id).name.clone(), graph.element(id).span);
+    let mut builder = Builder::new(graph.clone());
+    let inner = BondId(graph.bonds.len() as u32);
+    let junction = builder.junction(id, &name, port, !flow);
+    // The bond that was there may have given its variables the names after the element already.
+    for variable in [Variable::Effort(inner), Variable::Flow(inner)] {
+        let symbol = pool.fresh(&name);
+        builder.graph.variables.insert(variable, symbol);
+    }
+    let kind = if flow { Kind::I } else { Kind::C };
+    let values = [pool.one(), pool.int(-1)];
+    // No model has such names, so that nothing else is called like it.
+    let [storage, _] = values.map(|value| {
+        let name = format!("{name} {} {}", port + 1, pool.display(value));
+        let storage = builder.element(name, kind, Law::Value(value), 1, span);
+        builder.bond((junction, 0), (storage, 0), span);
+        storage
+    });
+    builder.finish();
+    Weightless { graph: builder.graph, storage, bond, flow }
+}
