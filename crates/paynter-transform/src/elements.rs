@@ -14,10 +14,10 @@ use crate::names::plain;
 use crate::solve::solve;
 
 /// What a sink adds at a port: to the effort, or to the flow into the element.
-struct Sink {
-    port: usize,
-    flow: bool,
-    change: Change,
+pub(crate) struct Sink {
+    pub port: usize,
+    pub flow: bool,
+    pub change: Change,
 }
 
 impl Maker<'_> {
@@ -70,31 +70,17 @@ impl Maker<'_> {
         if none {
             return (self.linear_law(id, element, &law, &map, None), Vec::new());
         }
-        if storage && self.member[id.index()] {
-            if self.extras.contains_key(&(id, 0)) {
-                let sinks = self.rate_sinks(id, element);
-                return (self.linear_law(id, element, &law, &map, None), sinks);
-            }
-            return (self.linear_law(id, element, &law, &map, Some(&changes)), Vec::new());
+        if storage && (0..element.ports.len()).any(|port| self.members.contains(&(id, port))) {
+            return match self.sinks.remove(&id) {
+                Some(sinks) => (self.linear_law(id, element, &law, &map, None), sinks),
+                None => (self.linear_law(id, element, &law, &map, Some(&changes)), Vec::new()),
+            };
         }
         let places = self.sink_variables(id, element, &law);
         match self.sink_changes(&law, &changes, &places, &map) {
             Some(sinks) => (self.linear_law(id, element, &law, &map, None), sinks),
             None => (self.linear_law(id, element, &law, &map, Some(&changes)), Vec::new()),
         }
-    }
-
-    /// The sinks of a dependent storage: the rate of what parameters add to its state.
-    fn rate_sinks(&mut self, id: ElementId, element: &Element) -> Vec<Sink> {
-        (0..element.ports.len())
-            .map(|port| {
-                let mut change = Change::default();
-                for (parameter, (_, rate)) in self.extras.get(&(id, port)).cloned().unwrap_or_default() {
-                    change.add_parameter(self.pool, parameter, rate);
-                }
-                Sink { port, flow: element.kind == Kind::C, change }
-            })
-            .collect()
     }
 
     /// The local variable at each port that takes its sink: what the law is solved for where each port

@@ -1,19 +1,25 @@
-//! Groups of dependent storages: a storage in derivative causality and all
-//! storages that determine its state. What their laws put out is
-//! differentiated, so the sink of a parameter must stand where it is not.
+//! Groups of dependent storages: the ports of storages in derivative causality
+//! and those of all storages that determine their states. What is put out there
+//! is differentiated, so the sink of a parameter must stand where it is not.
+
+use std::collections::BTreeSet;
 
 use paynter_algebra::{Expr, Pool};
 use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Variable, is_storage};
 
 use crate::text::law_expressions;
 
-/// Tells for every element whether it belongs to a group of dependent storages.
-pub(crate) fn dependent_groups(pool: &Pool, graph: &BondGraph, causality: &Causality) -> Vec<bool> {
-    let mut member = vec![false; graph.elements.len()];
+/// The ports of storages that belong to groups of dependent ones.
+pub(crate) fn dependent_groups(
+    pool: &Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+) -> BTreeSet<(ElementId, usize)> {
+    let mut members = BTreeSet::new();
     let mut walk = Walk { pool, graph, causality, seen: Vec::new(), open: Vec::new() };
     walk.seen = vec![false; 2 * graph.bonds.len() + graph.signals.len()];
     for storage in causality.storages.iter().filter(|storage| !storage.integral) {
-        member[storage.element.index()] = true;
+        members.insert((storage.element, storage.port));
         let bond = graph.element(storage.element).ports[storage.port].bond;
         // A dependent C is given its effort, a dependent I its flow.
         let given = match graph.element(storage.element).kind {
@@ -23,11 +29,9 @@ pub(crate) fn dependent_groups(pool: &Pool, graph: &BondGraph, causality: &Causa
         walk.reach(given);
     }
     while let Some(variable) = walk.open.pop() {
-        if let Some(storage) = walk.follow(variable) {
-            member[storage.index()] = true;
-        }
+        members.extend(walk.follow(variable));
     }
-    member
+    members
 }
 
 /// A walk against the causal paths.
@@ -52,8 +56,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes to what a variable is computed from. Returns the storage that puts it out, if one does.
-    fn follow(&mut self, variable: Variable) -> Option<ElementId> {
+    /// Goes to what a variable is computed from. Returns the port of a storage that puts it out, if one does.
+    fn follow(&mut self, variable: Variable) -> Option<(ElementId, usize)> {
         let (bond, effort) = match variable {
             Variable::Effort(bond) => (bond, true),
             Variable::Flow(bond) => (bond, false),
@@ -78,7 +82,7 @@ impl Walk<'_> {
             _ => self.incoming(end.element),
         }
         self.read(&law_expressions(&element.law));
-        is_storage(element.kind).then_some(end.element)
+        is_storage(element.kind).then_some((end.element, end.port as usize))
     }
 
     fn junction(&mut self, id: ElementId, bond: BondId, effort: bool) {

@@ -17,6 +17,7 @@ use paynter_graph::{
 use rustc_hash::FxHashMap;
 
 use crate::build::Builder;
+use crate::elements::Sink;
 use crate::group::dependent_groups;
 use crate::laws::Change;
 use crate::names::plain;
@@ -54,21 +55,43 @@ pub struct Derived {
     pub shared: Vec<BondId>,
     /// The elements that stand for changes of parameters or signals.
     pub sinks: Vec<ElementId>,
+    /// How the states of storages with sinks for rates begin.
+    pub begins: Begins,
+}
+
+/// Where a graph begins, over its parameters.
+#[derive(Debug, Clone, Default)]
+pub struct Start {
+    /// The initial values of independent states.
+    pub states: BTreeMap<Variable, Expr>,
+    /// What follows from them: dependent states, efforts, flows, signals.
+    pub others: BTreeMap<Variable, Expr>,
+}
+
+/// The storages whose initial changes come from the start of the nominal graph.
+#[derive(Debug, Clone, Default)]
+pub struct Begins {
+    /// Those for which it tells them.
+    pub known: Vec<ElementId>,
+    /// Those for which it does not.
+    pub unknown: Vec<ElementId>,
 }
 
 /// Builds the incremental or the linearised graph.
 ///
 /// `value` tells nominal values of variables as far as they are known; without
 /// the nominal graph beside it the new one has them as parameters `nom_…`.
+/// `start` is where the nominal graph begins, which the pair needs.
 pub fn incremental(
     pool: &mut Pool,
     graph: &BondGraph,
     causality: &Causality,
     request: &Request,
     value: &dyn Fn(Variable) -> Option<f64>,
+    start: &Start,
     ticket: &Ticket,
 ) -> Result<Derived, Cancelled> {
-    let mut maker = Maker::new(pool, graph, causality, request);
+    let mut maker = Maker::new(pool, graph, causality, request, start);
     maker.skeleton();
     maker.changing();
     maker.changing_inputs();
@@ -85,7 +108,7 @@ pub fn incremental(
         maker.name_nominal(value);
         maker.keep_parameters();
     }
-    let Maker { pool, build, first, old, .. } = maker;
+    let Maker { pool, build, first, old, begins, .. } = maker;
     let Builder { mut graph, sinks, .. } = build;
     let shared: Vec<BondId> = old.bond_ids().map(|bond| BondId(bond.0 + first.1)).collect();
     let mut strokes: Vec<(BondId, bool)> = Vec::new();
@@ -96,7 +119,7 @@ pub fn incremental(
         }
     }
     keep_strokes(pool, &mut graph, &strokes);
-    Ok(Derived { graph, shared, sinks })
+    Ok(Derived { graph, shared, sinks, begins })
 }
 
 /// Makes one derived graph.
@@ -105,6 +128,7 @@ pub(crate) struct Maker<'a> {
     pub(crate) old: BondGraph,
     pub(crate) causality: &'a Causality,
     pub(crate) request: &'a Request,
+    pub(crate) start: &'a Start,
     pub(crate) build: Builder,
     /// The first element and the first bond of the new part.
     pub(crate) first: (u32, u32),
@@ -114,11 +138,13 @@ pub(crate) struct Maker<'a> {
     pub(crate) inputs: BTreeMap<u32, Symbol>,
     /// By signal and integrator: its increment, where it can be other than zero.
     pub(crate) increments: BTreeMap<Variable, Symbol>,
-    /// Elements in groups of dependent storages.
-    pub(crate) member: Vec<bool>,
-    /// By dependent storage and port: what its true state has more than the state of the incremental
-    /// storage, by parameter, and the rate of that.
-    pub(crate) extras: BTreeMap<(ElementId, usize), BTreeMap<usize, (Expr, Expr)>>,
+    /// The ports of storages in groups of dependent ones.
+    pub(crate) members: BTreeSet<(ElementId, usize)>,
+    /// By member: what its true state has more than the state of the incremental storage, by parameter.
+    pub(crate) extras: BTreeMap<(ElementId, usize), BTreeMap<usize, Expr>>,
+    /// By storage with members among its ports: its sinks.
+    pub(crate) sinks: BTreeMap<ElementId, Vec<Sink>>,
+    pub(crate) begins: Begins,
     /// The expressions of increments of signals.
     pub(crate) waiting: BTreeMap<Variable, (Expr, Expr)>,
     /// A parameter that is zero, for laws that are flat.
@@ -131,6 +157,7 @@ impl<'a> Maker<'a> {
         graph: &BondGraph,
         causality: &'a Causality,
         request: &'a Request,
+        start: &'a Start,
     ) -> Maker<'a> {
         let mut old = graph.clone();
         old.derived.clear();
@@ -145,7 +172,7 @@ impl<'a> Maker<'a> {
                 old.symbol(pool, Variable::State(id, port as u32));
             }
         }
-        let member = dependent_groups(pool, &old, causality);
+        let members = dependent_groups(pool, &old, causality);
         let base = if request.pair { old.clone() } else { empty(&old) };
         let first = (base.elements.len() as u32, base.bonds.len() as u32);
         Maker {
@@ -153,13 +180,16 @@ impl<'a> Maker<'a> {
             old,
             causality,
             request,
+            start,
             build: Builder::new(base),
             first,
             deltas: BTreeMap::new(),
             inputs: BTreeMap::new(),
             increments: BTreeMap::new(),
-            member,
+            members,
             extras: BTreeMap::new(),
+            sinks: BTreeMap::new(),
+            begins: Begins::default(),
             waiting: BTreeMap::new(),
             flat: None,
         }
@@ -368,7 +398,7 @@ impl<'a> Maker<'a> {
             if let Variable::State(id, port) = variable
                 && let Some(extra) = self.extras.get(&(id, port as usize)).cloned()
             {
-                for (parameter, (more, _)) in extra {
+                for (parameter, more) in extra {
                     let factor = self.pool.mul(factor, more);
                     change.add_parameter(self.pool, parameter, factor);
                 }

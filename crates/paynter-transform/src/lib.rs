@@ -14,7 +14,7 @@ mod strokes;
 mod text;
 mod weightless;
 
-pub use incremental::{Derived, Form, Request, all_expressions as expressions, incremental};
+pub use incremental::{Begins, Derived, Form, Request, Start, all_expressions as expressions, incremental};
 pub use pseudo::{Sensitivity, pseudo};
 pub use text::{TextOptions, to_text};
 pub use weightless::{Weightless, weightless};

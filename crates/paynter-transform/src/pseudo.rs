@@ -18,10 +18,9 @@ use paynter_graph::{
 use rustc_hash::FxHashMap;
 
 use crate::build::Builder;
-use crate::incremental::push_parameter;
+use crate::incremental::{Start, push_parameter};
 use crate::laws::{Residuals, locals, residuals, turned};
 use crate::names::{is_number, plain};
-use crate::storage::decides_start;
 use crate::strokes::keep_strokes;
 
 /// Which sensitivities the layers carry.
@@ -33,16 +32,17 @@ pub enum Sensitivity {
     Each,
 }
 
-/// Builds the sensitivity bond graph for the parameters at these places.
+/// Builds the sensitivity bond graph for the parameters at these places, of a graph that begins at `start`.
 pub fn pseudo(
     pool: &mut Pool,
     graph: &BondGraph,
     causality: &Causality,
     parameters: &[usize],
     sensitivity: Sensitivity,
+    start: &Start,
     ticket: &Ticket,
 ) -> Result<BondGraph, Cancelled> {
-    let mut maker = Maker::new(pool, graph, causality, parameters, sensitivity);
+    let mut maker = Maker::new(pool, graph, causality, parameters, sensitivity, start);
     maker.inputs();
     maker.signals();
     for id in maker.old.element_ids() {
@@ -81,6 +81,7 @@ struct Maker<'a> {
     pool: &'a mut Pool,
     old: BondGraph,
     causality: &'a Causality,
+    start: &'a Start,
     build: Builder,
     layers: Vec<Layer>,
     /// By element and layer (0 is the original): the element there and its first port.
@@ -94,6 +95,7 @@ impl<'a> Maker<'a> {
         causality: &'a Causality,
         parameters: &[usize],
         sensitivity: Sensitivity,
+        start: &'a Start,
     ) -> Maker<'a> {
         let mut old = graph.clone();
         old.derived.clear();
@@ -118,7 +120,7 @@ impl<'a> Maker<'a> {
         };
         let layers = layers(pool, &mut new, &old, parameters, sensitivity);
         let places = Vec::with_capacity(old.elements.len());
-        Maker { pool, old, causality, build: Builder::new(new), layers, places }
+        Maker { pool, old, causality, start, build: Builder::new(new), layers, places }
     }
 
     /// Inputs whose default depends on parameters have sensitivities, which are inputs too.
@@ -269,11 +271,12 @@ impl<'a> Maker<'a> {
             self.build.graph.elements[new.index()].initial.push((*port, *value, *span));
         }
         for layer in 0..self.layers.len() {
-            for (port, value, span) in &element.initial {
+            for port in 0..n {
+                let Some(value) = self.start.states.get(&Variable::State(id, port as u32)) else { continue };
                 let value = self.sensitivity(layer, *value);
-                if value != self.pool.zero() || decides_start(&self.old, self.causality, id, *port) {
+                if value != self.pool.zero() {
                     let port = (layer + 1) * n + port;
-                    self.build.graph.elements[new.index()].initial.push((port, value, *span));
+                    self.build.graph.elements[new.index()].initial.push((port, value, element.span));
                 }
             }
         }

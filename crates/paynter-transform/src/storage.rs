@@ -6,21 +6,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::{Expr, Symbol};
 use paynter_base::{Cancelled, Ticket};
-use paynter_graph::{BondGraph, Causality, Element, ElementId, Kind, Ranges, Variable, is_storage};
+use paynter_graph::{Element, ElementId, Kind, Variable, is_storage};
 use rustc_hash::FxHashMap;
 
+use crate::elements::Sink;
 use crate::incremental::Maker;
-use crate::laws::{Residuals, nominal, residuals};
+use crate::laws::{Change, Residuals, nominal, residuals};
 use crate::solve::solve;
 
 impl Maker<'_> {
-    /// Finds what parameters add to the states of dependent storages, x = x̂ + X Δp with x̂ of the
-    /// linear law alone, and the rate of X: the sink (e/I)ΔI of an I, (f/C)ΔC of a C.
+    /// Finds what parameters add to storages of groups. At a member it is added to the state, x = x̂ + X Δp
+    /// with x̂ of the linear law alone, and the sink is the rate of X: (e/I)ΔI of an I, (f/C)ΔC of a C. At
+    /// a field's other ports it is added to effort (C) or flow (I), as where nothing is dependent.
     pub(crate) fn dependent_storages(&mut self, ticket: &Ticket) -> Result<(), Cancelled> {
-        for id in self.old.element_ids() {
-            if !self.member[id.index()] {
-                continue;
-            }
+        let ids: BTreeSet<ElementId> = self.members.iter().map(|(id, _)| *id).collect();
+        for id in ids {
             ticket.check()?;
             let element = self.old.element(id).clone();
             let law = residuals(self.pool, &self.old, &element);
@@ -28,21 +28,15 @@ impl Maker<'_> {
             if law.list.iter().any(|residual| self.is_modulated(*residual)) {
                 continue;
             }
-            if let Some(found) = self.extra_states(id, &element, &law) {
-                for (port, extra) in found.into_iter().enumerate() {
-                    self.extras.insert((id, port), extra);
-                }
+            if let Some(sinks) = self.member_sinks(id, &element, &law) {
+                self.sinks.insert(id, sinks);
             }
         }
         Ok(())
     }
 
-    fn extra_states(
-        &mut self,
-        id: ElementId,
-        element: &Element,
-        law: &Residuals,
-    ) -> Option<Vec<BTreeMap<usize, (Expr, Expr)>>> {
+    /// The sinks at all ports, none where the law cannot be solved; remembers what is added to states.
+    fn member_sinks(&mut self, id: ElementId, element: &Element, law: &Residuals) -> Option<Vec<Sink>> {
         let n = element.ports.len();
         let ports: Vec<[Symbol; 4]> = (0..n).map(|port| self.old.locals.port(n, port)).collect();
         // State, what the law relates it to, and its rate.
@@ -54,8 +48,9 @@ impl Maker<'_> {
             y.push(other);
             r.push(self.pool.var(rate));
         }
-        let by_x = self.jacobian(&law.list, &x);
-        let by_y = self.jacobian(&law.list, &y);
+        let is_member: Vec<bool> = (0..n).map(|port| self.members.contains(&(id, port))).collect();
+        let places: Vec<Symbol> = (0..n).map(|k| if is_member[k] { x[k] } else { y[k] }).collect();
+        let by_places = self.jacobian(&law.list, &places);
         let parameters = self.parameters_in(&law.list);
         let columns: Vec<Vec<Expr>> = law
             .list
@@ -70,9 +65,10 @@ impl Maker<'_> {
                     .collect()
             })
             .collect();
-        let more = solve(self.pool, &by_x, &columns)?;
+        let added = solve(self.pool, &by_places, &columns)?;
         // y' from Fx x' + Fy y' = 0.
-        let known: Vec<Vec<Expr>> = by_x
+        let known: Vec<Vec<Expr>> = self
+            .jacobian(&law.list, &x)
             .iter()
             .map(|row| {
                 let terms: Vec<Expr> = row.iter().zip(&r).map(|(a, b)| self.pool.mul(*a, *b)).collect();
@@ -80,12 +76,19 @@ impl Maker<'_> {
                 vec![self.pool.neg(sum)]
             })
             .collect();
+        let by_y = self.jacobian(&law.list, &y);
         let rates = solve(self.pool, &by_y, &known)?;
         let map = nominal(self.pool, &mut self.old, id);
-        let mut out = Vec::with_capacity(n);
-        for row in more {
+        let mut sinks = Vec::with_capacity(n);
+        for (port, row) in added.into_iter().enumerate() {
+            let mut change = Change::default();
             let mut extra = BTreeMap::new();
             for (place, value) in parameters.iter().zip(row) {
+                let value_of_bonds = self.pool.substitute(value, &map);
+                if !is_member[port] {
+                    change.add_parameter(self.pool, *place, value_of_bonds);
+                    continue;
+                }
                 let mut terms = Vec::new();
                 for j in 0..n {
                     let slope = self.pool.diff(value, x[j]);
@@ -94,14 +97,19 @@ impl Maker<'_> {
                     terms.push(self.pool.mul(slope, rates[j][0]));
                 }
                 let rate = self.pool.sum(&terms);
-                let both = self.pool.substitute_all(&[value, rate], &map);
-                if both[0] != self.pool.zero() {
-                    extra.insert(*place, (both[0], both[1]));
+                let rate = self.pool.substitute(rate, &map);
+                change.add_parameter(self.pool, *place, rate);
+                if value_of_bonds != self.pool.zero() {
+                    extra.insert(*place, value_of_bonds);
                 }
             }
-            out.push(extra);
+            if is_member[port] {
+                self.extras.insert((id, port), extra);
+            }
+            let flow = is_member[port] == (element.kind == Kind::C);
+            sinks.push(Sink { port, flow, change });
         }
-        Some(out)
+        Some(sinks)
     }
 
     pub(crate) fn jacobian(&mut self, residuals: &[Expr], symbols: &[Symbol]) -> Vec<Vec<Expr>> {
@@ -134,87 +142,48 @@ impl Maker<'_> {
             .any(|symbol| !matches!(self.old.variables.meaning(symbol), None | Some(Variable::Parameter(_))))
     }
 
-    /// Initial increments: what initial states have of parameters, less what a dependent storage's sink
-    /// accounts for.
+    /// Initial increments of independent states: what their initial values have of parameters, less what
+    /// is added to a member's state beside the incremental storage.
     pub(crate) fn initial(&mut self, id: ElementId, element: &Element) {
         if !is_storage(element.kind) {
             return;
         }
         let zero = self.pool.zero();
-        let n = element.ports.len();
-        let start: Vec<Expr> = (0..n)
-            .map(|port| {
-                element.initial.iter().find(|(p, ..)| *p == port).map_or(zero, |(_, value, _)| *value)
-            })
-            .collect();
-        for (port, value) in start.iter().enumerate() {
-            let mut change = self.change(*value);
-            if let Some(extra) = self.extras.get(&(id, port)).cloned() {
-                for (parameter, (more, _)) in extra {
-                    let Some(more) = self.at_start(id, element, &start, more) else { continue };
-                    let less = self.pool.neg(more);
-                    change.add_parameter(self.pool, parameter, less);
+        for port in 0..element.ports.len() {
+            let state = Variable::State(id, port as u32);
+            let Some(value) = self.start.states.get(&state).copied() else { continue };
+            let mut change = self.change(value);
+            for (parameter, more) in self.extras.get(&(id, port)).cloned().unwrap_or_default() {
+                match self.at_start(more) {
+                    Some(more) if more == zero => {}
+                    Some(more) => {
+                        let less = self.pool.neg(more);
+                        change.add_parameter(self.pool, parameter, less);
+                        self.begins.known.push(id);
+                    }
+                    None => self.begins.unknown.push(id),
                 }
             }
             let total = self.total(&change);
-            if total != zero || decides_start(&self.old, self.causality, id, port) {
-                let span = element.span;
+            if total != zero {
                 let new = ElementId(id.0 + self.first.0);
-                self.build.graph.elements[new.index()].initial.push((port, total, span));
+                self.build.graph.elements[new.index()].initial.push((port, total, element.span));
             }
         }
     }
 
-    /// An expression over a storage's own variables at time zero; none where its law does not tell them.
-    fn at_start(&mut self, id: ElementId, element: &Element, start: &[Expr], expr: Expr) -> Option<Expr> {
-        let n = element.ports.len();
-        let law = residuals(self.pool, &self.old, element);
-        let map = nominal(self.pool, &mut self.old, id);
-        let storage = |[e, f, q, p]: [Symbol; 4]| if element.kind == Kind::C { (q, e) } else { (p, f) };
-        let ports: Vec<(Symbol, Symbol)> = (0..n).map(|k| storage(self.old.locals.port(n, k))).collect();
-        let known: FxHashMap<Symbol, Expr> =
-            ports.iter().zip(start).map(|((x, _), value)| (*x, *value)).collect();
-        let residuals = self.pool.substitute_all(&law.list, &known);
-        let mut values: FxHashMap<Symbol, Expr> = FxHashMap::default();
-        let unknown: Vec<Symbol> = ports.iter().map(|(_, y)| *y).collect();
-        let zero = self.pool.zero();
-        let none: FxHashMap<Symbol, Expr> = unknown.iter().map(|symbol| (*symbol, zero)).collect();
-        let rest = self.pool.substitute_all(&residuals, &none);
-        let by_y = self.jacobian(&residuals, &unknown);
-        let linear = by_y
-            .iter()
-            .flatten()
-            .all(|slope| unknown.iter().all(|symbol| !self.pool.depends_on(*slope, *symbol)));
-        if rest.iter().all(|entry| *entry == zero) {
-            // Nothing is stored, so nothing is put out.
-            values = none;
-        } else if linear {
-            let right: Vec<Vec<Expr>> = rest.iter().map(|entry| vec![self.pool.neg(*entry)]).collect();
-            for (symbol, value) in unknown.iter().zip(solve(self.pool, &by_y, &right)?) {
-                values.insert(*symbol, value[0]);
+    /// An expression over the nominal graph's variables at time zero; none where it has no value there.
+    fn at_start(&mut self, expr: Expr) -> Option<Expr> {
+        let mut map: FxHashMap<Symbol, Expr> = FxHashMap::default();
+        for symbol in self.pool.symbols(expr) {
+            let variable = self.old.variables.meaning(symbol)?;
+            if !matches!(variable, Variable::Parameter(_)) {
+                let start = self.start;
+                let value = start.states.get(&variable).or_else(|| start.others.get(&variable))?;
+                map.insert(symbol, *value);
             }
-        } else if let ([residual], [symbol]) = (&residuals[..], &unknown[..]) {
-            let ranges = Ranges::new(&self.old);
-            let solution = self.pool.solve_for(*residual, *symbol, &|s| ranges.of(s)).ok()?;
-            values.insert(*symbol, solution.value);
         }
-        // Back from the variables of bonds to the local ones, whose values are known.
-        let mut back: FxHashMap<Symbol, Expr> = FxHashMap::default();
-        for ((x, y), value) in ports.iter().zip(start) {
-            let outer = self.pool.as_symbol(map[x])?;
-            back.insert(outer, *value);
-            let Some(found) = values.get(y).copied() else { continue };
-            match self.pool.as_symbol(map[y]) {
-                Some(outer) => back.insert(outer, found),
-                None => {
-                    let minus = self.pool.neg(map[y]);
-                    let outer = self.pool.as_symbol(minus)?;
-                    let found = self.pool.neg(found);
-                    back.insert(outer, found)
-                }
-            };
-        }
-        let value = self.pool.substitute(expr, &back);
+        let value = self.pool.substitute(expr, &map);
         let parameters = &self.old.parameters;
         let number = |symbol: Symbol| match self.old.variables.meaning(symbol) {
             Some(Variable::Parameter(i)) => Some(parameters[i as usize].number),
@@ -222,14 +191,4 @@ impl Maker<'_> {
         };
         self.pool.eval(value, &number).is_ok().then_some(value)
     }
-}
-
-/// Whether the initial state of a dependent storage determines that of an independent one, which has none
-/// of its own: then its increment counts even where it is zero.
-pub(crate) fn decides_start(graph: &BondGraph, causality: &Causality, id: ElementId, port: usize) -> bool {
-    let given = |id: ElementId, port: usize| graph.element(id).initial.iter().any(|(p, ..)| *p == port);
-    let is_dependent = causality.effort_in(graph, id, port) == (graph.element(id).kind == Kind::C);
-    let mut independent = causality.storages.iter().filter(|storage| storage.integral);
-    // The list of all storages is gone through for few of them, the others are settled by a look.
-    given(id, port) && is_dependent && !independent.any(|storage| given(storage.element, storage.port))
 }

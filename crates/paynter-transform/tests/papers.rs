@@ -203,8 +203,10 @@ fn a_pipe_with_a_given_flow_has_the_mended_component() {
     let text = "model pipe { param alpha = 1.5; param beta = 0.8; input u = 1; Sf pump = u; \
                 R pipe { e = beta*f^alpha }; pump -> pipe; output y = pipe.e }";
     let mut original = model(text).unwrap();
+    let start = original.start();
     let Model { pool, graph, causality } = &mut original;
-    let graph = pseudo(pool, graph, causality, &[0, 1], Sensitivity::Weighted, &Ticket::new()).unwrap();
+    let graph =
+        pseudo(pool, graph, causality, &[0, 1], Sensitivity::Weighted, &start, &Ticket::new()).unwrap();
     let pipe = graph.elements.iter().find(|e| e.name == "pipe").unwrap();
     let paynter_graph::Law::Equations(laws) = &pipe.law else { panic!("no laws") };
     let names = ["alpha", "beta", "lambda_alpha", "lambda_beta", "f1", "f2"];
@@ -219,12 +221,14 @@ fn a_pipe_with_a_given_flow_has_the_mended_component() {
 fn the_tanks_have_the_components_of_the_paper() {
     let mut original = model(TANKS).unwrap();
     let parameters: Vec<usize> = (0..original.graph.parameters.len()).collect();
+    let start = original.start();
     let graph = pseudo(
         &mut original.pool,
         &original.graph,
         &original.causality,
         &parameters,
         Sensitivity::Weighted,
+        &start,
         &Ticket::new(),
     )
     .unwrap();

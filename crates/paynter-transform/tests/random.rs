@@ -422,9 +422,11 @@ fn the_sensitivity_graph_obeys_the_sensitivity_equation() {
     let judged = check(240, &Options { junctions: 2..=7, ..Options::nonlinear() }, |text, _| {
         judge_rates(text, "lambda_", |original| {
             let parameters: Vec<usize> = (0..original.graph.parameters.len()).collect();
+            let start = original.start();
             let Model { pool, graph, causality } = original;
             let ticket = paynter_base::Ticket::new();
-            let graph = pseudo(pool, graph, causality, &parameters, Sensitivity::Weighted, &ticket).unwrap();
+            let graph =
+                pseudo(pool, graph, causality, &parameters, Sensitivity::Weighted, &start, &ticket).unwrap();
             to_text(pool, &graph, &TextOptions::default())
         })
     });

@@ -7,9 +7,11 @@ use crate::{LoadOptions, Model, NoAnswer, format};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, MemoryWorld, Ticket, code};
 use paynter_equations::{Equations, Failure};
-use paynter_graph::{BondGraph, Variable};
+use paynter_graph::{BondGraph, ElementId, Variable};
 use paynter_numerics::{Slope, Tables, operating_point};
-use paynter_transform::{Form, Request, Sensitivity, TextOptions, incremental, pseudo, to_text};
+use paynter_transform::{
+    Begins, Form, Request, Sensitivity, Start, TextOptions, incremental, pseudo, to_text,
+};
 use paynter_view::draw::Diagram;
 use paynter_view::json;
 
@@ -79,6 +81,8 @@ impl Model {
             return Err(NoAnswer::Wrong(self.diagnostics.clone()));
         }
         let (point, kinked) = self.nominal_values(steady, ticket)?;
+        let is_pseudo = matches!(options.form, DerivedForm::Pseudo | DerivedForm::PseudoEach);
+        let start = if options.pair || is_pseudo { self.start(ticket)? } else { Start::default() };
         let (Some(graph), Some(causality)) = (self.graph.clone(), self.causality.clone()) else {
             return Err(NoAnswer::Wrong(self.diagnostics.clone()));
         };
@@ -90,6 +94,7 @@ impl Model {
         let value = |variable: Variable| point.get(&variable).copied();
         diagnostics.extend(kinked);
         let pool = &mut self.pool;
+        let mut comments = comments(&graph.name, options);
         let derived = match options.form {
             DerivedForm::Incremental | DerivedForm::Linear => {
                 let form = match options.form {
@@ -97,31 +102,32 @@ impl Model {
                     _ => Form::Incremental,
                 };
                 let request = Request { form, parameters, split: options.split, pair: options.pair };
-                incremental(pool, &graph, &causality, &request, &value, ticket)
-                    .map_err(|_| NoAnswer::Cancelled)?
-                    .graph
+                let derived = incremental(pool, &graph, &causality, &request, &value, &start, ticket)
+                    .map_err(|_| NoAnswer::Cancelled)?;
+                comments.extend(told(&graph, derived.begins));
+                derived.graph
             }
             DerivedForm::Pseudo | DerivedForm::PseudoEach => {
                 let sensitivity = match options.form {
                     DerivedForm::Pseudo => Sensitivity::Weighted,
                     _ => Sensitivity::Each,
                 };
-                pseudo(pool, &graph, &causality, &parameters, sensitivity, ticket)
+                pseudo(pool, &graph, &causality, &parameters, sensitivity, &start, ticket)
                     .map_err(|_| NoAnswer::Cancelled)?
             }
         };
-        let comments = comments(&graph.name, options);
         let (text, model) = written(pool, &derived, comments);
         if model.diagnostics.has_errors() {
             return Err(NoAnswer::Wrong(self.refusal_of(&model)));
         }
-        let diagram = match options.form {
-            DerivedForm::Pseudo | DerivedForm::PseudoEach => self.diagram().map(|mut diagram| {
+        let diagram = if is_pseudo {
+            self.diagram().map(|mut diagram| {
                 diagram.title = derived.name.clone();
                 diagram.make_sensitivity();
                 diagram
-            }),
-            _ => model.diagram(),
+            })
+        } else {
+            model.diagram()
         };
         Ok(DerivedModel { text, model, diagram, diagnostics })
     }
@@ -261,6 +267,30 @@ fn comments(name: &str, options: &IncrementalOptions) -> Vec<String> {
         ),
     };
     vec![format!("The {what} of {name}."), names.to_owned()]
+}
+
+/// What is said of the initial changes that come from the start of the model.
+fn told(graph: &BondGraph, Begins { mut known, mut unknown }: Begins) -> Vec<String> {
+    let list = |ids: &mut Vec<ElementId>| {
+        ids.sort_unstable();
+        ids.dedup();
+        let names = ids.iter().map(|id| graph.element(*id).name.clone());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let mut lines = Vec::new();
+    if !known.is_empty() {
+        lines.push(format!(
+            "Initial changes are derived from efforts and flows at t = 0, with inputs as they are here: {}.",
+            list(&mut known)
+        ));
+    }
+    if !unknown.is_empty() {
+        lines.push(format!(
+            "Initial changes are not known, because the model has no value at t = 0, and are left zero: {}.",
+            list(&mut unknown)
+        ));
+    }
+    lines
 }
 
 /// The text of a graph, laid out, and what it means; without units where they would not fit.

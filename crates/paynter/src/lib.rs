@@ -19,6 +19,7 @@ mod poles;
 mod sensitivity;
 mod sensitivity_response;
 mod settings;
+mod start;
 mod structure;
 mod tables;
 

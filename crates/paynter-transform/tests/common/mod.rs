@@ -7,7 +7,7 @@ use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
 use paynter_base::{FileId, Ticket};
 use paynter_equations::{Equations, Failure, derive, transfer};
 use paynter_graph::{BondGraph, Causality, FlattenOptions, Output, Variable, assign_causality, flatten};
-use paynter_transform::{Derived, Form, Request, TextOptions, incremental, to_text};
+use paynter_transform::{Derived, Form, Request, Start, TextOptions, incremental, to_text};
 use rustc_hash::FxHashMap;
 
 /// A model with its causality.
@@ -35,12 +35,14 @@ pub fn model(text: &str) -> Result<Model, String> {
 impl Model {
     /// Builds a derived graph and writes it.
     pub fn derived(&mut self, request: &Request) -> (Derived, String) {
+        let start = if request.pair { self.start() } else { Start::default() };
         let derived = incremental(
             &mut self.pool,
             &self.graph,
             &self.causality,
             request,
             &|_| Some(0.7),
+            &start,
             &Ticket::new(),
         )
         .unwrap();
@@ -62,6 +64,13 @@ impl Model {
                 Err(list.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; "))
             }
         }
+    }
+
+    /// Where the independent states begin; nothing here asks for more.
+    pub fn start(&mut self) -> Start {
+        let states = self.equations().map(|equations| equations.states).unwrap_or_default();
+        let states = states.into_iter().map(|state| (state.variable, state.initial)).collect();
+        Start { states, ..Start::default() }
     }
 
     /// Makes every variable that is not a parameter an output.
