@@ -248,6 +248,9 @@ pub struct SensitivityArgs {
     /// Hold the operating point of a nonlinear model fixed
     #[arg(long)]
     pub frozen: bool,
+    /// Write polynomials out up to so many terms
+    #[arg(long, value_name = "N", default_value_t = paynter::TERMS, conflicts_with = "omega")]
+    pub terms: usize,
     /// Numbers at N angular frequencies from LO to HI in rad/s, in logarithmic steps
     #[arg(long, value_name = "LO:HI:N", value_parser = frequencies)]
     pub omega: Option<Frequencies>,

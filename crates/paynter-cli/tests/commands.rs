@@ -144,6 +144,20 @@ fn every_document_fits_its_schema() {
     }
 }
 
+/// The budget of terms is the user's, and what passes it says so.
+#[test]
+fn sensitivities_are_written_out_within_the_budget() {
+    let folder = folder("terms");
+    std::fs::write(folder.join("motor.bg"), include_str!("../../../examples/dc_motor.bg")).unwrap();
+    for (terms, shared) in [("3", true), ("1000", false)] {
+        let run = paynter(&folder, &["sensitivity", "motor.bg", "--terms", terms]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let said = run.stderr.contains("BG0608") && run.stderr.contains("the budget is 3 terms");
+        assert_eq!((said, run.stderr.contains("--terms N")), (shared, shared), "{}", run.stderr);
+        assert_eq!(run.stdout.contains("shared parts have names"), shared, "{}", run.stdout);
+    }
+}
+
 #[test]
 fn people_get_results_and_findings_on_their_own_streams() {
     let folder = folder("streams");

@@ -2,7 +2,7 @@
 //! what moves an operating point.
 
 use crate::linear::decided;
-use crate::{Linear, Model, NoAnswer};
+use crate::{Linear, Model, NoAnswer, TERMS};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Ticket, closest, code};
@@ -13,14 +13,11 @@ use paynter_graph::{BondGraph, Element, Kind, flat_name};
 use paynter_numerics::parametric::Moved;
 use paynter_view::json::{self, Naming, SensitivityParts};
 
-/// What writing all sensitivities out may cost.
-const BUDGET: Budget = Budget { terms: 200_000, steps: 100_000_000 };
-
 /// What the product form may cost.
 const PRODUCTS: Budget = Budget { terms: 20_000, steps: 20_000_000 };
 
 /// Which sensitivities are asked for, and how.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct SensitivityOptions {
     /// Only these parameters; all where empty.
     pub only: Vec<String>,
@@ -30,6 +27,20 @@ pub struct SensitivityOptions {
     pub matrices: bool,
     /// Hold the operating point of a nonlinear model fixed.
     pub frozen: bool,
+    /// Polynomials are written out up to so many terms.
+    pub terms: usize,
+}
+
+impl Default for SensitivityOptions {
+    fn default() -> SensitivityOptions {
+        SensitivityOptions {
+            only: Vec::new(),
+            normalized: false,
+            matrices: false,
+            frozen: false,
+            terms: TERMS,
+        }
+    }
 }
 
 impl Model {
@@ -49,10 +60,13 @@ impl Model {
         let moved = self.moved(&linear, &graph, &chosen, options.frozen)?;
         let parameters = self.parameters(&linear, &graph, &moved, options.frozen, ticket);
         let Linear { equations, space, point, .. } = &linear;
-        let wish = Wish { normalized: options.normalized, budget: BUDGET };
+        let wish = Wish { normalized: options.normalized, budget: Budget::of_terms(options.terms) };
         let found = sensitivities(&mut self.pool, equations, space, &parameters, wish, ticket)?;
         if let Some(reason) = &found.shared {
-            let message = format!("the sensitivities are not written out, because {reason}");
+            let terms = options.terms;
+            let message = format!(
+                "the sensitivities are not written out, because {reason}; the budget is {terms} terms"
+            );
             self.diagnostics.push(Diagnostic::new(code::TOO_LONG, message));
         }
         let places = match (&found.shared, point) {

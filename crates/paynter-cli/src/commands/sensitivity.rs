@@ -27,6 +27,7 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
         normalized: arguments.normalized,
         matrices: arguments.matrices,
         frozen: arguments.frozen,
+        terms: arguments.terms,
     };
     if arguments.omega.is_some() || arguments.verify > 0 || arguments.plot.is_some() {
         return in_numbers(model, which, arguments, global);
