@@ -42,7 +42,6 @@ pub use mason::{ForwardPath, LoopBudget, Mason, Route, mason};
 pub use mass::{Mass, Reduction};
 pub use model::*;
 pub use paths::{CausalPaths, causal_paths};
-pub use readable::readable;
 pub use sensitivity::{
     Increments, Parameter, Place, Products, Ratio, Sensitivities, Sensitivity, Wish, increments,
     operating_shift, products, sensitivities, shared_sensitivities,

@@ -5,12 +5,13 @@
 //! Algebraic loops and dependent storages stand first, with their solution;
 //! where a path meets them, it uses that.
 
+use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Ticket, strong_components};
 use paynter_graph::{BondGraph, ElementId, Kind, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{Assignment, Equations, readable};
+use crate::{Assignment, Equations};
 
 /// A line of a derivation that would be larger than this is left out.
 const WRITTEN: u64 = 3_000;

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Span;
+use paynter_base::{Span, Ticket};
 use paynter_graph::{Element, ElementId, Equation, Kind, Law, is_storage};
 use rustc_hash::FxHashMap;
 
@@ -131,7 +132,9 @@ impl Maker<'_> {
         for (port, row) in solution.into_iter().enumerate() {
             let mut change = Change::default();
             for (parameter, factor) in parameters.iter().zip(&row) {
-                change.add_parameter(self.pool, *parameter, *factor);
+                // Elimination leaves fractions within fractions where there are several ports.
+                let factor = if n > 1 { readable(self.pool, *factor, &Ticket::new()) } else { *factor };
+                change.add_parameter(self.pool, *parameter, factor);
             }
             if let Some(signal) = row.last() {
                 change.add_signal(self.pool, *signal);

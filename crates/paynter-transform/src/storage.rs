@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Symbol};
 use paynter_base::{Cancelled, Ticket};
 use paynter_graph::{Element, ElementId, Kind, Variable, is_storage};
@@ -84,7 +85,7 @@ impl Maker<'_> {
             let mut change = Change::default();
             let mut extra = BTreeMap::new();
             for (place, value) in parameters.iter().zip(row) {
-                let value_of_bonds = self.pool.substitute(value, &map);
+                let value_of_bonds = self.of_bonds(value, &map);
                 if !is_member[port] {
                     change.add_parameter(self.pool, *place, value_of_bonds);
                     continue;
@@ -97,7 +98,7 @@ impl Maker<'_> {
                     terms.push(self.pool.mul(slope, rates[j][0]));
                 }
                 let rate = self.pool.sum(&terms);
-                let rate = self.pool.substitute(rate, &map);
+                let rate = self.of_bonds(rate, &map);
                 change.add_parameter(self.pool, *place, rate);
                 if value_of_bonds != self.pool.zero() {
                     extra.insert(*place, value_of_bonds);
@@ -110,6 +111,13 @@ impl Maker<'_> {
             sinks.push(Sink { port, flow, change });
         }
         Some(sinks)
+    }
+
+    /// An expression over local variables, as it is written with those of bonds.
+    fn of_bonds(&mut self, expr: Expr, map: &FxHashMap<Symbol, Expr>) -> Expr {
+        let expr = self.pool.substitute(expr, map);
+        // Elimination leaves fractions within fractions.
+        readable(self.pool, expr, &Ticket::new())
     }
 
     pub(crate) fn jacobian(&mut self, residuals: &[Expr], symbols: &[Symbol]) -> Vec<Vec<Expr>> {
@@ -183,7 +191,7 @@ impl Maker<'_> {
                 map.insert(symbol, *value);
             }
         }
-        let value = self.pool.substitute(expr, &map);
+        let value = self.of_bonds(expr, &map);
         let parameters = &self.old.parameters;
         let number = |symbol: Symbol| match self.old.variables.meaning(symbol) {
             Some(Variable::Parameter(i)) => Some(parameters[i as usize].number),

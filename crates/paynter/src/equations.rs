@@ -1,10 +1,10 @@
 //! Questions about equations: the equations themselves, transfer functions.
 
 use crate::Model;
-use paynter_algebra::poly::Budget;
+use paynter_algebra::poly::{Budget, readable};
 use paynter_algebra::{Expr, Pool};
 use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, Failure, Mass, StateSpace, derive, readable, transfer};
+use paynter_equations::{Equations, Failure, Mass, StateSpace, derive, transfer};
 use paynter_view::json;
 
 /// Why a question about equations has no answer.

@@ -4,7 +4,7 @@
 
 use crate::linear::Linear;
 use crate::{Model, NoAnswer};
-use paynter_algebra::poly::Budget;
+use paynter_algebra::poly::{Budget, readable};
 use paynter_algebra::{Expr, Pool, Rational, Symbol};
 use paynter_base::Ticket;
 use paynter_equations as eq;
@@ -170,7 +170,7 @@ fn flow(
             gains = pool.substitute_all(&gains, &start);
         }
         for (edge, gain) in flow.edges.iter_mut().zip(gains) {
-            edge.gain = eq::readable(pool, gain, ticket);
+            edge.gain = readable(pool, gain, ticket);
         }
         let zero = pool.zero();
         flow.edges.retain(|edge| edge.gain != zero);

@@ -483,7 +483,7 @@ fn changes_of_dependent_fields_begin_rightly() {
         // An input decides a port's effort, and moves at once.
         "model m { param a = 2; param b = 0.5; param d = 3; param R = 1; param w = 2; param q0 = 0.4
             input u = 1 + sin(w*t)
-            Se s = u; 1 l; 0 n; C c[2] = [[a, b], [b, d]]; R r = R; R x = 1
+            Se s = u; 0 l; 0 n; C c[2] = [[a, b], [b, d]]; R r = R; R x = 1
             s -> l; l -> c.1, x; n -> c.2, r; init c.q2 = q0
             output y = c.e2; output z = c.q1; output v = s.f }",
         // Both ports on one junction, the other storage dependent too.
@@ -494,7 +494,7 @@ fn changes_of_dependent_fields_begin_rightly() {
         // A nonlinear field beside an inertia field that shares a flow.
         "model m { param k = 2; param g = 0.3; param m1 = 1; param m2 = 0.2; param m3 = 2; param p0 = 0.6; param x0 = 0.2
             1 v; C c[2] { e1 = k*(q1 - x0) + g*q1*q2^2; e2 = q2 + g*q1^2*q2 }; I i[2] = [[m1, m2], [m2, m3]]; R r = 1
-            0 n; Se s = 1 + t; v -> c.1, i.1, i.2, r; s -> n; n -> c.2; init i.p1 = p0; init c.q1 = 2*x0
+            Se s = 1 + t; v -> c.1, i.1, i.2, r; s -> c.2; init i.p1 = p0; init c.q1 = 2*x0
             output y = i.f1; output z = c.e1; output v = i.p2; output w = c.q2 }",
         // One group whose dependent storage says where it begins, one whose independent does, one neither.
         "model m { param A = 1; param B = 2; param D = 3; param x0 = 0.3; param q0 = 0.7; param k = 2
@@ -503,24 +503,25 @@ fn changes_of_dependent_fields_begin_rightly() {
             0 h; C o = A; C z { e = k*(q - x0) }; R t2 = 1; h -> o, z, t2
             output ya = a.e; output yf = f.e; output qg = g.q; output yo = o.e; output qz = z.q }",
     ] {
-        let names: Vec<String> =
-            load(text, &[]).graph.unwrap().parameters.iter().map(|p| p.name.clone()).collect();
-        for name in names {
-            let sensitivities = Sensitivities::Names(vec![name.clone()]);
-            let (_, found) = respond(&mut load(text, &[]), &SimulateOptions { sensitivities, ..accurate(0.2) });
-            for (form, pair, delta) in [
-                (DerivedForm::Incremental, true, format!("Delta_{name}")),
-                (DerivedForm::Pseudo, false, format!("lambda_{name}")),
-            ] {
-                let wanted = IncrementalOptions { form, only: vec![name.clone()], pair, split: false };
-                let derived =
-                    load(text, &[]).incremental(&wanted, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
-                let (_, both) = respond(&mut load(&derived.text, &[(&delta, "1")]), &accurate(0.2));
-                for (output, change) in found.sensitivities.iter().enumerate() {
+        let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(0.2) };
+        let (simulation, found) = respond(&mut load(text, &[]), &options);
+        for (form, pair, prefix) in
+            [(DerivedForm::Incremental, true, "Delta_"), (DerivedForm::Pseudo, false, "lambda_")]
+        {
+            let wanted = IncrementalOptions { form, pair, ..IncrementalOptions::default() };
+            let derived =
+                load(text, &[]).incremental(&wanted, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+            for (lane, name) in simulation.wanted.iter().enumerate() {
+                let size = |other: &String| if other == name { "1" } else { "0" };
+                let set: Vec<(String, &str)> =
+                    simulation.wanted.iter().map(|other| (format!("{prefix}{other}"), size(other))).collect();
+                let set: Vec<(&str, &str)> = set.iter().map(|(name, size)| (name.as_str(), *size)).collect();
+                let (_, both) = respond(&mut load(&derived.text, &set), &accurate(0.2));
+                for (output, changes) in found.sensitivities.iter().enumerate() {
                     let told = &both.outputs[found.outputs.len() + output];
-                    for (a, b) in told.iter().zip(&change[0]) {
+                    for (a, b) in told.iter().zip(&changes[lane]) {
                         let near = (a - b).abs() < 1e-6 * (1.0 + b.abs());
-                        assert!(near, "{delta}, output {output}: {a}, not {b}\n{}", derived.text);
+                        assert!(near, "{prefix}{name}, output {output}: {a}, not {b}\n{}", derived.text);
                     }
                 }
             }

@@ -2,11 +2,12 @@
 //! Δx' = A Δx + B̃ Δp, Δy = C Δx + D̃ Δp with B̃ = ∂f/∂p, D̃ = ∂g/∂p over the
 //! nominal states and inputs.
 
+use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool};
 use paynter_base::Ticket;
 
 use super::Parameter;
-use crate::{Equations, Sparse, readable};
+use crate::{Equations, Sparse};
 
 /// B̃ and D̃: one column for each parameter.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use paynter_algebra::poly::{Basis, Budget, Matrix, Poly, PolyError, Work};
+use paynter_algebra::poly::{Basis, Budget, Matrix, Poly, PolyError, Work, readable};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
 use paynter_graph::{BondGraph, ElementId, Kind, Variable};
@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::Parameter;
 use super::quotient::Quotient;
-use crate::{Equations, Failure, readable};
+use crate::{Equations, Failure};
 
 /// Models with more unknowns than this are not read by a person.
 const UNKNOWNS: usize = 1000;

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
-use crate::{Equations, System, readable};
+use crate::{Equations, System};
 
 /// More unknowns than this give derivatives that nobody reads.
 const UNKNOWNS: usize = 6;
