@@ -13,7 +13,7 @@ use paynter_graph::{BondGraph, ElementId, Ranges, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::derive::{Failure, Work, singular};
-use crate::linear::{System, linear_row};
+use crate::linear::{Pivots, System, linear_row};
 use crate::sort::{Definitions, Rate};
 use crate::{Constraint, Dependent, Output, State, tear};
 
@@ -573,7 +573,7 @@ fn total_derivatives(
             let rest = derivative(pool, graph, work, &known, residual, &held);
             right.push(vec![pool.neg(rest)]);
         }
-        let solved = System { rows, right }.solve(pool, None).map_err(|_| {
+        let solved = System { rows, right }.solve(pool, Pivots::Any).map_err(|_| {
             let elements = needed.iter().flat_map(|&(c, _)| work.constraints[c].elements.clone());
             singular(graph, elements, "the implicit equations")
         })?;

@@ -5,6 +5,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
 use paynter_graph::{BondGraph, Causality, ElementId, Kind, Ranges, Variable, flat_name};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 use crate::sort::{Definitions, definitions};
 use crate::{Assignment, Constraint, Equations, Input, Output, Reduction, State, dependent, initial, tear};
@@ -31,8 +32,21 @@ pub fn derive(
     causality: &Causality,
     ticket: &Ticket,
 ) -> Result<Equations, Failure> {
+    derive_turned(pool, graph, causality, &BTreeSet::new(), ticket)
+}
+
+/// Derives the equations with the laws of some elements read the other way round, so that
+/// what causality wants of them is an implicit unknown: where a law is infinitely steep in
+/// one direction, it is level in the other.
+pub fn derive_turned(
+    pool: &mut Pool,
+    graph: &mut BondGraph,
+    causality: &Causality,
+    turned: &BTreeSet<ElementId>,
+    ticket: &Ticket,
+) -> Result<Equations, Failure> {
     let ranges = Ranges::new(graph);
-    let definitions = definitions(pool, graph, causality, &ranges);
+    let definitions = definitions(pool, graph, causality, &ranges, turned);
     let mut work = Work {
         values: FxHashMap::default(),
         constraints: Vec::new(),

@@ -8,6 +8,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
 use paynter_graph::{BondGraph, Causality, ElementId, Kind, Ranges, Variable, flat_name};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 use crate::sort::definitions;
 use crate::{Equations, Failure};
@@ -80,7 +81,7 @@ pub fn signal_flow(
     ticket: &Ticket,
 ) -> Result<SignalFlow, Failure> {
     let ranges = Ranges::new(graph);
-    let definitions = definitions(pool, graph, causality, &ranges);
+    let definitions = definitions(pool, graph, causality, &ranges, &BTreeSet::new());
     ticket.check()?;
     let s = pool.symbol("s");
     let mut maker = Maker {

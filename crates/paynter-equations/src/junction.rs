@@ -6,7 +6,7 @@
 //! stores nor dissipates, so that with σ = 1 for ports whose arrow points into
 //! the element and −1 for the others, σ S is skew-symmetric.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Ticket, strong_components};
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use crate::derive::{Failure, singular};
 use crate::sort::{Node, definitions};
-use crate::{Sparse, System};
+use crate::{Pivots, Sparse, System};
 
 /// The junction structure of a causal bond graph.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ pub fn junction_structure(
     ticket: &Ticket,
 ) -> Result<JunctionStructure, Failure> {
     let ranges = Ranges::new(graph);
-    let definitions = definitions(pool, graph, causality, &ranges);
+    let definitions = definitions(pool, graph, causality, &ranges, &BTreeSet::new());
     let mut found: Vec<(JunctionPort, Symbol, Symbol)> = Vec::new();
     for id in graph.element_ids() {
         if inside(graph.element(id).kind) {
@@ -194,7 +194,7 @@ fn solve(
         for side in &sides {
             system.right.push(used.iter().map(|j| side.get(j).copied().unwrap_or(zero)).collect());
         }
-        let values = system.solve(pool, Some(ranges)).map_err(|_| {
+        let values = system.solve(pool, Pivots::Lasting(ranges)).map_err(|_| {
             let elements = group.iter().filter_map(|v| nodes[*v as usize].element);
             singular(graph, elements, "by itself, without the elements round it, the junction structure")
         })?;

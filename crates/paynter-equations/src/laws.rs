@@ -55,6 +55,38 @@ pub(crate) fn solve(
     sequential(pool, residuals, unknowns, ranges)
 }
 
+/// Leaves the law of an R, C, I or switch implicit in what causality wants: as it is written,
+/// or, where it is written in the wanted direction, solved for what is given.
+pub(crate) fn turn(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    id: ElementId,
+    ranges: &Ranges,
+) -> Solved {
+    let element = graph.element(id);
+    let n = element.ports.len();
+    let unknowns: Vec<Symbol> = (0..n).map(|port| wanted(graph, causality, id, port)).collect();
+    let locals: Vec<Symbol> = (0..n).flat_map(|port| graph.locals.port(n, port)).collect();
+    let mut implicit = residuals(pool, graph, element);
+    if let Some(values) = explicit(pool, element, &unknowns) {
+        for (residual, (wanted, value)) in implicit.iter_mut().zip(values) {
+            let inside = pool.symbols(value);
+            let mut given = locals.iter().copied().filter(|symbol| inside.contains(symbol));
+            let (Some(given), None) = (given.next(), given.next()) else { continue };
+            let solution = pool.solve_for(*residual, given, &|symbol| ranges.of(symbol));
+            if let Ok(solution) = solution
+                && solution.is_global()
+                && pool.depends_on(solution.value, wanted)
+            {
+                let variable = pool.var(given);
+                *residual = pool.sub(variable, solution.value);
+            }
+        }
+    }
+    Solved { values: Vec::new(), implicit: unknowns.into_iter().zip(implicit).collect() }
+}
+
 /// Laws that are written in the wanted direction already.
 fn explicit(pool: &Pool, element: &Element, unknowns: &[Symbol]) -> Option<Vec<(Symbol, Expr)>> {
     let Law::Equations(equations) = &element.law else { return None };

@@ -33,11 +33,11 @@ mod tear;
 mod transfer;
 mod zeros;
 
-pub use derive::{Failure, derive};
+pub use derive::{Failure, derive, derive_turned};
 pub use energy::{Account, Role};
 pub use flow::{NodeKind, SignalEdge, SignalFlow, SignalNode, signal_flow};
 pub use junction::{Field, JunctionPort, JunctionStructure, junction_structure};
-pub use linear::System;
+pub use linear::{Pivots, System};
 pub use mason::{ForwardPath, LoopBudget, Mason, Route, mason};
 pub use mass::{Mass, Reduction};
 pub use model::*;

@@ -1,6 +1,6 @@
 //! Linear systems in symbols on the shared graph of expressions: sparse
 //! elimination in Markowitz order, pivots chosen by an exact zero test and,
-//! where there is a choice, among those that cannot vanish.
+//! where there is a choice, among those that cannot vanish, or do not at a point.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +15,20 @@ pub struct System {
     /// Right-hand sides, one list a row.
     pub right: Vec<Vec<Expr>>,
 }
+
+/// What a pivot must not be, where there is a choice.
+#[derive(Clone, Copy)]
+pub enum Pivots<'a> {
+    /// Zero.
+    Any,
+    /// An expression that can vanish within the ranges of what it reads.
+    Lasting(&'a Ranges),
+    /// Small beside its row, with these values.
+    Near(&'a dyn Fn(Symbol) -> Option<f64>),
+}
+
+/// A pivot this much smaller than its row is avoided near a point.
+const SMALL: f64 = 1e-3;
 
 /// Solves residuals for unknowns if they are linear in them jointly.
 pub(crate) fn solve_residuals(
@@ -33,7 +47,7 @@ pub(crate) fn solve_residuals(
         rows.push(row);
         right.push(vec![pool.neg(rest)]);
     }
-    let solution = System { rows, right }.solve(pool, Some(ranges)).ok()?;
+    let solution = System { rows, right }.solve(pool, Pivots::Lasting(ranges)).ok()?;
     Some(solution.into_iter().map(|values| values[0]).collect())
 }
 
@@ -58,7 +72,7 @@ const ROWS: usize = 4;
 
 impl System {
     /// Solves the system, or returns the rows that have no pivot left.
-    pub fn solve(mut self, pool: &mut Pool, ranges: Option<&Ranges>) -> Result<Vec<Vec<Expr>>, Vec<usize>> {
+    pub fn solve(mut self, pool: &mut Pool, pivots: Pivots) -> Result<Vec<Vec<Expr>>, Vec<usize>> {
         let n = self.rows.len();
         let width = self.right.first().map_or(0, Vec::len);
         let zero = pool.zero();
@@ -73,7 +87,7 @@ impl System {
         let mut prints = Fingerprints::new();
         let mut order: Vec<(usize, usize)> = Vec::with_capacity(n);
         while !open.is_empty() {
-            let Some((i, j)) = self.pivot(pool, &mut prints, &open, &counts, ranges) else {
+            let Some((i, j)) = self.pivot(pool, &mut prints, &open, &counts, pivots) else {
                 return Err(open.into_iter().map(|(_, i)| i).collect());
             };
             let pivot_row = std::mem::take(&mut self.rows[i]);
@@ -137,15 +151,28 @@ impl System {
         solution
     }
 
+    /// Whether an entry had better be no pivot.
+    fn doubtful(&self, pool: &Pool, (i, j): (usize, usize), pivots: Pivots) -> bool {
+        let row = &self.rows[i];
+        match pivots {
+            Pivots::Any => false,
+            Pivots::Lasting(ranges) => ranges.can_vanish(pool, row[&j]),
+            Pivots::Near(value) => {
+                let size = |e: &Expr| pool.eval(*e, value).map_or(0.0, f64::abs);
+                size(&row[&j]) <= SMALL * row.values().map(size).fold(0.0, f64::max)
+            }
+        }
+    }
+
     /// The entry with the least fill-in among those of the shortest rows that
-    /// are not zero; one that can vanish is taken only where nothing else is left.
+    /// are not zero; a doubtful one is taken only where nothing else is left.
     fn pivot(
         &self,
         pool: &mut Pool,
         prints: &mut Fingerprints,
         open: &BTreeSet<(usize, usize)>,
         counts: &[usize],
-        ranges: Option<&Ranges>,
+        pivots: Pivots,
     ) -> Option<(usize, usize)> {
         let mut doubtful = None;
         let mut rows = open.iter().map(|(_, i)| *i);
@@ -164,7 +191,7 @@ impl System {
                 if prints.is_zero(pool, entry) {
                     continue;
                 }
-                if ranges.is_some_and(|ranges| ranges.can_vanish(pool, entry)) {
+                if self.doubtful(pool, (i, j), pivots) {
                     doubtful.get_or_insert((i, j));
                 } else {
                     return Some((i, j));

@@ -11,7 +11,7 @@ use paynter_graph::{BondGraph, ElementId, Law, Ranges};
 use rustc_hash::FxHashMap;
 
 use crate::derive::{Failure, singular};
-use crate::{Equations, Sparse, StateSpace, System};
+use crate::{Equations, Pivots, Sparse, StateSpace, System};
 
 /// Slopes of one expression by the columns it depends on, and what is left at zero.
 struct Row {
@@ -39,15 +39,17 @@ impl Equations {
     /// Entries are expressions over parameters, states, inputs, implicit
     /// unknowns and perhaps time; those of a linear model are the entries of
     /// its state space. The offsets are what the tangent leaves at zero:
-    /// f − A x − Σ B_k u^(k) and g − C x − Σ D_k u^(k).
+    /// f − A x − Σ B_k u^(k) and g − C x − Σ D_k u^(k). Implicit equations are solved such
+    /// that nothing divides by what is zero `near` a point, if one is given.
     pub fn linearise(
         &self,
         pool: &mut Pool,
         graph: &BondGraph,
+        near: Option<&dyn Fn(Symbol) -> Option<f64>>,
         ticket: &Ticket,
     ) -> Result<StateSpace, Failure> {
         let columns = Columns::new(self);
-        let follow = self.implicit_slopes(pool, graph, &columns, ticket)?;
+        let follow = self.implicit_slopes(pool, graph, &columns, near, ticket)?;
         let outputs: Vec<Expr> = self.outputs.iter().map(|output| output.value).collect();
         let (a, b, first) = block(pool, &columns, &follow, &self.rates, ticket)?;
         let (c, d, second) = block(pool, &columns, &follow, &outputs, ticket)?;
@@ -74,7 +76,7 @@ impl Equations {
                 rows: group.rows.iter().map(bound).collect(),
                 right: vec![Vec::new(); group.rows.len()],
             };
-            if group.rows.len() != group.unknowns.len() || system.solve(pool, None).is_err() {
+            if group.rows.len() != group.unknowns.len() || system.solve(pool, Pivots::Any).is_err() {
                 let members = group.rows.iter().chain(&group.unknowns);
                 let elements = members.flat_map(|&r| self.constraints[r].elements.iter().copied());
                 diagnostics.push(unsolvable_law(graph, elements));
@@ -90,6 +92,7 @@ impl Equations {
         pool: &mut Pool,
         graph: &BondGraph,
         columns: &Columns,
+        near: Option<&dyn Fn(Symbol) -> Option<f64>>,
         ticket: &Ticket,
     ) -> Result<Vec<BTreeMap<usize, Expr>>, Failure> {
         let mut rows = Vec::with_capacity(self.constraints.len());
@@ -99,6 +102,7 @@ impl Equations {
         }
         let mut follow = vec![BTreeMap::new(); self.constraints.len()];
         let ranges = Ranges::new(graph);
+        let pivots = near.map_or(Pivots::Lasting(&ranges), Pivots::Near);
         for group in groups(&rows) {
             ticket.check()?;
             let unsolvable = || {
@@ -124,7 +128,7 @@ impl Equations {
                 });
                 system.right.push(right.collect());
             }
-            let solved = system.solve(pool, Some(&ranges)).map_err(|_| unsolvable())?;
+            let solved = system.solve(pool, pivots).map_err(|_| unsolvable())?;
             for (unknown, values) in group.unknowns.iter().zip(solved) {
                 follow[*unknown] =
                     sides.iter().copied().zip(values).filter(|(_, value)| *value != zero).collect();

@@ -124,6 +124,14 @@ pub struct StateSpace {
     pub offset: (Vec<Expr>, Vec<Expr>),
 }
 
+impl StateSpace {
+    /// The entries of all matrices.
+    pub fn entries(&self) -> Vec<Expr> {
+        let matrices = [&self.a, &self.c].into_iter().chain(&self.b).chain(&self.d);
+        matrices.flat_map(|matrix| matrix.entries.iter().map(|(_, _, entry)| *entry)).collect()
+    }
+}
+
 /// A sparse matrix of expressions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {

@@ -5,6 +5,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::strong_components;
 use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Law, Ranges, Variable};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 use crate::laws;
 
@@ -45,6 +46,7 @@ pub(crate) fn definitions(
     graph: &mut BondGraph,
     causality: &Causality,
     ranges: &Ranges,
+    turned: &BTreeSet<ElementId>,
 ) -> Definitions {
     let mut out = Definitions::default();
     // Fields given by a matrix have no laws in braces, so their local symbols may not exist yet.
@@ -63,7 +65,7 @@ pub(crate) fn definitions(
                 writer.define(0, zero);
             }
             Kind::Rs => writer.entropy(),
-            Kind::R | Kind::C | Kind::I | Kind::Sw => writer.law(ranges),
+            Kind::R | Kind::C | Kind::I | Kind::Sw => writer.law(ranges, turned.contains(&id)),
         }
     }
     for k in 0..graph.signals.len() {
@@ -240,9 +242,10 @@ impl Writer<'_> {
         self.define(1, entropy);
     }
 
-    /// R, C, I and switches: the law is solved for what goes out.
-    fn law(&mut self, ranges: &Ranges) {
-        let solved = laws::solve(self.pool, self.graph, self.causality, self.id, ranges);
+    /// R, C, I and switches: the law is solved for what goes out, or read the other way round.
+    fn law(&mut self, ranges: &Ranges, turned: bool) {
+        let solve = if turned { laws::turn } else { laws::solve };
+        let solved = solve(self.pool, self.graph, self.causality, self.id, ranges);
         let n = self.graph.element(self.id).ports.len();
         let kind = self.graph.element(self.id).kind;
         // From local variables to those of bonds and states.

@@ -166,7 +166,7 @@ pub(crate) fn close(
             rows.push(row);
             right.push(vec![pool.neg(rest)]);
         }
-        let solved = System { rows, right }.solve(pool, Some(ranges)).map_err(|_| ())?;
+        let solved = System { rows, right }.solve(pool, linear::Pivots::Lasting(ranges)).map_err(|_| ())?;
         let values = unknowns.into_iter().zip(solved).map(|(symbol, values)| (symbol, values[0])).collect();
         return Ok((values, Vec::new()));
     }

@@ -6,7 +6,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
 use std::collections::BTreeMap;
 
-use crate::{Equations, Failure, Sparse, StateSpace, System};
+use crate::{Equations, Failure, Pivots, Sparse, StateSpace, System};
 
 /// The transfer matrix Y = H(s) U.
 #[derive(Debug, Clone)]
@@ -241,7 +241,7 @@ pub(crate) fn shared(
             }
         }
     }
-    let states = System { rows, right }.solve(pool, None).map_err(|_| Failure::Cancelled)?;
+    let states = System { rows, right }.solve(pool, Pivots::Any).map_err(|_| Failure::Cancelled)?;
     ticket.check()?;
     let one = pool.one();
     let mut entries = Vec::new();

@@ -333,7 +333,8 @@ fn linear_models_are_their_own_linearisation() {
         let Some(mut derived) = derived(text)? else { return Ok(false) };
         let Derived { pool, graph, equations } = &mut derived;
         let Some(space) = equations.state_space(pool, graph) else { return Ok(false) };
-        let tangent = equations.linearise(pool, graph, &Ticket::new()).map_err(|_| "no linearisation")?;
+        let tangent =
+            equations.linearise(pool, graph, None, &Ticket::new()).map_err(|_| "no linearisation")?;
         for (x, y) in [(&space.a, &tangent.a), (&space.c, &tangent.c)]
             .into_iter()
             .chain(space.b.iter().zip(&tangent.b))
@@ -360,7 +361,7 @@ fn linearisations_are_differences_of_the_implicit_system() {
         if !solve_constraints(pool, equations, &mut values) {
             return Ok(false);
         }
-        let Ok(tangent) = equations.linearise(pool, graph, &Ticket::new()) else {
+        let Ok(tangent) = equations.linearise(pool, graph, None, &Ticket::new()) else {
             return Err("no linearisation".to_owned());
         };
         let mut columns: Vec<(Symbol, usize, Option<usize>)> =

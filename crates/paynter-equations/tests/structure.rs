@@ -137,7 +137,7 @@ fn masons_rule_gives_what_linearised_matrices_give() {
             continue;
         }
         let Loaded { pool, graph, equations, .. } = &mut model;
-        let Ok(space) = equations.linearise(pool, graph, &Ticket::new()) else { continue };
+        let Ok(space) = equations.linearise(pool, graph, None, &Ticket::new()) else { continue };
         let flow = model.flow();
         let budget = Budget { terms: 2_000, steps: 5_000_000 };
         let limits = LoopBudget { loops: 40, paths: 40, sets: 500 };

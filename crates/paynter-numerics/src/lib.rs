@@ -13,5 +13,7 @@ pub mod simulate;
 pub mod sweep;
 
 pub use linalg::Matrices;
-pub use operating::{OperatingPoint, Slope, operating_point, rough_laws, rough_slopes};
+pub use operating::{
+    OperatingPoint, Probes, Slope, Trust, doubtful_laws, operating_point, rough_laws, rough_slopes,
+};
 pub use program::{CompileError, Program, Tables};

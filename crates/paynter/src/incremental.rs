@@ -8,7 +8,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, MemoryWorld, Ticket, code};
 use paynter_equations::{Equations, Failure};
 use paynter_graph::{BondGraph, ElementId, Variable};
-use paynter_numerics::{Slope, Tables, operating_point};
+use paynter_numerics::{Probes, Slope, Tables, operating_point};
 use paynter_transform::{
     Begins, Form, Request, Sensitivity, Start, TextOptions, incremental, pseudo, to_text,
 };
@@ -160,14 +160,14 @@ impl Model {
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let point = if steady && equations.states.len() <= STEADY_STATES {
             match operating_point(&mut self.pool, graph, &equations, &Tables::default(), ticket) {
-                Ok(point) => Some(point.values),
+                Ok(point) => Some((point.values, point.sizes)),
                 Err(Failure::Wrong(_)) => None,
                 Err(Failure::Cancelled) => return Err(NoAnswer::Cancelled),
             }
         } else {
             None
         };
-        let known = point.unwrap_or_else(|| start(&self.pool, graph, &equations));
+        let (known, sizes) = point.unwrap_or_else(|| (start(&self.pool, graph, &equations), BTreeMap::new()));
         let number = |expr: Expr| self.pool.eval(expr, &|symbol| known.get(&symbol).copied()).ok();
         let mut values: BTreeMap<Variable, f64> = BTreeMap::new();
         for (k, input) in graph.inputs.iter().enumerate() {
@@ -190,7 +190,9 @@ impl Model {
             values.extend(variable.zip(value.copied()));
         }
         let mut diagnostics = Diagnostics::new();
-        for (element, slope) in self.rough(&equations, &known) {
+        let tables = Tables::default();
+        let probes = Probes::new(&self.pool, &equations, &known, &sizes, &tables);
+        for (element, slope) in self.rough(&equations, &probes) {
             let element = graph.element(element);
             let how = match slope {
                 Slope::Jump => "jumps",

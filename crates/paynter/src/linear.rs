@@ -2,15 +2,19 @@
 //! structure and sensitivities: the model itself where it is linear, its
 //! linearisation at the operating point where not. And that point itself.
 
+use crate::sensitivity_response::short;
 use crate::{Model, NoAnswer};
 use paynter_algebra::{EvalError, Expr, Node, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Span, Ticket, code};
-use paynter_equations::{Equations, Failure, Sparse, State, StateSpace};
-use paynter_graph::{BondGraph, ElementId, Variable};
-use paynter_numerics::{Matrices, OperatingPoint, Slope, Tables, operating_point, rough_laws};
+use paynter_equations::{Equations, Failure, Sparse, State, StateSpace, derive_turned};
+use paynter_graph::{BondGraph, ElementId, Law, Port, Variable};
+use paynter_numerics::parametric::shift::Steady;
+use paynter_numerics::{
+    Matrices, OperatingPoint, Probes, Slope, Tables, Trust, doubtful_laws, operating_point, rough_laws,
+};
 use paynter_view::json;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Models of more states than this are not linearised beside their operating point.
 const JACOBIAN_STATES: usize = 200;
@@ -30,6 +34,14 @@ pub struct Linear {
 }
 
 impl Linear {
+    /// The operating point and points around it, by which slopes there are judged.
+    pub(crate) fn probes<'a>(&self, pool: &Pool, tables: &'a Tables) -> Probes<'a> {
+        let mut sizes: BTreeMap<Symbol, f64> =
+            self.values.iter().map(|(symbol, x)| (*symbol, x.abs())).collect();
+        sizes.extend(self.point.iter().flat_map(|point| &point.sizes));
+        Probes::new(pool, &self.equations, &self.values, &sizes, tables)
+    }
+
     /// The value of a symbol: a parameter, or at the operating point.
     pub fn value(&self, symbol: Symbol) -> Option<f64> {
         self.values.get(&symbol).copied()
@@ -97,39 +109,46 @@ impl Model {
         Ok(linear)
     }
 
-    /// The linearisation at the operating point.
+    /// The linearisation at the operating point. Where a law is infinitely steep there in the
+    /// direction in which causality reads it, or loses its digits, it is read the other way round.
     fn tangent(&mut self, equations: Equations, ticket: &Ticket) -> Result<Linear, NoAnswer> {
         let point = self.steady_state(&equations, ticket)?;
-        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        let near = decided(&mut self.pool, &equations, &point.values);
-        let mut space = near.linearise(&mut self.pool, graph, ticket)?;
-        // At rest most inputs have no derivatives, and formulas need not name them.
-        let derivatives = equations.inputs.iter().flat_map(|input| input.symbols.iter().skip(1).copied());
-        let resting = derivatives.filter(|symbol| point.values.get(symbol) == Some(&0.0));
-        let zeros: Vec<Symbol> = graph.variables.symbol(Variable::Time).into_iter().chain(resting).collect();
-        vanish(&mut self.pool, &mut space, &zeros);
-        let plain = space.clone();
-        space.make_readable(&mut self.pool, ticket);
         let values = point.values.clone();
-        let rough = self.rough(&equations, &values);
-        let mut linear = Linear { equations, space, point: Some(point), values };
-        if linear.matrices(&self.pool).is_err() {
-            // A denominator cleared of roots may vanish where the quotient has a value.
-            linear.space = plain;
+        let mut linear = self.linearised(equations, point, values, false, ticket)?;
+        let mut trust = self.trust(&linear);
+        let tables = Tables::default();
+        if trust > Trust::Good {
+            let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+            let probes = linear.probes(&self.pool, &tables);
+            let doubtful = doubtful_laws(&mut self.pool, graph, &linear.equations, &probes);
+            let blamed: Vec<ElementId> =
+                doubtful.iter().filter(|(_, found)| *found >= trust).map(|(id, _)| *id).collect();
+            // Equations made readable may hold one quantity in several forms, which cancel badly.
+            for laws in [&[], &blamed[..]] {
+                if trust > Trust::Good
+                    && let Some(turned) = self.turned(&linear, laws, ticket)?
+                {
+                    let better = self.trust(&turned);
+                    if better < trust {
+                        (linear, trust) = (turned, better);
+                    }
+                }
+            }
+            if trust > Trust::Good {
+                let diagnostic = self.doubted(&linear, &probes, &blamed, trust);
+                if trust > Trust::Rounded {
+                    return Err(self.refused(diagnostic));
+                }
+                self.diagnostics.push(diagnostic);
+            }
         }
-        if linear.matrices(&self.pool).is_err() {
-            let diagnostic = self.without_slope(&linear, &rough);
-            let mut diagnostics = self.diagnostics.clone();
-            diagnostics.push(diagnostic);
-            return Err(NoAnswer::Wrong(diagnostics));
-        }
-        for (element, slope) in rough {
+        for (element, slope) in self.rough(&linear.equations, &linear.probes(&self.pool, &tables)) {
             let Some(graph) = &self.graph else { break };
             let element = graph.element(element);
             let how = match slope {
                 Slope::Jump => "jumps",
                 Slope::Kink => "has a kink",
-                // The matrices are finite, so that it does not matter.
+                // The matrices are good, so that it does not matter.
                 Slope::Infinite => continue,
             };
             let message = format!("the law of `{}` {how} at the operating point", element.name);
@@ -139,24 +158,123 @@ impl Model {
         Ok(linear)
     }
 
-    /// Says what has no slope at the operating point: an element's law where one is to blame.
-    fn without_slope(&self, linear: &Linear, rough: &[(ElementId, Slope)]) -> Diagnostic {
-        let graph = self.graph.as_ref();
-        let steep = rough.iter().find(|(_, slope)| *slope == Slope::Infinite);
-        if let Some(element) = steep.zip(graph).map(|((id, _), graph)| graph.element(*id)) {
-            let message = format!(
-                "the law of `{}` has an infinite slope at the operating point and cannot be linearised there",
-                element.name
-            );
-            return Diagnostic::new(code::NO_SLOPE, message).at(element.span);
+    /// Fills in the matrices; where laws are `turned`, such that nothing divides by what is zero at the point.
+    fn linearised(
+        &mut self,
+        equations: Equations,
+        point: OperatingPoint,
+        values: BTreeMap<Symbol, f64>,
+        turned: bool,
+        ticket: &Ticket,
+    ) -> Result<Linear, NoAnswer> {
+        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        let near = decided(&mut self.pool, &equations, &values);
+        let value = |symbol: Symbol| values.get(&symbol).copied();
+        let pivots = turned.then_some(&value as &dyn Fn(Symbol) -> Option<f64>);
+        let mut space = near.linearise(&mut self.pool, graph, pivots, ticket)?;
+        // At rest most inputs have no derivatives, and formulas need not name them.
+        let derivatives = near.inputs.iter().flat_map(|input| input.symbols.iter().skip(1).copied());
+        let resting = derivatives.filter(|symbol| values.get(symbol) == Some(&0.0));
+        let zeros: Vec<Symbol> = graph.variables.symbol(Variable::Time).into_iter().chain(resting).collect();
+        vanish(&mut self.pool, &mut space, &zeros);
+        let plain = space.clone();
+        space.make_readable(&mut self.pool, ticket);
+        let mut linear = Linear { equations, space, point: Some(point), values };
+        // A denominator cleared of roots may vanish where the quotient has a value.
+        let readable = self.trust(&linear);
+        if turned && readable > Trust::Good {
+            let space = std::mem::replace(&mut linear.space, plain);
+            if self.trust(&linear) >= readable {
+                linear.space = space;
+            }
         }
-        let value = |symbol: Symbol| linear.value(symbol);
-        let space = &linear.space;
-        let bad = |matrix: &Sparse| {
-            matrix.entries.iter().find(|(_, _, e)| self.pool.eval(*e, &value).is_err()).map(|(i, _, _)| *i)
+        Ok(linear)
+    }
+
+    /// The linear model with some laws read the other way round, at the same point; nothing where
+    /// there is no such model.
+    fn turned(
+        &mut self,
+        linear: &Linear,
+        laws: &[ElementId],
+        ticket: &Ticket,
+    ) -> Result<Option<Linear>, NoAnswer> {
+        let (Some(graph), Some(causality), Some(point)) = (&mut self.graph, &self.causality, &linear.point)
+        else {
+            return Ok(None);
         };
-        let state = std::iter::once(&space.a).chain(&space.b).find_map(bad);
-        let output = std::iter::once(&space.c).chain(&space.d).find_map(bad);
+        let set: BTreeSet<ElementId> = laws.iter().copied().collect();
+        let equations = match derive_turned(&mut self.pool, graph, causality, &set, ticket) {
+            Ok(equations) => equations,
+            Err(Failure::Cancelled) => return Err(NoAnswer::Cancelled),
+            Err(Failure::Wrong(_)) => return Ok(None),
+        };
+        let tables = Tables::default();
+        let probes = linear.probes(&self.pool, &tables);
+        let mut point = point.clone();
+        point.sizes.extend(equations.constraints.iter().map(|c| (c.unknown, probes.size(c.unknown))));
+        let mut values = probes.base;
+        // What the laws determined so badly is found anew.
+        let nominal: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
+        let steady = Steady::new(&mut self.pool, graph, &equations, &[], &values);
+        values.extend(steady.ok().and_then(|steady| steady.find(&nominal)).into_iter().flatten());
+        let wanted = point.values.keys().copied().chain(equations.constraints.iter().map(|c| c.unknown));
+        let values = wanted.filter_map(|symbol| Some((symbol, *values.get(&symbol)?))).collect();
+        match self.linearised(equations, point, values, true, ticket) {
+            Ok(linear) => Ok(Some(linear)),
+            Err(NoAnswer::Cancelled) => Err(NoAnswer::Cancelled),
+            Err(NoAnswer::Wrong(_)) => Ok(None),
+        }
+    }
+
+    /// How far the matrices can be believed.
+    fn trust(&self, linear: &Linear) -> Trust {
+        let tables = Tables::default();
+        let probes = linear.probes(&self.pool, &tables);
+        probes.judge(&self.pool, &linear.space.entries()).into_iter().max().unwrap_or(Trust::Good)
+    }
+
+    /// Says which law makes the linear model doubtful, and at what point.
+    fn doubted(&self, linear: &Linear, probes: &Probes, blamed: &[ElementId], trust: Trust) -> Diagnostic {
+        let graph = self.graph.as_ref();
+        let (code, what) = match trust {
+            Trust::Steep => (code::NO_SLOPE, "has an infinite slope"),
+            Trust::Lost => (code::NO_SLOPE, "has a slope of which rounding errors leave nothing"),
+            _ => (code::LOST_DIGITS, "has a slope that rounding errors change"),
+        };
+        if let Some((id, graph)) = blamed.first().copied().zip(graph) {
+            let element = graph.element(id);
+            let law = match &element.law {
+                Law::Equations(list) => list
+                    .iter()
+                    .map(|eq| format!(", {} = {},", self.pool.display(eq.left), self.pool.display(eq.right)))
+                    .collect(),
+                _ => String::new(),
+            };
+            let value = |variable: Variable| probes.base.get(&graph.variables.symbol(variable)?).copied();
+            let port = |port: &Port| {
+                let flow = value(Variable::Flow(port.bond)).map(|f| if port.into { f } else { -f });
+                let list = [("e", value(Variable::Effort(port.bond))), ("f", flow)];
+                list.into_iter()
+                    .filter_map(|(name, x)| Some(format!("{name} = {}", short(x?))))
+                    .collect::<Vec<_>>()
+            };
+            let at: Vec<String> = element.ports.iter().flat_map(port).collect();
+            let message = format!(
+                "the law of `{}`{law} {what} at the operating point ({})",
+                element.name,
+                at.join(", ")
+            );
+            return Diagnostic::new(code, message).at(element.span);
+        }
+        let doubtful = |matrix: &Sparse| {
+            let entries: Vec<Expr> = matrix.entries.iter().map(|(_, _, e)| *e).collect();
+            let found = probes.judge(&self.pool, &entries);
+            matrix.entries.iter().zip(found).find(|(_, found)| *found >= trust).map(|((i, _, _), _)| *i)
+        };
+        let space = &linear.space;
+        let state = std::iter::once(&space.a).chain(&space.b).find_map(doubtful);
+        let output = std::iter::once(&space.c).chain(&space.d).find_map(doubtful);
         let (name, span) = match (state, output) {
             (Some(i), _) => {
                 let State { name, variable, .. } = &linear.equations.states[i];
@@ -168,8 +286,8 @@ impl Model {
             }
             (None, None) => ("the model", None),
         };
-        let message = format!("the equation of `{name}` has no finite slope at the operating point");
-        let diagnostic = Diagnostic::new(code::NO_SLOPE, message);
+        let diagnostic =
+            Diagnostic::new(code, format!("the equation of `{name}` {what} at the operating point"));
         match span {
             Some(span) => diagnostic.at(span),
             None => diagnostic,
@@ -202,14 +320,9 @@ impl Model {
     }
 
     /// Elements whose laws have no slope at a point.
-    pub(crate) fn rough(
-        &self,
-        equations: &Equations,
-        values: &BTreeMap<Symbol, f64>,
-    ) -> Vec<(ElementId, Slope)> {
+    pub(crate) fn rough(&self, equations: &Equations, probes: &Probes) -> Vec<(ElementId, Slope)> {
         let Some(graph) = &self.graph else { return Vec::new() };
-        let parameters: FxHashSet<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
-        rough_laws(&self.pool, equations, values, &parameters, &Tables::default())
+        rough_laws(&self.pool, graph, equations, probes)
     }
 
     /// Tells the steady state with the inputs at time zero.

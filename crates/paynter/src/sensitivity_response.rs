@@ -14,12 +14,11 @@ use paynter_numerics::parametric::modes::{
 };
 use paynter_numerics::parametric::samples::{Compiled, Samples, Trial, outside, samples};
 use paynter_numerics::parametric::shift::Steady;
-use paynter_numerics::parametric::{Moved, slopes};
+use paynter_numerics::parametric::{Moved, slopes, steep};
 use paynter_numerics::poles::{ZERO_STATES, expanded};
 use paynter_numerics::sensitivity::{FrequencySensitivity, frequency};
 use paynter_numerics::{Matrices, Slope, Tables, grid, rough_slopes};
 use paynter_view::json;
-use rustc_hash::FxHashSet;
 
 /// Points of the band where the user names none.
 const POINTS: usize = 200;
@@ -171,7 +170,11 @@ impl Model {
     ) -> Result<Vec<Moved>, NoAnswer> {
         let symbols: Vec<Symbol> = places.iter().map(|k| graph.parameters[*k].symbol).collect();
         let mut moved: Vec<Moved> = symbols.iter().map(|symbol| vec![(*symbol, 1.0)]).collect();
-        if linear.point.is_none() || frozen {
+        if linear.point.is_none() {
+            return Ok(moved);
+        }
+        if frozen {
+            self.moving_kinks(linear, graph, &moved)?;
             return Ok(moved);
         }
         let nominal: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
@@ -187,15 +190,38 @@ impl Model {
             carried.sort_by_key(|(symbol, _)| *symbol);
             list.extend(carried);
         }
-        self.moving_kinks(linear, graph, &moved);
+        self.moving_kinks(linear, graph, &moved)?;
         Ok(moved)
     }
 
-    /// Says which laws have no second slope at an operating point that moves along them.
-    fn moving_kinks(&mut self, linear: &Linear, graph: &BondGraph, moved: &[Moved]) {
+    /// Says which laws have no second slope at an operating point that moves along them; where that
+    /// makes the linear model move infinitely fast, there are no sensitivities.
+    fn moving_kinks(&mut self, linear: &Linear, graph: &BondGraph, moved: &[Moved]) -> Result<(), NoAnswer> {
         let equations = &linear.equations;
-        let parameters: FxHashSet<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
-        let rough = rough_slopes(&mut self.pool, equations, &linear.values, &parameters, &Tables::default());
+        let tables = Tables::default();
+        let probes = linear.probes(&self.pool, &tables);
+        let rough = rough_slopes(&mut self.pool, graph, equations, &probes);
+        let steep = steep(&mut self.pool, &linear.space, moved, &probes);
+        if !steep.is_empty() {
+            let names: Vec<String> =
+                steep.iter().map(|k| format!("`{}`", self.pool.name(moved[*k][0].0))).collect();
+            let law =
+                rough.iter().find(|(_, _, slope)| *slope != Slope::Kink).map(|(id, _, _)| graph.element(*id));
+            let what = law.map_or_else(
+                || "the linear model".to_owned(),
+                |element| format!("the slope of the law of `{}`", element.name),
+            );
+            let message = format!(
+                "{what} changes infinitely fast with {} at the operating point: there are no sensitivities",
+                names.join(", ")
+            );
+            let help = "choose inputs away from that point, name other parameters by `--only`, or ask with `--frozen` for a point that does not move";
+            let diagnostic = Diagnostic::new(code::NO_SLOPE, message).help(help);
+            return Err(self.refused(match law {
+                Some(element) => diagnostic.at(element.span),
+                None => diagnostic,
+            }));
+        }
         for (element, variable, slope) in rough {
             let assigned = equations.assignments.iter().find(|a| a.symbol == variable).map(|a| a.value);
             let value = assigned.unwrap_or_else(|| self.pool.var(variable));
@@ -231,6 +257,7 @@ impl Model {
             self.diagnostics.push(Diagnostic::new(code::KINK, message).at(element.span).help(help));
         }
         self.diagnostics.sort();
+        Ok(())
     }
 
     /// The derivatives of the matrices.
@@ -498,9 +525,13 @@ fn finite(value: f64) -> Option<f64> {
 }
 
 /// A number in a message.
-fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let digits = format!("{value:.3e}");
-    digits.parse::<f64>().map_or(digits, |rounded| format!("{rounded}"))
+    match digits.parse::<f64>() {
+        Ok(rounded) if rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) => format!("{rounded}"),
+        Ok(rounded) => format!("{rounded:e}"),
+        Err(_) => digits,
+    }
 }
 
 fn shown(value: Complex64) -> String {

@@ -126,7 +126,7 @@ impl Model {
     fn slopes(&mut self, ticket: &Ticket) -> Result<Linear, NoAnswer> {
         let (equations, _) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        let mut space = equations.linearise(&mut self.pool, graph, ticket)?;
+        let mut space = equations.linearise(&mut self.pool, graph, None, ticket)?;
         space.make_readable(&mut self.pool, ticket);
         Ok(Linear { equations, space, point: None, values: BTreeMap::new() })
     }

@@ -149,8 +149,9 @@ impl Pool {
         again
     }
 
-    /// Writes u*sign(u) as abs(u) and abs(u)*sign(u) as u.
-    fn fold_signs(&mut self, factors: &mut [Expr]) -> bool {
+    /// Writes u*sign(u) as abs(u) and abs(u)*sign(u) as u, also where u is a product whose factors
+    /// stand among the others.
+    fn fold_signs(&mut self, factors: &mut Vec<Expr>) -> bool {
         for i in 0..factors.len() {
             let Node::Call(Func::Sign, args) = self.node(factors[i]) else {
                 continue;
@@ -169,8 +170,46 @@ impl Pool {
                     return true;
                 }
             }
+            if let Some(rest) = self.without_factors_of(inner, factors) {
+                *factors = rest;
+                factors[i] = self.call(Func::Abs, &[inner]);
+                return true;
+            }
         }
         false
+    }
+
+    /// What is left of factors that are divided by another, or by all factors of a product, if these
+    /// stand among them. A sum may stand there with the opposite sign.
+    fn without_factors_of(&mut self, divisor: Expr, factors: &[Expr]) -> Option<Vec<Expr>> {
+        let parts = match self.node(divisor) {
+            Node::Product(parts) => parts.to_vec(),
+            _ => vec![divisor],
+        };
+        let mut rest = factors.to_vec();
+        for part in parts {
+            let (base, power) = self.as_base_exponent(part);
+            let bases: Vec<Expr> = rest.iter().map(|factor| self.as_base_exponent(*factor).0).collect();
+            let place = match bases.iter().position(|other| *other == base) {
+                Some(place) => place,
+                None => {
+                    let opposite = self.neg(base);
+                    let place = rest.iter().position(|factor| *factor == opposite)?;
+                    rest[place] = base;
+                    rest.push(self.int(-1));
+                    place
+                }
+            };
+            let exponent = self.as_base_exponent(rest[place]).1;
+            let (power, own) = (self.as_rational(power)?.clone(), self.as_rational(exponent)?.clone());
+            let zero = number::integer(0);
+            if (power > zero && own < power) || (power < zero && own > power) {
+                return None;
+            }
+            let less = self.number(own - power);
+            rest[place] = self.pow(base, less);
+        }
+        Some(rest)
     }
 
     /// Takes a factor, or the factors of a product, apart.
@@ -214,5 +253,38 @@ impl Pool {
     fn is_pole(&self, part: &Factor) -> bool {
         part.base == self.zero()
             && self.as_rational(part.exponent).is_some_and(|e| number::is_negative(e) || e.is_zero())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_and_its_sign_become_its_magnitude() {
+        // (v − u)/r·√|(u − v)/r| has the slope 0 where u = v, and nothing divides by zero there.
+        let mut pool = Pool::new();
+        let [u, v, r] = ["u", "v", "r"].map(|name| pool.symbol(name));
+        let (a, b, c) = (pool.var(u), pool.var(v), pool.var(r));
+        for (first, second) in [(a, b), (b, a)] {
+            let (x, y) = (pool.sub(first, second), pool.sub(a, b));
+            let (x, y) = (pool.div(x, c), pool.div(y, c));
+            let size = pool.call(Func::Abs, &[y]);
+            let root = pool.call(Func::Sqrt, &[size]);
+            let law = pool.mul(x, root);
+            let slope = pool.diff(law, u);
+            assert_eq!(pool.eval(slope, &|_| Some(1.0)).ok(), Some(0.0), "{}", pool.display(slope));
+            let sign = if first == a { 1.0 } else { -1.0 };
+            let value = |symbol| {
+                Some(if symbol == u {
+                    3.0
+                } else if symbol == v {
+                    1.0
+                } else {
+                    2.0
+                })
+            };
+            assert_eq!(pool.eval(slope, &value).ok(), Some(0.75 * sign));
+        }
     }
 }

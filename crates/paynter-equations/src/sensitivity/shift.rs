@@ -9,7 +9,7 @@ use paynter_base::Ticket;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
-use crate::{Equations, System};
+use crate::{Equations, Pivots, System};
 
 /// More unknowns than this give derivatives that nobody reads.
 const UNKNOWNS: usize = 6;
@@ -55,7 +55,7 @@ pub fn operating_shift(
         }
         right.push(list);
     }
-    let solution = System { rows, right }.solve(pool, None).ok()?;
+    let solution = System { rows, right }.solve(pool, Pivots::Any).ok()?;
     let at_zero: FxHashMap<Symbol, Expr> =
         graph.variables.symbol(Variable::Time).map(|time| (time, pool.zero())).into_iter().collect();
     let zero = pool.zero();

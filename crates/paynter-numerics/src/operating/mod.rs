@@ -9,8 +9,10 @@ mod conserved;
 mod elimination;
 mod flow;
 mod newton;
+mod probes;
 mod problem;
 mod random;
+mod rounding;
 mod search;
 mod slopes;
 
@@ -23,9 +25,10 @@ use paynter_graph::{BondGraph, Variable};
 
 use crate::program::Tables;
 use conserved::{Combination, combinations};
+pub use probes::{Probes, Trust};
 use problem::{Problem, evaluate, initial};
 use search::search;
-pub use slopes::{Slope, rough_laws, rough_slopes};
+pub use slopes::{Slope, doubtful_laws, rough_laws, rough_slopes};
 
 /// A steady state.
 #[derive(Debug, Clone)]
@@ -40,6 +43,8 @@ pub struct OperatingPoint {
     pub outputs: Vec<f64>,
     /// The value of every symbol: parameters, states, unknowns, inputs, time.
     pub values: BTreeMap<Symbol, f64>,
+    /// How large what makes up each of these values is; they are known to rounding errors of that.
+    pub sizes: BTreeMap<Symbol, f64>,
     /// What there is to say about it: other steady states, states that go on growing.
     pub notes: Diagnostics,
 }
@@ -88,6 +93,8 @@ pub fn operating_point(
     }
     let point: Vec<f64> = point.iter().map(|x| x + 0.0).collect();
     let values = problem.all_values(&point);
+    let mut sizes: BTreeMap<Symbol, f64> = values.iter().map(|(symbol, x)| (*symbol, x.abs())).collect();
+    sizes.extend(problem.sought.iter().copied().zip(found.sizes));
     let outputs = equations
         .outputs
         .iter()
@@ -103,6 +110,7 @@ pub fn operating_point(
         inputs,
         outputs,
         values,
+        sizes,
         notes,
     })
 }

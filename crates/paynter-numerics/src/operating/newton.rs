@@ -83,6 +83,13 @@ impl Task<'_> {
         Some(out)
     }
 
+    /// What known values make up in each residual.
+    pub fn known_parts(&self, v: &[f64]) -> Option<Vec<f64>> {
+        let all = self.problem.known_parts(&self.full(v))?;
+        let own = self.rows.iter().map(|&i| all[i]);
+        Some(own.chain(self.conserved.iter().map(|(_, value)| value.abs())).collect())
+    }
+
     /// The slopes at a point, or very near to it where a law has none there.
     pub fn slopes_near(&self, v: &[f64]) -> Option<Rows> {
         if let Some(slopes) = self.slopes(v) {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_algebra::{Expr, Func, Pool, Symbol};
 use paynter_base::{Diagnostic, code};
 use paynter_equations::{Equations, Failure};
 use paynter_graph::{BondGraph, Variable};
@@ -27,6 +27,8 @@ pub(super) struct Problem<'a> {
     arguments: Vec<f64>,
     residuals: Program,
     slopes: Program,
+    /// What the known values make up in each residual: Σ |∂F/∂k · k|.
+    known_parts: Program,
     places: Vec<(usize, usize)>,
 }
 
@@ -54,6 +56,20 @@ impl<'a> Problem<'a> {
                 }
             }
         }
+        let zero = pool.zero();
+        let mut known_parts = Vec::with_capacity(roots.len());
+        for residual in &roots {
+            let mut parts = Vec::new();
+            for symbol in
+                pool.symbols(*residual).into_iter().filter(|s| known.get(s).is_some_and(|k| *k != 0.0))
+            {
+                let slope = pool.diff(*residual, symbol);
+                let value = pool.var(symbol);
+                let part = pool.mul(slope, value);
+                parts.push(pool.call(Func::Abs, &[part]));
+            }
+            known_parts.push(if parts.is_empty() { zero } else { pool.sum(&parts) });
+        }
         let linear = slopes.iter().all(|e| pool.symbols(*e).iter().all(|s| !column.contains_key(s)));
         let mut symbols: Vec<Symbol> = known.keys().copied().collect();
         let arguments: Vec<f64> = known.values().copied().collect();
@@ -69,6 +85,7 @@ impl<'a> Problem<'a> {
             arguments,
             residuals: compile(&roots)?,
             slopes: compile(&slopes)?,
+            known_parts: compile(&known_parts)?,
             places,
             sought,
             known,
@@ -95,6 +112,11 @@ impl<'a> Problem<'a> {
             rows[i].push((j, value));
         }
         Some(rows)
+    }
+
+    /// What the known values make up in each residual, if that is defined at w.
+    pub fn known_parts(&self, w: &[f64]) -> Option<Vec<f64>> {
+        self.run(&self.known_parts, w)
     }
 
     fn run(&self, program: &Program, w: &[f64]) -> Option<Vec<f64>> {

@@ -8,6 +8,7 @@ use super::flow::integrate;
 use super::newton::{Task, follow, homotopy, newton};
 use super::problem::Problem;
 use super::random::Random;
+use super::rounding;
 
 /// What the search found.
 pub(super) struct Found {
@@ -15,6 +16,8 @@ pub(super) struct Found {
     pub point: Option<Vec<f64>>,
     /// Others.
     pub others: Vec<Vec<f64>>,
+    /// How large what makes up each part of that point is.
+    pub sizes: Vec<f64>,
     /// How much further from the initial state than the nearest the next one is.
     pub lead: f64,
     /// Where a search without success ended.
@@ -26,6 +29,9 @@ const GUESSES: [f64; 8] = [0.0, 0.3, 1.0, -0.5, 3.0, 1e-3, 100.0, -30.0];
 
 /// Two points further apart than this, beside their size, are two.
 const APART: f64 = 1e-6;
+
+/// Nor are two points apart that differ by less beside what makes them up.
+const ROUNDED: f64 = 1e-11;
 
 /// Searches from the initial states in `start`; states that are not `active` stay as they are.
 pub(super) fn search(
@@ -49,6 +55,7 @@ pub(super) fn search(
         point = homotopy(&mut task, &from, ticket)?;
     }
     let mut found: Vec<Vec<f64>> = point.into_iter().collect();
+    let made_of = found.first().map_or_else(|| vec![0.0; from.len()], |v| rounding::sizes(&task, v));
     let free = found.first().and_then(|v| task.free(v)).unwrap_or_default();
     if !free.is_empty() && !problem.linear {
         // Where steady states lie side by side, the dynamics decide between them.
@@ -69,7 +76,8 @@ pub(super) fn search(
                 && task.free(&other).is_some_and(|free| free.is_empty())
                 && found.iter().all(|known| {
                     let sizes = sizes([known.as_slice(), &other].into_iter());
-                    distance(known, &other, &sizes) > APART
+                    let rounded = |j: usize| (known[j] - other[j]).abs() <= ROUNDED * made_of[j];
+                    distance(known, &other, &sizes) > APART && !(0..made_of.len()).all(rounded)
                 })
             {
                 found.push(other);
@@ -82,9 +90,13 @@ pub(super) fn search(
         [first, second, ..] => distance(second, &from, &sizes) / distance(first, &from, &sizes),
         _ => f64::INFINITY,
     };
+    let mut sizes: Vec<f64> = start.iter().map(|x| x.abs()).collect();
+    if let Some(first) = found.first() {
+        task.columns.iter().zip(rounding::sizes(&task, first)).for_each(|(&j, size)| sizes[j] = size);
+    }
     let mut points = found.into_iter().map(|v| task.full(&v));
     let point = points.next();
-    Ok(Found { point, others: points.collect(), lead, end })
+    Ok(Found { point, others: points.collect(), sizes, lead, end })
 }
 
 /// The task of finding a steady state.

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::Equations;
-use paynter_graph::ElementId;
-use rustc_hash::FxHashSet;
+use paynter_graph::{BondGraph, ElementId, Law, Variable};
 
+use super::probes::{Probes, Trust};
 use crate::program::{Program, Tables};
 
 /// Why a law has no slope.
@@ -25,21 +25,19 @@ pub enum Slope {
 /// Distances at which differences are taken, beside the size of the variable (or one).
 const DISTANCES: [(f64, f64); 3] = [(1e-4, 1e-6), (1e-7, 1e-9), (1e-10, 1e-12)];
 
-/// What is left of a zero after rounding, well below the distances.
-const NOTHING: f64 = 1e-13;
+/// What is left of a zero after rounding, beside what makes it up; well below the distances.
+const NOTHING: f64 = 1e-11;
 
 /// Lists the elements whose laws have no slope at a point.
 pub fn rough_laws(
     pool: &Pool,
+    graph: &BondGraph,
     equations: &Equations,
-    values: &BTreeMap<Symbol, f64>,
-    parameters: &FxHashSet<Symbol>,
-    tables: &Tables,
+    probes: &Probes,
 ) -> Vec<(ElementId, Slope)> {
-    let values = with_assignments(pool, equations, values, tables);
     let mut found: Vec<(ElementId, Slope)> = Vec::new();
-    for (element, law) in laws(pool, equations) {
-        for (_, slope) in rough_variables(pool, law, &values, parameters, tables) {
+    for (element, law) in laws(graph, equations).filter(|(_, law)| can_be_rough(pool, *law)) {
+        for (_, slope) in rough_variables(pool, graph, law, probes) {
             if !found.contains(&(element, slope)) {
                 found.push((element, slope));
             }
@@ -52,17 +50,17 @@ pub fn rough_laws(
 /// by which they have none.
 pub fn rough_slopes(
     pool: &mut Pool,
+    graph: &BondGraph,
     equations: &Equations,
-    values: &BTreeMap<Symbol, f64>,
-    parameters: &FxHashSet<Symbol>,
-    tables: &Tables,
+    probes: &Probes,
 ) -> Vec<(ElementId, Symbol, Slope)> {
-    let values = with_assignments(pool, equations, values, tables);
     let mut found: Vec<(ElementId, Symbol, Slope)> = Vec::new();
-    for (element, law) in laws(pool, equations) {
-        for symbol in pool.symbols(law).into_iter().filter(|symbol| !parameters.contains(symbol)) {
+    for (element, law) in
+        laws(graph, equations).filter(|(_, law)| can_be_rough(pool, *law)).collect::<Vec<_>>()
+    {
+        for symbol in variables(pool, graph, law) {
             let slope = pool.diff(law, symbol);
-            for (variable, rough) in rough_variables(pool, slope, &values, parameters, tables) {
+            for (variable, rough) in rough_variables(pool, graph, slope, probes) {
                 if !found.contains(&(element, variable, rough)) {
                     found.push((element, variable, rough));
                 }
@@ -72,58 +70,78 @@ pub fn rough_slopes(
     found
 }
 
-/// The values of all variables.
-fn with_assignments(
-    pool: &Pool,
+/// Lists the elements whose laws have slopes that cannot be believed at a point.
+pub fn doubtful_laws(
+    pool: &mut Pool,
+    graph: &BondGraph,
     equations: &Equations,
-    values: &BTreeMap<Symbol, f64>,
-    tables: &Tables,
-) -> BTreeMap<Symbol, f64> {
-    let mut values = values.clone();
-    for assignment in &equations.assignments {
-        if let Some(value) = super::evaluate(pool, assignment.value, &values, tables) {
-            values.insert(assignment.symbol, value);
+    probes: &Probes,
+) -> Vec<(ElementId, Trust)> {
+    let (mut elements, mut slopes) = (Vec::new(), Vec::new());
+    for (element, law) in laws(graph, equations) {
+        for symbol in variables(pool, graph, law) {
+            elements.push(element);
+            slopes.push(pool.diff(law, symbol));
         }
     }
-    values
+    let mut worst: BTreeMap<ElementId, Trust> = BTreeMap::new();
+    for (element, trust) in elements.into_iter().zip(probes.judge(pool, &slopes)) {
+        let known = worst.entry(element).or_insert(trust);
+        *known = trust.max(*known);
+    }
+    worst.into_iter().filter(|(_, trust)| *trust > Trust::Good).collect()
 }
 
-/// The laws that can be rough.
-fn laws(pool: &Pool, equations: &Equations) -> Vec<(ElementId, Expr)> {
+/// What a law reads besides parameters.
+fn variables(pool: &Pool, graph: &BondGraph, law: Expr) -> Vec<Symbol> {
+    let parameter =
+        |symbol: &Symbol| matches!(graph.variables.meaning(*symbol), Some(Variable::Parameter(_)));
+    pool.symbols(law).into_iter().filter(|symbol| !parameter(symbol)).collect()
+}
+
+/// Laws as they are computed, and implicit ones.
+fn laws<'a>(graph: &'a BondGraph, equations: &'a Equations) -> impl Iterator<Item = (ElementId, Expr)> + 'a {
     let definitions = equations.assignments.iter().filter_map(|a| Some((a.element?, a.definition)));
-    let residuals = equations.constraints.iter().filter_map(|c| Some((*c.elements.first()?, c.residual)));
-    definitions.chain(residuals).filter(|(_, law)| can_be_rough(pool, *law)).collect()
+    // An equation of several elements is one of junctions too; the law among them is what matters.
+    let law = |id: &&ElementId| matches!(graph.element(**id).law, Law::Equations(_));
+    let residuals = equations
+        .constraints
+        .iter()
+        .filter_map(move |c| Some((*c.elements.iter().find(law).or(c.elements.first())?, c.residual)));
+    definitions.chain(residuals)
 }
 
 /// The variables by which an expression has no slope.
-fn rough_variables(
-    pool: &Pool,
-    e: Expr,
-    values: &BTreeMap<Symbol, f64>,
-    parameters: &FxHashSet<Symbol>,
-    tables: &Tables,
-) -> Vec<(Symbol, Slope)> {
+fn rough_variables(pool: &Pool, graph: &BondGraph, e: Expr, probes: &Probes) -> Vec<(Symbol, Slope)> {
     let symbols: Vec<Symbol> = pool.symbols(e);
-    let point = symbols.iter().map(|s| values.get(s).copied()).collect::<Option<Vec<f64>>>();
+    let point = symbols.iter().map(|s| probes.base.get(s).copied()).collect::<Option<Vec<f64>>>();
     let (Some(point), Ok(program)) = (point, Program::compile(pool, &[e], &symbols)) else {
         return Vec::new();
     };
-    let variables = (0..symbols.len()).filter(|&j| !parameters.contains(&symbols[j]));
-    variables.filter_map(|j| Some((symbols[j], judge(&program, &point, j, tables)?))).collect()
+    let own = variables(pool, graph, e);
+    let judged = symbols.iter().enumerate().filter(|(_, symbol)| own.contains(symbol));
+    judged
+        .filter_map(|(j, symbol)| {
+            let size = probes.size(*symbol);
+            Some((*symbol, judge(&program, &point, (j, size), probes.tables)?))
+        })
+        .collect()
 }
 
 /// Whether an expression holds a function with kinks or infinite slopes.
 fn can_be_rough(pool: &Pool, e: Expr) -> bool {
     pool.reachable(&[e]).into_iter().any(|node| match pool.node(node) {
-        Node::Call(f, _) => matches!(f, Func::Abs | Func::Sign | Func::Min | Func::Max | Func::Sqrt),
+        Node::Call(f, _) => {
+            matches!(f, Func::Abs | Func::Sign | Func::Min | Func::Max | Func::Sqrt | Func::Asin | Func::Acos)
+        }
         Node::Select(..) => true,
         Node::Power(_, exponent) => pool.as_int(exponent).is_none(),
         _ => false,
     })
 }
 
-/// Judges the slope by one variable; nothing where it is smooth.
-fn judge(program: &Program, point: &[f64], j: usize, tables: &Tables) -> Option<Slope> {
+/// Judges the slope by one variable that is made up of parts of a size; nothing where it is smooth.
+fn judge(program: &Program, point: &[f64], (j, size): (usize, f64), tables: &Tables) -> Option<Slope> {
     let at = |x: f64| {
         let mut arguments = point.to_vec();
         arguments[j] = x;
@@ -132,7 +150,17 @@ fn judge(program: &Program, point: &[f64], j: usize, tables: &Tables) -> Option<
         out[0].is_finite().then_some(out[0])
     };
     let here = at(point[j])?;
-    let size = if point[j].abs() < NOTHING { 1.0 } else { point[j].abs() };
+    let size = match point[j].abs() {
+        0.0 => {
+            if size == 0.0 {
+                1.0
+            } else {
+                size
+            }
+        }
+        value if value < NOTHING * size => size,
+        value => value,
+    };
     let mut verdict = None;
     for (far, near) in DISTANCES {
         // One side may lie outside the law's domain.

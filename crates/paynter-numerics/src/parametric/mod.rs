@@ -10,4 +10,4 @@ pub mod samples;
 pub mod shift;
 mod slopes;
 
-pub use slopes::{Moved, slopes};
+pub use slopes::{Moved, slopes, steep};

@@ -3,8 +3,10 @@
 use paynter_algebra::{EvalError, Expr, Pool, Symbol};
 use paynter_equations::{Sparse as Symbolic, StateSpace};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 use crate::linalg::{Matrices, Sparse};
+use crate::operating::{Probes, Trust};
 
 /// The symbols that move with a parameter, with their derivatives by it: the
 /// parameter itself with 1, and what it carries along at an operating point.
@@ -38,7 +40,10 @@ pub fn slopes(
      -> Result<(), EvalError> {
         for (i, j, entry) in &matrix.entries {
             if !known.contains_key(entry) {
-                let slopes = entry_slopes(pool, *entry, &readers, value)?;
+                let slopes = match entry_slopes(pool, *entry, &readers, value) {
+                    Ok(slopes) => slopes,
+                    Err(_) => slopes_along(pool, *entry, parameters, value)?,
+                };
                 known.insert(*entry, slopes);
             }
             for (k, slope) in &known[entry] {
@@ -56,6 +61,79 @@ pub fn slopes(
         fill(pool, matrix, &|m| &mut m.d[order])?;
     }
     Ok(all)
+}
+
+/// The derivatives of one entry by all parameters, for each along what moves with it.
+fn slopes_along(
+    pool: &mut Pool,
+    entry: Expr,
+    parameters: &[Moved],
+    value: &dyn Fn(Symbol) -> Option<f64>,
+) -> Result<Vec<(usize, f64)>, EvalError> {
+    let mut slopes = Vec::new();
+    for (k, moved) in parameters.iter().enumerate() {
+        let mut sum = 0.0;
+        for (slope, speed) in along(pool, entry, moved, value) {
+            sum += pool.eval(slope, value)? * speed;
+        }
+        if sum != 0.0 {
+            slopes.push((k, sum));
+        }
+    }
+    Ok(slopes)
+}
+
+/// The derivatives of an entry by the symbols that move, with their speeds. What stays at zero is
+/// put in first: at q = 0, sqrt(abs(q/c)) has a derivative by c as long as q stays.
+fn along(
+    pool: &mut Pool,
+    entry: Expr,
+    moved: &Moved,
+    value: &dyn Fn(Symbol) -> Option<f64>,
+) -> Vec<(Expr, f64)> {
+    let zero = pool.zero();
+    let inside = pool.symbols(entry);
+    let moving: Moved =
+        moved.iter().copied().filter(|(symbol, speed)| *speed != 0.0 && inside.contains(symbol)).collect();
+    let stays =
+        |symbol: &Symbol| moving.iter().all(|(other, _)| other != symbol) && value(*symbol) == Some(0.0);
+    let resting: FxHashMap<Symbol, Expr> =
+        inside.iter().filter(|symbol| stays(symbol)).map(|symbol| (*symbol, zero)).collect();
+    let entry = pool.substitute(entry, &resting);
+    moving.into_iter().map(|(symbol, speed)| (pool.diff(entry, symbol), speed)).collect()
+}
+
+/// The parameters, by place, by which entries have infinite derivatives at a point.
+pub fn steep(pool: &mut Pool, space: &StateSpace, parameters: &[Moved], probes: &Probes) -> Vec<usize> {
+    let entries: BTreeSet<Expr> = space.entries().into_iter().collect();
+    let (mut owners, mut slopes) = (Vec::new(), Vec::new());
+    for entry in entries {
+        for symbol in pool.symbols(entry) {
+            owners.push(entry);
+            slopes.push(pool.diff(entry, symbol));
+        }
+    }
+    let found = owners.into_iter().zip(probes.judge(pool, &slopes));
+    // Most entries are smooth.
+    let steep: BTreeSet<Expr> = found.filter(|(_, trust)| *trust == Trust::Steep).map(|(e, _)| e).collect();
+    let (mut movers, mut slopes, mut sums) = (Vec::new(), Vec::new(), Vec::new());
+    for entry in steep {
+        for (k, moved) in parameters.iter().enumerate() {
+            let mut sum = Vec::new();
+            for (slope, speed) in along(pool, entry, moved, &|symbol| probes.base.get(&symbol).copied()) {
+                sum.push((slopes.len(), speed));
+                slopes.push(slope);
+            }
+            movers.push(k);
+            sums.push(sum);
+        }
+    }
+    let judged = probes.judge_sums(pool, &slopes, &sums);
+    let mut steep: Vec<usize> =
+        movers.into_iter().zip(judged).filter(|(_, trust)| *trust == Trust::Steep).map(|(k, _)| k).collect();
+    steep.sort_unstable();
+    steep.dedup();
+    steep
 }
 
 /// The derivatives of one entry by the parameters it depends on.

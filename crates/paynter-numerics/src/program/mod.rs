@@ -15,6 +15,7 @@ mod scalar;
 mod tables;
 
 pub use instruction::{Instruction, Op};
+use scalar::Rounded;
 pub use scalar::Scalar;
 pub use tables::{Hold, Table, TableError, Tables};
 
@@ -191,6 +192,14 @@ impl Program {
         }
         let make = || Machine::compile(&self.body, self.registers, self.results);
         self.hot.machine.get_or_init(make).as_ref()
+    }
+
+    /// Calculates the results with a rounding error more in every operation.
+    pub(crate) fn run_rounded(&self, arguments: &[f64], tables: &Tables) -> Vec<f64> {
+        let arguments: Vec<Rounded> = arguments.iter().map(|x| Rounded(*x)).collect();
+        let mut out = vec![Rounded(f64::NAN); self.results()];
+        self.run_scalar(&arguments, tables, &mut Vec::new(), &mut out);
+        out.into_iter().map(|x| x.0).collect()
     }
 
     fn run_scalar<T: Scalar>(&self, arguments: &[T], tables: &Tables, work: &mut Vec<T>, out: &mut [T]) {

@@ -135,6 +135,49 @@ impl Scalar for f64 {
     }
 }
 
+/// A number that every operation leaves with a rounding error more than it has. Where results change
+/// by much, ordinary rounding errors matter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rounded(pub f64);
+
+impl Rounded {
+    /// The sign of the error looks random and is the same on every machine.
+    fn new(x: f64) -> Rounded {
+        let up = (x.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63) == 1;
+        Rounded(x * if up { 1.0 + 2.0 * f64::EPSILON } else { 1.0 - 2.0 * f64::EPSILON })
+    }
+}
+
+impl Scalar for Rounded {
+    fn constant(value: f64) -> Rounded {
+        Rounded(value)
+    }
+
+    fn add(self, b: Rounded) -> Rounded {
+        Rounded::new(self.0 + b.0)
+    }
+
+    fn sub(self, b: Rounded) -> Rounded {
+        Rounded::new(self.0 - b.0)
+    }
+
+    fn mul(self, b: Rounded) -> Rounded {
+        Rounded::new(self.0 * b.0)
+    }
+
+    fn div(self, b: Rounded) -> Rounded {
+        Rounded::new(self.0 / b.0)
+    }
+
+    fn other(op: Op, a: Rounded, b: Rounded, c: Rounded) -> Rounded {
+        Rounded::new(calculate(op, a.0, b.0, c.0))
+    }
+
+    fn map(self, f: impl Fn(f64) -> f64) -> Rounded {
+        Rounded::new(f(self.0))
+    }
+}
+
 /// Several numbers at once: the same program on different arguments.
 impl<const L: usize> Scalar for [f64; L] {
     fn constant(value: f64) -> Self {

@@ -1,0 +1,153 @@
+//! Whether slopes at a point can be believed. A point is known to rounding
+//! errors; slopes that are not the same there and at points within a little
+//! more than these errors are infinite in truth, or have lost their digits.
+
+use std::collections::BTreeMap;
+
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_equations::Equations;
+
+use super::random::Random;
+use crate::program::{Program, Tables};
+
+/// Distances beside the sizes of what makes a point up: at rounding errors, well above them, and
+/// where a law shows what it is like.
+const TINY: f64 = 1e-15;
+const NEAR: f64 = 1e-11;
+const FAR: f64 = 1e-3;
+
+/// Points at each distance.
+const POINTS: usize = 6;
+
+/// What falls by this factor to all sides is infinite at the point.
+const STEEP: f64 = 2.0;
+
+/// Rounding may change slopes by this part, and leaves nothing of them where it changes them by that one.
+const DIGITS: f64 = 1e-6;
+const NOTHING: f64 = 1e-2;
+
+/// What to think of a slope at a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trust {
+    /// It is what it seems.
+    Good,
+    /// Rounding errors change it.
+    Rounded,
+    /// Rounding errors leave nothing of it.
+    Lost,
+    /// It is infinite.
+    Steep,
+}
+
+/// A point, and points around it.
+#[derive(Debug)]
+pub struct Probes<'a> {
+    /// The value of every symbol at the point.
+    pub base: BTreeMap<Symbol, f64>,
+    tiny: Vec<BTreeMap<Symbol, f64>>,
+    near: Vec<BTreeMap<Symbol, f64>>,
+    far: Vec<BTreeMap<Symbol, f64>>,
+    pub(super) tables: &'a Tables,
+}
+
+impl<'a> Probes<'a> {
+    /// Takes a point, with the sizes of what makes it up, and finds all that is computed from it.
+    pub fn new(
+        pool: &Pool,
+        equations: &Equations,
+        values: &BTreeMap<Symbol, f64>,
+        sizes: &BTreeMap<Symbol, f64>,
+        tables: &'a Tables,
+    ) -> Probes<'a> {
+        let symbols: Vec<Symbol> = values.keys().copied().collect();
+        let known = |e: Expr| pool.symbols(e).iter().all(|symbol| values.contains_key(symbol));
+        let (computed, roots): (Vec<Symbol>, Vec<Expr>) =
+            equations.assignments.iter().filter(|a| known(a.value)).map(|a| (a.symbol, a.value)).unzip();
+        let program = Program::compile(pool, &roots, &symbols).ok();
+        let with_computed = |mut values: BTreeMap<Symbol, f64>| {
+            let arguments: Vec<f64> = values.values().copied().collect();
+            let mut out = vec![f64::NAN; roots.len()];
+            if let Some(program) = &program {
+                program.run_with(&arguments, tables, &mut Vec::new(), &mut out);
+            }
+            values.extend(computed.iter().copied().zip(out).filter(|(_, x)| x.is_finite()));
+            values
+        };
+        let mut random = Random::new(43);
+        let mut around = |distance: f64| -> Vec<BTreeMap<Symbol, f64>> {
+            let mut moved = |(symbol, x): (&Symbol, &f64)| {
+                let size = sizes.get(symbol).copied().unwrap_or(0.0);
+                let share = random.unit() - 0.5;
+                (*symbol, x + distance * size * (share + 0.5f64.copysign(share)))
+            };
+            (0..POINTS).map(|_| with_computed(values.iter().map(&mut moved).collect())).collect()
+        };
+        Probes {
+            tiny: around(TINY),
+            near: around(NEAR),
+            far: around(FAR),
+            base: with_computed(values.clone()),
+            tables,
+        }
+    }
+
+    /// How large what makes up a quantity is.
+    pub fn size(&self, symbol: Symbol) -> f64 {
+        let at = |values: &BTreeMap<Symbol, f64>| values.get(&symbol).copied();
+        let Some(here) = at(&self.base) else { return 0.0 };
+        let around = self.near.iter().filter_map(|values| at(values).map(|x| (x - here).abs() / NEAR));
+        around.fold(here.abs(), f64::max)
+    }
+
+    /// Judges expressions over what has a value.
+    pub fn judge(&self, pool: &Pool, list: &[Expr]) -> Vec<Trust> {
+        self.judge_sums(pool, list, &(0..list.len()).map(|k| vec![(k, 1.0)]).collect::<Vec<_>>())
+    }
+
+    /// Judges sums of expressions, each a list of places and factors.
+    pub fn judge_sums(&self, pool: &Pool, list: &[Expr], sums: &[Vec<(usize, f64)>]) -> Vec<Trust> {
+        let mut symbols: Vec<Symbol> = list.iter().flat_map(|e| pool.symbols(*e)).collect();
+        symbols.sort_unstable();
+        symbols.dedup();
+        let Ok(program) = Program::compile(pool, list, &symbols) else {
+            return vec![Trust::Good; sums.len()];
+        };
+        let at = |values: &BTreeMap<Symbol, f64>, rounded: bool| -> Vec<f64> {
+            let arguments: Vec<f64> =
+                symbols.iter().map(|symbol| values.get(symbol).copied().unwrap_or(f64::NAN)).collect();
+            let mut out = vec![f64::NAN; list.len()];
+            match rounded {
+                true => out = program.run_rounded(&arguments, self.tables),
+                false => program.run_with(&arguments, self.tables, &mut Vec::new(), &mut out),
+            }
+            let sum = |parts: &Vec<(usize, f64)>| parts.iter().map(|(k, factor)| out[*k] * factor).sum();
+            sums.iter().map(sum).collect()
+        };
+        let base = at(&self.base, false);
+        let tiny: Vec<Vec<f64>> = self.tiny.iter().map(|values| at(values, true)).collect();
+        let [near, far] = [&self.near, &self.far]
+            .map(|list| list.iter().map(|values| at(values, false)).collect::<Vec<_>>());
+        (0..sums.len())
+            .map(|k| {
+                let here = base[k];
+                if !here.is_finite() {
+                    return Trust::Steep;
+                }
+                let sizes = |list: &[Vec<f64>]| -> Vec<f64> {
+                    list.iter().map(|values| values[k].abs()).filter(|x| x.is_finite()).collect()
+                };
+                let around = sizes(&near);
+                if !around.is_empty() && around.iter().all(|x| here.abs() > STEEP * x) {
+                    return Trust::Steep;
+                }
+                let typical = sizes(&far).into_iter().fold(here.abs(), f64::max);
+                let change = tiny.iter().map(|values| (values[k] - here).abs()).fold(0.0, f64::max);
+                match change / typical {
+                    part if part > NOTHING => Trust::Lost,
+                    part if part > DIGITS => Trust::Rounded,
+                    _ => Trust::Good,
+                }
+            })
+            .collect()
+    }
+}

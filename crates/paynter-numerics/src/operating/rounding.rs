@@ -1,0 +1,28 @@
+//! What rounding makes of a steady state. Each part of it is known to the
+//! unit of rounding of what makes it up, which may be much larger than the
+//! part itself where terms cancel: |F_w⁻¹| (|F_w| |w| + |F_k| |k|), with k all
+//! that is known.
+
+use super::elimination::solve;
+use super::newton::Task;
+use super::random::Random;
+
+/// Right-hand sides of random signs by which |F_w⁻¹| is estimated.
+const TRIALS: usize = 8;
+
+/// How large what makes up each unknown of a task is.
+pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
+    let mut sizes: Vec<f64> = v.iter().map(|x| x.abs()).collect();
+    let (Some(slopes), Some(known)) = (task.slopes(v), task.known_parts(v)) else { return sizes };
+    let own = slopes.iter().map(|row| row.iter().map(|(j, value)| (value * v[*j]).abs()).sum::<f64>());
+    let parts: Vec<f64> = own.zip(known).map(|(own, known)| own + known).collect();
+    let mut random = Random::new(29);
+    for _ in 0..TRIALS {
+        let right: Vec<f64> = parts.iter().map(|x| if random.unit() < 0.5 { *x } else { -x }).collect();
+        let moved = solve(&slopes, &right, v.len()).values;
+        for (size, x) in sizes.iter_mut().zip(moved).filter(|(_, x)| x.is_finite()) {
+            *size = size.max(x.abs());
+        }
+    }
+    sizes
+}
