@@ -109,7 +109,7 @@ pub enum Command {
         #[arg(long)]
         steps: bool,
         /// Leave the mass matrix that dependent storages make: E x' = f
-        #[arg(long, conflicts_with_all = ["steps", "form"])]
+        #[arg(long, conflicts_with = "steps")]
         mass: bool,
     },
     /// Find the steady state with the inputs at time zero

@@ -4,7 +4,7 @@ use crate::Model;
 use paynter_algebra::poly::{Budget, readable};
 use paynter_algebra::{Expr, Pool};
 use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, Failure, Mass, StateSpace, derive, transfer};
+use paynter_equations::{Equations, Failure, Mass, Sparse, StateSpace, derive, transfer};
 use paynter_view::json;
 
 /// Why a question about equations has no answer.
@@ -45,6 +45,16 @@ fn worth(pool: &Pool, equations: &Equations, mass: &Mass) -> bool {
     let explicit = size(&mut equations.rates.iter().copied());
     let entries = mass.matrix.entries.iter().map(|(_, _, e)| *e);
     explicit > LONG_RATES && size(&mut entries.chain(mass.right.iter().copied())).saturating_mul(4) < explicit
+}
+
+/// Equations E x' = f whose mass matrix is not inverted.
+pub(crate) struct Massive {
+    /// The equations, f in place of the rates.
+    pub right: Equations,
+    /// E.
+    pub matrix: Sparse,
+    /// The matrices of f and the outputs, where the model is linear.
+    pub space: Option<StateSpace>,
 }
 
 impl Model {
@@ -101,7 +111,11 @@ impl Model {
         if let Some(mass) =
             equations.mass(&mut self.pool, graph).filter(|mass| worth(&self.pool, &equations, mass))
         {
-            return Ok(json::Equations::with_mass(&mut self.pool, graph, &equations, &mass, diagnostics));
+            let matrix = mass.matrix;
+            let right = Equations { rates: mass.right, ..equations };
+            let space = space.and_then(|_| right.state_space(&mut self.pool, graph));
+            let (pool, space) = (&mut self.pool, space.as_ref());
+            return Ok(json::Equations::with_mass(pool, graph, &right, &matrix, space, diagnostics));
         }
         Ok(json::Equations::new(&mut self.pool, graph, &equations, space.as_ref(), diagnostics))
     }
@@ -109,17 +123,29 @@ impl Model {
     /// Tells the state equations with the mass matrix that dependent storages make, as E x' = f;
     /// the ordinary ones where there is none.
     pub fn equations_with_mass(&mut self, ticket: &Ticket) -> Result<json::Equations, NoAnswer> {
-        let (equations, _) = self.derive(ticket)?;
+        let Some(Massive { right, matrix, space }) = self.massive(ticket)? else {
+            return self.equations(ticket);
+        };
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        let Some(mut mass) = equations.mass(&mut self.pool, graph) else { return self.equations(ticket) };
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let (pool, space) = (&mut self.pool, space.as_ref());
+        Ok(json::Equations::with_mass(pool, graph, &right, &matrix, space, diagnostics))
+    }
+
+    /// The equations with the mass matrix that dependent storages make, where they make one.
+    pub(crate) fn massive(&mut self, ticket: &Ticket) -> Result<Option<Massive>, NoAnswer> {
+        let (equations, space) = self.derive(ticket)?;
+        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        let Some(mut mass) = equations.mass(&mut self.pool, graph) else { return Ok(None) };
         for (_, _, entry) in &mut mass.matrix.entries {
             *entry = readable(&mut self.pool, *entry, ticket);
         }
         for right in &mut mass.right {
             *right = readable(&mut self.pool, *right, ticket);
         }
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
-        Ok(json::Equations::with_mass(&mut self.pool, graph, &equations, &mass, diagnostics))
+        let right = Equations { rates: mass.right, ..equations };
+        let space = space.and_then(|_| right.state_space(&mut self.pool, graph));
+        Ok(Some(Massive { right, matrix: mass.matrix, space }))
     }
 
     /// Tells the transfer matrix, at the operating point where the model is nonlinear; polynomials are

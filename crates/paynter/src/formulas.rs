@@ -1,5 +1,6 @@
 //! Equations for elsewhere: formulas in a notation, complete programs.
 
+use crate::equations::Massive;
 use crate::{Model, NoAnswer};
 use paynter_algebra::poly::Budget;
 use paynter_base::Ticket;
@@ -12,7 +13,17 @@ impl Model {
     pub fn formulas(&mut self, notation: Notation, ticket: &Ticket) -> Result<String, NoAnswer> {
         let (equations, space) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        Ok(export::equations(&mut self.pool, graph, &equations, space.as_ref(), notation))
+        Ok(export::equations(&mut self.pool, graph, &equations, None, space.as_ref(), notation))
+    }
+
+    /// Writes the equations in a notation, with the mass matrix that dependent storages make; the
+    /// ordinary ones where there is none.
+    pub fn mass_formulas(&mut self, notation: Notation, ticket: &Ticket) -> Result<String, NoAnswer> {
+        let Some(Massive { right, matrix, space }) = self.massive(ticket)? else {
+            return self.formulas(notation, ticket);
+        };
+        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        Ok(export::equations(&mut self.pool, graph, &right, Some(&matrix), space.as_ref(), notation))
     }
 
     /// Writes the transfer functions in a notation, at the operating point where the model is nonlinear.

@@ -16,8 +16,11 @@ fn load(text: &str) -> Model {
 /// The equations, their derivation and the transfer functions in a notation.
 fn written(model: &mut Model, notation: Notation) -> Vec<String> {
     let ticket = Ticket::new();
-    let mut all =
-        vec![model.formulas(notation, &ticket).unwrap(), model.steps(Some(notation), &ticket).unwrap().1];
+    let mut all = vec![
+        model.formulas(notation, &ticket).unwrap(),
+        model.mass_formulas(notation, &ticket).unwrap(),
+        model.steps(Some(notation), &ticket).unwrap().1,
+    ];
     all.extend(model.transfer_formulas(TERMS, notation, &ticket).ok());
     all
 }
@@ -288,6 +291,24 @@ fn a_mass_matrix_times_the_rates_is_the_right_side() {
             }
             let difference = model.pool.sum(&terms);
             assert!(model.pool.is_zero(difference), "{name}, row {i}: {}", model.pool.display(difference));
+        }
+    }
+}
+
+#[test]
+fn a_mass_matrix_is_written_in_every_notation() {
+    let mut model = load(examples::find("two_tanks").unwrap().text);
+    for (notation, lines) in [
+        (Notation::Python, ["right = inflow  # (A2/A1 + 1.0)*tank1.q'", "E = np.array([[A2/A1 + 1.0]])"]),
+        (Notation::Matlab, ["right = inflow;  % (A2/A1 + 1)*tank1.q'", "E = [A2/A1 + 1];"]),
+        (Notation::C, ["const double right = inflow;  // (", "const double E[1][1] = {{A2/A1 + 1.0}};"]),
+        (Notation::Julia, ["right = inflow  # (A2/A1 + 1)*tank1.q'", "E = [(A2/A1 + 1)]"]),
+        (Notation::Latex, ["\\right) \\dot{q}_{\\text{tank1}} &= ", "E \\, \\dot{x} &= B \\, u"]),
+        (Notation::MathMl, ["<mo>)</mo></mrow><mo>\u{2062}</mo>", "<mi>E</mi><mo>=</mo>"]),
+    ] {
+        let text = model.mass_formulas(notation, &Ticket::new()).unwrap();
+        for line in lines {
+            assert!(text.contains(line), "{line}\n{text}");
         }
     }
 }

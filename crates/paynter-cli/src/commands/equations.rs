@@ -23,7 +23,10 @@ pub fn run(file: &Path, form: FormName, steps: bool, mass: bool, global: &Global
             equations.steps = Some(list);
             equations.written = Some(written);
         } else if let Some(notation) = form.notation() {
-            equations.written = Some(model.formulas(notation, global.ticket())?);
+            equations.written = Some(match mass {
+                true => model.mass_formulas(notation, global.ticket())?,
+                false => model.formulas(notation, global.ticket())?,
+            });
         }
         Ok(equations)
     });

@@ -62,11 +62,12 @@ impl Notation {
     }
 }
 
-/// Writes the equations of a model.
+/// Writes the equations of a model; with a mass matrix E their rates are the right sides of E x'.
 pub fn equations(
     pool: &mut Pool,
     graph: &BondGraph,
     equations: &eq::Equations,
+    mass: Option<&eq::Sparse>,
     space: Option<&eq::StateSpace>,
     notation: Notation,
 ) -> String {
@@ -80,7 +81,14 @@ pub fn equations(
         title,
         lines: left.into_iter().zip(roots.by_ref()).collect(),
     };
-    let states = section("States", equations.states.iter().map(|s| Left::Rate(s.name.clone())).collect());
+    let row = |i: usize, mass: &eq::Sparse| {
+        let own = mass.entries.iter().filter(|(row, _, _)| *row == i);
+        Left::Row(own.map(|(_, j, e)| (*e, equations.states[*j].name.clone())).collect())
+    };
+    let rate = |(i, state): (usize, &eq::State)| {
+        mass.map_or_else(|| Left::Rate(state.name.clone()), |mass| row(i, mass))
+    };
+    let states = section("States", equations.states.iter().enumerate().map(rate).collect());
     let implicit =
         section("Implicit", equations.constraints.iter().map(|c| Left::Zero(c.name.clone())).collect());
     let dependent =
@@ -90,6 +98,10 @@ pub fn equations(
     page.sections = filled(vec![with(definitions), states, implicit, dependent, outputs]);
     if let Some(space) = space {
         page.add_space(pool, equations, space);
+    }
+    if let (Some(mass), false) = (mass, page.matrices.is_empty()) {
+        page.matrices.insert(0, dense(pool, "E".to_owned(), mass));
+        page.law.iter_mut().for_each(|law| law.mass = true);
     }
     page.written(pool, notation)
 }
@@ -277,7 +289,7 @@ impl Page {
             ("y", equations.outputs.iter().map(|o| o.name.clone()).collect()),
         ];
         self.matrices = matrices(pool, space, offset);
-        self.law = Some(Law { derivatives: space.b.len().saturating_sub(1), offset });
+        self.law = Some(Law { mass: false, derivatives: space.b.len().saturating_sub(1), offset });
     }
 
     /// Adds polynomials in s: as formulas where they are typeset, by their coefficients for programs.

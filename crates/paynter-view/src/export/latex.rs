@@ -77,7 +77,8 @@ fn sides(page: &Page, law: &Law) -> Vec<(String, String)> {
         }
         terms.join(" + ")
     };
-    let mut rows = vec![("\\dot{x}".to_owned(), side("A", "B", "a"))];
+    let rates = if law.mass { "E \\, \\dot{x}" } else { "\\dot{x}" };
+    let mut rows = vec![(rates.to_owned(), side("A", "B", "a"))];
     if has("C") || has("D") {
         rows.push(("y".to_owned(), side("C", "D", "c")));
     }
@@ -87,6 +88,16 @@ fn sides(page: &Page, law: &Law) -> Vec<(String, String)> {
 fn side(pool: &Pool, left: &Left) -> String {
     match left {
         Left::Rate(name) => latex_name(&format!("der({name})")),
+        Left::Row(terms) => {
+            let term = |(factor, name): &(Expr, String)| {
+                let rate = latex_name(&format!("der({name})"));
+                match *factor == pool.one() {
+                    true => rate,
+                    false => format!("\\left({}\\right) {rate}", math(pool, *factor)),
+                }
+            };
+            terms.iter().map(term).collect::<Vec<_>>().join(" + ")
+        }
         Left::Name(name) => latex_name(name),
         Left::OfS(letter, of) => {
             let letter = latex_name(letter);

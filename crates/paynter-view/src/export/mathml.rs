@@ -51,6 +51,19 @@ fn side(pool: &Pool, left: &Left) -> String {
     let of_s = "<mo>\u{2061}</mo><mrow><mo>(</mo><mi>s</mi><mo>)</mo></mrow>";
     match left {
         Left::Rate(name) => mathml_name(&format!("der({name})")),
+        Left::Row(terms) => {
+            let term = |(factor, name): &(Expr, String)| {
+                let rate = mathml_name(&format!("der({name})"));
+                match *factor == pool.one() {
+                    true => rate,
+                    false => format!(
+                        "<mrow><mo>(</mo>{}<mo>)</mo></mrow><mo>\u{2062}</mo>{rate}",
+                        math(pool, *factor)
+                    ),
+                }
+            };
+            terms.iter().map(term).collect::<Vec<_>>().join("<mo>+</mo>")
+        }
         Left::Name(name) => mathml_name(name),
         Left::OfS(letter, Some((output, input))) => {
             let names = format!("{}<mo>,</mo>{}", mathml_name(output), mathml_name(input));

@@ -59,7 +59,7 @@ pub fn export(
         Language::CSimulator => c::program(pool, &plan, true),
         Language::Julia => julia::program(pool, &plan),
         Language::Latex => {
-            let body = formulas::equations(pool, graph, equations, space, Notation::Latex);
+            let body = formulas::equations(pool, graph, equations, None, space, Notation::Latex);
             latex::document(&plan, &body)
         }
     }

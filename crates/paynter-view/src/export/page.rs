@@ -32,6 +32,8 @@ pub(super) struct Section {
 pub(super) enum Left {
     /// The rate of a state, by its name.
     Rate(String),
+    /// A row of E x': coefficients with the names of the states.
+    Row(Vec<(Expr, String)>),
     /// A quantity, by its name.
     Name(String),
     /// A function of s, by its letter and the output and input it belongs to.
@@ -73,6 +75,8 @@ pub(super) struct Table {
 
 /// Which terms x' and y have by the matrices.
 pub(super) struct Law {
+    /// Whether a matrix E stands before x'.
+    pub mass: bool,
     /// The highest derivative of the inputs.
     pub derivatives: usize,
     pub offset: bool,
@@ -267,6 +271,14 @@ fn code(pool: &Pool, page: &Page, dialect: &Dialect) -> String {
         for (left, value) in &section.lines {
             let (name, remark) = match left {
                 Left::Rate(name) => (names.unique(&format!("der({name})")), format!("{name}'")),
+                Left::Row(terms) => {
+                    let term = |(factor, name): &(Expr, String)| match *factor == pool.one() {
+                        true => format!("{name}'"),
+                        false => format!("({})*{name}'", dialect.formula(pool, &names, *factor)),
+                    };
+                    let row = terms.iter().map(term).collect::<Vec<_>>().join(" + ");
+                    (names.unique("right"), row)
+                }
                 // A number is the value of the symbol that formulas on the page read.
                 Left::Name(name) => match (value, read.get(name.as_str())) {
                     (Cell::Real(_), Some(symbol)) => (names.of(pool, *symbol), name.clone()),

@@ -221,19 +221,17 @@ impl Equations {
 }
 
 impl Equations {
-    /// Translates equations whose mass matrix is not inverted.
+    /// Translates equations whose mass matrix is not inverted: `right` holds f of E x' = f in place of rates.
     pub fn with_mass(
         pool: &mut Pool,
         graph: &BondGraph,
-        equations: &eq::Equations,
-        mass: &eq::Mass,
+        right: &eq::Equations,
+        mass: &eq::Sparse,
+        space: Option<&eq::StateSpace>,
         diagnostics: Vec<Diagnostic>,
     ) -> Equations {
-        let right = eq::Equations { rates: mass.right.clone(), ..equations.clone() };
-        let space = equations.state_space(pool, graph).and_then(|_| right.state_space(pool, graph));
-        let dense = equations.states.len() <= DENSE_STATES;
-        let e = Some(matrix(pool, &mass.matrix, dense));
-        Equations { e, ..Equations::new(pool, graph, &right, space.as_ref(), diagnostics) }
+        let e = Some(matrix(pool, mass, right.states.len() <= DENSE_STATES));
+        Equations { e, ..Equations::new(pool, graph, right, space, diagnostics) }
     }
 }
 
