@@ -24,5 +24,5 @@ pub mod structure;
 mod text;
 
 pub use census::Census;
-pub use generate::{Options, Sample, generate, plain, shrink, write};
+pub use generate::{Options, Sample, generate, plain, shrink, switching, write};
 pub use mutate::{fuzzed, mutate};

@@ -7,6 +7,7 @@ mod laws;
 mod outputs;
 mod shrink;
 mod submodel;
+mod switching;
 mod topology;
 
 use crate::causality::{all_integral, complete};
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 pub use shrink::{plain, shrink, write};
+pub use switching::switching;
 
 /// What to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
