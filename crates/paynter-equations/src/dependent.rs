@@ -7,7 +7,7 @@
 //! is a state after all, and its own law determines one of the rates.
 
 use paynter_algebra::poly::{self, Budget};
-use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_algebra::{Expr, Func, Node, Pool, Rational, Symbol};
 use paynter_base::Ticket;
 use paynter_graph::{BondGraph, ElementId, Ranges, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -295,7 +295,7 @@ impl Elimination<'_> {
                     return Ok(());
                 }
                 let state = self.pool.var(entry.rate.state);
-                let residual = self.pool.sub(state, entry.value);
+                let residual = without_root(self.pool, state, entry.value);
                 let name = self.pool.name(rate).to_owned();
                 let elements = vec![entry.rate.element];
                 self.work.constraints.push(Constraint { name, unknown: rate, residual, elements });
@@ -649,4 +649,43 @@ fn describe(pool: &Pool, graph: &BondGraph, entry: Pending) -> Dependent {
         value: entry.value,
         initial,
     }
+}
+
+/// The equation state − value = 0. Where the value is an odd root, both sides are raised to its power:
+/// a root has no slope at zero by which its argument could be found.
+fn without_root(pool: &mut Pool, state: Expr, value: Expr) -> Expr {
+    let factors = |pool: &Pool, e: Expr| match pool.node(e) {
+        Node::Product(list) => list.to_vec(),
+        _ => vec![e],
+    };
+    let mut outside = factors(pool, value);
+    let argument = |pool: &Pool, e: Expr, wanted: Func| match pool.node(e) {
+        Node::Call(function, list) if function == wanted => Some(list[0]),
+        _ => None,
+    };
+    let root = outside.iter().enumerate().find_map(|(place, factor)| match pool.node(*factor) {
+        Node::Power(base, exponent) => {
+            let order = pool.as_rational(exponent).map(|r| Rational::ONE / r)?;
+            let odd = order > Rational::ONE && (1..9).any(|k| order == Rational::from(2 * k + 1));
+            odd.then_some((place, base, order))
+        }
+        _ => None,
+    });
+    let sign = outside.iter().position(|factor| argument(pool, *factor, Func::Sign).is_some());
+    let (Some((place, base, order)), Some(sign)) = (root, sign) else { return pool.sub(state, value) };
+    let mut inside = factors(pool, base);
+    let x = argument(pool, outside[sign], Func::Sign);
+    let Some(size) = inside.iter().position(|factor| argument(pool, *factor, Func::Abs) == x) else {
+        return pool.sub(state, value);
+    };
+    inside.extend(x);
+    inside.swap_remove(size);
+    let order = pool.number(order);
+    outside = (0..outside.len()).filter(|i| ![place, sign].contains(i)).map(|i| outside[i]).collect();
+    for factor in &mut outside {
+        *factor = pool.pow(*factor, order);
+    }
+    outside.extend(inside);
+    let (left, right) = (pool.pow(state, order), pool.product(&outside));
+    pool.sub(left, right)
 }

@@ -299,11 +299,11 @@ fn a_mass_matrix_times_the_rates_is_the_right_side() {
 fn a_mass_matrix_is_written_in_every_notation() {
     let mut model = load(examples::find("two_tanks").unwrap().text);
     for (notation, lines) in [
-        (Notation::Python, ["right = inflow  # (A2/A1 + 1.0)*tank1.q'", "E = np.array([[A2/A1 + 1.0]])"]),
+        (Notation::Python, ["right = inflow  # (A2/A1 + 1)*tank1.q'", "E = np.array([[A2/A1 + 1]])"]),
         (Notation::Matlab, ["right = inflow;  % (A2/A1 + 1)*tank1.q'", "E = [A2/A1 + 1];"]),
         (Notation::C, ["const double right = inflow;  // (", "const double E[1][1] = {{A2/A1 + 1.0}};"]),
         (Notation::Julia, ["right = inflow  # (A2/A1 + 1)*tank1.q'", "E = [(A2/A1 + 1)]"]),
-        (Notation::Latex, ["\\right) \\dot{q}_{\\text{tank1}} &= ", "E \\, \\dot{x} &= B \\, u"]),
+        (Notation::Latex, ["\\right) \\dot{q}_{\\mathrm{tank1}} &= ", "E \\, \\dot{x} &= A \\, x + B \\, u"]),
         (Notation::MathMl, ["<mo>)</mo></mrow><mo>\u{2062}</mo>", "<mi>E</mi><mo>=</mo>"]),
     ] {
         let text = model.mass_formulas(notation, &Ticket::new()).unwrap();

@@ -5,13 +5,16 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use paynter::simulate::{Note, Outcome, Response, SimulateOptions, Simulation};
+use paynter::export::Language;
+use paynter::simulate::{Note, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
 use paynter::{LoadOptions, MemoryWorld, Model, Ticket};
 use paynter_testkit::expr::Expr;
-use paynter_testkit::residual::{Equation, System, Values};
 use paynter_testkit::property::seeds;
+use paynter_testkit::residual::{Equation, System, Values};
 use paynter_testkit::structure::Structure;
 use paynter_testkit::{Options, Sample, generate, plain, switching, write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The models of some seeds: as they are drawn, and with what switches.
 fn samples(default: u64) -> impl Iterator<Item = Sample> {
@@ -129,7 +132,9 @@ fn quadrature() -> (Vec<f64>, Vec<f64>, Vec<f64>) {
 fn every_port_obeys_its_equation_and_every_state_its_rate() {
     const PANELS: usize = 20;
     let (nodes, fine, coarse) = quadrature();
-    assert!((fine.iter().sum::<f64>() - 1.0).abs() < 1e-14 && (coarse.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+    assert!(
+        (fine.iter().sum::<f64>() - 1.0).abs() < 1e-14 && (coarse.iter().sum::<f64>() - 1.0).abs() < 1e-14
+    );
     let mut times = vec![0.0];
     for panel in 0..PANELS {
         times.extend(nodes.iter().skip(1).map(|node| (panel as f64 + node) / PANELS as f64));
@@ -147,6 +152,7 @@ fn every_port_obeys_its_equation_and_every_state_its_rate() {
             odd.push(format!("seed {}: no equations", sample.seed));
             continue;
         };
+        let reached = if outcome.failure.is_some() { outcome.t } else { f64::INFINITY };
         if let Some(failure) = outcome.failure {
             odd.push(format!("seed {}: {failure:?}", sample.seed));
         }
@@ -165,7 +171,7 @@ fn every_port_obeys_its_equation_and_every_state_its_rate() {
         events += outcome.stats.events;
         let order = simulation.states.len();
         dependent += usize::from(order < structure.states().len());
-        for (t, row) in response.t.iter().zip(&rows) {
+        for (t, row) in response.t.iter().zip(&rows).filter(|(t, _)| **t < reached) {
             let broken = broken(&system, &params, *t, row, &sizes);
             if let Some(first) = broken.first() {
                 let left = residuals(&system, &values(&structure, &params, *t, row)).unwrap()[*first];
@@ -180,33 +186,233 @@ fn every_port_obeys_its_equation_and_every_state_its_rate() {
             continue;
         }
         'states: for (place, (name, store)) in structure.states().iter().enumerate() {
-            let rate = |i: usize| match system.rate(&values(&structure, &params, response.t[i], &rows[i]), store) {
-                Equation::Value(value) => value,
-                Equation::Mentions(_) => f64::NAN,
-            };
+            let rate =
+                |i: usize| match system.rate(&values(&structure, &params, response.t[i], &rows[i]), store) {
+                    Equation::Value(value) => value,
+                    Equation::Mentions(_) => f64::NAN,
+                };
             let state = |i: usize| values(&structure, &params, response.t[i], &rows[i]).states[place];
             for panel in 0..(response.t.len().max(1) - 1) / 8 {
                 let width = 1.0 / PANELS as f64;
                 let rates: Vec<f64> = (0..9).map(|k| rate(8 * panel + k)).collect();
                 let sum: f64 = rates.iter().zip(&fine).map(|(rate, weight)| width * rate * weight).sum();
-                let rough: f64 = rates.iter().step_by(2).zip(&coarse).map(|(rate, weight)| width * rate * weight).sum();
+                let rough: f64 =
+                    rates.iter().step_by(2).zip(&coarse).map(|(rate, weight)| width * rate * weight).sum();
                 let moved = state(8 * panel + 8) - state(8 * panel);
-                let size = state(8 * panel).abs() + rates.iter().map(|rate| width * rate.abs()).sum::<f64>() + 1e-3;
-                // Where an event lies between, the two rules differ, and the rate only bounds the change.
-                let smooth = (sum - rough).abs() < 1e-6 * size;
-                let (low, high) =
-                    rates.iter().fold((f64::MAX, f64::MIN), |(low, high), rate| (low.min(*rate), high.max(*rate)));
-                let unknown = if smooth { 20.0 * (sum - rough).abs() } else { width * (high - low) };
-                if !((moved - sum).abs() <= unknown + 1e-8 * size) {
+                let size =
+                    state(8 * panel).abs() + rates.iter().map(|rate| width * rate.abs()).sum::<f64>() + 1e-3;
+                // Where an event lies between, the two rules differ, and nothing is known.
+                if (sum - rough).abs() > 1e-6 * size {
+                    continue;
+                }
+                panels += 1;
+                if !((moved - sum).abs() <= 20.0 * (sum - rough).abs() + 1e-8 * size) {
                     let at = response.t[8 * panel];
-                    wrong.push(format!("seed {}, {name} from t = {at}: {moved}, not {sum}\n{text}", sample.seed));
+                    wrong.push(format!(
+                        "seed {}, {name} from t = {at}: {moved}, not {sum}\n{text}",
+                        sample.seed
+                    ));
                     break 'states;
                 }
-                panels += usize::from(smooth);
             }
         }
     }
-    println!("{models} models, {dependent} with dependent storages, {events} events, {equations} times, {panels} panels; {odd:#?}");
+    println!(
+        "{models} models, {dependent} with dependent storages, {events} events, {equations} times, {panels} panels; {odd:#?}"
+    );
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(models >= 30 && dependent >= 3 && events >= 20 && panels >= 1000);
+}
+
+/// Integrates every exported model tightly and prints its outputs: `CASE VALUE…`, or the case alone
+/// where SciPy finds no solution.
+const SCIPY: &str = r#"
+import importlib.util, warnings
+import numpy as np
+from scipy.integrate import solve_ivp
+warnings.simplefilter("ignore")
+class TooLong(Exception):
+    pass
+def outputs(m):
+    p, count = m.parameters(), [0]
+    z = [None]
+    def solve(t, x, u):
+        if not m.UNKNOWNS:
+            return ()
+        z[0] = m.unknowns(t, x, u, p, z[0])
+        return (z[0],)
+    def rates(t, x):
+        count[0] += 1
+        if count[0] > 6000:
+            raise TooLong
+        u = m.inputs(t, p)
+        return m.f(t, x, u, p, *solve(t, x, u))
+    x0 = m.initial(p)
+    xs = [x0 for _ in TIMES]
+    if len(x0):
+        run = solve_ivp(rates, (0.0, TIMES[-1]), x0, "LSODA", t_eval=TIMES, rtol=1e-10, atol=1e-12, max_step=0.02)
+        if not run.success:
+            raise ArithmeticError(run.message)
+        xs = run.y.T
+    rows = []
+    for t, x in zip(TIMES, xs):
+        u = m.inputs(t, p)
+        rows.append(m.g(t, x, u, p, *solve(t, x, u)))
+    return np.concatenate(rows)
+for case, path in CASES:
+    spec = importlib.util.spec_from_file_location(f"m{case}", path)
+    m = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(m)
+    try:
+        print(case, *(repr(float(v)) for v in outputs(m)))
+    except (ArithmeticError, TooLong) as error:
+        print(case)
+"#;
+
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn printed(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?} cannot be started: {e}"));
+    assert!(output.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The same outputs from the exported Python program, integrated by SciPy, as from the simulation.
+#[test]
+fn exported_programs_integrated_by_scipy_agree() {
+    let python =
+        paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).unwrap_or_else(|e| panic!("{e}"));
+    let folder = folder("trajectories");
+    let times = [0.0, 0.1371, 0.3127, 0.5533, 0.7717, 0.9631];
+    let (mut cases, mut list) = (Vec::new(), String::new());
+    let mut odd = Vec::new();
+    for sample in samples(12) {
+        let Some(mut model) = load(&sample.text) else { continue };
+        let Some((_, response, outcome)) = respond(&mut model, times.to_vec()) else { continue };
+        if outcome.failure.is_some() || !outcome.notes.is_empty() || outcome.stats.slides > 0 {
+            odd.push(format!("seed {}: {:?} {:?}", sample.seed, outcome.failure, outcome.notes.first()));
+            continue;
+        }
+        let path = folder.join(format!("case{}.py", cases.len()));
+        std::fs::write(&path, model.export(Language::Python, &Ticket::new()).unwrap()).unwrap();
+        list += &format!("({}, {path:?}), ", cases.len());
+        cases.push((sample, response, outcome.stats.events));
+    }
+    let driver = folder.join("driver.py");
+    std::fs::write(&driver, format!("TIMES = {times:?}\nCASES = [{list}]\n{SCIPY}")).unwrap();
+    let said = printed(Command::new(python).arg(&driver));
+    let (mut models, mut eventful, mut wrong) = (0, 0, Vec::new());
+    for line in said.lines() {
+        let mut words = line.split_whitespace();
+        let case: usize = words.next().unwrap().parse().unwrap();
+        let (sample, response, events) = &cases[case];
+        let found: Vec<f64> = words.map(|word| word.parse().unwrap_or(f64::NAN)).collect();
+        if found.is_empty() {
+            odd.push(format!("seed {}: no solution by SciPy", sample.seed));
+            continue;
+        }
+        models += 1;
+        eventful += usize::from(*events > 0);
+        for (output, values) in response.outputs.iter().enumerate() {
+            let size = values.iter().fold(1e-3_f64, |most, value| most.max(value.abs()));
+            for (i, value) in values.iter().enumerate() {
+                let other = found[i * response.outputs.len() + output];
+                if !((value - other).abs() <= 1e-6 * size) {
+                    let (seed, t, text) = (sample.seed, times[i], &sample.text);
+                    wrong
+                        .push(format!("seed {seed}: output {output} at {t} is {value}, not {other}\n{text}"));
+                }
+            }
+        }
+    }
+    println!("{models} models, {eventful} with events; {odd:#?}");
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(models >= 16 && eventful >= 4, "{models} models, {eventful} with events");
+}
+
+/// Exported C simulators take the steps of Euler, and of Runge and Kutta, that the simulation takes,
+/// with the same sensitivities, as long as no event lies between.
+#[test]
+fn exported_simulators_take_the_same_steps() {
+    let folder = folder("steps");
+    let (mut models, mut sensitivities, mut implicit, mut dependent) = (0, 0, 0, 0);
+    let mut wrong = Vec::new();
+    for sample in samples(8) {
+        let Some(mut model) = load(&sample.text) else { continue };
+        let Ok(program) = model.export(Language::CSimulator, &Ticket::new()) else { continue };
+        let all: Vec<String> =
+            model.graph.as_ref().unwrap().parameters.iter().map(|p| p.name.clone()).collect();
+        let options = |solver: &str| SimulateOptions {
+            t_end: Some(0.5),
+            points: 51,
+            solver: solver.to_owned(),
+            step: Some(0.01),
+            sensitivities: Sensitivities::All,
+            ..SimulateOptions::default()
+        };
+        let mut binary = None;
+        for solver in ["euler", "rk4"] {
+            let Ok(simulation) = model.simulation(&options(solver), &Ticket::new()) else { continue };
+            let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+            let finite = response.outputs.iter().flatten().all(|value| value.abs() < 1e6);
+            if outcome.failure.is_some() || !outcome.notes.is_empty() || outcome.stats.events > 0 || !finite {
+                continue;
+            }
+            let binary = binary.get_or_insert_with(|| {
+                let source = folder.join(format!("{}_{models}.c", sample.seed));
+                std::fs::write(&source, &program).unwrap();
+                let binary = source.with_extension("bin");
+                let flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-DRANDOM_MAIN"];
+                printed(Command::new("cc").args(flags).arg(&source).arg("-o").arg(&binary).arg("-lm"));
+                binary
+            });
+            let said = printed(Command::new(&*binary).args(["0.5", "0.01", solver]));
+            let rows: Vec<Vec<f64>> = said
+                .lines()
+                .skip(1)
+                .map(|line| line.split(',').map(|word| word.parse().unwrap_or(f64::NAN)).collect())
+                .collect();
+            assert_eq!(rows.len(), 51, "seed {}", sample.seed);
+            models += 1;
+            implicit += usize::from(program.contains("random_unknowns("));
+            dependent += usize::from(program.contains("random_dependent("));
+            let outputs = response.outputs.len();
+            let mut compare = |column: usize, values: &[f64], what: &str| {
+                let size = values.iter().fold(1e-3_f64, |most, value| most.max(value.abs()));
+                for (row, value) in rows.iter().zip(values) {
+                    if !((row[column] - value).abs() <= 1e-10 * size) && value.is_finite() {
+                        let (seed, t, found) = (sample.seed, row[0], row[column]);
+                        wrong.push(format!(
+                            "seed {seed}, {solver}: {what} at {t} is {found}, not {value}\n{}",
+                            sample.text
+                        ));
+                        break;
+                    }
+                }
+            };
+            for (output, values) in response.outputs.iter().enumerate() {
+                compare(1 + output, values, &simulation.outputs[output].name);
+                for (lane, name) in simulation.wanted.iter().enumerate() {
+                    let place = all.iter().position(|other| other == name).unwrap();
+                    let column = 1 + outputs + output * all.len() + place;
+                    compare(
+                        column,
+                        &response.sensitivities[output][lane],
+                        &format!("output {output} by {name}"),
+                    );
+                    sensitivities += 1;
+                }
+            }
+        }
+    }
+    println!(
+        "{models} runs, {implicit} implicit, {dependent} with dependent storages, {sensitivities} sensitivities"
+    );
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(models >= 12 && implicit >= 1 && dependent >= 1 && sensitivities >= 60);
 }

@@ -3,7 +3,8 @@
 //! Every relation a ≷ b on which the model branches (conditions, `abs`,
 //! `sign`, `min`, `max`) becomes an event function h = a − b and a mode: a
 //! symbol that holds the sign of h and changes at events only. A table
-//! becomes a straight line whose three numbers change at its corners.
+//! becomes a straight line whose three numbers change at its corners. A power
+//! with the sign of its base, sign(x)·|x|ʳ, is continuous and stays as it is.
 
 use paynter_algebra::{Cmp, Expr, Func, Node, Pool, Rational, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,6 +36,8 @@ pub(crate) struct Freezer {
     time: Symbol,
     fast: FxHashSet<Symbol>,
     known: FxHashMap<Expr, usize>,
+    /// The x of all sign(x)·|x|ʳ.
+    signed: FxHashSet<Expr>,
 }
 
 impl Freezer {
@@ -42,14 +45,23 @@ impl Freezer {
     pub fn new(time: Symbol, fast: impl IntoIterator<Item = Symbol>) -> Freezer {
         let mut fast: FxHashSet<Symbol> = fast.into_iter().collect();
         fast.insert(time);
-        Freezer { relations: Vec::new(), pieces: Vec::new(), time, fast, known: FxHashMap::default() }
+        Freezer {
+            relations: Vec::new(),
+            pieces: Vec::new(),
+            time,
+            fast,
+            known: FxHashMap::default(),
+            signed: FxHashSet::default(),
+        }
     }
 
     /// Rewrites expressions.
     pub fn freeze(&mut self, pool: &mut Pool, roots: &[Expr]) -> Vec<Expr> {
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
         let mut moving: FxHashSet<Expr> = FxHashSet::default();
-        for node in pool.reachable(roots) {
+        let order = pool.reachable(roots);
+        self.signed.extend(signed_bases(pool, &order, roots));
+        for node in order {
             let children = children(pool, node);
             let moves = match pool.node(node) {
                 Node::Symbol(s) => self.fast.contains(&s),
@@ -98,6 +110,10 @@ impl Freezer {
                 let zero = pool.zero();
                 pool.compare(op, mode, zero)
             }
+            Node::Call(Func::Abs | Func::Sign, list) if self.signed.contains(&list[0]) => {
+                self.mode(pool, args[0], false);
+                rebuilt(pool, node, args)
+            }
             Node::Call(Func::Abs, _) => {
                 let mode = self.mode(pool, args[0], false);
                 pool.mul(mode, args[0])
@@ -132,6 +148,46 @@ impl Freezer {
         let since = pool.sub(t, origin);
         let rise = pool.mul(slope, since);
         pool.add(value, rise)
+    }
+}
+
+/// The x whose sign is read only in products sign(x)·|x|ʳ with r > 0.
+fn signed_bases(pool: &Pool, order: &[Expr], roots: &[Expr]) -> FxHashSet<Expr> {
+    let sign = |e: Expr| match pool.node(e) {
+        Node::Call(Func::Sign, list) => Some(list[0]),
+        _ => None,
+    };
+    let mut bases: FxHashSet<Expr> = order.iter().filter_map(|node| sign(*node)).collect();
+    for root in roots {
+        sign(*root).map(|x| bases.remove(&x));
+    }
+    for node in order {
+        let operands = children(pool, *node);
+        for x in operands.iter().filter_map(|operand| sign(*operand)) {
+            let powered = matches!(pool.node(*node), Node::Product(_))
+                && operands.iter().any(|factor| vanishes(pool, *factor, x));
+            if !powered {
+                bases.remove(&x);
+            }
+        }
+    }
+    bases
+}
+
+/// Whether a factor is a positive power of |x|, perhaps with other factors beside |x|.
+fn vanishes(pool: &Pool, factor: Expr, x: Expr) -> bool {
+    match pool.node(factor) {
+        Node::Call(Func::Abs, list) => list[0] == x,
+        Node::Power(base, exponent) => {
+            let positive = pool.as_rational(exponent).is_none_or(|number| *number > Rational::ZERO);
+            let inside = |e: &Expr| matches!(pool.node(*e), Node::Call(Func::Abs, list) if list[0] == x);
+            let base = match pool.node(base) {
+                Node::Product(list) => list.iter().any(inside),
+                _ => inside(&base),
+            };
+            positive && base
+        }
+        _ => false,
     }
 }
 

@@ -40,7 +40,8 @@ fn add(draft: &mut Draft, rng: &mut Rng, number: usize, junction: End, one: bool
     draft.param(name("zb"), Expr::Ratio(rng.within(500, 6000) as i64, 10_000));
     let (source, store, across, through, state) =
         if one { (Kind::Se, Kind::C, "e", "f", "q") } else { (Kind::Sf, Kind::I, "f", "e", "p") };
-    let choice = |left: Expr, right: Expr, yes: Expr, no: Expr| Expr::Choice(Box::new([left, right, yes, no]));
+    let choice =
+        |left: Expr, right: Expr, yes: Expr, no: Expr| Expr::Choice(Box::new([left, right, yes, no]));
     let law = |right: Expr| Law::Laws(vec![(Expr::name(across), right)]);
     let beside = format!("zy{number}.{through}");
     let (kind, law) = match rng.below(7) {
@@ -73,5 +74,9 @@ fn add(draft: &mut Draft, rng: &mut Rng, number: usize, junction: End, one: bool
     };
     let element = draft.element(name("z"), kind, 1, law);
     let own = End { element, port: 1 };
-    if kind == source { draft.bond(own, junction) } else { draft.bond(junction, own) };
+    if kind == source {
+        draft.bond(own, junction)
+    } else {
+        draft.bond(junction, own)
+    };
 }

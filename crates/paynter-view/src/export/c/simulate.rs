@@ -138,6 +138,37 @@ impl Writer<'_> {
 
 /// Lines marked IMPLICIT belong to models with unknowns, lines marked EXPLICIT to the others.
 const SIMULATOR: &str = r#"
+/* All derivatives. Infinite ones (a root at zero) are taken a little further along the solution; those
+ * that are infinite there as well count nothing. */
+static void PREFIX_slopes_along(double t, const double x[], const double u[], const double p[],
+                                const double z[], PREFIX_partials *partial)
+{
+    enum { NX = UPPER_STATES, N = sizeof(PREFIX_partials) / sizeof(double) };
+    double *all = (double *)partial;
+    for (int turn = 0; turn < 2; turn++) {
+        double at[SIZE_X], rates[SIZE_X] = {0.0}, ahead_u[SIZE_U], ahead_z[SIZE_Z] = {0.0};
+        double size = 1e-6, speed = 0.0, ahead = 0.0;
+        if (turn == 0) {
+            PREFIX_differentiate(t, x, u, p, z, partial);
+        } else {
+IMPLICIT             for (int i = 0; i < UPPER_UNKNOWNS; i++) ahead_z[i] = z[i];
+IMPLICIT             PREFIX_f(t, x, u, p, ahead_z, rates);
+EXPLICIT             PREFIX_f(t, x, u, p, rates);
+            for (int i = 0; i < NX; i++) size = fmax(size, fabs(x[i]));
+            for (int i = 0; i < NX; i++) speed = fmax(speed, fabs(rates[i]));
+            if (speed > 0.0) ahead = 1e-9 * size / speed;
+            for (int i = 0; i < NX; i++) at[i] = x[i] + ahead * rates[i];
+            PREFIX_inputs(t + ahead, p, ahead_u);
+IMPLICIT             if (PREFIX_unknowns(t + ahead, at, ahead_u, p, ahead_z)) break;
+            PREFIX_differentiate(t + ahead, at, ahead_u, p, ahead_z, partial);
+        }
+        int finite = 1;
+        for (int i = 0; i < N; i++) finite = finite && isfinite(all[i]);
+        if (finite) return;
+    }
+    for (int i = 0; i < N; i++) if (!isfinite(all[i])) all[i] = 0.0;
+}
+
 /* Rates of the states x and of s, the derivatives of x by the parameters (states by parameters, row
  * by row); outputs y and their derivatives ys. Whatever is null is left out; z is the guess of the
  * unknowns and becomes their value. Returns 0, or 1 where the unknowns are not found. */
@@ -153,7 +184,7 @@ EXPLICIT     if (dx) PREFIX_f(t, x, u, p, dx);
 EXPLICIT     if (y) PREFIX_g(t, x, u, p, y);
     if (!s) return 0;
     static PREFIX_partials d;
-    PREFIX_differentiate(t, x, u, p, z, &d);
+    PREFIX_slopes_along(t, x, u, p, z, &d);
     for (int k = 0; k < NP; k++) {
         double zk[SIZE_Z] = {0.0};
 IMPLICIT         double right[SIZE_Z], matrix[SIZE_Z * SIZE_Z];
