@@ -1,6 +1,6 @@
-//! Prints the random model of a seed: `cargo run -p paynter-testkit --example sample -- SEED [small|tiny] [nonlinear] [conflicts]`.
+//! Prints the random model of a seed: `cargo run -p paynter-testkit --example sample -- SEED [small|tiny] [nonlinear] [conflicts] [switching]`.
 
-use paynter_testkit::{Options, generate};
+use paynter_testkit::{Options, generate, switching};
 
 #[allow(clippy::print_stdout)]
 fn main() {
@@ -17,5 +17,6 @@ fn main() {
         options = options.with_conflicts();
     }
     let seed = words.iter().find_map(|word| word.parse().ok()).unwrap_or(0);
-    println!("{}", generate(seed, &options).text);
+    let sample = generate(seed, &options);
+    println!("{}", if has("switching") { switching(&sample).text } else { sample.text });
 }

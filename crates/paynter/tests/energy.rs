@@ -5,7 +5,7 @@ use paynter::energy::{Energy, Role};
 use paynter::simulate::SimulateOptions;
 use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
 use paynter_testkit::property::seeds;
-use paynter_testkit::{Options as RandomOptions, generate};
+use paynter_testkit::{Options as RandomOptions, generate, switching};
 
 fn energy(text: &str, t_end: f64) -> Option<Energy> {
     let world = MemoryWorld::new().with("model.bg", text);
@@ -75,22 +75,40 @@ fn dry_friction_keeps_the_balance() {
     assert!(found.error < 1e-7, "{}", found.error);
 }
 
+/// On random models as they are drawn, and with what switches: fields, gyrators, modulated elements,
+/// entropy, dependent storages and events.
 #[test]
 fn the_balance_closes_on_random_models() {
-    let mut judged = 0;
+    let (mut judged, mut eventful, mut dependent, mut apart) = (0, 0, 0, Vec::new());
+    let mut wrong = Vec::new();
     for seed in seeds(20) {
-        let sample = generate(seed, &RandomOptions::nonlinear().small());
-        let world = MemoryWorld::new().with("model.bg", sample.text.as_str());
-        let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
-        let options =
-            SimulateOptions { t_end: Some(0.3), rtol: 1e-9, energy: true, ..SimulateOptions::default() };
-        let Ok(simulation) = model.simulation(&options, &Ticket::new()) else { continue };
-        let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
-        let Some(found) = simulation.energy(&response).filter(|_| outcome.failure.is_none()) else {
-            continue;
-        };
-        assert!(found.error < 1e-6, "seed {seed}: {}\n{}", found.error, sample.text);
-        judged += 1;
+        let drawn = generate(seed, &RandomOptions::nonlinear().small());
+        for sample in [switching(&drawn), drawn] {
+            let world = MemoryWorld::new().with("model.bg", sample.text.as_str());
+            let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
+            let options =
+                SimulateOptions { t_end: Some(0.6), rtol: 1e-9, energy: true, ..SimulateOptions::default() };
+            let Ok(mut simulation) = model.simulation(&options, &Ticket::new()) else {
+                apart.push(format!("seed {seed}: no equations"));
+                continue;
+            };
+            simulation.options.max_steps = 20_000;
+            let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+            // What came before a run stopped is valid.
+            let Some(found) = simulation.energy(&response).filter(|found| found.t.len() > 1) else {
+                apart.push(format!("seed {seed}: {:?}", outcome.failure));
+                continue;
+            };
+            let states = sample.structure.states().len();
+            judged += 1;
+            eventful += usize::from(outcome.stats.events > 0);
+            dependent += usize::from(simulation.states.len() < states);
+            if !(found.error < 1e-6) {
+                wrong.push(format!("seed {seed}: {} {:?}\n{}", found.error, outcome.notes, sample.text));
+            }
+        }
     }
-    assert!(judged >= 5, "only {judged} models were judged");
+    println!("{judged} judged, {eventful} with events, {dependent} with dependent storages; {apart:#?}");
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+    assert!(judged >= 34 && eventful >= 8 && dependent >= 8, "{judged} {eventful} {dependent}");
 }

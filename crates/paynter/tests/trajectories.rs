@@ -33,7 +33,7 @@ fn load(text: &str) -> Option<Model> {
 fn respond(model: &mut Model, times: Vec<f64>) -> Option<(Simulation, Response, Outcome)> {
     let options = SimulateOptions { times, rtol: 1e-10, ..SimulateOptions::default() };
     let mut simulation = model.simulation(&options, &Ticket::new()).ok()?;
-    simulation.options.max_steps = 100_000;
+    simulation.options.max_steps = 20_000;
     let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
     Some((simulation, response, outcome))
 }
