@@ -143,6 +143,8 @@ pub fn random(arguments: &[String]) -> Result<(), String> {
         ("paynter-numerics", "frequency"),
         ("paynter-numerics", "simulate_random"),
         ("paynter", "simulate"),
+        ("paynter", "trajectories"),
+        ("paynter", "energy"),
         ("paynter", "sensitivity"),
     ];
     for (package, test) in tests {

@@ -67,6 +67,7 @@ impl Simulation {
         let mut accounts = Vec::new();
         let mut balance = vec![0.0; response.t.len()];
         let mut moved = vec![0.0; response.t.len()];
+        let mut held = 0.0;
         for (entry, entered) in self.accounts.iter().zip(&response.entered) {
             let values: Vec<f64> = match (entry.role, entry.by_state) {
                 (Role::Supply, _) => entered.iter().map(|energy| -energy).collect(),
@@ -74,6 +75,7 @@ impl Simulation {
                 _ => entered.clone(),
             };
             let first = values.first().copied().unwrap_or(0.0);
+            held += if entry.role == Role::Storage { first.abs() } else { 0.0 };
             for ((value, balance), moved) in values.iter().zip(&mut balance).zip(&mut moved) {
                 let change = if entry.role == Role::Storage { value - first } else { *value };
                 *balance += if entry.role == Role::Supply { change } else { -change };
@@ -81,7 +83,8 @@ impl Simulation {
             }
             accounts.push((entry.clone(), values));
         }
-        let most = moved.iter().fold(0.0_f64, |most, value| most.max(*value));
+        // Where nothing moves, the rounding of what is held is no error.
+        let most = moved.iter().fold(1e-9 * held, |most, value| most.max(*value));
         let worst = balance.iter().fold(0.0_f64, |worst, value| worst.max(value.abs()));
         let error = if most > 0.0 { worst / most } else { 0.0 };
         Some(Energy { t: response.t.clone(), accounts, balance, error })

@@ -103,7 +103,7 @@ fn the_balance_closes_on_random_models() {
             judged += 1;
             eventful += usize::from(outcome.stats.events > 0);
             dependent += usize::from(simulation.states.len() < states);
-            if !(found.error < 1e-6) {
+            if found.error >= 1e-6 || found.error.is_nan() {
                 wrong.push(format!("seed {seed}: {} {:?}\n{}", found.error, outcome.notes, sample.text));
             }
         }

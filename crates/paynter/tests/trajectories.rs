@@ -38,6 +38,11 @@ fn respond(model: &mut Model, times: Vec<f64>) -> Option<(Simulation, Response, 
     Some((simulation, response, outcome))
 }
 
+/// Whether two values agree; what is not a number does not.
+fn near(a: f64, b: f64, allowed: f64) -> bool {
+    (a - b).abs() <= allowed
+}
+
 /// A model all of whose variables are outputs: efforts, flows, signals, states and inputs.
 fn exposed(structure: &Structure) -> Structure {
     let mut structure = plain(structure);
@@ -89,7 +94,7 @@ fn broken(system: &System<'_>, params: &[f64], time: f64, outputs: &[f64], sizes
     let at = |outputs: &[f64], time: f64| residuals(system, &values(system.structure, params, time, outputs));
     let Some(here) = at(outputs, time) else { return Vec::new() };
     let largest = sizes.iter().fold(1.0_f64, |most, size| most.max(*size));
-    let mut open: Vec<usize> = (0..here.len()).filter(|i| !(here[*i].abs() <= 1e-12 * largest)).collect();
+    let mut open: Vec<usize> = (0..here.len()).filter(|i| !near(here[*i], 0.0, 1e-12 * largest)).collect();
     for place in 0..=outputs.len() {
         if open.is_empty() {
             break;
@@ -126,6 +131,29 @@ fn quadrature() -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     };
     let (nodes, fine) = rule(8);
     (nodes, fine, rule(4).1)
+}
+
+/// sign(x)·|x|ʳ is continuous, so that nothing slides along x = 0: neither an orifice in an algebraic
+/// loop, nor a cubic spring whose flow a differentiated loop decides.
+#[test]
+fn powers_with_a_sign_do_not_stick() {
+    let text = "model m { param k = 1; input u = 0.5*pulse(0.2, 0.7)
+        Se s = u; 1 j; 0 n; R r { e = k*sign(f)*abs(f)^1.5 }; R leak = 0.1; C c = 2
+        s -> j; j -> c, n; n -> r, leak; output e = r.e; output f = r.f; output sum = s.e - c.e - r.e }";
+    let (_, response, outcome) = respond(&mut load(text).unwrap(), vec![0.1, 0.3, 0.5, 0.8, 1.0]).unwrap();
+    assert_eq!(outcome.failure, None);
+    for (e, f) in response.outputs[0].iter().zip(&response.outputs[1]) {
+        assert!(near(*e, f * f.abs().sqrt(), 1e-9), "{e} at {f}");
+    }
+    assert!(response.outputs[2].iter().all(|sum| near(*sum, 0.0, 1e-9)) && response.outputs[1][1] > 0.01);
+    let text = "model m { 0 j; C c { e = 3*q^3 }; GY g = cos(u); input u = 1; R r = 2; Sf s = 12
+        s -> j; j -> c, g; g -> r; output q = c.q; output e = c.e }";
+    let (_, response, outcome) = respond(&mut load(text).unwrap(), vec![0.0, 0.05, 0.1]).unwrap();
+    assert_eq!(outcome.failure, None);
+    // The charge grows by what flows in, but for what the gyrator takes.
+    for (t, (q, e)) in response.t.iter().zip(response.outputs[0].iter().zip(&response.outputs[1])) {
+        assert!(*q >= 7.0 * t && near(*e, 3.0 * q.powi(3), 1e-8), "{q} and {e} at {t}");
+    }
 }
 
 #[test]
@@ -206,7 +234,7 @@ fn every_port_obeys_its_equation_and_every_state_its_rate() {
                     continue;
                 }
                 panels += 1;
-                if !((moved - sum).abs() <= 20.0 * (sum - rough).abs() + 1e-8 * size) {
+                if !near(moved, sum, 20.0 * (sum - rough).abs() + 1e-8 * size) {
                     let at = response.t[8 * panel];
                     wrong.push(format!(
                         "seed {}, {name} from t = {at}: {moved}, not {sum}\n{text}",
@@ -322,7 +350,7 @@ fn exported_programs_integrated_by_scipy_agree() {
             let size = values.iter().fold(1e-3_f64, |most, value| most.max(value.abs()));
             for (i, value) in values.iter().enumerate() {
                 let other = found[i * response.outputs.len() + output];
-                if !((value - other).abs() <= 1e-6 * size) {
+                if !near(*value, other, 1e-6 * size) {
                     let (seed, t, text) = (sample.seed, times[i], &sample.text);
                     wrong
                         .push(format!("seed {seed}: output {output} at {t} is {value}, not {other}\n{text}"));
@@ -359,7 +387,9 @@ fn exported_simulators_take_the_same_steps() {
         for solver in ["euler", "rk4"] {
             let Ok(simulation) = model.simulation(&options(solver), &Ticket::new()) else { continue };
             let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
-            let finite = response.outputs.iter().flatten().all(|value| value.abs() < 1e6);
+            // A step too long for a model blows rounding up with everything else.
+            let numbers = response.outputs.iter().chain(response.sensitivities.iter().flatten()).flatten();
+            let finite = numbers.filter(|value| value.is_finite()).all(|value| value.abs() < 1e4);
             if outcome.failure.is_some() || !outcome.notes.is_empty() || outcome.stats.events > 0 || !finite {
                 continue;
             }
@@ -385,7 +415,7 @@ fn exported_simulators_take_the_same_steps() {
             let mut compare = |column: usize, values: &[f64], what: &str| {
                 let size = values.iter().fold(1e-3_f64, |most, value| most.max(value.abs()));
                 for (row, value) in rows.iter().zip(values) {
-                    if !((row[column] - value).abs() <= 1e-10 * size) && value.is_finite() {
+                    if !near(row[column], *value, 1e-10 * size) && value.is_finite() {
                         let (seed, t, found) = (sample.seed, row[0], row[column]);
                         wrong.push(format!(
                             "seed {seed}, {solver}: {what} at {t} is {found}, not {value}\n{}",
