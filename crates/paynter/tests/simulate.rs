@@ -444,6 +444,79 @@ fn infinite_slopes_are_told() {
     assert!(said.iter().any(|d| d.code.id() == "BG0805" && d.help.contains("root")), "{said:?}");
 }
 
+/// A tank whose outlet is a root: V' = u − k √V from v0.
+fn tank(u: &str, v0: f64) -> String {
+    format!(
+        "model m {{ param k = 0.5; param u0 = 1; param v0 = {v0}; input u = {u}; Sf s = u; 0 n
+            C t {{ e = q; init q = v0 }}; R o {{ f = k*sqrt(e) }}; s -> n; n -> t, o; output V = t.q }}"
+    )
+}
+
+/// The derivatives of the volume by k, u0 and v0 at t = 2, and what is said.
+fn tank_slopes(u: &str, options: &SimulateOptions) -> (f64, Vec<f64>, Vec<String>) {
+    let mut model = load(&tank(u, 0.0), &[]);
+    let options = SimulateOptions { sensitivities: Sensitivities::All, ..options.clone() };
+    let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+    let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+    let slopes = response.sensitivities[0].iter().map(|by| *by.last().unwrap()).collect();
+    (*response.outputs[0].last().unwrap(), slopes, said.iter().map(|d| d.message.clone()).collect())
+}
+
+#[test]
+fn sensitivities_of_a_tank_that_begins_empty_are_right_or_missing() {
+    for solver in ["auto", "stiff"] {
+        let options = SimulateOptions { solver: solver.to_owned(), ..accurate(2.0) };
+        // The tank fills at once. With w = √V, t = −2 (w + u/k ln(1 − k w/u))/k; what is autonomous has
+        // ∂V/∂v0 = V'(t)/V'(0), and units give ∂V/∂u0 and ∂V/∂k: V = (u/k)² g(k² t/u).
+        let (volume, slopes, said) = tank_slopes("u0", &options);
+        let w = volume.sqrt();
+        assert!((-4.0 * (w + 2.0 * (1.0 - w / 2.0).ln()) - 2.0).abs() < 1e-8, "{volume}");
+        let rate = 1.0 - w / 2.0;
+        let wanted = [(2.0 * 2.0 * rate - 2.0 * volume) / 0.5, 2.0 * volume - 2.0 * rate, rate];
+        assert_near(&slopes, &wanted, 1e-6, "a tank that fills");
+        assert!(said.is_empty(), "{said:?}");
+        // It fills from rest: V = w² t² with 2 w² + k w = u0. How it begins is forgotten at once.
+        let (volume, slopes, said) = tank_slopes("u0*t", &options);
+        let root = 8.25_f64.sqrt();
+        let w = (root - 0.5) / 4.0;
+        assert_near(&[volume], &[4.0 * w * w], 1e-8, "a tank that fills from rest");
+        let wanted = [8.0 * w * (0.5 / root - 1.0) / 4.0, 8.0 * w / root];
+        assert_near(&slopes[..2], &wanted, 1e-6, "a tank that fills from rest");
+        assert!(slopes[2].is_nan() && said.len() == 1 && said[0].contains("`v0`"), "{slopes:?}, {said:?}");
+        // It stays empty for a while: the same as before, later.
+        let (_, slopes, said) = tank_slopes("if(t > 1, u0, 0)", &options);
+        let (_, earlier, _) = tank_slopes("u0", &SimulateOptions { t_end: Some(1.0), ..options.clone() });
+        assert_near(&slopes[..2], &earlier[..2], 1e-7, "a tank that is filled later");
+        assert!(slopes[2].is_nan() && said.len() == 1, "{slopes:?}, {said:?}");
+        // It stays empty: a flow moves it along a slope without a value, the outlet does not move it.
+        let (_, slopes, said) = tank_slopes("u0 - 1", &options);
+        assert!(slopes[0] == 0.0 && slopes[1].is_nan() && slopes[2].is_nan(), "{slopes:?}");
+        assert!(said.len() == 2 && said[0].contains("`t.q`"), "{said:?}");
+    }
+    // Steps that no error chooses do not find their way past the singularity.
+    let fixed = SimulateOptions { solver: "rk4".to_owned(), step: Some(0.01), ..accurate(2.0) };
+    let (_, slopes, _) = tank_slopes("u0", &fixed);
+    assert!(slopes[2].is_nan(), "{slopes:?}");
+    assert_near(&slopes[..2], &[-1.27120385735, 1.53316598164], 1e-4, "fixed steps");
+}
+
+#[test]
+fn gradients_along_infinite_slopes_are_missing_and_told() {
+    let costs = [Cost { kind: CostKind::Integral, output: "V".to_owned() }];
+    let gradient = |u: &str| {
+        let mut model = load(&tank(u, 0.0), &[]);
+        let (simulation, found, outcome) = model.gradients(&accurate(2.0), &costs, &Ticket::new()).unwrap();
+        let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+        (found[0].by.clone(), said.len())
+    };
+    let (later, said) = gradient("if(t > 1, u0, 0)");
+    assert!(later[0] < 0.0 && later[1] > 0.0 && later[2].is_nan() && said == 1, "{later:?}");
+    let (empty, said) = gradient("u0 - 1");
+    assert!(empty[0] == 0.0 && empty[1].is_nan() && empty[2].is_nan() && said == 2, "{empty:?}");
+}
+
 /// The outputs of a model with one parameter set, as far as it can be simulated.
 fn outputs(text: &str, name: &str, value: f64, options: &SimulateOptions) -> Option<Response> {
     let set = vec![(name.to_owned(), format!("{value:e}"))];

@@ -7,11 +7,11 @@
 //! the jump of forward sensitivities is transposed.
 
 use super::drive::Drive;
-use super::solver::Stages;
+use super::solver::{Stages, times};
 use super::sparse::{Factors, Form};
 use super::system::{Snapshot, System, Trouble, Values};
 use super::tableau::Tableau;
-use super::{Compiled, Failure, Options, Outcome};
+use super::{Compiled, Failure, Note, Options, Outcome};
 use crate::program::Tables;
 use paynter_base::Ticket;
 
@@ -76,7 +76,14 @@ pub fn gradient(
         let mut sweep = Sweep::new(model, parameters, tables);
         let result = sweep.run(&tape, &slopes, ticket);
         match result {
-            Ok(()) => by = sweep.finish(model, parameters),
+            Ok(()) => {
+                let steep = sweep.steep;
+                by = sweep.finish(model, parameters);
+                if let Some((t, state)) = steep {
+                    let lost = (0..by.len()).filter(|lane| !by[*lane].is_finite());
+                    outcome.notes.extend(lost.map(|lane| Note::Steep { t, lane, state }));
+                }
+            }
             Err(failure) => outcome.failure = Some(failure),
         }
     }
@@ -94,6 +101,8 @@ struct Sweep<'a> {
     factors: Option<Factors>,
     /// Samples of the step that comes next: their weights, and what they pull at the state.
     inner: Vec<(f64, Vec<f64>)>,
+    /// The first time of an infinite slope, and the state by which it is.
+    steep: Option<(f64, Option<usize>)>,
 }
 
 impl<'a> Sweep<'a> {
@@ -106,6 +115,7 @@ impl<'a> Sweep<'a> {
             relations: Values::default(),
             factors: None,
             inner: Vec::new(),
+            steep: None,
         }
     }
 
@@ -290,13 +300,19 @@ impl<'a> Sweep<'a> {
                 factors.solve_transposed(&mut u);
             }
             for ((row, lane), value) in full.forcing.iter().zip(full.by_parameters(values)) {
-                self.by[*lane] += value * u[*row];
+                self.by[*lane] += times(u[*row], *value);
             }
             let mut back = vec![0.0; n];
             for (row, u) in u.iter().enumerate().filter(|(_, u)| **u != 0.0) {
                 for e in full.pattern.row(row) {
                     back[full.pattern.at[e] as usize] += by_states[e] * u;
                 }
+            }
+            if let Some(steep) = &stages.values[i].steep {
+                // What a state is worth along an infinite slope has no value here, where no error chooses steps.
+                steep.passed.iter().for_each(|state| back[*state] = f64::NAN);
+                steep.lanes.iter().for_each(|lane| self.by[*lane] = f64::NAN);
+                self.steep = Some((t, steep.passed.first().copied()));
             }
             add(&mut self.lambda, &back);
             for (j, a) in tableau.a[i].iter().enumerate().filter(|(_, a)| **a != 0.0) {
@@ -346,7 +362,7 @@ impl<'a> Sweep<'a> {
         let mut start = vec![0.0; model.initial.results()];
         model.initial.run(&parameters[..model.parameters.min(parameters.len())], &mut Vec::new(), &mut start);
         for ((row, lane), value) in model.initial_places.iter().zip(&start[n..]) {
-            self.by[*lane] += self.lambda[*row] * value;
+            self.by[*lane] += times(self.lambda[*row], *value);
         }
         for (lane, wanted) in model.wanted.iter().enumerate() {
             if let super::Wanted::Initial(state) = wanted {

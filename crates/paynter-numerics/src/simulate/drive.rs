@@ -59,6 +59,8 @@ pub(crate) struct Drive<'a> {
     /// Room for points within a step, of which the step has so many.
     points: Vec<Point>,
     inner: usize,
+    /// The lanes that have no sensitivities any more.
+    undefined: Vec<bool>,
     stats: Stats,
     notes: Vec<Note>,
     trouble: Option<Trouble>,
@@ -70,6 +72,15 @@ pub(crate) struct Drive<'a> {
     buffer: (Values, Vec<f64>, Vec<f64>),
     /// What is remembered for a sweep back.
     tape: Option<Vec<Entry>>,
+}
+
+/// Leaves no numbers where there are no sensitivities; those of an output stand together.
+fn erase(sensitivities: &mut [f64], undefined: &[bool]) {
+    if undefined.contains(&true) {
+        for row in sensitivities.chunks_mut(undefined.len()) {
+            row.iter_mut().zip(undefined).filter(|(_, lost)| **lost).for_each(|(s, _)| *s = f64::NAN);
+        }
+    }
 }
 
 impl<'a> Drive<'a> {
@@ -148,6 +159,7 @@ impl<'a> Drive<'a> {
             next: 0,
             points: Vec::new(),
             inner: 0,
+            undefined: vec![false; model.wanted.len()],
             stats: Stats::default(),
             notes: Vec::new(),
             trouble: None,
@@ -171,9 +183,6 @@ impl<'a> Drive<'a> {
         self.stats.solver = self.solver.tableau().name;
         self.stats.evaluations = self.system.evaluations;
         self.stats.jacobians = self.system.jacobians;
-        if let Some(t) = self.system.steep.filter(|_| self.sensitivities.is_some()) {
-            self.notes.push(Note::Steep { t });
-        }
         let outcome = Outcome {
             stats: self.stats,
             notes: self.notes,
@@ -347,7 +356,8 @@ impl<'a> Drive<'a> {
             if let Some(tape) = &mut self.tape {
                 tape.push(Entry::Node { t, x: self.x.clone() });
             }
-            let (_, y, s) = &self.buffer;
+            let (_, y, s) = &mut self.buffer;
+            erase(s, &self.undefined);
             sink(&Sample { t, states: &self.x, outputs: y, sensitivities: s });
             self.next += 1;
         }
@@ -400,7 +410,8 @@ impl<'a> Drive<'a> {
             let inner = &self.points[..self.inner];
             tape.extend(inner.iter().map(|p| Entry::Inner { t: p.t, theta: p.theta, x: p.x.clone() }));
         }
-        for point in &self.points[..self.inner] {
+        for point in &mut self.points[..self.inner] {
+            erase(&mut point.s, &self.undefined);
             sink(&Sample { t: point.t, states: &point.x, outputs: &point.y, sensitivities: &point.s });
         }
         self.next += self.inner;
@@ -429,12 +440,27 @@ impl<'a> Drive<'a> {
         self.stats.steps += 1;
     }
 
+    /// Notes which sensitivities the step just tried leaves undefined; returns whether there are new ones.
+    fn lose_sensitivities(&mut self) -> bool {
+        let Some(sensitivities) = &mut self.sensitivities else { return false };
+        let mut lost = false;
+        for (lane, state) in sensitivities.undefined(self.solver.stages()) {
+            if !std::mem::replace(&mut self.undefined[lane], true) {
+                self.notes.push(Note::Steep { t: self.t, lane, state });
+                sensitivities.forget(lane);
+                lost = true;
+            }
+        }
+        lost
+    }
+
     fn fixed_step(&mut self, to: f64, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
         let h = to - self.t;
         self.solver
             .step(&mut self.system, self.t, &self.x, h, &self.tolerance)
             .and_then(|_| self.follow(h, to))
             .map_err(|trouble| self.failure(trouble))?;
+        self.lose_sensitivities();
         self.emit_points(sink);
         self.accept(to);
         if let Some(state) = self.x.iter().position(|v| !v.is_finite()) {
@@ -613,6 +639,9 @@ impl<'a> Drive<'a> {
         }
         if taken.step > 0.0 {
             let followed = self.follow(taken.step, taken.to)?;
+            if self.lose_sensitivities() {
+                return Ok(Err(step));
+            }
             if followed > 1.0 || followed.is_nan() {
                 return Ok(Err(self.reject(taken.step, followed)));
             }

@@ -185,10 +185,15 @@ pub enum Note {
         /// Place in [`Compiled::events`].
         event: usize,
     },
-    /// A slope of the rates is infinite at this time (a root at zero), and sensitivities go without it.
+    /// A rate changes infinitely fast with what this derivative moves (a root at zero), so that it has
+    /// no values from this time on.
     Steep {
-        /// When first.
+        /// From when on.
         t: f64,
+        /// Which derivative, by its place in [`Compiled::wanted`].
+        lane: usize,
+        /// The state that it moves and that the rate changes with; none where that is the parameter itself.
+        state: Option<usize>,
     },
     /// This output, or a derivative of it, has no finite value at this time, and perhaps at others.
     Undefined {

@@ -302,6 +302,37 @@ impl Sensitivities {
         with_width!(arch, width, follow(self, system, stages, factors, tolerance, points))
     }
 
+    /// The lanes that infinite slopes within the step just taken leave without sensitivities: their states
+    /// move along a slope that has no value. With each the state, or none where the parameter itself does that.
+    pub fn undefined(&self, stages: &Stages) -> Vec<(usize, Option<usize>)> {
+        let steep =
+            || stages.values[..stages.tableau.stages].iter().filter_map(|values| values.steep.as_deref());
+        let moves =
+            |state: usize, lane: usize| self.s.get(state, lane) != 0.0 || self.next_s.get(state, lane) != 0.0;
+        // Only steps that are chosen by the error find their way past a singularity.
+        let judged = self.tested && !stages.tableau.errors.is_empty();
+        let lost = |lane: usize| {
+            let mut states = steep().flat_map(|steep| &steep.states).copied();
+            let mut passed =
+                steep().filter(|steep| steep.resting || !judged).flat_map(|steep| &steep.passed).copied();
+            let own = || steep().any(|steep| steep.lanes.contains(&lane));
+            let state = states.find(|state| moves(*state, lane));
+            match state.or_else(|| passed.find(|state| self.s.get(*state, lane) != 0.0)) {
+                None => own().then_some((lane, None)),
+                state => Some((lane, state)),
+            }
+        };
+        if steep().next().is_none() { Vec::new() } else { (0..self.s.count).filter_map(lost).collect() }
+    }
+
+    /// Gives up a lane, so that it does not hold up the others.
+    pub fn forget(&mut self, lane: usize) {
+        for row in 0..self.s.rows {
+            self.s.set(row, lane, 0.0);
+        }
+        self.restart();
+    }
+
     pub fn accept(&mut self) {
         std::mem::swap(&mut self.s, &mut self.next_s);
         std::mem::swap(&mut self.rate, &mut self.next_rate);
@@ -322,7 +353,7 @@ impl Sensitivities {
             for e in outputs.pattern.row(row) {
                 let state = outputs.pattern.at[e] as usize;
                 for lane in 0..count {
-                    out[row * count + lane] += by_states[e] * self.s.get(state, lane);
+                    out[row * count + lane] += times(by_states[e], self.s.get(state, lane));
                 }
             }
         }
@@ -330,6 +361,12 @@ impl Sensitivities {
             out[row * count + lane] += value;
         }
     }
+}
+
+/// The change of an output with a state: none where the state does not move, however steep the output is.
+#[inline(always)]
+pub(crate) fn times(slope: f64, moved: f64) -> f64 {
+    if moved == 0.0 { 0.0 } else { slope * moved }
 }
 
 /// Lists the factors of a step that are not zero, in lists that are kept.
@@ -436,7 +473,7 @@ fn follow<const W: usize>(
                 for e in outputs.pattern.row(row) {
                     let source = &stage[outputs.pattern.at[e] as usize * W..][..W];
                     for l in 0..W {
-                        value[l] += by_states[e] * source[l];
+                        value[l] += times(by_states[e], source[l]);
                     }
                 }
                 let here = (lanes - block * W).min(W);

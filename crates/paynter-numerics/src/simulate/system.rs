@@ -16,11 +16,29 @@ pub(crate) enum Trouble {
     NoSolution(usize),
 }
 
+/// How far ahead a slope is taken that is infinite here, beside the size of the states.
+const AHEAD: f64 = 1e-9;
+
 /// Values of functions with their derivatives, kept between evaluations.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Values {
     epoch: u32,
     pub data: Vec<f64>,
+    /// Infinite derivatives, which stand as zeros among the data.
+    pub steep: Option<Box<Steep>>,
+}
+
+/// Where derivatives of rates are infinite.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Steep {
+    /// States by which they are, here and ahead.
+    pub states: Vec<usize>,
+    /// States by which derivatives are infinite only here: they stand as those from a little ahead.
+    pub passed: Vec<usize>,
+    /// Whether the solution rests there for an instant: then it leaves too slowly for the slopes to be integrated.
+    pub resting: bool,
+    /// By parameters: lanes.
+    pub lanes: Vec<usize>,
 }
 
 /// Registers of a program, and its results as far as they change at events only.
@@ -77,8 +95,6 @@ pub(crate) struct System<'a> {
     before: Vec<f64>,
     pub evaluations: u64,
     pub jacobians: u64,
-    /// When a slope was first infinite, and left out.
-    pub steep: Option<f64>,
 }
 
 impl<'a> System<'a> {
@@ -99,7 +115,6 @@ impl<'a> System<'a> {
             slow,
             fast: vec![0.0; 1 + model.states.len() + model.unknowns.len()],
             epoch: 0,
-            steep: None,
             rates: Room::default(),
             full: Room::default(),
             residuals: Room::default(),
@@ -351,34 +366,55 @@ impl<'a> System<'a> {
         self.jacobians += 1;
         refresh(values, self.epoch, &self.full.template);
         self.full.run(&self.model.full, &self.fast, self.tables, values);
+        values.steep = None;
         finite(&values.data[..x.len()])?;
         if !all_finite(&values.data) {
-            self.soften(t, x, values);
+            self.leave(t, x, values);
         }
         Ok(())
     }
 
-    /// Takes infinite slopes (a root at zero) from a point a little further along the solution.
-    fn soften(&mut self, t: f64, x: &[f64], values: &mut Values) {
+    /// Takes infinite slopes (a root at zero) from a point a little further along the solution: what
+    /// leaves the place at once passes a singularity that can be integrated. What stays infinite is noted.
+    fn leave(&mut self, t: f64, x: &[f64], values: &mut Values) {
         let n = x.len();
-        let rates = values.data[..n].to_vec();
-        if self.go_ahead(t, x, &rates) {
-            self.full.run(&self.model.full, &self.fast, self.tables, values);
+        let full = &self.model.full;
+        let infinite = |values: &Values| -> Vec<usize> {
+            let slopes = full.pattern.at.iter().zip(full.by_states(&values.data));
+            slopes.filter(|(_, slope)| !slope.is_finite()).map(|(state, _)| *state as usize).collect()
+        };
+        let here = values.data.clone();
+        let rates = &here[..n];
+        let passed = infinite(values);
+        let resting = rates.iter().all(|rate| *rate == 0.0);
+        let mut steep = Steep { passed, resting, ..Steep::default() };
+        if self.go_ahead(t, x, rates) {
+            self.full.run(full, &self.fast, self.tables, values);
+            keep(values, &here, |value| value.is_finite());
         }
-        values.data[..n].copy_from_slice(&rates);
-        for value in values.data.iter_mut().filter(|value| !value.is_finite()) {
-            *value = 0.0;
-            self.steep.get_or_insert(t);
-        }
+        steep.states = infinite(values);
+        let by_parameters = full.forcing.iter().zip(full.by_parameters(&values.data));
+        steep.lanes = by_parameters.filter(|(_, x)| !x.is_finite()).map(|((_, lane), _)| *lane).collect();
+        values.data.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = 0.0);
+        values.steep = Some(Box::new(steep));
     }
 
-    /// Goes a little further along the solution, if that is possible.
+    /// Goes a little further along the solution, if that is possible; from rest, to where the forces
+    /// of a little later lead.
     fn go_ahead(&mut self, t: f64, x: &[f64], rates: &[f64]) -> bool {
         let size = |list: &[f64]| list.iter().fold(0.0f64, |size, v| size.max(v.abs()));
+        let along = |ahead: f64, rates: &[f64]| -> Vec<f64> {
+            x.iter().zip(rates).map(|(x, k)| x + ahead * k).collect()
+        };
         let speed = size(rates);
-        let ahead = if speed > 0.0 { 1e-9 * size(x).max(1e-6) / speed } else { 0.0 };
-        let moved: Vec<f64> = x.iter().zip(rates).map(|(x, k)| x + ahead * k).collect();
-        self.go(t + ahead, &moved).is_ok()
+        if speed > 0.0 {
+            let ahead = AHEAD * size(x).max(1e-6) / speed;
+            return self.go(t + ahead, &along(ahead, rates)).is_ok();
+        }
+        let ahead = AHEAD * t.abs().max(1.0);
+        let mut later = vec![0.0; x.len()];
+        self.rates(t + ahead, x, &mut later).is_ok()
+            && self.go(t + ahead, &along(0.5 * ahead, &later)).is_ok()
     }
 
     /// The outputs.
@@ -396,13 +432,14 @@ impl<'a> System<'a> {
         let full = &self.model.outputs_full;
         self.outputs_full.run(full, &self.fast, self.tables, values);
         if !all_finite(&values.data[full.rows..]) {
-            let outputs = values.data[..full.rows].to_vec();
+            let here = values.data.clone();
             let mut rates = vec![0.0; x.len()];
             if self.rates(t, x, &mut rates).is_ok() && self.go_ahead(t, x, &rates) {
                 self.outputs_full.run(full, &self.fast, self.tables, values);
             }
-            // What is infinite there as well is so in truth, and is told.
-            values.data[..full.rows].copy_from_slice(&outputs);
+            // What is infinite is so in truth, and is told; a quotient of zeros has its value ahead.
+            keep(values, &here, |value| !value.is_nan());
+            values.data[..full.rows].copy_from_slice(&here[..full.rows]);
         }
         Ok(())
     }
@@ -541,6 +578,13 @@ impl<'a> System<'a> {
             }
         }
         result
+    }
+}
+
+/// Keeps the values of before that are good.
+fn keep(values: &mut Values, before: &[f64], good: impl Fn(f64) -> bool) {
+    for (value, before) in values.data.iter_mut().zip(before).filter(|(_, before)| good(**before)) {
+        *value = *before;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Failure, Note, Outcome, Simulation};
 use crate::Model;
+use crate::linear::place;
 use paynter_algebra::{EvalError, Symbol};
 use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
 use paynter_graph::{BondGraph, Variable};
@@ -11,8 +12,11 @@ impl Model {
     /// Says why a run ended early, and what else is worth knowing about it.
     pub fn explain_run(&self, simulation: &Simulation, parameters: &[f64], outcome: &Outcome) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
+        let mut gone = Vec::new();
         for note in &outcome.notes {
             diagnostics.push(match note {
+                // What has gone for good is said once.
+                Note::Undefined { lane: Some(lane), .. } if gone.contains(lane) => continue,
                 Note::Grazing { t, event } => {
                     let event = &simulation.compiled.events[*event];
                     let message = format!(
@@ -39,13 +43,22 @@ impl Model {
                     let message = format!("at t = {} `{event}` {what}", short(*t));
                     Diagnostic::new(code::RATTLING, message)
                 }
-                Note::Steep { t } => {
+                Note::Steep { t, lane, state } => {
+                    gone.push(*lane);
+                    let by = &simulation.wanted[*lane];
+                    let state = state.map(|state| &simulation.equations.states[state]);
+                    let with = state.map_or_else(|| "it".to_owned(), |s| format!("`{}`, which it moves", s.name));
                     let message = format!(
-                        "at t = {} a rate changes infinitely fast with a state or a parameter, and sensitivities go without that",
+                        "from t = {} on there are no derivatives by `{by}`: a rate changes infinitely fast with {with}",
                         short(*t)
                     );
                     let help = "look for a root at zero; begin beside it, or take a law with a finite slope there";
-                    Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help)
+                    let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help);
+                    let span = state.zip(self.graph.as_ref()).and_then(|(s, graph)| place(graph, s.variable));
+                    match span {
+                        Some(span) => diagnostic.at(span),
+                        None => diagnostic,
+                    }
                 }
                 Note::Undefined { t, output, lane } => {
                     let name = &simulation.outputs[*output].name;

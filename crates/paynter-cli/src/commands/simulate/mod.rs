@@ -211,8 +211,8 @@ fn gradient(
         Ok(found) => found,
         Err(reason) => return Err(no_answer(global, model, reason)),
     };
+    let said = explained(&mut model, &costs, &costs.parameters, &outcome);
     if !global.json {
-        let said = explained(&mut model, &costs, &costs.parameters, &outcome);
         if said.has_errors() {
             return Ok(answer(model, String::new()));
         }
@@ -225,7 +225,6 @@ fn gradient(
         Err(reason) => return Err(no_answer(global, model, reason)),
     };
     let (response, outcome) = simulation.respond(&simulation.parameters, ticket);
-    let said = explained(&mut model, &simulation, &simulation.parameters, &outcome);
     let mut found = simulation.document(&response, &outcome, &said, Vec::new());
     found.gradients = gradients.iter().map(|gradient| costs.gradient(gradient)).collect();
     Ok(document(found, model, global))
