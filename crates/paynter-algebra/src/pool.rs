@@ -48,7 +48,8 @@ struct Stored {
     len: u32,
 }
 
-const EMPTY: u32 = u32::MAX;
+/// A place of the table without a node: no node has this handle.
+const EMPTY: u64 = u64::MAX;
 /// Small integers are looked up in an array instead of the hash map of constants.
 const SMALL: i64 = 32;
 
@@ -56,9 +57,11 @@ const SMALL: i64 = 32;
 #[derive(Clone, Debug)]
 pub struct Pool {
     nodes: Vec<Stored>,
-    hashes: Vec<u32>,
     children: Vec<Expr>,
-    table: Vec<u32>,
+    /// Hashes with handles, so that most probes end without a look at the node.
+    table: Vec<u64>,
+    /// Lent to whoever makes a node of other children.
+    scratch: Vec<Expr>,
     numbers: Vec<Rational>,
     number_index: FxHashMap<Rational, Expr>,
     small: Vec<Expr>,
@@ -87,9 +90,9 @@ impl Pool {
     pub fn new() -> Pool {
         let mut pool = Pool {
             nodes: Vec::new(),
-            hashes: Vec::new(),
             children: Vec::new(),
             table: vec![EMPTY; 1024],
+            scratch: Vec::new(),
             numbers: Vec::new(),
             number_index: FxHashMap::default(),
             small: Vec::new(),
@@ -297,6 +300,17 @@ impl Pool {
         self.locals[depth]
     }
 
+    /// Makes a product of a number and the factors of another product.
+    pub(crate) fn with_coefficient(&mut self, coefficient: Expr, product: Expr) -> Expr {
+        let mut args = std::mem::take(&mut self.scratch);
+        args.push(coefficient);
+        args.extend_from_slice(self.children(product));
+        let made = self.intern(Head::plain(Tag::Product), &args);
+        args.clear();
+        self.scratch = args;
+        made
+    }
+
     /// Lends the buffer for factors; a product made meanwhile gets a new one.
     pub(crate) fn take_factors(&mut self) -> Vec<Factor> {
         std::mem::take(&mut self.factors)
@@ -325,21 +339,20 @@ impl Pool {
         let mask = self.table.len() - 1;
         let mut slot = hash as usize & mask;
         loop {
-            let id = self.table[slot];
-            if id == EMPTY {
+            let entry = self.table[slot];
+            if entry == EMPTY {
                 break;
             }
-            if self.hashes[id as usize] == hash {
-                let stored = self.nodes[id as usize];
-                if stored.head == head && self.children(Expr(id)) == args {
+            if (entry >> 32) as u32 == hash {
+                let id = entry as u32;
+                if self.nodes[id as usize].head == head && self.children(Expr(id)) == args {
                     return Expr(id);
                 }
             }
             slot = (slot + 1) & mask;
         }
         let id = self.nodes.len() as u32;
-        self.table[slot] = id;
-        self.hashes.push(hash);
+        self.table[slot] = u64::from(hash) << 32 | u64::from(id);
         self.nodes.push(Stored { head, start: self.children.len() as u32, len: args.len() as u32 });
         self.children.extend_from_slice(args);
         if self.nodes.len() * 2 > self.table.len() {
@@ -352,12 +365,12 @@ impl Pool {
         let size = self.table.len() * 4;
         let mask = size - 1;
         let mut table = vec![EMPTY; size];
-        for (id, hash) in self.hashes.iter().enumerate() {
-            let mut slot = *hash as usize & mask;
+        for entry in self.table.iter().filter(|entry| **entry != EMPTY) {
+            let mut slot = (entry >> 32) as usize & mask;
             while table[slot] != EMPTY {
                 slot = (slot + 1) & mask;
             }
-            table[slot] = id as u32;
+            table[slot] = *entry;
         }
         self.table = table;
     }

@@ -303,3 +303,36 @@ fn the_shared_form_and_relative_sensitivities_agree_with_the_expanded_form() {
     }
     assert!(judged > 200, "only {judged} entries were judged");
 }
+
+/// A root in a modulus: what it cancels is cancelled, and the denominator stays a square.
+#[test]
+fn roots_leave_the_denominator_a_square() {
+    let text = "model m { param n = 4; param Ri = 1; param Rl = 2; param L = 1; param k = 3; input u = 1
+        Se s = u; 1 a; R i = Ri; I l = L; TF t = 1 + sqrt(n); R r = Rl; C c = 1/k; 1 b
+        s -> a; a -> i, l, t; t -> b; b -> r, c; output y = l.f; output z = r.f }";
+    let mut model = linear(text).unwrap();
+    let all = model.sensitivities(false);
+    let (n, ri, rl, l, k, s) = (4.0_f64, 1.0, 2.0, 1.0, 3.0, 0.7_f64);
+    let function = |n: f64| {
+        let m = 1.0 + n.sqrt();
+        let y = s / (l * s * s + (ri + m * m * rl) * s + m * m * k);
+        [y, m * y]
+    };
+    let parameters = &model.graph.parameters;
+    let number = |symbol: Symbol| match parameters.iter().find(|p| p.symbol == symbol) {
+        Some(parameter) => Some(parameter.number),
+        None => (symbol == all.s).then_some(s),
+    };
+    let mut compared = 0;
+    for entry in all.entries.iter().filter(|entry| parameters[entry.parameter].name == "n") {
+        let value = |e: Expr| model.pool.eval(e, &number).unwrap();
+        let found = value(entry.num) / value(entry.den);
+        let h = 1e-5;
+        let slope = (function(n + h)[entry.output] - function(n - h)[entry.output]) / (2.0 * h);
+        assert!((found - slope).abs() < 1e-8, "{found}, not {slope}");
+        let den = model.pool.display(entry.den).to_string();
+        assert!(den.contains(")^2") && den.len() < 100, "{den}");
+        compared += 1;
+    }
+    assert_eq!(compared, 2);
+}

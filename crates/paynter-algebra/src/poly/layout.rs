@@ -52,7 +52,7 @@ pub(super) use with_words;
 
 /// Where the exponent of one variable stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Field {
+pub(super) struct Field {
     variable: u32,
     word: u16,
     shift: u8,
@@ -65,8 +65,9 @@ impl Field {
         if self.width == 0 { 0 } else { u64::MAX >> (64 - self.width) }
     }
 
+    /// Returns the exponent that stands here.
     #[inline]
-    fn read(self, monomial: &[u64]) -> u64 {
+    pub(super) fn read(self, monomial: &[u64]) -> u64 {
         (monomial[usize::from(self.word)] >> self.shift) & self.max()
     }
 }
@@ -148,7 +149,7 @@ impl Layout {
     }
 
     #[inline]
-    fn field(&self, variable: usize) -> Option<Field> {
+    pub(super) fn field(&self, variable: usize) -> Option<Field> {
         // With few variables left out, the place is the variable itself.
         if let Some(field) = self.fields.get(variable)
             && field.variable as usize == variable

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::convert::Basis;
+use super::layout::Field;
 use super::{Fraction, Integer, Poly, PolyError, Work};
 use crate::node::{Expr, Node};
 use crate::number;
@@ -80,8 +81,8 @@ impl Basis {
         let mut factors = Vec::new();
         for (monomial, coefficient) in poly.monomials().zip(&poly.coefficients) {
             factors.clear();
-            for (variable, list) in &powers {
-                let exponent = poly.layout.get(monomial, *variable) as usize;
+            for (field, list) in &powers {
+                let exponent = field.read(monomial) as usize;
                 if exponent > 0 {
                     factors.push(list[exponent - 1]);
                 }
@@ -92,10 +93,10 @@ impl Basis {
         pool.sum_of_unlike(terms, primitive)
     }
 
-    /// Returns the powers of each variable that occurs, in the order in which a product has them;
-    /// nothing where a variable stands for more than a symbol, whose powers may be of another form, or
-    /// where the powers are many.
-    fn powers(&self, pool: &mut Pool, poly: &Poly) -> Option<Vec<(usize, Vec<Expr>)>> {
+    /// Returns the powers of each variable that occurs, with its place in monomials, in the order in
+    /// which a product has them; nothing where a variable stands for more than a symbol, whose powers
+    /// may be of another form, or where the powers are many.
+    fn powers(&self, pool: &mut Pool, poly: &Poly) -> Option<Vec<(Field, Vec<Expr>)>> {
         let mut degrees = poly.degrees();
         let is_symbol = |v: usize| self.meaning(v).is_some_and(|e| pool.as_symbol(e).is_some());
         if !degrees.iter().all(|(v, degree)| *degree <= LISTED && is_symbol(*v)) {
@@ -110,7 +111,7 @@ impl Basis {
                 let exponent = pool.int(i64::from(exponent));
                 list.push(pool.pow(base, exponent));
             }
-            powers.push((variable, list));
+            powers.push((poly.layout.field(variable)?, list));
         }
         Some(powers)
     }

@@ -20,8 +20,8 @@ impl Pool {
     /// the answer tells whether that changed it.
     pub(crate) fn sum_of_unlike(&mut self, mut terms: Vec<(Expr, Expr)>, primitive: bool) -> (bool, Expr) {
         let one = self.one();
-        // The constant comes first.
-        terms.sort_unstable_by_key(|(_, rest)| (*rest != one, *rest));
+        // The constant comes first, because 1 is older than all symbols.
+        terms.sort_unstable_by_key(|(_, rest)| *rest);
         let leading = terms.iter().find(|(_, rest)| *rest != one);
         let negative = primitive
             && terms.len() > 1

@@ -204,12 +204,7 @@ impl Pool {
         }
         match self.node(rest) {
             Node::Number(_) => self.multiply_numbers(coefficient, rest),
-            Node::Product(factors) => {
-                let mut args = Vec::with_capacity(factors.len() + 1);
-                args.push(coefficient);
-                args.extend_from_slice(factors);
-                self.intern(Head::plain(Tag::Product), &args)
-            }
+            Node::Product(_) => self.with_coefficient(coefficient, rest),
             // A number is distributed over a sum, so that sums flatten and a - (a + b) is -b.
             Node::Sum(terms) => {
                 let terms = terms.to_vec();

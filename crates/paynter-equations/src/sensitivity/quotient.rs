@@ -123,6 +123,32 @@ impl Quotient {
         self.num.len() + self.den.iter().map(|(factor, _)| factor.len()).sum::<usize>()
     }
 
+    /// Cancels what roots and the like cancel beyond what polynomials know: the numerator with one factor of
+    /// the denominator after another, so that no power is expanded, wherever that halves the two.
+    fn related(&self, basis: &Basis, work: &Work) -> Result<Quotient, PolyError> {
+        let mut quotient = Quotient { num: self.num.clone(), den: Vec::new() };
+        let alone = (Poly::one(), 1);
+        for (factor, exponent) in std::iter::once(&alone).chain(&self.den) {
+            let mut left = *exponent;
+            while left > 0 {
+                let fraction = Fraction::new(quotient.num.clone(), factor.clone(), work)?;
+                let fraction = basis.simplest(&fraction, work)?;
+                let (num, den) = (fraction.numerator(), fraction.denominator());
+                if 2 * (num.len() + den.len()) > quotient.num.len() + factor.len() {
+                    break;
+                }
+                let mut above = [num.clone()];
+                quotient.divide(&mut above, den, 1, work)?;
+                [quotient.num] = above;
+                left -= 1;
+            }
+            if left > 0 && !factor.is_one() {
+                quotient.keep(&mut [], factor.clone(), left);
+            }
+        }
+        Ok(if quotient.num.is_zero() { Quotient { num: Poly::zero(), den: Vec::new() } } else { quotient })
+    }
+
     /// Numerator and denominator as expressions.
     pub(super) fn expressions(
         &self,
@@ -130,21 +156,11 @@ impl Quotient {
         basis: &Basis,
         work: &Work,
     ) -> Result<(Expr, Expr), PolyError> {
-        if basis.has_relations() {
-            // Roots and the like may cancel beyond what polynomials know.
-            let mut den = Poly::one();
-            for (factor, exponent) in &self.den {
-                den = den.mul(&factor.pow(*exponent, work)?, work)?;
-            }
-            let fraction = basis.simplest(&Fraction::new(self.num.clone(), den, work)?, work)?;
-            let (num, den) = (fraction.numerator(), fraction.denominator());
-            if 2 * (num.len() + den.len()) <= self.len() {
-                return Ok((basis.poly_expression(pool, num), basis.poly_expression(pool, den)));
-            }
-        }
-        let num = basis.poly_expression(pool, &self.num);
-        let mut factors = Vec::with_capacity(self.den.len());
-        for (factor, exponent) in &self.den {
+        let related = if basis.has_relations() { Some(self.related(basis, work)?) } else { None };
+        let Quotient { num, den } = related.as_ref().unwrap_or(self);
+        let num = basis.poly_expression(pool, num);
+        let mut factors = Vec::with_capacity(den.len());
+        for (factor, exponent) in den {
             let base = basis.poly_expression(pool, factor);
             let exponent = pool.int(i64::from(*exponent));
             factors.push(pool.pow(base, exponent));
