@@ -140,6 +140,7 @@ codes! {
     UNDEFINED_OUTPUT = "BG0805" Warning "an output or a derivative without a value", "look for a division by zero, or a root or logarithm of a negative number, in the output's expression";
     RATTLING = "BG0821" Warning "a switch brought to rest", "give the switch a hysteresis, or more damping near it, if what it does there matters";
     IMPULSE = "BG0822" Warning "an impulse in an output", "let the source rise in a short time instead of jumping, or put a small resistance between it and the storage";
+    PASSED_OVER = "BG0823" Warning "a jump that an exported program passes over", "simulate with `paynter simulate`, which finds jumps, or let the source rise in a short time";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

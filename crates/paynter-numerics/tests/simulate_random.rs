@@ -9,10 +9,8 @@ use paynter_algebra::{Expr, Symbol};
 use paynter_base::Ticket;
 use paynter_numerics::Tables;
 use paynter_numerics::simulate::{Failure, Method, Options, Wanted, gradient};
-use paynter_testkit::generate;
 use paynter_testkit::property::seeds;
-use paynter_testkit::rng::Rng;
-use paynter_testkit::structure::Kind;
+use paynter_testkit::{generate, switching};
 use zoo::{Problem, run, times};
 
 /// exp(M) by scaling and squaring of its power series.
@@ -218,45 +216,8 @@ fn nonlinear_sensitivities_are_differences() {
             }
         }
     }
+    println!("{judged} values");
     assert!(judged > 60, "only {judged} values were judged");
-}
-
-/// Gives a random model what switches: dry friction, stops, valves, relays and pulses, each with parameters
-/// of its own.
-fn with_switches(sample: &paynter_testkit::Sample, rng: &mut Rng) -> String {
-    let junctions: Vec<(&str, Kind)> = sample
-        .structure
-        .elements
-        .iter()
-        .filter(|element| matches!(element.kind, Kind::Zero | Kind::One) && !element.name.contains('.'))
-        .map(|element| (element.name.as_str(), element.kind))
-        .collect();
-    let mut text = sample.text.trim_end().trim_end_matches('}').to_owned();
-    for i in 0..rng.below(3) + 1 {
-        let Some((name, kind)) = junctions.get(rng.below(junctions.len().max(1))) else { continue };
-        let one = *kind == Kind::One;
-        let number = |rng: &mut Rng, low: f64, high: f64| low + (high - low) * rng.below(1000) as f64 / 999.0;
-        let (a, b) = (number(rng, 0.2, 2.0), number(rng, 0.05, 0.6));
-        text.push_str(&format!("    param za{i} = {a:.4}; param zb{i} = {b:.4}\n"));
-        let (source, across, through) = if one { ("Se", "e", "f") } else { ("Sf", "f", "e") };
-        let element = match rng.below(6) {
-            0 | 1 => format!("R z{i} {{ {across} = za{i}*sign({through}) }}"),
-            2 => format!("{source} z{i} = za{i}*pulse(zb{i}, zb{i} + 0.25)"),
-            3 => format!("R z{i} {{ {across} = if({through} > zb{i}, za{i}*({through} - zb{i}), 0) }}"),
-            4 => format!(
-                "{} z{i} {{ {across} = 5*za{i}*max({} - 0.1*zb{i}, 0) }}",
-                if one { "C" } else { "I" },
-                if one { "q" } else { "p" }
-            ),
-            _ => format!(
-                "R y{i} = zb{i}\n    {name} -> y{i}\n    {source} z{i} = if(y{i}.{through} > zb{i}, -za{i}, 0.5*za{i})"
-            ),
-        };
-        let arrow =
-            if element.starts_with(source) { format!("z{i} -> {name}") } else { format!("{name} -> z{i}") };
-        text.push_str(&format!("    {element}\n    {arrow}\n"));
-    }
-    text + "}\n"
 }
 
 /// Whether two values agree; what is not a number does not.
@@ -272,7 +233,7 @@ fn sensitivities_across_random_events_are_differences() {
     let (mut odd, mut wrong) = (Vec::new(), Vec::new());
     for seed in seeds(16) {
         let sample = generate(seed, &paynter_testkit::Options::nonlinear().small());
-        let text = with_switches(&sample, &mut Rng::new(seed));
+        let text = switching(&sample).text;
         let Some(mut problem) = Problem::try_new(&text) else { continue };
         let parameters = &problem.graph.parameters;
         let own = (0..parameters.len()).filter(|i| !parameters[*i].name.starts_with('z')).take(2);

@@ -3,8 +3,11 @@
 use crate::equations::Massive;
 use crate::{Model, NoAnswer};
 use paynter_algebra::poly::Budget;
-use paynter_base::Ticket;
-use paynter_equations::{derivations, transfer};
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_equations::{Equations, derivations, transfer};
+use paynter_graph::BondGraph;
+use paynter_numerics::simulate::switches;
 use paynter_view::export::{self, Language, Notation};
 use paynter_view::json;
 
@@ -84,11 +87,46 @@ impl Model {
         Ok((json::Derivation::list(&self.pool, &found), written))
     }
 
-    /// Writes the model as a complete program.
+    /// Writes the model as a complete program; what the program cannot do is told.
     pub fn export(&mut self, language: Language, ticket: &Ticket) -> Result<String, NoAnswer> {
         let samples = self.samples()?;
         let (equations, space) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+        if language != Language::Latex {
+            let found = passed_over(&self.pool, graph, &equations, language);
+            self.diagnostics.extend(found);
+            self.diagnostics.sort();
+        }
         Ok(export::export(&mut self.pool, graph, &equations, space.as_ref(), samples, language))
     }
+}
+
+/// The jumps that a program passes over: those of inputs whose rates storages read, and in a simulator
+/// all of them.
+fn passed_over(pool: &Pool, graph: &BondGraph, equations: &Equations, language: Language) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    let fixed: Vec<Symbol> = graph.parameters.iter().map(|parameter| parameter.symbol).collect();
+    for (input, declared) in equations.inputs.iter().zip(&graph.inputs) {
+        if input.symbols.len() > 1 && !switches(pool, &[input.value], &fixed).is_empty() {
+            let message = format!(
+                "the input `{}` jumps straight into a storage, whose state does not jump in the program",
+                input.name
+            );
+            found.push(Diagnostic::new(code::PASSED_OVER, message).at(declared.span));
+        }
+    }
+    let mut roots: Vec<Expr> = equations.rates.clone();
+    roots.extend(equations.constraints.iter().map(|constraint| constraint.residual));
+    roots.extend(equations.inputs.iter().map(|input| input.value));
+    let all = if language == Language::CSimulator { switches(pool, &roots, &fixed) } else { Vec::new() };
+    if let Some(first) = all.first() {
+        let (first, others) = (pool.display(*first), all.len() - 1);
+        let others = if others == 0 { String::new() } else { format!(" and {others} more") };
+        let message =
+            format!("the program steps over the switching of `{first}`{others} as if nothing were there");
+        let help = "take short steps, and sensitivities from `paynter simulate`, which finds the times of \
+                    switching: where these move with a parameter, those of the program lack a jump";
+        found.push(Diagnostic::new(code::PASSED_OVER, message).help(help));
+    }
+    found
 }

@@ -31,7 +31,11 @@ const LEAK: &str = "model leak {
 }";
 
 fn text(name: &str) -> String {
-    if name == "leak" { LEAK.to_owned() } else { examples::find(name).unwrap().text.to_owned() }
+    match name {
+        "leak" => LEAK.to_owned(),
+        "switched" => SWITCHED.to_owned(),
+        _ => examples::find(name).unwrap().text.to_owned(),
+    }
 }
 
 /// Writes a model's simulator and compiles it with a driver after it; returns the binary.
@@ -149,4 +153,48 @@ fn sensitivities_are_derivatives() {
             assert!(close, "{name}: {found} is not {expected}");
         }
     }
+}
+
+/// A charge that a clocked source feeds, and a valve that opens at a level.
+const SWITCHED: &str = "model switched {
+    param t0 = 1/3
+    param level = 1/5
+    Sf s = if(t > t0, 1, 0)
+    0  j
+    C  store = 1
+    R  leak = 2
+    R  valve { f = if(e > level, 3*(e - level), 0) }
+    s -> j
+    j -> store, leak, valve
+    output v = store.e
+}";
+
+fn told(text: &str, language: Language) -> Vec<String> {
+    let world = MemoryWorld::new().with("model.bg", text);
+    let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
+    model.export(language, &Ticket::new()).unwrap();
+    let found = model.diagnostics.iter().filter(|found| found.code.id() == "BG0823");
+    found.map(|found| format!("{} {}", found.message, found.help)).collect()
+}
+
+/// What switches is stepped over: outputs come near, and the rest is told.
+#[test]
+fn switching_is_told() {
+    let found = told(SWITCHED, Language::CSimulator);
+    assert!(found.len() == 1 && found[0].contains("t > t0") && found[0].contains("and 1 more"), "{found:?}");
+    assert!(told(SWITCHED, Language::Python).is_empty(), "f has the branches; its solver is another's");
+    let smooth = SWITCHED
+        .replace("if(t > t0, 1, 0)", "1")
+        .replace("if(e > level, 3*(e - level), 0)", "sign(e)*sqrt(abs(e))");
+    assert!(told(&smooth, Language::CSimulator).is_empty(), "a power with a sign is continuous");
+    let straight = "model charge { input u = step(1); Se s = u; 1 l; C a = 1; C b = 2; s -> l; l -> a, b; output y = b.f }";
+    let found = told(straight, Language::Python);
+    assert!(found.len() == 1 && found[0].contains("`u` jumps straight"), "{found:?}");
+    let binary = compile("switched", "events", None);
+    let row = last_row(&binary, &["1", "0.001"]);
+    // v = 2 (1 − e^(−τ/2)) up to the level, then to (1 + 3 level)/3.5 with the time constant 1/3.5.
+    let reached = -2.0 * (1.0_f64 - 0.1).ln();
+    let rest = 1.6 / 3.5;
+    let v = rest + (0.2 - rest) * (-3.5 * (2.0 / 3.0 - reached)).exp();
+    assert!((row[1] - v).abs() < 1e-3, "{} is not {v}", row[1]);
 }

@@ -151,6 +151,19 @@ impl Freezer {
     }
 }
 
+/// The conditions and signs at which some expressions jump, as far as they read other symbols than `fixed`.
+pub fn switches(pool: &Pool, roots: &[Expr], fixed: &[Symbol]) -> Vec<Expr> {
+    let order = pool.reachable(roots);
+    let signed = signed_bases(pool, &order, roots);
+    let moves = |e: Expr| pool.symbols(e).iter().any(|symbol| !fixed.contains(symbol));
+    let jumps = |node: &Expr| match pool.node(*node) {
+        Node::Compare(..) => moves(*node),
+        Node::Call(Func::Sign, list) => !signed.contains(&list[0]) && moves(*node),
+        _ => false,
+    };
+    order.iter().copied().filter(jumps).collect()
+}
+
 /// The x whose sign is read only in products sign(x)·|x|ʳ with r > 0.
 fn signed_bases(pool: &Pool, order: &[Expr], roots: &[Expr]) -> FxHashSet<Expr> {
     let sign = |e: Expr| match pool.node(e) {

@@ -25,6 +25,7 @@ mod tableau;
 
 pub use adjoint::{Cost, Gradient, gradient};
 pub use compiled::{Compiled, Source, Wanted};
+pub use freeze::switches;
 
 use crate::program::Tables;
 use paynter_base::Ticket;
