@@ -216,8 +216,7 @@ fn nonlinear_sensitivities_are_differences() {
             }
         }
     }
-    println!("{judged} values");
-    assert!(judged > 60, "only {judged} values were judged");
+    assert!(judged > 1000, "only {judged} values were judged");
 }
 
 /// Whether two values agree; what is not a number does not.
@@ -332,5 +331,5 @@ fn sensitivities_across_random_events_are_differences() {
     }
     println!("{models} models, {judged} values, {events} events, {slid} times sliding; not judged: {odd:#?}");
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(models > 8 && judged > 150 && events > 10 && slid > 1, "{models} {judged} {events} {slid}");
+    assert!(models > 11 && judged > 700 && events > 20 && slid > 3, "{models} {judged} {events} {slid}");
 }
