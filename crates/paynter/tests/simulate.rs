@@ -9,7 +9,7 @@ use paynter::simulate::{
 };
 use paynter::{DerivedForm, IncrementalOptions, LoadOptions, MemoryWorld, Model, NoAnswer, Ticket, examples};
 use paynter_testkit::property::seeds;
-use paynter_testkit::{Options as RandomOptions, generate};
+use paynter_testkit::{Options as RandomOptions, generate, switching};
 
 const RC: &str = "model rc { input u = 1 [mV]; param R = 2; param C = 0.5; param q0 = 0.1\n\
     Se s = u; 1 j; R r = R; C c = C\n s -> j; j -> r, c; init c.q = q0; output v = c.e }";
@@ -656,4 +656,81 @@ fn random_models_change_as_their_texts_do() {
         }
     }
     assert!(compared > 10 && paired > 16, "only {compared} outputs and {paired} pairs were compared");
+}
+
+/// On random models with what switches, the sensitivities to initial states are differences of runs that begin
+/// elsewhere, and a direction is the weighted sum of all.
+#[test]
+fn random_models_differ_by_where_they_begin() {
+    let times = vec![0.1371, 0.3127, 0.5533, 0.7717];
+    let options = SimulateOptions { t_end: None, times, ..accurate(1.0) };
+    let (mut models, mut judged, mut eventful) = (0, 0, 0);
+    for seed in seeds(12) {
+        let sample = switching(&generate(seed, &RandomOptions::nonlinear().small()));
+        let world = MemoryWorld::new().with("m.bg", sample.text.as_str());
+        let model = || Model::load(&world, "m.bg", &LoadOptions::default());
+        let names = Sensitivities::Names(vec!["init".to_owned()]);
+        let wanted = SimulateOptions { sensitivities: names, ..options.clone() };
+        let Ok(mut simulation) = model().simulation(&wanted, &Ticket::new()) else { continue };
+        simulation.options.max_steps = 20_000;
+        let (found, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+        if outcome.failure.is_some() || !outcome.notes.is_empty() || simulation.wanted.is_empty() {
+            continue;
+        }
+        models += 1;
+        eventful += usize::from(outcome.stats.events > 0);
+        let weights: Vec<(String, f64)> =
+            simulation.wanted.iter().enumerate().map(|(i, name)| (name.clone(), 0.5 + i as f64)).collect();
+        let direction = Direction { name: "along".to_owned(), weights: weights.clone() };
+        let along = SimulateOptions { directions: vec![direction], ..options.clone() };
+        let (_, along) = respond(&mut model(), &along);
+        let varied = SimulateOptions { varied: simulation.wanted.clone(), rtol: 1e-11, ..options.clone() };
+        let runs = model().simulation(&varied, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        for (lane, name) in simulation.wanted.iter().enumerate() {
+            let begin = simulation.nominal[lane].unwrap();
+            let step = 1e-4 * begin.abs().max(1e-2);
+            let at = |shift: f64| {
+                let value = |(other, nominal): (&String, &Option<f64>)| {
+                    let by = if other == name { shift * step } else { 0.0 };
+                    Vary { name: other.clone(), values: vec![nominal.unwrap() + by] }
+                };
+                let values: Vec<Vary> =
+                    simulation.wanted.iter().zip(&simulation.nominal).map(value).collect();
+                runs.respond(&runs.grid(&values).unwrap()[0].parameters, &Ticket::new()).0.outputs
+            };
+            let [a, b, c, d] = [-2.0, -1.0, 1.0, 2.0].map(at);
+            for (output, lists) in found.sensitivities.iter().enumerate() {
+                for (i, s) in lists[lane].iter().enumerate() {
+                    let Some(last) = a[output].get(i).and(d[output].get(i)) else { continue };
+                    let small = (c[output][i] - b[output][i]) / (2.0 * step);
+                    let large = (last - a[output][i]) / (4.0 * step);
+                    let noise = 1e-8 * last.abs().max(1e-6) / step;
+                    // Where the slopes of both sides disagree, an event or noise is near.
+                    let sides = [(b[output][i] - a[output][i]) / step, (last - c[output][i]) / step];
+                    let near = |slope: &f64| (slope - small).abs() <= 1e-3 * small.abs() + noise;
+                    if !sides.iter().all(near) {
+                        continue;
+                    }
+                    let slope = (4.0 * small - large) / 3.0;
+                    let what = format!("seed {seed}: output {output} by {name}: {s}, not {slope}");
+                    assert!(
+                        (s - slope).abs() <= 1e-4 * slope.abs() + 10.0 * noise,
+                        "{what}\n{}",
+                        sample.text
+                    );
+                    judged += 1;
+                }
+            }
+        }
+        for (output, lists) in found.sensitivities.iter().enumerate() {
+            for (i, s) in along.sensitivities[output][0].iter().enumerate() {
+                let terms = lists.iter().zip(&weights).map(|(list, (_, weight))| weight * list[i]);
+                let (sum, size) =
+                    terms.fold((0.0, 1e-6), |(sum, size), term| (sum + term, size + term.abs()));
+                assert!((s - sum).abs() <= 1e-5 * size, "seed {seed}: {s}, not {sum}\n{}", sample.text);
+            }
+        }
+    }
+    println!("{models} models, {eventful} with events, {judged} values");
+    assert!(models >= 9 && eventful >= 6 && judged >= 150, "{models} {eventful} {judged}");
 }
