@@ -47,6 +47,19 @@ fn tables_of_sweeps_and_scenarios() {
     let alone = run(&[]);
     assert_eq!(plain, alone.lines().skip(1).collect::<Vec<_>>(), "a scenario that changes nothing");
 
+    // A scenario that cannot be is told, and the others go on.
+    let all = ["simulate", "-", "--points", "2", "--scenario", "bad: R=0", "--scenario", "good: R=1"];
+    let both = paynter_with(&folder, &all, RC.as_bytes());
+    assert_eq!(both.code, Some(1));
+    assert!(
+        both.stdout.contains("\ngood,0,0\n") && both.stdout.contains("# stopped: bad: "),
+        "{}",
+        both.stdout
+    );
+    assert!(both.stderr.contains("bad: "), "{}", both.stderr);
+    let document = paynter_with(&folder, &[&all[..], &["--json"]].concat(), RC.as_bytes());
+    assert!(document.stdout.contains("\"complete\": false"), "{}", document.stdout);
+
     let text = run(&["--perturb", "R=+10%"]);
     assert_eq!(rows(&text)[0], ["t", "v", "v_incremental", "v_exact", "v_difference"]);
     let text = run(&["--direction", "R=1", "--direction", "both: R=1, init(c.q)=2"]);

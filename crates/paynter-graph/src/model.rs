@@ -124,6 +124,8 @@ pub struct Input {
     pub symbol: Symbol,
     /// Its default over time, in SI.
     pub value: Expr,
+    /// Whether somebody has written that; it is zero where nobody has.
+    pub given: bool,
     /// Its unit.
     pub unit: Option<Unit>,
     /// What it is.

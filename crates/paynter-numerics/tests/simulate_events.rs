@@ -7,7 +7,7 @@ mod zoo;
 
 use paynter_base::Ticket;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Method, Note, Options, Outcome, Wanted, gradient};
+use paynter_numerics::simulate::{Failure, Method, Note, Options, Outcome, Wanted, gradient};
 use zoo::{Problem, Run, run, times};
 
 const ADAPTIVE: [Method; 3] = [Method::Tsit5, Method::Dop853, Method::Stiff];
@@ -409,4 +409,75 @@ fn a_mass_bounces() {
         let (speed, t) = (v(leaving), t - leaving);
         vec![speed * t - 0.5 * g * t * t, speed - g * t]
     });
+}
+
+/// A threshold at the top of an oscillation: crossed for a moment if it is just below, touched if it is there.
+#[test]
+fn a_threshold_is_grazed() {
+    let text = "model graze { param h = 1; param a = 1
+        signal x = integral(a*cos(t), 0); signal above = integral(if(x > h, 1, 0), 0)
+        Se s = above; R r = 1; s -> r; output y = above }";
+    let mut problem = Problem::new(text);
+    let model = problem.compile(&[Wanted::Parameter(0), Wanted::Parameter(1)]);
+    for method in ADAPTIVE {
+        let options = tight(5.0, vec![5.0], method);
+        for depth in [1e-3, 1e-5, 1e-7] {
+            let (found, outcome) = run(&model, &[1.0 - depth, 1.0], &options);
+            let half = (1.0 - depth).acos();
+            let slope = -2.0 / half.sin();
+            assert_eq!(
+                (outcome.failure, outcome.stats.events),
+                (None, 2),
+                "{method:?} {depth} {outcome:?} {:?}",
+                found.y
+            );
+            assert!((found.y[0][0] - 2.0 * half).abs() < 1e-8 / half, "{method:?} {depth}: {:?}", found.y);
+            for (lane, exact) in [slope, -slope * (1.0 - depth)].into_iter().enumerate() {
+                let s = found.s[0][lane];
+                assert!((s - exact).abs() < 1e-2 * exact.abs(), "{method:?} {depth}: {s}, not {exact}");
+            }
+            assert!(outcome.notes.is_empty(), "{method:?} {depth}: {:?}", outcome.notes);
+        }
+        let (_, outcome) = run(&model, &[1.0, 1.0], &options);
+        let grazes =
+            |note: &Note| matches!(note, Note::Grazing { t, event: 0 } if (t.sin() - 1.0).abs() < 1e-3);
+        assert!(outcome.notes.iter().any(grazes), "{method:?}: {outcome:?}");
+        let (_, outcome) = run(&model, &[1.01, 1.0], &options);
+        assert!(outcome.notes.is_empty() && outcome.stats.events == 0, "{method:?}: {outcome:?}");
+    }
+}
+
+/// A law that is met by three flows: the one that goes on is taken, and where it ends the run does.
+#[test]
+fn a_branch_is_followed_to_its_end() {
+    let text = "model fold { Se s = t - 2; 1 j; R r { e = f^3 - 3*f }; R r2 = 0.1; C c = 100
+        s -> j; j -> r, r2, c; output i = r.f }";
+    let mut problem = Problem::new(text);
+    let model = problem.compile(&[]);
+    for method in [Method::Auto, Method::Tsit5, Method::Stiff, Method::Rk4] {
+        let options = Options { step: Some(1e-2), ..tight(5.0, times(5.0, 51), method) };
+        let (found, outcome) = run(&model, &problem.parameters(), &options);
+        assert!(matches!(outcome.failure, Some(Failure::NoSolution { .. })), "{method:?}: {outcome:?}");
+        assert!((outcome.t - 3.84).abs() < 0.02, "{method:?}: {}", outcome.t);
+        assert!(found.y.windows(2).all(|pair| (0.0..0.2).contains(&(pair[1][0] - pair[0][0]))), "{method:?}");
+        assert!(found.y.last().unwrap()[0] < -1.0, "{method:?}: {found:?}");
+    }
+}
+
+/// The optimal control of a double integrator switches ever faster towards its end: it is told, and ends.
+#[test]
+fn events_that_accumulate_are_told() {
+    let text = "model fuller { signal x = integral(v, 1); signal v = integral(-sign(x + 0.4446*v*abs(v)), 0)
+        Se s = x; R r = 1; s -> r; output y = x }";
+    let mut problem = Problem::new(text);
+    let model = problem.compile(&[]);
+    for method in ADAPTIVE {
+        let (_, outcome) = run(&model, &[], &Options { method, ..tight(20.0, vec![20.0], method) });
+        let told = outcome.notes.iter().any(|note| matches!(note, Note::Rattling { .. }));
+        assert!(
+            told || matches!(outcome.failure, Some(Failure::Chattering { .. })),
+            "{method:?} {outcome:?}"
+        );
+        assert!(outcome.t > 1.0 && outcome.states[0].abs() < 1e-6, "{method:?} {outcome:?}");
+    }
 }

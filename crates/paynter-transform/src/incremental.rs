@@ -270,7 +270,15 @@ impl<'a> Maker<'a> {
                 let doc = Some(format!("change of {}", plain(&input.name)));
                 let new = &mut self.build.graph;
                 new.variables.insert(Variable::Input(new.inputs.len() as u32), symbol);
-                new.inputs.push(Input { name, symbol, value: zero, unit, doc, span: input.span });
+                new.inputs.push(Input {
+                    name,
+                    symbol,
+                    value: zero,
+                    given: true,
+                    unit,
+                    doc,
+                    span: input.span,
+                });
             }
         }
         for &place in &self.request.parameters {
@@ -290,7 +298,7 @@ impl<'a> Maker<'a> {
                 }
             } else {
                 new.variables.insert(Variable::Input(new.inputs.len() as u32), symbol);
-                new.inputs.push(Input { name, symbol, value: zero, unit, doc, span });
+                new.inputs.push(Input { name, symbol, value: zero, given: true, unit, doc, span });
             }
         }
     }
@@ -314,7 +322,7 @@ impl<'a> Maker<'a> {
             let doc = Some(format!("change of {}", plain(&input.name)));
             let new = &mut self.build.graph;
             new.variables.insert(Variable::Input(new.inputs.len() as u32), symbol);
-            new.inputs.push(Input { name, symbol, value, unit: None, doc, span: input.span });
+            new.inputs.push(Input { name, symbol, value, given: true, unit: None, doc, span: input.span });
         }
     }
 

@@ -137,7 +137,15 @@ impl<'a> Maker<'a> {
                 self.layers[layer].variables.insert(Variable::Input(k as u32), symbol);
                 let new = &mut self.build.graph;
                 new.variables.insert(Variable::Input(new.inputs.len() as u32), symbol);
-                new.inputs.push(Input { name, symbol, value, unit: None, doc: None, span: input.span });
+                new.inputs.push(Input {
+                    name,
+                    symbol,
+                    value,
+                    given: true,
+                    unit: None,
+                    doc: None,
+                    span: input.span,
+                });
             }
         }
     }

@@ -85,27 +85,18 @@ fn settle(pool: &Pool, graph: &BondGraph, causality: &mut Causality) -> (Diagnos
 /// Whether a dependent storage is given an initial state that the states it depends on contradict.
 /// Where one of those has none of its own, the dependent one may determine it.
 fn contradicts(pool: &Pool, graph: &BondGraph, equations: &Equations, dependent: &Dependent) -> bool {
+    let Some(given) = dependent.initial else { return false };
+    let parameter = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
     let read = pool.symbols(dependent.value);
-    let mut states = equations.states.iter().filter(|state| read.contains(&state.symbol)).peekable();
+    let states: Vec<_> = equations.states.iter().filter(|state| read.contains(&state.symbol)).collect();
     let own = |variable: Variable| match variable {
         Variable::State(id, port) => graph.element(id).initial.iter().any(|(p, _, _)| *p == port as usize),
         _ => true,
     };
-    states.peek().is_some()
-        && states.all(|state| own(state.variable))
-        && disagrees(pool, graph, equations, dependent)
-}
-
-/// Whether a dependent storage is given an initial state that does not follow from the others.
-pub(crate) fn disagrees(
-    pool: &Pool,
-    graph: &BondGraph,
-    equations: &Equations,
-    dependent: &Dependent,
-) -> bool {
-    let Some(given) = dependent.initial else { return false };
-    let parameter = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
-    let value = |symbol: Symbol| match equations.states.iter().find(|state| state.symbol == symbol) {
+    if states.is_empty() || !states.iter().all(|state| own(state.variable)) {
+        return false;
+    }
+    let value = |symbol: Symbol| match states.iter().find(|state| state.symbol == symbol) {
         Some(state) => pool.eval(state.initial, &parameter).ok(),
         None => parameter(symbol),
     };

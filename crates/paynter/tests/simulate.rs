@@ -98,11 +98,12 @@ fn motion_goes_on_where_a_modulus_vanishes() {
     let (asked, _) = respond(&mut load(AXES, &[]), &SimulateOptions { sensitivities: own, ..accurate(0.01) });
     assert_eq!(asked.wanted, ["init(my.p)"]);
     // At the angle where the modulus is zero an initial momentum across it is impossible.
-    let refused = load(AXES, &[("phi0", "0")]).simulation(&accurate(1.0), &Ticket::new());
-    assert!(refused.is_ok(), "{:?}", refused.err());
-    let text = AXES.replace("m*l*sin(phi0)*w0", "w0");
-    let refused = load(&text, &[("phi0", "0")]).simulation(&accurate(1.0), &Ticket::new());
-    assert!(refused.err().map(message).unwrap().contains("the initial state of `my` contradicts"));
+    respond(&mut load(AXES, &[("phi0", "0")]), &accurate(1.0));
+    let mut across = load(&AXES.replace("m*l*sin(phi0)*w0", "w0"), &[("phi0", "0")]);
+    let simulation = across.simulation(&accurate(1.0), &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let said = across.explain_run(&simulation, &simulation.parameters, &outcome);
+    assert!(said.iter().any(|d| d.message.contains("the initial state of `my` contradicts")), "{said:?}");
 }
 
 /// How far an arm extends does not depend on the angle at which it begins.
@@ -348,12 +349,18 @@ fn data_that_cannot_be_used() {
         }
     }
     let text = RC
-        .replace("input u = 1 [mV]", "input u = 1; input w; Se x = w")
+        .replace("input u = 1 [mV]", "input u = 1; input w = 0; Se x = w")
         .replace("s -> j;", "s -> j; x -> j;");
     let mut model = load(&text, &[]);
-    respond(&mut model, &measured("t,u,W\n0,1,2\n1,1,2", Hold::Linear));
+    let data = measured("t,u,W\n0,1,2\n1,1,2", Hold::Linear);
+    respond(&mut model, &data);
     let said = model.diagnostics.iter().find(|d| d.code.id() == "BG0912").unwrap();
     assert!(said.message.contains("`w`") && said.help.contains("`W`"), "{said:?}");
+    // Without a value of its own it has nothing to follow.
+    let bare = text.replace("w = 0", "w");
+    let refused = load(&bare, &[]).simulation(&data, &Ticket::new()).err().map(message).unwrap();
+    assert_eq!(refused, "there is no column `w`: did you mean `W`?");
+    respond(&mut load(&bare, &[("w", "2")]), &data);
 }
 
 /// A run that cannot go on keeps what it has and says when, where and why.
@@ -386,6 +393,13 @@ fn runs_that_cannot_go_on() {
             true,
             "`m.p`",
         ),
+        (
+            "model m { C c { q = 0.8*tanh(e) }; R r { e = f*abs(f) }; R r2 { e = f + f^3 }; 1 j\n\
+             c -> j; j -> r, r2; init c.q = 12; output v = c.e }",
+            1.0,
+            false,
+            "atanh(5*c.q/4)",
+        ),
     ] {
         let mut model = load(text, &[]);
         let simulation =
@@ -401,6 +415,19 @@ fn runs_that_cannot_go_on() {
         let document = simulation.document(&response, &outcome, &said, Vec::new());
         assert!(!document.run.complete && document.run.stopped.unwrap().code.starts_with("BG08"));
     }
+    // What contradicts itself for one value does not for another.
+    let text = "model m { param k = 1; C a = 1; C b = 2; 0 j; R r = 1; j -> a, b, r\n\
+        init a.q = k; init b.q = 2; output v = a.e }";
+    let mut model = load(text, &[]);
+    let options = SimulateOptions { varied: vec!["k".to_owned()], ..accurate(1.0) };
+    let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let runs = simulation.grid(&[Vary { name: "k".to_owned(), values: vec![1.0, 3.0] }]).unwrap();
+    let mut said = Vec::new();
+    respond_all(&runs, &Ticket::new(), &mut |run, response, outcome| {
+        let words = model.explain_run(&simulation, &run.parameters, &outcome);
+        said.push((response.t.len(), words.iter().map(|d| d.code.id()).collect::<Vec<_>>()));
+    });
+    assert_eq!(said, [(21, vec![]), (0, vec!["BG0411"])]);
     let mut model = load("model m { Se s = 1; R r = 1; C c = 1; 1 j; s -> j; j -> r, c; init c.q = 2 }", &[]);
     let options = SimulateOptions {
         sensitivities: Sensitivities::Names(vec!["init(c.q)".to_owned()]),

@@ -141,7 +141,8 @@ impl<'a> Flattener<'a, '_> {
             let symbol = self.pool.symbol(&flat_name(&name));
             let setting = self.take_setting(&name);
             let unit = self.read_unit(setting.and_then(|s| s.unit.as_ref()).or(quantity.unit.as_ref()));
-            let value = match setting.map(|s| &s.value).or(quantity.value.as_ref()) {
+            let written = setting.map(|s| &s.value).or(quantity.value.as_ref());
+            let value = match written {
                 Some(value) => {
                     let typed = self.lower(Scope::new(id, Context::OverTime), value);
                     let typed = self.require_number(typed, value.span);
@@ -152,7 +153,8 @@ impl<'a> Flattener<'a, '_> {
             let place = self.graph.inputs.len() as u32;
             self.graph.variables.insert(Variable::Input(place), symbol);
             let doc = quantity.doc.clone();
-            self.graph.inputs.push(Input { name, symbol, value, unit, doc, span: quantity.span });
+            let given = written.is_some();
+            self.graph.inputs.push(Input { name, symbol, value, given, unit, doc, span: quantity.span });
         }
     }
 

@@ -19,7 +19,7 @@ use paynter_base::Ticket;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
     /// A step.
-    Step { t: f64, h: f64, x: Vec<f64>, tableau: &'static Tableau },
+    Step { t: f64, h: f64, x: Vec<f64>, unknowns: Vec<f64>, tableau: &'static Tableau },
     /// A sample within the step before.
     Inner { t: f64, theta: f64, x: Vec<f64> },
     /// A sample between steps.
@@ -159,18 +159,19 @@ impl<'a> Sweep<'a> {
                     self.pull(*t, x, &slopes[sample]).map(|pull| self.inner.push((*theta, pull)))
                 }
                 Entry::Event { t, x, before, falls } => self.events(*t, x, before, falls),
-                Entry::Step { t, h, x, tableau } => self.step(*t, *h, x, tableau),
+                Entry::Step { t, h, x, unknowns, tableau } => {
+                    self.system.anchor_at(unknowns);
+                    self.step(*t, *h, x, tableau)
+                }
             };
-            done.map_err(|trouble| match trouble {
-                Trouble::NotFinite(state) => Failure::NotFinite { t, state },
-                Trouble::NoSolution(unknown) => Failure::NoSolution { t, unknown },
-            })?;
+            done.map_err(|trouble| trouble.at(t))?;
         }
         Ok(())
     }
 
     /// What a sample's part of the cost pulls at the state; its own parameters are added at once.
     fn pull(&mut self, t: f64, x: &[f64], slope: &[f64]) -> Result<Vec<f64>, Trouble> {
+        self.system.rest();
         // The unknowns of a later step are no good start where they jump.
         if let Err(trouble) = self.system.outputs_full(t, x, &mut self.outputs) {
             self.system.guess_unknowns(t, x).map_err(|_| trouble)?;
@@ -238,6 +239,7 @@ impl<'a> Sweep<'a> {
     /// Evaluates the stages of a step that was taken.
     fn repeat(&mut self, stages: &mut Stages) -> Result<(), Trouble> {
         stages.base(0);
+        self.system.recall(0.0);
         stages.evaluate(&mut self.system, 0)?;
         for i in 1..stages.tableau.stages {
             stages.base(i);
@@ -247,6 +249,7 @@ impl<'a> Sweep<'a> {
                 stages.evaluate(&mut self.system, i)?;
             }
         }
+        self.system.reach();
         if self.inner.is_empty() { Ok(()) } else { stages.extend(&mut self.system) }
     }
 

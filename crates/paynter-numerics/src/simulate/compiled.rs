@@ -10,7 +10,7 @@ use crate::program::{CompileError, Program};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// By what the solution is differentiated.
@@ -71,6 +71,9 @@ pub struct Compiled {
     /// Initial states, then their derivatives.
     pub(crate) initial: Program,
     pub(crate) initial_places: Vec<(usize, usize)>,
+    /// Dependent states that the model gives initial values: those, and what follows from the states.
+    pub(crate) agreement: Program,
+    pub(crate) agreeing: Vec<usize>,
     /// Whether the rates' derivatives by states change between events only.
     pub(crate) linear: bool,
     /// The surfaces along which motion may slide.
@@ -230,6 +233,7 @@ fn assemble(
             }
         }
     }
+    let (agreeing, agreement) = agreement(pool, source, *time);
     let own = equations.constraints.len();
     let names = equations.constraints.iter().map(|c| c.name.clone());
     Ok(Compiled {
@@ -255,10 +259,37 @@ fn assemble(
         signals,
         initial: Program::compile(pool, &starts, &parameters)?,
         initial_places,
+        agreement: Program::compile(pool, &agreement, &parameters)?,
+        agreeing,
         linear,
         surfaces: Vec::new(),
         sliding: None,
     })
+}
+
+/// The dependent states whose initial values can be compared with what follows from the other states;
+/// both, one after the other.
+fn agreement(pool: &mut Pool, source: &Source<'_>, time: Symbol) -> (Vec<usize>, Vec<Expr>) {
+    let (graph, equations) = (source.graph, source.equations);
+    let zero = pool.zero();
+    let mut start: FxHashMap<Symbol, Expr> = [(time, zero)].into_iter().collect();
+    for (i, input) in equations.inputs.iter().enumerate() {
+        let signal = source.inputs.get(i).copied().flatten().unwrap_or(input.value);
+        let value = pool.substitute(signal, &[(time, zero)].into_iter().collect());
+        start.extend(input.symbols.first().map(|symbol| (*symbol, value)));
+    }
+    start.extend(equations.states.iter().map(|state| (state.symbol, state.initial)));
+    let known: FxHashSet<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
+    let (mut places, mut pairs) = (Vec::new(), Vec::new());
+    for (place, dependent) in equations.dependent.iter().enumerate() {
+        let Some(given) = dependent.initial else { continue };
+        let follows = pool.substitute(dependent.value, &start);
+        if [given, follows].iter().all(|e| pool.symbols(*e).iter().all(|s| known.contains(s))) {
+            places.push(place);
+            pairs.extend([given, follows]);
+        }
+    }
+    (places, pairs)
 }
 
 /// Groups states that are measured alike: of one kind of storage in one domain. Integrators stand alone.

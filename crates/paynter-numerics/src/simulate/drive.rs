@@ -27,6 +27,13 @@ const ROUNDING: f64 = 1e-15;
 const CANCELLED: f64 = 1e-13;
 /// So many events without time going on are chattering.
 const CHATTER: u32 = 100;
+/// An event is reached where its function is so small a part of its change over the step.
+const AT_ONCE: f64 = 1e-9;
+/// And where it is not found again by a shorter step.
+const ALMOST: f64 = 1e-5;
+/// So much trouble within such a part of the run ends it.
+const STUCK: u32 = 200;
+const NARROW: f64 = 1e-6;
 /// No step holds more results than this: they are in memory until it is accepted.
 const RESULTS: usize = 4096;
 
@@ -64,12 +71,16 @@ pub(crate) struct Drive<'a> {
     stats: Stats,
     notes: Vec<Note>,
     trouble: Option<Trouble>,
+    /// Since when steps were given up for trouble, and how often.
+    stuck: (f64, u32),
     tried: Option<(f64, Vec<f64>)>,
     error_before: f64,
     stiff_signs: u32,
     easy_signs: u32,
     immediate: u32,
     buffer: (Values, Vec<f64>, Vec<f64>),
+    /// A dependent state whose initial value contradicts those it depends on.
+    contradiction: Option<usize>,
     /// What is remembered for a sweep back.
     tape: Option<Vec<Entry>>,
 }
@@ -141,7 +152,7 @@ impl<'a> Drive<'a> {
         });
         let stiff = options.method == Method::Stiff;
         let solver = solver(options, stiff, &system, sensitive);
-        let watch = Watch::new(&system);
+        let watch = Watch::new(&system, options.rtol);
         Drive {
             tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
             among: vec![0.0; n],
@@ -163,12 +174,14 @@ impl<'a> Drive<'a> {
             stats: Stats::default(),
             notes: Vec::new(),
             trouble: None,
+            stuck: (options.t_start, 0),
             tried: None,
             error_before: 1.0,
             stiff_signs: 0,
             easy_signs: 0,
             immediate: 0,
             buffer: Default::default(),
+            contradiction: contradiction(model, parameters).filter(|_| initial.is_none()),
             tape: None,
         }
     }
@@ -195,18 +208,22 @@ impl<'a> Drive<'a> {
     }
 
     fn failure(&self, trouble: Trouble) -> Failure {
-        match trouble {
-            Trouble::NotFinite(state) => Failure::NotFinite { t: self.t, state },
-            Trouble::NoSolution(unknown) => match self.system.surface_of_unknown(unknown) {
-                Some(event) => Failure::Chattering { t: self.t, event },
-                None => Failure::NoSolution { t: self.t, unknown },
-            },
+        let surface = match trouble {
+            Trouble::NoSolution(unknown) => self.system.surface_of_unknown(unknown),
+            _ => None,
+        };
+        match surface {
+            Some(event) => Failure::Chattering { t: self.t, event },
+            None => trouble.at(self.t),
         }
     }
 
     fn integrate(&mut self, ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
         if let Some(state) = self.x.iter().position(|v| !v.is_finite()) {
             return Err(Failure::BadInitial { state });
+        }
+        if let Some(dependent) = self.contradiction {
+            return Err(Failure::Contradiction { dependent });
         }
         self.system.place_tables(self.t);
         self.system.prepare();
@@ -263,6 +280,7 @@ impl<'a> Drive<'a> {
         }
         self.system.follow_modes(false);
         begun.map_err(|trouble| self.failure(trouble))?;
+        self.system.anchor();
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.restart();
         }
@@ -384,6 +402,7 @@ impl<'a> Drive<'a> {
             stages.tableau.weights(point.theta, &mut point.weights);
             point.x.resize(self.x.len(), 0.0);
             stages.interpolate(&point.weights, &mut point.x);
+            self.system.recall(point.theta);
             point.y.resize(self.system.model.outputs_count, 0.0);
             if self.sensitivities.is_some() {
                 self.system.outputs_full(time, &point.x, &mut point.values)?;
@@ -405,6 +424,7 @@ impl<'a> Drive<'a> {
                 t: stages.t,
                 h: stages.h,
                 x: stages.start.clone(),
+                unknowns: self.system.anchored().to_vec(),
                 tableau: stages.tableau,
             });
             let inner = &self.points[..self.inner];
@@ -434,6 +454,7 @@ impl<'a> Drive<'a> {
         self.x.copy_from_slice(&stages.end);
         stages.accept();
         self.t = to;
+        self.system.arrive();
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.accept();
         }
@@ -458,7 +479,8 @@ impl<'a> Drive<'a> {
         let h = to - self.t;
         self.solver
             .step(&mut self.system, self.t, &self.x, h, &self.tolerance)
-            .and_then(|_| self.follow(h, to))
+            .and_then(|_| self.system.continues((self.t, &self.x), (to, &self.solver.stages().end)))
+            .and_then(|()| self.follow(h, to))
             .map_err(|trouble| self.failure(trouble))?;
         self.lose_sensitivities();
         self.emit_points(sink);
@@ -530,6 +552,13 @@ impl<'a> Drive<'a> {
                 self.trouble = Some(trouble);
                 self.tried = Some((to, self.solver.stages().scratch.clone()));
                 self.stats.rejected += 1;
+                if self.t - self.stuck.0 > NARROW * span {
+                    self.stuck = (self.t, 0);
+                }
+                self.stuck.1 += 1;
+                if self.stuck.1 > STUCK {
+                    return Err(self.failure(trouble));
+                }
                 return Ok(0.2 * step);
             }
         };
@@ -599,7 +628,7 @@ impl<'a> Drive<'a> {
                 error => return Ok(Err(self.reject(taken.step, error))),
             };
             if let Some(crossing) = &pending
-                && self.watch.reached(&mut self.system, self.solver.stages(), crossing)?
+                && self.watch.reached(&mut self.system, self.solver.stages(), crossing, AT_ONCE)?
             {
                 break;
             }
@@ -620,7 +649,15 @@ impl<'a> Drive<'a> {
                     return Ok(Err(step));
                 }
             }
-            pending = self.watch.crossing(&mut self.system, self.solver.stages())?;
+            let found = self.watch.crossing(&mut self.system, self.solver.stages())?;
+            // What interpolation has seen just behind the end of the shortened step happens at its end.
+            if found.is_none()
+                && let Some(crossing) = &pending
+                && self.watch.reached(&mut self.system, self.solver.stages(), crossing, ALMOST)?
+            {
+                break;
+            }
+            pending = found;
             let Some(crossing) = &pending else { break };
             if crossing.theta * taken.step <= smallest {
                 (taken.step, taken.to) = (0.0, self.t);
@@ -633,11 +670,18 @@ impl<'a> Drive<'a> {
             taken.step *= crossing.theta;
             taken.to = self.t + taken.step;
         }
-        if let Some(crossing) = pending {
+        if let Some(crossing) = &pending {
             taken.events = crossing.events.iter().map(|k| (*k, -self.system.mode(*k))).collect();
             taken.steepness = crossing.steepness;
         }
+        if pending.is_none() {
+            for (event, theta) in std::mem::take(&mut self.watch.touched) {
+                self.notes.push(Note::Grazing { t: self.t + theta * taken.step, event });
+            }
+        }
         if taken.step > 0.0 {
+            let end = &self.solver.stages().end;
+            self.system.continues((self.t, &self.x), (taken.to, end))?;
             let followed = self.follow(taken.step, taken.to)?;
             if self.lose_sensitivities() {
                 return Ok(Err(step));
@@ -653,11 +697,13 @@ impl<'a> Drive<'a> {
     /// Steps the state. A frozen branch may have no value beyond its event (a root of what becomes
     /// negative); then branches follow the state for this step, until the event is found.
     fn step_state(&mut self, step: f64) -> Result<f64, Trouble> {
-        let tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
-        if tried.is_ok() || !self.system.follow_modes(true) {
-            return tried;
+        self.system.recall(0.0);
+        let mut tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
+        if tried.is_err() && self.system.follow_modes(true) {
+            tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
         }
-        self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance)
+        self.system.reach();
+        tried
     }
 
     fn reject(&mut self, step: f64, error: f64) -> f64 {
@@ -759,6 +805,7 @@ impl<'a> Drive<'a> {
     /// Changes modes at events: sensitivities jump by (f⁻ − f⁺)·dt*/dp, with the time t* of each event.
     fn switch(&mut self, events: &[(usize, f64)], steepness: f64) -> Result<(), Failure> {
         let (t, x) = (self.t, self.x.clone());
+        self.system.rest();
         let mut before = vec![0.0; x.len()];
         // The rates before the event, still with the old modes and tables.
         let known = self.system.rates(t, &x, &mut before).is_ok();
@@ -853,6 +900,16 @@ impl<'a> Drive<'a> {
         }
         self.begin()
     }
+}
+
+/// The first dependent state whose initial value is not what follows from those it depends on.
+fn contradiction(model: &Compiled, parameters: &[f64]) -> Option<usize> {
+    let mut pairs = vec![0.0; model.agreement.results()];
+    let parameters = &parameters[..model.parameters.min(parameters.len())];
+    model.agreement.run(parameters, &mut Vec::new(), &mut pairs);
+    let (pairs, _) = pairs.as_chunks::<2>();
+    let differs = |[a, b]: &[f64; 2]| (a - b).abs() > 1e-9 * a.abs().max(b.abs());
+    model.agreeing.iter().zip(pairs).find(|(_, pair)| differs(pair)).map(|(place, _)| *place)
 }
 
 fn solver(options: &Options, stiff: bool, system: &System<'_>, sensitive: bool) -> Box<dyn Solver> {

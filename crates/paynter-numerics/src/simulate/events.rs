@@ -49,6 +49,10 @@ pub(crate) fn sign(value: f64) -> f64 {
 const LEFT: f64 = 1e-9;
 /// So many events of a function, each sooner than those before, and it is brought to rest.
 const RATTLE: u32 = 10_000;
+/// A function that comes closer to zero than this part of its range in a step is looked at.
+const CLOSE: f64 = 0.25;
+/// And one that comes closer than this touches it.
+const TOUCH: f64 = 1e-9;
 /// Slopes below this part of their terms are zero.
 const FLAT: f64 = 1e-12;
 
@@ -63,6 +67,11 @@ pub(crate) struct Watch {
     margin: Vec<f64>,
     /// The last events of each function.
     pace: Vec<Pace>,
+    /// The largest value that each function has had, and the part of it that errors may be.
+    largest: Vec<f64>,
+    blur: f64,
+    /// Functions that touched zero in the step, and where in it.
+    pub touched: Vec<(usize, f64)>,
 }
 
 /// How fast events of a function follow each other.
@@ -75,9 +84,22 @@ struct Pace {
     faster: u32,
 }
 
+/// Where a parabola through three points in rising order has its least value, if that is between them.
+fn bottom([(a, fa), (b, fb), (c, fc)]: [(f64, f64); 3]) -> Option<(f64, f64)> {
+    let (left, right) = ((fb - fa) / (b - a), (fc - fb) / (c - b));
+    let bend = (right - left) / (c - a);
+    let slope = left - bend * (b - a);
+    let place = a - slope / (2.0 * bend);
+    let inside = bend > 0.0 && place > a && place < c && place != b;
+    inside.then(|| (place, fa - slope * slope / (4.0 * bend)))
+}
+
 impl Watch {
-    pub fn new(system: &System<'_>) -> Watch {
+    /// Watches a run of this relative tolerance.
+    pub fn new(system: &System<'_>, rtol: f64) -> Watch {
         Watch {
+            largest: vec![0.0; system.model.events.len()],
+            blur: 10.0 * rtol,
             now: vec![0.0; system.model.events.len()],
             values: Values::default(),
             state: vec![0.0; system.model.states.len()],
@@ -87,6 +109,7 @@ impl Watch {
                 Pace { last: f64::NEG_INFINITY, gaps: [f64::INFINITY; 2], faster: 0 };
                 system.model.events.len()
             ],
+            touched: Vec::new(),
         }
     }
 
@@ -151,16 +174,21 @@ impl Watch {
         }
         // The interval in which each function crosses, as far as a rough look tells.
         let mut found: Vec<(usize, f64, f64)> = Vec::new();
+        self.touched.clear();
         let mut before = 0.0;
-        for theta in [0.5, 1.0] {
-            if theta < 1.0 {
-                stages.sketch(theta, &mut self.state);
-            } else {
-                self.state.copy_from_slice(&stages.end);
+        let mut samples: [Vec<f64>; 3] = Default::default();
+        for (theta, sample) in [0.0, 0.5, 1.0].into_iter().zip(&mut samples) {
+            match theta {
+                0.0 => self.state.copy_from_slice(&stages.start),
+                1.0 => self.state.copy_from_slice(&stages.end),
+                _ => stages.sketch(theta, &mut self.state),
             }
             // A sketch may leave the domain of the laws; the end may not.
             if self.look_aside(system, stages.t + theta * stages.h).is_ok() {
-                for k in 0..count {
+                sample.clone_from(&self.now);
+                self.largest.resize(count, 0.0);
+                self.largest.iter_mut().zip(&self.now).for_each(|(l, now)| *l = l.max(now.abs()));
+                for k in (0..count).filter(|_| theta > 0.0) {
                     let crosses = sign(self.now[k]) * system.mode(k) < 0.0
                         && !system.model.timed[k]
                         && !system.slides(k);
@@ -170,6 +198,17 @@ impl Watch {
                 }
             }
             before = theta;
+        }
+        for k in 0..count {
+            let (mode, still) = (system.mode(k), system.model.timed[k] || system.slides(k));
+            if mode == 0.0 || still || found.iter().any(|(other, ..)| *other == k) {
+                continue;
+            }
+            let [Some(a), Some(b), Some(c)] = samples.each_ref().map(|sample| sample.get(k)) else {
+                continue;
+            };
+            let dip = self.dip(system, stages, k, [*a, *b, *c].map(|value| mode * value))?;
+            found.extend(dip.map(|(low, high)| (k, low, high)));
         }
         for k in system.model.signals.iter().filter(|k| !system.slides(**k)).copied().collect::<Vec<_>>() {
             if let Some((low, high)) = self.scan(system, stages, k) {
@@ -204,15 +243,66 @@ impl Watch {
         Ok(first)
     }
 
+    /// Looks for a place within the step where a function comes close to zero and turns back: an interval
+    /// in which it crosses, if it does. `values` are those at both ends and in the middle, positive as
+    /// long as the mode holds.
+    fn dip(
+        &mut self,
+        system: &mut System<'_>,
+        stages: &mut Stages,
+        k: usize,
+        values: [f64; 3],
+    ) -> Result<Option<(f64, f64)>, Trouble> {
+        let range = values.into_iter().fold(0.0, f64::max) - values.into_iter().fold(f64::INFINITY, f64::min);
+        let mut points: [(f64, f64); 3] = [(0.0, values[0]), (0.5, values[1]), (1.0, values[2])];
+        let touch = (TOUCH * range).max(self.blur * self.largest[k]);
+        // What only leaves zero, or comes to it, does not turn back.
+        let ends = values[0].min(values[2]);
+        if ends <= TOUCH * range {
+            return Ok(None);
+        }
+        let mut lowest = (0.0, f64::INFINITY);
+        for round in 0..20 {
+            let Some((theta, least)) = bottom(points) else { break };
+            if round == 0 && least > CLOSE * range {
+                return Ok(None);
+            }
+            stages.extend(system)?;
+            let value = system.mode(k) * self.at(system, stages, k, theta)?;
+            // Less than errors may be is no crossing.
+            if value < -touch {
+                let low = points.iter().map(|(place, _)| *place).filter(|place| *place < theta);
+                return Ok(Some((low.fold(0.0, f64::max), theta)));
+            }
+            let settled = (lowest.1 - value).abs() <= TOUCH * range;
+            if value < lowest.1 {
+                lowest = (theta, value);
+            }
+            if settled || value.is_nan() {
+                break;
+            }
+            // The new place and its neighbours.
+            let mut all = [points[0], points[1], points[2], (theta, value)];
+            all.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let place = if all[1].1 <= all[2].1 { 0 } else { 1 };
+            points = [all[place], all[place + 1], all[place + 2]];
+        }
+        if lowest.1 <= touch && ends > touch {
+            self.touched.push((k, lowest.0));
+        }
+        Ok(None)
+    }
+
     /// Whether the end of the step lies on the crossing that it was shortened to.
     pub fn reached(
         &mut self,
         system: &mut System<'_>,
         stages: &Stages,
         crossing: &Crossing,
+        part: f64,
     ) -> Result<bool, Trouble> {
         self.look(system, stages.t + stages.h, &stages.end)?;
-        let near = 1e-9 * crossing.steepness * stages.h;
+        let near = part * crossing.steepness * stages.h;
         Ok(crossing.events.iter().all(|k| self.now[*k].abs() <= near))
     }
 
@@ -261,6 +351,7 @@ impl Watch {
             stages.tableau.weights(theta, &mut self.weights);
             stages.interpolate(&self.weights, &mut self.state);
         }
+        system.recall(theta);
         self.look_aside(system, stages.t + theta * stages.h)?;
         Ok(self.now[k])
     }

@@ -13,6 +13,9 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations::Equations;
 use rustc_hash::FxHashMap;
 
+/// After so many turns of Newton's method a jump is given up.
+const TURNS: u32 = 50;
+
 /// What jumps, and what that carries along.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
@@ -105,7 +108,8 @@ impl Jump {
         let mut jump = Jump { x: x.to_vec(), by: vec![0.0; jumps.count], before, after };
         // F is that of before the jump; Ψ may depend on the state itself.
         let factors = jump.after.data[jumps.count..jumps.full.rows].to_vec();
-        for _ in 0..50 {
+        let mut last = Vec::new();
+        for _ in 0..TURNS {
             for j in 0..jumps.count {
                 jump.by[j] = jump.after.data[j] - jump.before.data[j];
             }
@@ -119,11 +123,14 @@ impl Jump {
             jump.x.iter_mut().zip(&change).for_each(|(x, change)| *x += change);
             system.jumps(t, &jump.x, &mut jump.after)?;
             if small {
-                break;
+                jump.after.data[jumps.count..jumps.full.rows].copy_from_slice(&factors);
+                return Ok(Some(jump));
             }
+            last = change;
         }
-        jump.after.data[jumps.count..jumps.full.rows].copy_from_slice(&factors);
-        Ok(Some(jump))
+        let moved = |i: &usize| last[*i].abs();
+        let most = (0..n).max_by(|a, b| moved(a).total_cmp(&moved(b)));
+        Err(Trouble::NoJump(most.unwrap_or(0)))
     }
 
     /// Carries sensitivities through the jump, `shift` being how its time moves with each parameter.

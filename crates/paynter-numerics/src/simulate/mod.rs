@@ -224,7 +224,19 @@ pub enum Failure {
         /// Which state.
         state: usize,
     },
-    /// An implicit unknown has no value that satisfies its equation.
+    /// The initial value given to a dependent state does not follow from those it depends on.
+    Contradiction {
+        /// Which, by its place among the dependent states of the equations.
+        dependent: usize,
+    },
+    /// The states after a jump were not found.
+    NoJump {
+        /// When.
+        t: f64,
+        /// The state that moved most at last.
+        state: usize,
+    },
+    /// An implicit unknown has no value that satisfies its equation and goes on from before.
     NoSolution {
         /// When.
         t: f64,

@@ -144,6 +144,7 @@ impl Stages {
         if !self.extended {
             for i in self.tableau.stages..self.tableau.stages + self.tableau.extra {
                 self.base(i);
+                system.recall(self.tableau.c[i]);
                 self.evaluate(system, i)?;
             }
             self.extended = true;

@@ -1,6 +1,7 @@
 //! A compiled model at work: the parameters of a run, the modes of its
 //! branches, and everything a solver evaluates at a time and state.
 
+use super::Failure;
 use super::compiled::Compiled;
 use super::linearised::Linearised;
 use super::loops::Loop;
@@ -14,6 +15,28 @@ pub(crate) enum Trouble {
     NotFinite(usize),
     /// This implicit unknown was not found.
     NoSolution(usize),
+    /// The states after a jump were not found; this one moved most at last.
+    NoJump(usize),
+}
+
+/// A residual below this part of its terms, or of what it has been, is what rounding leaves.
+const ROUNDED: f64 = 1e-10;
+/// A residual that has become smaller than this part is zero.
+const VANISHED: f64 = 1e-28;
+/// Unknowns below this are what rounding leaves of others that cancel.
+const NOTHING: f64 = 1e-9;
+/// Solutions of the same equations that differ by this part are two.
+const APART: f64 = 1e-4;
+
+impl Trouble {
+    /// The failure that it is at a time.
+    pub fn at(self, t: f64) -> Failure {
+        match self {
+            Trouble::NotFinite(state) => Failure::NotFinite { t, state },
+            Trouble::NoSolution(unknown) => Failure::NoSolution { t, unknown },
+            Trouble::NoJump(state) => Failure::NoJump { t, state },
+        }
+    }
 }
 
 /// How far ahead a slope is taken that is infinite here, beside the size of the states.
@@ -93,6 +116,13 @@ pub(crate) struct System<'a> {
     unknowns: Loop,
     change: Vec<f64>,
     before: Vec<f64>,
+    /// The unknowns at the start of the present step, and at its end.
+    anchor: Vec<f64>,
+    arrived: Vec<f64>,
+    /// Whether it is within a step that unknowns are looked for, rather than at an event.
+    stepping: bool,
+    /// The largest residual that steps have met.
+    scale: f64,
     pub evaluations: u64,
     pub jacobians: u64,
 }
@@ -127,6 +157,10 @@ impl<'a> System<'a> {
             unknowns: Loop::new(model.unknowns.len(), &model.residual_places),
             change: Vec::new(),
             before: Vec::new(),
+            anchor: Vec::new(),
+            arrived: Vec::new(),
+            stepping: false,
+            scale: 0.0,
             evaluations: 0,
             jacobians: 0,
         };
@@ -492,14 +526,24 @@ impl<'a> System<'a> {
         self.newton[..m].iter().map(|r| r * r).sum::<f64>().sqrt()
     }
 
+    /// The largest term of the residuals that an unknown makes.
+    fn terms(&self) -> f64 {
+        let m = self.model.unknowns.len();
+        let unknowns = &self.fast[self.fast.len() - m..];
+        let slopes = self.model.residual_places.iter().zip(&self.newton[m..]);
+        slopes.fold(0.0, |most, ((_, column), slope)| most.max((slope * unknowns[*column]).abs()))
+    }
+
     /// Newton's method with halved steps, from the present unknowns.
     fn solve_unknowns(&mut self) -> Result<(), Trouble> {
         let m = self.model.unknowns.len();
         let start = self.fast.len() - m;
         let mut size = self.residual();
+        let first = size;
         let mut last = f64::INFINITY;
         for turn in 0..80 {
-            if size == 0.0 {
+            // At a root of several equal ones steps shrink with the unknowns themselves.
+            if size <= VANISHED * first {
                 return Ok(());
             }
             if !size.is_finite() {
@@ -529,10 +573,21 @@ impl<'a> System<'a> {
                 share *= 0.5;
             }
             let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
-            let (moved, level) = (share * norm(&change), norm(&self.fast[start..]));
+            let (length, level) = (norm(&change), norm(&self.fast[start..]));
             (self.change, self.before) = (change, before);
+            // A step that is halved without end leads nowhere, however little it moves; but at an event it
+            // may lead to the kink at which friction sticks.
+            let kinks = self.following || !self.stepping;
+            let moved = if kinks { share * length } else { length };
             if moved <= 1e-13 * level || (moved <= 1e-9 * level && moved >= 0.5 * last) {
+                self.scale = self.scale.max(first);
                 return if level.is_finite() { Ok(()) } else { Err(Trouble::NoSolution(0)) };
+            }
+            if !kinks && share < 1e-9 {
+                if size <= ROUNDED * self.scale.max(first).max(self.terms()) {
+                    return Ok(());
+                }
+                break;
             }
             last = moved;
         }
@@ -540,6 +595,84 @@ impl<'a> System<'a> {
             (0..m).max_by(|a, b| self.newton[*a].abs().total_cmp(&self.newton[*b].abs())).unwrap_or(0);
         self.fast[start..].fill(0.0);
         Err(Trouble::NoSolution(worst))
+    }
+
+    /// Remembers the unknowns of the present point as those from which the next step goes on.
+    pub fn anchor(&mut self) {
+        self.anchor.clear();
+        self.anchor.extend_from_slice(&self.fast[self.fast.len() - self.model.unknowns.len()..]);
+        self.arrived.clear();
+        self.scale = 0.0;
+        self.stepping = false;
+    }
+
+    /// Ends a step: what comes is an event.
+    pub fn rest(&mut self) {
+        self.stepping = false;
+    }
+
+    /// Takes the unknowns of the present point for those at the end of the step.
+    pub fn reach(&mut self) {
+        self.arrived.clear();
+        self.arrived.extend_from_slice(&self.fast[self.fast.len() - self.model.unknowns.len()..]);
+    }
+
+    /// The unknowns at the start of the present step.
+    pub fn anchored(&self) -> &[f64] {
+        &self.anchor
+    }
+
+    /// Sets the unknowns at the start of a step that was taken before.
+    pub fn anchor_at(&mut self, unknowns: &[f64]) {
+        self.anchor.clear();
+        self.anchor.extend_from_slice(unknowns);
+        self.arrived.clear();
+    }
+
+    /// Whether the unknowns at the end of a step are the continuation of those at its start, rather than
+    /// another solution of the same equations: seen from the end, those at the start are found again.
+    pub fn continues(&mut self, (t, x): (f64, &[f64]), (to, end): (f64, &[f64])) -> Result<(), Trouble> {
+        let m = self.model.unknowns.len();
+        if m == 0 || self.following {
+            self.arrived.clear();
+            return Ok(());
+        }
+        self.go(to, end)?;
+        self.reach();
+        let start = self.fast.len() - m;
+        if self.anchor.len() != m || self.go(t, x).is_err() {
+            return Ok(());
+        }
+        let level = self.anchor.iter().chain(&self.arrived).fold(0.0f64, |level, z| level.max(z.abs()));
+        let lost = |i: &usize| {
+            let (before, after) = (self.anchor[*i], self.arrived[*i]);
+            let missed = (self.fast[start + i] - before).abs();
+            missed > 0.5 * (after - before).abs() && missed > (APART * level).max(NOTHING)
+        };
+        // A mode on a surface may be of no consequence, and then is not determined.
+        let lost = (0..self.own.unknowns.len()).find(lost);
+        self.fast[start..].copy_from_slice(&self.arrived);
+        lost.map_or(Ok(()), |unknown| Err(Trouble::NoSolution(unknown)))
+    }
+
+    /// Looks for the unknowns at a part of the step from those at its ends, as far as they are known.
+    pub fn recall(&mut self, theta: f64) {
+        let m = self.model.unknowns.len();
+        if m == 0 || self.anchor.len() != m {
+            return;
+        }
+        self.stepping = true;
+        let start = self.fast.len() - m;
+        for (i, z) in self.fast[start..].iter_mut().enumerate() {
+            let before = self.anchor[i];
+            *z = before + theta * (self.arrived.get(i).unwrap_or(&before) - before);
+        }
+    }
+
+    /// Takes the end of the last step for the start of the next one.
+    pub fn arrive(&mut self) {
+        std::mem::swap(&mut self.anchor, &mut self.arrived);
+        self.arrived.clear();
     }
 
     /// Finds the unknowns at the start, where nothing is known about them, with modes that fit them;

@@ -6,8 +6,7 @@
 //! calculates the states that the model has from it.
 
 use super::question::{Named, named};
-use super::{Sensitivities, SimulateOptions, wrong};
-use crate::model::{contradiction, disagrees};
+use super::{Sensitivities, SimulateOptions};
 use crate::{Model, NoAnswer};
 use paynter_algebra::{Cmp, Expr, Pool, Symbol};
 use paynter_base::Ticket;
@@ -75,9 +74,6 @@ impl Model {
             .any(|name| name == "init" || missing(name))
         {
             return Ok(None);
-        }
-        if let Some(dependent) = found.dependent.iter().find(|d| disagrees(&self.pool, &graph, &found, d)) {
-            return Err(wrong(contradiction(&graph, dependent)));
         }
         Ok(Some(Chart { graph, equations: found, own }))
     }

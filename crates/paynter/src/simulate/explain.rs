@@ -3,6 +3,7 @@
 use super::{Failure, Note, Outcome, Simulation};
 use crate::Model;
 use crate::linear::place;
+use crate::model::contradiction;
 use paynter_algebra::{EvalError, Symbol};
 use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
 use paynter_graph::{BondGraph, Variable};
@@ -128,11 +129,30 @@ impl Model {
                         .help("look for a division by zero, or a root or logarithm of a negative number, at this state"),
                 }
             }
+            Failure::Contradiction { dependent } => {
+                contradiction(graph, &simulation.equations.dependent[dependent])
+            }
+            Failure::NoJump { t, state } => {
+                let name = &states[state].name;
+                let message = format!("at t = {} the jump of `{name}` cannot be calculated", short(t));
+                at(new(code::CANNOT_SIMULATE, message), state).help(
+                    "its size and the state after it determine each other; put a small resistance between the source and the storage",
+                )
+            }
             Failure::NoSolution { t, unknown } => {
                 let constraint = &simulation.equations.constraints[unknown];
-                let message =
-                    format!("at t = {} no value of `{}` satisfies its law", short(t), constraint.name);
+                let any_more = if t > 0.0 { " any more" } else { "" };
+                let message = format!(
+                    "at t = {} no value of `{}` satisfies its law{any_more}",
+                    short(t),
+                    constraint.name
+                );
                 let diagnostic = new(code::CANNOT_SIMULATE, message);
+                // What the unknown depends on may have no value itself.
+                let (tried, x) = outcome.tried.clone().unwrap_or((t, outcome.states.clone()));
+                if let Some((Some(law), help)) = self.culprit(graph, simulation, parameters, tried, &x) {
+                    return diagnostic.at(law).help(help);
+                }
                 let diagnostic = match constraint.elements.first() {
                     Some(element) => diagnostic.at(graph.element(*element).span),
                     None => diagnostic,

@@ -41,8 +41,10 @@ impl Model {
             return Err(wrong(diagnostic.help("declare one: `input u`, and use it in a source: `Se s = u`")));
         }
         let names: Vec<String> = graph.inputs.iter().map(|input| flat_name(&input.name)).collect();
+        // An input without a value of its own has nothing else to follow.
+        let bare: Vec<bool> = graph.inputs.iter().map(|input| !input.given).collect();
         let (text, columns) = match decode(&data.content) {
-            Ok(text) => (text, input_columns(text, &names)),
+            Ok(text) => (text, input_columns(text, &names, &bare)),
             Err(complaint) => ("", Err(complaint)),
         };
         let columns = match columns {
@@ -90,10 +92,13 @@ struct InputColumn {
     near: Option<String>,
 }
 
-/// Reads the columns that are named as inputs; at least one must be.
-fn input_columns(text: &str, names: &[String]) -> Result<Vec<InputColumn>, Complaint> {
+/// Reads the columns that are named as inputs: at least one must be there, and those of bare inputs.
+fn input_columns(text: &str, names: &[String], bare: &[bool]) -> Result<Vec<InputColumn>, Complaint> {
     let csv = Csv::new(text)?;
     let known = |name: &String| csv.headings().any(|heading| heading == name);
+    for (name, _) in names.iter().zip(bare).filter(|(_, bare)| **bare) {
+        csv.place(name)?;
+    }
     if let Some(first) = names.first()
         && !names.iter().any(known)
     {

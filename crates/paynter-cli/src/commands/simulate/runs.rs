@@ -45,7 +45,8 @@ pub fn sweep(arguments: &SimulateArgs, options: SimulateOptions, global: &Global
     }
     let names = compiled[0].1.varied.iter().map(|varied| varied.column.name.clone()).collect();
     let lead = |run: &Run<'_>| run.values.iter().map(|value| sheet::number(*value) + ",").collect();
-    let mut several = Several { arguments, global, findings: Findings::new(models[0]) };
+    let mut several =
+        Several { arguments, global, findings: Findings::new(models[0]), impossible: Vec::new() };
     let text = several.run(&models, &runs, names, &lead);
     Ok(several.findings.answer(text))
 }
@@ -68,39 +69,55 @@ pub fn scenarios(
     global: &Global,
 ) -> Result<Answer, Answer> {
     let world = input::open(&arguments.file, global)?;
-    let compiled =
-        |scenario: &Settings| compile(input::load_with(&world, global, &scenario.set), &options, global);
-    let compiled = arguments.scenario.iter().map(compiled).collect::<Result<Vec<_>, Answer>>()?;
-    let (models, simulations): (Vec<Model>, Vec<Simulation>) = compiled.into_iter().unzip();
-    let runs: Vec<Run<'_>> = simulations
+    let name = |scenario: &Settings| scenario.name.clone().unwrap_or_else(|| scenario.text.clone());
+    let names: Vec<String> = arguments.scenario.iter().map(name).collect();
+    if let Some((_, name)) = names.iter().enumerate().find(|(n, name)| names[..*n].contains(name)) {
+        let message = format!("two scenarios are called `{name}`");
+        let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+        return Err(Answer::refusal(global, diagnostic.help("give each a name of its own"), Exit::Wrong));
+    }
+    // A scenario that cannot be is told, and the others go on.
+    let (mut possible, mut refused) = (Vec::new(), Vec::new());
+    for (scenario, name) in arguments.scenario.iter().zip(names) {
+        let model = input::load_with(&world, global, &scenario.set);
+        match compile(model, &options, global) {
+            Ok((model, simulation)) => possible.push((name, model, simulation)),
+            Err(answer) => refused.push((name, answer)),
+        }
+    }
+    if possible.is_empty() {
+        return Err(refused.swap_remove(0).1);
+    }
+    let simulations: Vec<&Simulation> = possible.iter().map(|(_, _, simulation)| simulation).collect();
+    let runs: Vec<Run<'_>> = possible
         .iter()
-        .zip(&arguments.scenario)
-        .map(|(simulation, scenario)| Run {
-            name: scenario.name.clone().unwrap_or_else(|| scenario.text.clone()),
+        .map(|(name, _, simulation)| Run {
+            name: name.clone(),
             values: Vec::new(),
             simulation,
             parameters: simulation.parameters.clone(),
         })
         .collect();
-    let twice =
-        runs.iter().enumerate().find(|(n, run)| runs[..*n].iter().any(|other| other.name == run.name));
-    if let Some((_, run)) = twice {
-        let message = format!("two scenarios are called `{}`", run.name);
-        let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
-        return Err(Answer::refusal(global, diagnostic.help("give each a name of its own"), Exit::Wrong));
-    }
-    let same = |simulation: &Simulation| sheet::headings(simulation) == sheet::headings(&simulations[0]);
+    let same = |simulation: &&Simulation| sheet::headings(simulation) == sheet::headings(simulations[0]);
     if !global.json && !simulations.iter().all(same) {
         let message = "the scenarios have different columns, which do not fit into one table";
         let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
         let help = "give the model outputs that all scenarios have, or ask for `--json`";
         return Err(Answer::refusal(global, diagnostic.help(help), Exit::Wrong));
     }
-    let mut findings = Findings::new(&models[0]);
+    let models: Vec<&Model> = possible.iter().map(|(_, model, _)| model).collect();
+    let mut findings = Findings::new(models[0]);
     models[1..].iter().for_each(|model| findings.take(&model.diagnostics, &model.sources));
+    let mut impossible = Vec::new();
+    for (name, answer) in &refused {
+        let mut errors = Diagnostics::new();
+        answer.diagnostics.iter().filter(|d| d.is_error()).for_each(|error| errors.push(error.clone()));
+        findings.take(&named(name, &errors), &answer.sources);
+        let reason = errors.iter().next().map_or("", |error| &error.message);
+        impossible.push((name.clone(), reason.to_owned()));
+    }
     let lead = |run: &Run<'_>| sheet::quoted(&run.name) + ",";
-    let mut several = Several { arguments, global, findings };
-    let models: Vec<&Model> = models.iter().collect();
+    let mut several = Several { arguments, global, findings, impossible };
     let text = several.run(&models, &runs, vec!["scenario".to_owned()], &lead);
     Ok(several.findings.answer(text))
 }
@@ -110,6 +127,8 @@ struct Several<'a> {
     arguments: &'a SimulateArgs,
     global: &'a Global,
     findings: Findings,
+    /// Runs that cannot be made, and why.
+    impossible: Vec<(String, String)>,
 }
 
 impl Several<'_> {
@@ -146,7 +165,8 @@ impl Several<'_> {
             }
             number += 1;
         });
-        if let Some(sheet) = sheet {
+        if let Some(mut sheet) = sheet {
+            self.impossible.iter().for_each(|(run, reason)| sheet.stopped(run, reason));
             sheet.end();
         }
         if let Some(file) = self.arguments.plot.as_ref().filter(|_| !self.global.ticket().is_cancelled()) {
@@ -161,7 +181,7 @@ impl Several<'_> {
         let document = json::SimulationRuns {
             ok: !self.findings.diagnostics.has_errors(),
             model: first.simulation.model.clone(),
-            complete: documents.iter().all(|run| run.run.complete),
+            complete: self.impossible.is_empty() && documents.iter().all(|run| run.run.complete),
             runs: documents,
             diagnostics: json::Diagnostic::list(&self.findings.diagnostics, &self.findings.sources),
         };
