@@ -421,7 +421,7 @@ impl Elimination<'_> {
         elements: &[ElementId],
     ) -> Result<Vec<(Symbol, Expr)>, Failure> {
         self.open.retain(|s| !unknowns.contains(s));
-        let (values, kept) = tear::close(self.pool, residuals, unknowns, self.ranges)
+        let (values, kept) = tear::close(self.pool, residuals, unknowns, self.ranges, true)
             .map_err(|()| singular(self.graph, self.group(elements), "the mutual dependence"))?;
         for (unknown, residual) in kept {
             let name = self.pool.name(unknown).to_owned();

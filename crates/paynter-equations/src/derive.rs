@@ -5,7 +5,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
 use paynter_graph::{BondGraph, Causality, ElementId, Kind, Ranges, Variable, flat_name};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::sort::{Definitions, definitions};
 use crate::{Assignment, Constraint, Equations, Input, Output, Reduction, State, dependent, initial, tear};
@@ -32,21 +32,33 @@ pub fn derive(
     causality: &Causality,
     ticket: &Ticket,
 ) -> Result<Equations, Failure> {
-    derive_turned(pool, graph, causality, &BTreeSet::new(), ticket)
+    derive_with(pool, graph, causality, &Readings::new(), ticket)
 }
 
-/// Derives the equations with the laws of some elements read the other way round, so that
-/// what causality wants of them is an implicit unknown: where a law is infinitely steep in
-/// one direction, it is level in the other.
-pub fn derive_turned(
+/// How a law is read, where not simply as causality asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// Over its own variable: a loop through it is cut just before it and kept implicit, so that the
+    /// law is not mixed up with what it is given.
+    Apart,
+    /// The other way round, so that what causality wants is an implicit unknown: where a law is
+    /// infinitely steep in one direction, it is level in the other.
+    Turned,
+}
+
+/// Elements whose laws are read in a way of their own.
+pub type Readings = BTreeMap<ElementId, Reading>;
+
+/// Derives the equations with the laws of some elements read in a way of their own.
+pub fn derive_with(
     pool: &mut Pool,
     graph: &mut BondGraph,
     causality: &Causality,
-    turned: &BTreeSet<ElementId>,
+    readings: &Readings,
     ticket: &Ticket,
 ) -> Result<Equations, Failure> {
     let ranges = Ranges::new(graph);
-    let definitions = definitions(pool, graph, causality, &ranges, turned);
+    let definitions = definitions(pool, graph, causality, &ranges, readings);
     let mut work = Work {
         values: FxHashMap::default(),
         constraints: Vec::new(),
@@ -63,7 +75,7 @@ pub fn derive_turned(
             elements: vec![*element],
         });
     }
-    work.compute(pool, graph, &definitions, &ranges, ticket)?;
+    work.compute(pool, graph, &definitions, (&ranges, readings), ticket)?;
     work.finish_constraints(pool);
     let mut rates = work.rates(pool, graph);
     let mut outputs: Vec<Output> = graph
@@ -158,7 +170,7 @@ impl Work {
         pool: &mut Pool,
         graph: &BondGraph,
         definitions: &Definitions,
-        ranges: &Ranges,
+        (ranges, readings): (&Ranges, &Readings),
         ticket: &Ticket,
     ) -> Result<(), Failure> {
         let (groups, reads) = definitions.order(pool);
@@ -169,7 +181,7 @@ impl Work {
                 _ => true,
             };
             if cyclic {
-                tear::solve(pool, graph, definitions, &reads, group, ranges, self)?;
+                tear::solve(pool, graph, definitions, &reads, group, (ranges, readings), self)?;
             }
             for &v in group {
                 let node = &definitions.nodes[v as usize];

@@ -8,10 +8,9 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
 use paynter_graph::{BondGraph, Causality, ElementId, Kind, Ranges, Variable, flat_name};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
 
 use crate::sort::definitions;
-use crate::{Equations, Failure};
+use crate::{Equations, Failure, Readings};
 
 /// A signal-flow graph.
 #[derive(Debug, Clone)]
@@ -81,7 +80,7 @@ pub fn signal_flow(
     ticket: &Ticket,
 ) -> Result<SignalFlow, Failure> {
     let ranges = Ranges::new(graph);
-    let definitions = definitions(pool, graph, causality, &ranges, &BTreeSet::new());
+    let definitions = definitions(pool, graph, causality, &ranges, &Readings::new());
     ticket.check()?;
     let s = pool.symbol("s");
     let mut maker = Maker {

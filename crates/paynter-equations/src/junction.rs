@@ -6,7 +6,7 @@
 //! stores nor dissipates, so that with σ = 1 for ports whose arrow points into
 //! the element and −1 for the others, σ S is skew-symmetric.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Ticket, strong_components};
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use crate::derive::{Failure, singular};
 use crate::sort::{Node, definitions};
-use crate::{Pivots, Sparse, System};
+use crate::{Pivots, Readings, Sparse, System};
 
 /// The junction structure of a causal bond graph.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ pub fn junction_structure(
     ticket: &Ticket,
 ) -> Result<JunctionStructure, Failure> {
     let ranges = Ranges::new(graph);
-    let definitions = definitions(pool, graph, causality, &ranges, &BTreeSet::new());
+    let definitions = definitions(pool, graph, causality, &ranges, &Readings::new());
     let mut found: Vec<(JunctionPort, Symbol, Symbol)> = Vec::new();
     for id in graph.element_ids() {
         if inside(graph.element(id).kind) {

@@ -33,7 +33,7 @@ mod tear;
 mod transfer;
 mod zeros;
 
-pub use derive::{Failure, derive, derive_turned};
+pub use derive::{Failure, Reading, Readings, derive, derive_with};
 pub use energy::{Account, Role};
 pub use flow::{NodeKind, SignalEdge, SignalFlow, SignalNode, signal_flow};
 pub use junction::{Field, JunctionPort, JunctionStructure, junction_structure};

@@ -5,8 +5,8 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::strong_components;
 use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Law, Ranges, Variable};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
 
+use crate::derive::{Reading, Readings};
 use crate::laws;
 
 /// One computed quantity.
@@ -46,7 +46,7 @@ pub(crate) fn definitions(
     graph: &mut BondGraph,
     causality: &Causality,
     ranges: &Ranges,
-    turned: &BTreeSet<ElementId>,
+    readings: &Readings,
 ) -> Definitions {
     let mut out = Definitions::default();
     // Fields given by a matrix have no laws in braces, so their local symbols may not exist yet.
@@ -65,7 +65,9 @@ pub(crate) fn definitions(
                 writer.define(0, zero);
             }
             Kind::Rs => writer.entropy(),
-            Kind::R | Kind::C | Kind::I | Kind::Sw => writer.law(ranges, turned.contains(&id)),
+            Kind::R | Kind::C | Kind::I | Kind::Sw => {
+                writer.law(ranges, readings.get(&id) == Some(&Reading::Turned))
+            }
         }
     }
     for k in 0..graph.signals.len() {

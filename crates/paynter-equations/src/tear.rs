@@ -5,9 +5,10 @@
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_graph::{BondGraph, ElementId, Ranges};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 use crate::Constraint;
-use crate::derive::{Failure, Work, singular};
+use crate::derive::{Failure, Reading, Readings, Work, singular};
 use crate::linear::{self, System};
 use crate::sort::Definitions;
 
@@ -18,10 +19,17 @@ pub(crate) fn solve(
     definitions: &Definitions,
     reads: &[Vec<u32>],
     group: &[u32],
-    ranges: &Ranges,
+    (ranges, readings): (&Ranges, &Readings),
     work: &mut Work,
 ) -> Result<(), Failure> {
-    let (tears, order) = tear(definitions, graph, reads, group);
+    // What laws that are read apart are given is torn before anything else.
+    let apart = |v: &&u32| {
+        let element = definitions.nodes[**v as usize].element;
+        element.is_some_and(|id| readings.get(&id) == Some(&Reading::Apart))
+    };
+    let given = group.iter().filter(apart).flat_map(|v| reads[*v as usize].iter().copied());
+    let given: BTreeSet<u32> = given.filter(|r| group.contains(r)).collect();
+    let (tears, order) = tear(definitions, graph, reads, group, &given);
     let symbol = |v: u32| definitions.nodes[v as usize].symbol;
     let torn: Vec<Symbol> = tears.iter().map(|&v| symbol(v)).collect();
     // Everything over the torn quantities.
@@ -37,7 +45,7 @@ pub(crate) fn solve(
         residuals.push(pool.sub(variable, computed));
     }
     let elements = || group.iter().filter_map(|&v| definitions.nodes[v as usize].element);
-    let (solution, kept) = close(pool, residuals, torn, ranges)
+    let (solution, kept) = close(pool, residuals, torn, ranges, given.is_empty())
         .map_err(|()| singular(graph, elements(), "the algebraic loop"))?;
     for (unknown, residual) in kept {
         let node = definitions.nodes.iter().find(|node| node.symbol == unknown);
@@ -86,13 +94,14 @@ fn outside(
 }
 
 /// Chooses what to tear: nodes whose removal leaves no cycle, found greedily
-/// by the number of paths through them. Returns them and the rest in order of
+/// by the number of paths through them, after some that must be. Returns them and the rest in order of
 /// computation.
 fn tear(
     definitions: &Definitions,
     graph: &BondGraph,
     reads: &[Vec<u32>],
     group: &[u32],
+    first: &BTreeSet<u32>,
 ) -> (Vec<u32>, Vec<u32>) {
     let members: FxHashSet<u32> = group.iter().copied().collect();
     let mut inputs: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
@@ -121,6 +130,10 @@ fn tear(
                 }
             }
         };
+    for &v in first {
+        tears.push(v);
+        release(v, &mut left, &mut open_inputs, &mut ready);
+    }
     while !left.is_empty() {
         if let Some(v) = ready.pop() {
             if left.contains(&v) {
@@ -150,12 +163,13 @@ fn tear(
 type Closed = (Vec<(Symbol, Expr)>, Vec<(Symbol, Expr)>);
 
 /// Solves the closing equations: the part that is linear by elimination, single
-/// nonlinear ones by inversion; the rest is kept.
+/// nonlinear ones by inversion, if that is wanted; the rest is kept.
 pub(crate) fn close(
     pool: &mut Pool,
     residuals: Vec<Expr>,
     unknowns: Vec<Symbol>,
     ranges: &Ranges,
+    invert: bool,
 ) -> Result<Closed, ()> {
     let (linear, other) = split(pool, &residuals, &unknowns);
     if other.is_empty() {
@@ -172,7 +186,7 @@ pub(crate) fn close(
     }
     // Unknowns that enter linearly are eliminated by as many equations; the others stay.
     let (mut values, mut residuals, mut kept) = eliminate_linear(pool, residuals, linear, other, ranges);
-    if let ([residual], [unknown]) = (residuals.as_slice(), kept.as_slice()) {
+    if let (true, [residual], [unknown]) = (invert, residuals.as_slice(), kept.as_slice()) {
         let solution = pool.solve_for(*residual, *unknown, &|symbol| ranges.of(symbol));
         if let Ok(solution) = solution
             && solution.is_global()

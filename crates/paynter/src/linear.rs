@@ -6,7 +6,7 @@ use crate::sensitivity_response::short;
 use crate::{Model, NoAnswer};
 use paynter_algebra::{EvalError, Expr, Node, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Span, Ticket, code};
-use paynter_equations::{Equations, Failure, Sparse, State, StateSpace, derive_turned};
+use paynter_equations::{Equations, Failure, Reading, Readings, Sparse, State, StateSpace, derive_with};
 use paynter_graph::{BondGraph, ElementId, Law, Port, Variable};
 use paynter_numerics::parametric::shift::Steady;
 use paynter_numerics::{
@@ -14,7 +14,7 @@ use paynter_numerics::{
 };
 use paynter_view::json;
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Models of more states than this are not linearised beside their operating point.
 const JACOBIAN_STATES: usize = 200;
@@ -109,6 +109,41 @@ impl Model {
         Ok(linear)
     }
 
+    /// The linear model for derivatives by parameters: where these are infinite for the way in which
+    /// loops mix up laws with what they are given, with those laws read apart.
+    pub(crate) fn linear_to_move(&mut self, ticket: &Ticket) -> Result<Linear, NoAnswer> {
+        let linear = self.linear(ticket)?;
+        if linear.point.is_none() || linear.equations.constraints.is_empty() {
+            return Ok(linear);
+        }
+        let Some(graph) = &self.graph else { return Ok(linear) };
+        let elements = linear.equations.constraints.iter().flat_map(|constraint| &constraint.elements);
+        let law = |id: &&ElementId| matches!(graph.element(**id).law, Law::Equations(_));
+        let laws: Vec<ElementId> = elements.filter(law).copied().collect();
+        let steep = self.steep_slopes(&linear);
+        if steep > 0
+            && let Some(apart) = self.read_anew(&linear, &laws, Reading::Apart, ticket)?
+            && self.trust(&apart) == Trust::Good
+            && self.steep_slopes(&apart) < steep
+        {
+            return Ok(apart);
+        }
+        Ok(linear)
+    }
+
+    /// How many derivatives of entries of the matrices are infinite at the point.
+    fn steep_slopes(&mut self, linear: &Linear) -> usize {
+        let tables = Tables::default();
+        let probes = linear.probes(&self.pool, &tables);
+        let mut slopes = Vec::new();
+        for entry in linear.space.entries() {
+            for symbol in self.pool.symbols(entry) {
+                slopes.push(self.pool.diff(entry, symbol));
+            }
+        }
+        probes.judge(&self.pool, &slopes).into_iter().filter(|trust| *trust == Trust::Steep).count()
+    }
+
     /// The linearisation at the operating point. Where a law is infinitely steep there in the
     /// direction in which causality reads it, or loses its digits, it is read the other way round.
     fn tangent(&mut self, equations: Equations, ticket: &Ticket) -> Result<Linear, NoAnswer> {
@@ -123,10 +158,9 @@ impl Model {
             let doubtful = doubtful_laws(&mut self.pool, graph, &linear.equations, &probes);
             let blamed: Vec<ElementId> =
                 doubtful.iter().filter(|(_, found)| *found >= trust).map(|(id, _)| *id).collect();
-            // Equations made readable may hold one quantity in several forms, which cancel badly.
-            for laws in [&[], &blamed[..]] {
+            for reading in [Reading::Apart, Reading::Turned] {
                 if trust > Trust::Good
-                    && let Some(turned) = self.turned(&linear, laws, ticket)?
+                    && let Some(turned) = self.read_anew(&linear, &blamed, reading, ticket)?
                 {
                     let better = self.trust(&turned);
                     if better < trust {
@@ -191,20 +225,21 @@ impl Model {
         Ok(linear)
     }
 
-    /// The linear model with some laws read the other way round, at the same point; nothing where
+    /// The linear model with some laws read in another way, at the same point; nothing where
     /// there is no such model.
-    fn turned(
+    fn read_anew(
         &mut self,
         linear: &Linear,
         laws: &[ElementId],
+        reading: Reading,
         ticket: &Ticket,
     ) -> Result<Option<Linear>, NoAnswer> {
         let (Some(graph), Some(causality), Some(point)) = (&mut self.graph, &self.causality, &linear.point)
         else {
             return Ok(None);
         };
-        let set: BTreeSet<ElementId> = laws.iter().copied().collect();
-        let equations = match derive_turned(&mut self.pool, graph, causality, &set, ticket) {
+        let readings: Readings = laws.iter().map(|id| (*id, reading)).collect();
+        let equations = match derive_with(&mut self.pool, graph, causality, &readings, ticket) {
             Ok(equations) => equations,
             Err(Failure::Cancelled) => return Err(NoAnswer::Cancelled),
             Err(Failure::Wrong(_)) => return Ok(None),

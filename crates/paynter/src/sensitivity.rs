@@ -51,7 +51,7 @@ impl Model {
         naming: Naming,
         ticket: &Ticket,
     ) -> Result<json::Sensitivity, NoAnswer> {
-        let linear = self.linear(ticket)?;
+        let linear = self.linear_to_move(ticket)?;
         let Some(graph) = self.graph.clone() else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let chosen = chosen(&graph, &options.only).map_err(|found| self.refused(*found))?;
         if let Some(missing) = without_paths(&graph) {

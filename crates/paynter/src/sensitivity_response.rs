@@ -49,7 +49,7 @@ impl Model {
         options: &ResponseOptions,
         ticket: &Ticket,
     ) -> Result<json::SensitivityResponse, NoAnswer> {
-        let linear = self.linear(ticket)?;
+        let linear = self.linear_to_move(ticket)?;
         let Some(graph) = self.graph.clone() else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let places = chosen(&graph, &options.which.only).map_err(|found| self.refused(*found))?;
         if let Some(missing) = without_paths(&graph) {

@@ -173,9 +173,10 @@ fn random_nonlinear_models_agree_with_differences() {
     for (reason, list) in &skipped {
         println!("{} skipped, {reason}: {list:?}", list.len());
     }
-    println!("{models} models and {numbers} numbers were compared");
+    let all = models + wrong.len() + skipped.values().map(Vec::len).sum::<usize>();
+    println!("{models} of {all} models and {numbers} numbers were compared");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(models > 3 && numbers > 50, "only {models} models and {numbers} numbers were compared");
+    assert!(3 * models > all && numbers > 15 * models, "only {models} of {all} models, {numbers} numbers");
 }
 
 #[test]
@@ -274,7 +275,8 @@ fn a_law_that_is_steep_where_it_rests_is_read_the_other_way_round() {
     let pipe = "R p = r; j -> p";
     let plain = response(&series("e = 1e-12*f", pipe, "u - 0.3"), true).unwrap();
     for drive in ["u - 0.3", "u - 3*0.1", "u - 0.1 - 0.2"] {
-        for law in ["e = k*f*abs(f)", "f = k*sign(e)*sqrt(abs(e))", "e = k*f^3", "e = k*f^5 + f^3"] {
+        let written = ["e = k*f*abs(f)", "f = k*sign(e)*sqrt(abs(e))", "e = k*f^3", "e = k*f^5 + f^3"];
+        for law in written.into_iter().chain(["e = k*abs(f)^2.5*sign(f)", "f = k*sign(e)*abs(e)^0.3"]) {
             let text = series(law, pipe, drive);
             let total = response(&text, false).unwrap_or_else(|reason| panic!("{text}: {}", errors(reason)));
             for found in [total, response(&text, true).unwrap()] {

@@ -2,8 +2,6 @@
 //! at zero), kinks and jumps. Found by differences to both sides at several
 //! distances, for the laws that hold a function which can be rough.
 
-use std::collections::BTreeMap;
-
 use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, ElementId, Law, Variable};
@@ -36,7 +34,7 @@ pub fn rough_laws(
     probes: &Probes,
 ) -> Vec<(ElementId, Slope)> {
     let mut found: Vec<(ElementId, Slope)> = Vec::new();
-    for (element, law) in laws(graph, equations).filter(|(_, law)| can_be_rough(pool, *law)) {
+    for (element, law) in laws(pool, graph, equations).filter(|(_, law)| can_be_rough(pool, *law)) {
         for (_, slope) in rough_variables(pool, graph, law, probes) {
             if !found.contains(&(element, slope)) {
                 found.push((element, slope));
@@ -56,7 +54,7 @@ pub fn rough_slopes(
 ) -> Vec<(ElementId, Symbol, Slope)> {
     let mut found: Vec<(ElementId, Symbol, Slope)> = Vec::new();
     for (element, law) in
-        laws(graph, equations).filter(|(_, law)| can_be_rough(pool, *law)).collect::<Vec<_>>()
+        laws(pool, graph, equations).filter(|(_, law)| can_be_rough(pool, *law)).collect::<Vec<_>>()
     {
         for symbol in variables(pool, graph, law) {
             let slope = pool.diff(law, symbol);
@@ -78,18 +76,21 @@ pub fn doubtful_laws(
     probes: &Probes,
 ) -> Vec<(ElementId, Trust)> {
     let (mut elements, mut slopes) = (Vec::new(), Vec::new());
-    for (element, law) in laws(graph, equations) {
+    for (element, law) in laws(pool, graph, equations).collect::<Vec<_>>() {
         for symbol in variables(pool, graph, law) {
             elements.push(element);
             slopes.push(pool.diff(law, symbol));
         }
     }
-    let mut worst: BTreeMap<ElementId, Trust> = BTreeMap::new();
-    for (element, trust) in elements.into_iter().zip(probes.judge(pool, &slopes)) {
-        let known = worst.entry(element).or_insert(trust);
-        *known = trust.max(*known);
+    let mut found: Vec<(ElementId, Trust)> = Vec::new();
+    let judged = elements.into_iter().zip(probes.judge(pool, &slopes));
+    for (element, trust) in judged.filter(|(_, trust)| *trust > Trust::Good) {
+        match found.iter_mut().find(|(known, _)| *known == element) {
+            Some((_, known)) => *known = trust.max(*known),
+            None => found.push((element, trust)),
+        }
     }
-    worst.into_iter().filter(|(_, trust)| *trust > Trust::Good).collect()
+    found
 }
 
 /// What a law reads besides parameters.
@@ -100,15 +101,41 @@ fn variables(pool: &Pool, graph: &BondGraph, law: Expr) -> Vec<Symbol> {
 }
 
 /// Laws as they are computed, and implicit ones.
-fn laws<'a>(graph: &'a BondGraph, equations: &'a Equations) -> impl Iterator<Item = (ElementId, Expr)> + 'a {
+fn laws<'a>(
+    pool: &'a Pool,
+    graph: &'a BondGraph,
+    equations: &'a Equations,
+) -> impl Iterator<Item = (ElementId, Expr)> + 'a {
     let definitions = equations.assignments.iter().filter_map(|a| Some((a.element?, a.definition)));
-    // An equation of several elements is one of junctions too; the law among them is what matters.
-    let law = |id: &&ElementId| matches!(graph.element(**id).law, Law::Equations(_));
+    // An equation of several elements is one of junctions too; the roughest law among them matters.
+    let rank = |id: &&ElementId| match &graph.element(**id).law {
+        Law::Equations(list) => {
+            let sides = || list.iter().flat_map(|law| [law.left, law.right]);
+            match (sides().any(|e| can_be_rough(pool, e)), sides().any(|e| is_curved(pool, graph, e))) {
+                (true, _) => 0,
+                (false, true) => 1,
+                (false, false) => 2,
+            }
+        }
+        _ => 3,
+    };
     let residuals = equations
         .constraints
         .iter()
-        .filter_map(move |c| Some((*c.elements.iter().find(law).or(c.elements.first())?, c.residual)));
+        .filter_map(move |c| Some((*c.elements.iter().min_by_key(rank)?, c.residual)));
     definitions.chain(residuals)
+}
+
+/// Whether a side of a law is more than linear in its variables.
+fn is_curved(pool: &Pool, graph: &BondGraph, side: Expr) -> bool {
+    let locals = [&graph.locals.e, &graph.locals.f, &graph.locals.q, &graph.locals.p];
+    let local =
+        |e: Expr| pool.symbols(e).iter().any(|symbol| locals.iter().any(|list| list.contains(symbol)));
+    pool.reachable(&[side]).into_iter().any(|node| match pool.node(node) {
+        Node::Call(..) | Node::Select(..) => local(node),
+        Node::Power(base, _) => local(base),
+        _ => false,
+    })
 }
 
 /// The variables by which an expression has no slope.
