@@ -1,0 +1,143 @@
+//! Random models: what is made from a graph is a model like any other. It lays
+//! out as it is, draws, keeps the strokes, and answers what its original answers.
+//! `PAYNTER_RANDOM=N` takes N models instead of a few, `PAYNTER_RANDOM_FROM=K` starts at seed K.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use paynter::draw::{DrawOptions, SvgStyle, draw, svg};
+use paynter::simulate::SimulateOptions;
+use paynter::{
+    BodeOptions, DerivedForm, Frequencies, IncrementalOptions, LoadOptions, MemoryWorld, Model, NoAnswer,
+    SensitivityOptions, Ticket, format, json,
+};
+use paynter_testkit::property::seeds;
+use paynter_testkit::{Options, generate};
+
+fn load(text: &str) -> Model {
+    Model::load(&MemoryWorld::new().with("m.bg", text), "m.bg", &LoadOptions::default())
+}
+
+/// What a command answers: nothing, or why not.
+fn outcome<T>(answer: Result<T, NoAnswer>) -> Result<(), String> {
+    match answer {
+        Ok(_) => Ok(()),
+        Err(NoAnswer::Cancelled) => Err("cancelled".to_owned()),
+        Err(NoAnswer::Wrong(found)) => {
+            let errors: Vec<String> = found
+                .iter()
+                .filter(|d| d.is_error())
+                .map(|d| format!("{}: {}", d.code.id(), d.message))
+                .collect();
+            Err(errors.join("; "))
+        }
+    }
+}
+
+const BAND: Frequencies = Frequencies { low: 0.3, high: 3.0, points: 3 };
+
+type Question = (&'static str, fn(&mut Model) -> Result<(), String>);
+
+const QUESTIONS: [Question; 8] = [
+    ("equations", |model| outcome(model.equations(&Ticket::new()))),
+    ("structure", |model| outcome(model.structure(true, &Ticket::new()))),
+    ("operating-point", |model| outcome(model.operating_point(&Ticket::new()))),
+    ("tf", |model| outcome(model.transfer(300, &Ticket::new()))),
+    ("poles", |model| outcome(model.poles(json::Naming::Flat, &Ticket::new()))),
+    ("bode", |model| {
+        outcome(model.bode(&BodeOptions { omega: Some(BAND), ..BodeOptions::default() }, &Ticket::new()))
+    }),
+    ("sensitivity", |model| {
+        let options = SensitivityOptions { terms: 300, ..SensitivityOptions::default() };
+        outcome(model.sensitivity(&options, json::Naming::Flat, &Ticket::new()))
+    }),
+    ("simulate", |model| {
+        let options = SimulateOptions { t_end: Some(0.1), points: 3, ..SimulateOptions::default() };
+        let simulation = match model.simulation(&options, &Ticket::new()) {
+            Ok(simulation) => simulation,
+            Err(reason) => return outcome::<()>(Err(reason)),
+        };
+        let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+        outcome.failure.map_or(Ok(()), |failure| Err(format!("{failure:?}")))
+    }),
+];
+
+#[test]
+fn derived_models_answer_what_their_originals_answer() {
+    let mut answered = 0;
+    for seed in seeds(2) {
+        let kind = if seed % 2 == 0 { Options::nonlinear() } else { Options::linear() };
+        let sample = generate(seed, &kind.tiny());
+        let text = &sample.text;
+        let mut original = load(text);
+        if original.diagnostics.has_errors() {
+            continue;
+        }
+        let able: Vec<Result<(), String>> = QUESTIONS.iter().map(|(_, ask)| ask(&mut load(text))).collect();
+        let bonds = original.graph.as_ref().unwrap().bonds.len();
+        let strokes = |model: &Model| -> Vec<bool> {
+            model.causality.as_ref().unwrap().strokes.iter().map(|stroke| stroke.effort_to).collect()
+        };
+        let first = original.graph.as_ref().unwrap().parameters.first().map(|p| p.name.clone());
+        let wanted = |form: DerivedForm, split: bool, pair: bool| IncrementalOptions {
+            form,
+            only: Vec::new(),
+            split,
+            pair,
+        };
+        let mut all = vec![
+            ("plain", wanted(DerivedForm::Incremental, false, false), vec![0]),
+            ("split", wanted(DerivedForm::Incremental, true, false), vec![0]),
+            ("pair", wanted(DerivedForm::Incremental, false, true), vec![0, bonds]),
+            ("pair split", wanted(DerivedForm::Incremental, true, true), vec![0, bonds]),
+            ("linear", wanted(DerivedForm::Linear, false, false), vec![0]),
+            ("linear pair", wanted(DerivedForm::Linear, false, true), vec![0, bonds]),
+            ("pseudo", wanted(DerivedForm::Pseudo, false, false), vec![0, bonds]),
+        ];
+        if let Some(first) = first {
+            let only = IncrementalOptions { only: vec![first], ..IncrementalOptions::default() };
+            all.push(("only", only.clone(), vec![0]));
+            all.push(("each", IncrementalOptions { form: DerivedForm::PseudoEach, ..only }, vec![0, bonds]));
+        }
+        for (place, (name, options, layers)) in all.into_iter().enumerate() {
+            // The graphs take turns, because all questions to all of them take long.
+            if place as u64 % 3 != seed / 2 % 3 {
+                continue;
+            }
+            let derived = match original.incremental(&options, &Ticket::new()) {
+                Ok(derived) => derived,
+                // A law that is flat or steep at the nominal point has no linear one.
+                Err(reason) => {
+                    assert!(!sample.linear, "seed {seed}, {name}: {:?}\n{text}", outcome::<()>(Err(reason)));
+                    continue;
+                }
+            };
+            let again = format("m.bg", derived.text.as_bytes());
+            assert_eq!(again.text, derived.text, "seed {seed}, {name}: not laid out");
+            let own = strokes(&original);
+            let new = strokes(&derived.model);
+            for layer in layers {
+                assert_eq!(
+                    new[layer..layer + bonds],
+                    own,
+                    "seed {seed}, {name}: strokes\n{text}\n{}",
+                    derived.text
+                );
+            }
+            for diagram in [derived.diagram.unwrap(), derived.model.diagram().unwrap()] {
+                assert!(
+                    svg(&draw(&diagram, &DrawOptions::default()), &SvgStyle::default()).contains("</svg>")
+                );
+            }
+            for ((question, ask), able) in QUESTIONS.iter().zip(&able) {
+                let answer = ask(&mut load(&derived.text));
+                // Changes of nonlinear laws may be infinite where these have values.
+                if able.is_ok() && (sample.linear || *question == "equations") {
+                    let what = format!("seed {seed}, {name}, {question}");
+                    assert!(answer.is_ok(), "{what}: {answer:?}\n{text}\n{}", derived.text);
+                }
+                answered += usize::from(answer.is_ok());
+            }
+        }
+    }
+    assert!(answered > 20, "only {answered} questions were answered");
+}
