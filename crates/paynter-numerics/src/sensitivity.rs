@@ -190,6 +190,33 @@ fn power(order: u32, value: f64, omega: &[f64; LANES]) -> Lanes {
     lanes
 }
 
+/// What follows from a solved block, compiled for the vector instructions of the machine at hand.
+struct Work<'a> {
+    pencil: &'a Pencil,
+    places: &'a Places,
+    parameters: usize,
+    block: &'a Block,
+}
+
+impl pulp::WithSimd for Work<'_> {
+    type Output = Solved;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Solved {
+        let Work { pencil, places, parameters, block } = self;
+        let (outputs, inputs) = (pencil.outputs(), pencil.inputs());
+        let mut transfer = Vec::with_capacity(outputs * inputs);
+        let mut slopes = Vec::with_capacity(outputs * inputs * parameters);
+        for output in 0..outputs {
+            for input in 0..inputs {
+                transfer.push(pencil.transfer(block, output, input));
+                slopes.extend((0..parameters).map(|p| places.slope(block, output, input, p)));
+            }
+        }
+        Solved { transfer, slopes, singular: block.singular }
+    }
+}
+
 /// Finds ∂H/∂p at every frequency: `derivatives` holds ∂A/∂p, ∂B/∂p, ∂C/∂p, ∂D/∂p of each parameter.
 pub fn frequency(
     matrices: &Matrices,
@@ -201,20 +228,7 @@ pub fn frequency(
     let places = Places::new(derivatives);
     let (outputs, inputs, parameters) = (pencil.outputs(), pencil.inputs(), derivatives.len());
     let blocks = pencil.sweep(omega, Wanted { forward: true, adjoint: true }, ticket, |block| {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                let mut transfer = Vec::with_capacity(outputs * inputs);
-                let mut slopes = Vec::with_capacity(outputs * inputs * parameters);
-                for output in 0..outputs {
-                    for input in 0..inputs {
-                        transfer.push(pencil.transfer(block, output, input));
-                        slopes.extend((0..parameters).map(|p| places.slope(block, output, input, p)));
-                    }
-                }
-                Solved { transfer, slopes, singular: block.singular }
-            },
-        )
+        pulp::Arch::new().dispatch(Work { pencil: &pencil, places: &places, parameters, block })
     })?;
     Ok(FrequencySensitivity { outputs, inputs, parameters, frequencies: omega.len(), blocks })
 }

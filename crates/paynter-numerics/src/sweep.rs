@@ -260,31 +260,45 @@ impl Pencil {
         scratch: &mut Scratch,
     ) -> Block {
         let mut block = self.empty(omega, wanted);
-        // The closure is compiled for the vector instructions of the machine at hand.
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                scratch.load(self, &omega);
-                schedule.factor(&mut scratch.work, self.pattern.len());
-                for (input, z) in block.forward.iter_mut().enumerate() {
-                    scratch.right.clear();
-                    scratch.right.resize(self.size, Lanes::ZERO);
-                    for (order, i, value) in &self.columns[input] {
-                        add_power(&mut scratch.right[*i as usize], *order, *value, &omega);
-                    }
-                    solve(self, schedule, scratch, &omega, false, z, &mut block.singular);
-                }
-                for (output, adjoint) in block.adjoint.iter_mut().enumerate() {
-                    scratch.right.clear();
-                    scratch.right.resize(self.size, Lanes::ZERO);
-                    for (j, value) in &self.rows[output] {
-                        scratch.right[*j as usize].re.iter_mut().for_each(|re| *re += value);
-                    }
-                    solve(self, schedule, scratch, &omega, true, adjoint, &mut block.singular);
-                }
-            },
-        );
+        pulp::Arch::new().dispatch(Work { pencil: self, schedule, scratch, block: &mut block });
         block
+    }
+}
+
+/// A block to be solved, compiled for the vector instructions of the machine at hand. A closure would not
+/// do: its call is not inlined where those instructions are allowed.
+struct Work<'a> {
+    pencil: &'a Pencil,
+    schedule: &'a Schedule,
+    scratch: &'a mut Scratch,
+    block: &'a mut Block,
+}
+
+impl pulp::WithSimd for Work<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let Work { pencil, schedule, scratch, block } = self;
+        let omega = block.omega;
+        scratch.load(pencil, &omega);
+        schedule.factor(&mut scratch.work, pencil.pattern.len());
+        for (input, z) in block.forward.iter_mut().enumerate() {
+            scratch.right.clear();
+            scratch.right.resize(pencil.size, Lanes::ZERO);
+            for (order, i, value) in &pencil.columns[input] {
+                add_power(&mut scratch.right[*i as usize], *order, *value, &omega);
+            }
+            solve(pencil, schedule, scratch, &omega, false, z, &mut block.singular);
+        }
+        for (output, adjoint) in block.adjoint.iter_mut().enumerate() {
+            scratch.right.clear();
+            scratch.right.resize(pencil.size, Lanes::ZERO);
+            for (j, value) in &pencil.rows[output] {
+                scratch.right[*j as usize].re.iter_mut().for_each(|re| *re += value);
+            }
+            solve(pencil, schedule, scratch, &omega, true, adjoint, &mut block.singular);
+        }
     }
 }
 

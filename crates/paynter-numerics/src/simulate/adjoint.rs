@@ -241,16 +241,27 @@ impl<'a> Sweep<'a> {
         stages.base(0);
         self.system.recall(0.0);
         stages.evaluate(&mut self.system, 0)?;
-        for i in 1..stages.tableau.stages {
+        let last = stages.tableau.stages - 1;
+        for i in 1..self.count(stages.tableau) {
             stages.base(i);
+            if i > last {
+                self.system.recall(stages.tableau.c[i]);
+            }
             if stages.tableau.gamma != 0.0 {
                 self.solve_stage(stages, i)?;
             } else {
                 stages.evaluate(&mut self.system, i)?;
             }
+            if i == last {
+                self.system.reach();
+            }
         }
-        self.system.reach();
-        if self.inner.is_empty() { Ok(()) } else { stages.extend(&mut self.system) }
+        Ok(())
+    }
+
+    /// The number of stages that a step has: those for interpolation only where it holds samples.
+    fn count(&self, tableau: &Tableau) -> usize {
+        if self.inner.is_empty() { tableau.stages } else { tableau.all_stages() }
     }
 
     /// Back through the stages of a step.
@@ -271,18 +282,18 @@ impl<'a> Sweep<'a> {
             done = self.repeat(&mut stages);
         }
         done?;
-        let count = if self.inner.is_empty() { tableau.stages } else { tableau.stages + tableau.extra };
+        let count = self.count(tableau);
         // What each stage's rate is worth.
         let mut worth = vec![vec![0.0; n]; count];
-        for (i, factor) in tableau.a[last].iter().chain(&[tableau.gamma]).enumerate().take(count) {
-            scaled(&mut worth[i], h * factor, &self.lambda);
+        for (i, factor) in tableau.a[last].iter().chain(&[(last, tableau.gamma)]) {
+            scaled(&mut worth[*i], h * factor, &self.lambda);
         }
         let inner = std::mem::take(&mut self.inner);
         for (theta, pull) in &inner {
             let mut weights = Vec::new();
             tableau.weights(*theta, &mut weights);
-            for (i, weight) in weights.iter().enumerate().take(count) {
-                scaled(&mut worth[i], h * weight, pull);
+            for (i, weight) in &weights {
+                scaled(&mut worth[*i], h * weight, pull);
             }
             add(&mut self.lambda, pull);
         }
@@ -294,7 +305,7 @@ impl<'a> Sweep<'a> {
             }
             let values = &stages.values[i].data;
             let by_states = full.by_states(values);
-            if implicit && i > 0 && i <= last {
+            if implicit && i > 0 {
                 let k = h * tableau.gamma;
                 let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
                 if factors.factorise(&full.pattern, by_states, Form::stage(k)).is_err() {
@@ -318,8 +329,8 @@ impl<'a> Sweep<'a> {
                 self.steep = Some((t, steep.passed.first().copied()));
             }
             add(&mut self.lambda, &back);
-            for (j, a) in tableau.a[i].iter().enumerate().filter(|(_, a)| **a != 0.0) {
-                scaled(&mut worth[j], h * a, &back);
+            for (j, a) in &tableau.a[i] {
+                scaled(&mut worth[*j], h * a, &back);
             }
         }
         Ok(())

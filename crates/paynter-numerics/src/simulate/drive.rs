@@ -6,15 +6,19 @@ use super::events::{Crossing, Settled, Watch, sign};
 use super::explicit::Explicit;
 use super::implicit::Implicit;
 use super::jump::Jump;
-use super::solver::{Point, Sensitivities, Solver, Tolerance};
+use super::solver::{Point, Sensitivities, Solver, Tolerance, weigh};
 use super::system::{System, Trouble, Values};
 use super::tableau::Tableau;
 use super::{Failure, Method, Note, Options, Outcome, Sample, Stats};
 use crate::program::Tables;
 use paynter_base::Ticket;
 
-/// Below this relative tolerance the method of order eight is cheaper than that of order five.
-const TIGHT: f64 = 2e-6;
+/// Below this relative tolerance the method of order eight is cheaper than that of order five; above it
+/// both are tried.
+const TIGHT: f64 = 1e-9;
+/// A method is tried over so many steps, once they have stopped to grow by more than this.
+const TRIED: u32 = 4;
+const GROWING: f64 = 1.5;
 /// Without an absolute tolerance, states are resolved to this part of the largest value they have had.
 const RESOLVED: f64 = 1e-3;
 /// And to this part of the largest value of states that are measured alike.
@@ -46,6 +50,16 @@ struct Taken {
     steepness: f64,
 }
 
+/// Two explicit methods are compared by how far they come with an evaluation.
+#[derive(Debug, Default)]
+struct Trial {
+    /// Steps of the method at hand that count, and the time and evaluations where they began.
+    steps: u32,
+    since: (f64, u64),
+    /// The pace of the method of order five, once it is known.
+    first: Option<f64>,
+}
+
 pub(crate) struct Drive<'a> {
     system: System<'a>,
     /// The equations that solver and sensitivities are made for.
@@ -53,6 +67,9 @@ pub(crate) struct Drive<'a> {
     options: &'a Options,
     solver: Box<dyn Solver>,
     stiff: bool,
+    /// The method where the model is not stiff, and its choice while that is open.
+    explicit: &'static Tableau,
+    trial: Option<Trial>,
     sensitivities: Option<Sensitivities>,
     tolerance: Tolerance,
     watch: Watch,
@@ -151,7 +168,8 @@ impl<'a> Drive<'a> {
             sensitivities
         });
         let stiff = options.method == Method::Stiff;
-        let solver = solver(options, stiff, &system, sensitive);
+        let explicit = explicit(options);
+        let solver = solver(explicit, stiff, &system, sensitive);
         let watch = Watch::new(&system, options.rtol);
         Drive {
             tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
@@ -162,6 +180,9 @@ impl<'a> Drive<'a> {
             x,
             solver,
             stiff,
+            explicit,
+            trial: (matches!(options.method, Method::Auto | Method::Explicit) && options.rtol >= TIGHT)
+                .then(Trial::default),
             sensitivities,
             watch,
             options,
@@ -268,7 +289,7 @@ impl<'a> Drive<'a> {
     fn begin(&mut self) -> Result<(), Failure> {
         if !std::ptr::eq(self.bound, self.system.model) {
             self.bound = self.system.model;
-            self.solver = solver(self.options, self.stiff, &self.system, self.solver.stages().sensitive);
+            self.solver = solver(self.explicit, self.stiff, &self.system, self.solver.stages().sensitive);
             if let Some(sensitivities) = &mut self.sensitivities {
                 sensitivities.bind(&self.system);
             }
@@ -394,8 +415,8 @@ impl<'a> Drive<'a> {
         if count == 0 {
             return Ok(());
         }
+        self.solver.extend(&mut self.system, &self.tolerance)?;
         let stages = self.solver.stages();
-        stages.extend(&mut self.system)?;
         for (point, time) in self.points[..count].iter_mut().zip(within()) {
             point.t = time;
             point.theta = ((time - self.t) / h).clamp(0.0, 1.0);
@@ -598,12 +619,13 @@ impl<'a> Drive<'a> {
         } else {
             self.immediate = 0;
             self.change_solver()?;
+            return Ok(grown * self.choose_order(grown / taken.step)?);
         }
         Ok(grown)
     }
 
-    /// A wanted time that is alone in the next steps of the implicit method. These are long, and more
-    /// accurate at their ends than between, so that one ends there.
+    /// A wanted time that is alone in the next steps of the implicit method. These are long, and what
+    /// decays fast within them is known best at their ends, so that one ends there.
     fn lone_time(&self, h: f64) -> Option<f64> {
         let first = self.options.time(self.next)?;
         let alone = self.options.time(self.next + 1).is_none_or(|second| second - first >= h);
@@ -649,7 +671,7 @@ impl<'a> Drive<'a> {
                     return Ok(Err(step));
                 }
             }
-            let found = self.watch.crossing(&mut self.system, self.solver.stages())?;
+            let found = self.watch.crossing(&mut self.system, &mut *self.solver, &self.tolerance)?;
             // What interpolation has seen just behind the end of the shortened step happens at its end.
             if found.is_none()
                 && let Some(crossing) = &pending
@@ -719,7 +741,7 @@ impl<'a> Drive<'a> {
         let mut worst = (0, -1.0);
         for i in 0..self.x.len() {
             let error: f64 = match stages.tableau.errors.first() {
-                Some(weights) => weights.iter().zip(&stages.k).map(|(w, k)| w * k[i]).sum(),
+                Some(terms) => weigh(&stages.k, terms, i),
                 None => 0.0,
             };
             let scaled =
@@ -761,8 +783,41 @@ impl<'a> Drive<'a> {
         };
         self.stats.switches += 1;
         (self.stiff, self.stiff_signs, self.easy_signs) = (stiff, 0, 0);
-        self.solver = solver(self.options, stiff, &self.system, self.sensitivities.is_some());
+        self.solver = solver(self.explicit, stiff, &self.system, self.sensitivities.is_some());
         self.begin()
+    }
+
+    /// Tries the methods of order five and eight one after the other and keeps the one that comes further
+    /// with an evaluation: which that is depends on the model, the tolerance and the times asked for.
+    /// Returns by how much longer the steps of the method that follows may be.
+    fn choose_order(&mut self, growth: f64) -> Result<f64, Failure> {
+        let now = (self.t, self.system.evaluations);
+        let Some(trial) = self.trial.as_mut().filter(|_| !self.stiff) else { return Ok(1.0) };
+        if trial.steps == 0 {
+            trial.since = now;
+        }
+        trial.steps += u32::from(trial.steps > 0 || growth < GROWING);
+        if trial.steps <= TRIED {
+            return Ok(1.0);
+        }
+        let pace = (now.0 - trial.since.0) / (now.1 - trial.since.1) as f64;
+        let (next, longer) = match trial.first {
+            None => {
+                *trial = Trial { first: Some(pace), ..Trial::default() };
+                (Tableau::dop853(), 2.0)
+            }
+            Some(first) => {
+                self.trial = None;
+                if first <= pace {
+                    return Ok(1.0);
+                }
+                (Tableau::tsit5(), 0.5)
+            }
+        };
+        self.explicit = next;
+        self.solver = solver(next, false, &self.system, self.sensitivities.is_some());
+        self.begin()?;
+        Ok(longer)
     }
 
     /// Lets the state jump where a dependent storage does; tells whether it does.
@@ -804,6 +859,9 @@ impl<'a> Drive<'a> {
 
     /// Changes modes at events: sensitivities jump by (f⁻ − f⁺)·dt*/dp, with the time t* of each event.
     fn switch(&mut self, events: &[(usize, f64)], steepness: f64) -> Result<(), Failure> {
+        if let Some(trial) = &mut self.trial {
+            trial.steps = 0;
+        }
         let (t, x) = (self.t, self.x.clone());
         self.system.rest();
         let mut before = vec![0.0; x.len()];
@@ -912,15 +970,21 @@ fn contradiction(model: &Compiled, parameters: &[f64]) -> Option<usize> {
     model.agreeing.iter().zip(pairs).find(|(_, pair)| differs(pair)).map(|(place, _)| *place)
 }
 
-fn solver(options: &Options, stiff: bool, system: &System<'_>, sensitive: bool) -> Box<dyn Solver> {
-    let explicit = |tableau| Box::new(Explicit::new(tableau, system, sensitive)) as Box<dyn Solver>;
+/// The method with which a run starts where the model is not stiff.
+fn explicit(options: &Options) -> &'static Tableau {
     match options.method {
-        _ if stiff => Box::new(Implicit::new(system, sensitive)),
-        Method::Euler => explicit(Tableau::euler()),
-        Method::Rk4 => explicit(Tableau::rk4()),
-        Method::Tsit5 => explicit(Tableau::tsit5()),
-        Method::Dop853 => explicit(Tableau::dop853()),
-        _ if options.rtol < TIGHT => explicit(Tableau::dop853()),
-        _ => explicit(Tableau::tsit5()),
+        Method::Euler => Tableau::euler(),
+        Method::Rk4 => Tableau::rk4(),
+        Method::Dop853 => Tableau::dop853(),
+        Method::Auto | Method::Explicit if options.rtol < TIGHT => Tableau::dop853(),
+        _ => Tableau::tsit5(),
+    }
+}
+
+fn solver(explicit: &'static Tableau, stiff: bool, system: &System<'_>, sensitive: bool) -> Box<dyn Solver> {
+    if stiff {
+        Box::new(Implicit::new(system, sensitive))
+    } else {
+        Box::new(Explicit::new(explicit, system, sensitive))
     }
 }

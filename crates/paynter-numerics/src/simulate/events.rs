@@ -1,7 +1,8 @@
 //! Events: finding where event functions cross zero, and what happens there.
 
-use super::solver::{Sensitivities, Stages};
+use super::solver::{Sensitivities, Solver, Stages, Tolerance};
 use super::system::{System, Trouble, Values};
+use super::tableau::Terms;
 
 /// A crossing within a step.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +63,7 @@ pub(crate) struct Watch {
     now: Vec<f64>,
     values: Values,
     state: Vec<f64>,
-    weights: Vec<f64>,
+    weights: Terms,
     /// By how much rounding has left each function on the wrong side of zero after an event.
     margin: Vec<f64>,
     /// The last events of each function.
@@ -166,8 +167,10 @@ impl Watch {
     pub fn crossing(
         &mut self,
         system: &mut System<'_>,
-        stages: &mut Stages,
+        solver: &mut dyn Solver,
+        tolerance: &Tolerance,
     ) -> Result<Option<Crossing>, Trouble> {
+        let stages = solver.stages();
         let count = system.model.events.len();
         if count == 0 {
             return Ok(None);
@@ -207,11 +210,12 @@ impl Watch {
             let [Some(a), Some(b), Some(c)] = samples.each_ref().map(|sample| sample.get(k)) else {
                 continue;
             };
-            let dip = self.dip(system, stages, k, [*a, *b, *c].map(|value| mode * value))?;
+            let values = [*a, *b, *c].map(|value| mode * value);
+            let dip = self.dip(system, (&mut *solver, tolerance), k, values)?;
             found.extend(dip.map(|(low, high)| (k, low, high)));
         }
         for k in system.model.signals.iter().filter(|k| !system.slides(**k)).copied().collect::<Vec<_>>() {
-            if let Some((low, high)) = self.scan(system, stages, k) {
+            if let Some((low, high)) = self.scan(system, solver.stages(), k) {
                 found.retain(|(other, ..)| *other != k);
                 found.push((k, low, high));
             }
@@ -226,7 +230,8 @@ impl Watch {
             return Ok(None);
         }
         found.sort_by(|a, b| a.2.total_cmp(&b.2));
-        stages.extend(system)?;
+        solver.extend(system, tolerance)?;
+        let stages = solver.stages();
         let mut first: Option<Crossing> = None;
         for (k, low, high) in found {
             let limit = first.as_ref().map_or(1.0, |c| c.theta);
@@ -249,7 +254,7 @@ impl Watch {
     fn dip(
         &mut self,
         system: &mut System<'_>,
-        stages: &mut Stages,
+        (solver, tolerance): (&mut dyn Solver, &Tolerance),
         k: usize,
         values: [f64; 3],
     ) -> Result<Option<(f64, f64)>, Trouble> {
@@ -267,8 +272,8 @@ impl Watch {
             if round == 0 && least > CLOSE * range {
                 return Ok(None);
             }
-            stages.extend(system)?;
-            let value = system.mode(k) * self.at(system, stages, k, theta)?;
+            solver.extend(system, tolerance)?;
+            let value = system.mode(k) * self.at(system, solver.stages(), k, theta)?;
             // Less than errors may be is no crossing.
             if value < -touch {
                 let low = points.iter().map(|(place, _)| *place).filter(|place| *place < theta);

@@ -49,6 +49,16 @@ impl Solver for Explicit {
         Ok(stages.error(tolerance))
     }
 
+    fn extend(&mut self, system: &mut System<'_>, _: &Tolerance) -> Result<(), Trouble> {
+        for i in self.stages.missing() {
+            self.stages.base(i);
+            system.recall(self.stages.tableau.c[i]);
+            self.stages.evaluate(system, i)?;
+        }
+        self.stages.extended = true;
+        Ok(())
+    }
+
     fn stages(&mut self) -> &mut Stages {
         &mut self.stages
     }

@@ -5,7 +5,7 @@
 //! then solve its sensitivities for all parameters without iteration.
 
 use super::solver::{Solver, Stages, Tolerance};
-use super::sparse::{Factors, Form, Pattern};
+use super::sparse::{Factors, Form};
 use super::system::{System, Trouble, Values};
 use super::tableau::Tableau;
 
@@ -34,7 +34,7 @@ impl Implicit {
         let factors = Factors::analyse(&system.model.full.pattern);
         Implicit {
             stages: Stages::new(tableau, n, sensitive),
-            factors: vec![factors; tableau.stages],
+            factors: vec![factors; tableau.all_stages()],
             factored: None,
             values: Values::default(),
             known: None,
@@ -44,8 +44,27 @@ impl Implicit {
         }
     }
 
-    fn pattern<'s>(system: &System<'s>) -> &'s Pattern {
-        &system.model.full.pattern
+    /// Solves stage `i`, and with sensitivities finds the factors that belong to it; tells whether that
+    /// went well. The factors of the stage `with` serve Newton's method.
+    fn stage(
+        &mut self,
+        system: &mut System<'_>,
+        i: usize,
+        with: usize,
+        tolerance: &Tolerance,
+    ) -> Result<bool, Trouble> {
+        if !self.solve(system, i, with, tolerance)? {
+            return Ok(false);
+        }
+        if !self.stages.sensitive {
+            return Ok(true);
+        }
+        let (stages, full) = (&mut self.stages, &system.model.full);
+        let at = stages.t + stages.tableau.c[i] * stages.h;
+        system.full(at, &stages.scratch, &mut stages.values[i])?;
+        let form = Form::stage(stages.h * stages.tableau.gamma);
+        let by_states = full.by_states(&stages.values[i].data);
+        Ok(system.model.linear || self.factors[i].factorise(&full.pattern, by_states, form).is_ok())
     }
 
     /// Solves stage `i`; the factors `with` serve Newton's method.
@@ -120,7 +139,6 @@ impl Solver for Implicit {
         h: f64,
         tolerance: &Tolerance,
     ) -> Result<f64, Trouble> {
-        let pattern = Implicit::pattern(system);
         let model = system.model;
         self.stages.open(t, x, h);
         let k = h * self.stages.tableau.gamma;
@@ -133,8 +151,8 @@ impl Solver for Implicit {
                 self.known = Some((t, system.epoch()));
             }
             let start = if sensitive { &self.stages.values[0] } else { &self.values };
-            if self.factors[0].factorise(pattern, model.full.by_states(&start.data), Form::stage(k)).is_err()
-            {
+            let by_states = model.full.by_states(&start.data);
+            if self.factors[0].factorise(&model.full.pattern, by_states, Form::stage(k)).is_err() {
                 return Ok(f64::INFINITY);
             }
             if model.linear {
@@ -143,28 +161,30 @@ impl Solver for Implicit {
             }
             self.factored = Some((k, system.epoch()));
         }
-        let mut with = 0;
         for i in 1..=last {
-            if !self.solve(system, i, with, tolerance)? {
+            // The latest factors there are.
+            let with = if sensitive { i - 1 } else { 0 };
+            if !self.stage(system, i, with, tolerance)? {
                 return Ok(f64::INFINITY);
             }
             if i + 1 == last {
                 self.stages.before.copy_from_slice(&self.stages.scratch);
             }
-            if sensitive {
-                let at = self.stages.t + self.stages.tableau.c[i] * h;
-                system.full(at, &self.stages.scratch, &mut self.stages.values[i])?;
-                if !model.linear {
-                    let by_states = model.full.by_states(&self.stages.values[i].data);
-                    if self.factors[i].factorise(pattern, by_states, Form::stage(k)).is_err() {
-                        return Ok(f64::INFINITY);
-                    }
-                    with = i;
-                }
-            }
         }
         self.stages.end.copy_from_slice(&self.stages.scratch);
         Ok(self.stages.error(tolerance))
+    }
+
+    fn extend(&mut self, system: &mut System<'_>, tolerance: &Tolerance) -> Result<(), Trouble> {
+        let with = if self.stages.sensitive { self.stages.tableau.stages - 1 } else { 0 };
+        for i in self.stages.missing() {
+            system.recall(self.stages.tableau.c[i]);
+            if !self.stage(system, i, with, tolerance)? {
+                return Err(Trouble::Unsolved(largest(&self.change)));
+            }
+        }
+        self.stages.extended = true;
+        Ok(())
     }
 
     fn stages(&mut self) -> &mut Stages {
@@ -178,4 +198,9 @@ impl Solver for Implicit {
     fn parts(&self) -> (&Stages, Option<&[Factors]>) {
         (&self.stages, Some(&self.factors))
     }
+}
+
+/// The place of the largest entry; one that is no number counts as that.
+fn largest(list: &[f64]) -> usize {
+    (0..list.len()).max_by(|a, b| list[*a].abs().total_cmp(&list[*b].abs())).unwrap_or(0)
 }

@@ -44,37 +44,45 @@ impl Lanes {
     }
 }
 
-/// Runs a kernel for the width of the lanes, compiled for the best vector unit the machine has.
-macro_rules! with_width {
-    ($arch:expr, $width:expr, $kernel:ident ( $($argument:expr),* $(,)? )) => {
-        match $width {
-            4 => $arch.dispatch(#[inline(always)] || $kernel::<4>($($argument),*)),
-            8 => $arch.dispatch(#[inline(always)] || $kernel::<8>($($argument),*)),
-            _ => $arch.dispatch(#[inline(always)] || $kernel::<16>($($argument),*)),
-        }
-    };
-}
-pub(crate) use with_width;
-
 #[inline(always)]
 fn load<const W: usize>(from: &[f64]) -> [f64; W] {
     std::array::from_fn(|l| from[l])
 }
 
-/// out = base + Σ factor·stage; stages of this block lie one after the other in `stages`.
+/// out = base + h·Σ factor·stage; stages of this block lie one after the other in `stages`.
 #[inline(always)]
-pub(crate) fn combine<const W: usize>(out: &mut [f64], base: &[f64], stages: &[f64], terms: &[(usize, f64)]) {
+pub(crate) fn combine<const W: usize>(
+    out: &mut [f64],
+    base: &[f64],
+    stages: &[f64],
+    terms: &[(usize, f64)],
+    h: f64,
+) {
     let length = base.len();
     for (i, (out, base)) in out.chunks_exact_mut(W).zip(base.chunks_exact(W)).enumerate() {
-        let mut sum: [f64; W] = load(base);
-        for (stage, factor) in terms {
-            let source = &stages[stage * length + i * W..][..W];
-            for l in 0..W {
-                sum[l] += factor * source[l];
-            }
+        let sum: [f64; W] = sum(stages, terms, length, i * W);
+        for l in 0..W {
+            out[l] = base[l] + h * sum[l];
         }
-        out.copy_from_slice(&sum);
     }
+}
+
+/// Σ factor·stage in the row that starts at `at`.
+#[inline(always)]
+pub(crate) fn sum<const W: usize>(
+    stages: &[f64],
+    terms: &[(usize, f64)],
+    length: usize,
+    at: usize,
+) -> [f64; W] {
+    let mut sum = [0.0; W];
+    for (stage, factor) in terms {
+        let source = &stages[stage * length + at..][..W];
+        for l in 0..W {
+            sum[l] += factor * source[l];
+        }
+    }
+    sum
 }
 
 /// out = J·s + forcing, where the forcing of this block is (row, lane, number of the value).
@@ -111,14 +119,16 @@ pub(crate) fn errors<const W: usize>(
     squares: &mut [f64],
     stages: &[f64],
     terms: &[(usize, f64)],
-    before: &[f64],
-    after: &[f64],
+    h: f64,
+    ends: (&[f64], &[f64]),
     scales: &[f64],
     tolerances: (&[f64], f64),
 ) {
+    let (before, after) = ends;
     let length = before.len();
     let (atol, rtol) = tolerances;
     let scale: [f64; W] = load(scales);
+    let step: [f64; W] = scale.map(|scale| h * scale);
     let mut total: [f64; W] = load(squares);
     // Finer than the rounding of the largest sensitivity nothing can be resolved.
     let mut rounding = [0.0f64; W];
@@ -131,17 +141,11 @@ pub(crate) fn errors<const W: usize>(
         rounding[l] *= 4e-15 * scale[l];
     }
     for row in 0..length / W {
-        let mut error = [0.0; W];
-        for (stage, factor) in terms {
-            let source = &stages[stage * length + row * W..][..W];
-            for l in 0..W {
-                error[l] += factor * source[l];
-            }
-        }
+        let error: [f64; W] = sum(stages, terms, length, row * W);
         let (a, b) = (&before[row * W..][..W], &after[row * W..][..W]);
         for l in 0..W {
             let size = scale[l] * a[l].abs().max(b[l].abs());
-            let ratio = scale[l] * error[l] / (atol[row] + rtol * size + rounding[l]);
+            let ratio = step[l] * error[l] / (atol[row] + rtol * size + rounding[l]);
             total[l] += ratio * ratio;
         }
     }

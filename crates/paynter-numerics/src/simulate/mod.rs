@@ -40,7 +40,7 @@ pub enum Method {
     Euler,
     /// The classical Runge–Kutta method with a fixed step.
     Rk4,
-    /// An explicit pair: order 5 for loose tolerances, 8 for tight ones.
+    /// An explicit pair of order 5 or 8, whichever comes further with an evaluation.
     Explicit,
     /// The pair of orders 5 and 4 of Tsitouras.
     Tsit5,

@@ -4,11 +4,11 @@
 //! own error; then its sensitivities follow through the same stages, whose
 //! derivatives are known by then, a block of parameters after the other.
 
-use super::lanes::{Lanes, combine, errors, implicit, multiply, with_width};
+use super::lanes::{Lanes, combine, errors, implicit, multiply, sum};
 use super::linearised::Linearised;
 use super::sparse::Factors;
 use super::system::{System, Trouble, Values};
-use super::tableau::Tableau;
+use super::tableau::{Tableau, Terms};
 
 /// Sensitivities below this are zero.
 const NEGLIGIBLE: f64 = 1e-150;
@@ -44,7 +44,8 @@ pub(crate) struct Point {
     pub values: Values,
     /// Sensitivities of outputs, output by output.
     pub s: Vec<f64>,
-    pub weights: Vec<f64>,
+    /// The stages that count there, with their weights.
+    pub weights: Terms,
 }
 
 /// A method that steps from point to point.
@@ -62,6 +63,8 @@ pub(crate) trait Solver {
         h: f64,
         tolerance: &Tolerance,
     ) -> Result<f64, Trouble>;
+    /// Calculates the stages of the last step that only interpolation needs.
+    fn extend(&mut self, system: &mut System<'_>, tolerance: &Tolerance) -> Result<(), Trouble>;
     /// The stages of the last step.
     fn stages(&mut self) -> &mut Stages;
     /// The rates with their derivatives at the start of the step, of an implicit method.
@@ -91,7 +94,7 @@ pub(crate) struct Stages {
 
 impl Stages {
     pub fn new(tableau: &'static Tableau, n: usize, sensitive: bool) -> Stages {
-        let count = tableau.stages + tableau.extra;
+        let count = tableau.all_stages();
         Stages {
             tableau,
             h: 0.0,
@@ -109,21 +112,13 @@ impl Stages {
 
     /// Notes where a step starts.
     pub fn open(&mut self, t: f64, x: &[f64], h: f64) {
-        (self.t, self.h, self.extended) = (t, h, self.tableau.extra == 0);
+        (self.t, self.h, self.extended) = (t, h, false);
         self.start.copy_from_slice(x);
     }
 
     /// The state from which stage `i` is evaluated, or solved, in `scratch`.
     pub fn base(&mut self, i: usize) {
-        self.scratch.copy_from_slice(&self.start);
-        for (a, k) in self.tableau.a[i].iter().zip(&self.k) {
-            if *a != 0.0 {
-                let factor = self.h * a;
-                for (x, k) in self.scratch.iter_mut().zip(k) {
-                    *x += factor * k;
-                }
-            }
-        }
+        add(&mut self.scratch, &self.start, &self.k, &self.tableau.a[i], self.h);
     }
 
     /// Evaluates stage `i` at the state in `scratch`.
@@ -139,30 +134,15 @@ impl Stages {
         }
     }
 
-    /// Calculates the stages that only interpolation needs.
-    pub fn extend(&mut self, system: &mut System<'_>) -> Result<(), Trouble> {
-        if !self.extended {
-            for i in self.tableau.stages..self.tableau.stages + self.tableau.extra {
-                self.base(i);
-                system.recall(self.tableau.c[i]);
-                self.evaluate(system, i)?;
-            }
-            self.extended = true;
-        }
-        Ok(())
+    /// The stages that only interpolation needs and that are not calculated yet.
+    pub fn missing(&self) -> std::ops::Range<usize> {
+        let all = self.tableau.all_stages();
+        if self.extended { all..all } else { self.tableau.stages..all }
     }
 
     /// The state within the step; the stages must be extended.
-    pub fn interpolate(&self, weights: &[f64], out: &mut [f64]) {
-        out.copy_from_slice(&self.start);
-        for (weight, k) in weights.iter().zip(&self.k) {
-            if *weight != 0.0 {
-                let factor = self.h * weight;
-                for (x, k) in out.iter_mut().zip(k) {
-                    *x += factor * k;
-                }
-            }
-        }
+    pub fn interpolate(&self, weights: &[(usize, f64)], out: &mut [f64]) {
+        add(out, &self.start, &self.k, weights, self.h);
     }
 
     /// A cubic through both ends and slopes: a rough state within the step, for looking only.
@@ -179,13 +159,9 @@ impl Stages {
     /// The error of the state in units of the tolerance.
     pub fn error(&mut self, tolerance: &Tolerance) -> f64 {
         let mut sums = [0.0; 2];
-        for (sum, weights) in sums.iter_mut().zip(&self.tableau.errors) {
-            self.scratch.fill(0.0);
-            for (weight, k) in weights.iter().zip(&self.k) {
-                let factor = self.h * weight;
-                if *weight != 0.0 {
-                    self.scratch.iter_mut().zip(k).for_each(|(e, k)| *e += factor * k);
-                }
+        for (sum, terms) in sums.iter_mut().zip(&self.tableau.errors) {
+            for (i, error) in self.scratch.iter_mut().enumerate() {
+                *error = self.h * weigh(&self.k, terms, i);
             }
             *sum = tolerance.sum_of_squares(&self.scratch, &self.start, &self.end);
         }
@@ -207,6 +183,32 @@ impl Stages {
             |a: &[f64], b: &[f64]| (0..a.len()).map(|i| ((a[i] - b[i]) * weight(i)).powi(2)).sum::<f64>();
         let (rates, states) = (distance(&self.k[last], &self.k[last - 1]), distance(&self.end, &self.before));
         if states > 0.0 { (self.h * (rates / states).sqrt()).abs() } else { 0.0 }
+    }
+}
+
+/// Σ factor·stage in one row.
+pub(crate) fn weigh(k: &[Vec<f64>], terms: &[(usize, f64)], row: usize) -> f64 {
+    terms.iter().map(|(stage, factor)| factor * k[*stage][row]).sum()
+}
+
+/// out = base + h·Σ factor·stage, several rows at once.
+fn add(out: &mut [f64], base: &[f64], k: &[Vec<f64>], terms: &[(usize, f64)], h: f64) {
+    let (blocks, rest) = out.as_chunks_mut::<4>();
+    let start = 4 * blocks.len();
+    for (block, at) in blocks.iter_mut().zip((0..).step_by(4)) {
+        let mut sum = [0.0; 4];
+        for (stage, factor) in terms {
+            let source = &k[*stage][at..at + 4];
+            for l in 0..4 {
+                sum[l] += factor * source[l];
+            }
+        }
+        for l in 0..4 {
+            block[l] = base[at + l] + h * sum[l];
+        }
+    }
+    for (i, out) in rest.iter_mut().enumerate() {
+        *out = base[start + i] + h * weigh(k, terms, start + i);
     }
 }
 
@@ -238,9 +240,6 @@ pub(crate) struct Sensitivities {
     /// States that outputs read.
     needed: Vec<u32>,
     work: Vec<f64>,
-    /// Stages with their factors in this step: for each stage, and for errors.
-    terms: Vec<Vec<(usize, f64)>>,
-    error_terms: Vec<Vec<(usize, f64)>>,
     arch: pulp::Arch,
     pub tested: bool,
 }
@@ -261,8 +260,6 @@ impl Sensitivities {
             forcing: Vec::new(),
             needed: Vec::new(),
             work: Vec::new(),
-            terms: Vec::new(),
-            error_terms: Vec::new(),
             arch: pulp::Arch::new(),
             tested,
         };
@@ -298,9 +295,13 @@ impl Sensitivities {
         tolerance: &Tolerance,
         points: &mut [Point],
     ) -> f64 {
-        let arch = self.arch;
-        let width = self.s.width;
-        with_width!(arch, width, follow(self, system, stages, factors, tolerance, points))
+        let (arch, width) = (self.arch, self.s.width);
+        let step = Step { sensitivities: self, system, stages, factors, tolerance, points };
+        match width {
+            4 => arch.dispatch(Wide::<4>(step)),
+            8 => arch.dispatch(Wide::<8>(step)),
+            _ => arch.dispatch(Wide::<16>(step)),
+        }
     }
 
     /// The lanes that infinite slopes within the step just taken leave without sensitivities: their states
@@ -370,40 +371,46 @@ pub(crate) fn times(slope: f64, moved: f64) -> f64 {
     if moved == 0.0 { 0.0 } else { slope * moved }
 }
 
-/// Lists the factors of a step that are not zero, in lists that are kept.
-fn refill(lists: &mut Vec<Vec<(usize, f64)>>, rows: &[Vec<f64>], h: f64) {
-    lists.resize_with(rows.len(), Vec::new);
-    for (list, row) in lists.iter_mut().zip(rows) {
-        list.clear();
-        list.extend(row.iter().enumerate().filter(|(_, a)| **a != 0.0).map(|(j, a)| (j, h * a)));
+/// A step that the sensitivities are to follow.
+struct Step<'a, 's> {
+    sensitivities: &'a mut Sensitivities,
+    system: &'a System<'s>,
+    stages: &'a Stages,
+    factors: Option<&'a [Factors]>,
+    tolerance: &'a Tolerance,
+    points: &'a mut [Point],
+}
+
+/// A step with W lanes, compiled for the best vector unit the machine has. A closure would not do: its
+/// call is not inlined where the instructions of that unit are allowed.
+struct Wide<'a, 's, const W: usize>(Step<'a, 's>);
+
+impl<const W: usize> pulp::WithSimd for Wide<'_, '_, W> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> f64 {
+        follow::<W>(self.0)
     }
 }
 
 #[inline(always)]
-fn follow<const W: usize>(
-    sens: &mut Sensitivities,
-    system: &System<'_>,
-    stages: &Stages,
-    factors: Option<&[Factors]>,
-    tolerance: &Tolerance,
-    points: &mut [Point],
-) -> f64 {
+fn follow<const W: usize>(step: Step<'_, '_>) -> f64 {
+    let Step { sensitivities: sens, system, stages, factors, tolerance, points } = step;
     let tableau = stages.tableau;
     let (model, h) = (system.model, stages.h);
     let full = &model.full;
     let length = sens.s.length();
     let rows = sens.s.rows;
     let last = tableau.stages - 1;
-    let count = if points.is_empty() { tableau.stages } else { tableau.stages + tableau.extra };
-    sens.work.resize((tableau.stages + tableau.extra + 1) * length, 0.0);
-    refill(&mut sens.terms, &tableau.a, h);
-    refill(&mut sens.error_terms, &tableau.errors, h);
+    let count = if points.is_empty() { tableau.stages } else { tableau.all_stages() };
+    sens.work.resize((tableau.all_stages() + 1) * length, 0.0);
     let mut worst = 0.0f64;
     for block in 0..sens.s.blocks {
         let range = block * length..(block + 1) * length;
         let s = &sens.s.data[range.clone()];
         let forcing = &sens.forcing[block];
-        let (k, stage) = sens.work.split_at_mut((tableau.stages + tableau.extra) * length);
+        let (k, stage) = sens.work.split_at_mut(tableau.all_stages() * length);
         if sens.rate_known {
             k[..length].copy_from_slice(&sens.rate.data[range.clone()]);
         } else {
@@ -419,36 +426,36 @@ fn follow<const W: usize>(
         }
         for i in 1..count {
             let (done, rest) = k.split_at_mut(i * length);
-            combine::<W>(stage, s, done, &sens.terms[i]);
+            combine::<W>(stage, s, done, &tableau.a[i], h);
             let values = &stages.values[i].data;
             let forces = full.by_parameters(values);
             let rate = &mut rest[..length];
             match factors {
-                Some(factors) if i < tableau.stages => {
+                Some(factors) => {
                     implicit::<W>(stage, rate, &factors[i], h * tableau.gamma, forcing, forces);
                 }
-                _ => multiply::<W>(rate, &full.pattern, full.by_states(values), stage, forcing, forces),
+                None => multiply::<W>(rate, &full.pattern, full.by_states(values), stage, forcing, forces),
             }
             if i == last {
                 sens.next_s.data[range.clone()].copy_from_slice(stage);
                 sens.next_rate.data[range.clone()].copy_from_slice(rate);
             }
         }
-        if sens.tested && !sens.error_terms.is_empty() {
+        if sens.tested && !tableau.errors.is_empty() {
             let mut squares = [[0.0; W]; 2];
-            for (squares, terms) in squares.iter_mut().zip(&sens.error_terms) {
+            for (squares, terms) in squares.iter_mut().zip(&tableau.errors) {
                 errors::<W>(
                     squares,
                     k,
                     terms,
-                    s,
-                    &sens.next_s.data[range.clone()],
+                    h,
+                    (s, &sens.next_s.data[range.clone()]),
                     &sens.scales[block * W..(block + 1) * W],
                     (&tolerance.atol, tolerance.rtol),
                 );
             }
             for l in 0..W {
-                let error = joint_error([squares[0][l], squares[1][l]], sens.error_terms.len(), rows);
+                let error = joint_error([squares[0][l], squares[1][l]], tableau.errors.len(), rows);
                 // An error that is not a number must count.
                 worst = if error > worst || error.is_nan() { error } else { worst };
             }
@@ -458,15 +465,10 @@ fn follow<const W: usize>(
             let by_states = outputs.by_states(&point.values.data);
             for row in &sens.needed {
                 let at = *row as usize * W;
-                let mut value: [f64; W] = std::array::from_fn(|l| s[at + l]);
-                for (j, weight) in point.weights.iter().enumerate() {
-                    let factor = h * weight;
-                    let source = &k[j * length + at..][..W];
-                    for l in 0..W {
-                        value[l] += factor * source[l];
-                    }
+                let sum: [f64; W] = sum(k, &point.weights, length, at);
+                for l in 0..W {
+                    stage[at + l] = s[at + l] + h * sum[l];
                 }
-                stage[at..at + W].copy_from_slice(&value);
             }
             let lanes = sens.s.count;
             for row in 0..outputs.rows {

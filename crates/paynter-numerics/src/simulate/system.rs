@@ -15,6 +15,8 @@ pub(crate) enum Trouble {
     NotFinite(usize),
     /// This implicit unknown was not found.
     NoSolution(usize),
+    /// Newton's method found no stage of an implicit step; this state was furthest from settled.
+    Unsolved(usize),
     /// The states after a jump were not found; this one moved most at last.
     NoJump(usize),
 }
@@ -35,6 +37,7 @@ impl Trouble {
             Trouble::NotFinite(state) => Failure::NotFinite { t, state },
             Trouble::NoSolution(unknown) => Failure::NoSolution { t, unknown },
             Trouble::NoJump(state) => Failure::NoJump { t, state },
+            Trouble::Unsolved(state) => Failure::StepTooSmall { t, state },
         }
     }
 }

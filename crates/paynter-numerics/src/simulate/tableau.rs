@@ -5,13 +5,12 @@
 use super::dop853;
 use std::sync::OnceLock;
 
-/// How a method interpolates within a step.
-#[derive(Debug, Clone, PartialEq)]
-enum Dense {
-    /// Weights of the stages as polynomials: coefficients of θ, θ², …
-    Polynomials(Vec<Vec<f64>>),
-    /// Nested products of θ and 1 − θ, as in the code DOP853.
-    Nested(Vec<Vec<f64>>),
+/// Stages with their factors, those that are not zero.
+pub(crate) type Terms = Vec<(usize, f64)>;
+
+/// Leaves out what is zero.
+fn terms(row: &[f64]) -> Terms {
+    row.iter().copied().enumerate().filter(|(_, factor)| *factor != 0.0).collect()
 }
 
 /// A Runge–Kutta method.
@@ -22,43 +21,41 @@ pub(crate) struct Tableau {
     pub stages: usize,
     /// More stages that only interpolation needs.
     pub extra: usize,
-    pub a: Vec<Vec<f64>>,
+    /// How each stage is made of those before it.
+    pub a: Vec<Terms>,
     pub c: Vec<f64>,
     /// The diagonal of an implicit method, 0 for an explicit one.
     pub gamma: f64,
     /// Guesses of the stages of an implicit method from those before.
     pub guess: Vec<Vec<f64>>,
     /// Weights of the error; a second list tames the first, as in the code DOP853.
-    pub errors: Vec<Vec<f64>>,
+    pub errors: Vec<Terms>,
     /// The order of the method.
     pub order: usize,
     /// How fast the error falls with the step: h^rate.
     pub rate: f64,
     /// Steps times eigenvalue beyond which an explicit method is unstable on the negative axis.
     pub stability: f64,
-    dense: Dense,
+    /// How the stages interpolate within a step: coefficients of θ, θ², …, or of θ, θ(1 − θ), θ²(1 − θ), …
+    dense: Vec<(usize, Vec<f64>)>,
+    /// Whether the latter, as in the code DOP853.
+    nested: bool,
 }
 
 impl Tableau {
-    /// The weights of all stages for the place θ within a step.
-    pub fn weights(&self, theta: f64, weights: &mut Vec<f64>) {
+    /// The number of stages with those for interpolation.
+    pub fn all_stages(&self) -> usize {
+        self.stages + self.extra
+    }
+
+    /// The weights of stages for the place θ within a step.
+    pub fn weights(&self, theta: f64, weights: &mut Terms) {
+        let factors = [theta, if self.nested { 1.0 - theta } else { theta }];
         weights.clear();
-        match &self.dense {
-            Dense::Polynomials(list) => {
-                weights
-                    .extend(list.iter().map(|poly| poly.iter().rev().fold(0.0, |sum, c| (sum + c) * theta)));
-            }
-            Dense::Nested(rows) => {
-                let mut factor = 1.0;
-                weights.resize(self.stages + self.extra, 0.0);
-                for (i, row) in rows.iter().enumerate() {
-                    factor *= if i % 2 == 0 { theta } else { 1.0 - theta };
-                    for (weight, value) in weights.iter_mut().zip(row) {
-                        *weight += factor * value;
-                    }
-                }
-            }
-        }
+        weights.extend(self.dense.iter().map(|(stage, list)| {
+            let sum = list.iter().enumerate().rev().fold(0.0, |sum, (i, c)| (sum + c) * factors[i % 2]);
+            (*stage, sum)
+        }));
     }
 
     /// Euler's method, as the papers use it.
@@ -68,7 +65,7 @@ impl Tableau {
             name: "euler",
             stages: 2,
             extra: 0,
-            a: vec![vec![], vec![1.0]],
+            a: vec![vec![], terms(&[1.0])],
             c: vec![0.0, 1.0],
             gamma: 0.0,
             guess: Vec::new(),
@@ -76,7 +73,8 @@ impl Tableau {
             order: 1,
             rate: 1.0,
             stability: 2.0,
-            dense: Dense::Polynomials(vec![vec![1.0], vec![0.0]]),
+            dense: vec![(0, vec![1.0])],
+            nested: false,
         })
     }
 
@@ -88,7 +86,7 @@ impl Tableau {
             name: "rk4",
             stages: 5,
             extra: 0,
-            a: vec![vec![], vec![0.5], vec![0.0, 0.5], vec![0.0, 0.0, 1.0], b.to_vec()],
+            a: [&[][..], &[0.5], &[0.0, 0.5], &[0.0, 0.0, 1.0], &b].map(terms).to_vec(),
             c: vec![0.0, 0.5, 0.5, 1.0, 1.0],
             gamma: 0.0,
             guess: Vec::new(),
@@ -97,13 +95,17 @@ impl Tableau {
             rate: 4.0,
             stability: 2.7,
             // Hermite's cubic: θ²(3 − 2θ)·Σ b k, with the slopes at both ends.
-            dense: Dense::Polynomials(vec![
+            dense: [
                 vec![1.0, 3.0 * b[0] - 2.0, 1.0 - 2.0 * b[0]],
                 vec![0.0, 3.0 * b[1], -2.0 * b[1]],
                 vec![0.0, 3.0 * b[2], -2.0 * b[2]],
                 vec![0.0, 3.0 * b[3], -2.0 * b[3]],
                 vec![0.0, -1.0, 1.0],
-            ]),
+            ]
+            .into_iter()
+            .enumerate()
+            .collect(),
+            nested: false,
         })
     }
 
@@ -131,34 +133,37 @@ impl Tableau {
             name: "tsit5",
             stages: 7,
             extra: 0,
-            a: vec![
-                vec![],
-                vec![0.161],
-                vec![-0.008_480_655_492_356_989, 0.335_480_655_492_357],
-                vec![2.897_153_057_105_493_4, -6.359_448_489_975_075, 4.362_295_432_869_581_5],
-                vec![
+            a: [
+                &[][..],
+                &[0.161],
+                &[-0.008_480_655_492_356_989, 0.335_480_655_492_357],
+                &[2.897_153_057_105_493_4, -6.359_448_489_975_075, 4.362_295_432_869_581_5],
+                &[
                     5.325_864_828_439_257,
                     -11.748_883_564_062_828,
                     7.495_539_342_889_836_5,
                     -0.092_495_066_361_755_25,
                 ],
-                vec![
+                &[
                     5.861_455_442_946_42,
                     -12.920_969_317_847_11,
                     8.159_367_898_576_159,
                     -0.071_584_973_281_401,
                     -0.028_269_050_394_068_383,
                 ],
-                b.to_vec(),
-            ],
+                &b,
+            ]
+            .map(terms)
+            .to_vec(),
             c: vec![0.0, 0.161, 0.327, 0.9, 0.980_025_540_904_509_7, 1.0, 1.0],
             gamma: 0.0,
             guess: Vec::new(),
-            errors: vec![(0..7).map(|i| b.get(i).copied().unwrap_or(0.0) - embedded[i]).collect()],
+            errors: vec![(0..7).map(|i| (i, b.get(i).copied().unwrap_or(0.0) - embedded[i])).collect()],
             order: 5,
             rate: 5.0,
             stability: 3.3,
-            dense: Dense::Polynomials(tsit5_dense()),
+            dense: tsit5_dense().into_iter().enumerate().collect(),
+            nested: false,
         })
     }
 
@@ -180,26 +185,30 @@ impl Tableau {
                 (0..16).map(|i| 2.0 * b[i] - first[i] - last[i]).collect(),
             ];
             rows.extend(dop853::D.iter().map(|row| row.to_vec()));
+            let column = |stage: usize| (stage, rows.iter().map(|row| row[stage]).collect::<Vec<f64>>());
             Tableau {
                 name: "dop853",
                 stages: 13,
                 extra: 3,
-                a: dop853::A.iter().map(|row| row.to_vec()).collect(),
+                a: dop853::A.map(terms).to_vec(),
                 c: dop853::C.to_vec(),
                 gamma: 0.0,
                 guess: Vec::new(),
-                errors: vec![dop853::E5.to_vec(), dop853::E3.to_vec()],
+                errors: vec![terms(&dop853::E5), terms(&dop853::E3)],
                 order: 8,
                 rate: 8.0,
                 stability: 6.1,
-                dense: Dense::Nested(rows),
+                dense: (0..16).map(column).filter(|(_, list)| list.iter().any(|c| *c != 0.0)).collect(),
+                nested: true,
             }
         })
     }
 
     /// The L-stable, stiffly accurate method of orders 5 and 4 of Kværnø (2004).
     ///
-    /// Its interpolation has order four and continuous slopes; the weights follow from the order conditions.
+    /// Its interpolation has order five as well, by two more implicit stages whose error is of order five.
+    /// Weights follow from the order conditions, and from the demand that a fast decay which the step
+    /// skips stays out of sight between its ends.
     pub fn kvaerno5() -> &'static Tableau {
         static METHOD: OnceLock<Tableau> = OnceLock::new();
         const GAMMA: f64 = 0.26;
@@ -230,6 +239,24 @@ impl Tableau {
                     0.629_933_048_990_164,
                     0.069_624_794_482_027_28,
                 ],
+                vec![
+                    0.078_958_711_658_212_43,
+                    0.0,
+                    -0.011_669_146_167_287_842,
+                    -0.015_654_008_211_421_214,
+                    -0.099_829_995_542_641_06,
+                    0.0,
+                    0.038_194_438_263_137_69,
+                ],
+                vec![
+                    0.173_069_721_452_538_02,
+                    0.0,
+                    0.036_157_612_894_069_36,
+                    -0.195_762_530_935_602_64,
+                    0.243_811_451_940_559_12,
+                    0.0,
+                    0.032_723_744_648_436_15,
+                ],
             ];
             let mut error = a[6].clone();
             error.push(GAMMA);
@@ -239,7 +266,7 @@ impl Tableau {
             Tableau {
                 name: "kvaerno5",
                 stages: 7,
-                extra: 0,
+                extra: 2,
                 c: vec![
                     0.0,
                     0.52,
@@ -248,6 +275,8 @@ impl Tableau {
                     0.436_393_609_858_647_56,
                     1.0,
                     1.0,
+                    0.25,
+                    0.55,
                 ],
                 gamma: GAMMA,
                 guess: vec![
@@ -265,57 +294,92 @@ impl Tableau {
                         0.619_430_390_724_806_8,
                         GAMMA,
                     ],
+                    vec![
+                        0.184_011_712_305_853_48,
+                        0.0,
+                        -0.299_817_715_087_816_6,
+                        -2.387_556_739_539_038,
+                        1.323_254_935_665_073_8,
+                        0.0,
+                        2.180_107_806_655_927_4,
+                    ],
+                    vec![
+                        -0.025_004_807_494_900_767,
+                        0.0,
+                        0.129_154_654_962_874_37,
+                        1.333_052_732_748_726_3,
+                        0.649_041_566_500_956_2,
+                        0.0,
+                        -1.086_244_146_717_656,
+                    ],
                 ],
-                errors: vec![error],
+                errors: vec![terms(&error)],
                 order: 5,
                 rate: 5.0,
                 stability: f64::INFINITY,
-                dense: Dense::Polynomials(vec![
-                    vec![
-                        1.0,
-                        -2.070_637_858_517_131,
-                        1.689_765_359_557_703_6,
-                        -0.484_629_584_681_994_1,
-                        0.002_099_595_417_825_448_4,
-                    ],
-                    vec![0.0],
-                    vec![
-                        0.0,
-                        0.851_667_456_131_087_5,
-                        -1.909_796_558_519_566_2,
-                        0.989_745_308_818_957_5,
-                        0.013_414_705_604_138_304,
-                    ],
-                    vec![
-                        0.0,
-                        -0.619_673_303_231_490_6,
-                        1.144_970_152_946_223_3,
-                        -0.636_851_732_614_033_6,
-                        0.070_368_615_616_089_56,
-                    ],
-                    vec![
-                        0.0,
-                        3.249_424_112_882_321,
-                        -3.990_373_082_079_522_2,
-                        1.382_139_070_462_902_4,
-                        -0.011_257_052_275_536_757,
-                    ],
-                    vec![
-                        0.0,
-                        -0.679_134_087_219_078_6,
-                        1.525_604_502_392_216,
-                        -0.665_682_770_717_056_3,
-                        -0.111_162_849_974_052_94,
-                    ],
-                    vec![
-                        0.0,
-                        -0.731_646_320_045_721_6,
-                        1.539_829_625_702_961_8,
-                        -0.584_720_291_268_762_5,
-                        0.036_536_985_611_521_99,
-                    ],
-                ]),
-                a,
+                dense: [0, 2, 3, 4, 5, 6, 7, 8]
+                    .into_iter()
+                    .zip([
+                        vec![
+                            1.000_000_000_000_000_4,
+                            -3.406_518_279_550_479,
+                            4.351_942_592_998_037_5,
+                            -1.801_342_788_462_625_4,
+                            -0.007_484_013_208_530_787_6,
+                        ],
+                        vec![
+                            0.0,
+                            -0.604_659_967_619_220_5,
+                            2.748_454_398_269_188,
+                            -3.957_774_333_507_632_7,
+                            1.759_010_814_892_281_6,
+                        ],
+                        vec![
+                            0.0,
+                            -0.453_048_940_115_312,
+                            2.059_313_364_160_521,
+                            -2.965_411_244_391_155_3,
+                            1.317_960_553_062_736_7,
+                        ],
+                        vec![
+                            0.0,
+                            6.929_263_538_891_776,
+                            -31.496_652_449_508_183,
+                            45.355_179_527_291_83,
+                            -20.157_857_567_685_27,
+                        ],
+                        vec![
+                            1.336_365_757_789_810_5,
+                            -5.794_468_253_484_044,
+                            11.461_759_203_911_974,
+                            -10.537_452_706_120_925,
+                            3.603_420_792_385_21,
+                        ],
+                        vec![
+                            -1.336_365_757_789_809,
+                            7.926_513_832_292_511,
+                            -21.017_073_002_087_41,
+                            23.900_067_538_456_526,
+                            -9.213_142_610_871_817,
+                        ],
+                        vec![
+                            0.0,
+                            3.259_259_259_259_271,
+                            -1.777_777_777_777_786_8,
+                            -6.222_222_222_222_23,
+                            4.740_740_740_740_749,
+                        ],
+                        vec![
+                            0.0,
+                            -7.856_341_189_674_504,
+                            33.670_033_670_033_66,
+                            -43.771_043_771_043_786,
+                            17.957_351_290_684_638,
+                        ],
+                    ])
+                    .collect(),
+                nested: false,
+                a: a.iter().map(|row| terms(row)).collect(),
             }
         })
     }
@@ -347,10 +411,17 @@ fn tsit5_dense() -> Vec<Vec<f64>> {
 mod tests {
     use super::*;
 
+    /// One factor for each stage.
+    fn whole(method: &Tableau, terms: &Terms) -> Vec<f64> {
+        let mut row = vec![0.0; method.all_stages()];
+        terms.iter().for_each(|(stage, factor)| row[*stage] = *factor);
+        row
+    }
+
     fn weights(method: &Tableau, theta: f64) -> Vec<f64> {
         let mut weights = Vec::new();
         method.weights(theta, &mut weights);
-        weights
+        whole(method, &weights)
     }
 
     fn all() -> [&'static Tableau; 5] {
@@ -361,20 +432,54 @@ mod tests {
     fn nodes_are_sums_of_their_rows() {
         for method in all() {
             for (i, row) in method.a.iter().enumerate() {
-                let diagonal = if i == 0 || i >= method.stages { 0.0 } else { method.gamma };
-                let sum = row.iter().sum::<f64>() + diagonal;
+                let diagonal = if i == 0 { 0.0 } else { method.gamma };
+                let sum = row.iter().map(|(_, factor)| factor).sum::<f64>() + diagonal;
                 assert!((sum - method.c[i]).abs() < 1e-13, "{} row {i}: {sum}", method.name);
+            }
+        }
+    }
+
+    /// All stages but the second have order three and more, so that three conditions beside those of
+    /// quadrature make a method of order five, at any place within the step (Hairer and Wanner, IV.5).
+    #[test]
+    fn the_stiff_method_interpolates_with_its_order() {
+        let method = Tableau::kvaerno5();
+        let whole: Vec<Vec<f64>> = (0..method.all_stages())
+            .map(|i| {
+                let mut row = whole(method, &method.a[i]);
+                row[i] = if i == 0 { 0.0 } else { method.gamma };
+                row
+            })
+            .collect();
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let defect = |power: i32| -> Vec<f64> {
+            let powers: Vec<f64> = method.c.iter().map(|c| c.powi(power)).collect();
+            let exact = method.c.iter().map(|c| c.powi(power + 1) / f64::from(power + 1));
+            whole.iter().zip(exact).map(|(row, exact)| dot(row, &powers) - exact).collect()
+        };
+        let (third, fourth) = (defect(2), defect(3));
+        let carried: Vec<f64> = whole.iter().map(|row| dot(row, &third)).collect();
+        // What is left of a fast decay at each stage.
+        let mut left = vec![1.0];
+        for row in &whole[1..] {
+            left.push(-dot(row, &left) / method.gamma);
+        }
+        for theta in [0.1, 0.35, 0.8, 1.0] {
+            let weights = weights(method, theta);
+            for condition in [&third, &fourth, &carried, &left] {
+                let sum = dot(&weights, condition);
+                assert!(sum.abs() < 1e-13, "at {theta}: {sum}");
             }
         }
     }
 
     #[test]
     fn interpolation_meets_the_ends_and_integrates_polynomials() {
-        for (method, degree) in all().into_iter().zip([1, 4, 4, 7, 4]) {
+        for (method, degree) in all().into_iter().zip([1, 4, 4, 7, 5]) {
             let end = weights(method, 1.0);
-            let mut step = method.a[method.stages - 1].clone();
-            step.push(method.gamma);
-            step.resize(end.len(), 0.0);
+            let last = method.stages - 1;
+            let mut step = whole(method, &method.a[last]);
+            step[last] = method.gamma;
             for (i, (a, b)) in end.iter().zip(&step).enumerate() {
                 assert!((a - b).abs() < 2e-14, "{} weight {i}: {a} {b}", method.name);
             }

@@ -112,6 +112,64 @@ pub fn chain(n: usize) -> String {
     text
 }
 
+/// A problem whose solution `references.csv` knows, as `references.py` has calculated it from equations
+/// written down by hand.
+pub struct Referenced {
+    pub name: &'static str,
+    pub text: &'static str,
+    pub parameters: &'static [&'static str],
+    pub stiff: bool,
+}
+
+pub const REFERENCED: [Referenced; 5] = [
+    Referenced { name: "pendulum", text: PENDULUM, parameters: &["m", "l", "g", "phi0", "b"], stiff: false },
+    Referenced { name: "duffing", text: DUFFING, parameters: &["m", "k", "k3", "c"], stiff: false },
+    Referenced { name: "robertson", text: ROBERTSON, parameters: &["p1", "p2", "p3"], stiff: true },
+    Referenced { name: "gas", text: GAS, parameters: &["p0", "V0", "T0", "gamma", "cv", "h"], stiff: false },
+    Referenced { name: "arm", text: ROBOT, parameters: &["J0", "m", "r0", "theta0"], stiff: false },
+];
+
+/// An output at a time, with its derivatives by the parameters.
+pub struct Row {
+    /// The number of its time.
+    pub at: usize,
+    pub output: usize,
+    pub y: f64,
+    pub by: Vec<f64>,
+}
+
+impl Row {
+    /// The largest error of the output and of p·∂y/∂p, relative to the output.
+    pub fn error(&self, found: &Run, wanted: &[Wanted], p: &[f64]) -> f64 {
+        let scale = self.y.abs().max(1e-3);
+        let of_y = (found.y[self.at][self.output] - self.y).abs() / scale;
+        let lanes = &found.s[self.at][self.output * wanted.len()..];
+        let of_s = |((wanted, s), by): ((&Wanted, &f64), &f64)| match wanted {
+            Wanted::Parameter(i) => (s - by).abs() * p[*i].abs() / scale,
+            Wanted::Initial(_) => (s - by).abs() / scale,
+        };
+        wanted.iter().zip(lanes).zip(&self.by).map(of_s).fold(of_y, f64::max)
+    }
+}
+
+/// The times and rows of a problem in `references.csv`.
+pub fn references(name: &str) -> (Vec<f64>, Vec<Row>) {
+    let (mut times, mut rows) = (Vec::new(), Vec::new());
+    for line in include_str!("references.csv").lines() {
+        let (own, rest) = line.split_once(',').unwrap();
+        if own != name {
+            continue;
+        }
+        let numbers: Vec<f64> = rest.split(',').map(|word| word.parse().unwrap()).collect();
+        if times.last() != Some(&numbers[0]) {
+            times.push(numbers[0]);
+        }
+        let (at, output) = (times.len() - 1, numbers[1] as usize);
+        rows.push(Row { at, output, y: numbers[2], by: numbers[3..].to_vec() });
+    }
+    (times, rows)
+}
+
 pub struct Problem {
     pub pool: Pool,
     pub graph: BondGraph,

@@ -70,7 +70,7 @@ def slopes(function, count, *arguments):
     return np.array(columns).T
 
 
-def solve(rates, initial, outputs, parameters, end, method):
+def solve(rates, initial, outputs, parameters, end, method, rtol=3e-13):
     p = np.array(parameters, dtype=float)
     start = np.array(initial(p), dtype=float)
     n, count = len(start), len(p)
@@ -84,7 +84,7 @@ def solve(rates, initial, outputs, parameters, end, method):
     z0 = np.concatenate([start, slopes(initial, count, p).ravel()])
     times = [end * k / 4 for k in range(1, 5)]
     scale = np.concatenate([np.ones(n), np.tile(1 / np.abs(p), n)])
-    run = solve_ivp(whole, (0, end), z0, method=method, t_eval=times, rtol=3e-13, atol=1e-17 * scale)
+    run = solve_ivp(whole, (0, end), z0, method=method, t_eval=times, rtol=rtol, atol=rtol / 3e4 * scale)
     for t, z in zip(run.t, run.y.T):
         x, s = z[:n], z[n:].reshape(n, count)
         y = np.real(outputs(x, p))
