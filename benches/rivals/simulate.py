@@ -38,27 +38,36 @@ def measure(tool, reference, prepare):
     """Finds the loosest tolerance with which a tool is accurate enough, and prints its time.
 
     Reading outputs off the solution is not timed."""
-    for quarter in range(-12, 24):
-        rtol = reference.allowed * 10 ** (-0.25 * quarter)
+    # Down by decades until it is accurate enough, then back by eighths of a decade.
+    eighth, stride, enough = -24, 8, None
+    while eighth < 48:
+        rtol = reference.allowed * 10 ** (-0.125 * eighth)
         solve, read = prepare(rtol)
         start = time.process_time()
         try:
             error = reference.error(*read(solve()))
         except Exception:
             error = np.inf
-        # Tighter tolerances take longer: there is no hope for a way that is far behind already.
-        if quarter > -12 and time.process_time() - start > 10 * BEST[0]:
-            return
-        if not error <= reference.allowed:
+        # Tighter tolerances take longer: there is no hope for a way that is behind already.
+        if eighth > -24 and time.process_time() - start > 2 * BEST[0] + 0.01:
+            break
+        if error <= reference.allowed:
+            enough = solve, rtol, error
+            if stride == 1 or eighth == -24:
+                break
+            eighth, stride = eighth - 7, 1
             continue
-        begun, runs = time.process_time(), 0
-        while runs < 3 or time.process_time() - begun < 0.5:
-            solve()
-            runs += 1
-        best = (time.process_time() - begun) / runs
-        BEST[0] = min(BEST[0], best)
-        print(f"{tool}\t{best}\t{error:e}\t{rtol:e}", flush=True)
+        eighth += stride
+    if enough is None:
         return
+    solve, rtol, error = enough
+    begun, runs = time.process_time(), 0
+    while runs < 3 or time.process_time() - begun < 0.5:
+        solve()
+        runs += 1
+    best = (time.process_time() - begun) / runs
+    BEST[0] = min(BEST[0], best)
+    print(f"{tool}\t{best}\t{error:e}\t{rtol:e}", flush=True)
 
 
 # Each problem: rates, initial states and outputs, for any library `m` of mathematical functions.

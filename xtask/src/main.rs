@@ -31,7 +31,7 @@ const VERBS: &[Verb] = &[
     Verb { name: "demo", arguments: "", about: "make the report on the built-in motor", work: chores::demo },
     Verb {
         name: "bench",
-        arguments: "[rivals [simulate [CASE]] | FILTER]",
+        arguments: "[rivals [simulate [CASE | zoo]] | FILTER]",
         about: "run the benchmarks, or Paynter beside its rivals",
         work: chores::bench,
     },

@@ -1,9 +1,9 @@
 //! Paynter beside its rivals, in one run on one machine: each in its own
 //! process, the rivals in a Python environment below target/.
 
-use crate::run::{cargo, output, root, run};
+use crate::run::{bounded, cargo, output, root, run};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// What the rivals need.
@@ -92,21 +92,10 @@ pub fn compare() -> Result<(), String> {
 fn theirs(python: &Path, case: &Case, size: u32) -> Result<Option<f64>, String> {
     let mut command = Command::new(python);
     command.current_dir(root()).args(case.script).arg(size.to_string());
-    let start = Instant::now();
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| format!("{} could not be started: {error}", case.rival))?;
-    while child.try_wait().map_err(|error| error.to_string())?.is_none() {
-        if start.elapsed() > LIMIT {
-            child.kill().and_then(|()| child.wait()).map_err(|error| error.to_string())?;
-            return Ok(None);
-        }
-        std::thread::sleep(Duration::from_millis(5));
+    let (text, ended) = bounded(&mut command, LIMIT)?;
+    if !ended {
+        return Ok(None);
     }
-    let printed = child.wait_with_output().map_err(|error| error.to_string())?.stdout;
-    let text = String::from_utf8_lossy(&printed).into_owned();
     let last = text.lines().last().unwrap_or_default();
     last.trim().parse().map(Some).map_err(|_| format!("{} printed `{last}`, no seconds", case.rival))
 }

@@ -1,7 +1,9 @@
 //! Runs other programs from the root of the repository.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The root of the repository.
 pub fn root() -> PathBuf {
@@ -37,6 +39,39 @@ pub fn output(command: &mut Command) -> Result<String, String> {
         return Err(format!("`{shown}` ended with {}", output.status));
     }
     String::from_utf8(output.stdout).map_err(|_| format!("`{shown}` printed something that is not text"))
+}
+
+/// Runs a command for as long as it may take; returns what it printed by then, and whether it came to its
+/// end. What it says on standard error is not shown.
+pub fn bounded(command: &mut Command, limit: Duration) -> Result<(String, bool), String> {
+    let shown = show(command);
+    let failed = |error: std::io::Error| format!("`{shown}`: {error}");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(failed)?;
+    let reader = child.stdout.take().map(|mut pipe| {
+        std::thread::spawn(move || {
+            let mut printed = Vec::new();
+            pipe.read_to_end(&mut printed).map(|_| printed)
+        })
+    });
+    let start = Instant::now();
+    let status = loop {
+        match child.try_wait().map_err(failed)? {
+            Some(status) => break Some(status),
+            None if start.elapsed() > limit => {
+                child.kill().and_then(|()| child.wait()).map_err(failed)?;
+                break None;
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    if let Some(status) = status.filter(|status| !status.success()) {
+        return Err(format!("`{shown}` ended with {status}"));
+    }
+    let printed = match reader.map(std::thread::JoinHandle::join) {
+        Some(Ok(printed)) => printed.map_err(failed)?,
+        _ => Vec::new(),
+    };
+    Ok((String::from_utf8_lossy(&printed).into_owned(), status.is_some()))
 }
 
 /// Tells whether a program is installed, by asking for its version.

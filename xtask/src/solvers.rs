@@ -3,8 +3,10 @@
 //! the best of its methods, that keeps the same measured error.
 
 use crate::python::{environment, target};
-use crate::run::{cargo, output, root, run};
+use crate::run::{bounded, cargo, output, root, run};
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// Our benchmark's name for each case, and what it is.
 const CASES: &[(&str, &str)] = &[
@@ -14,17 +16,85 @@ const CASES: &[(&str, &str)] = &[
     ("robertson", "Robertson's kinetics with 3 sensitivities"),
 ];
 
+const TOOLS: [&str; 5] = ["cvodes", "diffsol", "casadi", "diffrax", "scipy"];
+
 /// The crate with the solvers that are called from Rust.
 const CRATE: &str = "benches/rivals/solvers";
+
+/// A tool tries its methods and tolerances on a case for so long; what it has found by then counts.
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// What a tool needed: its name and method, seconds, and error.
 type Row = (String, f64, String);
 
-/// Runs all comparisons, or the case of a name.
+/// Runs all comparisons, or the case of a name; `zoo` names the reference problems of the tests.
 pub fn compare(only: Option<&str>) -> Result<(), String> {
     let python = environment("rivals-solvers", &format!("{CRATE}/requirements.txt"))?;
+    if only == Some("zoo") {
+        return zoo(&python);
+    }
     let folder = target().join("references");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let rivals = build()?;
+    let mut summary = Vec::new();
+    for (case, title) in CASES.iter().filter(|(case, _)| only.is_none_or(|only| only == *case)) {
+        println!("\n{title}");
+        let mut ours = cargo();
+        ours.args(["bench", "--locked", "-p", "paynter-numerics", "--bench", "simulate", "--", case])
+            .env("PAYNTER_REFERENCES", &folder);
+        let own = rows(&output(&mut ours)?)?;
+        let Some(base) = own.first().map(|row| row.1) else {
+            return Err(format!("no tolerance of ours keeps the error of {case}"));
+        };
+        println!("  {:<52}{:>12}{:>10}{:>10}", "", "", "error", "ratio");
+        own.iter().for_each(|row| show(row, base));
+        let mut ratios = Vec::new();
+        for tool in TOOLS {
+            let mut command = match tool {
+                "cvodes" | "diffsol" => Command::new(&rivals),
+                _ => script(&python, "simulate.py"),
+            };
+            alone(&mut command).args([tool, case]).arg(folder.join(case));
+            let (printed, ended) = bounded(&mut command, LIMIT)?;
+            let found = rows(&printed)?;
+            let best = found.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+            match &best {
+                Some(best) => show(best, base),
+                None => println!("  {tool}: no tolerance keeps the error"),
+            }
+            if !ended {
+                println!("  {tool} was stopped after {} s", LIMIT.as_secs());
+            }
+            ratios.push(best.map(|best| best.1 / base));
+        }
+        summary.push((case, base, ratios));
+    }
+    println!("\ntimes of others in units of ours, at equal error");
+    println!("  {:<12}{:>14}{}", "", "Paynter", TOOLS.map(|tool| format!("{tool:>10}")).concat());
+    for (case, base, ratios) in summary {
+        let ratios = ratios.iter().map(|ratio| match ratio {
+            Some(ratio) => format!("{ratio:>9.2}×"),
+            None => format!("{:>10}", "–"),
+        });
+        println!("  {case:<12}{:>11.1} µs{}", base * 1e6, ratios.collect::<String>());
+    }
+    Ok(())
+}
+
+/// The reference problems of the tests, at several tolerances beside SciPy.
+fn zoo(python: &Path) -> Result<(), String> {
+    let mut ours = cargo();
+    let ours = output(ours.args(["bench", "--locked", "-p", "paynter-numerics", "--bench", "zoo"]))?;
+    let (theirs, ended) = bounded(alone(&mut script(python, "zoo.py")), LIMIT)?;
+    println!("  {:<52}{:>12}{:>10}", "", "", "error");
+    for (name, seconds, error) in rows(&ours)?.iter().chain(&rows(&theirs)?) {
+        println!("  {name:<52}{:>9.1} µs{error:>10}", seconds * 1e6);
+    }
+    if ended { Ok(()) } else { Err(format!("SciPy was stopped after {} s", LIMIT.as_secs())) }
+}
+
+/// Builds the solvers that are called from Rust.
+fn build() -> Result<PathBuf, String> {
     let build = target().join("rivals-build");
     // The rivals get what our kernels choose at run time: all instructions of this machine.
     run(cargo()
@@ -33,48 +103,26 @@ pub fn compare(only: Option<&str>) -> Result<(), String> {
         .env("CARGO_TARGET_DIR", &build)
         .env("CFLAGS", "-O3 -march=native")
         .env("RUSTFLAGS", "-C target-cpu=native"))?;
-    let rivals = build.join("release/rival-solvers");
-    for (case, title) in CASES {
-        if only.is_some_and(|only| only != *case) {
-            continue;
-        }
-        println!("\n{title}");
-        let mut ours = cargo();
-        ours.args(["bench", "--locked", "-p", "paynter-numerics", "--bench", "simulate", "--", case])
-            .env("PAYNTER_REFERENCES", &folder);
-        let file = folder.join(case);
-        let mut rows = rows(&output(&mut ours)?)?;
-        let Some(base) = rows.first().map(|row| row.1) else {
-            return Err(format!("no tolerance of ours keeps the error of {case}"));
-        };
-        for tool in ["cvodes", "diffsol", "casadi", "diffrax", "scipy"] {
-            let mut command = match tool {
-                "cvodes" | "diffsol" => Command::new(&rivals),
-                _ => {
-                    let mut command = Command::new(&python);
-                    command.arg(root().join("benches/rivals/simulate.py"));
-                    command
-                }
-            };
-            // One thread each.
-            for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"] {
-                command.env(name, "1");
-            }
-            command.env("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1");
-            command.args([tool, case]).arg(&file);
-            let mut found = self::rows(&output(&mut command)?)?;
-            found.sort_by(|a, b| a.1.total_cmp(&b.1));
-            match found.into_iter().next() {
-                Some(best) => rows.push(best),
-                None => println!("  {tool}: no tolerance keeps the error"),
-            }
-        }
-        println!("  {:<44}{:>12}{:>10}{:>10}", "", "", "error", "ratio");
-        for (tool, seconds, error) in rows {
-            println!("  {tool:<44}{:>9.1} µs{error:>10}{:>9.2}×", seconds * 1e6, seconds / base);
-        }
+    Ok(build.join("release/rival-solvers"))
+}
+
+/// A script of the rivals.
+fn script(python: &Path, name: &str) -> Command {
+    let mut command = Command::new(python);
+    command.arg(root().join("benches/rivals").join(name));
+    command
+}
+
+/// One thread each.
+fn alone(command: &mut Command) -> &mut Command {
+    for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"] {
+        command.env(name, "1");
     }
-    Ok(())
+    command.env("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+}
+
+fn show((tool, seconds, error): &Row, base: f64) {
+    println!("  {tool:<52}{:>9.1} µs{error:>10}{:>9.2}×", seconds * 1e6, seconds / base);
 }
 
 /// Reads lines of a name, seconds, an error and more, divided by tabs.

@@ -4,12 +4,14 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
+mod common;
 #[path = "../tests/zoo/mod.rs"]
 mod zoo;
 
+use common::time;
 use paynter_base::Ticket;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Compiled, Method, Options, Outcome, gradient};
+use paynter_numerics::simulate::{Method, Options, Outcome, gradient};
 use std::fmt::Write;
 use std::time::Instant;
 use zoo::{Problem, Run, run, solve, times};
@@ -84,33 +86,6 @@ fn error(found: &Run, exact: &Run, scales: &[f64]) -> f64 {
         }
     }
     worst
-}
-
-/// The processor's time that this process has had, on Linux: others on the machine do not count.
-fn processor_seconds(since: Instant) -> f64 {
-    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    let spent = text.split(' ').next().and_then(|word| word.parse::<f64>().ok());
-    spent.map_or_else(|| since.elapsed().as_secs_f64(), |nanoseconds| nanoseconds * 1e-9)
-}
-
-/// The mean time of many runs, after enough of them to have machine code.
-fn time(model: &Compiled, p: &[f64], options: &Options) -> (f64, Run, Outcome) {
-    let begun = Instant::now();
-    let mut mean = 0.0;
-    let (mut found, mut outcome) = run(model, p, options);
-    // The first round makes machine code.
-    for _ in 0..2 {
-        let (start, mut spent, mut runs) = (processor_seconds(begun), 0.0, 0);
-        while runs < 3 || spent < 0.5 {
-            (found, outcome) = run(model, p, options);
-            runs += 1;
-            if runs % 10 == 0 || outcome.stats.steps * model.wanted.len() as u64 > 10_000 {
-                spent = processor_seconds(begun) - start;
-            }
-        }
-        mean = (processor_seconds(begun) - start) / f64::from(runs);
-    }
-    (mean, found, outcome)
 }
 
 fn write(folder: &str, case: &Case, scales: &[f64], exact: &Run) {
@@ -204,8 +179,8 @@ fn main() {
             }
         }
         // The loosest tolerance that keeps the error.
-        let tolerance = |quarter: i32| case.rtol * 10f64.powf(-0.25 * f64::from(quarter));
-        let enough = (-12..24).map(tolerance).find(|rtol| {
+        let tolerance = |eighth: i32| case.rtol * 10f64.powf(-0.125 * f64::from(eighth));
+        let enough = (-24..48).map(tolerance).find(|rtol| {
             let (found, outcome) = run(&model, &p, &Options { rtol: *rtol, ..base.clone() });
             outcome.failure.is_none() && error(&found, &exact, &scales) <= case.rtol
         });

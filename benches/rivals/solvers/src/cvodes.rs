@@ -2,7 +2,7 @@
 //! to correct sensitivities, dense or banded matrices, fused vectors.
 
 use crate::problem::Problem;
-use crate::reference::{Reference, Rows, measure};
+use crate::reference::{CONTROLS, Reference, Rows, control, measure};
 use std::os::raw::{c_int, c_void};
 use std::ptr::null_mut;
 use sundials_sys::*;
@@ -10,7 +10,6 @@ use sundials_sys::*;
 struct User<P> {
     problem: P,
     p: Vec<f64>,
-    entries: Vec<(usize, usize, f64)>,
 }
 
 unsafe fn data<'a>(v: N_Vector, n: usize) -> &'a mut [f64] {
@@ -63,20 +62,13 @@ unsafe extern "C" fn sensitivities<P: Problem>(
     _: N_Vector,
     _: N_Vector,
 ) -> c_int {
-    let user = unsafe { &mut *user.cast::<User<P>>() };
+    let user = unsafe { &*user.cast::<User<P>>() };
     let n = user.problem.states();
     unsafe {
         let x = data(y, n);
-        // The entries once, for all parameters.
-        user.entries.clear();
-        let entries = &mut user.entries;
-        user.problem.jacobian(x, &user.p, &mut |row, column, value| entries.push((row, column, value)));
         for i in 0..count as usize {
             let (s, out) = (data(*s.add(i), n), data(*out.add(i), n));
-            out.fill(0.0);
-            for (row, column, value) in &user.entries {
-                out[*row] += value * s[*column];
-            }
+            user.problem.times(x, &user.p, s, out);
             user.problem.add_by_parameter(i, 1.0, x, &user.p, out);
         }
     }
@@ -89,34 +81,41 @@ struct Way {
     name: &'static str,
     stiff: bool,
     correction: c_int,
-    banded: bool,
 }
 
 /// Runs all ways.
 pub fn run<P: Problem>(problem: P, reference: &Reference, stiff_only: bool) {
-    let banded = problem.states() > 3;
     for way in [
-        Way { name: "BDF, simultaneous", stiff: true, correction: CV_SIMULTANEOUS, banded },
-        Way { name: "BDF, staggered", stiff: true, correction: CV_STAGGERED, banded },
-        Way { name: "Adams, simultaneous", stiff: false, correction: CV_SIMULTANEOUS, banded },
-        Way { name: "Adams, staggered", stiff: false, correction: CV_STAGGERED, banded },
+        Way { name: "Adams, staggered", stiff: false, correction: CV_STAGGERED },
+        Way { name: "Adams, simultaneous", stiff: false, correction: CV_SIMULTANEOUS },
+        Way { name: "BDF, staggered", stiff: true, correction: CV_STAGGERED },
+        Way { name: "BDF, simultaneous", stiff: true, correction: CV_SIMULTANEOUS },
     ] {
         if stiff_only && !way.stiff {
             continue;
         }
-        for resolved in [1.0, 1e-3] {
-            let tool = format!("CVODES {} ({resolved})", way.name);
-            measure(&tool, reference, |rtol| unsafe { solve(problem, reference, way, rtol, resolved) });
+        for (resolved, tested) in CONTROLS {
+            let tool = format!("CVODES {} {}", way.name, control(resolved, tested));
+            measure(&tool, reference, |rtol| {
+                move || unsafe { solve(problem, reference, way, rtol, resolved, tested) }
+            });
         }
     }
 }
 
 /// One run; absolute tolerances are this part of the largest values times the relative one.
-unsafe fn solve<P: Problem>(problem: P, reference: &Reference, way: Way, rtol: f64, resolved: f64) -> Option<Rows> {
+unsafe fn solve<P: Problem>(
+    problem: P,
+    reference: &Reference,
+    way: Way,
+    rtol: f64,
+    resolved: f64,
+    tested: bool,
+) -> Option<Rows> {
     let n = problem.states();
     let p = &reference.parameters;
     let count = p.len() as c_int;
-    let mut user = User { problem, p: p.clone(), entries: Vec::new() };
+    let mut user = User { problem, p: p.clone() };
     let mut pbar: Vec<f64> = p.clone();
     unsafe {
         let mut context: SUNContext = null_mut();
@@ -144,7 +143,7 @@ unsafe fn solve<P: Problem>(problem: P, reference: &Reference, way: Way, rtol: f
         let (mut matrix, mut linear): (SUNMatrix, SUNLinearSolver) = (null_mut(), null_mut());
         let mut nonlinear: [SUNNonlinearSolver; 2] = [null_mut(); 2];
         if way.stiff {
-            if way.banded {
+            if n > 3 {
                 let bands = problem.bands() as i64;
                 matrix = SUNBandMatrix(n as i64, bands, bands, context);
                 linear = SUNLinSol_Band(y, matrix, context);
@@ -161,7 +160,7 @@ unsafe fn solve<P: Problem>(problem: P, reference: &Reference, way: Way, rtol: f
         CVodeSensInit(memory, count, way.correction, Some(sensitivities::<P>), s);
         CVodeSetSensParams(memory, null_mut(), pbar.as_mut_ptr(), null_mut());
         CVodeSensEEtolerances(memory);
-        CVodeSetSensErrCon(memory, 1);
+        CVodeSetSensErrCon(memory, c_int::from(tested));
         if !way.stiff {
             if way.correction == CV_SIMULTANEOUS {
                 nonlinear[1] = SUNNonlinSol_FixedPointSens(count + 1, y, 0, context);

@@ -1,5 +1,8 @@
 //! The problems, written by hand as a user of a solver would: rates, their
-//! derivatives by states and parameters, initial states and outputs.
+//! derivatives by states and parameters, initial states and outputs. What is
+//! dear is calculated once for a state, however often a solver asks.
+
+use std::cell::Cell;
 
 /// A problem with parameters `p` and states `x`.
 pub trait Problem: Copy {
@@ -34,10 +37,42 @@ pub struct Tanks;
 
 const CONE: f64 = 12.0 / std::f64::consts::PI;
 
-/// A pipe's flow at a pressure, and its slope.
-fn pipe(e: f64, p: &[f64]) -> (f64, f64) {
-    let flow = e.signum() * (e.abs() / p[3]).powf(1.0 / p[2]);
-    (flow, flow / (p[2] * e))
+/// What tanks and pipes do at a state: slopes of the pressures, flows, and their derivatives by
+/// pressure and by both parameters.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    state: [f64; 2],
+    slopes: [f64; 2],
+    flows: [f64; 2],
+    by_pressure: [f64; 2],
+    by_alpha: [f64; 2],
+    by_beta: [f64; 2],
+}
+
+thread_local! {
+    /// The parts of the last state; parameters never change within a run of this program.
+    static PARTS: Cell<Parts> = Cell::new(Parts::default());
+}
+
+impl Parts {
+    fn at(x: &[f64], p: &[f64]) -> Parts {
+        let known = PARTS.get();
+        if known.state == [x[0], x[1]] {
+            return known;
+        }
+        let ((e1, s1), (e2, s2)) = (tank(x[0]), tank(x[1]));
+        let mut parts = Parts { state: [x[0], x[1]], slopes: [s1, s2], ..Parts::default() };
+        for (i, e) in [e1 - e2, e2].into_iter().enumerate() {
+            let power = (e.abs() / p[3]).ln();
+            let flow = e.signum() * (power / p[2]).exp();
+            parts.flows[i] = flow;
+            parts.by_pressure[i] = flow / (p[2] * e);
+            parts.by_alpha[i] = -flow * power / (p[2] * p[2]);
+            parts.by_beta[i] = -flow / (p[2] * p[3]);
+        }
+        PARTS.set(parts);
+        parts
+    }
 }
 
 /// A tank's pressure at a volume, and its slope.
@@ -75,15 +110,14 @@ impl Problem for Tanks {
     }
 
     fn rates(&self, x: &[f64], p: &[f64], out: &mut [f64]) {
-        let ((e1, _), (e2, _)) = (tank(x[0]), tank(x[1]));
-        let ((f1, _), (f2, _)) = (pipe(e1 - e2, p), pipe(e2, p));
+        let [f1, f2] = Parts::at(x, p).flows;
         out[0] = 1.0 - f1;
         out[1] = f1 - f2;
     }
 
     fn jacobian(&self, x: &[f64], p: &[f64], set: &mut impl FnMut(usize, usize, f64)) {
-        let ((e1, s1), (e2, s2)) = (tank(x[0]), tank(x[1]));
-        let ((_, g1), (_, g2)) = (pipe(e1 - e2, p), pipe(e2, p));
+        let parts = Parts::at(x, p);
+        let ([s1, s2], [g1, g2]) = (parts.slopes, parts.by_pressure);
         set(0, 0, -g1 * s1);
         set(0, 1, g1 * s2);
         set(1, 0, g1 * s1);
@@ -94,14 +128,10 @@ impl Problem for Tanks {
         if i < 2 {
             return;
         }
-        let ((e1, _), (e2, _)) = (tank(x[0]), tank(x[1]));
-        let slope = |e: f64| {
-            let (flow, _) = pipe(e, p);
-            factor * if i == 2 { -flow * (e.abs() / p[3]).ln() / (p[2] * p[2]) } else { -flow / (p[2] * p[3]) }
-        };
-        let (first, second) = (slope(e1 - e2), slope(e2));
-        out[0] -= first;
-        out[1] += first - second;
+        let parts = Parts::at(x, p);
+        let [first, second] = if i == 2 { parts.by_alpha } else { parts.by_beta };
+        out[0] -= factor * first;
+        out[1] += factor * (first - second);
     }
 
     fn outputs(&self, x: &[f64], y: &mut Vec<f64>) {
@@ -208,8 +238,13 @@ impl Problem for Chain {
     }
 
     fn rates(&self, x: &[f64], p: &[f64], out: &mut [f64]) {
+        self.times(x, p, x, out);
+        out[0] += 1.0;
+    }
+
+    fn times(&self, _: &[f64], p: &[f64], x: &[f64], out: &mut [f64]) {
         let n = self.0;
-        let mut push = 1.0;
+        let mut push = 0.0;
         let mut speed = self.speed(0, x, p);
         for i in 0..n {
             let next = self.speed(i + 1, x, p);

@@ -2,27 +2,30 @@
 //! Runge–Kutta methods on dense and sparse matrices.
 
 use crate::problem::Problem;
-use crate::reference::{Reference, Rows, measure};
+use crate::reference::{CONTROLS, Reference, Rows, control, measure};
 use diffsol::{
     FaerSparseLU, FaerSparseMat, MatrixCommon, NalgebraLU, NalgebraMat, OdeBuilder,
     SensitivitiesOdeSolverMethod,
 };
 
-/// One run with the named method on the given matrices.
+/// A way to solve with the named method on the given matrices; the problem is set up once.
 macro_rules! solve {
-    ($matrix:ty, $solver:ty, $problem:expr, $reference:expr, $method:expr, $rtol:expr, $resolved:expr) => {{
+    ($matrix:ty, $solver:ty, $problem:expr, $reference:expr, $method:expr, $rtol:expr, $control:expr) => {{
         let problem = $problem;
         let n = problem.states();
         let reference: &Reference = $reference;
         let sizes = problem.sizes();
-        let atol: Vec<f64> = sizes.iter().map(|size| $rtol * $resolved * size).collect();
-        let built = OdeBuilder::<$matrix>::new()
+        let (resolved, tested) = $control;
+        let atol: Vec<f64> = sizes.iter().map(|size| $rtol * resolved * size).collect();
+        let mut builder = OdeBuilder::<$matrix>::new()
             .p(reference.parameters.clone())
             .rtol($rtol)
             .atol(atol.clone())
-            .sens_rtol($rtol)
-            .sens_atol(atol)
-            .param_scales(reference.parameters.clone())
+            .param_scales(reference.parameters.clone());
+        if tested {
+            builder = builder.sens_rtol($rtol).sens_atol(atol);
+        }
+        let built = builder
             .use_coloring(n > 3)
             .rhs_sens_implicit(
                 move |x: &[f64], p: &[f64], _t: f64, y: &mut [f64]| problem.rates(x, p, y),
@@ -46,33 +49,35 @@ macro_rules! solve {
                 },
                 n,
             )
-            .build()
-            .ok()?;
-        let times = &reference.times;
-        let solved = match $method {
-            "BDF" => built.bdf_sens::<$solver>().ok()?.solve_dense_sensitivities(times),
-            "TR-BDF2" => built.tr_bdf2_sens::<$solver>().ok()?.solve_dense_sensitivities(times),
-            "ESDIRK34" => built.esdirk34_sens::<$solver>().ok()?.solve_dense_sensitivities(times),
-            _ => built.tsit45_sens().ok()?.solve_dense_sensitivities(times),
-        };
-        let (y, s, _) = solved.ok()?;
-        let lanes = reference.parameters.len();
-        let mut rows = Rows::new();
-        for time in 0..times.len() {
-            let x = entries!(y, n, time);
-            let mut row = Vec::new();
-            problem.outputs(&x, &mut row);
-            let outputs = row.len();
-            let mut slopes = Vec::new();
-            for lane in 0..lanes {
-                problem.outputs_by(&x, &entries!(s[lane], n, time), &mut slopes);
+            .build();
+        move || {
+            let built = built.as_ref().ok()?;
+            let times = &reference.times;
+            let solved = match $method {
+                "BDF" => built.bdf_sens::<$solver>().ok()?.solve_dense_sensitivities(times),
+                "TR-BDF2" => built.tr_bdf2_sens::<$solver>().ok()?.solve_dense_sensitivities(times),
+                "ESDIRK34" => built.esdirk34_sens::<$solver>().ok()?.solve_dense_sensitivities(times),
+                _ => built.tsit45_sens().ok()?.solve_dense_sensitivities(times),
+            };
+            let (y, s, _) = solved.ok()?;
+            let lanes = reference.parameters.len();
+            let mut rows = Rows::new();
+            for time in 0..times.len() {
+                let x = entries!(y, n, time);
+                let mut row = Vec::new();
+                problem.outputs(&x, &mut row);
+                let outputs = row.len();
+                let mut slopes = Vec::new();
+                for lane in 0..lanes {
+                    problem.outputs_by(&x, &entries!(s[lane], n, time), &mut slopes);
+                }
+                for output in 0..outputs {
+                    row.extend((0..lanes).map(|lane| slopes[lane * outputs + output]));
+                }
+                rows.push(row);
             }
-            for output in 0..outputs {
-                row.extend((0..lanes).map(|lane| slopes[lane * outputs + output]));
-            }
-            rows.push(row);
+            Some(rows)
         }
-        Some(rows)
     }};
 }
 
@@ -88,15 +93,16 @@ pub fn run<P: Problem + 'static>(problem: P, reference: &Reference, stiff_only: 
         if stiff_only && method == "Tsit45" {
             continue;
         }
-        for resolved in [1.0, 1e-3] {
-            let tool = format!("diffsol {method} ({resolved})");
-            measure(&tool, reference, |rtol| {
-                solve!(NalgebraMat<f64>, NalgebraLU<f64>, problem, reference, method, rtol, resolved)
-            });
+        for way in CONTROLS {
+            let name = control(way.0, way.1);
             if problem.states() > 3 {
-                let tool = format!("diffsol {method}, sparse ({resolved})");
-                measure(&tool, reference, |rtol| {
-                    solve!(FaerSparseMat<f64>, FaerSparseLU<f64>, problem, reference, method, rtol, resolved)
+                measure(&format!("diffsol {method}, sparse {name}"), reference, |rtol| {
+                    solve!(FaerSparseMat<f64>, FaerSparseLU<f64>, problem, reference, method, rtol, way)
+                });
+            }
+            if problem.states() < 100 {
+                measure(&format!("diffsol {method} {name}"), reference, |rtol| {
+                    solve!(NalgebraMat<f64>, NalgebraLU<f64>, problem, reference, method, rtol, way)
                 });
             }
         }
