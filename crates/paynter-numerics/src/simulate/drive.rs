@@ -15,7 +15,7 @@ use paynter_base::Ticket;
 
 /// Below this relative tolerance the method of order eight is cheaper than that of order five; above it
 /// both are tried.
-const TIGHT: f64 = 1e-9;
+const TIGHT: f64 = 2e-8;
 /// A method is tried over so many steps, once they have stopped to grow by more than this.
 const TRIED: u32 = 4;
 const GROWING: f64 = 1.5;
