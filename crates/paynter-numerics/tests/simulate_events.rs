@@ -481,3 +481,62 @@ fn events_that_accumulate_are_told() {
         assert!(outcome.t > 1.0 && outcome.states[0].abs() < 1e-6, "{method:?} {outcome:?}");
     }
 }
+
+/// The largest differences of outputs and of their sensitivities to all parameters between steps of a fixed
+/// size and a precise run, and the number of events that the fixed steps found.
+fn fixed_differences(text: &str, end: f64, method: Method, step: f64) -> ([f64; 2], u64) {
+    let mut problem = Problem::new(text);
+    let wanted: Vec<Wanted> = (0..problem.parameters().len()).map(Wanted::Parameter).collect();
+    let grid: Vec<f64> = times(end, 24).iter().map(|t| t * 0.997).collect();
+    let (exact, precise) = solved(&mut problem, &wanted, &tight(end, grid.clone(), Method::Dop853));
+    let options = Options { step: Some(step), ..tight(end, grid, method) };
+    let (found, outcome) = solved(&mut problem, &wanted, &options);
+    let counts = |outcome: &Outcome| (outcome.stats.events, outcome.stats.slides);
+    assert_eq!(counts(&outcome), counts(&precise), "{method:?} {step}");
+    let most = |a: &[Vec<f64>], b: &[Vec<f64>]| {
+        a.iter().flatten().zip(b.iter().flatten()).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()))
+    };
+    ([most(&found.y, &exact.y), most(&found.s, &exact.s)], outcome.stats.events)
+}
+
+/// Steps of a fixed size end at events too: dry friction sticks and slips, and sensitivities jump.
+#[test]
+fn fixed_steps_stick_and_slip() {
+    let text = "model shaken {
+        param m = 2; param Fc = 3; param F = 5; param w = 2
+        1 motion; I mass = m; R dry { e = Fc*sign(f) }; Se pull = F*sin(w*t)
+        pull -> motion; motion -> mass, dry
+        signal x = integral(mass.f, 0)
+        output v = mass.f
+        output x = x
+        output force = dry.e
+    }";
+    let ([values, slopes], events) = fixed_differences(text, 7.0, Method::Rk4, 0.01);
+    assert!(events >= 8, "{events}");
+    assert!(values < 1e-8 && slopes < 1e-6, "{values} {slopes}");
+    let coarse = fixed_differences(text, 7.0, Method::Euler, 0.01).0;
+    let fine = fixed_differences(text, 7.0, Method::Euler, 0.0025).0;
+    for (coarse, fine) in coarse.iter().zip(fine) {
+        assert!((2.5..6.0).contains(&(coarse / fine)), "{coarse} {fine}");
+    }
+}
+
+/// Neither time nor states switch on the grid of the steps, and the order of the method is kept.
+#[test]
+fn fixed_steps_keep_their_order_over_events() {
+    let text = "model relay {
+        param on = 0.317; param level = 0.6; param r1 = 1; param r2 = 0.4; param c1 = 0.5
+        Se s = step(on); 1 j1; R r = r1; 0 j0; C c = c1; R load { f = if(e > level, (e - level)/r2, 0) + 0.2*e^3 }
+        s -> j1; j1 -> r; j1 -> j0; j0 -> c, load
+        output v = c.e
+    }";
+    for (method, order, step) in [(Method::Euler, 1, 0.01), (Method::Rk4, 4, 0.05)] {
+        let (coarse, events) = fixed_differences(text, 2.0, method, step);
+        let (fine, _) = fixed_differences(text, 2.0, method, 0.25 * step);
+        assert_eq!(events, 2, "{method:?}");
+        for (coarse, fine) in coarse.iter().zip(fine) {
+            let found = (coarse / fine).log2() / 2.0;
+            assert!((found - f64::from(order)).abs() < 0.35, "{method:?}: order {found}, {coarse} {fine}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::adjoint::Entry;
 use super::compiled::{Compiled, Wanted};
-use super::events::{Crossing, Settled, Watch, sign};
+use super::events::{Crossing, Settled, Watch};
 use super::explicit::Explicit;
 use super::implicit::Implicit;
 use super::jump::Jump;
@@ -58,6 +58,12 @@ struct Trial {
     since: (f64, u64),
     /// The pace of the method of order five, once it is known.
     first: Option<f64>,
+}
+
+/// When time alone ends a step, and the events that happen then.
+struct Stop {
+    at: f64,
+    events: Vec<(usize, f64)>,
 }
 
 pub(crate) struct Drive<'a> {
@@ -275,11 +281,12 @@ impl<'a> Drive<'a> {
                 return Err(Failure::TooManySteps { t: self.t });
             }
             if self.options.method.is_fixed() {
-                grid += 1;
-                let to = self.options.t_start + grid as f64 * h;
-                // The last step ends at the end, also where rounding leaves a sliver.
-                let to = if to > end - 1e-9 * h { end } else { to };
-                self.fixed_step(to, sink)?;
+                let to = self.options.t_start + (grid + 1) as f64 * h;
+                // The last step ends at the end, and one at an event, also where rounding leaves a sliver.
+                let sliver = 1e-9 * h;
+                let to = if to > end - sliver { end } else { to };
+                self.fixed_step(to, to + sliver, span, sink)?;
+                grid += u64::from(self.t >= to - sliver);
             } else {
                 h = self.adapted_step(h, span, sink)?;
             }
@@ -496,63 +503,92 @@ impl<'a> Drive<'a> {
         lost
     }
 
-    fn fixed_step(&mut self, to: f64, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
-        let h = to - self.t;
-        self.solver
-            .step(&mut self.system, self.t, &self.x, h, &self.tolerance)
-            .and_then(|_| self.system.continues((self.t, &self.x), (to, &self.solver.stages().end)))
-            .and_then(|()| self.follow(h, to))
-            .map_err(|trouble| self.failure(trouble))?;
-        self.lose_sensitivities();
-        self.emit_points(sink);
-        self.accept(to);
-        if let Some(state) = self.x.iter().position(|v| !v.is_finite()) {
-            return Err(Failure::NotFinite { t: self.t, state });
+    /// Takes a step that ends at `to`, or at an event before, or at one of time alone before `latest`.
+    fn fixed_step(
+        &mut self,
+        to: f64,
+        latest: f64,
+        span: f64,
+        sink: &mut dyn FnMut(&Sample<'_>),
+    ) -> Result<(), Failure> {
+        let stop = self.next_stop()?;
+        if stop.at <= self.t {
+            return self.switch(&stop.events, 0.0);
         }
-        // Methods with a fixed step see events at its end.
-        let corner = self.system.place_tables(self.t);
-        let (t, x) = (self.t, self.x.clone());
-        let changed = self.changed_modes(t, &x).map_err(|trouble| self.failure(trouble))?;
-        if corner || !changed.is_empty() {
-            self.switch(&changed, 0.0)?;
+        let goal = if stop.at < latest { stop.at } else { to };
+        let tried = self.take(goal - self.t, goal, self.smallest(span));
+        self.system.follow_modes(false);
+        if let Ok(taken) = tried.map_err(|trouble| self.failure(trouble))? {
+            self.arrive(taken, stop, span, sink)?;
+            if let Some(state) = self.x.iter().position(|v| !v.is_finite()) {
+                return Err(Failure::NotFinite { t: self.t, state });
+            }
         }
         Ok(())
     }
 
-    /// Modes that do not fit the present state.
-    fn changed_modes(&mut self, t: f64, x: &[f64]) -> Result<Vec<(usize, f64)>, Trouble> {
-        let count = self.system.model.events.len();
-        let mut now = vec![0.0; count];
-        if count > 0 {
-            self.system.relations(t, x, &mut now)?;
+    /// The next event of time alone, or corner of a table, or the end.
+    fn next_stop(&mut self) -> Result<Stop, Failure> {
+        let mut stop = Stop { at: self.options.t_end, events: Vec::new() };
+        let timed = self.watch.next_timed(&mut self.system, self.t, &self.x);
+        if let Some((at, events)) = timed.map_err(|trouble| self.failure(trouble))?
+            && at <= stop.at
+        {
+            stop = Stop { at, events };
         }
-        let time = |k: usize| {
-            if self.system.model.timed[k] && now[k] == 0.0 { -self.system.mode(k) } else { sign(now[k]) }
-        };
-        Ok((0..count)
-            .map(|k| (k, time(k)))
-            .filter(|(k, _)| !self.system.slides(*k))
-            .filter(|(k, s)| *s != 0.0 && *s != self.system.mode(*k))
-            .collect())
+        match self.system.next_corner(self.t) {
+            Some(at) if at < stop.at => Ok(Stop { at, events: Vec::new() }),
+            _ => Ok(stop),
+        }
+    }
+
+    /// No step is smaller than this.
+    fn smallest(&self, span: f64) -> f64 {
+        1e-14 * self.t.abs().max(1e-3 * span)
+    }
+
+    /// Goes to the end of a step, and through the events there; tells whether there were any.
+    fn arrive(
+        &mut self,
+        taken: Taken,
+        stop: Stop,
+        span: f64,
+        sink: &mut dyn FnMut(&Sample<'_>),
+    ) -> Result<bool, Failure> {
+        let mut events = taken.events;
+        if taken.step == 0.0 {
+            self.count_immediate(true, events.first())?;
+            self.switch(&events, taken.steepness)?;
+            return Ok(true);
+        }
+        self.emit_points(sink);
+        self.judge_stiffness();
+        self.accept(taken.to);
+        self.refresh_tolerance();
+        let at_stop = taken.to == stop.at && stop.at < self.options.t_end;
+        if events.is_empty() && !at_stop {
+            self.immediate = 0;
+            return Ok(false);
+        }
+        self.count_immediate(taken.step <= 1e-9 * span, events.first())?;
+        if at_stop {
+            events.extend(stop.events);
+        }
+        self.system.place_tables(self.t);
+        self.switch(&events, taken.steepness)?;
+        Ok(true)
     }
 
     /// Takes one step of adapted size, or learns that it was too large; returns the size to try next.
     fn adapted_step(&mut self, h: f64, span: f64, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<f64, Failure> {
-        let end = self.options.t_end;
-        let timed = self.watch.next_timed(&mut self.system, self.t, &self.x);
-        let timed = timed.map_err(|trouble| self.failure(trouble))?;
-        let corner = self.system.next_corner(self.t);
-        let mut stop = end;
-        stop = timed.as_ref().map_or(stop, |(at, _)| stop.min(*at));
-        stop = corner.map_or(stop, |at| stop.min(at));
-        if stop <= self.t {
+        let stop = self.next_stop()?;
+        if stop.at <= self.t {
             // An event at the very present.
-            let due = timed.map(|(_, list)| list).unwrap_or_default();
-            self.switch(&due, 0.0)?;
+            self.switch(&stop.events, 0.0)?;
             return Ok(h);
         }
-        let smallest = 1e-14 * self.t.abs().max(1e-3 * span);
-        let goal = self.lone_time(h).map_or(stop, |at| stop.min(at));
+        let smallest = self.smallest(span);
+        let goal = self.lone_time(h).map_or(stop.at, |at| stop.at.min(at));
         let left = goal - self.t;
         let room = self.options.time(self.next + RESULTS).map_or(left, |at| at - self.t);
         let lands = h >= 0.999 * left && left <= room;
@@ -584,18 +620,13 @@ impl<'a> Drive<'a> {
             }
         };
         self.system.follow_modes(false);
-        if taken.step == 0.0 {
-            self.count_immediate(true, taken.events.first())?;
-            self.switch(&taken.events, taken.steepness)?;
+        let (length, error) = (taken.step, taken.error);
+        let eventful = self.arrive(taken, stop, span, sink)?;
+        if length == 0.0 {
             return Ok(step);
         }
         self.trouble = None;
-        self.emit_points(sink);
-        self.judge_stiffness();
-        self.accept(taken.to);
-        self.refresh_tolerance();
         let rate = self.solver.tableau().rate;
-        let error = taken.error;
         // An explicit method is kept from swinging about its limit of stability; an implicit one has
         // none, and its steps grow with time.
         let (now, before) = if self.stiff { (1.0, 0.0) } else { (0.7, 0.4) };
@@ -603,23 +634,10 @@ impl<'a> Drive<'a> {
         let factor = factor.clamp(0.2, 8.0);
         self.error_before = error.max(1e-4);
         // A step cut short by an event or a stop says little about the next one.
-        let grown = if taken.step < 0.9 * h { h.max(taken.step * factor) } else { taken.step * factor };
-        let at_stop = taken.to == stop && stop < end;
-        let mut events = taken.events;
-        if !events.is_empty() || at_stop {
-            self.count_immediate(taken.step <= 1e-9 * span, events.first())?;
-            if at_stop
-                && let Some((at, list)) = timed
-                && at == stop
-            {
-                events.extend(list);
-            }
-            self.system.place_tables(self.t);
-            self.switch(&events, taken.steepness)?;
-        } else {
-            self.immediate = 0;
+        let grown = if length < 0.9 * h { h.max(length * factor) } else { length * factor };
+        if !eventful {
             self.change_solver()?;
-            return Ok(grown * self.choose_order(grown / taken.step)?);
+            return Ok(grown * self.choose_order(grown / length)?);
         }
         Ok(grown)
     }
@@ -910,12 +928,8 @@ impl<'a> Drive<'a> {
                 }
             }
         }
-        // Methods with a fixed step see events too late to slide.
-        let zeros: Vec<usize> = if self.options.method.is_fixed() && self.t > self.options.t_start {
-            Vec::new()
-        } else {
-            events.iter().map(|(k, _)| *k).filter(|k| self.system.leaving(*k).is_none()).collect()
-        };
+        let zeros: Vec<usize> =
+            events.iter().map(|(k, _)| *k).filter(|k| self.system.leaving(*k).is_none()).collect();
         let hurried: Vec<(usize, f64)> =
             zeros.iter().filter_map(|k| Some((*k, self.watch.rattles(*k, t)?))).collect();
         let calm = hurried.first().map(|(_, rate)| *rate);

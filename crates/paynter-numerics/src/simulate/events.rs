@@ -36,7 +36,7 @@ enum Tendency {
     Back(f64),
 }
 
-pub(crate) fn sign(value: f64) -> f64 {
+fn sign(value: f64) -> f64 {
     if value > 0.0 {
         1.0
     } else if value < 0.0 {

@@ -306,10 +306,9 @@ impl<'a> System<'a> {
         self.slow[i]
     }
 
-    /// Puts every table on its line after time `t`; tells whether any changed.
-    pub fn place_tables(&mut self, t: f64) -> bool {
+    /// Puts every table on its line after time `t`.
+    pub fn place_tables(&mut self, t: f64) {
         let start = self.model.parameters + self.model.events.len();
-        let mut changed = false;
         for (i, piece) in self.model.pieces.iter().enumerate() {
             let Some(table) = self.tables.list().get(piece.table as usize) else {
                 self.slow[start + 3 * i] = f64::NAN;
@@ -318,10 +317,8 @@ impl<'a> System<'a> {
             let segment = table.segment(t);
             let origin = table.times()[segment.saturating_sub(1)];
             let line = [table.value_in(segment, origin), table.slope_in(segment), origin];
-            changed |= self.slow[start + 3 * i..start + 3 * i + 3] != line;
             self.slow[start + 3 * i..start + 3 * i + 3].copy_from_slice(&line);
         }
-        changed
     }
 
     /// The next corner of a table after time `t`.
