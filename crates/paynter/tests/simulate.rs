@@ -400,6 +400,14 @@ fn runs_that_cannot_go_on() {
             false,
             "atanh(5*c.q/4)",
         ),
+        (
+            "model m { Sf s = pulse(0.2, 0.5); R r = 1; I i = 1; C c1 = 1; C c2 { e = exp(q) - 1 }; C c3 = 1; R r3 { f = e + e^3 }\n\
+             0 j1; 1 j2; 0 j4; MTF tf = c1.q; GY gy = 2; s -> j1; j1 -> r, j2; j2 -> i, c1, j4; j4 -> c3, r3\n\
+             j4 -> tf -> gy; c2 -> gy.2; output v = i.f }",
+            1.0,
+            true,
+            "`c1.q` is zero",
+        ),
     ] {
         let mut model = load(text, &[]);
         let simulation =

@@ -6,6 +6,7 @@ use crate::linear::place;
 use crate::model::contradiction;
 use paynter_algebra::{EvalError, Symbol};
 use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
+use paynter_equations::{Constraint, State};
 use paynter_graph::{BondGraph, Variable};
 use std::collections::BTreeMap;
 
@@ -141,6 +142,20 @@ impl Model {
             }
             Failure::NoSolution { t, unknown } => {
                 let constraint = &simulation.equations.constraints[unknown];
+                let values = self.values_at(graph, simulation, parameters, t, &outcome.states);
+                if let Some((constraint, state)) =
+                    values.ok().and_then(|values| self.undecided(simulation, &values))
+                {
+                    let name = &constraint.name;
+                    let message = format!("at t = {} no equation decides the value of `{name}`", short(t));
+                    let help = format!(
+                        "while `{}` is zero every value will do, or none: begin elsewhere, or put a small resistance next to the storage",
+                        state.name
+                    );
+                    let diagnostic = new(code::CANNOT_SIMULATE, message).help(help);
+                    let span = constraint.elements.first().map(|element| graph.element(*element).span);
+                    return span.into_iter().fold(diagnostic, Diagnostic::at);
+                }
                 let any_more = if t > 0.0 { " any more" } else { "" };
                 let message = format!(
                     "at t = {} no value of `{}` satisfies its law{any_more}",
@@ -196,23 +211,10 @@ impl Model {
         x: &[f64],
     ) -> Option<(Option<Span>, String)> {
         let equations = &simulation.equations;
-        let mut values: BTreeMap<Symbol, f64> = BTreeMap::new();
-        values.extend(simulation.symbols.iter().copied().zip(parameters.iter().copied()));
-        values.extend(equations.states.iter().map(|s| s.symbol).zip(x.iter().copied()));
-        values.extend(graph.variables.symbol(Variable::Time).map(|time| (time, t)));
-        for (input, declared) in equations.inputs.iter().zip(&graph.inputs) {
-            match (input.symbols.first(), self.pool.eval(input.value, &|s| values.get(&s).copied())) {
-                (Some(symbol), Ok(value)) => {
-                    values.insert(*symbol, value);
-                }
-                (Some(_), Err(EvalError::NotFinite(part))) => {
-                    let what = self.pool.display(part);
-                    let help = format!("`{what}` has no finite value there; mend the input `{}`", input.name);
-                    return Some((Some(declared.span), help));
-                }
-                _ => {}
-            }
-        }
+        let values = match self.values_at(graph, simulation, parameters, t, x) {
+            Ok(values) => values,
+            Err((span, help)) => return Some((Some(span), help)),
+        };
         for assignment in &equations.assignments {
             if let Err(EvalError::NotFinite(part)) =
                 self.pool.eval(assignment.value, &|s| values.get(&s).copied())
@@ -235,6 +237,65 @@ impl Model {
             }
         }
         None
+    }
+
+    /// The values of parameters, states, time and inputs; or the place of an input that has none, and what is
+    /// wrong with it.
+    fn values_at(
+        &self,
+        graph: &BondGraph,
+        simulation: &Simulation,
+        parameters: &[f64],
+        t: f64,
+        x: &[f64],
+    ) -> Result<BTreeMap<Symbol, f64>, (Span, String)> {
+        let equations = &simulation.equations;
+        let mut values: BTreeMap<Symbol, f64> = BTreeMap::new();
+        values.extend(simulation.symbols.iter().copied().zip(parameters.iter().copied()));
+        values.extend(equations.states.iter().map(|s| s.symbol).zip(x.iter().copied()));
+        values.extend(graph.variables.symbol(Variable::Time).map(|time| (time, t)));
+        for (input, declared) in equations.inputs.iter().zip(&graph.inputs) {
+            match (input.symbols.first(), self.pool.eval(input.value, &|s| values.get(&s).copied())) {
+                (Some(symbol), Ok(value)) => {
+                    values.insert(*symbol, value);
+                }
+                (Some(_), Err(EvalError::NotFinite(part))) => {
+                    let what = self.pool.display(part);
+                    let help = format!("`{what}` has no finite value there; mend the input `{}`", input.name);
+                    return Err((declared.span, help));
+                }
+                _ => {}
+            }
+        }
+        Ok(values)
+    }
+
+    /// An implicit equation that no unknown changes, whatever their values, because this state is zero.
+    fn undecided<'a>(
+        &self,
+        simulation: &'a Simulation,
+        values: &BTreeMap<Symbol, f64>,
+    ) -> Option<(&'a Constraint, &'a State)> {
+        let equations = &simulation.equations;
+        let unknown = |symbol: Symbol| equations.constraints.iter().position(|c| c.unknown == symbol);
+        let decides = |constraint: &Constraint, values: &BTreeMap<Symbol, f64>| {
+            let at = |scale: f64| {
+                let value = |symbol: Symbol| match unknown(symbol) {
+                    Some(place) => Some(scale / (place + 1) as f64),
+                    None => values.get(&symbol).copied(),
+                };
+                self.pool.eval(constraint.residual, &value).ok()
+            };
+            [0.01, -0.37].into_iter().any(|scale| at(scale) != at(0.0))
+        };
+        let idle = equations.constraints.iter().filter(|constraint| !decides(constraint, values));
+        let zero = |state: &&State| values.get(&state.symbol) == Some(&0.0);
+        idle.flat_map(|constraint| equations.states.iter().filter(zero).map(move |state| (constraint, state)))
+            .find(|(constraint, state)| {
+                let mut moved = values.clone();
+                moved.insert(state.symbol, 0.01);
+                decides(constraint, &moved)
+            })
     }
 }
 
