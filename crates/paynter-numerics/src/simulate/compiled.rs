@@ -2,7 +2,7 @@
 //! functions with their derivatives. Made once, used by any number of runs
 //! and threads.
 
-use super::freeze::{Freezer, Piece};
+use super::freeze::{Freezer, Piece, Rounding};
 use super::jump::{self, Jumps, Plan};
 use super::linearised::{Arguments, Linearised};
 use super::slide::{self, Frozen, Surface};
@@ -52,6 +52,7 @@ pub struct Compiled {
     pub(crate) outputs_count: usize,
     pub(crate) parameters: usize,
     pub(crate) pieces: Vec<Piece>,
+    pub(crate) roundings: Vec<Rounding>,
     pub(crate) rates: Program,
     pub(crate) full: Linearised,
     /// r, then r_z.
@@ -128,9 +129,10 @@ impl Compiled {
             modes: freezer.relations.iter().map(|r| r.mode).collect(),
             flags: Vec::new(),
         };
-        let mut model = assemble(pool, source, &frozen, &freezer.pieces, &plan)?;
+        let lines = (freezer.pieces.as_slice(), freezer.roundings());
+        let mut model = assemble(pool, source, &frozen, &lines, &plan)?;
         if let Some((sliding, surfaces)) = slide::sliding(pool, &frozen, &freezer.relations, &model.timed) {
-            let mut other = assemble(pool, source, &sliding, &freezer.pieces, &plan)?;
+            let mut other = assemble(pool, source, &sliding, &lines, &plan)?;
             // The function that a motion leaves goes by the name of the surface.
             for (k, surface) in surfaces.iter().enumerate() {
                 other.events[frozen.relations.len() + k].clone_from(&model.events[surface.relation]);
@@ -147,7 +149,7 @@ fn assemble(
     pool: &mut Pool,
     source: &Source<'_>,
     frozen: &Frozen,
-    pieces: &[Piece],
+    (pieces, roundings): &(&[Piece], Vec<Rounding>),
     plan: &Plan,
 ) -> Result<Compiled, CompileError> {
     let (graph, equations) = (source.graph, source.equations);
@@ -157,6 +159,7 @@ fn assemble(
     let mut slow = parameters.clone();
     slow.extend(&frozen.modes);
     slow.extend(pieces.iter().flat_map(|piece| [piece.value, piece.slope, piece.origin]));
+    slow.extend(roundings.iter().map(|rounding| rounding.width));
     slow.extend(&frozen.flags);
     let mut fast = vec![*time];
     fast.extend(states.iter().chain(unknowns));
@@ -245,6 +248,7 @@ fn assemble(
         outputs_count: outputs.len(),
         parameters: parameters.len(),
         pieces: pieces.to_vec(),
+        roundings: roundings.clone(),
         flags: frozen.flags.len(),
         rates: Program::staged(pool, rates, &slow, &fast)?,
         full,

@@ -255,6 +255,7 @@ impl<'a> Drive<'a> {
         self.system.place_tables(self.t);
         self.system.prepare();
         self.system.start(self.t, &self.x).map_err(|trouble| self.failure(trouble))?;
+        self.widen()?;
         let started = self.watch.start(&mut self.system, self.t, &self.x);
         let (settled, sliding) = started.map_err(|trouble| self.failure(trouble))?;
         if let Settled::Cycling(event) = settled {
@@ -489,6 +490,11 @@ impl<'a> Drive<'a> {
         self.stats.steps += 1;
     }
 
+    fn widen(&mut self) -> Result<(), Failure> {
+        let done = self.system.widen(self.t, &self.x, self.options.rtol);
+        done.map_err(|trouble| self.failure(trouble))
+    }
+
     /// Notes which sensitivities the step just tried leaves undefined; returns whether there are new ones.
     fn lose_sensitivities(&mut self) -> bool {
         let Some(sensitivities) = &mut self.sensitivities else { return false };
@@ -564,6 +570,7 @@ impl<'a> Drive<'a> {
         self.emit_points(sink);
         self.judge_stiffness();
         self.accept(taken.to);
+        self.widen()?;
         self.refresh_tolerance();
         let at_stop = taken.to == stop.at && stop.at < self.options.t_end;
         if events.is_empty() && !at_stop {
@@ -784,7 +791,10 @@ impl<'a> Drive<'a> {
             self.easy_signs = if easy { self.easy_signs + 1 } else { 0 };
         } else {
             let stages = self.solver.stages();
-            if stages.stiffness(&self.tolerance) > 0.8 * stages.tableau.stability {
+            let limit = 0.8 * stages.tableau.stability;
+            // Where the state stands still, only its sensitivities show how stiff the model is.
+            let shown = stages.stiffness(&self.tolerance).or_else(|| stages.radius(&self.system.model.full));
+            if shown.is_some_and(|shown| shown > limit) {
                 self.stiff_signs += 1;
             } else if self.stiff_signs > 0 {
                 self.stiff_signs -= 1;

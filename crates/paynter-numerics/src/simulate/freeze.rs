@@ -4,7 +4,8 @@
 //! `sign`, `min`, `max`) becomes an event function h = a − b and a mode: a
 //! symbol that holds the sign of h and changes at events only. A table
 //! becomes a straight line whose three numbers change at its corners. A power
-//! with the sign of its base, sign(x)·|x|ʳ, is continuous and stays as it is.
+//! with the sign of its base, sign(x)·|x|ʳ, is continuous; because roots are
+//! infinitely steep at zero, it is rounded off within a small width of zero.
 
 use paynter_algebra::{Cmp, Expr, Func, Node, Pool, Rational, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,6 +19,8 @@ pub(crate) struct Relation {
     pub function: Expr,
     /// Whether something may jump with the mode; `abs`, `min` and `max` only bend.
     pub jumps: bool,
+    /// Below this size of the function, powers with its sign are rounded off.
+    pub width: Option<Symbol>,
 }
 
 /// A table as a straight line: value + slope·(t − origin).
@@ -27,6 +30,15 @@ pub(crate) struct Piece {
     pub value: Symbol,
     pub slope: Symbol,
     pub origin: Symbol,
+}
+
+/// A width of zero within which powers with the sign of an event function are rounded off.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rounding {
+    pub relation: usize,
+    pub width: Symbol,
+    /// Whether nothing else happens where the function is zero.
+    pub alone: bool,
 }
 
 /// Rewrites expressions; relations are shared by all it has seen.
@@ -55,6 +67,13 @@ impl Freezer {
         }
     }
 
+    /// Where powers are rounded off.
+    pub fn roundings(&self) -> Vec<Rounding> {
+        let of =
+            |(relation, r): (usize, &Relation)| Some(Rounding { relation, width: r.width?, alone: !r.jumps });
+        self.relations.iter().enumerate().filter_map(of).collect()
+    }
+
     /// Rewrites expressions.
     pub fn freeze(&mut self, pool: &mut Pool, roots: &[Expr]) -> Vec<Expr> {
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
@@ -80,8 +99,8 @@ impl Freezer {
         roots.iter().map(|e| replaced.get(e).copied().unwrap_or(*e)).collect()
     }
 
-    /// The mode of an event function, as an expression. Multiples of one function share their mode.
-    fn mode(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> Expr {
+    /// The relation of an event function, and by how much the function is a multiple of the relation's.
+    fn relation(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> (usize, Expr) {
         let leading = leading(pool, function);
         let terms = match pool.node(function) {
             Node::Sum(list) => list.to_vec(),
@@ -91,12 +110,35 @@ impl Freezer {
         let function = pool.sum(&terms);
         let k = *self.known.entry(function).or_insert_with(|| {
             let mode = pool.fresh("mode");
-            self.relations.push(Relation { mode, function, jumps });
+            self.relations.push(Relation { mode, function, jumps, width: None });
             self.relations.len() - 1
         });
         self.relations[k].jumps |= jumps;
+        (k, leading)
+    }
+
+    /// The mode of an event function, as an expression. Multiples of one function share their mode.
+    fn mode(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> Expr {
+        let (k, leading) = self.relation(pool, function, jumps);
         let mode = pool.var(self.relations[k].mode);
-        if pool.as_rational(leading).is_some_and(|c| *c < Rational::ZERO) { pool.neg(mode) } else { mode }
+        if is_negative(pool, leading) { pool.neg(mode) } else { mode }
+    }
+
+    /// The size √(x² + w²) in place of |x|, and x/√(x² + w²) in place of the sign.
+    fn rounded(&mut self, pool: &mut Pool, f: Func, x: Expr) -> Expr {
+        let (k, leading) = self.relation(pool, x, false);
+        let relation = &mut self.relations[k];
+        let width = *relation.width.get_or_insert_with(|| pool.fresh("width"));
+        let (h, width, two) = (relation.function, pool.var(width), pool.int(2));
+        let squares = [h, width].map(|side| pool.pow(side, two));
+        let square = pool.sum(&squares);
+        let size = pool.call(Func::Sqrt, &[square]);
+        let (value, factor) = match f {
+            Func::Abs => (size, leading),
+            _ => (pool.div(h, size), if is_negative(pool, leading) { pool.int(-1) } else { pool.one() }),
+        };
+        let value = pool.mul(factor, value);
+        if f == Func::Abs && is_negative(pool, leading) { pool.neg(value) } else { value }
     }
 
     fn node(&mut self, pool: &mut Pool, node: Expr, args: &[Expr]) -> Expr {
@@ -110,9 +152,8 @@ impl Freezer {
                 let zero = pool.zero();
                 pool.compare(op, mode, zero)
             }
-            Node::Call(Func::Abs | Func::Sign, list) if self.signed.contains(&list[0]) => {
-                self.mode(pool, args[0], false);
-                rebuilt(pool, node, args)
+            Node::Call(f @ (Func::Abs | Func::Sign), list) if self.signed.contains(&list[0]) => {
+                self.rounded(pool, f, args[0])
             }
             Node::Call(Func::Abs, _) => {
                 let mode = self.mode(pool, args[0], false);
@@ -202,6 +243,10 @@ fn vanishes(pool: &Pool, factor: Expr, x: Expr) -> bool {
         }
         _ => false,
     }
+}
+
+fn is_negative(pool: &Pool, number: Expr) -> bool {
+    pool.as_rational(number).is_some_and(|c| *c < Rational::ZERO)
 }
 
 /// The number before the first term of a function that is not a number itself, or one.

@@ -175,14 +175,37 @@ impl Stages {
         self.values.swap(0, last);
     }
 
-    /// The largest |h·λ| that the last two stages show, states weighed by their tolerance.
-    pub fn stiffness(&self, tolerance: &Tolerance) -> f64 {
+    /// The largest |h·λ| that the last two stages show, states weighed by their tolerance; nothing
+    /// where they differ by rounding only.
+    pub fn stiffness(&self, tolerance: &Tolerance) -> Option<f64> {
         let last = self.tableau.stages - 1;
         let weight = |i: usize| 1.0 / (tolerance.atol[i] + tolerance.rtol * self.end[i].abs());
         let distance =
             |a: &[f64], b: &[f64]| (0..a.len()).map(|i| ((a[i] - b[i]) * weight(i)).powi(2)).sum::<f64>();
         let (rates, states) = (distance(&self.k[last], &self.k[last - 1]), distance(&self.end, &self.before));
-        if states > 0.0 { (self.h * (rates / states).sqrt()).abs() } else { 0.0 }
+        let noise = 100.0 * f64::EPSILON / tolerance.rtol;
+        let moves = states > noise * noise;
+        moves.then(|| (self.h * (rates / states).sqrt()).abs())
+    }
+
+    /// The largest |h·λ| of the slopes at the end of the step, by power iteration, if they are known.
+    pub fn radius(&self, full: &Linearised) -> Option<f64> {
+        let values = self.values.get(self.tableau.stages - 1).filter(|_| self.sensitive)?;
+        let slopes = full.by_states(&values.data);
+        let mut v = vec![1.0; self.end.len()];
+        let mut size = 0.0;
+        for _ in 0..10 {
+            let product = |row: usize| {
+                full.pattern.row(row).map(|e| slopes[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
+            };
+            let next: Vec<f64> = (0..v.len()).map(product).collect();
+            size = next.iter().fold(0.0f64, |size, x| size.max(x.abs()));
+            if size == 0.0 {
+                break;
+            }
+            v = next.iter().map(|x| x / size).collect();
+        }
+        Some((self.h * size).abs())
     }
 }
 

@@ -45,6 +45,15 @@ impl Trouble {
 /// How far ahead a slope is taken that is infinite here, beside the size of the states.
 const AHEAD: f64 = 1e-9;
 
+/// Within this width powers with a sign are rounded off as long as their bases have been zero.
+const NARROW: f64 = 1e-14;
+
+/// The width beside the tolerated error of the largest value a base has had.
+const WIDTH: f64 = 5.0;
+
+/// So many widths beyond zero their event is.
+const MARGIN: f64 = 10.0;
+
 /// Values of functions with their derivatives, kept between evaluations.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Values {
@@ -135,6 +144,7 @@ impl<'a> System<'a> {
     pub fn new(model: &'a Compiled, parameters: &[f64], tables: &'a Tables) -> System<'a> {
         let mut slow = parameters.to_vec();
         slow.resize(model.parameters + model.events.len() + 3 * model.pieces.len(), 0.0);
+        slow.resize(slow.len() + model.roundings.len(), NARROW);
         let mut held = vec![0.0; model.events.len()];
         held.resize(model.events.len() + model.surfaces.len(), 1.0);
         let mut system = System {
@@ -270,7 +280,7 @@ impl<'a> System<'a> {
             _ => self.own,
         };
         let lines = self.model.parameters + self.model.events.len();
-        let lines = self.slow[lines..lines + 3 * model.pieces.len()].to_vec();
+        let lines = self.slow[lines..lines + 3 * model.pieces.len() + model.roundings.len()].to_vec();
         self.slow.truncate(model.parameters);
         self.slow.extend(&self.held[..model.events.len()]);
         self.slow.extend(lines);
@@ -487,6 +497,39 @@ impl<'a> System<'a> {
         self.go(t, x)?;
         out.copy_from_slice(&self.relations.template);
         self.model.relations.run_prepared(&self.fast, self.tables, &mut self.relations.registers, out);
+        // What is rounded off is left only on the other side, lest noise about zero switch it to and fro.
+        let widths = &self.slow[self.widths()..];
+        for (rounding, width) in self.model.roundings.iter().zip(widths).filter(|(r, _)| r.alone) {
+            out[rounding.relation] += self.mode(rounding.relation) * MARGIN * width;
+        }
+        Ok(())
+    }
+
+    /// Where the widths stand among what changes seldom.
+    fn widths(&self) -> usize {
+        self.model.parameters + self.model.events.len() + 3 * self.model.pieces.len()
+    }
+
+    /// Rounds powers with a sign off within what the tolerance does not see, now that their bases are as
+    /// large as here: a smaller width would make the equations steeper than the solution is known.
+    pub fn widen(&mut self, t: f64, x: &[f64], rtol: f64) -> Result<(), Trouble> {
+        if self.model.roundings.is_empty() {
+            return Ok(());
+        }
+        let mut now = vec![0.0; self.model.events.len()];
+        self.relations(t, x, &mut now)?;
+        let start = self.widths();
+        let mut changed = false;
+        for (rounding, width) in self.model.roundings.iter().zip(&mut self.slow[start..]) {
+            let wanted = WIDTH * rtol * now[rounding.relation].abs();
+            if wanted > 2.0 * *width && wanted.is_finite() {
+                *width = wanted;
+                changed = true;
+            }
+        }
+        if changed {
+            self.prepare();
+        }
         Ok(())
     }
 
