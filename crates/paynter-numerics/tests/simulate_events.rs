@@ -482,6 +482,60 @@ fn events_that_accumulate_are_told() {
     }
 }
 
+/// Two tanks joined by an orifice: the levels meet after a finite time, and stay together. Nothing is left
+/// then of how fast they met, and the slope of the orifice, infinite there, does not stop the sensitivities.
+#[test]
+fn levels_meet() {
+    let text = "model tanks {
+        param A1 = 1; param A2 = 2; param k = 0.8; param q1 = 1; param q2 = 0.5
+        0 a; 0 b; 1 pipe
+        C first { e = q/A1; init q = q1 }
+        C second { e = q/A2; init q = q2 }
+        R orifice { f = k*sign(e)*sqrt(abs(e)) }
+        a -> first, pipe
+        pipe -> orifice, b
+        b -> second
+        output h1 = first.e
+        output h2 = second.e
+    }";
+    let closed = |t: f64, p: &[f64]| {
+        let [a1, a2, k, q1, q2] = [p[0], p[1], p[2], p[3], p[4]];
+        let apart = (q1 / a1 - q2 / a2).sqrt() - 0.5 * k * (1.0 / a1 + 1.0 / a2) * t;
+        let apart = apart.max(0.0).powi(2);
+        let second = (q1 + q2 - a1 * apart) / (a1 + a2);
+        vec![second + apart, second]
+    };
+    let mut problem = Problem::new(text);
+    let p = problem.parameters();
+    let wanted: Vec<Wanted> = (0..p.len()).map(Wanted::Parameter).collect();
+    let grid: Vec<f64> = times(8.0, 24);
+    for (rtol, accuracy) in [(1e-6, 1e-5), (1e-8, 1e-7), (1e-10, 1e-8)] {
+        let options = Options { rtol, ..tight(8.0, grid.clone(), Method::Auto) };
+        for wanted in [&[][..], &wanted[..]] {
+            let (found, outcome) = solved(&mut problem, wanted, &options);
+            assert!(outcome.stats.steps < 1000 && outcome.notes.is_empty(), "{outcome:?}");
+            for (i, t) in grid.iter().enumerate() {
+                for (output, exact) in closed(*t, &p).iter().enumerate() {
+                    assert!((found.y[i][output] - exact).abs() < accuracy, "{rtol} output {output} at {t}");
+                    for lane in 0..wanted.len() {
+                        let at = |shift: f64| {
+                            let mut moved = p.clone();
+                            moved[lane] += shift;
+                            closed(*t, &moved)[output]
+                        };
+                        let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
+                        let s = found.s[i][output * p.len() + lane];
+                        assert!(
+                            (s - slope).abs() < accuracy.max(1e-7),
+                            "{rtol} lane {lane} at {t}: {s}, {slope}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The largest differences of outputs and of their sensitivities to all parameters between steps of a fixed
 /// size and a precise run, and the number of events that the fixed steps found.
 fn fixed_differences(text: &str, end: f64, method: Method, step: f64) -> ([f64; 2], u64) {

@@ -45,8 +45,12 @@ impl Trouble {
 /// How far ahead a slope is taken that is infinite here, beside the size of the states.
 const AHEAD: f64 = 1e-9;
 
-/// Within this width powers with a sign are rounded off as long as their bases have been zero.
-const NARROW: f64 = 1e-14;
+/// Within this width powers with a sign are rounded off as long as their bases have been zero: so narrow
+/// that roots are as good as infinitely steep.
+const NARROW: f64 = 1e-90;
+
+/// Slopes from here on are infinite.
+const INFINITE: f64 = 1e30;
 
 /// The width beside the tolerated error of the largest value a base has had.
 const WIDTH: f64 = 5.0;
@@ -427,6 +431,7 @@ impl<'a> System<'a> {
             let slopes = full.pattern.at.iter().zip(full.by_states(&values.data));
             slopes.filter(|(_, slope)| !slope.is_finite()).map(|(state, _)| *state as usize).collect()
         };
+        sharpen(values);
         let here = values.data.clone();
         let rates = &here[..n];
         let passed = infinite(values);
@@ -434,6 +439,7 @@ impl<'a> System<'a> {
         let mut steep = Steep { passed, resting, ..Steep::default() };
         if self.go_ahead(t, x, rates) {
             self.full.run(full, &self.fast, self.tables, values);
+            sharpen(values);
             keep(values, &here, |value| value.is_finite());
         }
         steep.states = infinite(values);
@@ -476,6 +482,7 @@ impl<'a> System<'a> {
         let full = &self.model.outputs_full;
         self.outputs_full.run(full, &self.fast, self.tables, values);
         if !all_finite(&values.data[full.rows..]) {
+            sharpen(values);
             let here = values.data.clone();
             let mut rates = vec![0.0; x.len()];
             if self.rates(t, x, &mut rates).is_ok() && self.go_ahead(t, x, &rates) {
@@ -757,6 +764,12 @@ impl<'a> System<'a> {
     }
 }
 
+/// Makes slopes infinite that are as good as that.
+fn sharpen(values: &mut Values) {
+    let steep = values.data.iter_mut().filter(|value| value.abs() >= INFINITE);
+    steep.for_each(|value| *value = f64::INFINITY.copysign(*value));
+}
+
 /// Keeps the values of before that are good.
 fn keep(values: &mut Values, before: &[f64], good: impl Fn(f64) -> bool) {
     for (value, before) in values.data.iter_mut().zip(before).filter(|(_, before)| good(**before)) {
@@ -778,9 +791,9 @@ fn all_finite(values: &[f64]) -> bool {
     let mut sums = [0.0; 8];
     let (blocks, rest) = values.as_chunks::<8>();
     for block in blocks {
-        sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value);
+        sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value.abs());
     }
-    sums.iter().chain(rest).sum::<f64>().is_finite()
+    sums.iter().chain(rest).map(|value| value.abs()).sum::<f64>() < INFINITE
 }
 
 fn finite(values: &[f64]) -> Result<(), Trouble> {
