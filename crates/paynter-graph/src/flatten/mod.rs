@@ -246,9 +246,9 @@ impl<'a> Flattener<'a, '_> {
         left.and_then(|_| closest(name, candidates.iter().copied()))
     }
 
-    /// A zero to go on with after a mistake.
+    /// A value to go on with after a mistake: a one, which may be divided by, so that no second mistake is made of it.
     fn nothing(&mut self) -> Expr {
-        self.pool.zero()
+        self.pool.one()
     }
 
     /// Settings that named nothing are mistakes of the command line.
