@@ -1,11 +1,16 @@
 //! The loop of a run: steps, their control, events, outputs.
 
+mod method;
+mod results;
+mod scales;
+mod switch;
+
+use method::{Trial, explicit, solver};
+use results::RESULTS;
+
 use super::adjoint::Entry;
 use super::compiled::{Compiled, Wanted};
 use super::events::{Crossing, Settled, Watch};
-use super::explicit::Explicit;
-use super::implicit::Implicit;
-use super::jump::Jump;
 use super::solver::{Point, Sensitivities, Solver, Tolerance, weigh};
 use super::system::{System, Trouble, Values};
 use super::tableau::Tableau;
@@ -13,22 +18,6 @@ use super::{Failure, Method, Note, Options, Outcome, Sample, Stats};
 use crate::program::Tables;
 use paynter_base::Ticket;
 
-/// Below this relative tolerance the method of order eight is cheaper than that of order five; above it
-/// both are tried.
-const TIGHT: f64 = 2e-8;
-/// A method is tried over so many steps, once they have stopped to grow by more than this.
-const TRIED: u32 = 4;
-const GROWING: f64 = 1.5;
-/// Without an absolute tolerance, states are resolved to this part of the largest value they have had.
-const RESOLVED: f64 = 1e-3;
-/// And to this part of the largest value of states that are measured alike.
-const RESOLVED_AMONG: f64 = 1e-6;
-/// And never finer than this.
-const FLOOR: f64 = 1e-12;
-/// And never finer than this part of what makes it up.
-const ROUNDING: f64 = 1e-15;
-/// Where rates cancel on a surface, a state is resolved to this part of what one side would make of it.
-const CANCELLED: f64 = 1e-13;
 /// So many events without time going on are chattering.
 const CHATTER: u32 = 100;
 /// An event is reached where its function is so small a part of its change over the step.
@@ -38,8 +27,6 @@ const ALMOST: f64 = 1e-5;
 /// So much trouble within such a part of the run ends it.
 const STUCK: u32 = 200;
 const NARROW: f64 = 1e-6;
-/// No step holds more results than this: they are in memory until it is accepted.
-const RESULTS: usize = 4096;
 
 /// A step that was taken.
 struct Taken {
@@ -48,16 +35,6 @@ struct Taken {
     error: f64,
     events: Vec<(usize, f64)>,
     steepness: f64,
-}
-
-/// Two explicit methods are compared by how far they come with an evaluation.
-#[derive(Debug, Default)]
-struct Trial {
-    /// Steps of the method at hand that count, and the time and evaluations where they began.
-    steps: u32,
-    since: (f64, u64),
-    /// The pace of the method of order five, once it is known.
-    first: Option<f64>,
 }
 
 /// When time alone ends a step, and the events that happen then.
@@ -106,15 +83,6 @@ pub(crate) struct Drive<'a> {
     contradiction: Option<usize>,
     /// What is remembered for a sweep back.
     tape: Option<Vec<Entry>>,
-}
-
-/// Leaves no numbers where there are no sensitivities; those of an output stand together.
-fn erase(sensitivities: &mut [f64], undefined: &[bool]) {
-    if undefined.contains(&true) {
-        for row in sensitivities.chunks_mut(undefined.len()) {
-            row.iter_mut().zip(undefined).filter(|(_, lost)| **lost).for_each(|(s, _)| *s = f64::NAN);
-        }
-    }
 }
 
 impl<'a> Drive<'a> {
@@ -187,8 +155,7 @@ impl<'a> Drive<'a> {
             solver,
             stiff,
             explicit,
-            trial: (matches!(options.method, Method::Auto | Method::Explicit) && options.rtol >= TIGHT)
-                .then(Trial::default),
+            trial: Trial::new(options),
             sensitivities,
             watch,
             options,
@@ -319,152 +286,6 @@ impl<'a> Drive<'a> {
             tape.push(Entry::Modes(self.system.snapshot()));
         }
         Ok(())
-    }
-
-    /// Finds how large the rates are that cancel on the surfaces along which the motion slides.
-    fn judge_noise(&mut self) {
-        let span = self.options.t_end - self.options.t_start;
-        let sliding = (0..self.system.surfaces().len()).filter(|j| self.system.slides_along(*j));
-        for j in sliding.collect::<Vec<_>>() {
-            let snapshot = self.system.snapshot();
-            self.system.slide(j, 0.0);
-            let mut beside = vec![0.0; self.x.len()];
-            if self.system.rates(self.t, &self.x, &mut beside).is_ok() {
-                let rates = &self.solver.stages().k[0];
-                for ((noise, beside), rate) in self.noise.iter_mut().zip(&beside).zip(rates) {
-                    *noise = noise.max(CANCELLED * (beside - rate).abs() * span);
-                }
-            }
-            self.system.restore(&snapshot);
-        }
-    }
-
-    fn refresh_tolerance(&mut self) {
-        let groups = &self.system.model.groups;
-        for i in 0..self.x.len() {
-            self.largest[i] = self.largest[i].max(self.x[i].abs());
-            self.among[groups[i]] = self.among[groups[i]].max(self.largest[i]);
-        }
-        if self.options.atol.is_none() {
-            for i in 0..self.x.len() {
-                let size = (RESOLVED * self.largest[i]).max(RESOLVED_AMONG * self.among[groups[i]]);
-                // Finer than rounding nothing can be resolved.
-                let rounding = (ROUNDING * self.among[groups[i]]).max(self.noise[i]);
-                self.tolerance.atol[i] = (self.options.rtol * size.max(FLOOR)).max(rounding);
-            }
-        }
-    }
-
-    /// A first step that changes the state by little (Hairer, Nørsett and Wanner, II.4).
-    fn first_step(&mut self, span: f64) -> f64 {
-        let order = self.solver.tableau().order as f64;
-        let rates = self.solver.stages().k[0].clone();
-        let mut tolerance = self.tolerance.clone();
-        if self.options.atol.is_none() {
-            // A state that starts at zero is resolved with regard to where it is going.
-            for i in 0..rates.len() {
-                let reach = self.largest[i].max(rates[i].abs() * span * 1e-3);
-                tolerance.atol[i] = self.options.rtol * (RESOLVED * reach).max(FLOOR);
-            }
-        }
-        let d0 = tolerance.norm(&self.x, &self.x, &self.x);
-        let d1 = tolerance.norm(&rates, &self.x, &self.x);
-        let rough = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 * span } else { (0.01 * d0 / d1).min(span) };
-        let ahead: Vec<f64> = self.x.iter().zip(&rates).map(|(x, k)| x + rough * k).collect();
-        let mut new = vec![0.0; rates.len()];
-        if self.system.rates(self.t + rough, &ahead, &mut new).is_err() {
-            return 1e-3 * rough;
-        }
-        let bend: Vec<f64> = new.iter().zip(&rates).map(|(a, b)| a - b).collect();
-        let d2 = tolerance.norm(&bend, &self.x, &self.x) / rough;
-        let size = d1.max(d2);
-        let fine = if size <= 1e-15 {
-            (1e-3 * span).max(1e-6 * span)
-        } else {
-            (0.01 / size).powf(1.0 / (order + 1.0))
-        };
-        fine.min(100.0 * rough).min(span)
-    }
-
-    /// Gives samples at the present point.
-    fn emit(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
-        while let Some(t) = self.options.time(self.next).filter(|t| *t <= self.t) {
-            let (values, y, s) = &mut self.buffer;
-            y.resize(self.system.model.outputs_count, 0.0);
-            let done = match &self.sensitivities {
-                Some(sensitivities) => self.system.outputs_full(t, &self.x, values).map(|()| {
-                    let count = y.len();
-                    y.copy_from_slice(&values.data[..count]);
-                    sensitivities.outputs(&self.system.model.outputs_full, &values.data, s);
-                }),
-                None => self.system.outputs(t, &self.x, y),
-            };
-            done.map_err(|trouble| self.failure(trouble))?;
-            if let Some(tape) = &mut self.tape {
-                tape.push(Entry::Node { t, x: self.x.clone() });
-            }
-            let (_, y, s) = &mut self.buffer;
-            erase(s, &self.undefined);
-            sink(&Sample { t, states: &self.x, outputs: y, sensitivities: s });
-            self.next += 1;
-        }
-        Ok(())
-    }
-
-    /// Prepares the points strictly within the step that the solver has taken.
-    fn prepare_points(&mut self, h: f64, to: f64) -> Result<(), Trouble> {
-        let options = self.options;
-        let within = || (self.next..).map_while(|number| options.time(number)).take_while(|time| *time < to);
-        let count = within().count();
-        self.inner = count;
-        if self.points.len() < count {
-            self.points.resize_with(count, Point::default);
-        }
-        if count == 0 {
-            return Ok(());
-        }
-        self.solver.extend(&mut self.system, &self.tolerance)?;
-        let stages = self.solver.stages();
-        for (point, time) in self.points[..count].iter_mut().zip(within()) {
-            point.t = time;
-            point.theta = ((time - self.t) / h).clamp(0.0, 1.0);
-            stages.tableau.weights(point.theta, &mut point.weights);
-            point.x.resize(self.x.len(), 0.0);
-            stages.interpolate(&point.weights, &mut point.x);
-            self.system.recall(point.theta);
-            point.y.resize(self.system.model.outputs_count, 0.0);
-            if self.sensitivities.is_some() {
-                self.system.outputs_full(time, &point.x, &mut point.values)?;
-                let count = point.y.len();
-                point.y.copy_from_slice(&point.values.data[..count]);
-                point.s.clear();
-                point.s.resize(point.y.len() * self.system.model.wanted.len(), 0.0);
-            } else {
-                self.system.outputs(time, &point.x, &mut point.y)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn emit_points(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) {
-        if let Some(tape) = &mut self.tape {
-            let stages = self.solver.stages();
-            tape.push(Entry::Step {
-                t: stages.t,
-                h: stages.h,
-                x: stages.start.clone(),
-                unknowns: self.system.anchored().to_vec(),
-                tableau: stages.tableau,
-            });
-            let inner = &self.points[..self.inner];
-            tape.extend(inner.iter().map(|p| Entry::Inner { t: p.t, theta: p.theta, x: p.x.clone() }));
-        }
-        for point in &mut self.points[..self.inner] {
-            erase(&mut point.s, &self.undefined);
-            sink(&Sample { t: point.t, states: &point.x, outputs: &point.y, sensitivities: &point.s });
-        }
-        self.next += self.inner;
-        self.inner = 0;
     }
 
     /// Follows the step with the sensitivities and fills the points; returns their error.
@@ -781,211 +602,6 @@ impl<'a> Drive<'a> {
         }
         worst.0
     }
-
-    fn judge_stiffness(&mut self) {
-        if self.options.method != Method::Auto {
-            return;
-        }
-        if self.stiff {
-            let full = &self.system.model.full;
-            let by_states = full.by_states(self.solver.slopes());
-            let row = |i: usize| full.pattern.row(i).map(|e| by_states[e].abs()).sum::<f64>();
-            let size = (0..self.x.len()).map(row).fold(0.0, f64::max);
-            let easy = size * self.solver.stages().h < 1.0;
-            self.easy_signs = if easy { self.easy_signs + 1 } else { 0 };
-        } else {
-            let stages = self.solver.stages();
-            let limit = 0.8 * stages.tableau.stability;
-            // Where the state stands still, only its sensitivities show how stiff the model is.
-            let shown = stages.stiffness(&self.tolerance).or_else(|| stages.radius(&self.system.model.full));
-            if shown.is_some_and(|shown| shown > limit) {
-                self.stiff_signs += 1;
-            } else if self.stiff_signs > 0 {
-                self.stiff_signs -= 1;
-            }
-        }
-    }
-
-    /// Changes between the explicit and the implicit solver where the signs say so.
-    fn change_solver(&mut self) -> Result<(), Failure> {
-        let stiff = match self.stiff {
-            false if self.stiff_signs >= 5 => true,
-            true if self.easy_signs >= 20 => false,
-            _ => return Ok(()),
-        };
-        self.stats.switches += 1;
-        (self.stiff, self.stiff_signs, self.easy_signs) = (stiff, 0, 0);
-        self.solver = solver(self.explicit, stiff, &self.system, self.sensitivities.is_some());
-        self.begin()
-    }
-
-    /// Tries the methods of order five and eight one after the other and keeps the one that comes further
-    /// with an evaluation: which that is depends on the model, the tolerance and the times asked for.
-    /// Returns by how much longer the steps of the method that follows may be.
-    fn choose_order(&mut self, growth: f64) -> Result<f64, Failure> {
-        let now = (self.t, self.system.evaluations);
-        let Some(trial) = self.trial.as_mut().filter(|_| !self.stiff) else { return Ok(1.0) };
-        if trial.steps == 0 {
-            trial.since = now;
-        }
-        trial.steps += u32::from(trial.steps > 0 || growth < GROWING);
-        if trial.steps <= TRIED {
-            return Ok(1.0);
-        }
-        let pace = (now.0 - trial.since.0) / (now.1 - trial.since.1) as f64;
-        let (next, longer) = match trial.first {
-            None => {
-                *trial = Trial { first: Some(pace), ..Trial::default() };
-                (Tableau::dop853(), 2.0)
-            }
-            Some(first) => {
-                self.trial = None;
-                if first <= pace {
-                    return Ok(1.0);
-                }
-                (Tableau::tsit5(), 0.5)
-            }
-        };
-        self.explicit = next;
-        self.solver = solver(next, false, &self.system, self.sensitivities.is_some());
-        self.begin()?;
-        Ok(longer)
-    }
-
-    /// Lets the state jump where a dependent storage does; tells whether it does.
-    fn jump(
-        &mut self,
-        dependent: Values,
-        shift: Option<&Vec<f64>>,
-        before: &[f64],
-        given: &[usize],
-    ) -> Result<bool, Failure> {
-        let found = Jump::find(&mut self.system, self.t, &self.x, dependent);
-        let (Some(jump), Some(jumps)) =
-            (found.map_err(|trouble| self.failure(trouble))?, &self.system.model.jumps)
-        else {
-            return Ok(false);
-        };
-        let (t, x) = (self.t, jump.x.clone());
-        let settled = self.watch.settle(&mut self.system, t, &x, (&[], None), given);
-        if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
-            return Err(Failure::Chattering { t, event });
-        }
-        let mut after = vec![0.0; x.len()];
-        self.system.rates(t, &x, &mut after).map_err(|trouble| self.failure(trouble))?;
-        if let (Some(sensitivities), Some(shift)) = (&mut self.sensitivities, shift) {
-            jump.carry(jumps, sensitivities, shift, [before, &after]);
-        }
-        for output in jump.impulses(jumps) {
-            let told = |note: &Note| matches!(note, Note::Impulse { output: other, .. } if *other == output);
-            if !self.notes.iter().any(told) {
-                self.notes.push(Note::Impulse { t, output });
-            }
-        }
-        if let Some(tape) = &mut self.tape {
-            tape.push(Entry::Jump);
-        }
-        self.x = x;
-        Ok(true)
-    }
-
-    /// Changes modes at events: sensitivities jump by (f⁻ − f⁺)·dt*/dp, with the time t* of each event.
-    fn switch(&mut self, events: &[(usize, f64)], steepness: f64) -> Result<(), Failure> {
-        if let Some(trial) = &mut self.trial {
-            trial.steps = 0;
-        }
-        let (t, x) = (self.t, self.x.clone());
-        self.system.rest();
-        let mut before = vec![0.0; x.len()];
-        // The rates before the event, still with the old modes and tables.
-        let known = self.system.rates(t, &x, &mut before).is_ok();
-        let first = before.clone();
-        let mut shifts = Vec::new();
-        if let (Some(sensitivities), true) = (&self.sensitivities, known) {
-            for (k, _) in events {
-                let at = (t, &x[..], &before[..]);
-                let found = self.watch.time_sensitivity(&mut self.system, at, (*k, steepness), sensitivities);
-                let (change, grazing) = found.map_err(|trouble| self.failure(trouble))?;
-                if grazing && self.system.leaving(*k).is_none() {
-                    self.notes.push(Note::Grazing { t, event: *k });
-                }
-                shifts.push(change);
-            }
-        }
-        let mut dependent = Values::default();
-        let calculated = self.system.jumps(t, &x, &mut dependent);
-        calculated.map_err(|trouble| self.failure(trouble))?;
-        self.stats.events += events.len() as u64;
-        let mut falls: Vec<(usize, Vec<f64>)> = Vec::new();
-        let mut given = Vec::new();
-        for (i, (k, mode)) in events.iter().enumerate() {
-            match self.system.leaving(*k) {
-                Some(j) => {
-                    let left = self.watch.leave(&mut self.system, t, &x, j);
-                    given.push(left.map_err(|trouble| self.failure(trouble))?);
-                }
-                None => {
-                    let turned = self.watch.turn(&mut self.system, t, &x, *k, *mode);
-                    turned.map_err(|trouble| self.failure(trouble))?;
-                    given.push(*k);
-                }
-            }
-            // Events of one time each have a part in the change; the last one has what settling adds.
-            if i + 1 < events.len() && known {
-                let mut after = vec![0.0; x.len()];
-                if self.system.rates(t, &x, &mut after).is_ok() {
-                    let fall = before.iter().zip(&after).map(|(before, after)| before - after).collect();
-                    falls.push((*k, fall));
-                    before = after;
-                } else {
-                    falls.push((*k, vec![0.0; x.len()]));
-                }
-            }
-        }
-        let zeros: Vec<usize> =
-            events.iter().map(|(k, _)| *k).filter(|k| self.system.leaving(*k).is_none()).collect();
-        let hurried: Vec<(usize, f64)> =
-            zeros.iter().filter_map(|k| Some((*k, self.watch.rattles(*k, t)?))).collect();
-        let calm = hurried.first().map(|(_, rate)| *rate);
-        let settled = self.watch.settle(&mut self.system, t, &x, (&zeros, calm), &given);
-        if let Settled::Cycling(event) = settled.map_err(|trouble| self.failure(trouble))? {
-            return Err(Failure::Chattering { t, event });
-        }
-        for (event, _) in hurried {
-            if !self.system.slides(event) {
-                return Err(Failure::Chattering { t, event });
-            }
-            self.notes.push(Note::Rattling { t, event });
-        }
-        if self.jump(dependent, shifts.first(), &first, &given)? {
-            return self.begin();
-        }
-        self.stats.slides += zeros.iter().filter(|k| self.system.slides(**k)).count() as u64;
-        let mut after = vec![0.0; x.len()];
-        let mut found = self.system.rates(t, &x, &mut after);
-        if found.is_err() && self.system.follow_modes(true) {
-            found = self.system.rates(t, &x, &mut after);
-            self.system.follow_modes(false);
-        }
-        found.map_err(|trouble| self.failure(trouble))?;
-        if let (Some((k, _)), true) = (events.last(), known) {
-            falls.push((*k, before.iter().zip(&after).map(|(before, after)| before - after).collect()));
-        }
-        if let Some(sensitivities) = &mut self.sensitivities {
-            for ((_, fall), shift) in falls.iter().zip(&shifts) {
-                for (row, fall) in fall.iter().enumerate().filter(|(_, fall)| **fall != 0.0) {
-                    for (lane, change) in shift.iter().enumerate() {
-                        let value = sensitivities.s.get(row, lane) + fall * change;
-                        sensitivities.s.set(row, lane, value);
-                    }
-                }
-            }
-        }
-        if let Some(tape) = &mut self.tape {
-            tape.push(Entry::Event { t, x, before: first, falls });
-        }
-        self.begin()
-    }
 }
 
 /// The first dependent state whose initial value is not what follows from those it depends on.
@@ -996,23 +612,4 @@ fn contradiction(model: &Compiled, parameters: &[f64]) -> Option<usize> {
     let (pairs, _) = pairs.as_chunks::<2>();
     let differs = |[a, b]: &[f64; 2]| (a - b).abs() > 1e-9 * a.abs().max(b.abs());
     model.agreeing.iter().zip(pairs).find(|(_, pair)| differs(pair)).map(|(place, _)| *place)
-}
-
-/// The method with which a run starts where the model is not stiff.
-fn explicit(options: &Options) -> &'static Tableau {
-    match options.method {
-        Method::Euler => Tableau::euler(),
-        Method::Rk4 => Tableau::rk4(),
-        Method::Dop853 => Tableau::dop853(),
-        Method::Auto | Method::Explicit if options.rtol < TIGHT => Tableau::dop853(),
-        _ => Tableau::tsit5(),
-    }
-}
-
-fn solver(explicit: &'static Tableau, stiff: bool, system: &System<'_>, sensitive: bool) -> Box<dyn Solver> {
-    if stiff {
-        Box::new(Implicit::new(system, sensitive))
-    } else {
-        Box::new(Explicit::new(explicit, system, sensitive))
-    }
 }

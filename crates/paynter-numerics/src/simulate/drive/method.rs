@@ -1,0 +1,127 @@
+//! Which method steps: explicit or implicit by stiffness, of order five or eight by trial.
+
+use super::{Drive, Failure, Method, Options, Solver, System, Tableau};
+use crate::simulate::explicit::Explicit;
+use crate::simulate::implicit::Implicit;
+
+/// Below this relative tolerance the method of order eight is cheaper than that of order five; above it
+/// both are tried.
+const TIGHT: f64 = 2e-8;
+/// A method is tried over so many steps, once they have stopped to grow by more than this.
+const TRIED: u32 = 4;
+const GROWING: f64 = 1.5;
+
+/// Two explicit methods are compared by how far they come with an evaluation.
+#[derive(Debug, Default)]
+pub(super) struct Trial {
+    /// Steps of the method at hand that count, and the time and evaluations where they began.
+    pub(super) steps: u32,
+    since: (f64, u64),
+    /// The pace of the method of order five, once it is known.
+    first: Option<f64>,
+}
+
+impl Trial {
+    /// A trial, where it is open which method is better.
+    pub(super) fn new(options: &Options) -> Option<Trial> {
+        let open = matches!(options.method, Method::Auto | Method::Explicit) && options.rtol >= TIGHT;
+        open.then(Trial::default)
+    }
+}
+
+impl Drive<'_> {
+    pub(super) fn judge_stiffness(&mut self) {
+        if self.options.method != Method::Auto {
+            return;
+        }
+        if self.stiff {
+            let full = &self.system.model.full;
+            let by_states = full.by_states(self.solver.slopes());
+            let row = |i: usize| full.pattern.row(i).map(|e| by_states[e].abs()).sum::<f64>();
+            let size = (0..self.x.len()).map(row).fold(0.0, f64::max);
+            let easy = size * self.solver.stages().h < 1.0;
+            self.easy_signs = if easy { self.easy_signs + 1 } else { 0 };
+        } else {
+            let stages = self.solver.stages();
+            let limit = 0.8 * stages.tableau.stability;
+            // Where the state stands still, only its sensitivities show how stiff the model is.
+            let shown = stages.stiffness(&self.tolerance).or_else(|| stages.radius(&self.system.model.full));
+            if shown.is_some_and(|shown| shown > limit) {
+                self.stiff_signs += 1;
+            } else if self.stiff_signs > 0 {
+                self.stiff_signs -= 1;
+            }
+        }
+    }
+
+    /// Changes between the explicit and the implicit solver where the signs say so.
+    pub(super) fn change_solver(&mut self) -> Result<(), Failure> {
+        let stiff = match self.stiff {
+            false if self.stiff_signs >= 5 => true,
+            true if self.easy_signs >= 20 => false,
+            _ => return Ok(()),
+        };
+        self.stats.switches += 1;
+        (self.stiff, self.stiff_signs, self.easy_signs) = (stiff, 0, 0);
+        self.solver = solver(self.explicit, stiff, &self.system, self.sensitivities.is_some());
+        self.begin()
+    }
+
+    /// Tries the methods of order five and eight one after the other and keeps the one that comes further
+    /// with an evaluation: which that is depends on the model, the tolerance and the times asked for.
+    /// Returns by how much longer the steps of the method that follows may be.
+    pub(super) fn choose_order(&mut self, growth: f64) -> Result<f64, Failure> {
+        let now = (self.t, self.system.evaluations);
+        let Some(trial) = self.trial.as_mut().filter(|_| !self.stiff) else { return Ok(1.0) };
+        if trial.steps == 0 {
+            trial.since = now;
+        }
+        trial.steps += u32::from(trial.steps > 0 || growth < GROWING);
+        if trial.steps <= TRIED {
+            return Ok(1.0);
+        }
+        let pace = (now.0 - trial.since.0) / (now.1 - trial.since.1) as f64;
+        let (next, longer) = match trial.first {
+            None => {
+                *trial = Trial { first: Some(pace), ..Trial::default() };
+                (Tableau::dop853(), 2.0)
+            }
+            Some(first) => {
+                self.trial = None;
+                if first <= pace {
+                    return Ok(1.0);
+                }
+                (Tableau::tsit5(), 0.5)
+            }
+        };
+        self.explicit = next;
+        self.solver = solver(next, false, &self.system, self.sensitivities.is_some());
+        self.begin()?;
+        Ok(longer)
+    }
+}
+
+/// The method with which a run starts where the model is not stiff.
+pub(super) fn explicit(options: &Options) -> &'static Tableau {
+    match options.method {
+        Method::Euler => Tableau::euler(),
+        Method::Rk4 => Tableau::rk4(),
+        Method::Dop853 => Tableau::dop853(),
+        Method::Auto | Method::Explicit if options.rtol < TIGHT => Tableau::dop853(),
+        _ => Tableau::tsit5(),
+    }
+}
+
+/// The method at work.
+pub(super) fn solver(
+    explicit: &'static Tableau,
+    stiff: bool,
+    system: &System<'_>,
+    sensitive: bool,
+) -> Box<dyn Solver> {
+    if stiff {
+        Box::new(Implicit::new(system, sensitive))
+    } else {
+        Box::new(Explicit::new(explicit, system, sensitive))
+    }
+}

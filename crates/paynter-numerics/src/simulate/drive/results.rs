@@ -1,0 +1,98 @@
+//! Results at the times that are asked for, at the ends of steps and within them.
+
+use super::{Drive, Entry, Failure, Point, Sample, Trouble};
+
+/// No step holds more results than this: they are in memory until it is accepted.
+pub(super) const RESULTS: usize = 4096;
+
+impl Drive<'_> {
+    /// Gives samples at the present point.
+    pub(super) fn emit(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
+        while let Some(t) = self.options.time(self.next).filter(|t| *t <= self.t) {
+            let (values, y, s) = &mut self.buffer;
+            y.resize(self.system.model.outputs_count, 0.0);
+            let done = match &self.sensitivities {
+                Some(sensitivities) => self.system.outputs_full(t, &self.x, values).map(|()| {
+                    let count = y.len();
+                    y.copy_from_slice(&values.data[..count]);
+                    sensitivities.outputs(&self.system.model.outputs_full, &values.data, s);
+                }),
+                None => self.system.outputs(t, &self.x, y),
+            };
+            done.map_err(|trouble| self.failure(trouble))?;
+            if let Some(tape) = &mut self.tape {
+                tape.push(Entry::Node { t, x: self.x.clone() });
+            }
+            let (_, y, s) = &mut self.buffer;
+            erase(s, &self.undefined);
+            sink(&Sample { t, states: &self.x, outputs: y, sensitivities: s });
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// Prepares the points strictly within the step that the solver has taken.
+    pub(super) fn prepare_points(&mut self, h: f64, to: f64) -> Result<(), Trouble> {
+        let options = self.options;
+        let within = || (self.next..).map_while(|number| options.time(number)).take_while(|time| *time < to);
+        let count = within().count();
+        self.inner = count;
+        if self.points.len() < count {
+            self.points.resize_with(count, Point::default);
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        self.solver.extend(&mut self.system, &self.tolerance)?;
+        let stages = self.solver.stages();
+        for (point, time) in self.points[..count].iter_mut().zip(within()) {
+            point.t = time;
+            point.theta = ((time - self.t) / h).clamp(0.0, 1.0);
+            stages.tableau.weights(point.theta, &mut point.weights);
+            point.x.resize(self.x.len(), 0.0);
+            stages.interpolate(&point.weights, &mut point.x);
+            self.system.recall(point.theta);
+            point.y.resize(self.system.model.outputs_count, 0.0);
+            if self.sensitivities.is_some() {
+                self.system.outputs_full(time, &point.x, &mut point.values)?;
+                let count = point.y.len();
+                point.y.copy_from_slice(&point.values.data[..count]);
+                point.s.clear();
+                point.s.resize(point.y.len() * self.system.model.wanted.len(), 0.0);
+            } else {
+                self.system.outputs(time, &point.x, &mut point.y)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn emit_points(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) {
+        if let Some(tape) = &mut self.tape {
+            let stages = self.solver.stages();
+            tape.push(Entry::Step {
+                t: stages.t,
+                h: stages.h,
+                x: stages.start.clone(),
+                unknowns: self.system.anchored().to_vec(),
+                tableau: stages.tableau,
+            });
+            let inner = &self.points[..self.inner];
+            tape.extend(inner.iter().map(|p| Entry::Inner { t: p.t, theta: p.theta, x: p.x.clone() }));
+        }
+        for point in &mut self.points[..self.inner] {
+            erase(&mut point.s, &self.undefined);
+            sink(&Sample { t: point.t, states: &point.x, outputs: &point.y, sensitivities: &point.s });
+        }
+        self.next += self.inner;
+        self.inner = 0;
+    }
+}
+
+/// Leaves no numbers where there are no sensitivities; those of an output stand together.
+fn erase(sensitivities: &mut [f64], undefined: &[bool]) {
+    if undefined.contains(&true) {
+        for row in sensitivities.chunks_mut(undefined.len()) {
+            row.iter_mut().zip(undefined).filter(|(_, lost)| **lost).for_each(|(s, _)| *s = f64::NAN);
+        }
+    }
+}

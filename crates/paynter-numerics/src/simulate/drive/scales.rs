@@ -1,0 +1,81 @@
+//! How finely states are resolved, and how long the first step is.
+
+use super::Drive;
+
+/// Without an absolute tolerance, states are resolved to this part of the largest value they have had.
+const RESOLVED: f64 = 1e-3;
+/// And to this part of the largest value of states that are measured alike.
+const RESOLVED_AMONG: f64 = 1e-6;
+/// And never finer than this.
+const FLOOR: f64 = 1e-12;
+/// And never finer than this part of what makes it up.
+const ROUNDING: f64 = 1e-15;
+/// Where rates cancel on a surface, a state is resolved to this part of what one side would make of it.
+const CANCELLED: f64 = 1e-13;
+
+impl Drive<'_> {
+    /// Finds how large the rates are that cancel on the surfaces along which the motion slides.
+    pub(super) fn judge_noise(&mut self) {
+        let span = self.options.t_end - self.options.t_start;
+        let sliding = (0..self.system.surfaces().len()).filter(|j| self.system.slides_along(*j));
+        for j in sliding.collect::<Vec<_>>() {
+            let snapshot = self.system.snapshot();
+            self.system.slide(j, 0.0);
+            let mut beside = vec![0.0; self.x.len()];
+            if self.system.rates(self.t, &self.x, &mut beside).is_ok() {
+                let rates = &self.solver.stages().k[0];
+                for ((noise, beside), rate) in self.noise.iter_mut().zip(&beside).zip(rates) {
+                    *noise = noise.max(CANCELLED * (beside - rate).abs() * span);
+                }
+            }
+            self.system.restore(&snapshot);
+        }
+    }
+
+    pub(super) fn refresh_tolerance(&mut self) {
+        let groups = &self.system.model.groups;
+        for i in 0..self.x.len() {
+            self.largest[i] = self.largest[i].max(self.x[i].abs());
+            self.among[groups[i]] = self.among[groups[i]].max(self.largest[i]);
+        }
+        if self.options.atol.is_none() {
+            for i in 0..self.x.len() {
+                let size = (RESOLVED * self.largest[i]).max(RESOLVED_AMONG * self.among[groups[i]]);
+                // Finer than rounding nothing can be resolved.
+                let rounding = (ROUNDING * self.among[groups[i]]).max(self.noise[i]);
+                self.tolerance.atol[i] = (self.options.rtol * size.max(FLOOR)).max(rounding);
+            }
+        }
+    }
+
+    /// A first step that changes the state by little (Hairer, Nørsett and Wanner, II.4).
+    pub(super) fn first_step(&mut self, span: f64) -> f64 {
+        let order = self.solver.tableau().order as f64;
+        let rates = self.solver.stages().k[0].clone();
+        let mut tolerance = self.tolerance.clone();
+        if self.options.atol.is_none() {
+            // A state that starts at zero is resolved with regard to where it is going.
+            for i in 0..rates.len() {
+                let reach = self.largest[i].max(rates[i].abs() * span * 1e-3);
+                tolerance.atol[i] = self.options.rtol * (RESOLVED * reach).max(FLOOR);
+            }
+        }
+        let d0 = tolerance.norm(&self.x, &self.x, &self.x);
+        let d1 = tolerance.norm(&rates, &self.x, &self.x);
+        let rough = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 * span } else { (0.01 * d0 / d1).min(span) };
+        let ahead: Vec<f64> = self.x.iter().zip(&rates).map(|(x, k)| x + rough * k).collect();
+        let mut new = vec![0.0; rates.len()];
+        if self.system.rates(self.t + rough, &ahead, &mut new).is_err() {
+            return 1e-3 * rough;
+        }
+        let bend: Vec<f64> = new.iter().zip(&rates).map(|(a, b)| a - b).collect();
+        let d2 = tolerance.norm(&bend, &self.x, &self.x) / rough;
+        let size = d1.max(d2);
+        let fine = if size <= 1e-15 {
+            (1e-3 * span).max(1e-6 * span)
+        } else {
+            (0.01 / size).powf(1.0 / (order + 1.0))
+        };
+        fine.min(100.0 * rough).min(span)
+    }
+}
