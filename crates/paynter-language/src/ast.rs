@@ -269,6 +269,9 @@ pub struct Bonds {
     pub stages: Vec<Vec<Path>>,
     /// `as name`; only for a single bond.
     pub name: Option<Name>,
+    /// The last comma at the end of a line after which another arrow comes:
+    /// the next line may be meant as a statement of its own.
+    pub comma: Option<Span>,
     /// The whole statement.
     pub span: Span,
 }

@@ -196,7 +196,8 @@ pub(super) static MATHML: Dialect = Dialect {
     add: "<mo>+</mo>",
     subtract: "<mo>\u{2212}</mo>",
     negative: "<mo form=\"prefix\">\u{2212}</mo>",
-    multiply: "<mo>\u{2062}</mo>",
+    // The sign is invisible: without a thin gap, two factors read as one name.
+    multiply: "<mo rspace=\"0.17em\">\u{2062}</mo>",
     multiply_digit: "<mo>\u{22C5}</mo>",
     power: Power::Raised("<msup><mrow>", "</mrow><mrow>", "</mrow></msup>"),
     quotient: Quotient::Stacked("<mfrac><mrow>", "</mrow><mrow>", "</mrow></mfrac>"),

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use paynter_base::{Code, Diagnostic, Span, code};
-use paynter_language::ast::{self, Kind, Statement};
+use paynter_language::ast::{self, Body, Kind, Statement};
 
 use super::program::Part;
 use super::{Deferred, Flattener, MAX_ELEMENTS};
-use crate::model::ElementId;
+use crate::model::{ElementId, is_junction};
 
 /// Turns of all `for` loops together; more are refused.
 const MAX_TURNS: usize = 2 * MAX_ELEMENTS;
@@ -17,7 +17,7 @@ const MAX_TURNS: usize = 2 * MAX_ELEMENTS;
 const MAX_PORTS_LISTED: usize = 4;
 
 /// Where a segment ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     /// At an element, perhaps at a port that is said (from 0).
     Element(ElementId, Option<usize>),
@@ -122,6 +122,17 @@ impl<'a> Flattener<'a, '_> {
         for stage in &bonds.stages {
             places.push(stage.iter().map(|path| self.place(instance, loops, path)).collect());
         }
+        if let Some(comma) = bonds.comma
+            && self.impossible(instance, &places)
+        {
+            let message = "the comma at the end of the line takes the next line's bonds into the same list";
+            let diagnostic = Diagnostic::new(code::BAD_BOND, message).at(comma);
+            self.report.push(diagnostic.help("remove the comma: each line is then a statement of its own"));
+            for place in places.iter().flatten() {
+                self.excuse(*place);
+            }
+            return;
+        }
         let mut made = 0;
         for k in 1..places.len() {
             if places[k - 1].len() > 1 && places[k].len() > 1 {
@@ -154,6 +165,41 @@ impl<'a> Flattener<'a, '_> {
                 Diagnostic::new(code::BAD_BOND, message).at(name.span).help("name one bond a statement"),
             );
         }
+    }
+
+    /// Tells whether no model could have the bonds between these groups of
+    /// places: several to several, one to itself, or more than a place can hold.
+    fn impossible(&self, instance: usize, groups: &[Vec<Option<Place>>]) -> bool {
+        let owner = &self.instances[instance];
+        let room = |place: Place| match place {
+            Place::Element(id, None) => match self.graph.element(id).kind {
+                kind if is_junction(kind) => usize::MAX,
+                Kind::Tf | Kind::Gy | Kind::Rs => 2,
+                _ => {
+                    let ast = owner.elements.binary_search(&id).map(|e| self.infos[owner.model].elements[e]);
+                    let field =
+                        |ast: &ast::Element| ast.ports.is_some() || matches!(ast.body, Body::Matrix(..));
+                    if ast.is_ok_and(field) { usize::MAX } else { 1 }
+                }
+            },
+            Place::Element(_, Some(_)) | Place::Port { .. } => 1,
+        };
+        let mut held: Vec<Place> = Vec::new();
+        for pair in groups.windows(2) {
+            if pair[0].len() > 1 && pair[1].len() > 1 {
+                return true;
+            }
+            for (from, to) in pair[0].iter().flat_map(|from| pair[1].iter().map(move |to| (*from, *to))) {
+                let same =
+                    matches!((from, to), (Some(Place::Element(a, _)), Some(Place::Element(b, _))) if a == b);
+                if same {
+                    return true;
+                }
+                held.extend([from, to].into_iter().flatten());
+            }
+        }
+        held.sort_unstable();
+        held.chunk_by(|a, b| a == b).any(|bonds| bonds.len() > room(bonds[0]))
     }
 
     /// Notes that a place has a bond in the text, though a mistake keeps it out of the graph.

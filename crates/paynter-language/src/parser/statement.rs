@@ -1,6 +1,6 @@
 //! The statements of a model's body, elements aside.
 
-use paynter_base::code;
+use paynter_base::{Span, code};
 
 use super::{Parsed, Parser};
 use crate::SyntaxKind;
@@ -321,7 +321,8 @@ impl Parser<'_> {
         let start = self.start_offset();
         self.open(SyntaxKind::Bonds);
         let mut stages = Vec::with_capacity(2);
-        stages.push(self.places()?);
+        let mut comma = None;
+        stages.push(self.places(&mut None)?);
         if !self.at(SyntaxKind::Arrow) {
             if self.at(SyntaxKind::Eq) {
                 let help =
@@ -330,9 +331,11 @@ impl Parser<'_> {
             }
             return self.unexpected("`->`", BOND);
         }
+        let mut last = None;
         while self.at(SyntaxKind::Arrow) {
+            comma = last;
             self.bump_joining();
-            stages.push(self.places()?);
+            stages.push(self.places(&mut last)?);
         }
         let name = if self.eat_word("as") {
             Some(self.name("the bond's name", "a bond is named by `a -> b as NAME`")?)
@@ -340,22 +343,33 @@ impl Parser<'_> {
             None
         };
         self.close();
-        Some(Statement::Bonds(Bonds { stages, name, span: self.since(start) }))
+        Some(Statement::Bonds(Bonds { stages, name, comma, span: self.since(start) }))
     }
 
-    /// Reads `a, b.1, c[2].left`.
-    fn places(&mut self) -> Parsed<Vec<Path>> {
+    /// Reads `a, b.1, c[2].left`; notes the last comma that ends a line.
+    fn places(&mut self, line_end: &mut Option<Span>) -> Parsed<Vec<Path>> {
         let mut places = Vec::with_capacity(1);
+        let mut comma = None;
         loop {
             if self.at_new_statement() || !self.at(SyntaxKind::Ident) {
                 self.part_lines();
+                if let Some(comma) = comma {
+                    let message =
+                        format!("expected an element after the comma, found {}", self.describe_next());
+                    let help = "remove the comma, or name an element after it";
+                    return self.fail(code::UNEXPECTED, comma, message, help);
+                }
                 return self.unexpected("an element", BOND);
             }
             places.push(self.path(true)?);
             if !self.at(SyntaxKind::Comma) {
                 return Some(places);
             }
+            comma = Some(self.next_span());
             self.bump_joining();
+            if self.newline {
+                *line_end = comma;
+            }
         }
     }
 
