@@ -17,4 +17,4 @@ mod weightless;
 pub use incremental::{Begins, Derived, Form, Request, Start, all_expressions as expressions, incremental};
 pub use pseudo::{Sensitivity, pseudo};
 pub use text::{TextOptions, to_text};
-pub use weightless::{Weightless, weightless};
+pub use weightless::{Weightless, divided, weightless};

@@ -11,11 +11,9 @@ use crate::build::Builder;
 use paynter_algebra::Pool;
 use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Law, Variable};
 
-/// A graph with storages of no weight.
-#[derive(Debug, Clone)]
+/// A pair of storages that cancel each other.
+#[derive(Debug, Clone, Copy)]
 pub struct Weightless {
-    /// The graph; its elements come first, what was added behind them.
-    pub graph: BondGraph,
     /// The storage whose state is the flow or effort.
     pub storage: ElementId,
     /// The bond whose flow or effort that is.
@@ -24,29 +22,35 @@ pub struct Weightless {
     pub flow: bool,
 }
 
-/// The graphs in which something that this transformer or gyrator computes by division is a state.
-pub fn weightless(
-    pool: &mut Pool,
-    graph: &BondGraph,
-    causality: &Causality,
-    id: ElementId,
-) -> Vec<Weightless> {
-    let places: &[(usize, bool)] = match graph.element(id).kind {
+/// What a transformer or gyrator computes by division: the port, and whether it is the flow there.
+pub fn divided(graph: &BondGraph, causality: &Causality, id: ElementId) -> &'static [(usize, bool)] {
+    match graph.element(id).kind {
         // f1 = f2/m, e2 = e1/m.
         Kind::Tf if causality.effort_in(graph, id, 0) => &[(0, true), (1, false)],
         // f1 = e2/r, f2 = e1/r.
         Kind::Gy => &[(0, true), (1, true)],
         _ => &[],
-    };
-    places.iter().map(|&(port, flow)| beside(pool, graph, id, port, flow)).collect()
+    }
 }
 
-/// Puts a pair of storages that cancel on the flow or effort of a port.
-fn beside(pool: &mut Pool, graph: &BondGraph, id: ElementId, port: usize, flow: bool) -> Weightless {
-    let bond = graph.element(id).ports[port].bond;
-    let (name, span) = (graph.element(id).name.clone(), graph.element(id).span);
+/// The graph in which these flows and efforts at ports are states. Its own elements come first, what was added
+/// behind them.
+pub fn weightless(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    places: &[(ElementId, (usize, bool))],
+) -> (BondGraph, Vec<Weightless>) {
     let mut builder = Builder::new(graph.clone());
-    let inner = BondId(graph.bonds.len() as u32);
+    let pairs = places.iter().map(|&(id, (port, flow))| beside(pool, &mut builder, id, port, flow)).collect();
+    builder.finish();
+    (builder.graph, pairs)
+}
+
+/// Puts a pair of storages on the flow or effort of a port.
+fn beside(pool: &mut Pool, builder: &mut Builder, id: ElementId, port: usize, flow: bool) -> Weightless {
+    let element = builder.graph.element(id);
+    let (bond, name, span) = (element.ports[port].bond, element.name.clone(), element.span);
+    let inner = BondId(builder.graph.bonds.len() as u32);
     let junction = builder.junction(id, &name, port, !flow);
     // The bond that was there may have given its variables the names after the element already.
     for variable in [Variable::Effort(inner), Variable::Flow(inner)] {
@@ -62,6 +66,5 @@ fn beside(pool: &mut Pool, graph: &BondGraph, id: ElementId, port: usize, flow: 
         builder.bond((junction, 0), (storage, 0), span);
         storage
     });
-    builder.finish();
-    Weightless { graph: builder.graph, storage, bond, flow }
+    Weightless { storage, bond, flow }
 }

@@ -1,10 +1,10 @@
 //! Where a model begins: its variables at time zero, over parameters.
 
 use crate::{Model, NoAnswer};
-use paynter_algebra::{Expr, Symbol};
+use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
 use paynter_equations::{Equations, Failure};
-use paynter_graph::Variable;
+use paynter_graph::{BondGraph, Variable};
 use paynter_numerics::operating_point;
 use paynter_numerics::program::Hold;
 use paynter_transform::Start;
@@ -16,26 +16,8 @@ impl Model {
     pub(crate) fn start(&mut self, ticket: &Ticket) -> Result<Start, NoAnswer> {
         let (equations, _) = self.derive(ticket)?;
         let Some(graph) = self.graph.clone() else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        let pool = &mut self.pool;
-        let zero = pool.zero();
-        let time = graph.variables.symbol(Variable::Time);
-        let begin: FxHashMap<Symbol, Expr> = time.into_iter().map(|time| (time, zero)).collect();
-        let number = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
-        let mut known = begin.clone();
-        known.extend(equations.states.iter().map(|state| (state.symbol, state.initial)));
-        let mut open: Vec<Symbol> = equations.constraints.iter().map(|c| c.unknown).collect();
-        for input in &equations.inputs {
-            let mut value = input.value;
-            for symbol in &input.symbols {
-                let there = pool.substitute(value, &begin);
-                if pool.eval(there, &number).is_ok() {
-                    known.insert(*symbol, there);
-                } else {
-                    open.push(*symbol);
-                }
-                value = time.map_or(zero, |time| pool.diff(value, time));
-            }
-        }
+        let (mut known, mut open) = known_at_start(&mut self.pool, &graph, &equations);
+        open.extend(equations.constraints.iter().map(|constraint| constraint.unknown));
         if !open.is_empty() {
             let values = self.solved_start(&equations, &known, ticket)?;
             for symbol in open {
@@ -83,4 +65,33 @@ impl Model {
             Err(Failure::Cancelled) => Err(NoAnswer::Cancelled),
         }
     }
+}
+
+/// Time, states and inputs with their derivatives at time zero, over parameters; and the symbols of inputs
+/// that only numbers tell.
+pub(crate) fn known_at_start(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+) -> (FxHashMap<Symbol, Expr>, Vec<Symbol>) {
+    let zero = pool.zero();
+    let time = graph.variables.symbol(Variable::Time);
+    let begin: FxHashMap<Symbol, Expr> = time.into_iter().map(|time| (time, zero)).collect();
+    let number = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+    let mut known = begin.clone();
+    known.extend(equations.states.iter().map(|state| (state.symbol, state.initial)));
+    let mut open = Vec::new();
+    for input in &equations.inputs {
+        let mut value = input.value;
+        for symbol in &input.symbols {
+            let there = pool.substitute(value, &begin);
+            if pool.eval(there, &number).is_ok() {
+                known.insert(*symbol, there);
+            } else {
+                open.push(*symbol);
+            }
+            value = time.map_or(zero, |time| pool.diff(value, time));
+        }
+    }
+    (known, open)
 }

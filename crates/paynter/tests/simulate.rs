@@ -93,10 +93,47 @@ fn motion_goes_on_where_a_modulus_vanishes() {
     let energy = axes.energy(&found).unwrap();
     assert_eq!(energy.accounts.len(), 3);
     assert!(energy.error < 1e-7, "{}", energy.error);
-    // What is asked of the model's own states is answered in them.
-    let own = Sensitivities::Names(vec!["init(my.p)".to_owned()]);
-    let (asked, _) = respond(&mut load(AXES, &[]), &SimulateOptions { sensitivities: own, ..accurate(0.01) });
-    assert_eq!(asked.wanted, ["init(my.p)"]);
+    // Runs and derivatives by the model's own initial states go through that point too.
+    let at = |my: f64, phi: f64| {
+        let vary = |name: &str, value: f64| Vary { name: name.to_owned(), values: vec![value] };
+        let sweeps = [vary("init(my.p)", my), vary("init(phi)", phi)];
+        let varied = sweeps.iter().map(|vary| vary.name.clone()).collect();
+        let simulation =
+            load(AXES, &[]).simulation(&SimulateOptions { varied, ..accurate(3.0) }, &Ticket::new());
+        let simulation = simulation.unwrap_or_else(|reason| panic!("{reason:?}"));
+        let runs = simulation.grid(&sweeps).unwrap();
+        let (response, outcome) = simulation.respond(&runs[0].parameters, &Ticket::new());
+        assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
+        response.outputs
+    };
+    let own = Sensitivities::Names(vec!["init".to_owned()]);
+    let (asked, found) =
+        respond(&mut load(AXES, &[]), &SimulateOptions { sensitivities: own.clone(), ..accurate(3.0) });
+    assert_eq!(asked.wanted, ["init(my.p)", "init(phi)"]);
+    let my = 0.8 * 3f64.sin() * 0.4;
+    assert_near(
+        &[asked.nominal[0].unwrap(), asked.nominal[1].unwrap()],
+        &[my, 3.0],
+        1e-12,
+        "where it begins",
+    );
+    for (lane, step) in [(0, [2e-5 * my, 0.0]), (1, [0.0, 2e-5])] {
+        let (ahead, behind) = (at(my + step[0], 3.0 + step[1]), at(my - step[0], 3.0 - step[1]));
+        for output in 0..3 {
+            let slope = |(a, b): (&f64, &f64)| (a - b) / (2.0 * (step[0] + step[1]));
+            let expected: Vec<f64> = ahead[output].iter().zip(&behind[output]).map(slope).collect();
+            assert_near(&found.sensitivities[output][lane], &expected, 1e-5, &asked.wanted[lane]);
+        }
+    }
+    // Where the modulus is zero, a change of the momentum has no speed to go with it.
+    let mut across = load(AXES, &[("phi0", "0")]);
+    let simulation = across
+        .simulation(&SimulateOptions { sensitivities: own, ..accurate(1.0) }, &Ticket::new())
+        .unwrap_or_else(|r| panic!("{r:?}"));
+    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    assert!(outcome.failure.is_none() && response.sensitivities[1][0].iter().all(|value| value.is_nan()));
+    let said = across.explain_run(&simulation, &simulation.parameters, &outcome);
+    assert!(said.iter().any(|d| d.message.contains("there are no derivatives by `init(my.p)`")), "{said:?}");
     // At the angle where the modulus is zero an initial momentum across it is impossible.
     respond(&mut load(AXES, &[("phi0", "0")]), &accurate(1.0));
     let mut across = load(&AXES.replace("m*l*sin(phi0)*w0", "w0"), &[("phi0", "0")]);

@@ -119,6 +119,7 @@ impl<'a> Drive<'a> {
         let mut start = vec![0.0; model.initial.results()];
         model.initial.run(&parameters[..model.parameters.min(parameters.len())], &mut Vec::new(), &mut start);
         let x = initial.map_or_else(|| start[..n].to_vec(), <[f64]>::to_vec);
+        let (mut undefined, mut notes) = (vec![false; model.wanted.len()], Vec::new());
         let sensitivities = sensitive.then(|| {
             let scale = |wanted: &Wanted| {
                 let value = match wanted {
@@ -132,8 +133,12 @@ impl<'a> Drive<'a> {
             for ((row, lane), value) in model.initial_places.iter().zip(&start[n..]) {
                 if initial.is_none() {
                     sensitivities.s.set(*row, *lane, *value);
+                    if !value.is_finite() && !std::mem::replace(&mut undefined[*lane], true) {
+                        notes.push(Note::Unbegun { lane: *lane, state: *row });
+                    }
                 }
             }
+            (0..undefined.len()).filter(|lane| undefined[*lane]).for_each(|lane| sensitivities.forget(lane));
             for (lane, wanted) in model.wanted.iter().enumerate() {
                 if let Wanted::Initial(state) = wanted {
                     sensitivities.s.set(*state, lane, 1.0);
@@ -164,9 +169,9 @@ impl<'a> Drive<'a> {
             next: 0,
             points: Vec::new(),
             inner: 0,
-            undefined: vec![false; model.wanted.len()],
+            undefined,
             stats: Stats::default(),
-            notes: Vec::new(),
+            notes,
             trouble: None,
             stuck: (options.t_start, 0),
             tried: None,

@@ -196,6 +196,13 @@ pub enum Note {
         /// The state that it moves and that the rate changes with; none where that is the parameter itself.
         state: Option<usize>,
     },
+    /// Where the run begins, this derivative of a state has no finite value, so that it has none later.
+    Unbegun {
+        /// Which derivative, by its place in [`Compiled::wanted`].
+        lane: usize,
+        /// Of which state.
+        state: usize,
+    },
     /// This output, or a derivative of it, has no finite value at this time, and perhaps at others.
     Undefined {
         /// When first.

@@ -5,16 +5,15 @@
 //! the flow or effort that would be computed by the division, and
 //! calculates the states that the model has from it.
 
-use super::question::{Named, named};
-use super::{Sensitivities, SimulateOptions};
+use super::begin::Begin;
+use crate::start::known_at_start;
 use crate::{Model, NoAnswer};
-use paynter_algebra::{Cmp, Expr, Pool, Symbol};
+use paynter_algebra::{Cmp, Expr, Func, Pool, Symbol};
 use paynter_base::Ticket;
-use paynter_equations::{Equations, Failure, derive};
+use paynter_equations::{Assignment, Equations, Failure, derive};
 use paynter_graph::{BondGraph, Causality, ElementId, Kind, Law, Variable, assign_causality};
-use paynter_numerics::simulate::Wanted;
-use paynter_transform::{Weightless, weightless};
-use rustc_hash::FxHashMap;
+use paynter_transform::{Weightless, divided, weightless};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Equations over other states than the model's own.
 pub(super) struct Chart {
@@ -24,24 +23,12 @@ pub(super) struct Chart {
     pub own: Vec<Expr>,
 }
 
-impl Chart {
-    /// Finds the initial states that are wanted among the other states.
-    pub fn rename(&self, wanted: &mut [(String, Wanted)]) {
-        for (name, place) in wanted {
-            if let Some(Named::Initial(i)) = named(&self.graph, &self.equations, name) {
-                *place = Wanted::Initial(i);
-            }
-        }
-    }
-}
-
 impl Model {
-    /// Finds states without a division by what can vanish, where the model's own have one and are not
-    /// asked for themselves.
+    /// Finds states without a division by what can vanish, where the model's own have one.
     pub(super) fn chart(
         &mut self,
         equations: &Equations,
-        options: &SimulateOptions,
+        begins: &[Begin],
         ticket: &Ticket,
     ) -> Result<Option<Chart>, NoAnswer> {
         let (Some(graph), Some(causality)) = (&self.graph, &self.causality) else { return Ok(None) };
@@ -55,48 +42,67 @@ impl Model {
         };
         found.make_readable(&mut self.pool, ticket);
         let Some(own) = own_states(&mut self.pool, equations, &found) else { return Ok(None) };
-        for place in &taken {
-            self.begin(&graph, equations, &mut found, place);
-        }
-        let missing = |name: &String| {
-            matches!(named(&graph, equations, name), Some(Named::Initial(_)))
-                && !matches!(named(&graph, &found, name), Some(Named::Initial(_)))
-        };
-        let of_directions = options.directions.iter().flat_map(|d| d.weights.iter().map(|(name, _)| name));
-        let asked: &[String] = match &options.sensitivities {
-            Sensitivities::Names(names) => names,
-            _ => &[],
-        };
-        if asked
+        let places: FxHashMap<Symbol, Expr> = equations
+            .states
             .iter()
-            .chain(&options.varied)
-            .chain(of_directions)
-            .any(|name| name == "init" || missing(name))
-        {
-            return Ok(None);
+            .map(|s| s.symbol)
+            .zip(begins.iter().map(|b| self.pool.var(b.symbol)))
+            .collect();
+        for kept in &mut found.states {
+            kept.initial = places.get(&kept.symbol).copied().unwrap_or(kept.initial);
         }
+        for follows in &mut found.dependent {
+            let place = places.get(&follows.symbol);
+            follows.initial = follows.initial.map(|given| place.copied().unwrap_or(given));
+        }
+        begin(&mut self.pool, &graph, equations, begins, &mut found, &taken);
         Ok(Some(Chart { graph, equations: found, own }))
     }
+}
 
-    /// Begins a state where the model's own states say, as long as they do, and names it.
-    fn begin(&mut self, graph: &BondGraph, own: &Equations, found: &mut Equations, place: &Weightless) {
-        let pool = &mut self.pool;
-        let variable = if place.flow { Variable::Flow(place.bond) } else { Variable::Effort(place.bond) };
-        let letter = if place.flow { 'f' } else { 'e' };
-        let is_new = |variable: Variable| variable == Variable::State(place.storage, 0);
-        let Some(state) = found.states.iter_mut().find(|state| is_new(state.variable)) else { return };
-        state.name = graph.bond_variable_name(place.bond, letter);
-        let Some(assignment) = own.assignments.iter().find(|a| a.variable == variable) else { return };
+/// Names the states that were made, and begins them where the model's own states say, as long as they do.
+fn begin(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    own: &Equations,
+    begins: &[Begin],
+    found: &mut Equations,
+    taken: &[Weightless],
+) {
+    let (start, _) = known_at_start(pool, graph, own);
+    let values: FxHashMap<Symbol, Expr> = own.assignments.iter().map(|a| (a.symbol, a.value)).collect();
+    let assignments: FxHashMap<Variable, &Assignment> =
+        own.assignments.iter().map(|a| (a.variable, a)).collect();
+    let shifts: FxHashMap<Symbol, Symbol> = begins.iter().map(|begin| (begin.symbol, begin.shift)).collect();
+    let parameters: FxHashSet<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
+    let known = |symbol: &Symbol| parameters.contains(symbol) || shifts.contains_key(symbol);
+    let made: FxHashMap<Variable, &Weightless> =
+        taken.iter().map(|pair| (Variable::State(pair.storage, 0), pair)).collect();
+    for state in &mut found.states {
+        let Some(pair) = made.get(&state.variable) else { continue };
+        let (variable, letter) = match pair.flow {
+            true => (Variable::Flow(pair.bond), 'f'),
+            false => (Variable::Effort(pair.bond), 'e'),
+        };
+        state.name = graph.bond_variable_name(pair.bond, letter);
+        let Some(assignment) = assignments.get(&variable) else { continue };
         let modulus = assignment.element.map(|element| &graph.element(element).law);
-        let Some(Law::Value(modulus)) = modulus else { return };
-        let values: FxHashMap<Symbol, Expr> = own.assignments.iter().map(|a| (a.symbol, a.value)).collect();
+        let Some(Law::Value(modulus)) = modulus else { continue };
         let modulus = pool.substitute(*modulus, &values);
-        let [value, modulus] = at_start(pool, graph, own, [assignment.value, modulus]);
-        let known = |symbol: &Symbol| graph.parameters.iter().any(|p| p.symbol == *symbol);
+        let [value, modulus] = [assignment.value, modulus].map(|e| pool.substitute(e, &start));
         if pool.symbols(value).iter().chain(&pool.symbols(modulus)).all(known) {
+            // Where the modulus is zero nothing tells, and what an own state is moved by has no slope there.
+            let mut otherwise = state.initial;
+            let divided = pool.mul(value, modulus);
+            for shift in pool.symbols(divided).iter().filter_map(|symbol| shifts.get(symbol)) {
+                let shift = pool.var(*shift);
+                let size = pool.call(Func::Abs, &[shift]);
+                let root = pool.sqrt(size);
+                otherwise = pool.add(otherwise, root);
+            }
             let zero = pool.zero();
             let differs = pool.compare(Cmp::Ne, modulus, zero);
-            state.initial = pool.select(differs, value, state.initial);
+            state.initial = pool.select(differs, value, otherwise);
         }
     }
 }
@@ -111,48 +117,38 @@ fn freed(
         let two_port = |id: &&ElementId| matches!(graph.element(**id).kind, Kind::Tf | Kind::Gy);
         causality.divides.iter().filter(two_port).copied().collect()
     };
-    let mut divides = dividing(graph, causality);
     let (mut graph, mut causality) = (graph.clone(), causality.clone());
+    let mut divides = dividing(&graph, &causality);
     let mut taken = Vec::new();
-    while let Some(id) = divides.first() {
-        let better = weightless(pool, &graph, &causality, *id).into_iter().find_map(|place| {
-            let (assigned, found) = assign_causality(pool, &place.graph);
+    // Two-ports far from each other are freed together; where that fails, fewer at a time.
+    let mut together = divides.len();
+    while !divides.is_empty() {
+        let some = &divides[..together.min(divides.len())];
+        let better = [0, 1].into_iter().find_map(|choice| {
+            let place =
+                |id: &ElementId| divided(&graph, &causality, *id).get(choice).map(|place| (*id, *place));
+            let places: Vec<_> = some.iter().map(place).collect::<Option<_>>()?;
+            let (grown, pairs) = weightless(pool, &graph, &places);
+            let (assigned, found) = assign_causality(pool, &grown);
             let assigned = assigned.filter(|_| !found.has_errors())?;
-            let left = dividing(&place.graph, &assigned);
-            (left.len() < divides.len()).then_some((place, assigned, left))
+            let left = dividing(&grown, &assigned);
+            (left.len() + some.len() <= divides.len()).then_some((grown, pairs, assigned, left))
         });
-        let (place, assigned, left) = better?;
-        (graph, causality, divides) = (place.graph.clone(), assigned, left);
-        taken.push(place);
+        match better {
+            Some((grown, pairs, assigned, left)) => {
+                (graph, causality, divides) = (grown, assigned, left);
+                taken.extend(pairs);
+            }
+            None if together == 1 => return None,
+            None => together /= 2,
+        }
     }
     (!taken.is_empty()).then_some((graph, causality, taken))
 }
 
 /// The model's own states over other ones.
 fn own_states(pool: &mut Pool, own: &Equations, found: &Equations) -> Option<Vec<Expr>> {
-    let value = |state: Symbol| {
-        let kept = found.states.iter().any(|other| other.symbol == state);
-        let dependent = || found.dependent.iter().find(|other| other.symbol == state).map(|d| d.value);
-        if kept { Some(pool.var(state)) } else { dependent() }
-    };
-    own.states.iter().map(|state| state.symbol).map(value).collect()
-}
-
-/// Expressions at time zero, over parameters.
-fn at_start<const N: usize>(
-    pool: &mut Pool,
-    graph: &BondGraph,
-    equations: &Equations,
-    list: [Expr; N],
-) -> [Expr; N] {
-    let zero = pool.zero();
-    let mut start: FxHashMap<Symbol, Expr> =
-        graph.variables.symbol(Variable::Time).into_iter().map(|time| (time, zero)).collect();
-    let inputs: Vec<(Symbol, Expr)> = graph.inputs.iter().map(|input| (input.symbol, input.value)).collect();
-    for (symbol, value) in inputs {
-        let value = pool.substitute(value, &start);
-        start.insert(symbol, value);
-    }
-    start.extend(equations.states.iter().map(|state| (state.symbol, state.initial)));
-    list.map(|e| pool.substitute(e, &start))
+    let mut known: FxHashMap<Symbol, Expr> = found.dependent.iter().map(|d| (d.symbol, d.value)).collect();
+    known.extend(found.states.iter().map(|state| (state.symbol, pool.var(state.symbol))));
+    own.states.iter().map(|state| known.get(&state.symbol).copied()).collect()
 }

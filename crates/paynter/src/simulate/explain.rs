@@ -56,11 +56,23 @@ impl Model {
                     );
                     let help = "look for a root at zero; begin beside it, or take a law with a finite slope there";
                     let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help);
-                    let span = state.zip(self.graph.as_ref()).and_then(|(s, graph)| place(graph, s.variable));
+                    let span = state.and_then(|state| place(&simulation.graph, state.variable));
                     match span {
                         Some(span) => diagnostic.at(span),
                         None => diagnostic,
                     }
+                }
+                Note::Unbegun { lane, state } => {
+                    gone.push(*lane);
+                    let (by, state) = (&simulation.wanted[*lane], &simulation.equations.states[*state]);
+                    let message = format!(
+                        "there are no derivatives by `{by}`: where the run begins, `{}` changes infinitely fast with it",
+                        state.name
+                    );
+                    let help = "look for a modulus, a divisor or a root that is zero there, and begin beside it";
+                    let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help);
+                    let span = place(&simulation.graph, state.variable);
+                    span.into_iter().fold(diagnostic, Diagnostic::at)
                 }
                 Note::Undefined { t, output, lane } => {
                     let name = &simulation.outputs[*output].name;

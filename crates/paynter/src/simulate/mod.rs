@@ -1,5 +1,6 @@
 //! Simulation over time: what is asked for, the compiled model, its runs.
 
+mod begin;
 mod chart;
 mod document;
 mod explain;
@@ -278,19 +279,20 @@ impl Model {
         if numeric.step.is_some() && !numeric.method.is_fixed() {
             self.warn(question::idle_step(&options.solver));
         }
-        let chart = self.chart(&equations, options, ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let own_elements = graph.elements.len();
         let names: Vec<String> = equations.states.iter().map(|state| state.name.clone()).collect();
         let mut graph = graph.clone();
-        let pool = &mut self.pool;
-        let mut wanted = question::wanted(pool, &graph, &equations, &options.sensitivities)
+        let mut wanted = question::wanted(&self.pool, &graph, &equations, &options.sensitivities)
             .map_err(|found| wrong(*found))?;
+        let mut begins = begin::open(&mut self.pool, &mut equations);
+        let chart = self.chart(&equations, &begins, ticket)?;
+        let pool = &mut self.pool;
         let mut own: Vec<Expr> = equations.states.iter().map(|state| pool.var(state.symbol)).collect();
         // A gradient has no use for states on the way.
-        let charted = chart.is_some() && costs.is_empty();
+        let moved = chart.is_some();
+        let charted = moved && costs.is_empty();
         if let Some(chart) = chart {
-            chart.rename(&mut wanted);
             (graph, equations, own) = (chart.graph, chart.equations, chart.own);
         }
         if equations.outputs.is_empty() {
@@ -311,11 +313,18 @@ impl Model {
             // A cost is a value at the end; samples on the way would only be remembered in vain.
             numeric.times = vec![numeric.t_end];
         }
-        let mut changes = variation::Changes::new(pool, &mut graph, &mut equations, &mut outputs);
+        let mut changes =
+            variation::Changes::new(pool, &mut graph, &mut equations, &mut outputs, &mut begins);
         let varied = changes.vary(&options.varied, &measured.inputs).map_err(|found| wrong(*found))?;
         for direction in &options.directions {
             wanted.push(changes.direct(direction).map_err(|found| wrong(*found))?);
         }
+        for (_, place) in wanted.iter_mut().filter(|_| moved) {
+            if let Wanted::Initial(i) = *place {
+                *place = changes.shift(i);
+            }
+        }
+        begin::close(pool, &begins, &mut equations, &mut outputs);
         let places: Vec<Wanted> = wanted.iter().map(|(_, wanted)| *wanted).collect();
         let source = Source {
             graph: &graph,

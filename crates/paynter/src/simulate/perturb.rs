@@ -1,7 +1,7 @@
 //! Finite changes of parameters: what the incremental model says about them
 //! beside the exact response (Borutzky and Granda, Fig. 15).
 
-use super::question::{Named, named, unknown};
+use super::question::{Named, named, states, unknown};
 use super::{Direction, Outcome, Response, SimulateOptions, Simulation, wrong};
 use crate::{Model, NoAnswer};
 use paynter_base::{Diagnostic, Ticket, code};
@@ -66,9 +66,10 @@ impl Model {
         let (equations, _) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let value = |symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+        let states = states(&equations);
         let mut changed: Vec<Changed> = Vec::new();
         for change in changes {
-            let (nominal, unit) = match named(graph, &equations, &change.name) {
+            let (nominal, unit) = match named(graph, &states, &change.name) {
                 Some(Named::Parameter(i)) => {
                     let parameter = &graph.parameters[i];
                     (parameter.number, parameter.unit.as_ref())
@@ -76,7 +77,7 @@ impl Model {
                 Some(Named::Initial(i)) => {
                     (self.pool.eval(equations.states[i].initial, &value).unwrap_or(0.0), None)
                 }
-                _ => return Err(wrong(*unknown(graph, &equations, &change.name, false))),
+                _ => return Err(wrong(*unknown(graph, &states, &change.name, false))),
             };
             if change.relative && nominal == 0.0 {
                 let message = format!("a part of `{}` is no change: its value is zero", change.name);

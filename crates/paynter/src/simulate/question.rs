@@ -22,15 +22,20 @@ pub(super) enum Named {
     Input(usize),
 }
 
+/// The names of states.
+pub(super) fn states(equations: &Equations) -> Vec<&str> {
+    equations.states.iter().map(|state| state.name.as_str()).collect()
+}
+
 fn initial_name(state: &str) -> String {
     format!("init({state})")
 }
 
 /// Finds what a name means, as people write it or as results do.
-pub(super) fn named(graph: &BondGraph, equations: &Equations, name: &str) -> Option<Named> {
+pub(super) fn named(graph: &BondGraph, states: &[&str], name: &str) -> Option<Named> {
     let flat = flat_name(name);
     let parameter = graph.parameters.iter().position(|p| flat_name(&p.name) == flat);
-    let initial = || equations.states.iter().position(|state| initial_name(&state.name) == flat);
+    let initial = || states.iter().position(|state| initial_name(state) == flat);
     let input = || graph.inputs.iter().position(|input| flat_name(&input.name) == flat);
     None.or(parameter.map(Named::Parameter))
         .or_else(|| initial().map(Named::Initial))
@@ -38,10 +43,10 @@ pub(super) fn named(graph: &BondGraph, equations: &Equations, name: &str) -> Opt
 }
 
 /// Says that a name means nothing here, with what may have been meant.
-pub(super) fn unknown(graph: &BondGraph, equations: &Equations, name: &str, inputs: bool) -> Box<Diagnostic> {
+pub(super) fn unknown(graph: &BondGraph, states: &[&str], name: &str, inputs: bool) -> Box<Diagnostic> {
     let flat = flat_name(name);
     let mut known: Vec<String> = graph.parameters.iter().map(|p| flat_name(&p.name)).collect();
-    known.extend(equations.states.iter().map(|state| initial_name(&state.name)));
+    known.extend(states.iter().map(|state| initial_name(state)));
     let (what, also) = if inputs {
         known.extend(graph.inputs.iter().map(|input| flat_name(&input.name)));
         (", input", " (what shapes the model, such as the size of an array, differs by `--scenario` only)")
@@ -152,16 +157,17 @@ pub(super) fn wanted(
         Sensitivities::Names(names) => names,
     };
     let initial = |i: usize| (initial_name(&equations.states[i].name), Wanted::Initial(i));
+    let states = states(equations);
     let mut found: Vec<(String, Wanted)> = Vec::new();
     for name in names {
-        let entries = match (named(graph, equations, name), name.as_str()) {
+        let entries = match (named(graph, &states, name), name.as_str()) {
             (Some(Named::Parameter(i)), _) => {
                 vec![(flat_name(&graph.parameters[i].name), Wanted::Parameter(i))]
             }
             (Some(Named::Initial(i)), _) => vec![initial(i)],
             (None, "all") => all(pool, graph, equations),
             (None, "init") => (0..equations.states.len()).map(initial).collect(),
-            _ => return Err(unknown(graph, equations, name, false)),
+            _ => return Err(unknown(graph, &states, name, false)),
         };
         for entry in entries {
             if !found.contains(&entry) {

@@ -2,6 +2,7 @@
 //! states that are varied, and steps along directions of parameters. Each
 //! becomes a parameter of the graph, after its own.
 
+use super::begin::Begin;
 use super::question::{Named, named, unknown};
 use super::{Column, Direction, Varied};
 use paynter_algebra::{Expr, Pool, Symbol};
@@ -17,6 +18,7 @@ pub(super) struct Changes<'a> {
     graph: &'a mut BondGraph,
     equations: &'a mut Equations,
     outputs: &'a mut Option<Vec<Expr>>,
+    begins: &'a mut [Begin],
 }
 
 impl<'a> Changes<'a> {
@@ -25,8 +27,17 @@ impl<'a> Changes<'a> {
         graph: &'a mut BondGraph,
         equations: &'a mut Equations,
         outputs: &'a mut Option<Vec<Expr>>,
+        begins: &'a mut [Begin],
     ) -> Changes<'a> {
-        Changes { pool, graph, equations, outputs }
+        Changes { pool, graph, equations, outputs, begins }
+    }
+
+    /// What a name means.
+    fn named(&self, name: &str, inputs: bool) -> Result<Named, Box<Diagnostic>> {
+        let states: Vec<&str> = self.begins.iter().map(|begin| begin.name.as_str()).collect();
+        let named =
+            named(self.graph, &states, name).filter(|named| inputs || !matches!(named, Named::Input(_)));
+        named.ok_or_else(|| unknown(self.graph, &states, name, inputs))
     }
 
     /// Adds a parameter to the graph.
@@ -60,32 +71,45 @@ impl<'a> Changes<'a> {
                 let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
                 return Err(Box::new(diagnostic.help("give all its values at once: `NAME=1:10:20,50,100`")));
             }
-            let (place, unit) = match named(self.graph, self.equations, name) {
-                Some(Named::Parameter(i)) => (i, self.graph.parameters[i].unit.clone()),
-                Some(Named::Input(i)) if measured.get(i).is_some_and(Option::is_some) => {
+            let (place, unit) = match self.named(name, true)? {
+                Named::Parameter(i) => (i, self.graph.parameters[i].unit.clone()),
+                Named::Input(i) if measured.get(i).is_some_and(Option::is_some) => {
                     let message = format!("`{name}` is varied, but follows measured data");
                     let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
                     return Err(Box::new(
                         diagnostic.help("take its column out of the data, or do not vary it"),
                     ));
                 }
-                Some(Named::Input(i)) => {
+                Named::Input(i) => {
                     let (place, symbol) = self.add(name, 0.0);
                     self.equations.inputs[i].value = self.pool.var(symbol);
                     (place, self.graph.inputs[i].unit.clone())
                 }
-                Some(Named::Initial(i)) => {
+                Named::Initial(i) => {
                     let (place, symbol) = self.add(name, 0.0);
-                    self.equations.states[i].initial = self.pool.var(symbol);
+                    self.begins[i].value = self.pool.var(symbol);
                     (place, None)
                 }
-                _ => return Err(unknown(self.graph, self.equations, name, true)),
             };
             let factor = unit.as_ref().map_or(1.0, |unit| unit.factor);
             let unit = unit.map(|unit| unit.text);
             varied.push(Varied { column: Column { name: name.clone(), unit, factor }, place });
         }
         Ok(varied)
+    }
+
+    /// Adds a parameter that moves where a state begins, for states of a run that follow from it. Its value is
+    /// that of the state by these parameters, to which derivatives are scaled.
+    pub fn shift(&mut self, i: usize) -> Wanted {
+        let parameter = |s: Symbol| self.graph.parameters.iter().find(|p| p.symbol == s).map(|p| p.number);
+        let number = self.pool.eval(self.begins[i].value, &parameter).unwrap_or(0.0);
+        let (place, symbol) = self.add(&self.begins[i].name.clone(), number);
+        let value = self.pool.decimal(&format!("{number:e}")).unwrap_or(self.pool.zero());
+        let moved = self.pool.var(symbol);
+        let change = self.pool.sub(moved, value);
+        let begin = &mut self.begins[i];
+        begin.by = self.pool.add(begin.by, change);
+        Wanted::Parameter(place)
     }
 
     /// Adds the parameter ε, zero by default, of p + λ ε for every parameter of a direction.
@@ -96,18 +120,18 @@ impl<'a> Changes<'a> {
             let (_, lambda) = self.add(&format!("lambda_{name}"), *weight);
             let factors = [self.pool.var(lambda), self.pool.var(epsilon)];
             let change = self.pool.product(&factors);
-            match named(self.graph, self.equations, name) {
-                Some(Named::Parameter(i)) => {
+            match self.named(name, false)? {
+                Named::Parameter(i) => {
                     let symbol = self.graph.parameters[i].symbol;
                     let own = self.pool.var(symbol);
                     let before = moved.get(&symbol).copied().unwrap_or(own);
                     moved.insert(symbol, self.pool.add(before, change));
                 }
-                Some(Named::Initial(i)) => {
-                    let state = &mut self.equations.states[i];
-                    state.initial = self.pool.add(state.initial, change);
+                Named::Initial(i) => {
+                    let begin = &mut self.begins[i];
+                    begin.by = self.pool.add(begin.by, change);
                 }
-                _ => return Err(unknown(self.graph, self.equations, name, false)),
+                Named::Input(_) => {}
             }
         }
         let equations = &mut *self.equations;
@@ -116,6 +140,7 @@ impl<'a> Changes<'a> {
             .iter_mut()
             .chain(equations.constraints.iter_mut().map(|constraint| &mut constraint.residual))
             .chain(equations.states.iter_mut().map(|state| &mut state.initial))
+            .chain(self.begins.iter_mut().map(|begin| &mut begin.value))
             .chain(equations.inputs.iter_mut().map(|input| &mut input.value))
             .chain(equations.outputs.iter_mut().map(|output| &mut output.value))
             .chain(self.outputs.iter_mut().flatten());
