@@ -42,11 +42,8 @@ pub(crate) fn solve(
     id: ElementId,
     ranges: &Ranges,
 ) -> Solved {
-    let element = graph.element(id);
-    let n = element.ports.len();
-    let unknowns: Vec<Symbol> = (0..n).map(|port| wanted(graph, causality, id, port)).collect();
-    let residuals = residuals(pool, graph, element);
-    if let Some(values) = explicit(pool, element, &unknowns) {
+    let Asked { unknowns, residuals, written } = asked(pool, graph, causality, id);
+    if let Some(values) = written {
         return Solved { values, implicit: Vec::new() };
     }
     if let Some(values) = linear::solve_residuals(pool, &residuals, &unknowns, ranges) {
@@ -64,12 +61,10 @@ pub(crate) fn turn(
     id: ElementId,
     ranges: &Ranges,
 ) -> Solved {
-    let element = graph.element(id);
-    let n = element.ports.len();
-    let unknowns: Vec<Symbol> = (0..n).map(|port| wanted(graph, causality, id, port)).collect();
-    let locals: Vec<Symbol> = (0..n).flat_map(|port| graph.locals.port(n, port)).collect();
-    let mut implicit = residuals(pool, graph, element);
-    if let Some(values) = explicit(pool, element, &unknowns) {
+    let Asked { unknowns, residuals: mut implicit, written } = asked(pool, graph, causality, id);
+    if let Some(values) = written {
+        let n = unknowns.len();
+        let locals: Vec<Symbol> = (0..n).flat_map(|port| graph.locals.port(n, port)).collect();
         for (residual, (wanted, value)) in implicit.iter_mut().zip(values) {
             let inside = pool.symbols(value);
             let mut given = locals.iter().copied().filter(|symbol| inside.contains(symbol));
@@ -85,6 +80,24 @@ pub(crate) fn turn(
         }
     }
     Solved { values: Vec::new(), implicit: unknowns.into_iter().zip(implicit).collect() }
+}
+
+/// What causality asks of an element.
+struct Asked {
+    /// By port.
+    unknowns: Vec<Symbol>,
+    /// The law, each equation zero.
+    residuals: Vec<Expr>,
+    /// The law where it is written in the wanted direction already.
+    written: Option<Vec<(Symbol, Expr)>>,
+}
+
+fn asked(pool: &mut Pool, graph: &BondGraph, causality: &Causality, id: ElementId) -> Asked {
+    let element = graph.element(id);
+    let ports = 0..element.ports.len();
+    let unknowns: Vec<Symbol> = ports.map(|port| wanted(graph, causality, id, port)).collect();
+    let written = explicit(pool, element, &unknowns);
+    Asked { residuals: residuals(pool, graph, element), unknowns, written }
 }
 
 /// Laws that are written in the wanted direction already.

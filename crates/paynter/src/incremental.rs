@@ -190,8 +190,7 @@ impl Model {
             values.extend(variable.zip(value.copied()));
         }
         let mut diagnostics = Diagnostics::new();
-        let tables = Tables::default();
-        let probes = Probes::new(&self.pool, &equations, &known, &sizes, &tables);
+        let probes = Probes::new(&self.pool, &equations, &known, &sizes);
         for (element, slope) in self.rough(&equations, &probes) {
             let element = graph.element(element);
             let how = match slope {

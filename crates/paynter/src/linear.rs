@@ -15,6 +15,7 @@ use paynter_numerics::{
 use paynter_view::json;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 /// Models of more states than this are not linearised beside their operating point.
 const JACOBIAN_STATES: usize = 200;
@@ -31,15 +32,29 @@ pub struct Linear {
     pub point: Option<OperatingPoint>,
     /// The value of every symbol in the matrices.
     pub values: BTreeMap<Symbol, f64>,
+    /// By which slopes at the point are judged, once that is asked.
+    probes: OnceLock<Arc<Probes>>,
 }
 
 impl Linear {
+    pub(crate) fn new(
+        equations: Equations,
+        space: StateSpace,
+        point: Option<OperatingPoint>,
+        values: BTreeMap<Symbol, f64>,
+    ) -> Linear {
+        Linear { equations, space, point, values, probes: OnceLock::new() }
+    }
+
     /// The operating point and points around it, by which slopes there are judged.
-    pub(crate) fn probes<'a>(&self, pool: &Pool, tables: &'a Tables) -> Probes<'a> {
-        let mut sizes: BTreeMap<Symbol, f64> =
-            self.values.iter().map(|(symbol, x)| (*symbol, x.abs())).collect();
-        sizes.extend(self.point.iter().flat_map(|point| &point.sizes));
-        Probes::new(pool, &self.equations, &self.values, &sizes, tables)
+    pub(crate) fn probes(&self, pool: &Pool) -> Arc<Probes> {
+        let probes = || {
+            let mut sizes: BTreeMap<Symbol, f64> =
+                self.values.iter().map(|(symbol, x)| (*symbol, x.abs())).collect();
+            sizes.extend(self.point.iter().flat_map(|point| &point.sizes));
+            Arc::new(Probes::new(pool, &self.equations, &self.values, &sizes))
+        };
+        self.probes.get_or_init(probes).clone()
     }
 
     /// The value of a symbol: a parameter, or at the operating point.
@@ -101,7 +116,7 @@ impl Model {
         let linear = match space {
             Some(space) => {
                 let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-                Linear { equations, space, point: None, values: nominal(graph) }
+                Linear::new(equations, space, None, nominal(graph))
             }
             None => self.tangent(equations, ticket)?,
         };
@@ -133,8 +148,7 @@ impl Model {
 
     /// How many derivatives of entries of the matrices are infinite at the point.
     fn steep_slopes(&mut self, linear: &Linear) -> usize {
-        let tables = Tables::default();
-        let probes = linear.probes(&self.pool, &tables);
+        let probes = linear.probes(&self.pool);
         let mut slopes = Vec::new();
         for entry in linear.space.entries() {
             for symbol in self.pool.symbols(entry) {
@@ -151,10 +165,9 @@ impl Model {
         let values = point.values.clone();
         let mut linear = self.linearised(equations, point, values, false, ticket)?;
         let mut trust = self.trust(&linear);
-        let tables = Tables::default();
         if trust > Trust::Good {
             let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-            let probes = linear.probes(&self.pool, &tables);
+            let probes = linear.probes(&self.pool);
             let doubtful = doubtful_laws(&mut self.pool, graph, &linear.equations, &probes);
             let blamed: Vec<ElementId> =
                 doubtful.iter().filter(|(_, found)| *found >= trust).map(|(id, _)| *id).collect();
@@ -176,7 +189,7 @@ impl Model {
                 self.diagnostics.push(diagnostic);
             }
         }
-        for (element, slope) in self.rough(&linear.equations, &linear.probes(&self.pool, &tables)) {
+        for (element, slope) in self.rough(&linear.equations, &linear.probes(&self.pool)) {
             let Some(graph) = &self.graph else { break };
             let element = graph.element(element);
             let how = match slope {
@@ -213,7 +226,7 @@ impl Model {
         vanish(&mut self.pool, &mut space, &zeros);
         let plain = space.clone();
         space.make_readable(&mut self.pool, ticket);
-        let mut linear = Linear { equations, space, point: Some(point), values };
+        let mut linear = Linear::new(equations, space, Some(point), values);
         // A denominator cleared of roots may vanish where the quotient has a value.
         let readable = self.trust(&linear);
         if turned && readable > Trust::Good {
@@ -244,11 +257,10 @@ impl Model {
             Err(Failure::Cancelled) => return Err(NoAnswer::Cancelled),
             Err(Failure::Wrong(_)) => return Ok(None),
         };
-        let tables = Tables::default();
-        let probes = linear.probes(&self.pool, &tables);
+        let probes = linear.probes(&self.pool);
         let mut point = point.clone();
         point.sizes.extend(equations.constraints.iter().map(|c| (c.unknown, probes.size(c.unknown))));
-        let mut values = probes.base;
+        let mut values = probes.base.clone();
         // What the laws determined so badly is found anew.
         let nominal: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
         let steady = Steady::new(&mut self.pool, graph, &equations, &[], &values);
@@ -264,8 +276,7 @@ impl Model {
 
     /// How far the matrices can be believed.
     fn trust(&self, linear: &Linear) -> Trust {
-        let tables = Tables::default();
-        let probes = linear.probes(&self.pool, &tables);
+        let probes = linear.probes(&self.pool);
         probes.judge(&self.pool, &linear.space.entries()).into_iter().max().unwrap_or(Trust::Good)
     }
 

@@ -17,7 +17,7 @@ use paynter_numerics::parametric::shift::Steady;
 use paynter_numerics::parametric::{Moved, slopes, steep};
 use paynter_numerics::poles::{ZERO_STATES, expanded};
 use paynter_numerics::sensitivity::{FrequencySensitivity, frequency};
-use paynter_numerics::{Matrices, Slope, Tables, grid, rough_slopes};
+use paynter_numerics::{Matrices, Slope, grid, rough_slopes};
 use paynter_view::json;
 
 /// Points of the band where the user names none.
@@ -198,8 +198,7 @@ impl Model {
     /// makes the linear model move infinitely fast, there are no sensitivities.
     fn moving_kinks(&mut self, linear: &Linear, graph: &BondGraph, moved: &[Moved]) -> Result<(), NoAnswer> {
         let equations = &linear.equations;
-        let tables = Tables::default();
-        let probes = linear.probes(&self.pool, &tables);
+        let probes = linear.probes(&self.pool);
         let rough = rough_slopes(&mut self.pool, graph, equations, &probes);
         let steep = steep(&mut self.pool, &linear.space, moved, &probes);
         if !steep.is_empty() {

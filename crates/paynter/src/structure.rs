@@ -128,7 +128,7 @@ impl Model {
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         let mut space = equations.linearise(&mut self.pool, graph, None, ticket)?;
         space.make_readable(&mut self.pool, ticket);
-        Ok(Linear { equations, space, point: None, values: BTreeMap::new() })
+        Ok(Linear::new(equations, space, None, BTreeMap::new()))
     }
 
     /// Tells the transfer matrix by Mason's rule, with forward paths and loops.

@@ -39,26 +39,24 @@ pub enum Trust {
     Steep,
 }
 
-/// A point, and points around it.
+/// A point, and points around it. No table has a value there: where a model has a steady state, its inputs are constant.
 #[derive(Debug)]
-pub struct Probes<'a> {
+pub struct Probes {
     /// The value of every symbol at the point.
     pub base: BTreeMap<Symbol, f64>,
     tiny: Vec<BTreeMap<Symbol, f64>>,
     near: Vec<BTreeMap<Symbol, f64>>,
     far: Vec<BTreeMap<Symbol, f64>>,
-    pub(super) tables: &'a Tables,
 }
 
-impl<'a> Probes<'a> {
+impl Probes {
     /// Takes a point, with the sizes of what makes it up, and finds all that is computed from it.
     pub fn new(
         pool: &Pool,
         equations: &Equations,
         values: &BTreeMap<Symbol, f64>,
         sizes: &BTreeMap<Symbol, f64>,
-        tables: &'a Tables,
-    ) -> Probes<'a> {
+    ) -> Probes {
         let symbols: Vec<Symbol> = values.keys().copied().collect();
         let known = |e: Expr| pool.symbols(e).iter().all(|symbol| values.contains_key(symbol));
         let (computed, roots): (Vec<Symbol>, Vec<Expr>) =
@@ -68,7 +66,7 @@ impl<'a> Probes<'a> {
             let arguments: Vec<f64> = values.values().copied().collect();
             let mut out = vec![f64::NAN; roots.len()];
             if let Some(program) = &program {
-                program.run_with(&arguments, tables, &mut Vec::new(), &mut out);
+                program.run(&arguments, &mut Vec::new(), &mut out);
             }
             values.extend(computed.iter().copied().zip(out).filter(|(_, x)| x.is_finite()));
             values
@@ -87,7 +85,6 @@ impl<'a> Probes<'a> {
             near: around(NEAR),
             far: around(FAR),
             base: with_computed(values.clone()),
-            tables,
         }
     }
 
@@ -117,8 +114,8 @@ impl<'a> Probes<'a> {
                 symbols.iter().map(|symbol| values.get(symbol).copied().unwrap_or(f64::NAN)).collect();
             let mut out = vec![f64::NAN; list.len()];
             match rounded {
-                true => out = program.run_rounded(&arguments, self.tables),
-                false => program.run_with(&arguments, self.tables, &mut Vec::new(), &mut out),
+                true => out = program.run_rounded(&arguments, &Tables::default()),
+                false => program.run(&arguments, &mut Vec::new(), &mut out),
             }
             let sum = |parts: &Vec<(usize, f64)>| parts.iter().map(|(k, factor)| out[*k] * factor).sum();
             sums.iter().map(sum).collect()

@@ -7,7 +7,7 @@ use paynter_equations::Equations;
 use paynter_graph::{BondGraph, ElementId, Law, Variable};
 
 use super::probes::{Probes, Trust};
-use crate::program::{Program, Tables};
+use crate::program::Program;
 
 /// Why a law has no slope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,7 +150,7 @@ fn rough_variables(pool: &Pool, graph: &BondGraph, e: Expr, probes: &Probes) -> 
     judged
         .filter_map(|(j, symbol)| {
             let size = probes.size(*symbol);
-            Some((*symbol, judge(&program, &point, (j, size), probes.tables)?))
+            Some((*symbol, judge(&program, &point, (j, size))?))
         })
         .collect()
 }
@@ -168,12 +168,12 @@ fn can_be_rough(pool: &Pool, e: Expr) -> bool {
 }
 
 /// Judges the slope by one variable that is made up of parts of a size; nothing where it is smooth.
-fn judge(program: &Program, point: &[f64], (j, size): (usize, f64), tables: &Tables) -> Option<Slope> {
+fn judge(program: &Program, point: &[f64], (j, size): (usize, f64)) -> Option<Slope> {
     let at = |x: f64| {
         let mut arguments = point.to_vec();
         arguments[j] = x;
         let mut out = [f64::NAN];
-        program.run_with(&arguments, tables, &mut Vec::new(), &mut out);
+        program.run(&arguments, &mut Vec::new(), &mut out);
         out[0].is_finite().then_some(out[0])
     };
     let here = at(point[j])?;
