@@ -12,12 +12,11 @@
 
 mod rival;
 
-use paynter_algebra::Pool;
 use paynter_algebra::poly::Budget;
-use paynter_base::{MemoryWorld, Ticket};
+use paynter_base::Ticket;
 use paynter_equations::{Parameter, Wish, derive, sensitivities, shared_sensitivities};
-use paynter_graph::{FlattenOptions, assign_causality, flatten};
 use paynter_testkit::clock::processor_time;
+use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::scalable;
 use rival::flint;
 
@@ -45,14 +44,7 @@ struct Found {
 
 fn measure(text: &str, shared: bool) -> Found {
     let ticket = Ticket::new();
-    let world = MemoryWorld::new().with("model.bg", text);
-    let loaded = paynter_language::load(&world, "model.bg");
-    let files: Vec<_> = loaded.files.into_iter().map(|(_, file)| file).collect();
-    let mut pool = Pool::new();
-    let (graph, diagnostics) = flatten(&mut pool, &files, &FlattenOptions::default());
-    assert!(!diagnostics.has_errors());
-    let mut graph = graph.unwrap();
-    let causality = assign_causality(&mut pool, &graph).0.unwrap();
+    let Causal { mut pool, mut graph, causality } = causal(text).unwrap();
     let equations = derive(&mut pool, &mut graph, &causality, &ticket).unwrap();
     let space = equations.state_space(&mut pool, &graph).unwrap();
     let parameters: Vec<Parameter> =

@@ -10,9 +10,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{FileId, Ticket};
+use paynter_base::Ticket;
 use paynter_equations::{Equations, derive};
-use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flatten};
+use paynter_graph::BondGraph;
+use paynter_testkit::read::{Causal, causal};
 use std::collections::BTreeMap;
 
 /// What a model's equations must be.
@@ -49,15 +50,8 @@ fn solve(pool: &Pool, equations: &Equations, values: &mut Values) {
 
 fn check(text: &str, form: Form, element: &str, ports: &str) {
     let text = format!("model m {{ {text} }}");
-    let (file, mut found) = paynter_language::parse_syntax(&text, FileId(0));
-    let mut pool = Pool::new();
-    let (graph, more) = flatten(&mut pool, &[file], &FlattenOptions::default());
-    found.extend(more);
-    let mut graph = graph.unwrap();
-    let (causality, more) = assign_causality(&mut pool, &graph);
-    found.extend(more);
-    assert!(!found.has_errors(), "{:?}\n{text}", found.iter().map(|d| &d.message).collect::<Vec<_>>());
-    let causality = causality.unwrap();
+    let Causal { mut pool, mut graph, causality } =
+        causal(&text).unwrap_or_else(|found| panic!("{found}\n{text}"));
     let id = graph.element_ids().find(|id| graph.element(*id).name == element).unwrap();
     for (port, letter) in ports.chars().enumerate() {
         let effort_in = causality.effort_in(&graph, id, port);

@@ -7,14 +7,15 @@
 
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{EvalError, Expr, Pool, Rational as Exact, Symbol};
-use paynter_base::{FileId, Ticket};
+use paynter_base::Ticket;
 use paynter_equations::{Equations, Failure, derive, transfer};
-use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flatten};
+use paynter_graph::BondGraph;
 use paynter_testkit::Options;
 use paynter_testkit::linear::{Pencil, small_point};
 use paynter_testkit::nonlinear::{self, Point};
 use paynter_testkit::number::{Number, Rational};
 use paynter_testkit::property::check;
+use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Structure;
 use rustc_hash::FxHashMap;
@@ -27,13 +28,7 @@ struct Derived {
 
 /// Brings a text to its equations; none where `check` would refuse it.
 fn derived(text: &str) -> Result<Option<Derived>, String> {
-    let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
-    let mut pool = Pool::new();
-    let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
-    diagnostics.extend(found);
-    let Some(mut graph) = graph.filter(|_| !diagnostics.has_errors()) else { return Ok(None) };
-    let (causality, found) = assign_causality(&mut pool, &graph);
-    let Some(causality) = causality.filter(|_| !found.has_errors()) else { return Ok(None) };
+    let Ok(Causal { mut pool, mut graph, causality }) = causal(text) else { return Ok(None) };
     match derive(&mut pool, &mut graph, &causality, &Ticket::new()) {
         Ok(equations) => Ok(Some(Derived { pool, graph, equations })),
         Err(Failure::Cancelled) => Err("cancelled".to_owned()),

@@ -7,15 +7,16 @@
 
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
-use paynter_base::{FileId, Ticket};
+use paynter_base::Ticket;
 use paynter_equations::{
     Equations, Parameter, Products, Sensitivities, StateSpace, Wish, derive, products, sensitivities,
     shared_sensitivities,
 };
-use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flat_name, flatten};
+use paynter_graph::{BondGraph, flat_name};
 use paynter_testkit::linear::{sensitivity, small_point};
 use paynter_testkit::number::{Number, Rational};
 use paynter_testkit::property::seeds;
+use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Structure;
 use paynter_testkit::{Options, generate};
@@ -32,13 +33,7 @@ struct Linear {
 
 /// Brings a text to its matrices; none where it is refused or not linear.
 fn linear(text: &str) -> Option<Linear> {
-    let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
-    let mut pool = Pool::new();
-    let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
-    diagnostics.extend(found);
-    let mut graph = graph.filter(|_| !diagnostics.has_errors())?;
-    let (causality, found) = assign_causality(&mut pool, &graph);
-    let causality = causality.filter(|_| !found.has_errors())?;
+    let Causal { mut pool, mut graph, causality } = causal(text).ok()?;
     let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
     let space = equations.state_space(&mut pool, &graph)?;
     Some(Linear { pool, graph, equations, space })

@@ -8,13 +8,14 @@
 
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Rational, Symbol};
-use paynter_base::{FileId, Ticket};
+use paynter_base::Ticket;
 use paynter_equations::{
     Equations, Failure, LoopBudget, Mason, SignalFlow, Sparse, StateSpace, Structure, derive,
     junction_structure, mason, signal_flow, structure, transfer,
 };
-use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
+use paynter_graph::{BondGraph, Causality};
 use paynter_testkit::property::seeds;
+use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::{Options, generate};
 use rustc_hash::FxHashMap;
 
@@ -27,13 +28,7 @@ struct Loaded {
 
 /// Brings a text to its equations; none where `check` would refuse it.
 fn loaded(text: &str) -> Option<Loaded> {
-    let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
-    let mut pool = Pool::new();
-    let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
-    diagnostics.extend(found);
-    let mut graph = graph.filter(|_| !diagnostics.has_errors())?;
-    let (causality, found) = assign_causality(&mut pool, &graph);
-    let causality = causality.filter(|_| !found.has_errors())?;
+    let Causal { mut pool, mut graph, causality } = causal(text).ok()?;
     let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
     Some(Loaded { pool, graph, causality, equations })
 }

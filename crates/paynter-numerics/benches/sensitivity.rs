@@ -6,14 +6,14 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
-use paynter_algebra::{Pool, Symbol};
-use paynter_base::{FileId, Ticket};
+use paynter_algebra::Symbol;
+use paynter_base::Ticket;
 use paynter_equations::derive;
-use paynter_graph::{FlattenOptions, assign_causality, flatten};
 use paynter_numerics::grid::logarithmic;
 use paynter_numerics::linalg::{Matrices, Sparse};
 use paynter_numerics::sensitivity::{derivatives, frequency};
 use paynter_testkit::clock::processor_time;
+use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::scalable;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -77,12 +77,7 @@ struct Problem {
 
 /// The matrices of a model and their derivatives by every parameter.
 fn problem(text: &str) -> Problem {
-    let (file, _) = paynter_language::parse_syntax(text, FileId(0));
-    let mut pool = Pool::new();
-    let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
-    let mut graph = graph.unwrap_or_else(|| panic_with(&found));
-    let (causality, found) = assign_causality(&mut pool, &graph);
-    let causality = causality.unwrap_or_else(|| panic_with(&found));
+    let Causal { mut pool, mut graph, causality } = causal(text).unwrap();
     let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).unwrap();
     let space = equations.state_space(&mut pool, &graph).unwrap();
     let values: BTreeMap<Symbol, f64> = graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
@@ -93,11 +88,6 @@ fn problem(text: &str) -> Problem {
     let derivatives = derivatives(&mut pool, &space, &parameters, &value).unwrap();
     let slopes = clock.elapsed().as_secs_f64();
     Problem { matrices, derivatives, slopes }
-}
-
-#[allow(clippy::panic)]
-fn panic_with(found: &paynter_base::Diagnostics) -> ! {
-    panic!("{:?}", found.iter().map(|d| d.message.clone()).collect::<Vec<_>>())
 }
 
 /// The matrices as lines of row, column, value, for the other side.

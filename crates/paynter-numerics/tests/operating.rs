@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use paynter_algebra::{Pool, Symbol};
-use paynter_base::{FileId, Ticket, code};
+use paynter_base::{Ticket, code};
 use paynter_equations::{Equations, Failure, derive};
-use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flat_name, flatten};
+use paynter_graph::{BondGraph, flat_name};
 use paynter_numerics::{OperatingPoint, Tables, operating_point};
 use paynter_testkit::nonlinear::{self, Point};
+use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::structure::Structure;
 use paynter_testkit::{Options, generate};
 
@@ -20,13 +21,7 @@ struct Found {
 
 /// Brings a text to its operating point; none where `check` would refuse it.
 fn found(text: &str) -> Option<Found> {
-    let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
-    let mut pool = Pool::new();
-    let (graph, more) = flatten(&mut pool, &[file], &FlattenOptions::default());
-    diagnostics.extend(more);
-    let mut graph = graph.filter(|_| !diagnostics.has_errors())?;
-    let (causality, more) = assign_causality(&mut pool, &graph);
-    let causality = causality.filter(|_| !more.has_errors())?;
+    let Causal { mut pool, mut graph, causality } = causal(text).ok()?;
     let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
     let point = operating_point(&mut pool, &graph, &equations, &Tables::default(), &Ticket::new());
     Some(Found { pool, graph, equations, point })

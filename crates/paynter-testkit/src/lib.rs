@@ -3,7 +3,7 @@
 //! and the acausal equations, exact where the model is linear.
 //!
 //! Used by tests, benches and fuzz targets only; independent of the crates
-//! it tests.
+//! it tests, but for `read`, which runs them.
 
 pub mod causality;
 mod census;
@@ -17,6 +17,7 @@ pub mod nonlinear;
 pub mod number;
 pub mod property;
 pub mod python;
+pub mod read;
 pub mod residual;
 pub mod rng;
 pub mod scalable;

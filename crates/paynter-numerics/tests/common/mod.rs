@@ -1,12 +1,12 @@
 //! Random linear models brought to their matrices at a point of their parameters.
 
 use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
-use paynter_base::{FileId, Ticket};
+use paynter_base::Ticket;
 use paynter_equations::{Equations, StateSpace, derive};
-use paynter_graph::{FlattenOptions, assign_causality, flatten};
 use paynter_testkit::linear::{Pencil, small_point};
 use paynter_testkit::number::Rational;
 use paynter_testkit::property::seeds;
+use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Structure;
 use paynter_testkit::{Options, generate};
@@ -21,13 +21,7 @@ pub struct Derived {
 
 /// Brings a text to its matrices; nothing where it is refused or nonlinear.
 pub fn derived(text: &str) -> Option<Derived> {
-    let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
-    let mut pool = Pool::new();
-    let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
-    diagnostics.extend(found);
-    let mut graph = graph.filter(|_| !diagnostics.has_errors())?;
-    let (causality, found) = assign_causality(&mut pool, &graph);
-    let causality = causality.filter(|_| !found.has_errors())?;
+    let Causal { mut pool, mut graph, causality } = causal(text).ok()?;
     let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
     let space = equations.state_space(&mut pool, &graph)?;
     Some(Derived { pool, equations, space })

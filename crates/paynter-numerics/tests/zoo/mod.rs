@@ -3,11 +3,12 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use paynter_algebra::{Expr, Pool};
-use paynter_base::{FileId, Ticket};
+use paynter_base::Ticket;
 use paynter_equations::{Equations, derive};
-use paynter_graph::{BondGraph, FlattenOptions, assign_causality, flatten};
+use paynter_graph::BondGraph;
 use paynter_numerics::Tables;
 use paynter_numerics::simulate::{Compiled, Options, Outcome, Source, Wanted, simulate};
+use paynter_testkit::read::{Causal, causal};
 
 pub const TANKS: &str = include_str!("../../../../examples/conical_tanks.bg");
 pub const ROBERTSON: &str = include_str!("../../../../examples/robertson.bg");
@@ -191,13 +192,7 @@ impl Problem {
     }
 
     pub fn try_new(text: &str) -> Option<Problem> {
-        let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
-        let mut pool = Pool::new();
-        let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
-        diagnostics.extend(found);
-        let mut graph = graph.filter(|_| !diagnostics.has_errors())?;
-        let (causality, found) = assign_causality(&mut pool, &graph);
-        let causality = causality.filter(|_| !found.has_errors())?;
+        let Causal { mut pool, mut graph, causality } = causal(text).ok()?;
         let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
         Some(Problem { pool, graph, equations })
     }

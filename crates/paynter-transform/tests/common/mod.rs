@@ -4,9 +4,10 @@
 
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
-use paynter_base::{FileId, Ticket};
+use paynter_base::Ticket;
 use paynter_equations::{Equations, Failure, derive, transfer};
-use paynter_graph::{BondGraph, Causality, FlattenOptions, Output, Variable, assign_causality, flatten};
+use paynter_graph::{BondGraph, Causality, Output, Variable};
+use paynter_testkit::read::{Causal, causal};
 use paynter_transform::{Derived, Form, Request, Start, TextOptions, incremental, to_text};
 use rustc_hash::FxHashMap;
 
@@ -19,16 +20,7 @@ pub struct Model {
 
 /// Reads a text; the messages of its errors otherwise.
 pub fn model(text: &str) -> Result<Model, String> {
-    let (file, mut diagnostics) = paynter_language::parse_syntax(text, FileId(0));
-    let mut pool = Pool::new();
-    let (graph, found) = flatten(&mut pool, &[file], &FlattenOptions::default());
-    diagnostics.extend(found);
-    let messages = |list: &paynter_base::Diagnostics| {
-        list.iter().filter(|d| d.is_error()).map(|d| d.message.clone()).collect::<Vec<_>>().join("; ")
-    };
-    let Some(graph) = graph.filter(|_| !diagnostics.has_errors()) else { return Err(messages(&diagnostics)) };
-    let (causality, found) = assign_causality(&mut pool, &graph);
-    let Some(causality) = causality.filter(|_| !found.has_errors()) else { return Err(messages(&found)) };
+    let Causal { pool, graph, causality } = causal(text)?;
     Ok(Model { pool, graph, causality })
 }
 
