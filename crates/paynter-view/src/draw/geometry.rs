@@ -156,6 +156,28 @@ impl Rect {
         }
         inner.toward(outer, fraction)
     }
+
+    /// How far a bar across a direction, this long to either side of a point, must move along it until it is clear
+    /// of the rectangle.
+    pub fn clearance(self, at: Point, along: Point, half: f64) -> f64 {
+        // Beyond one of the sides, or beyond all corners as the bar sees them.
+        let beside = |room: f64, reach: f64, slope: f64| match (room + half * reach.abs()).max(0.0) {
+            0.0 => 0.0,
+            missing if slope > 1e-9 => missing / slope,
+            _ => f64::INFINITY,
+        };
+        let corners =
+            [self.left, self.right].into_iter().flat_map(|x| [self.top, self.bottom].map(|y| (x, y)));
+        let beyond = corners.map(|(x, y)| (x - at.x) * along.x + (y - at.y) * along.y).fold(0.0, f64::max);
+        [
+            beside(at.y - self.top, along.x, -along.y),
+            beside(self.bottom - at.y, along.x, along.y),
+            beside(at.x - self.left, along.y, -along.x),
+            beside(self.right - at.x, along.y, along.x),
+        ]
+        .into_iter()
+        .fold(beyond, f64::min)
+    }
 }
 
 /// Whether two segments cross or touch away from their ends.
@@ -187,6 +209,20 @@ mod tests {
         assert!(!square.crossed_by(Point::new(-5.0, 0.0), Point::new(0.0, -5.0)));
         assert_eq!(square.exit(Point::new(5.0, 5.0), Point::new(25.0, 5.0)), Point::new(10.0, 5.0));
         let p = Point::new;
+        let slant = p(0.6, -0.8);
+        for (at, along) in
+            [(p(5.0, 0.0), p(0.0, -1.0)), (p(5.0, 0.0), slant), (p(9.0, 0.0), slant), (p(10.0, 0.0), slant)]
+        {
+            let off = square.clearance(at, along, 3.0);
+            let bar = |off: f64| {
+                let middle = at.along(along, off);
+                [-3.0, 3.0].map(|half| middle.along(p(-along.y, along.x), half))
+            };
+            let [a, b] = bar(off);
+            assert!(!square.crossed_by(a, b), "{at:?}");
+            let [a, b] = bar(off - 0.1);
+            assert!(off < 1e-9 || square.crossed_by(a, b), "{at:?}: {off} is too much");
+        }
         assert!(segments_cross(p(0.0, 0.0), p(4.0, 4.0), p(0.0, 4.0), p(4.0, 0.0)));
         assert!(!segments_cross(p(0.0, 0.0), p(4.0, 0.0), p(4.0, 0.0), p(4.0, 4.0)));
         assert!(segments_cross(p(0.0, 0.0), p(4.0, 0.0), p(2.0, 0.0), p(6.0, 0.0)));

@@ -220,11 +220,16 @@ fn draw_bond(
     obstacles: &Obstacles,
 ) -> DrawnBond {
     let (from, to) = (&nodes[bond.from], &nodes[bond.to]);
-    let way = match way {
+    let mut way = match way {
         [] => route::bond(bond.from, bond.to, nodes, obstacles),
         way => clip(way, from.main, to.main),
     };
     let last = way.len() - 1;
+    match bond.stroke {
+        Stroke::None => {}
+        Stroke::AtFrom => way[0] = stand_off(way[0], way[1.min(last)], from.main),
+        Stroke::AtTo => way[last] = stand_off(way[last], way[last.saturating_sub(1)], to.main),
+    }
     let (tip, back) = (way[last], way[last.saturating_sub(1)]);
     let along = tip.direction(back);
     let side = flow_side(back, tip);
@@ -259,6 +264,13 @@ fn draw_bond(
         ),
         way,
     }
+}
+
+/// The end of a bond moved so far from its box that a causal stroke there does not run into it; at most half of its
+/// last piece.
+fn stand_off(end: Point, next: Point, rect: Rect) -> Point {
+    let along = end.direction(next);
+    end.along(along, rect.clearance(end, along, HALF_STROKE).min(end.distance(next) / 2.0))
 }
 
 /// The side of the flow: below a level bond, at the right of an upright one.
