@@ -511,3 +511,29 @@ fn the_one_of_a_reciprocal_is_a_pure_number() {
     assert_eq!(spring("N/m").codes(), [""; 0]);
     assert_eq!(spring("V/C").codes(), ["BG0303"]);
 }
+
+/// A library lends what it has: values and bonds that only a use would give are not missed.
+#[test]
+fn unused_submodels_are_judged_by_their_text_alone() {
+    const LIBRARY: &str = "model cell(param m, param k [N/m]) { port left; port right; 1 j; 0 n; I mass = m; C spring = 1/k
+            left -> j -> n -> right; j -> mass; n -> spring; output v = mass.f [m/s] }
+        model chain(param N, param m0 = 2 [kg]) { port in; Sf stop = 0; use cell c[1..N](m = m0, k = 3)
+            in -> c[1].left; for i in 1..N-1 { c[i].right -> c[i+1].left }; stop -> c[N].right; init c[2].mass.p = 1 }
+        model field(param a) { port p [electrical]; param b = sqrt(a - 3); C q[2] = [[a, b], [b, a]]; 0 n
+            p -> n -> q.1; Se s = 1; s -> q.2 }
+        model other { input u; Se s = u; R r = 2; s -> r; output y = table(\"x.csv\", z) }
+        model main { Se a = 1; R b = 2; a -> b }";
+    let found = check(LIBRARY);
+    assert!(!found.diagnostics.has_errors(), "{:?}", found.diagnostics);
+    for (right, wrong) in
+        [("1/k", "1/kk"), ("k = 3)", "k = sin(3, 1))"), ("n -> q.1", "n -> q.x"), ("R r = 2", "R r")]
+    {
+        let found = check(&LIBRARY.replace(right, wrong));
+        assert_eq!(
+            found.diagnostics.iter().filter(|d| d.is_error()).count(),
+            1,
+            "{wrong}: {:?}",
+            found.diagnostics
+        );
+    }
+}

@@ -55,12 +55,12 @@ pub(super) struct PortJoin {
 
 impl<'a> Flattener<'a, '_> {
     /// Instantiates the whole model.
-    pub(super) fn instantiate_all(&mut self, top: usize) {
+    pub(super) fn instantiate_all(&mut self, top: usize, arguments: Arguments) {
         self.graph.locals.reserve(self.pool, 2);
         let time = self.time;
         self.graph.variables.insert(Variable::Time, time);
         let span = self.infos[top].ast.name.span;
-        self.instantiate(top, String::new(), 0, Vec::new(), span);
+        self.instantiate(top, String::new(), 0, arguments, span);
         let info = &self.infos[top];
         if let Some(port) = info.ports.first() {
             let message = format!(
@@ -119,9 +119,9 @@ impl<'a> Flattener<'a, '_> {
         let graph = &self.graph;
         let values = graph.parameters.len() + graph.derived.len() + graph.signals.len();
         let size = graph.elements.len().max(self.instances.len()).max(values);
-        if size > MAX_ELEMENTS && !self.too_large {
+        if size > self.limit && !self.too_large {
             self.too_large = true;
-            let message = format!("the model has more than {MAX_ELEMENTS} elements");
+            let message = format!("the model has more than {} elements", self.limit);
             self.report.push(Diagnostic::new(code::TOO_MANY_ELEMENTS, message).at(span));
         }
         self.too_large

@@ -15,6 +15,7 @@ mod params;
 mod ports;
 mod program;
 mod statements;
+mod unused;
 mod validate;
 
 use paynter_algebra::{Expr, Pool, Symbol};
@@ -26,6 +27,7 @@ use crate::dimension::{Dimension, Unit};
 use crate::domain::Domain;
 use crate::model::{BondGraph, BondId, ElementId, Locals, Variables, flat_name};
 use instance::Instance;
+use params::Arguments;
 use program::ModelInfo;
 
 /// More elements than this are refused: a slip in an array size should not fill the memory.
@@ -72,39 +74,20 @@ pub fn flatten(
     };
     let mut infos: Vec<ModelInfo<'_>> =
         models.iter().map(|model| ModelInfo::new(model, &mut report)).collect();
-    let sound = program::link(&mut infos, top, &mut report);
-    let time = pool.symbol("t");
-    let mut flattener = Flattener {
-        pool,
-        report,
-        infos,
-        instances: Vec::new(),
-        graph: empty_graph(models[top]),
-        settings: options.set.iter().map(|s| (flat_name(&s.name), s)).collect(),
-        settings_used: FxHashSet::default(),
-        paths: &options.paths,
-        time,
-        tables: FxHashMap::default(),
-        bonds_by_name: Vec::new(),
-        value_dimensions: FxHashMap::default(),
-        port_domains: Vec::new(),
-        units: FxHashMap::default(),
-        numbers: FxHashMap::default(),
-        integral_owner: None,
-        too_large: false,
-        iterations: 0,
-        deferred: Vec::new(),
-        excused: FxHashSet::default(),
-        comparisons: MAX_COMPARISONS,
+    let order = program::link(&mut infos, top, &mut report);
+    let Some(order) = order else {
+        report.diagnostics.sort();
+        return (None, report.diagnostics);
     };
-    if sound {
-        flattener.run(top);
-        flattener.check_settings(options);
-    }
-    let graph = flattener.graph;
-    let mut diagnostics = flattener.report.diagnostics;
-    diagnostics.sort();
-    (sound.then_some(graph), diagnostics)
+    let mut flattener = Flattener::new(pool, infos, report, top, MAX_ELEMENTS);
+    flattener.settings = options.set.iter().map(|s| (flat_name(&s.name), s)).collect();
+    flattener.paths = &options.paths;
+    flattener.run(top, Vec::new());
+    flattener.check_settings(options);
+    let Flattener { graph, instances, infos, mut report, .. } = flattener;
+    unused::check(infos, &order, &instances, &mut report);
+    report.diagnostics.sort();
+    (Some(graph), report.diagnostics)
 }
 
 /// Chooses the model to flatten.
@@ -210,7 +193,9 @@ struct Flattener<'a, 'p> {
     numbers: FxHashMap<Symbol, f64>,
     /// The signal whose expression is being read, and how many integrals it has inside.
     integral_owner: Option<(String, usize)>,
-    /// Whether the limit of elements has been passed.
+    /// How many elements there may be.
+    limit: usize,
+    /// Whether that limit has been passed.
     too_large: bool,
     /// Turns of all `for` loops so far.
     iterations: usize,
@@ -222,9 +207,43 @@ struct Flattener<'a, 'p> {
     comparisons: usize,
 }
 
-impl<'a> Flattener<'a, '_> {
-    fn run(&mut self, top: usize) {
-        self.instantiate_all(top);
+impl<'a, 'p> Flattener<'a, 'p> {
+    fn new(
+        pool: &'p mut Pool,
+        infos: Vec<ModelInfo<'a>>,
+        report: Report,
+        top: usize,
+        limit: usize,
+    ) -> Flattener<'a, 'p> {
+        let time = pool.symbol("t");
+        Flattener {
+            pool,
+            report,
+            graph: empty_graph(infos[top].ast),
+            infos,
+            instances: Vec::new(),
+            settings: FxHashMap::default(),
+            settings_used: FxHashSet::default(),
+            paths: &[],
+            time,
+            tables: FxHashMap::default(),
+            bonds_by_name: Vec::new(),
+            value_dimensions: FxHashMap::default(),
+            port_domains: Vec::new(),
+            units: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            integral_owner: None,
+            limit,
+            too_large: false,
+            iterations: 0,
+            deferred: Vec::new(),
+            excused: FxHashSet::default(),
+            comparisons: MAX_COMPARISONS,
+        }
+    }
+
+    fn run(&mut self, top: usize, arguments: Arguments) {
+        self.instantiate_all(top, arguments);
         if self.too_large {
             return;
         }

@@ -259,9 +259,9 @@ fn duplicate(name: &ast::Name, first: Span, what: &str, report: &mut Report) {
 }
 
 /// Resolves the models that `use` names, refuses recursion, orders the
-/// parameters and finds the structural ones. Returns false when the program
-/// cannot be instantiated.
-pub(super) fn link(infos: &mut [ModelInfo<'_>], top: usize, report: &mut Report) -> bool {
+/// parameters and finds the structural ones. Returns the models, each after
+/// those it uses; nothing when the program cannot be instantiated.
+pub(super) fn link(infos: &mut [ModelInfo<'_>], top: usize, report: &mut Report) -> Option<Vec<usize>> {
     let mut by_name: FxHashMap<String, usize> = FxHashMap::default();
     for (i, info) in infos.iter().enumerate() {
         let name = &info.ast.name;
@@ -286,7 +286,7 @@ pub(super) fn link(infos: &mut [ModelInfo<'_>], top: usize, report: &mut Report)
         }
         order_params(info, report);
     }
-    let Some(order) = order_models(infos, report) else { return false };
+    let order = order_models(infos, report)?;
     find_structural(infos);
     // A slip in an array's size is found without making the array.
     let parts = count_parts(infos, &order)[top];
@@ -295,7 +295,7 @@ pub(super) fn link(infos: &mut [ModelInfo<'_>], top: usize, report: &mut Report)
         let message = format!("the model `{}` has more than {MAX_ELEMENTS} elements", name.text);
         report.push(Diagnostic::new(code::TOO_MANY_ELEMENTS, message).at(name.span));
     }
-    parts <= MAX_ELEMENTS
+    (parts <= MAX_ELEMENTS).then_some(order)
 }
 
 fn by_name_sorted(map: &FxHashMap<String, usize>) -> Vec<&str> {
