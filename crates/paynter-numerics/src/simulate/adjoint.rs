@@ -215,7 +215,7 @@ impl<'a> Sweep<'a> {
         let time = self.system.model.wanted.len();
         let after = self.lambda.clone();
         for (event, fall) in falls {
-            let strength: f64 = after.iter().zip(fall).map(|(lambda, fall)| lambda * fall).sum();
+            let strength: f64 = after.iter().zip(fall).map(|(lambda, fall)| times(*lambda, *fall)).sum();
             let own = || full.forcing.iter().zip(by_parameters).filter(|((row, _), _)| row == event);
             let mut slope: f64 = own().filter(|((_, lane), _)| *lane == time).map(|(_, value)| value).sum();
             for e in full.pattern.row(*event) {

@@ -128,6 +128,7 @@ impl Compiled {
             relations: freezer.relations.iter().map(|r| r.function).collect(),
             modes: freezer.relations.iter().map(|r| r.mode).collect(),
             flags: Vec::new(),
+            widths: freezer.relations.iter().filter_map(|r| r.width).collect(),
         };
         let lines = (freezer.pieces.as_slice(), freezer.roundings());
         let mut model = assemble(pool, source, &frozen, &lines, &plan)?;

@@ -335,7 +335,10 @@ impl Watch {
             let foretold: f64 = others.iter().zip(weights).map(|(i, w)| w * values[*i]).sum();
             let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
-            if (foretold - values[2]).abs() > 0.05 * (highest - lowest) && high - low > SMALLEST {
+            // What is constant is foretold but for rounding.
+            let rounding = f64::EPSILON * 16.0 * highest.abs().max(lowest.abs());
+            let missed = (foretold - values[2]).abs();
+            if missed > (0.05 * (highest - lowest)).max(rounding) && high - low > SMALLEST {
                 let middle = low + PLACES[2] * (high - low);
                 stack.push((middle, high));
                 stack.push((low, middle));
@@ -434,7 +437,17 @@ impl Watch {
             return Ok((Settled::Consistent, Vec::new()));
         }
         let settled = self.settle(system, t, x, (&[], None), &[])?;
-        let zeros: Vec<usize> = (0..self.now.len()).filter(|k| self.now[*k] == 0.0).collect();
+        let at_once = |system: &System<'_>, k: usize| {
+            system.surface(k).is_some_and(|j| system.surfaces()[j].order == 0)
+        };
+        // Functions that react to their modes at once have to fit them all together.
+        if (0..self.now.len()).any(|k| self.now[k] == 0.0 && !system.slides(k) && at_once(system, k))
+            && system.complement(t, x, &[], &[]).is_ok()
+        {
+            self.look(system, t, x)?;
+        }
+        let zeros: Vec<usize> =
+            (0..self.now.len()).filter(|k| self.now[*k] == 0.0 && !system.slides(*k)).collect();
         let mut sliding = Vec::new();
         for k in zeros {
             match self.tendency(system, t, x, k) {
@@ -504,10 +517,32 @@ impl Watch {
         })
     }
 
-    /// Makes the modes agree with the functions, but for those that are given. Where motion leads back to the
-    /// zero of a function from both sides it slides; where it is pressed off a surface it leaves it.
-    /// Functions that are zero may also be brought to rest there at a rate.
+    /// Makes the modes agree with the functions, but for those that are given; where that is not possible
+    /// one after another, all at once.
     pub fn settle(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (zeros, calm): (&[usize], Option<f64>),
+        given: &[usize],
+    ) -> Result<Settled, Trouble> {
+        let snapshot = system.snapshot();
+        let settled = self.settle_in_turn(system, t, x, (zeros, calm), given);
+        if settled == Ok(Settled::Consistent) {
+            return settled;
+        }
+        system.restore(&snapshot);
+        match system.complement(t, x, zeros, given) {
+            Ok(()) => Ok(Settled::Consistent),
+            Err(_) => settled,
+        }
+    }
+
+    /// Makes modes agree with functions one after another. Where motion leads back to the zero of a function
+    /// from both sides it slides; where it is pressed off a surface it leaves it. Functions that are
+    /// zero may also be brought to rest there at a rate.
+    fn settle_in_turn(
         &mut self,
         system: &mut System<'_>,
         t: f64,
@@ -574,7 +609,7 @@ impl Watch {
             system.set_mode(k, 1.0);
         }
         system.slide(j, rate);
-        if self.look(system, t, x).is_err() {
+        if self.look(system, t, x).is_err() && system.complement(t, x, &[], &[]).is_err() {
             system.slide(j, 0.0);
             self.look(system, t, x)?;
         }

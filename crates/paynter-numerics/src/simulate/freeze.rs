@@ -48,8 +48,6 @@ pub(crate) struct Freezer {
     time: Symbol,
     fast: FxHashSet<Symbol>,
     known: FxHashMap<Expr, usize>,
-    /// The x of all sign(x)·|x|ʳ.
-    signed: FxHashSet<Expr>,
 }
 
 impl Freezer {
@@ -57,14 +55,7 @@ impl Freezer {
     pub fn new(time: Symbol, fast: impl IntoIterator<Item = Symbol>) -> Freezer {
         let mut fast: FxHashSet<Symbol> = fast.into_iter().collect();
         fast.insert(time);
-        Freezer {
-            relations: Vec::new(),
-            pieces: Vec::new(),
-            time,
-            fast,
-            known: FxHashMap::default(),
-            signed: FxHashSet::default(),
-        }
+        Freezer { relations: Vec::new(), pieces: Vec::new(), time, fast, known: FxHashMap::default() }
     }
 
     /// Where powers are rounded off.
@@ -79,7 +70,7 @@ impl Freezer {
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
         let mut moving: FxHashSet<Expr> = FxHashSet::default();
         let order = pool.reachable(roots);
-        self.signed.extend(signed_bases(pool, &order, roots));
+        let signed = signed_bases(pool, &order, roots);
         for node in order {
             let children = children(pool, node);
             let moves = match pool.node(node) {
@@ -90,7 +81,12 @@ impl Freezer {
                 continue;
             }
             moving.insert(node);
+            // The products that read such a sign round it off.
+            if sign_of(pool, node).is_some_and(|x| signed.contains(&x)) {
+                continue;
+            }
             let args: Vec<Expr> = children.iter().map(|c| replaced.get(c).copied().unwrap_or(*c)).collect();
+            let args = self.powers(pool, node, args, &replaced);
             let new = self.node(pool, node, &args);
             if new != node {
                 replaced.insert(node, new);
@@ -141,6 +137,43 @@ impl Freezer {
         if f == Func::Abs && is_negative(pool, leading) { pool.neg(value) } else { value }
     }
 
+    /// The factors of a product, powers with a sign among them rounded off.
+    fn powers(
+        &mut self,
+        pool: &mut Pool,
+        node: Expr,
+        mut args: Vec<Expr>,
+        replaced: &FxHashMap<Expr, Expr>,
+    ) -> Vec<Expr> {
+        let new = |e: &Expr| replaced.get(e).copied().unwrap_or(*e);
+        let mut bases = powered(pool, node);
+        bases.extend(broken(pool, node));
+        for x in bases {
+            let (size, sign) = [Func::Abs, Func::Sign].map(|f| self.rounded(pool, f, new(&x))).into();
+            for (factor, arg) in children(pool, node).into_iter().zip(&mut args) {
+                if sign_of(pool, factor) == Some(x) {
+                    *arg = sign;
+                } else if vanishes(pool, factor, x) {
+                    let within =
+                        |pool: &Pool, e: &Expr| if size_of(pool, *e) == Some(x) { size } else { new(e) };
+                    *arg = match pool.node(factor) {
+                        Node::Power(base, exponent) => {
+                            let parts = match pool.node(base) {
+                                Node::Product(list) => list.to_vec(),
+                                _ => vec![base],
+                            };
+                            let parts: Vec<Expr> = parts.iter().map(|part| within(pool, part)).collect();
+                            let base = pool.product(&parts);
+                            pool.pow(base, new(&exponent))
+                        }
+                        _ => size,
+                    };
+                }
+            }
+        }
+        args
+    }
+
     fn node(&mut self, pool: &mut Pool, node: Expr, args: &[Expr]) -> Expr {
         match pool.node(node) {
             Node::Compare(op, ..) => {
@@ -151,9 +184,6 @@ impl Freezer {
                 let mode = self.mode(pool, difference, true);
                 let zero = pool.zero();
                 pool.compare(op, mode, zero)
-            }
-            Node::Call(f @ (Func::Abs | Func::Sign), list) if self.signed.contains(&list[0]) => {
-                self.rounded(pool, f, args[0])
             }
             Node::Call(Func::Abs, _) => {
                 let mode = self.mode(pool, args[0], false);
@@ -207,20 +237,14 @@ pub fn switches(pool: &Pool, roots: &[Expr], fixed: &[Symbol]) -> Vec<Expr> {
 
 /// The x whose sign is read only in products sign(x)·|x|ʳ with r > 0.
 fn signed_bases(pool: &Pool, order: &[Expr], roots: &[Expr]) -> FxHashSet<Expr> {
-    let sign = |e: Expr| match pool.node(e) {
-        Node::Call(Func::Sign, list) => Some(list[0]),
-        _ => None,
-    };
-    let mut bases: FxHashSet<Expr> = order.iter().filter_map(|node| sign(*node)).collect();
+    let mut bases: FxHashSet<Expr> = order.iter().filter_map(|node| sign_of(pool, *node)).collect();
     for root in roots {
-        sign(*root).map(|x| bases.remove(&x));
+        sign_of(pool, *root).map(|x| bases.remove(&x));
     }
     for node in order {
-        let operands = children(pool, *node);
-        for x in operands.iter().filter_map(|operand| sign(*operand)) {
-            let powered = matches!(pool.node(*node), Node::Product(_))
-                && operands.iter().any(|factor| vanishes(pool, *factor, x));
-            if !powered {
+        let powered = powered(pool, *node);
+        for x in children(pool, *node).iter().filter_map(|operand| sign_of(pool, *operand)) {
+            if !powered.contains(&x) {
                 bases.remove(&x);
             }
         }
@@ -228,20 +252,62 @@ fn signed_bases(pool: &Pool, order: &[Expr], roots: &[Expr]) -> FxHashSet<Expr> 
     bases
 }
 
+/// The x of all sign(x)·|x|ʳ in a product.
+fn powered(pool: &Pool, node: Expr) -> Vec<Expr> {
+    let Node::Product(factors) = pool.node(node) else { return Vec::new() };
+    let signs = factors.iter().filter_map(|factor| sign_of(pool, *factor));
+    signs.filter(|x| factors.iter().any(|factor| vanishes(pool, *factor, *x))).collect()
+}
+
+/// The x of all x·|x|ʳ with a broken exponent in a product; the first factor may be a multiple of x.
+fn broken(pool: &mut Pool, node: Expr) -> Vec<Expr> {
+    let Node::Product(factors) = pool.node(node) else { return Vec::new() };
+    let factors = factors.to_vec();
+    let mut found = Vec::new();
+    for factor in &factors {
+        let Node::Power(base, exponent) = pool.node(*factor) else { continue };
+        let parts = match pool.node(base) {
+            Node::Product(list) => list.to_vec(),
+            _ => vec![base],
+        };
+        let Some(x) = parts.iter().find_map(|part| size_of(pool, *part)) else { continue };
+        let whole = pool.as_rational(exponent).is_some_and(|number| number.is_int());
+        if !whole && vanishes(pool, *factor, x) {
+            let line = normalised(pool, x);
+            if factors.iter().any(|factor| normalised(pool, *factor) == line) {
+                found.push(x);
+            }
+        }
+    }
+    found
+}
+
+fn sign_of(pool: &Pool, e: Expr) -> Option<Expr> {
+    match pool.node(e) {
+        Node::Call(Func::Sign, list) => Some(list[0]),
+        _ => None,
+    }
+}
+
+fn size_of(pool: &Pool, e: Expr) -> Option<Expr> {
+    match pool.node(e) {
+        Node::Call(Func::Abs, list) => Some(list[0]),
+        _ => None,
+    }
+}
+
 /// Whether a factor is a positive power of |x|, perhaps with other factors beside |x|.
 fn vanishes(pool: &Pool, factor: Expr, x: Expr) -> bool {
     match pool.node(factor) {
-        Node::Call(Func::Abs, list) => list[0] == x,
         Node::Power(base, exponent) => {
             let positive = pool.as_rational(exponent).is_none_or(|number| *number > Rational::ZERO);
-            let inside = |e: &Expr| matches!(pool.node(*e), Node::Call(Func::Abs, list) if list[0] == x);
-            let base = match pool.node(base) {
-                Node::Product(list) => list.iter().any(inside),
-                _ => inside(&base),
-            };
-            positive && base
+            positive
+                && match pool.node(base) {
+                    Node::Product(list) => list.iter().any(|part| size_of(pool, *part) == Some(x)),
+                    _ => size_of(pool, base) == Some(x),
+                }
         }
-        _ => false,
+        _ => size_of(pool, factor) == Some(x),
     }
 }
 
@@ -261,6 +327,34 @@ fn leading(pool: &Pool, function: Expr) -> Expr {
         _ => None,
     };
     factor.unwrap_or_else(|| pool.one())
+}
+
+/// The same for all multiples of an expression by numbers.
+pub(crate) fn normalised(pool: &mut Pool, e: Expr) -> Expr {
+    let terms = match pool.node(e) {
+        Node::Sum(list) => list.to_vec(),
+        _ => vec![e],
+    };
+    let mut parts: Vec<(Expr, Expr)> = Vec::new();
+    for term in terms {
+        let factors = match pool.node(term) {
+            Node::Product(list) => list.to_vec(),
+            _ => vec![term],
+        };
+        let (numbers, rest): (Vec<Expr>, Vec<Expr>) =
+            factors.into_iter().partition(|factor| pool.as_rational(*factor).is_some());
+        parts.push((pool.product(&rest), pool.product(&numbers)));
+    }
+    parts.sort_unstable();
+    let first = parts.first().map_or(pool.one(), |(_, number)| *number);
+    let terms: Vec<Expr> = parts
+        .into_iter()
+        .map(|(rest, number)| {
+            let share = pool.div(number, first);
+            pool.mul(share, rest)
+        })
+        .collect();
+    pool.sum(&terms)
 }
 
 /// A node with other operands.

@@ -8,8 +8,8 @@
 //! ḧ + 2rḣ + r²h = 0, which brings h to rest at the rate r.
 //! Sensitivities follow from these equations like those of any other unknown.
 
-use super::freeze::{Relation, children, rebuilt};
-use paynter_algebra::{Cmp, Expr, Node, Pool, Symbol};
+use super::freeze::{Relation, children, normalised, rebuilt};
+use paynter_algebra::{Cmp, Expr, Node, Pool, Rational, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -33,6 +33,8 @@ pub(crate) struct Frozen {
     pub modes: Vec<Symbol>,
     /// For each surface, a positive rate while the motion slides along it.
     pub flags: Vec<Symbol>,
+    /// Widths within which powers with a sign are rounded off.
+    pub widths: Vec<Symbol>,
 }
 
 impl Frozen {
@@ -189,11 +191,88 @@ impl Softened {
         pool.sum(&terms)
     }
 
+    /// Where an unknown itself is kept zero, reduces what its residuals become to the factor that vanishes:
+    /// powers are too flat or too steep at zero to tell the mode.
+    fn simplify(&mut self, pool: &mut Pool, equations: &[Expr]) {
+        let zero = pool.zero();
+        let (residuals, relations) = (self.frozen.residuals.clone(), self.frozen.relations.clone());
+        for (j, h) in equations.iter().enumerate() {
+            let Some(unknown) = self.frozen.unknowns.iter().copied().find(|z| is_multiple(pool, *h, *z))
+            else {
+                continue;
+            };
+            let flag = pool.var(self.frozen.flags[j]);
+            let slides = pool.compare(Cmp::Gt, flag, zero);
+            // An open mode is being looked for, and the unknown is not zero yet.
+            let held = pool.var(self.held[j]);
+            let square = pool.mul(held, held);
+            let decided = pool.compare(Cmp::Gt, square, zero);
+            let slides = pool.and(slides, decided);
+            for (place, residual) in residuals.iter().copied().enumerate() {
+                if !pool.depends_on(residual, unknown) {
+                    continue;
+                }
+                let nothing: FxHashMap<Symbol, Expr> = [(unknown, zero)].into_iter().collect();
+                let there = pool.substitute(residual, &nothing);
+                let Some(factor) = self.vanishing(pool, there) else { continue };
+                let otherwise = self.frozen.residuals[place];
+                self.frozen.residuals[place] = pool.select(slides, factor, otherwise);
+                // Rounding about this zero is no event of functions that are zero with it.
+                for k in (0..self.frozen.modes.len()).filter(|k| !self.chosen.contains(k)) {
+                    let there = pool.substitute(relations[k], &nothing);
+                    if normalised(pool, there) == factor {
+                        let (mode, otherwise) = (pool.var(self.frozen.modes[k]), self.frozen.relations[k]);
+                        self.frozen.relations[k] = pool.select(slides, mode, otherwise);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The one factor of an expression that may vanish, to the first power.
+    fn vanishing(&self, pool: &mut Pool, e: Expr) -> Option<Expr> {
+        let factors = match pool.node(e) {
+            Node::Product(list) => list.to_vec(),
+            _ => vec![e],
+        };
+        let mut found: Vec<Expr> = Vec::new();
+        for factor in factors {
+            let symbols = pool.symbols(factor);
+            let moves = |s: &Symbol| {
+                let fast = [&self.frozen.states, &self.frozen.unknowns, &self.between];
+                *s == self.frozen.time || fast.iter().any(|list| list.contains(s))
+            };
+            // What is rounded off is positive, and modes and parameters are not zero.
+            let positive = matches!(pool.node(factor), Node::Power(..))
+                && symbols.iter().any(|s| self.frozen.widths.contains(s));
+            if positive || !symbols.iter().any(moves) {
+                continue;
+            }
+            let base = match pool.node(factor) {
+                Node::Power(base, exponent)
+                    if pool.as_rational(exponent).is_some_and(|n| *n > Rational::ZERO) =>
+                {
+                    base
+                }
+                Node::Power(..) => return None,
+                _ => factor,
+            };
+            let base = normalised(pool, base);
+            if !found.contains(&base) {
+                found.push(base);
+            }
+        }
+        let [factor] = found[..] else { return None };
+        (factor != e).then_some(factor)
+    }
+
     /// Gives every mode its equation; surfaces that no mode keeps are left out.
     fn close(mut self, pool: &mut Pool) -> (Frozen, Vec<Surface>) {
         let functions: Vec<Expr> = self.chosen.iter().map(|k| self.frozen.relations[*k]).collect();
-        // Rates of the unknowns that functions read.
-        let read = self.joined(pool, &functions);
+        let at_once: Vec<BTreeSet<usize>> = functions.iter().map(|h| self.modes(pool, &[*h])).collect();
+        // Rates of the unknowns that functions read, but for functions that themselves stay zero.
+        let indirect = (0..functions.len()).filter(|j| !at_once[*j].contains(j)).map(|j| functions[j]);
+        let read = self.joined(pool, &indirect.collect::<Vec<_>>());
         let rates: FxHashMap<usize, Symbol> = read.iter().map(|z| (*z, pool.fresh("rate"))).collect();
         let mut extra = Vec::new();
         for z in &read {
@@ -203,8 +282,7 @@ impl Softened {
         }
         let mut surfaces = Vec::new();
         let mut equations = Vec::new();
-        for (j, h) in functions.iter().enumerate() {
-            let at_once = self.modes(pool, &[*h]);
+        for (j, (h, at_once)) in functions.iter().zip(at_once).enumerate() {
             let slope = self.rate(pool, *h);
             let with_unknowns = self.through(pool, *h, slope, &rates);
             let mut reached = vec![with_unknowns];
@@ -234,6 +312,7 @@ impl Softened {
             return (self.frozen, surfaces);
         }
         let (zero, one) = (pool.zero(), pool.one());
+        self.simplify(pool, &equations);
         for (j, equation) in equations.into_iter().enumerate() {
             let [flag, mode, held] =
                 [self.frozen.flags[j], self.between[j], self.held[j]].map(|symbol| pool.var(symbol));
@@ -257,6 +336,12 @@ impl Softened {
         }
         (self.frozen, surfaces)
     }
+}
+
+/// Whether an expression is an unknown, but for a number.
+fn is_multiple(pool: &mut Pool, e: Expr, unknown: Symbol) -> bool {
+    let e = normalised(pool, e);
+    pool.as_symbol(e) == Some(unknown)
 }
 
 /// Makes modes unknowns: while one slides, a choice by it is a mixture of both branches.

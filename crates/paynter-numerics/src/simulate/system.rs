@@ -1,6 +1,8 @@
 //! A compiled model at work: the parameters of a run, the modes of its
 //! branches, and everything a solver evaluates at a time and state.
 
+mod complement;
+
 use super::Failure;
 use super::compiled::Compiled;
 use super::linearised::Linearised;
@@ -742,7 +744,16 @@ impl<'a> System<'a> {
                 return Ok(());
             }
         }
-        self.guess_unknowns(t, x)
+        self.complement(t, x, &[], &[]).or_else(|_| self.guess_unknowns(t, x))
+    }
+
+    /// What unknowns may be where nothing is known about them.
+    fn guesses(count: usize) -> impl Iterator<Item = Vec<f64>> {
+        // Not all alike, so that differences of unknowns do not vanish.
+        let spread = move |guess: f64| -> Vec<f64> {
+            (0..count).map(|i| guess * (1.0 + 0.1 * i as f64 / count as f64)).collect()
+        };
+        [0.0, 1.0, -1.0, 0.1, -0.1, 10.0, -10.0, 1e-3, 1e3, 1e-6, 1e6].into_iter().map(spread)
     }
 
     /// Finds the unknowns where nothing is known about them.
@@ -750,11 +761,8 @@ impl<'a> System<'a> {
         let m = self.model.unknowns.len();
         let start = self.fast.len() - m;
         let mut result = Ok(());
-        for guess in [0.0, 1.0, -1.0, 0.1, -0.1, 10.0, -10.0, 1e-3, 1e3, 1e-6, 1e6] {
-            for i in 0..m {
-                // Not all alike, so that differences of unknowns do not vanish.
-                self.fast[start + i] = guess * (1.0 + 0.1 * i as f64 / m as f64);
-            }
+        for guess in Self::guesses(m) {
+            self.fast[start..].copy_from_slice(&guess);
             result = self.go(t, x);
             if result.is_ok() {
                 break;
