@@ -5,12 +5,14 @@
 
 mod zoo;
 
-use paynter_algebra::{Expr, Symbol};
+use paynter_algebra::{EvalError, Expr, Symbol};
 use paynter_base::Ticket;
+use paynter_graph::Variable;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Failure, Method, Options, Wanted, gradient};
+use paynter_numerics::simulate::{Failure, Method, Options, Outcome, Wanted, gradient};
 use paynter_testkit::property::seeds;
 use paynter_testkit::{generate, switching};
+use std::collections::BTreeMap;
 use zoo::{Problem, run, times};
 
 /// exp(M) by scaling and squaring of its power series.
@@ -224,13 +226,32 @@ fn near(a: f64, b: f64, allowed: f64) -> bool {
     (a - b).abs() <= allowed
 }
 
+/// Whether a run could not go on whatever the method: at the time and state tried last a law has no
+/// value, and that law does not wait for an unknown.
+fn lawless(problem: &Problem, outcome: &Outcome) -> bool {
+    let (t, x) = outcome.tried.clone().unwrap_or((outcome.t, outcome.states.clone()));
+    let mut values: BTreeMap<Symbol, f64> =
+        problem.graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
+    values.extend(problem.equations.states.iter().map(|s| s.symbol).zip(x));
+    values.extend(problem.graph.variables.symbol(Variable::Time).map(|time| (time, t)));
+    for input in &problem.equations.inputs {
+        let value = problem.pool.eval(input.value, &|s| values.get(&s).copied());
+        values.extend(input.symbols.first().copied().zip(value.ok()));
+    }
+    problem.equations.assignments.iter().any(|assignment| {
+        let value = problem.pool.eval(assignment.value, &|s| values.get(&s).copied());
+        matches!(value, Err(EvalError::NotFinite(_)))
+    })
+}
+
 /// Forward sensitivities across events against differences, explicit against implicit, and the adjoint
 /// against both.
 #[test]
 fn sensitivities_across_random_events_are_differences() {
     let (mut models, mut judged, mut events, mut slid) = (0, 0, 0, 0);
     let (mut odd, mut wrong) = (Vec::new(), Vec::new());
-    for seed in seeds(16) {
+    let (mut impossible, mut given_up) = (Vec::new(), Vec::new());
+    for seed in seeds(48) {
         let sample = generate(seed, &paynter_testkit::Options::nonlinear().small());
         let text = switching(&sample).text;
         let Some(mut problem) = Problem::try_new(&text) else { continue };
@@ -249,8 +270,13 @@ fn sensitivities_across_random_events_are_differences() {
         let options =
             Options { t_end: 1.0, times: grid.clone(), rtol: 1e-9, max_steps: 20_000, ..Options::default() };
         let (found, outcome) = run(&model, &p, &options);
-        if outcome.failure.is_some() || !outcome.notes.is_empty() {
-            odd.push(format!("{seed}: {:?} {:?}", outcome.failure, outcome.notes.first()));
+        if let Some(failure) = outcome.failure {
+            let list = if lawless(&problem, &outcome) { &mut impossible } else { &mut given_up };
+            list.push(format!("{seed}: {failure:?}"));
+            continue;
+        }
+        if let Some(note) = outcome.notes.first() {
+            odd.push(format!("{seed}: {note:?}"));
             continue;
         }
         models += 1;
@@ -329,7 +355,13 @@ fn sensitivities_across_random_events_are_differences() {
             }
         }
     }
-    println!("{models} models, {judged} values, {events} events, {slid} times sliding; not judged: {odd:#?}");
+    let told = format!(
+        "{models} models, {judged} values, {events} events, {slid} times sliding; impossible: {impossible:#?}; \
+         given up: {given_up:#?}; not judged for other reasons: {odd:#?}"
+    );
+    println!("{told}");
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(models > 11 && judged > 700 && events > 20 && slid > 3, "{models} {judged} {events} {slid}");
+    // Of the models that have a solution nearly all are judged.
+    assert!(20 * given_up.len() <= models + given_up.len(), "{told}");
+    assert!(models > 35 && judged > 2000 && events > 50 && slid > 6, "{told}");
 }

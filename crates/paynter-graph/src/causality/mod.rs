@@ -334,7 +334,7 @@ fn sequence(
     assignment: &mut Assignment<'_>,
     target: Option<&[bool]>,
 ) -> bool {
-    for strength in [Strength::ByHand, Strength::Storage, Strength::OneWay, Strength::Free] {
+    for strength in [Strength::ByHand, Strength::Flat, Strength::Storage, Strength::OneWay, Strength::Free] {
         for id in graph.element_ids() {
             for (port, rule) in rules.ports[id.index()].iter().enumerate() {
                 let Some((effort_in, wanted)) = rule.preferred else { continue };
@@ -390,8 +390,10 @@ fn sequence(
 fn reason_for(graph: &BondGraph, id: ElementId, effort_in: bool, strength: Strength) -> Reason {
     let kind = graph.element(id).kind;
     match strength {
-        Strength::ByHand | Strength::Storage if integral_effort_in(kind) == effort_in => Reason::Integral(id),
-        Strength::ByHand | Strength::Storage => Reason::Derivative(id),
+        Strength::ByHand | Strength::Flat | Strength::Storage if integral_effort_in(kind) == effort_in => {
+            Reason::Integral(id)
+        }
+        Strength::ByHand | Strength::Flat | Strength::Storage => Reason::Derivative(id),
         Strength::OneWay => Reason::OneWay(id),
         Strength::Free => Reason::Chosen(id),
     }
@@ -415,11 +417,9 @@ fn wishes(graph: &BondGraph, rules: &Rules, effort_to: &dyn Fn(BondId) -> Option
     for (element, ports) in graph.elements.iter().zip(&rules.ports) {
         for (place, rule) in element.ports.iter().zip(ports) {
             let Some((effort_in, strength)) = rule.preferred else { continue };
-            if strength == Strength::Free {
-                continue;
-            }
-            out.all[strength as usize] += 1;
-            out.met[strength as usize] += usize::from(effort_to(place.bond) == Some(effort_in == place.into));
+            let Some(rank) = network::rank(strength).map(usize::from) else { continue };
+            out.all[rank] += 1;
+            out.met[rank] += usize::from(effort_to(place.bond) == Some(effort_in == place.into));
         }
     }
     out

@@ -103,10 +103,11 @@ pub(super) fn best(
 /// Strengths that are worth a search; free resistors are not.
 const WANTED: u8 = 3;
 
-fn rank(strength: Strength) -> Option<u8> {
+/// The place of a strength among those, the strongest first.
+pub fn rank(strength: Strength) -> Option<u8> {
     match strength {
         Strength::ByHand => Some(0),
-        Strength::Storage => Some(1),
+        Strength::Flat | Strength::Storage => Some(1),
         Strength::OneWay => Some(2),
         Strength::Free => None,
     }

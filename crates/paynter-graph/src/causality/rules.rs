@@ -15,6 +15,9 @@ use crate::model::{BondGraph, Element, ElementId, Kind, Law, Tolerance, Variable
 pub enum Strength {
     /// A storage that the model prefers by hand.
     ByHand,
+    /// A storage in integral causality whose law is flat where its state is zero: the other way round it is
+    /// infinitely steep there.
+    Flat,
     /// A storage in integral causality.
     Storage,
     /// A law in the direction it is written in, because it cannot be inverted.
@@ -216,7 +219,10 @@ fn law_rules(
         if let Some(effort_in) = written {
             one_way.push((id, port, effort_in));
         }
-        if !is_storage(kind) {
+        if is_storage(kind) {
+            let strength = if flat(pool, graph, element, port) { Strength::Flat } else { Strength::Storage };
+            rule.preferred = rule.preferred.map(|(effort_in, _)| (effort_in, strength));
+        } else {
             rule.preferred = match (written, direction) {
                 (Some(effort_in), _) => Some((effort_in, Strength::OneWay)),
                 (None, Some(effort_in)) => Some((effort_in, Strength::Free)),
@@ -226,6 +232,20 @@ fn law_rules(
         out.push(rule);
     }
     out
+}
+
+/// Whether the law of a storage's port is flat where its state is zero.
+fn flat(pool: &mut Pool, graph: &BondGraph, element: &Element, port: usize) -> bool {
+    let Law::Equations(equations) = &element.law else { return false };
+    let [_, _, q, p] = graph.locals.port(element.ports.len(), port);
+    let state = if element.kind == Kind::C { q } else { p };
+    let zero = pool.zero();
+    let at_rest: FxHashMap<Symbol, Expr> = [(state, zero)].into_iter().collect();
+    equations.iter().any(|equation| {
+        let residual = pool.sub(equation.left, equation.right);
+        let slope = pool.diff(residual, state);
+        slope != zero && pool.substitute(slope, &at_rest) == zero
+    })
 }
 
 /// Whether effort enters at a port in the direction a law is written in:

@@ -115,6 +115,7 @@ impl Freezer {
 
     /// The mode of an event function, as an expression. Multiples of one function share their mode.
     fn mode(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> Expr {
+        let function = steepened(pool, function);
         let (k, leading) = self.relation(pool, function, jumps);
         let mode = pool.var(self.relations[k].mode);
         if is_negative(pool, leading) { pool.neg(mode) } else { mode }
@@ -309,6 +310,23 @@ fn vanishes(pool: &Pool, factor: Expr, x: Expr) -> bool {
         }
         _ => size_of(pool, factor) == Some(x),
     }
+}
+
+/// An expression of the same sign without odd powers, which are flat where they cross zero.
+fn steepened(pool: &mut Pool, function: Expr) -> Expr {
+    let factors = match pool.node(function) {
+        Node::Product(list) => list.to_vec(),
+        _ => vec![function],
+    };
+    let plain = |factor: Expr| match pool.node(factor) {
+        Node::Power(base, exponent) => {
+            let odd = pool.as_int(exponent).is_some_and(|n| n > 0 && n % 2 == 1);
+            if odd { base } else { factor }
+        }
+        _ => factor,
+    };
+    let factors: Vec<Expr> = factors.into_iter().map(plain).collect();
+    pool.product(&factors)
 }
 
 fn is_negative(pool: &Pool, number: Expr) -> bool {
