@@ -176,6 +176,68 @@ fn friction_holds_within_a_loop() {
 }
 
 /// Events of one time that each move with a parameter of their own.
+/// A flow that grows through dry friction beside a root, which is infinitely steep where friction holds
+/// at first; and beside the same law the other way round, which is flat there.
+#[test]
+fn friction_holds_beside_a_root() {
+    for law in ["R r { f = k*sign(e)*sqrt(abs(e)) }", "R r { e = f*abs(f)/k^2 }"] {
+        let text = format!(
+            "model m {{ param w = 3; param F = 1.2; param k = 0.7
+            0 j; Sf s = w*t; R z {{ f = F*sign(e) }}; {law}
+            s -> j; j -> z, r
+            signal x = integral(r.e, 0)
+            output e = r.e; output x = x; output f = z.f }}"
+        );
+        judge(&text, 1.0, 1e-7, &|t, p| {
+            let [w, force, k] = p else { panic!() };
+            let left = (w * t - force).max(0.0);
+            vec![(left / k).powi(2), left.powi(3) / (3.0 * w * k * k), (w * t).min(*force)]
+        });
+    }
+}
+
+/// Two frictions that hold each other in one algebraic loop, and slip one after the other.
+#[test]
+fn frictions_hold_each_other() {
+    let text = "model m { param w = 2; param F = 1; param G = 0.4; param k = 0.5
+        1 j; 0 n; Se s = w*t; R a { e = F*sign(f) }; R b { f = G*sign(e) }; R r = 1; R g = k
+        s -> j; j -> a, r, n; n -> b, g
+        signal x = integral(a.f, 0)
+        output f = a.f; output e = b.e; output x = x }";
+    // The flow is s − F through the resistor, up to G; beyond that the second resistor takes part.
+    judge(text, 1.0, 1e-7, &|t, p| {
+        let [w, first, second, k] = p else { panic!() };
+        let through = |left: f64| if left <= *second { left } else { (left + k * second) / (1.0 + k) };
+        let left = (w * t - first).max(0.0);
+        let flow = through(left);
+        let x = if left <= *second {
+            left * left / (2.0 * w)
+        } else {
+            let beyond = left - second;
+            (second * second / 2.0 + second * beyond + beyond * beyond / (2.0 * (1.0 + k))) / w
+        };
+        vec![flow, k * (flow - second).max(0.0), x]
+    });
+}
+
+/// Storages on one junction from rest: the one whose law is flat there carries the charge at first.
+#[test]
+fn flat_storages_start_from_rest() {
+    let text = "model m { param w = 2; param k = 3
+        0 j; Sf s = w; C c1 = 1; C c2 { e = k*q^3 }
+        s -> j; j -> c1, c2
+        output q = c2.q; output e = c1.e }";
+    judge(text, 1.0, 1e-7, &|t, p| {
+        let [w, k] = p else { panic!() };
+        // k q³ + q = w t.
+        let mut q = w * t;
+        for _ in 0..60 {
+            q -= (k * q.powi(3) + q - w * t) / (3.0 * k * q * q + 1.0);
+        }
+        vec![q, k * q.powi(3)]
+    });
+}
+
 #[test]
 fn events_of_one_time_move_apart() {
     let text = "model together {

@@ -69,6 +69,7 @@ impl Freezer {
     pub fn freeze(&mut self, pool: &mut Pool, roots: &[Expr]) -> Vec<Expr> {
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
         let mut moving: FxHashSet<Expr> = FxHashSet::default();
+        let roots = &steepened(pool, roots)[..];
         let order = pool.reachable(roots);
         let signed = signed_bases(pool, &order, roots);
         for node in order {
@@ -115,7 +116,6 @@ impl Freezer {
 
     /// The mode of an event function, as an expression. Multiples of one function share their mode.
     fn mode(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> Expr {
-        let function = steepened(pool, function);
         let (k, leading) = self.relation(pool, function, jumps);
         let mode = pool.var(self.relations[k].mode);
         if is_negative(pool, leading) { pool.neg(mode) } else { mode }
@@ -266,12 +266,8 @@ fn broken(pool: &mut Pool, node: Expr) -> Vec<Expr> {
     let factors = factors.to_vec();
     let mut found = Vec::new();
     for factor in &factors {
-        let Node::Power(base, exponent) = pool.node(*factor) else { continue };
-        let parts = match pool.node(base) {
-            Node::Product(list) => list.to_vec(),
-            _ => vec![base],
-        };
-        let Some(x) = parts.iter().find_map(|part| size_of(pool, *part)) else { continue };
+        let Node::Power(_, exponent) = pool.node(*factor) else { continue };
+        let Some(x) = size_within(pool, *factor) else { continue };
         let whole = pool.as_rational(exponent).is_some_and(|number| number.is_int());
         if !whole && vanishes(pool, *factor, x) {
             let line = normalised(pool, x);
@@ -312,21 +308,74 @@ fn vanishes(pool: &Pool, factor: Expr, x: Expr) -> bool {
     }
 }
 
-/// An expression of the same sign without odd powers, which are flat where they cross zero.
-fn steepened(pool: &mut Pool, function: Expr) -> Expr {
-    let factors = match pool.node(function) {
-        Node::Product(list) => list.to_vec(),
-        _ => vec![function],
-    };
-    let plain = |factor: Expr| match pool.node(factor) {
-        Node::Power(base, exponent) => {
-            let odd = pool.as_int(exponent).is_some_and(|n| n > 0 && n % 2 == 1);
-            if odd { base } else { factor }
+/// The same expressions, but what they ask the sign of crosses zero steeply.
+fn steepened(pool: &mut Pool, roots: &[Expr]) -> Vec<Expr> {
+    let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
+    for node in pool.reachable(roots) {
+        let args: Vec<Expr> =
+            children(pool, node).iter().map(|c| replaced.get(c).copied().unwrap_or(*c)).collect();
+        let new = match pool.node(node) {
+            Node::Call(Func::Sign, _) => {
+                let line = straight(pool, args[0]);
+                pool.call(Func::Sign, &[line])
+            }
+            Node::Compare(op, ..) => {
+                let difference = pool.sub(args[0], args[1]);
+                match straight(pool, difference) {
+                    line if line == difference => pool.compare(op, args[0], args[1]),
+                    line => {
+                        let zero = pool.zero();
+                        pool.compare(op, line, zero)
+                    }
+                }
+            }
+            _ => rebuilt(pool, node, &args),
+        };
+        if new != node {
+            replaced.insert(node, new);
         }
+    }
+    roots.iter().map(|e| replaced.get(e).copied().unwrap_or(*e)).collect()
+}
+
+/// An expression of the same sign without powers of one factor, which may be flat or infinitely steep at zero.
+fn straight(pool: &mut Pool, e: Expr) -> Expr {
+    let Node::Product(factors) = pool.node(e) else { return odd_base(pool, e) };
+    let factors: Vec<Expr> = factors.to_vec().into_iter().map(|factor| odd_base(pool, factor)).collect();
+    let lines: Vec<Expr> = factors.iter().map(|factor| normalised(pool, *factor)).collect();
+    let mut kept = Vec::new();
+    for factor in factors {
+        let Some(x) = size_within(pool, factor) else {
+            kept.push(factor);
+            continue;
+        };
+        let line = normalised(pool, x);
+        // What is not negative leaves the sign of another factor that vanishes with it.
+        if !vanishes(pool, factor, x) || !lines.contains(&line) {
+            kept.push(factor);
+        }
+    }
+    pool.product(&kept)
+}
+
+/// The base of an odd power, and the argument of a sign.
+fn odd_base(pool: &Pool, factor: Expr) -> Expr {
+    match pool.node(factor) {
+        Node::Power(base, exponent) if pool.as_int(exponent).is_some_and(|n| n > 0 && n % 2 == 1) => base,
+        _ => sign_of(pool, factor).unwrap_or(factor),
+    }
+}
+
+/// The x of |x| or of a power of it, perhaps with other factors beside |x|.
+fn size_within(pool: &Pool, factor: Expr) -> Option<Expr> {
+    let base = match pool.node(factor) {
+        Node::Power(base, _) => base,
         _ => factor,
     };
-    let factors: Vec<Expr> = factors.into_iter().map(plain).collect();
-    pool.product(&factors)
+    match pool.node(base) {
+        Node::Product(list) => list.iter().find_map(|part| size_of(pool, *part)),
+        _ => size_of(pool, base),
+    }
 }
 
 fn is_negative(pool: &Pool, number: Expr) -> bool {
