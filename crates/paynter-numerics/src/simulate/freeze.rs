@@ -341,7 +341,7 @@ fn steepened(pool: &mut Pool, roots: &[Expr]) -> Vec<Expr> {
 /// An expression of the same sign without powers of one factor, which may be flat or infinitely steep at zero.
 fn straight(pool: &mut Pool, e: Expr) -> Expr {
     let Node::Product(factors) = pool.node(e) else { return odd_base(pool, e) };
-    let factors: Vec<Expr> = factors.to_vec().into_iter().map(|factor| odd_base(pool, factor)).collect();
+    let factors: Vec<Expr> = factors.iter().map(|factor| odd_base(pool, *factor)).collect();
     let lines: Vec<Expr> = factors.iter().map(|factor| normalised(pool, *factor)).collect();
     let mut kept = Vec::new();
     for factor in factors {
