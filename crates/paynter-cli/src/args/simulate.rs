@@ -13,9 +13,9 @@ pub struct SimulateArgs {
     /// End at this time, in seconds (where left out: with the data, with the times, else after 10 s)
     #[arg(long, value_name = "T", value_parser = positive, allow_negative_numbers = true)]
     pub t_end: Option<f64>,
-    /// Give so many samples, evenly from start to end
-    #[arg(long, value_name = "N", default_value_t = 101, value_parser = samples, allow_negative_numbers = true)]
-    pub points: usize,
+    /// Give so many samples, evenly from start to end (where left out: 101, for a plot 1001)
+    #[arg(long, value_name = "N", value_parser = samples, allow_negative_numbers = true)]
+    pub points: Option<usize>,
     /// Give samples at these times: numbers, or FROM:TO:N, or FROM:TO:N:log, separated by commas
     #[arg(long, value_name = "TIMES", conflicts_with = "points", value_parser = numbers, allow_hyphen_values = true)]
     pub times: Option<Numbers>,

@@ -56,7 +56,8 @@ fn options(arguments: &SimulateArgs, global: &Global) -> Result<SimulateOptions,
     });
     Ok(SimulateOptions {
         t_end: arguments.t_end,
-        points: arguments.points,
+        // Between a hundred samples the eye would draw straight lines.
+        points: arguments.points.unwrap_or(if arguments.plot.is_some() { 1001 } else { 101 }),
         times: arguments.times.as_ref().map_or_else(Vec::new, |times| times.0.clone()),
         rtol: arguments.rtol,
         atol: arguments.atol,
