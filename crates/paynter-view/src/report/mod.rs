@@ -22,7 +22,7 @@ pub use html::html;
 pub use model::{drawing, findings, model};
 pub use point::operating_point;
 pub use sensitivity::sensitivity;
-pub use simulation::{Run, energy, simulation, time_sensitivity, unshown_sensitivities};
+pub use simulation::{NO_ENERGY, Run, energy, simulation, time_sensitivity, unshown_sensitivities};
 pub use structure::structure;
 
 use crate::plot::{Figure, PLOT_WIDTH, plot_svg};

@@ -62,11 +62,15 @@ pub fn unshown_sensitivities(parameters: usize) -> Section {
     section
 }
 
+/// Said where there is no account of energy.
+pub const NO_ENERGY: &str = "No element of the model supplies, stores or dissipates energy. Effort times flow is no power \
+    where heat flow, mass flow or a concentration is counted instead of entropy, volume or amount.";
+
 /// What every element supplies, stores and dissipates, and how well the balance closes.
 pub fn energy(found: Option<&Energy>, figure: Option<&Figure>, run: &Run) -> Section {
     let mut section = Section::new("energy", "Energy");
     let (Some(found), Some(figure)) = (found, figure) else {
-        section.text("No element of the model supplies, stores or dissipates energy.");
+        section.text(NO_ENERGY);
         return section;
     };
     run.tell(&mut section);

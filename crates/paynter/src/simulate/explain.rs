@@ -4,7 +4,7 @@ use super::{Failure, Note, Outcome, Simulation};
 use crate::Model;
 use crate::linear::place;
 use crate::model::contradiction;
-use paynter_algebra::{EvalError, Symbol};
+use paynter_algebra::{EvalError, Func, Node, Symbol};
 use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
 use paynter_equations::{Constraint, State};
 use paynter_graph::{BondGraph, Variable};
@@ -242,10 +242,18 @@ impl Model {
                 let with =
                     if reads.is_empty() { String::new() } else { format!(", with {}", reads.join(", ")) };
                 let what = self.pool.display(part);
-                return Some((
-                    span,
-                    format!("`{what}` has no finite value there{with}; mend the law or the initial state"),
-                ));
+                let root = match self.pool.node(part) {
+                    Node::Call(Func::Sqrt, _) => true,
+                    Node::Power(_, exponent) => self.pool.as_int(exponent).is_none(),
+                    _ => false,
+                };
+                let remedy = match root {
+                    true => {
+                        "mend the law (`sign(x)*sqrt(abs(x))` has a value on both sides) or the initial state"
+                    }
+                    false => "mend the law or the initial state",
+                };
+                return Some((span, format!("`{what}` has no finite value there{with}; {remedy}")));
             }
         }
         None

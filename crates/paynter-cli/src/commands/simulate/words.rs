@@ -3,12 +3,13 @@
 use crate::number::significant;
 use crate::table::columns;
 use paynter::energy::{Energy, Role};
+use paynter::report::NO_ENERGY;
 use paynter::simulate::{CostGradient, Simulation};
 
 /// The energies at the end of a run, and how well the balance closes.
 pub fn ledger(simulation: &Simulation, energy: Option<&Energy>) -> String {
     let Some(energy) = energy else {
-        return "no element of the model supplies, stores or dissipates energy\n".to_owned();
+        return format!("{NO_ENERGY}\n");
     };
     let end = |values: &[f64]| values.last().copied().unwrap_or(0.0);
     let rows: Vec<[String; 4]> = energy
