@@ -221,7 +221,8 @@ pub(super) static MATHML: Dialect = Dialect {
     name_end: "<mo>\u{2061}</mo>",
     select: Select {
         open: "<mrow><mo>{</mo><mtable><mtr><mtd>",
-        first: "</mtd><mtd><mtext>if </mtext>",
+        // A plain space at the end of a text is dropped.
+        first: "</mtd><mtd><mtext>if\u{A0}</mtext>",
         second: "</mtd></mtr><mtr><mtd>",
         close: "</mtd><mtd><mtext>otherwise</mtext></mtd></mtr></mtable></mrow>",
         value_first: true,

@@ -61,6 +61,9 @@ pub(super) fn unknown(graph: &BondGraph, states: &[&str], name: &str, inputs: bo
         _ if derived => diagnostic.help(format!(
             "it is defined from other parameters: name those, or make it independent with `--set {name}=VALUE`"
         )),
+        _ if states.contains(&flat.as_str()) => {
+            diagnostic.help(format!("it is a state: `init({flat})` is where it begins"))
+        }
         _ if input => diagnostic.help("it is an input: compare runs with `--sweep` or `--scenario`"),
         Some(near) => diagnostic.help(format!("did you mean `{near}`?{also}")),
         None => diagnostic.help(format!(
