@@ -98,6 +98,19 @@ fn times_are_those_that_were_asked_for() {
     assert!(run.stderr.contains("BG0804") && run.stderr.contains("rising order"), "{}", run.stderr);
 }
 
+/// A jump whose size and the state after it determine each other, without a solution.
+#[test]
+fn a_jump_without_an_end_is_told() {
+    let text = "model series { param k = 0.5
+        Se source = 3*step(0.7); 1 loop; C a { e = -k*q^2 }; C b = 2; 0 node; R leak = 4
+        source -> loop; loop -> node, b; node -> a, leak; output e = a.e }";
+    let run = paynter_with(&folder("jump"), &["simulate", "-", "--points", "11"], text.as_bytes());
+    assert_eq!((run.code, rows(&run.stdout).len()), (Some(1), 8), "{}", run.stdout);
+    for part in ["BG0801", "at t = 0.7 the jump of `a.q` cannot be calculated", "-->", "small resistance"] {
+        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+    }
+}
+
 /// Partial results are kept, and marked as such in every form.
 #[test]
 fn what_came_before_a_failure_is_kept_and_marked() {

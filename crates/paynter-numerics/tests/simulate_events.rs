@@ -251,6 +251,45 @@ fn events_of_one_time_move_apart() {
 }
 
 /// Two switches of one condition, written differently, change at once.
+/// q + 2·e(q) = 2·U has no solution where e(q) bends down.
+#[test]
+fn a_jump_may_have_no_end() {
+    let text = "model series { param U = 3; param k = 0.5
+        Se source = U*step(0.7); 1 loop; C a { e = -k*q^2 }; C b = 2; 0 node; R leak = 4
+        source -> loop; loop -> node, b; node -> a, leak; output q = a.q }";
+    let mut problem = Problem::new(text);
+    let model = problem.compile(&[]);
+    for (effort, fails) in [(3.0, true), (0.05, false)] {
+        let mut p = problem.parameters();
+        p[0] = effort;
+        let (_, outcome) = run(&model, &p, &tight(0.8, vec![0.8], Method::Auto));
+        let failed = matches!(outcome.failure, Some(Failure::NoJump { t: 0.7, state: 0 }));
+        assert_eq!((failed, outcome.failure.is_some()), (fails, fails), "{outcome:?}");
+    }
+}
+
+/// A sample at a step of an input shows what comes after it, also where the run ends there.
+#[test]
+fn a_run_may_end_at_a_step() {
+    let text = "model m { param a = 2; input u = a*step(0.5) + pulse(1, 1.5)
+        1 j; Se s = u; R r = 1; I i = 1; s -> j; j -> r, i; output e = i.e; output u = u }";
+    for method in [Method::Tsit5, Method::Dop853, Method::Stiff, Method::Euler, Method::Rk4] {
+        let mut problem = Problem::new(text);
+        for at in [0.5, 1.0, 1.5] {
+            let step = Some(0.01);
+            let ends = Options { step, ..tight(at, vec![0.0, at], method) };
+            let goes_on = Options { step, ..tight(2.0, vec![0.0, at], method) };
+            let [short, long] =
+                [ends, goes_on].map(|options| solved(&mut problem, &[Wanted::Parameter(0)], &options).0);
+            let pulse = f64::from(u8::from(at == 1.0));
+            assert_eq!(short.y[1][1], 2.0 + pulse, "{method:?} at {at}");
+            for (a, b) in short.y[1].iter().zip(&long.y[1]).chain(short.s[1].iter().zip(&long.s[1])) {
+                assert!((a - b).abs() < 1e-7, "{method:?} at {at}: {short:?} {long:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn two_switches_of_one_condition() {
     let text = "model twice {

@@ -41,6 +41,8 @@ struct Taken {
 struct Stop {
     at: f64,
     events: Vec<(usize, f64)>,
+    /// Whether something happens then, or the run only ends.
+    eventful: bool,
 }
 
 pub(crate) struct Drive<'a> {
@@ -365,15 +367,16 @@ impl<'a> Drive<'a> {
 
     /// The next event of time alone, or corner of a table, or the end.
     fn next_stop(&mut self) -> Result<Stop, Failure> {
-        let mut stop = Stop { at: self.options.t_end, events: Vec::new() };
+        let mut stop = Stop { at: self.options.t_end, events: Vec::new(), eventful: false };
         let timed = self.watch.next_timed(&mut self.system, self.t, &self.x);
         if let Some((at, events)) = timed.map_err(|trouble| self.failure(trouble))?
             && at <= stop.at
         {
-            stop = Stop { at, events };
+            stop = Stop { at, events, eventful: true };
         }
         match self.system.next_corner(self.t) {
-            Some(at) if at < stop.at => Ok(Stop { at, events: Vec::new() }),
+            Some(at) if at < stop.at => Ok(Stop { at, events: Vec::new(), eventful: true }),
+            Some(at) if at == stop.at => Ok(Stop { eventful: true, ..stop }),
             _ => Ok(stop),
         }
     }
@@ -402,7 +405,7 @@ impl<'a> Drive<'a> {
         self.accept(taken.to);
         self.widen()?;
         self.refresh_tolerance();
-        let at_stop = taken.to == stop.at && stop.at < self.options.t_end;
+        let at_stop = taken.to == stop.at && stop.eventful;
         if events.is_empty() && !at_stop {
             self.immediate = 0;
             return Ok(false);
