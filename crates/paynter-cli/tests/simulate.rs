@@ -104,7 +104,8 @@ fn a_jump_without_an_end_is_told() {
     let text = "model series { param k = 0.5
         Se source = 3*step(0.7); 1 loop; C a { e = -k*q^2 }; C b = 2; 0 node; R leak = 4
         source -> loop; loop -> node, b; node -> a, leak; output e = a.e }";
-    let run = paynter_with(&folder("jump"), &["simulate", "-", "--points", "11"], text.as_bytes());
+    let run =
+        paynter_with(&folder("jump"), &["simulate", "-", "--t-end", "1", "--points", "11"], text.as_bytes());
     assert_eq!((run.code, rows(&run.stdout).len()), (Some(1), 8), "{}", run.stdout);
     for part in ["BG0801", "at t = 0.7 the jump of `a.q` cannot be calculated", "-->", "small resistance"] {
         assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
