@@ -8,7 +8,7 @@ use gallery::checks::{check_labels, crossings};
 use gallery::{cells, chain, diagram, long_chain, mesh, star};
 use paynter_view::draw::{
     Bond, Diagram, DrawOptions, Drawing, Fold, Node, NodeKind, Point, Positions, Rect, Stroke, SvgStyle,
-    Theme, draw, draw_at, flow_side, png, svg,
+    Theme, draw, draw_at, flow_side, png, segments_cross, svg,
 };
 
 fn option_sets() -> Vec<DrawOptions> {
@@ -60,23 +60,15 @@ fn arrows_and_strokes_stand_at_their_ends() {
             let name = format!("{}: {}", diagram.title, drawn.note);
             let (tail, tip) = (drawn.way[0], drawn.way[drawn.way.len() - 1]);
             let (first, second) = (drawing.nodes[bond.from].main, drawing.nodes[bond.to].main);
-            // A slanted bond stands off where its stroke would run into the box.
+            // A slanted bond stands off where it or its stroke would run into the box or the stroke of another.
             let stands = |rect: Rect, end: Point, next: Point| {
                 let level = (next.x - end.x).abs() < 1e-6 || (next.y - end.y).abs() < 1e-6;
-                let near = Rect::spanning(end, end).grown(14.0).overlaps(rect);
-                let (a, b) = drawn.stroke.expect("a stroke");
-                near && !rect.grown(-0.01).crossed_by(a, b) && (!level || on_border(rect, end))
+                let near = Rect::spanning(end, end).grown(40.0).overlaps(rect);
+                let crossed = drawn.stroke.is_some_and(|(a, b)| rect.grown(-0.01).crossed_by(a, b));
+                near && !crossed && (!level || on_border(rect, end))
             };
-            let starts = match bond.stroke {
-                Stroke::AtFrom => stands(first, tail, drawn.way[1]),
-                _ => on_border(first, tail),
-            };
-            assert!(starts, "{name} starts at {tail:?}");
-            let ends = match bond.stroke {
-                Stroke::AtTo => stands(second, tip, drawn.way[drawn.way.len() - 2]),
-                _ => on_border(second, tip),
-            };
-            assert!(ends, "{name} ends at {tip:?}");
+            assert!(stands(first, tail, drawn.way[1]), "{name} starts at {tail:?}");
+            assert!(stands(second, tip, drawn.way[drawn.way.len() - 2]), "{name} ends at {tip:?}");
             // The barb points back from the tip, on the side of the flow.
             let back = drawn.way[drawn.way.len() - 2];
             let side = flow_side(back, tip);
@@ -95,6 +87,13 @@ fn arrows_and_strokes_stand_at_their_ends() {
             assert!(a.toward(b, 0.5).distance(end) < 1e-6, "{name}: stroke at the wrong end");
             let across = (b.x - a.x) * (next.x - end.x) + (b.y - a.y) * (next.y - end.y);
             assert!(across.abs() < 1e-6, "{name}: stroke not square");
+            let node = if bond.stroke == Stroke::AtFrom { bond.from } else { bond.to };
+            let beside: Vec<_> =
+                drawing.bonds.iter().filter(|other| other.from == node || other.to == node).collect();
+            for other in beside.iter().filter(|other| beside.len() < 9 && other.note != drawn.note) {
+                let crossed = other.way.windows(2).any(|pair| segments_cross(a, b, pair[0], pair[1]));
+                assert!(!crossed, "{name}: the stroke crosses {}", other.note);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::diagram::{Bond, Diagram, NodeKind, NodeStyle, Stroke};
 use super::font::text_width;
-use super::geometry::{Point, Rect};
+use super::geometry::{Point, Rect, segments_cross};
 use super::index::Obstacles;
 use super::label::{Run, SMALL};
 use super::layout::Placement;
@@ -14,6 +14,8 @@ const ARROW: f64 = 11.0;
 const BARB: f64 = 5.5;
 /// Half the length of a causal stroke.
 const HALF_STROKE: f64 = 6.5;
+/// With more bonds than this at a node, their strokes are left where they are.
+const CROWD: usize = 40;
 /// Free space around the picture.
 const MARGIN: f64 = 14.0;
 
@@ -140,6 +142,7 @@ pub fn build(diagram: &Diagram, placement: &Placement, options: &DrawOptions) ->
             bonds.push((bond, drawn));
         }
     }
+    part_strokes(&mut bonds, nodes.len());
     let mut signals = Vec::with_capacity(diagram.signals.len());
     for (signal, way) in diagram.signals.iter().zip(&placement.signals) {
         if signal.from == signal.to {
@@ -230,20 +233,7 @@ fn draw_bond(
         Stroke::AtFrom => way[0] = stand_off(way[0], way[1.min(last)], from.main),
         Stroke::AtTo => way[last] = stand_off(way[last], way[last.saturating_sub(1)], to.main),
     }
-    let (tip, back) = (way[last], way[last.saturating_sub(1)]);
-    let along = tip.direction(back);
-    let side = flow_side(back, tip);
-    let barb = tip.along(along, ARROW).along(side, BARB);
-    let bar = |end: Point, next: Point| {
-        let along = end.direction(next);
-        let across = Point::new(-along.y, along.x);
-        (end.along(across, HALF_STROKE), end.along(across, -HALF_STROKE))
-    };
-    let stroke = match bond.stroke {
-        Stroke::None => None,
-        Stroke::AtFrom => Some(bar(way[0], way[1.min(last)])),
-        Stroke::AtTo => Some(bar(tip, back)),
-    };
+    let (barb, stroke) = marks(bond.stroke, &way);
     let end = |node: usize, port: Option<usize>| {
         let name = &diagram.nodes[node].name;
         port.map_or_else(|| name.clone(), |port| format!("{name}.{port}"))
@@ -263,6 +253,71 @@ fn draw_bond(
             end(bond.to, bond.to_port)
         ),
         way,
+    }
+}
+
+/// The free end of the half arrow's barb, and the ends of the causal stroke.
+fn marks(stroke: Stroke, way: &[Point]) -> (Point, Option<(Point, Point)>) {
+    let last = way.len() - 1;
+    let (tip, back) = (way[last], way[last.saturating_sub(1)]);
+    let along = tip.direction(back);
+    let barb = tip.along(along, ARROW).along(flow_side(back, tip), BARB);
+    let stroke = match stroke {
+        Stroke::None => None,
+        Stroke::AtFrom => Some(bar(way[0], way[1.min(last)], HALF_STROKE)),
+        Stroke::AtTo => Some(bar(tip, back, HALF_STROKE)),
+    };
+    (barb, stroke)
+}
+
+/// A line across the end of another.
+fn bar(end: Point, next: Point, half: f64) -> (Point, Point) {
+    let along = end.direction(next);
+    let across = Point::new(-along.y, along.x);
+    (end.along(across, half), end.along(across, -half))
+}
+
+/// Moves slanted bonds back from a node where they would run into the strokes of others there, or their own strokes
+/// into others.
+fn part_strokes(bonds: &mut [(&Bond, DrawnBond)], nodes: usize) {
+    let mut at: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    for (index, (bond, _)) in bonds.iter().enumerate() {
+        at[bond.from].push(index);
+        at[bond.to].push(index);
+    }
+    for (index, tail) in (0..bonds.len()).flat_map(|index| [(index, true), (index, false)]) {
+        let (bond, drawn) = &bonds[index];
+        let last = drawn.way.len() - 1;
+        let (node, end, next, own) = match tail {
+            true => (bond.from, 0, 1.min(last), Stroke::AtFrom),
+            false => (bond.to, last, last.saturating_sub(1), Stroke::AtTo),
+        };
+        let (start, toward) = (drawn.way[end], drawn.way[next]);
+        let along = start.direction(toward);
+        if along.x.abs() < 1e-6 || along.y.abs() < 1e-6 || at[node].len() > CROWD {
+            continue;
+        }
+        let clear = |back: &f64| {
+            let start = start.along(along, *back);
+            let bar = (bond.stroke == own).then(|| bar(start, toward, 1.3 * HALF_STROKE));
+            let meets = |line: Option<(Point, Point)>, (c, d): (Point, Point)| {
+                line.is_some_and(|(a, b)| segments_cross(a, b, c, d))
+            };
+            at[node].iter().filter(|other| **other != index).all(|other| {
+                let other = &bonds[*other].1;
+                let pieces = other.way.windows(2).map(|pair| (pair[0], pair[1]));
+                let mut pieces = pieces.chain([(other.way[other.way.len() - 1], other.barb)]);
+                !other.stroke.is_some_and(|stroke| meets(Some((start, toward)), stroke) || meets(bar, stroke))
+                    && !pieces.any(|piece| meets(bar, piece))
+            })
+        };
+        let room = start.distance(toward) / 2.0;
+        let mut steps = (0..8).map(|step| 3.0 * f64::from(step)).take_while(|back| *back <= room);
+        if let Some(back) = steps.find(clear).filter(|back| *back > 0.0) {
+            let (bond, drawn) = &mut bonds[index];
+            drawn.way[end] = start.along(along, back);
+            (drawn.barb, drawn.stroke) = marks(bond.stroke, &drawn.way);
+        }
     }
 }
 
