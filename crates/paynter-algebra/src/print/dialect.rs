@@ -220,11 +220,11 @@ pub(super) static MATHML: Dialect = Dialect {
     function: mathml_function,
     name_end: "<mo>\u{2061}</mo>",
     select: Select {
-        open: "<mrow><mo>{</mo><mtable><mtr><mtd>",
+        open: "<mrow><mo>{</mo><mtable><mtr><mtd style=\"text-align:left\">",
         // A plain space at the end of a text is dropped.
-        first: "</mtd><mtd><mtext>if\u{A0}</mtext>",
-        second: "</mtd></mtr><mtr><mtd>",
-        close: "</mtd><mtd><mtext>otherwise</mtext></mtd></mtr></mtable></mrow>",
+        first: "</mtd><mtd style=\"text-align:left\"><mtext>if\u{A0}</mtext>",
+        second: "</mtd></mtr><mtr><mtd style=\"text-align:left\">",
+        close: "</mtd><mtd style=\"text-align:left\"><mtext>otherwise</mtext></mtd></mtr></mtable></mrow>",
         value_first: true,
         level: Level::Sum,
     },
