@@ -730,6 +730,77 @@ fn random_models_change_as_their_texts_do() {
     assert!(compared > 10 && paired > 16, "only {compared} outputs and {paired} pairs were compared");
 }
 
+/// On random models with what switches, the exact rerun of a finite change is the run of a changed text, and
+/// the gradient of an output's last value is its forward sensitivity.
+#[test]
+fn random_models_with_events_change_and_slope() {
+    let times = vec![0.1371, 0.3127, 0.5533, 0.7717];
+    let options = SimulateOptions { t_end: None, times, ..accurate(1.0) };
+    let (mut compared, mut sloped, mut eventful, mut wrong) = (0, 0, 0, Vec::new());
+    for seed in seeds(12) {
+        let text = switching(&generate(seed, &RandomOptions::nonlinear().small())).text;
+        let world = MemoryWorld::new().with("m.bg", text.as_str());
+        let model = || Model::load(&world, "m.bg", &LoadOptions::default());
+        let list = model().graph.map_or_else(Vec::new, |graph| graph.parameters);
+        let own = list.iter().filter(|p| !p.name.starts_with('z')).take(1);
+        let chosen: Vec<_> = own.chain(list.iter().filter(|p| p.name.starts_with('z'))).collect();
+        for parameter in &chosen {
+            let (name, value) = (&parameter.name, parameter.number);
+            let by = if value == 0.0 { 0.05 } else { 0.05 * value };
+            let change = [Change { name: name.clone(), by, relative: false }];
+            let Ok((mut simulation, changed)) = model().perturbed(&options, &change, &Ticket::new()) else {
+                continue;
+            };
+            simulation.options.max_steps = 20_000;
+            let (found, outcomes) = simulation.perturb(changed, &Ticket::new());
+            let whole = outcomes.iter().all(|outcome| outcome.failure.is_none() && outcome.notes.is_empty());
+            let Some(exact) =
+                Some(()).filter(|()| whole).and_then(|()| outputs(&text, name, value + by, &options))
+            else {
+                continue;
+            };
+            eventful += usize::from(outcomes.iter().any(|outcome| outcome.stats.events > 0));
+            for (output, (found, exact)) in found.exact.outputs.iter().zip(&exact.outputs).enumerate() {
+                let size = exact.iter().fold(1e-6_f64, |size, value| size.max(value.abs()));
+                let far = |(a, b): (&f64, &f64)| !((a - b).abs() <= 1e-6 * size);
+                if found.iter().zip(exact).any(far) {
+                    wrong.push(format!("seed {seed}, {name}, output {output}: {found:?}, not {exact:?}"));
+                }
+                compared += 1;
+            }
+        }
+        let names: Vec<String> = chosen.iter().map(|p| p.name.clone()).collect();
+        let wanted = SimulateOptions { sensitivities: Sensitivities::Names(names), ..options.clone() };
+        let Ok(mut simulation) = model().simulation(&wanted, &Ticket::new()) else { continue };
+        simulation.options.max_steps = 20_000;
+        let (forward, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+        if outcome.failure.is_some() || !outcome.notes.is_empty() {
+            continue;
+        }
+        let cost = |output: &str| Cost { kind: CostKind::Final, output: output.to_owned() };
+        let costs: Vec<Cost> = simulation.outputs.iter().map(|output| cost(&output.name)).collect();
+        let (_, found, outcome) =
+            model().gradients(&wanted, &costs, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        if outcome.failure.is_some() {
+            wrong.push(format!("seed {seed}: no gradient: {:?}", outcome.failure));
+            continue;
+        }
+        for (cost, lists) in found.iter().zip(&forward.sensitivities) {
+            for ((by, list), parameter) in cost.by.iter().zip(lists).zip(&simulation.wanted) {
+                let slope = *list.last().unwrap();
+                let size = list.iter().fold(1e-3_f64, |size, value| size.max(value.abs()));
+                if !((by - slope).abs() <= 1e-5 * size) {
+                    wrong.push(format!("seed {seed}: {} by {parameter}: {by}, not {slope}", cost.cost));
+                }
+                sloped += 1;
+            }
+        }
+    }
+    println!("{compared} outputs changed, {eventful} runs with events, {sloped} slopes");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(compared > 80 && eventful > 15 && sloped > 80, "{compared} {eventful} {sloped}");
+}
+
 /// On random models with what switches, the sensitivities to initial states are differences of runs that begin
 /// elsewhere, and a direction is the weighted sum of all.
 #[test]
