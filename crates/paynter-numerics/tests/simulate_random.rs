@@ -9,7 +9,7 @@ use paynter_algebra::{EvalError, Expr, Symbol};
 use paynter_base::Ticket;
 use paynter_graph::Variable;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Failure, Method, Options, Outcome, Wanted, gradient};
+use paynter_numerics::simulate::{Failure, Method, Note, Options, Outcome, Wanted, gradient};
 use paynter_testkit::property::seeds;
 use paynter_testkit::{generate, switching};
 use std::collections::BTreeMap;
@@ -301,6 +301,11 @@ fn sensitivities_across_random_events_are_differences() {
                 odd.push(format!("{seed} gradient: {:?}", gradient.outcome.failure));
                 continue;
             }
+            // And finer steps may come to where a law has no value.
+            failure if lawless(&problem, &gradient.outcome) => {
+                odd.push(format!("{seed} gradient: {failure:?}"));
+                continue;
+            }
             failure => wrong.push(format!("seed {seed}: no gradient: {failure:?}")),
         }
         for (lane, place) in places.iter().enumerate() {
@@ -319,7 +324,10 @@ fn sensitivities_across_random_events_are_differences() {
                     size += s[output * wanted.len() + lane].abs();
                 }
             }
-            if !near(gradient.by[lane], sum, 1e-4 * size + 1e-7) {
+            // What is infinite somewhere has no sum, and along an infinite slope the adjoint is told to be missing.
+            let told = |note: &Note| matches!(note, Note::Steep { lane: lost, .. } if *lost == lane);
+            let missing = gradient.by[lane].is_nan() && gradient.outcome.notes.iter().any(told);
+            if sum.is_finite() && !missing && !near(gradient.by[lane], sum, 1e-4 * size + 1e-7) {
                 wrong.push(format!("seed {seed}: the adjoint by {name}: {}, not {sum}", gradient.by[lane]));
             }
             let (Some(a), Some(b), Some(c), Some(d)) = (at(-2.0), at(-1.0), at(1.0), at(2.0)) else {
@@ -332,7 +340,7 @@ fn sensitivities_across_random_events_are_differences() {
                     let large = (d[i][output] - a[i][output]) / (4.0 * step);
                     let slope = (4.0 * small - large) / 3.0;
                     let s = found.s[i][output * wanted.len() + lane];
-                    let noise = 1e-8 * c[i][output].abs().max(1e-6) / step;
+                    let noise = 1e-8 * c[i][output].abs().max(1e-3) / step;
                     // Where differences of two sizes disagree, an event or noise is near.
                     if !slope.is_finite() || !near(small, large, 1e-3 * small.abs() + noise) {
                         continue;

@@ -78,7 +78,9 @@ impl Freezer {
                 Node::Symbol(s) => self.fast.contains(&s),
                 _ => children.iter().any(|c| moving.contains(c)),
             };
-            if !moves {
+            // A root of what an input switches on and off is rounded off like any other.
+            let switched = !moves && !powered(pool, node).is_empty() && !self.is_fixed(pool, node);
+            if !moves && !switched {
                 continue;
             }
             moving.insert(node);
@@ -114,11 +116,32 @@ impl Freezer {
         (k, leading)
     }
 
-    /// The mode of an event function, as an expression. Multiples of one function share their mode.
+    /// The mode of an event function, as an expression. Multiples of one function share their mode, also
+    /// those by parameters, so that laws that switch together slide together.
     fn mode(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> Expr {
+        let factors = match pool.node(function) {
+            Node::Product(list) => list.to_vec(),
+            _ => vec![function],
+        };
+        let (fixed, moving): (Vec<Expr>, Vec<Expr>) =
+            factors.into_iter().partition(|factor| self.is_fixed(pool, *factor));
+        let function = pool.product(&moving);
         let (k, leading) = self.relation(pool, function, jumps);
         let mode = pool.var(self.relations[k].mode);
-        if is_negative(pool, leading) { pool.neg(mode) } else { mode }
+        let fixed = pool.product(&fixed);
+        let factor = pool.mul(fixed, leading);
+        let sign = pool.call(Func::Sign, &[factor]);
+        pool.mul(sign, mode)
+    }
+
+    /// Whether an expression reads parameters only.
+    fn is_fixed(&self, pool: &Pool, e: Expr) -> bool {
+        let changes = |s: &Symbol| {
+            self.fast.contains(s)
+                || self.relations.iter().any(|r| r.mode == *s)
+                || self.pieces.iter().any(|p| [p.value, p.slope, p.origin].contains(s))
+        };
+        !pool.symbols(e).iter().any(changes)
     }
 
     /// The size √(x² + w²) in place of |x|, and x/√(x² + w²) in place of the sign.
