@@ -762,8 +762,8 @@ fn random_models_with_events_change_and_slope() {
             eventful += usize::from(outcomes.iter().any(|outcome| outcome.stats.events > 0));
             for (output, (found, exact)) in found.exact.outputs.iter().zip(&exact.outputs).enumerate() {
                 let size = exact.iter().fold(1e-2_f64, |size, value| size.max(value.abs()));
-                let far = |(a, b): (&f64, &f64)| !((a - b).abs() <= 1e-6 * size);
-                if found.iter().zip(exact).any(far) {
+                let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-6 * size;
+                if !found.iter().zip(exact).all(near) {
                     wrong.push(format!("seed {seed}, {name}, output {output}: {found:?}, not {exact:?}"));
                 }
                 compared += 1;
@@ -789,7 +789,8 @@ fn random_models_with_events_change_and_slope() {
             for ((by, list), parameter) in cost.by.iter().zip(lists).zip(&simulation.wanted) {
                 let slope = *list.last().unwrap();
                 let size = list.iter().fold(1e-3_f64, |size, value| size.max(value.abs()));
-                if !((by - slope).abs() <= 1e-5 * size) {
+                let near = (by - slope).abs() <= 1e-5 * size;
+                if !near {
                     wrong.push(format!("seed {seed}: {} by {parameter}: {by}, not {slope}", cost.cost));
                 }
                 sloped += 1;
