@@ -28,6 +28,8 @@ pub enum Op {
     MulZero,
     /// b^c from a = b^(c+1)
     PowLess,
+    /// a^b, where c is the logarithm of a
+    PowLog,
     /// Sine
     Sin,
     /// Cosine
@@ -93,7 +95,7 @@ impl Op {
     /// The number of operands that are registers.
     pub fn arity(self) -> usize {
         match self {
-            Op::MulAdd | Op::NegMulAdd | Op::PowLess | Op::Select => 3,
+            Op::MulAdd | Op::NegMulAdd | Op::PowLess | Op::PowLog | Op::Select => 3,
             Op::Add
             | Op::Sub
             | Op::Mul

@@ -9,7 +9,7 @@ use super::CompileError;
 use super::instruction::Op;
 use super::scalar::calculate;
 use paynter_algebra::{Cmp, Expr, Func, Node, Pool, Rational, Symbol};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Integer powers up to this size are multiplied out.
 const MULTIPLIED: u64 = 64;
@@ -52,6 +52,8 @@ struct Lowering<'a> {
     below: FxHashMap<u32, u32>,
     /// Powers by base and exponent.
     powers: FxHashMap<(u32, u32), u32>,
+    /// What logarithms are taken of.
+    logs: FxHashSet<Expr>,
 }
 
 /// Lowers expressions over the arguments, of which the first `slow` ones change seldom.
@@ -73,6 +75,7 @@ pub(crate) fn lower(
         scaled: FxHashMap::default(),
         below: FxHashMap::default(),
         powers: FxHashMap::default(),
+        logs: FxHashSet::default(),
     };
     lowering.count(roots);
     // Depth first, so that what is calculated is soon used and registers are few.
@@ -105,6 +108,9 @@ impl Lowering<'_> {
             let mut uses = std::mem::take(&mut self.uses);
             self.each_child(e, |child| *uses.entry(child).or_default() += 1);
             self.uses = uses;
+            if let Node::Call(Func::Ln, [x]) = self.pool.node(e) {
+                self.logs.insert(*x);
+            }
         }
     }
 
@@ -350,8 +356,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// A power by logarithm and exponential, or from one that is larger by one.
-    fn general_power(&mut self, base: u32, exponent: u32) -> u32 {
+    /// A power by its logarithm where that is known, or from one that is larger by one.
+    fn general_power(&mut self, base: u32, exponent: u32, log: bool) -> u32 {
         if let Some(value) = self.powers.get(&(base, exponent)) {
             return *value;
         }
@@ -364,6 +370,10 @@ impl Lowering<'_> {
         let known = larger.and_then(|larger| self.powers.get(&(base, larger)).copied());
         let value = match known {
             Some(power) => self.op(Op::PowLess, power, base, exponent),
+            None if log => {
+                let log = self.op(Op::Ln, base, 0, 0);
+                self.op(Op::PowLog, base, exponent, log)
+            }
             None => self.op(Op::Pow, base, exponent, 0),
         };
         self.powers.insert((base, exponent), value);
@@ -373,13 +383,14 @@ impl Lowering<'_> {
     fn power(&mut self, base: Expr, exponent: Expr) -> u32 {
         let pool = self.pool;
         let (b, e) = (self.of(base), self.of(exponent));
+        let log = self.logs.contains(&base);
         if let Node::Call(Func::Exp, [one]) = pool.node(base)
             && *one == pool.one()
         {
             return self.op(Op::Exp, e, 0, 0);
         }
         let Some((n, d)) = pool.as_rational(exponent).and_then(small_ratio) else {
-            return self.general_power(b, e);
+            return self.general_power(b, e, log);
         };
         let (whole, part) = (n.unsigned_abs() / d, n.unsigned_abs() % d);
         let root = match (d, part) {
@@ -389,10 +400,10 @@ impl Lowering<'_> {
                 let root = self.op(Op::Cbrt, b, 0, 0);
                 Some(self.whole_power(root, part))
             }
-            _ => return self.general_power(b, e),
+            _ => return self.general_power(b, e, log),
         };
         if whole > MULTIPLIED {
-            return self.general_power(b, e);
+            return self.general_power(b, e, log);
         }
         let value = match (root, whole) {
             (Some(root), 0) => root,

@@ -5,13 +5,13 @@
 //! only for programs that run often enough to repay it.
 //!
 //! This is the one module of the workspace with unsafe code. What it relies on:
-//! the generated functions read registers below the length that is checked
+//! the generated functions read registers and arguments below the lengths that are checked
 //! before a call, and write results below the number that is checked as well;
 //! they call nothing but the functions in [`helper`], and keep no pointer.
 #![allow(unsafe_code, reason = "code that is generated at run time can be called in no other way")]
 
 use super::instruction::{Instruction, Op};
-use super::scalar::calculate;
+use super::scalar::{LEAST_BASE, calculate};
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{AbiParam, FuncRef, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::settings::{self, Configurable};
@@ -19,16 +19,19 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The time to compile a function grows faster than its length, so that long programs are divided.
 const LENGTH: usize = 2000;
 
-type Entry = unsafe extern "C" fn(registers: *mut f64, out: *mut f64);
+type Entry = unsafe extern "C" fn(registers: *mut f64, fast: *const f64, out: *mut f64);
 
 /// Machine code for a sequence of instructions.
 pub(crate) struct Machine {
     entries: Vec<Entry>,
     registers: usize,
+    /// The registers whose values are arguments, which are read where the caller has them.
+    fast: Range<usize>,
     results: usize,
     /// Owns the memory of the code.
     module: Option<JITModule>,
@@ -58,7 +61,12 @@ impl std::fmt::Debug for Machine {
 impl Machine {
     /// Compiles instructions; `None` where the machine is not known, allows no generated code, or
     /// the instructions read tables.
-    pub fn compile(code: &[Instruction], registers: usize, results: usize) -> Option<Machine> {
+    pub fn compile(
+        code: &[Instruction],
+        registers: usize,
+        fast: Range<usize>,
+        results: usize,
+    ) -> Option<Machine> {
         if code.iter().any(|i| i.op == Op::Table) {
             return None;
         }
@@ -91,7 +99,7 @@ impl Machine {
         let needed = needed_after(&parts, registers);
         let mut made = Vec::new();
         for (part, needed) in parts.iter().zip(&needed) {
-            made.push(function(&mut module, part, needed, &helpers)?);
+            made.push(function(&mut module, part, needed, &fast, &helpers)?);
         }
         module.finalize_definitions().ok()?;
         let entries = made
@@ -101,17 +109,18 @@ impl Machine {
                 unsafe { std::mem::transmute::<*const u8, Entry>(module.get_finalized_function(id)) }
             })
             .collect();
-        Some(Machine { entries, registers, results, module: Some(module) })
+        Some(Machine { entries, registers, fast, results, module: Some(module) })
     }
 
     /// Runs the code if there is room enough; tells whether there was.
-    pub fn run(&self, registers: &mut [f64], out: &mut [f64]) -> bool {
-        if registers.len() < self.registers || out.len() < self.results {
+    pub fn run(&self, registers: &mut [f64], fast: &[f64], out: &mut [f64]) -> bool {
+        let room = registers.len() >= self.registers && out.len() >= self.results;
+        if !room || fast.len() < self.fast.len() {
             return false;
         }
         for entry in &self.entries {
-            // SAFETY: the code reads and writes registers and results below the numbers just checked.
-            unsafe { entry(registers.as_mut_ptr(), out.as_mut_ptr()) }
+            // SAFETY: the code reads and writes registers, arguments and results below the numbers just checked.
+            unsafe { entry(registers.as_mut_ptr(), fast.as_ptr(), out.as_mut_ptr()) }
         }
         true
     }
@@ -139,11 +148,12 @@ fn function(
     module: &mut JITModule,
     code: &[Instruction],
     needed: &[bool],
+    fast: &Range<usize>,
     helpers: &BTreeMap<u8, FuncId>,
 ) -> Option<FuncId> {
     let pointer = module.target_config().pointer_type();
     let mut context = module.make_context();
-    context.func.signature.params.extend([AbiParam::new(pointer); 2]);
+    context.func.signature.params.extend([AbiParam::new(pointer); 3]);
     let id = module.declare_anonymous_function(&context.func.signature).ok()?;
     let mut room = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut context.func, &mut room);
@@ -151,7 +161,7 @@ fn function(
     builder.append_block_params_for_function_params(block);
     builder.switch_to_block(block);
     builder.seal_block(block);
-    let &[registers, out] = builder.block_params(block) else { return None };
+    let &[registers, arguments, out] = builder.block_params(block) else { return None };
     let mut calls: BTreeMap<u8, FuncRef> = BTreeMap::new();
     for i in code {
         if let Some(id) = helpers.get(&(i.op as u8)) {
@@ -164,8 +174,11 @@ fn function(
     for i in code {
         let mut at = [None; 3];
         for (at, register) in at.iter_mut().zip(i.operands()) {
-            let offset = i32::try_from(8 * register).ok()?;
-            let load = || builder.ins().load(types::F64, flags, registers, offset);
+            let place = register as usize;
+            let argument = fast.contains(&place);
+            let (from, place) = if argument { (arguments, place - fast.start) } else { (registers, place) };
+            let offset = i32::try_from(8 * place).ok()?;
+            let load = || builder.ins().load(types::F64, flags, from, offset);
             *at = Some(*values.entry(register).or_insert_with(load));
         }
         let a = at[0]?;
@@ -219,6 +232,34 @@ fn operation(
             let product = builder.ins().fmul(a, b);
             builder.ins().fsub(c, product)
         }
+        Op::MulZero => {
+            let zero = builder.ins().f64const(0.0);
+            let vanishes = builder.ins().fcmp(FloatCC::Equal, a, zero);
+            let product = builder.ins().fmul(a, b);
+            builder.ins().select(vanishes, zero, product)
+        }
+        Op::PowLess => {
+            let least = builder.ins().f64const(LEAST_BASE);
+            let first = builder.ins().fcmp(FloatCC::GreaterThan, b, least);
+            let second = builder.ins().fcmp(FloatCC::GreaterThan, a, least);
+            let plain = builder.ins().band(first, second);
+            let [quick, slow, after] = [(); 3].map(|()| builder.create_block());
+            let result = builder.append_block_param(after, types::F64);
+            builder.ins().brif(plain, quick, &[], slow, &[]);
+            builder.switch_to_block(quick);
+            builder.seal_block(quick);
+            let quotient = builder.ins().fdiv(a, b);
+            builder.ins().jump(after, &[quotient.into()]);
+            builder.switch_to_block(slow);
+            builder.seal_block(slow);
+            builder.set_cold_block(slow);
+            let call = builder.ins().call(*calls.get(&(op as u8))?, &[a, b, c]);
+            let power = *builder.inst_results(call).first()?;
+            builder.ins().jump(after, &[power.into()]);
+            builder.switch_to_block(after);
+            builder.seal_block(after);
+            result
+        }
         Op::Sqrt => builder.ins().sqrt(a),
         Op::Abs => builder.ins().fabs(a),
         Op::Lt => compare(builder, FloatCC::LessThan),
@@ -257,7 +298,7 @@ fn helper(op: Op) -> Option<*const u8> {
         };
     }
     helpers!(
-        Cbrt Pow MulZero PowLess Sin Cos Tan Asin Acos Atan Atan2 Sinh Cosh Tanh Asinh Acosh Atanh Exp Ln Log10
+        Cbrt Pow PowLess PowLog Sin Cos Tan Asin Acos Atan Atan2 Sinh Cosh Tanh Asinh Acosh Atanh Exp Ln Log10
         Sign Min Max
     )
 }

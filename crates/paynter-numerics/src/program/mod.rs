@@ -166,9 +166,9 @@ impl Program {
     /// Calculates the results that depend on fast arguments, in registers that
     /// [`Program::prepare`] has filled; others are left as they are.
     pub fn run_prepared(&self, fast: &[f64], tables: &Tables, work: &mut [f64], out: &mut [f64]) {
-        let end = self.arguments.min(self.slow + fast.len());
-        work[self.slow..end].copy_from_slice(&fast[..end - self.slow]);
-        if !self.machine().is_some_and(|machine| machine.run(work, out)) {
+        if !self.machine().is_some_and(|machine| machine.run(work, fast, out)) {
+            let end = self.arguments.min(self.slow + fast.len());
+            work[self.slow..end].copy_from_slice(&fast[..end - self.slow]);
             run::execute(&self.body, work, tables, out);
         }
     }
@@ -190,7 +190,7 @@ impl Program {
         if runs.saturating_mul(length) < STARTED + REPAID.saturating_mul(length) {
             return None;
         }
-        let make = || Machine::compile(&self.body, self.registers, self.results);
+        let make = || Machine::compile(&self.body, self.registers, self.slow..self.arguments, self.results);
         self.hot.machine.get_or_init(make).as_ref()
     }
 

@@ -342,9 +342,7 @@ impl<'a> Sweep<'a> {
         let at = stages.t + stages.tableau.c[i] * stages.h;
         let full = &self.system.model.full;
         let base = stages.scratch.clone();
-        for (x, rate) in stages.scratch.iter_mut().zip(&stages.k[i - 1]) {
-            *x += k * rate;
-        }
+        stages.advance(i - 1, k);
         for _ in 0..20 {
             self.system.full(at, &stages.scratch, &mut stages.values[i])?;
             let values = &stages.values[i].data;
@@ -364,9 +362,7 @@ impl<'a> Sweep<'a> {
                 break;
             }
         }
-        for j in 0..base.len() {
-            stages.k[i][j] = (stages.scratch[j] - base[j]) / k;
-        }
+        stages.solved(i, &base, k);
         Ok(())
     }
 

@@ -173,8 +173,11 @@ fn assemble(
             Wanted::Initial(_) => None,
         })
         .collect();
-    let arguments = Arguments { slow: &slow, fast: &fast, states, unknowns, lanes: &lanes, residuals };
-    let full = Linearised::new(pool, rates, &arguments)?;
+    let arguments =
+        Arguments { slow: &slow, fast: &fast, states, unknowns, lanes: &lanes, residuals, beside: &[] };
+    // The event functions mostly have their parts in common with the rates.
+    let beside = if source.wanted.is_empty() { &[][..] } else { relations };
+    let full = Linearised::new(pool, rates, &Arguments { beside, ..arguments })?;
     let outputs_full = Linearised::new(pool, outputs, &arguments)?;
     let mut timed_lanes = lanes.clone();
     timed_lanes.push(Some(*time));

@@ -11,7 +11,7 @@ use results::RESULTS;
 use super::adjoint::Entry;
 use super::compiled::{Compiled, Wanted};
 use super::events::{Crossing, Settled, Watch};
-use super::solver::{Point, Sensitivities, Solver, Tolerance, weigh};
+use super::solver::{Point, Sensitivities, Solver, Tolerance};
 use super::system::{System, Trouble, Values};
 use super::tableau::Tableau;
 use super::{Failure, Method, Note, Options, Outcome, Sample, Stats};
@@ -27,6 +27,8 @@ const ALMOST: f64 = 1e-5;
 /// So much trouble within such a part of the run ends it.
 const STUCK: u32 = 200;
 const NARROW: f64 = 1e-6;
+/// The control of steps takes the error of the step before, of which this is the logarithm, for no smaller.
+const LEAST_BEFORE: f64 = -9.210_340_371_976_182;
 
 /// A step that was taken.
 struct Taken {
@@ -55,6 +57,8 @@ pub(crate) struct Drive<'a> {
     /// The method where the model is not stiff, and its choice while that is open.
     explicit: &'static Tableau,
     trial: Option<Trial>,
+    /// The explicit method that is not at work, once it has been.
+    spare: Option<Box<dyn Solver>>,
     sensitivities: Option<Sensitivities>,
     tolerance: Tolerance,
     watch: Watch,
@@ -76,6 +80,7 @@ pub(crate) struct Drive<'a> {
     /// Since when steps were given up for trouble, and how often.
     stuck: (f64, u32),
     tried: Option<(f64, Vec<f64>)>,
+    /// The logarithm of the error of the step before.
     error_before: f64,
     stiff_signs: u32,
     easy_signs: u32,
@@ -163,6 +168,7 @@ impl<'a> Drive<'a> {
             stiff,
             explicit,
             trial: Trial::new(options),
+            spare: None,
             sensitivities,
             watch,
             options,
@@ -177,7 +183,7 @@ impl<'a> Drive<'a> {
             trouble: None,
             stuck: (options.t_start, 0),
             tried: None,
-            error_before: 1.0,
+            error_before: 0.0,
             stiff_signs: 0,
             easy_signs: 0,
             immediate: 0,
@@ -229,7 +235,11 @@ impl<'a> Drive<'a> {
         self.system.place_tables(self.t);
         self.system.prepare();
         self.system.start(self.t, &self.x).map_err(|trouble| self.failure(trouble))?;
-        self.widen()?;
+        if !self.system.model.roundings.is_empty() {
+            let noted = self.watch.note(&mut self.system, self.t, &self.x);
+            noted.map_err(|trouble| self.failure(trouble))?;
+            self.widen();
+        }
         let started = self.watch.start(&mut self.system, self.t, &self.x);
         let (settled, sliding) = started.map_err(|trouble| self.failure(trouble))?;
         if let Settled::Cycling(event) = settled {
@@ -271,6 +281,7 @@ impl<'a> Drive<'a> {
     fn begin(&mut self) -> Result<(), Failure> {
         if !std::ptr::eq(self.bound, self.system.model) {
             self.bound = self.system.model;
+            self.spare = None;
             self.solver = solver(self.explicit, self.stiff, &self.system, self.solver.stages().sensitive);
             if let Some(sensitivities) = &mut self.sensitivities {
                 sensitivities.bind(&self.system);
@@ -319,12 +330,10 @@ impl<'a> Drive<'a> {
     }
 
     /// Rounds roots off within what the tolerance does not see; fixed steps have none.
-    fn widen(&mut self) -> Result<(), Failure> {
-        if self.options.method.is_fixed() {
-            return Ok(());
+    fn widen(&mut self) {
+        if !self.options.method.is_fixed() {
+            self.system.widen(self.watch.largest(), self.options.rtol);
         }
-        let done = self.system.widen(self.t, &self.x, self.options.rtol);
-        done.map_err(|trouble| self.failure(trouble))
     }
 
     /// Notes which sensitivities the step just tried leaves undefined; returns whether there are new ones.
@@ -403,7 +412,7 @@ impl<'a> Drive<'a> {
         self.emit_points(sink);
         self.judge_stiffness();
         self.accept(taken.to);
-        self.widen()?;
+        self.widen();
         self.refresh_tolerance();
         let at_stop = taken.to == stop.at && stop.eventful;
         if events.is_empty() && !at_stop {
@@ -470,9 +479,10 @@ impl<'a> Drive<'a> {
         // An explicit method is kept from swinging about its limit of stability; an implicit one has
         // none, and its steps grow with time.
         let (now, before) = if self.stiff { (1.0, 0.0) } else { (0.7, 0.4) };
-        let factor = 0.9 * error.max(1e-10).powf(-now / rate) * self.error_before.powf(before / rate);
+        let log = error.max(1e-10).ln();
+        let factor = 0.9 * ((before * self.error_before - now * log) / rate).exp();
         let factor = factor.clamp(0.2, 8.0);
-        self.error_before = error.max(1e-4);
+        self.error_before = log.max(LEAST_BEFORE);
         // A step cut short by an event or a stop says little about the next one.
         let grown = if length < 0.9 * h { h.max(length * factor) } else { length * factor };
         if !eventful {
@@ -599,7 +609,7 @@ impl<'a> Drive<'a> {
         let mut worst = (0, -1.0);
         for i in 0..self.x.len() {
             let error: f64 = match stages.tableau.errors.first() {
-                Some(terms) => weigh(&stages.k, terms, i),
+                Some(terms) => stages.weigh(terms, i),
                 None => 0.0,
             };
             let scaled =

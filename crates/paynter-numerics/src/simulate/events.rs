@@ -73,6 +73,8 @@ pub(crate) struct Watch {
     blur: f64,
     /// Functions that touched zero in the step, and where in it.
     pub touched: Vec<(usize, f64)>,
+    /// The functions at both ends and in the middle of a step, as far as they have values.
+    samples: [Vec<f64>; 3],
 }
 
 /// How fast events of a function follow each other.
@@ -83,6 +85,22 @@ struct Pace {
     gaps: [f64; 2],
     /// How many events in a row came sooner than those before.
     faster: u32,
+}
+
+/// Takes the sizes of functions into account among the largest that they have had.
+fn enlarge(largest: &mut Vec<f64>, now: &[f64]) {
+    largest.resize(now.len(), 0.0);
+    largest.iter_mut().zip(now).for_each(|(largest, now)| *largest = largest.max(now.abs()));
+}
+
+/// The distance between the largest and the smallest of some values.
+fn range(values: [f64; 3]) -> f64 {
+    values.into_iter().fold(f64::NEG_INFINITY, f64::max) - values.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// Whether values are so far above zero that a parabola through them does not come close to it.
+fn lies_far(values: [f64; 3]) -> bool {
+    values.into_iter().fold(f64::INFINITY, f64::min) > 2.0 * range(values)
 }
 
 /// Where a parabola through three points in rising order has its least value, if that is between them.
@@ -111,6 +129,7 @@ impl Watch {
                 system.model.events.len()
             ],
             touched: Vec::new(),
+            samples: Default::default(),
         }
     }
 
@@ -149,10 +168,27 @@ impl Watch {
     fn look(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), Trouble> {
         self.now.resize(system.model.events.len(), 0.0);
         system.relations(t, x, &mut self.now)?;
+        self.keep_away(system);
+        Ok(())
+    }
+
+    /// Takes into account by how much rounding has left functions on the wrong side.
+    fn keep_away(&mut self, system: &System<'_>) {
         for (k, now) in self.now.iter_mut().enumerate() {
             *now += system.mode(k) * self.margin[k];
         }
+    }
+
+    /// Takes note of how large the functions are here.
+    pub fn note(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        self.look(system, t, x)?;
+        enlarge(&mut self.largest, &self.now);
         Ok(())
+    }
+
+    /// The largest value that each function has had.
+    pub fn largest(&self) -> &[f64] {
+        &self.largest
     }
 
     /// Evaluates the event functions at the state that was put aside.
@@ -175,22 +211,43 @@ impl Watch {
         if count == 0 {
             return Ok(None);
         }
+        self.touched.clear();
+        if self.clear(system, stages) {
+            return Ok(None);
+        }
         // The interval in which each function crosses, as far as a rough look tells.
         let mut found: Vec<(usize, f64, f64)> = Vec::new();
-        self.touched.clear();
         let mut before = 0.0;
-        let mut samples: [Vec<f64>; 3] = Default::default();
-        for (theta, sample) in [0.0, 0.5, 1.0].into_iter().zip(&mut samples) {
-            match theta {
-                0.0 => self.state.copy_from_slice(&stages.start),
-                1.0 => self.state.copy_from_slice(&stages.end),
-                _ => stages.sketch(theta, &mut self.state),
-            }
+        // A stage within the step knows the functions; else there is a sketch of the state.
+        let inside = stages.middle().filter(|(_, values)| system.known_relations(values).is_some());
+        let middle = inside.map_or(0.5, |(theta, _)| theta);
+        for (i, theta) in [0.0, middle, 1.0].into_iter().enumerate() {
+            self.samples[i].clear();
+            let at = stages.t + theta * stages.h;
+            let looked = match (i, inside) {
+                (0, _) => self.look(system, at, &stages.start),
+                (1, Some((_, values))) => {
+                    self.now.clear();
+                    self.now.extend_from_slice(system.known_relations(values).unwrap_or_default());
+                    system.set_back(&mut self.now);
+                    self.keep_away(system);
+                    Ok(())
+                }
+                (1, None) => {
+                    stages.sketch(theta, &mut self.state);
+                    self.look_aside(system, at)
+                }
+                _ => {
+                    if let Some(values) = stages.last() {
+                        system.recognise(at, &stages.end, values);
+                    }
+                    self.look(system, at, &stages.end)
+                }
+            };
             // A sketch may leave the domain of the laws; the end may not.
-            if self.look_aside(system, stages.t + theta * stages.h).is_ok() {
-                sample.clone_from(&self.now);
-                self.largest.resize(count, 0.0);
-                self.largest.iter_mut().zip(&self.now).for_each(|(l, now)| *l = l.max(now.abs()));
+            if looked.is_ok() {
+                self.samples[i].extend_from_slice(&self.now);
+                enlarge(&mut self.largest, &self.now);
                 for k in (0..count).filter(|_| theta > 0.0) {
                     let crosses = sign(self.now[k]) * system.mode(k) < 0.0
                         && !system.model.timed[k]
@@ -207,11 +264,11 @@ impl Watch {
             if mode == 0.0 || still || found.iter().any(|(other, ..)| *other == k) {
                 continue;
             }
-            let [Some(a), Some(b), Some(c)] = samples.each_ref().map(|sample| sample.get(k)) else {
+            let [Some(a), Some(b), Some(c)] = self.samples.each_ref().map(|sample| sample.get(k)) else {
                 continue;
             };
             let values = [*a, *b, *c].map(|value| mode * value);
-            let dip = self.dip(system, (&mut *solver, tolerance), k, values)?;
+            let dip = self.dip(system, (&mut *solver, tolerance), k, values, middle)?;
             found.extend(dip.map(|(low, high)| (k, low, high)));
         }
         for k in system.model.signals.iter().filter(|k| !system.slides(**k)).copied().collect::<Vec<_>>() {
@@ -248,8 +305,27 @@ impl Watch {
         Ok(first)
     }
 
+    /// Whether all functions, as far as stages know them, stay far from zero over the whole step.
+    fn clear(&mut self, system: &System<'_>, stages: &Stages) -> bool {
+        let known = |values| system.known_relations(values);
+        let ends = (stages.first().and_then(known), stages.last().and_then(known));
+        let inside = stages.middle().and_then(|(_, values)| known(values));
+        let ((Some(start), Some(end)), Some(middle)) = (ends, inside) else { return false };
+        let far = |k: usize| {
+            let values = [start[k], middle[k], end[k]].map(|value| system.mode(k) * value);
+            system.model.timed[k] || system.slides(k) || lies_far(values)
+        };
+        let clear = system.model.signals.is_empty()
+            && self.margin.iter().all(|margin| *margin == 0.0)
+            && (0..end.len()).all(far);
+        if clear {
+            enlarge(&mut self.largest, end);
+        }
+        clear
+    }
+
     /// Looks for a place within the step where a function comes close to zero and turns back: an interval
-    /// in which it crosses, if it does. `values` are those at both ends and in the middle, positive as
+    /// in which it crosses, if it does. `values` are those at both ends and about the middle, positive as
     /// long as the mode holds.
     fn dip(
         &mut self,
@@ -257,9 +333,13 @@ impl Watch {
         (solver, tolerance): (&mut dyn Solver, &Tolerance),
         k: usize,
         values: [f64; 3],
+        middle: f64,
     ) -> Result<Option<(f64, f64)>, Trouble> {
-        let range = values.into_iter().fold(0.0, f64::max) - values.into_iter().fold(f64::INFINITY, f64::min);
-        let mut points: [(f64, f64); 3] = [(0.0, values[0]), (0.5, values[1]), (1.0, values[2])];
+        if lies_far(values) {
+            return Ok(None);
+        }
+        let range = range(values);
+        let mut points: [(f64, f64); 3] = [(0.0, values[0]), (middle, values[1]), (1.0, values[2])];
         let touch = (TOUCH * range).max(self.blur * self.largest[k]);
         // What only leaves zero, or comes to it, does not turn back.
         let ends = values[0].min(values[2]);

@@ -80,9 +80,8 @@ impl Implicit {
         let t = stages.t + stages.tableau.c[i] * stages.h;
         stages.base(i);
         self.base.copy_from_slice(&stages.scratch);
-        for (guess, rate) in stages.tableau.guess[i].iter().zip(&stages.k) {
-            let factor = k * guess;
-            stages.scratch.iter_mut().zip(rate).for_each(|(x, rate)| *x += factor * rate);
+        for (j, guess) in stages.tableau.guess[i].iter().enumerate() {
+            stages.advance(j, k * guess);
         }
         let mut last = f64::INFINITY;
         for iteration in 0..10 {
@@ -101,9 +100,7 @@ impl Implicit {
             let ratio = size / last;
             let left = if iteration == 0 { size } else { size * ratio / (1.0 - ratio.min(0.99)) };
             if left <= CONVERGED || size <= 1e-3 * CONVERGED {
-                for j in 0..self.change.len() {
-                    stages.k[i][j] = (stages.scratch[j] - self.base[j]) / k;
-                }
+                stages.solved(i, &self.base, k);
                 return Ok(true);
             }
             if ratio > 0.9 && iteration > 1 {
@@ -126,7 +123,7 @@ impl Solver for Implicit {
         self.stages.open(t, x, 0.0);
         let start = if self.stages.sensitive { &mut self.stages.values[0] } else { &mut self.values };
         system.full(t, x, start)?;
-        self.stages.k[0].copy_from_slice(&start.data[..x.len()]);
+        self.stages.k[..x.len()].copy_from_slice(&start.data[..x.len()]);
         self.known = Some((t, system.epoch()));
         Ok(())
     }

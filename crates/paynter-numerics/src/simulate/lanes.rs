@@ -44,70 +44,128 @@ impl Lanes {
     }
 }
 
-#[inline(always)]
-fn load<const W: usize>(from: &[f64]) -> [f64; W] {
-    std::array::from_fn(|l| from[l])
+/// What parameters do to the rates of a block's states: of each row that any acts on, the number of the
+/// value for every lane; that of a zero where none acts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Forcing {
+    rows: Vec<u32>,
+    numbers: Vec<u32>,
+}
+
+impl Forcing {
+    /// Adds the value of a lane of a block, in rising order of rows; `none` is the number of the zero.
+    pub fn push(&mut self, row: usize, lane: usize, width: usize, number: usize, none: usize) {
+        if self.rows.last() != Some(&(row as u32)) {
+            self.rows.push(row as u32);
+            self.numbers.resize(self.numbers.len() + width, none as u32);
+        }
+        let at = self.numbers.len() - width + lane;
+        self.numbers[at] = number as u32;
+    }
+
+    /// Rows with what acts on their lanes.
+    #[inline(always)]
+    fn values<'a, const W: usize>(
+        &'a self,
+        forces: &'a [f64],
+    ) -> impl Iterator<Item = (usize, [f64; W])> + 'a {
+        let (numbers, _) = self.numbers.as_chunks::<W>();
+        let rows = self.rows.iter().zip(numbers);
+        rows.map(|(row, numbers)| {
+            let mut values = [0.0; W];
+            for l in 0..W {
+                values[l] = forces[numbers[l] as usize];
+            }
+            (*row as usize, values)
+        })
+    }
 }
 
 /// out = base + h·Σ factor·stage; stages of this block lie one after the other in `stages`.
 #[inline(always)]
-pub(crate) fn combine<const W: usize>(
+pub(crate) fn combine(out: &mut [f64], base: &[f64], stages: &[f64], terms: &[(usize, f64)], h: f64) {
+    let length = base.len();
+    let mut at = 0;
+    // Rows do not matter here: as much at once as fits into registers.
+    while at + 16 <= length {
+        combine_block::<16>(out, base, stages, terms, h, at);
+        at += 16;
+    }
+    while at + 8 <= length {
+        combine_block::<8>(out, base, stages, terms, h, at);
+        at += 8;
+    }
+    if at < length {
+        combine_block::<4>(out, base, stages, terms, h, at);
+    }
+}
+
+#[inline(always)]
+fn combine_block<const N: usize>(
     out: &mut [f64],
     base: &[f64],
     stages: &[f64],
     terms: &[(usize, f64)],
     h: f64,
+    at: usize,
 ) {
     let length = base.len();
-    for (i, (out, base)) in out.chunks_exact_mut(W).zip(base.chunks_exact(W)).enumerate() {
-        let sum: [f64; W] = sum(stages, terms, length, i * W);
-        for l in 0..W {
-            out[l] = base[l] + h * sum[l];
+    let mut sum = [0.0; N];
+    for (stage, factor) in terms {
+        let source = &stages[stage * length + at..][..N];
+        for l in 0..N {
+            sum[l] += factor * source[l];
         }
     }
+    let (out, base) = (&mut out[at..at + N], &base[at..at + N]);
+    for l in 0..N {
+        sum[l] = base[l] + h * sum[l];
+    }
+    // Written at once: numbers written one by one are slow to be read together.
+    out.copy_from_slice(&sum);
 }
 
-/// Σ factor·stage in the row that starts at `at`.
+/// Σ factor·stage in a row.
 #[inline(always)]
 pub(crate) fn sum<const W: usize>(
     stages: &[f64],
     terms: &[(usize, f64)],
-    length: usize,
-    at: usize,
+    rows: usize,
+    row: usize,
 ) -> [f64; W] {
+    let (stages, _) = stages.as_chunks::<W>();
     let mut sum = [0.0; W];
     for (stage, factor) in terms {
-        let source = &stages[stage * length + at..][..W];
-        for l in 0..W {
-            sum[l] += factor * source[l];
-        }
+        let source = &stages[stage * rows + row];
+        sum = std::array::from_fn(|l| sum[l] + factor * source[l]);
     }
     sum
 }
 
-/// out = J·s + forcing, where the forcing of this block is (row, lane, number of the value).
+/// out = J·s + forcing.
 #[inline(always)]
 pub(crate) fn multiply<const W: usize>(
     out: &mut [f64],
     pattern: &Pattern,
     values: &[f64],
     s: &[f64],
-    forcing: &[(u32, u32)],
+    forcing: &Forcing,
     forces: &[f64],
 ) {
-    for (row, out) in out.chunks_exact_mut(W).enumerate() {
+    let (s, _) = s.as_chunks::<W>();
+    let mut forced = forcing.values::<W>(forces);
+    let mut next = forced.next();
+    for (row, out) in out.as_chunks_mut::<W>().0.iter_mut().enumerate() {
         let mut sum = [0.0; W];
-        for e in pattern.row(row) {
-            let value = values[e];
-            let source = &s[pattern.at[e] as usize * W..][..W];
-            for l in 0..W {
-                sum[l] += value * source[l];
-            }
+        if let Some((_, force)) = next.filter(|(at, _)| *at == row) {
+            sum = force;
+            next = forced.next();
         }
-        out.copy_from_slice(&sum);
-    }
-    for (place, number) in forcing {
-        out[*place as usize] += forces[*number as usize];
+        for e in pattern.row(row) {
+            let (value, source) = (values[e], &s[pattern.at[e] as usize]);
+            sum = std::array::from_fn(|l| sum[l] + value * source[l]);
+        }
+        *out = sum;
     }
 }
 
@@ -116,40 +174,41 @@ pub(crate) fn multiply<const W: usize>(
 /// The error of p·∂x/∂p is compared with the tolerance of x, relative to p·∂x/∂p itself.
 #[inline(always)]
 pub(crate) fn errors<const W: usize>(
-    squares: &mut [f64],
+    squares: &mut [f64; W],
     stages: &[f64],
     terms: &[(usize, f64)],
     h: f64,
     ends: (&[f64], &[f64]),
-    scales: &[f64],
+    scales: &[f64; W],
     tolerances: (&[f64], f64),
 ) {
-    let (before, after) = ends;
-    let length = before.len();
+    let (before, after) = (ends.0.as_chunks::<W>().0, ends.1.as_chunks::<W>().0);
     let (atol, rtol) = tolerances;
-    let scale: [f64; W] = load(scales);
-    let step: [f64; W] = scale.map(|scale| h * scale);
-    let mut total: [f64; W] = load(squares);
+    let step: [f64; W] = scales.map(|scale| h * scale);
     // Finer than the rounding of the largest sensitivity nothing can be resolved.
     let mut rounding = [0.0f64; W];
-    for row in after.chunks_exact(W) {
+    for row in after {
         for l in 0..W {
-            rounding[l] = rounding[l].max(row[l].abs());
+            rounding[l] = larger(rounding[l], row[l].abs());
         }
     }
     for l in 0..W {
-        rounding[l] *= 4e-15 * scale[l];
+        rounding[l] *= 4e-15 * scales[l];
     }
-    for row in 0..length / W {
-        let error: [f64; W] = sum(stages, terms, length, row * W);
-        let (a, b) = (&before[row * W..][..W], &after[row * W..][..W]);
+    for (row, (a, b)) in before.iter().zip(after).enumerate() {
+        let error: [f64; W] = sum(stages, terms, before.len(), row);
         for l in 0..W {
-            let size = scale[l] * a[l].abs().max(b[l].abs());
+            let size = scales[l] * larger(a[l].abs(), b[l].abs());
             let ratio = step[l] * error[l] / (atol[row] + rtol * size + rounding[l]);
-            total[l] += ratio * ratio;
+            squares[l] += ratio * ratio;
         }
     }
-    squares.copy_from_slice(&total);
+}
+
+/// The larger of two numbers, in one instruction.
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
 }
 
 /// Solves for the stage of a diagonally implicit method: (1 − k·J)·s = base + k·forcing, then its rate.
@@ -159,15 +218,17 @@ pub(crate) fn implicit<const W: usize>(
     rate: &mut [f64],
     factors: &Factors,
     k: f64,
-    forcing: &[(u32, u32)],
+    forcing: &Forcing,
     forces: &[f64],
 ) {
     // `stage` holds the base; its rate is (stage − base)/k.
     for (rate, stage) in rate.iter_mut().zip(stage.iter()) {
         *rate = -*stage;
     }
-    for (place, number) in forcing {
-        stage[*place as usize] += k * forces[*number as usize];
+    let (rows, _) = stage.as_chunks_mut::<W>();
+    for (row, force) in forcing.values::<W>(forces) {
+        let old = rows[row];
+        rows[row] = std::array::from_fn(|l| old[l] + k * force[l]);
     }
     factors.solve_lanes::<W>(stage);
     let inverse = 1.0 / k;

@@ -4,11 +4,13 @@
 //! the implicit function theorem, separately for each group of unknowns that
 //! constraints join: dz = −r_z⁻¹ (r_x dx + r_p dp).
 
+use super::gates::gradients;
 use super::loops::Loop;
 use super::sparse::Pattern;
 use crate::program::{CompileError, Program, Tables};
 use paynter_algebra::{Expr, Pool, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The symbols by which functions are differentiated, and the rest of the arguments.
 pub(crate) struct Arguments<'a> {
@@ -20,6 +22,8 @@ pub(crate) struct Arguments<'a> {
     /// The parameter of each lane; initial states have none.
     pub lanes: &'a [Option<Symbol>],
     pub residuals: &'a [Expr],
+    /// More functions that are calculated with these, without derivatives.
+    pub beside: &'a [Expr],
 }
 
 /// Functions, compiled with their derivatives.
@@ -32,10 +36,12 @@ pub(crate) struct Linearised {
     pub pattern: Pattern,
     /// The row and lane of each derivative by a parameter.
     pub forcing: Vec<(usize, usize)>,
-    /// Room for all values of a run.
+    /// Room for all values of a run, and a zero at the end.
     pub length: usize,
     x_start: usize,
     p_start: usize,
+    /// The values of the functions beside.
+    beside: Range<usize>,
     /// Where unknowns are eliminated: values that are copied, from and to.
     copies: Vec<(usize, usize)>,
     groups: Vec<Group>,
@@ -62,15 +68,11 @@ fn derivatives(
     functions: &[Expr],
     symbols: &BTreeMap<Symbol, Vec<usize>>,
 ) -> Vec<(usize, usize, Expr)> {
-    let zero = pool.zero();
     let mut found = Vec::new();
-    for (row, function) in functions.iter().enumerate() {
-        for symbol in pool.symbols(*function) {
-            let Some(columns) = symbols.get(&symbol) else { continue };
-            let slope = pool.diff(*function, symbol);
-            if slope != zero {
-                found.extend(columns.iter().map(|column| (row, *column, slope)));
-            }
+    let gradients = gradients(pool, functions, &|symbol| symbols.contains_key(&symbol));
+    for (row, slopes) in gradients.into_iter().enumerate() {
+        for (symbol, slope) in slopes {
+            found.extend(symbols[&symbol].iter().map(|column| (row, *column, slope)));
         }
     }
     found.sort_unstable();
@@ -110,6 +112,8 @@ impl Linearised {
             starts.push(roots.len());
             roots.extend(list.iter().map(|(_, _, e)| *e));
         }
+        let beside = roots.len()..roots.len() + with.beside.len();
+        roots.extend(with.beside);
         let program = Program::staged(pool, &roots, with.slow, with.fast)?;
         let places =
             |list: &[(usize, usize, Expr)]| list.iter().map(|(r, c, _)| (*r, *c)).collect::<Vec<_>>();
@@ -122,14 +126,18 @@ impl Linearised {
                 rows,
                 pattern: Pattern::new(rows, columns, &fx),
                 forcing: fp,
-                length: roots.len(),
+                length: roots.len() + 1,
                 x_start: starts[0],
                 p_start: starts[1],
+                beside,
                 copies: Vec::new(),
                 groups: Vec::new(),
             });
         }
-        Ok(eliminated(program, rows, columns, with.unknowns.len(), &raw, &starts, roots.len()))
+        let mut linearised =
+            eliminated(program, rows, columns, with.unknowns.len(), &raw, &starts, roots.len());
+        linearised.beside = beside;
+        Ok(linearised)
     }
 
     /// Calculates values and derivatives at a point; `values` keeps those that do not change, and
@@ -159,6 +167,26 @@ impl Linearised {
     /// The derivatives by parameters.
     pub fn by_parameters<'v>(&self, values: &'v [f64]) -> &'v [f64] {
         &values[self.p_start..self.p_start + self.forcing.len()]
+    }
+
+    /// The derivatives by parameters, and more up to the zero at the end, for those that do not act.
+    pub fn by_parameters_and_zero<'v>(&self, values: &'v [f64]) -> &'v [f64] {
+        &values[self.p_start..]
+    }
+
+    /// The number of the zero among these.
+    pub fn zero(&self) -> usize {
+        self.length - 1 - self.p_start
+    }
+
+    /// The functions and all derivatives, without what is calculated beside.
+    pub fn own<'v>(&self, values: &'v [f64]) -> [&'v [f64]; 2] {
+        [&values[..self.beside.start], &values[self.beside.end..]]
+    }
+
+    /// The functions that are calculated beside these.
+    pub fn beside<'v>(&self, values: &'v [f64]) -> &'v [f64] {
+        &values[self.beside.clone()]
     }
 
     fn eliminate(&self, loops: &mut [Loop], values: &mut [f64]) {
@@ -260,10 +288,11 @@ fn eliminated(
         program,
         rows,
         pattern: Pattern::new(rows, columns, &x_places),
-        length: p_start + p_places.len(),
+        length: p_start + p_places.len() + 1,
         forcing: p_places,
         x_start,
         p_start,
+        beside: 0..0,
         copies,
         groups,
     }

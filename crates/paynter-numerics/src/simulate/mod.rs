@@ -11,6 +11,7 @@ mod drive;
 mod events;
 mod explicit;
 mod freeze;
+mod gates;
 mod implicit;
 mod jump;
 mod lanes;

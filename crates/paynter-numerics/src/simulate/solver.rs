@@ -4,7 +4,7 @@
 //! own error; then its sensitivities follow through the same stages, whose
 //! derivatives are known by then, a block of parameters after the other.
 
-use super::lanes::{Lanes, combine, errors, implicit, multiply, sum};
+use super::lanes::{Forcing, Lanes, combine, errors, implicit, multiply, sum};
 use super::linearised::Linearised;
 use super::sparse::Factors;
 use super::system::{System, Trouble, Values};
@@ -84,9 +84,12 @@ pub(crate) struct Stages {
     pub end: Vec<f64>,
     /// The state at the last stage but one, which shows stiffness.
     pub before: Vec<f64>,
-    pub k: Vec<Vec<f64>>,
+    /// The rates of the stages, one after the other.
+    pub k: Vec<f64>,
     pub values: Vec<Values>,
     pub sensitive: bool,
+    /// The stage next to the middle of the step, if there is one within it.
+    middle: Option<usize>,
     /// Whether the stages for interpolation are calculated.
     pub extended: bool,
     pub scratch: Vec<f64>,
@@ -102,12 +105,40 @@ impl Stages {
             start: vec![0.0; n],
             end: vec![0.0; n],
             before: vec![0.0; n],
-            k: vec![vec![0.0; n]; count],
+            k: vec![0.0; n * count],
             values: vec![Values::default(); count],
             sensitive,
+            middle: (1..tableau.stages - 1).min_by(|a, b| {
+                let far = |i: usize| (tableau.c[i] - 0.5).abs();
+                far(*a).total_cmp(&far(*b))
+            }),
             extended: false,
             scratch: vec![0.0; n],
         }
+    }
+
+    /// The rates of stage `i`.
+    pub fn rates(&self, i: usize) -> &[f64] {
+        let n = self.start.len();
+        &self.k[i * n..(i + 1) * n]
+    }
+
+    /// Moves the state in `scratch` by so much of the rates of stage `i`.
+    pub fn advance(&mut self, i: usize, factor: f64) {
+        let n = self.start.len();
+        self.scratch.iter_mut().zip(&self.k[i * n..]).for_each(|(x, rate)| *x += factor * rate);
+    }
+
+    /// The rates of the implicit stage `i` from its solution in `scratch`: (solution − base)/k.
+    pub fn solved(&mut self, i: usize, base: &[f64], k: f64) {
+        let n = self.start.len();
+        let rates = self.k[i * n..].iter_mut();
+        rates.zip(&self.scratch).zip(base).for_each(|((rate, x), base)| *rate = (x - base) / k);
+    }
+
+    /// Σ factor·stage of one state.
+    pub fn weigh(&self, terms: &[(usize, f64)], state: usize) -> f64 {
+        weigh(&self.k[state..], self.start.len(), terms)
     }
 
     /// Notes where a step starts.
@@ -127,10 +158,17 @@ impl Stages {
         if self.sensitive {
             system.full(t, &self.scratch, &mut self.values[i])?;
             let n = self.scratch.len();
-            self.k[i].copy_from_slice(&self.values[i].data[..n]);
+            let rates = &self.values[i].data[..n];
+            // Few numbers that have just been written one by one are slow to be read together.
+            if n < 4 {
+                (0..n).for_each(|j| self.k[i * n + j] = rates[j]);
+            } else {
+                self.k[i * n..(i + 1) * n].copy_from_slice(rates);
+            }
             Ok(())
         } else {
-            system.rates(t, &self.scratch, &mut self.k[i])
+            let n = self.scratch.len();
+            system.rates(t, &self.scratch, &mut self.k[i * n..(i + 1) * n])
         }
     }
 
@@ -145,14 +183,30 @@ impl Stages {
         add(out, &self.start, &self.k, weights, self.h);
     }
 
+    /// Values about the middle of the step that are known with their derivatives, and where in it.
+    pub fn middle(&self) -> Option<(f64, &Values)> {
+        let stage = self.middle.filter(|_| self.sensitive)?;
+        Some((self.tableau.c[stage], &self.values[stage]))
+    }
+
+    /// Values at the start of the step, if they are known with their derivatives.
+    pub fn first(&self) -> Option<&Values> {
+        self.values.first().filter(|_| self.sensitive)
+    }
+
+    /// Values at the end of the step, if they are known with their derivatives.
+    pub fn last(&self) -> Option<&Values> {
+        self.values.get(self.tableau.stages - 1).filter(|_| self.sensitive)
+    }
+
     /// A cubic through both ends and slopes: a rough state within the step, for looking only.
     pub fn sketch(&self, theta: f64, out: &mut [f64]) {
-        let last = &self.k[self.tableau.stages - 1];
+        let (first, last) = (self.rates(0), self.rates(self.tableau.stages - 1));
         let (square, rest) = (theta * theta, 1.0 - theta);
         let far = square * (3.0 - 2.0 * theta);
         let (near, slope, end) = (1.0 - far, self.h * theta * rest * rest, -self.h * square * rest);
         for i in 0..out.len() {
-            out[i] = near * self.start[i] + far * self.end[i] + slope * self.k[0][i] + end * last[i];
+            out[i] = near * self.start[i] + far * self.end[i] + slope * first[i] + end * last[i];
         }
     }
 
@@ -161,17 +215,19 @@ impl Stages {
         let mut sums = [0.0; 2];
         for (sum, terms) in sums.iter_mut().zip(&self.tableau.errors) {
             for (i, error) in self.scratch.iter_mut().enumerate() {
-                *error = self.h * weigh(&self.k, terms, i);
+                *error = self.h * weigh(&self.k[i..], self.start.len(), terms);
             }
             *sum = tolerance.sum_of_squares(&self.scratch, &self.start, &self.end);
         }
-        joint_error(sums, self.tableau.errors.len(), self.start.len())
+        joint_square(sums, self.tableau.errors.len(), self.start.len()).sqrt()
     }
 
     /// The last stage becomes the first of the next step.
     pub fn accept(&mut self) {
         let last = self.tableau.stages - 1;
-        self.k.swap(0, last);
+        let n = self.start.len();
+        let (before, after) = self.k.split_at_mut(last * n);
+        before[..n].swap_with_slice(&mut after[..n]);
         self.values.swap(0, last);
     }
 
@@ -182,7 +238,8 @@ impl Stages {
         let weight = |i: usize| 1.0 / (tolerance.atol[i] + tolerance.rtol * self.end[i].abs());
         let distance =
             |a: &[f64], b: &[f64]| (0..a.len()).map(|i| ((a[i] - b[i]) * weight(i)).powi(2)).sum::<f64>();
-        let (rates, states) = (distance(&self.k[last], &self.k[last - 1]), distance(&self.end, &self.before));
+        let (rates, states) =
+            (distance(self.rates(last), self.rates(last - 1)), distance(&self.end, &self.before));
         let noise = 100.0 * f64::EPSILON / tolerance.rtol;
         let moves = states > noise * noise;
         moves.then(|| (self.h * (rates / states).sqrt()).abs())
@@ -190,8 +247,7 @@ impl Stages {
 
     /// The largest |h·λ| of the slopes at the end of the step, by power iteration, if they are known.
     pub fn radius(&self, full: &Linearised) -> Option<f64> {
-        let values = self.values.get(self.tableau.stages - 1).filter(|_| self.sensitive)?;
-        let slopes = full.by_states(&values.data);
+        let slopes = full.by_states(&self.last()?.data);
         let mut v = vec![1.0; self.end.len()];
         let mut size = 0.0;
         for _ in 0..10 {
@@ -209,19 +265,20 @@ impl Stages {
     }
 }
 
-/// Σ factor·stage in one row.
-pub(crate) fn weigh(k: &[Vec<f64>], terms: &[(usize, f64)], row: usize) -> f64 {
-    terms.iter().map(|(stage, factor)| factor * k[*stage][row]).sum()
+/// Σ factor·stage of the state with which `k` begins, of so many states.
+fn weigh(k: &[f64], states: usize, terms: &[(usize, f64)]) -> f64 {
+    terms.iter().map(|(stage, factor)| factor * k[stage * states]).sum()
 }
 
-/// out = base + h·Σ factor·stage, several rows at once.
-fn add(out: &mut [f64], base: &[f64], k: &[Vec<f64>], terms: &[(usize, f64)], h: f64) {
+/// out = base + h·Σ factor·stage, several states at once.
+fn add(out: &mut [f64], base: &[f64], k: &[f64], terms: &[(usize, f64)], h: f64) {
+    let states = out.len();
     let (blocks, rest) = out.as_chunks_mut::<4>();
     let start = 4 * blocks.len();
     for (block, at) in blocks.iter_mut().zip((0..).step_by(4)) {
         let mut sum = [0.0; 4];
         for (stage, factor) in terms {
-            let source = &k[*stage][at..at + 4];
+            let source = &k[stage * states + at..][..4];
             for l in 0..4 {
                 sum[l] += factor * source[l];
             }
@@ -230,21 +287,21 @@ fn add(out: &mut [f64], base: &[f64], k: &[Vec<f64>], terms: &[(usize, f64)], h:
             block[l] = base[at + l] + h * sum[l];
         }
     }
-    for (i, out) in rest.iter_mut().enumerate() {
-        *out = base[start + i] + h * weigh(k, terms, start + i);
+    for (out, i) in rest.iter_mut().zip(start..) {
+        *out = base[i] + h * weigh(&k[i..], states, terms);
     }
 }
 
-/// Joins the sums of squares of one or two error estimates.
-fn joint_error(sums: [f64; 2], estimates: usize, n: usize) -> f64 {
+/// Joins the sums of squares of one or two error estimates to the square of the error.
+fn joint_square(sums: [f64; 2], estimates: usize, n: usize) -> f64 {
     let n = n.max(1) as f64;
     match estimates {
         0 => 0.0,
-        1 => (sums[0] / n).sqrt(),
+        1 => sums[0] / n,
         // Also where the second sum is too small to be divided by.
         _ if sums[0] < f64::MIN_POSITIVE => 0.0,
         // The estimate of order five, tamed by that of order three (Hairer, Nørsett and Wanner).
-        _ => sums[0] / ((sums[0] + 0.01 * sums[1]) * n).sqrt(),
+        _ => sums[0] / (sums[0] + 0.01 * sums[1]) * (sums[0] / n),
     }
 }
 
@@ -258,8 +315,8 @@ pub(crate) struct Sensitivities {
     next_rate: Lanes,
     /// By how much each parameter scales its sensitivities.
     scales: Vec<f64>,
-    /// For each block, where parameters act: place in the block and number of the value.
-    forcing: Vec<Vec<(u32, u32)>>,
+    /// For each block, where parameters act.
+    forcing: Vec<Forcing>,
     /// States that outputs read.
     needed: Vec<u32>,
     work: Vec<f64>,
@@ -293,10 +350,10 @@ impl Sensitivities {
     /// Takes on the structure of the equations that hold now.
     pub fn bind(&mut self, system: &System<'_>) {
         let model = system.model;
-        self.forcing = vec![Vec::new(); self.s.blocks];
+        self.forcing = vec![Forcing::default(); self.s.blocks];
+        let (width, none) = (self.s.width, model.full.zero());
         for (number, (row, lane)) in model.full.forcing.iter().enumerate() {
-            let place = row * self.s.width + lane % self.s.width;
-            self.forcing[lane / self.s.width].push((place as u32, number as u32));
+            self.forcing[lane / width].push(*row, lane % width, width, number, none);
         }
         self.needed.clone_from(&model.outputs_full.pattern.at);
         self.needed.sort_unstable();
@@ -362,8 +419,10 @@ impl Sensitivities {
         std::mem::swap(&mut self.s, &mut self.next_s);
         std::mem::swap(&mut self.rate, &mut self.next_rate);
         // Numbers near the end of the range are slow, and a wave leaves many of them before its front.
-        for value in self.s.data.iter_mut().chain(&mut self.rate.data) {
-            *value = if value.abs() < NEGLIGIBLE { 0.0 } else { *value };
+        for lanes in [&mut self.s, &mut self.rate] {
+            for value in &mut lanes.data {
+                *value = if value.abs() < NEGLIGIBLE { 0.0 } else { *value };
+            }
         }
         self.rate_known = true;
     }
@@ -444,14 +503,14 @@ fn follow<const W: usize>(step: Step<'_, '_>) -> f64 {
                 full.by_states(values),
                 s,
                 forcing,
-                full.by_parameters(values),
+                full.by_parameters_and_zero(values),
             );
         }
         for i in 1..count {
             let (done, rest) = k.split_at_mut(i * length);
-            combine::<W>(stage, s, done, &tableau.a[i], h);
+            combine(stage, s, done, &tableau.a[i], h);
             let values = &stages.values[i].data;
-            let forces = full.by_parameters(values);
+            let forces = full.by_parameters_and_zero(values);
             let rate = &mut rest[..length];
             match factors {
                 Some(factors) => {
@@ -473,34 +532,31 @@ fn follow<const W: usize>(step: Step<'_, '_>) -> f64 {
                     terms,
                     h,
                     (s, &sens.next_s.data[range.clone()]),
-                    &sens.scales[block * W..(block + 1) * W],
+                    &sens.scales.as_chunks::<W>().0[block],
                     (&tolerance.atol, tolerance.rtol),
                 );
             }
             for l in 0..W {
-                let error = joint_error([squares[0][l], squares[1][l]], tableau.errors.len(), rows);
+                let square = joint_square([squares[0][l], squares[1][l]], tableau.errors.len(), rows);
                 // An error that is not a number must count.
-                worst = if error > worst || error.is_nan() { error } else { worst };
+                worst = if square > worst || square.is_nan() { square } else { worst };
             }
         }
         for point in points.iter_mut() {
             let outputs = &model.outputs_full;
             let by_states = outputs.by_states(&point.values.data);
             for row in &sens.needed {
-                let at = *row as usize * W;
-                let sum: [f64; W] = sum(k, &point.weights, length, at);
-                for l in 0..W {
-                    stage[at + l] = s[at + l] + h * sum[l];
-                }
+                let row = *row as usize;
+                let sum: [f64; W] = sum(k, &point.weights, rows, row);
+                let start = &s.as_chunks::<W>().0[row];
+                stage.as_chunks_mut::<W>().0[row] = std::array::from_fn(|l| start[l] + h * sum[l]);
             }
             let lanes = sens.s.count;
             for row in 0..outputs.rows {
                 let mut value = [0.0; W];
                 for e in outputs.pattern.row(row) {
-                    let source = &stage[outputs.pattern.at[e] as usize * W..][..W];
-                    for l in 0..W {
-                        value[l] += times(by_states[e], source[l]);
-                    }
+                    let source = &stage.as_chunks::<W>().0[outputs.pattern.at[e] as usize];
+                    value = std::array::from_fn(|l| value[l] + times(by_states[e], source[l]));
                 }
                 let here = (lanes - block * W).min(W);
                 let start = row * lanes + block * W;
@@ -515,5 +571,5 @@ fn follow<const W: usize>(step: Step<'_, '_>) -> f64 {
             point.s[row * sens.s.count + lane] += value;
         }
     }
-    worst
+    worst.sqrt()
 }

@@ -8,7 +8,7 @@ use super::compiled::Compiled;
 use super::linearised::Linearised;
 use super::loops::Loop;
 use super::slide::Surface;
-use crate::program::Tables;
+use crate::program::{Program, Tables};
 
 /// Why a point has no rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,15 +85,49 @@ pub(crate) struct Steep {
 /// Registers of a program, and its results as far as they change at events only.
 #[derive(Debug, Clone, Default)]
 struct Room {
+    epoch: u32,
     registers: Vec<f64>,
     template: Vec<f64>,
     loops: Vec<Loop>,
 }
 
+/// Parameters, modes and tables as programs take them into account, and how often these have changed.
+struct Setting<'a> {
+    epoch: u32,
+    slow: Vec<f64>,
+    tables: &'a Tables,
+}
+
 impl Room {
+    /// Prepares a program for the present setting, where that has not been done.
+    fn ready(&mut self, program: &Program, length: usize, setting: &Setting<'_>) {
+        if self.epoch != setting.epoch {
+            self.epoch = setting.epoch;
+            self.template.clear();
+            self.template.resize(length, 0.0);
+            program.prepare(&setting.slow, setting.tables, &mut self.registers, &mut self.template);
+        }
+    }
+
+    /// Calculates functions.
+    fn run(&mut self, program: &Program, setting: &Setting<'_>, fast: &[f64], out: &mut [f64]) {
+        self.ready(program, program.results(), setting);
+        out.copy_from_slice(&self.template);
+        program.run_prepared(fast, setting.tables, &mut self.registers, out);
+    }
+
     /// Calculates functions with their derivatives.
-    fn run(&mut self, functions: &Linearised, fast: &[f64], tables: &Tables, values: &mut Values) {
-        functions.run(fast, tables, &mut self.registers, &mut self.loops, &mut values.data);
+    fn run_full(&mut self, functions: &Linearised, setting: &Setting<'_>, fast: &[f64], values: &mut Values) {
+        self.ready(&functions.program, functions.length, setting);
+        if values.epoch != setting.epoch {
+            values.epoch = setting.epoch;
+            values.data.clear();
+            values.data.extend_from_slice(&self.template);
+        }
+        if self.loops.is_empty() {
+            self.loops = functions.loops();
+        }
+        functions.run(fast, setting.tables, &mut self.registers, &mut self.loops, &mut values.data);
     }
 }
 
@@ -102,6 +136,25 @@ impl Room {
 pub(crate) struct Snapshot {
     slow: Vec<f64>,
     sliding: Vec<f64>,
+}
+
+/// The event functions where they were calculated last: a step ends where the next one begins.
+#[derive(Debug, Clone, Default)]
+struct Looked {
+    epoch: u32,
+    /// Time and states.
+    at: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl Looked {
+    fn keep(&mut self, epoch: u32, at: &[f64], values: &[f64]) {
+        self.epoch = epoch;
+        self.at.clear();
+        self.at.extend_from_slice(at);
+        self.values.clear();
+        self.values.extend_from_slice(values);
+    }
 }
 
 pub(crate) struct System<'a> {
@@ -120,13 +173,14 @@ pub(crate) struct System<'a> {
     following: bool,
     /// Time, states, unknowns.
     fast: Vec<f64>,
-    epoch: u32,
+    setting: Setting<'a>,
     rates: Room,
     full: Room,
     residuals: Room,
     outputs: Room,
     outputs_full: Room,
     relations: Room,
+    looked: Looked,
     relations_full: Room,
     jumps: Room,
     newton: Vec<f64>,
@@ -163,13 +217,14 @@ impl<'a> System<'a> {
             following: false,
             slow,
             fast: vec![0.0; 1 + model.states.len() + model.unknowns.len()],
-            epoch: 0,
+            setting: Setting { epoch: 0, slow: Vec::new(), tables },
             rates: Room::default(),
             full: Room::default(),
             residuals: Room::default(),
             outputs: Room::default(),
             outputs_full: Room::default(),
             relations: Room::default(),
+            looked: Looked::default(),
             relations_full: Room::default(),
             jumps: Room::default(),
             newton: Vec::new(),
@@ -187,43 +242,15 @@ impl<'a> System<'a> {
         system
     }
 
-    /// Takes new modes and table lines into account.
+    /// Takes new modes and table lines into account. Programs are prepared for them when they are run next.
     pub fn prepare(&mut self) {
-        let (model, tables, slow) = (self.model, self.tables, &self.slow);
-        let sensitive = !model.wanted.is_empty();
-        let prepare = |room: &mut Room, program: &crate::program::Program, length: usize| {
-            room.template.clear();
-            room.template.resize(length, 0.0);
-            program.prepare(slow, tables, &mut room.registers, &mut room.template);
-        };
-        let plain =
-            |room: &mut Room, program: &crate::program::Program| prepare(room, program, program.results());
-        let with = |room: &mut Room, l: &Linearised| {
-            prepare(room, &l.program, l.length);
-            if room.loops.is_empty() {
-                room.loops = l.loops();
-            }
-        };
-        plain(&mut self.rates, &model.rates);
-        with(&mut self.full, &model.full);
-        plain(&mut self.residuals, &model.residuals);
-        plain(&mut self.outputs, &model.outputs);
-        if sensitive {
-            with(&mut self.outputs_full, &model.outputs_full);
-        }
-        if !model.events.is_empty() {
-            plain(&mut self.relations, &model.relations);
-            with(&mut self.relations_full, &model.relations_full);
-        }
-        if let Some(jumps) = &model.jumps {
-            with(&mut self.jumps, &jumps.full);
-        }
-        self.epoch += 1;
+        self.setting.slow.clone_from(&self.slow);
+        self.setting.epoch += 1;
     }
 
     /// The number of the present modes, which rises whenever they change.
     pub fn epoch(&self) -> u32 {
-        self.epoch
+        self.setting.epoch
     }
 
     pub fn mode(&self, k: usize) -> f64 {
@@ -374,8 +401,8 @@ impl<'a> System<'a> {
     /// Sets modes to the signs of their functions at the present point; tells whether that changed any.
     fn adopt(&mut self) -> bool {
         let start = self.model.parameters;
-        let mut now = self.relations.template.clone();
-        self.model.relations.run_prepared(&self.fast, self.tables, &mut self.relations.registers, &mut now);
+        let mut now = vec![0.0; self.model.events.len()];
+        self.relations.run(&self.model.relations, &self.setting, &self.fast, &mut now);
         let mut changed = false;
         for (k, value) in now.iter().enumerate() {
             let sign = if *value > 0.0 { 1.0 } else { -1.0 };
@@ -404,8 +431,7 @@ impl<'a> System<'a> {
     pub fn rates(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), Trouble> {
         self.go(t, x)?;
         self.evaluations += 1;
-        out.copy_from_slice(&self.rates.template);
-        self.model.rates.run_prepared(&self.fast, self.tables, &mut self.rates.registers, out);
+        self.rates.run(&self.model.rates, &self.setting, &self.fast, out);
         finite(out)
     }
 
@@ -414,11 +440,10 @@ impl<'a> System<'a> {
         self.go(t, x)?;
         self.evaluations += 1;
         self.jacobians += 1;
-        refresh(values, self.epoch, &self.full.template);
-        self.full.run(&self.model.full, &self.fast, self.tables, values);
+        self.full.run_full(&self.model.full, &self.setting, &self.fast, values);
         values.steep = None;
-        finite(&values.data[..x.len()])?;
-        if !all_finite(&values.data) {
+        if !self.model.full.own(&values.data).iter().all(|part| all_finite(part)) {
+            finite(&values.data[..x.len()])?;
             self.leave(t, x, values);
         }
         Ok(())
@@ -440,7 +465,7 @@ impl<'a> System<'a> {
         let resting = rates.iter().all(|rate| *rate == 0.0);
         let mut steep = Steep { passed, resting, ..Steep::default() };
         if self.go_ahead(t, x, rates) {
-            self.full.run(full, &self.fast, self.tables, values);
+            self.full.run_full(full, &self.setting, &self.fast, values);
             sharpen(values);
             keep(values, &here, |value| value.is_finite());
         }
@@ -472,23 +497,21 @@ impl<'a> System<'a> {
     /// The outputs.
     pub fn outputs(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<(), Trouble> {
         self.go(t, x)?;
-        out.copy_from_slice(&self.outputs.template);
-        self.model.outputs.run_prepared(&self.fast, self.tables, &mut self.outputs.registers, out);
+        self.outputs.run(&self.model.outputs, &self.setting, &self.fast, out);
         Ok(())
     }
 
     /// The outputs with their derivatives.
     pub fn outputs_full(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), Trouble> {
         self.go(t, x)?;
-        refresh(values, self.epoch, &self.outputs_full.template);
         let full = &self.model.outputs_full;
-        self.outputs_full.run(full, &self.fast, self.tables, values);
+        self.outputs_full.run_full(full, &self.setting, &self.fast, values);
         if !all_finite(&values.data[full.rows..]) {
             sharpen(values);
             let here = values.data.clone();
             let mut rates = vec![0.0; x.len()];
             if self.rates(t, x, &mut rates).is_ok() && self.go_ahead(t, x, &rates) {
-                self.outputs_full.run(full, &self.fast, self.tables, values);
+                self.outputs_full.run_full(full, &self.setting, &self.fast, values);
             }
             // What is infinite is so in truth, and is told; a quotient of zeros has its value ahead.
             keep(values, &here, |value| !value.is_nan());
@@ -503,15 +526,40 @@ impl<'a> System<'a> {
         if out.is_empty() {
             return Ok(());
         }
-        self.go(t, x)?;
-        out.copy_from_slice(&self.relations.template);
-        self.model.relations.run_prepared(&self.fast, self.tables, &mut self.relations.registers, out);
-        // What is rounded off is left only on the other side, lest noise about zero switch it to and fro.
+        let Looked { epoch, at, values } = &self.looked;
+        let plain = self.model.unknowns.is_empty() && !self.following;
+        if plain && *epoch == self.setting.epoch && at[0] == t && at[1..] == *x {
+            out.copy_from_slice(values);
+        } else {
+            self.go(t, x)?;
+            self.relations.run(&self.model.relations, &self.setting, &self.fast, out);
+            self.looked.keep(self.setting.epoch, &self.fast[..=x.len()], out);
+        }
+        self.set_back(out);
+        Ok(())
+    }
+
+    /// What is rounded off is left only on the other side, lest noise about zero switch it to and fro.
+    pub fn set_back(&self, relations: &mut [f64]) {
         let widths = &self.slow[self.widths()..];
         for (rounding, width) in self.model.roundings.iter().zip(widths).filter(|(r, _)| r.alone) {
-            out[rounding.relation] += self.mode(rounding.relation) * MARGIN * width;
+            relations[rounding.relation] += self.mode(rounding.relation) * MARGIN * width;
         }
-        Ok(())
+    }
+
+    /// The event functions as they were calculated with the rates, if they still hold.
+    pub fn known_relations<'v>(&self, values: &'v Values) -> Option<&'v [f64]> {
+        let plain = self.model.unknowns.is_empty() && !self.following && values.steep.is_none();
+        (plain && values.epoch == self.setting.epoch).then(|| self.model.full.beside(&values.data))
+    }
+
+    /// Takes event functions that are known at a point for those calculated last.
+    pub fn recognise(&mut self, t: f64, x: &[f64], values: &Values) {
+        if let Some(known) = self.known_relations(values) {
+            self.fast[0] = t;
+            self.fast[1..=x.len()].copy_from_slice(x);
+            self.looked.keep(self.setting.epoch, &self.fast[..=x.len()], known);
+        }
     }
 
     /// Where the widths stand among what changes seldom.
@@ -519,18 +567,14 @@ impl<'a> System<'a> {
         self.model.parameters + self.model.events.len() + 3 * self.model.pieces.len()
     }
 
-    /// Rounds powers with a sign off within what the tolerance does not see, now that their bases are as
-    /// large as here: a smaller width would make the equations steeper than the solution is known.
-    pub fn widen(&mut self, t: f64, x: &[f64], rtol: f64) -> Result<(), Trouble> {
-        if self.model.roundings.is_empty() {
-            return Ok(());
-        }
-        let mut now = vec![0.0; self.model.events.len()];
-        self.relations(t, x, &mut now)?;
+    /// Rounds powers with a sign off within what the tolerance does not see, now that the event functions
+    /// have been as large as this: a smaller width would make the equations steeper than the solution is
+    /// known.
+    pub fn widen(&mut self, largest: &[f64], rtol: f64) {
         let start = self.widths();
         let mut changed = false;
         for (rounding, width) in self.model.roundings.iter().zip(&mut self.slow[start..]) {
-            let wanted = WIDTH * rtol * now[rounding.relation].abs();
+            let wanted = WIDTH * rtol * largest[rounding.relation];
             if wanted > 2.0 * *width && wanted.is_finite() {
                 *width = wanted;
                 changed = true;
@@ -539,14 +583,12 @@ impl<'a> System<'a> {
         if changed {
             self.prepare();
         }
-        Ok(())
     }
 
     /// The event functions with their derivatives; the last lane is time.
     pub fn relations_full(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), Trouble> {
         self.go(t, x)?;
-        refresh(values, self.epoch, &self.relations_full.template);
-        self.relations_full.run(&self.model.relations_full, &self.fast, self.tables, values);
+        self.relations_full.run_full(&self.model.relations_full, &self.setting, &self.fast, values);
         Ok(())
     }
 
@@ -554,8 +596,7 @@ impl<'a> System<'a> {
     pub fn jumps(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), Trouble> {
         self.go(t, x)?;
         if let Some(jumps) = &self.model.jumps {
-            refresh(values, self.epoch, &self.jumps.template);
-            self.jumps.run(&jumps.full, &self.fast, self.tables, values);
+            self.jumps.run_full(&jumps.full, &self.setting, &self.fast, values);
         }
         Ok(())
     }
@@ -565,15 +606,9 @@ impl<'a> System<'a> {
         if self.following {
             self.adopt();
         }
-        self.newton.clear();
-        self.newton.extend_from_slice(&self.residuals.template);
         let model = self.model;
-        model.residuals.run_prepared(
-            &self.fast,
-            self.tables,
-            &mut self.residuals.registers,
-            &mut self.newton,
-        );
+        self.newton.resize(model.residuals.results(), 0.0);
+        self.residuals.run(&model.residuals, &self.setting, &self.fast, &mut self.newton);
         let m = model.unknowns.len();
         self.newton[..m].iter().map(|r| r * r).sum::<f64>().sqrt()
     }
@@ -785,23 +820,10 @@ fn keep(values: &mut Values, before: &[f64], good: impl Fn(f64) -> bool) {
     }
 }
 
-fn refresh(values: &mut Values, epoch: u32, template: &[f64]) {
-    if values.epoch != epoch {
-        values.epoch = epoch;
-        values.data.clear();
-        values.data.extend_from_slice(template);
-    }
-}
-
-/// Whether all values are finite, several at once: a sum is finite only where its terms are, and
-/// where one overflows that does no harm here.
+/// Whether all values are finite and none is as good as infinite. One by one: what has just been written
+/// one by one is slow to be read together.
 fn all_finite(values: &[f64]) -> bool {
-    let mut sums = [0.0; 8];
-    let (blocks, rest) = values.as_chunks::<8>();
-    for block in blocks {
-        sums.iter_mut().zip(block).for_each(|(sum, value)| *sum += value.abs());
-    }
-    sums.iter().chain(rest).map(|value| value.abs()).sum::<f64>() < INFINITE
+    values.iter().all(|value| value.abs() < INFINITE)
 }
 
 fn finite(values: &[f64]) -> Result<(), Trouble> {

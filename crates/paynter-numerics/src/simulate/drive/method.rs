@@ -10,22 +10,40 @@ const TIGHT: f64 = 2e-8;
 /// A method is tried over so many steps, once they have stopped to grow by more than this.
 const TRIED: u32 = 4;
 const GROWING: f64 = 1.5;
+/// The other method is tried again where the pace has changed by this, and each time in vain by its square.
+const CHANGED: f64 = 2.0;
 
 /// Two explicit methods are compared by how far they come with an evaluation.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Trial {
     /// Steps of the method at hand that count, and the time and evaluations where they began.
-    pub(super) steps: u32,
+    steps: u32,
     since: (f64, u64),
-    /// The pace of the method of order five, once it is known.
-    first: Option<f64>,
+    phase: Phase,
+    /// By how much the pace must change for another comparison.
+    changed: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    /// The first method is tried.
+    First,
+    /// The other one is tried; this was the pace of the one before.
+    Second(f64),
+    /// A method was chosen, with this pace.
+    Chosen(f64),
 }
 
 impl Trial {
     /// A trial, where it is open which method is better.
     pub(super) fn new(options: &Options) -> Option<Trial> {
         let open = matches!(options.method, Method::Auto | Method::Explicit) && options.rtol >= TIGHT;
-        open.then(Trial::default)
+        open.then_some(Trial { steps: 0, since: (0.0, 0), phase: Phase::First, changed: CHANGED })
+    }
+
+    /// Forgets the steps so far, at an event.
+    pub(super) fn restart(&mut self) {
+        self.steps = 0;
     }
 }
 
@@ -64,12 +82,13 @@ impl Drive<'_> {
         self.stats.switches += 1;
         (self.stiff, self.stiff_signs, self.easy_signs) = (stiff, 0, 0);
         self.solver = solver(self.explicit, stiff, &self.system, self.sensitivities.is_some());
+        self.spare = None;
         self.begin()
     }
 
-    /// Tries the methods of order five and eight one after the other and keeps the one that comes further
-    /// with an evaluation: which that is depends on the model, the tolerance and the times asked for.
-    /// Returns by how much longer the steps of the method that follows may be.
+    /// Compares the methods of order five and eight and keeps the one that comes further with an
+    /// evaluation: which that is depends on the model, the tolerance and the times asked for, and may change
+    /// in the course of a run. Returns by how much longer the steps of the method that follows may be.
     pub(super) fn choose_order(&mut self, growth: f64) -> Result<f64, Failure> {
         let now = (self.t, self.system.evaluations);
         let Some(trial) = self.trial.as_mut().filter(|_| !self.stiff) else { return Ok(1.0) };
@@ -81,23 +100,33 @@ impl Drive<'_> {
             return Ok(1.0);
         }
         let pace = (now.0 - trial.since.0) / (now.1 - trial.since.1) as f64;
-        let (next, longer) = match trial.first {
-            None => {
-                *trial = Trial { first: Some(pace), ..Trial::default() };
-                (Tableau::dop853(), 2.0)
+        trial.restart();
+        match trial.phase {
+            Phase::Chosen(chosen) if pace < trial.changed * chosen && pace * trial.changed > chosen => {
+                return Ok(1.0);
             }
-            Some(first) => {
-                self.trial = None;
-                if first <= pace {
-                    return Ok(1.0);
-                }
-                (Tableau::tsit5(), 0.5)
+            Phase::First | Phase::Chosen(_) => trial.phase = Phase::Second(pace),
+            Phase::Second(other) if pace >= other => {
+                (trial.phase, trial.changed) = (Phase::Chosen(pace), CHANGED);
+                return Ok(1.0);
             }
-        };
-        self.explicit = next;
-        self.solver = solver(next, false, &self.system, self.sensitivities.is_some());
+            Phase::Second(other) => {
+                (trial.phase, trial.changed) = (Phase::Chosen(other), trial.changed * trial.changed);
+            }
+        }
+        self.exchange()
+    }
+
+    /// Goes on with the other explicit method; returns by how much longer its steps may be.
+    fn exchange(&mut self) -> Result<f64, Failure> {
+        let higher = self.explicit.order < Tableau::dop853().order;
+        self.explicit = if higher { Tableau::dop853() } else { Tableau::tsit5() };
+        let spare = self.spare.take();
+        let next =
+            spare.unwrap_or_else(|| solver(self.explicit, false, &self.system, self.sensitivities.is_some()));
+        self.spare = Some(std::mem::replace(&mut self.solver, next));
         self.begin()?;
-        Ok(longer)
+        Ok(if higher { 2.0 } else { 0.5 })
     }
 }
 

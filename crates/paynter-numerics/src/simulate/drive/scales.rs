@@ -23,7 +23,7 @@ impl Drive<'_> {
             self.system.slide(j, 0.0);
             let mut beside = vec![0.0; self.x.len()];
             if self.system.rates(self.t, &self.x, &mut beside).is_ok() {
-                let rates = &self.solver.stages().k[0];
+                let rates = self.solver.stages().rates(0);
                 for ((noise, beside), rate) in self.noise.iter_mut().zip(&beside).zip(rates) {
                     *noise = noise.max(CANCELLED * (beside - rate).abs() * span);
                 }
@@ -51,7 +51,7 @@ impl Drive<'_> {
     /// A first step that changes the state by little (Hairer, Nørsett and Wanner, II.4).
     pub(super) fn first_step(&mut self, span: f64) -> f64 {
         let order = self.solver.tableau().order as f64;
-        let rates = self.solver.stages().k[0].clone();
+        let rates = self.solver.stages().rates(0).to_vec();
         let mut tolerance = self.tolerance.clone();
         if self.options.atol.is_none() {
             // A state that starts at zero is resolved with regard to where it is going.

@@ -44,7 +44,7 @@ impl Drive<'_> {
     /// Changes modes at events: sensitivities jump by (f⁻ − f⁺)·dt*/dp, with the time t* of each event.
     pub(super) fn switch(&mut self, events: &[(usize, f64)], steepness: f64) -> Result<(), Failure> {
         if let Some(trial) = &mut self.trial {
-            trial.steps = 0;
+            trial.restart();
         }
         let (t, x) = (self.t, self.x.clone());
         self.system.rest();
