@@ -243,3 +243,52 @@ fn depth_does_not_matter() {
     program.run(&[1.2], &mut work, &mut out);
     assert!(out[0].is_finite());
 }
+
+/// Cube roots are right to about the last place, and where they have no other value.
+#[test]
+fn cube_roots() {
+    let mut pool = Pool::new();
+    let x = pool.symbol("x");
+    let (var, one, three) = (pool.var(x), pool.one(), pool.int(3));
+    let third = pool.div(one, three);
+    let root = pool.pow(var, third);
+    let program = Program::compile(&pool, &[root], &[x]).unwrap();
+    let at = |x: f64| {
+        let mut out = [0.0];
+        program.run(&[x], &mut Vec::new(), &mut out);
+        out[0]
+    };
+    for i in 0..200_000 {
+        let x = 10f64.powf(0.0029 * f64::from(i) - 290.0);
+        let (found, exact) = (at(x), x.cbrt());
+        assert!((found - exact).abs() <= 2.0 * f64::EPSILON * exact, "{x:e}: {found} {exact}");
+    }
+    assert_eq!([0.0, 1.0, 8.0, f64::INFINITY].map(at), [0.0, 1.0, 2.0, f64::INFINITY]);
+    assert_eq!(at(1e-310), 1e-310f64.cbrt());
+    assert!(at(-8.0).is_nan() && at(f64::NAN).is_nan());
+}
+
+/// A power beside its logarithm is calculated from that, and is the power wherever that has a value.
+#[test]
+fn powers_beside_logarithms() {
+    let mut pool = Pool::new();
+    let names = ["x", "a"].map(|name| pool.symbol(name));
+    let [x, a] = names.map(|symbol| pool.var(symbol));
+    let power = pool.pow(x, a);
+    let log = pool.call(Func::Ln, &[x]);
+    let program = Program::compile(&pool, &[power, log], &names).unwrap();
+    let at = |x: f64, a: f64| {
+        let mut out = [0.0; 2];
+        program.run(&[x, a], &mut Vec::new(), &mut out);
+        out[0]
+    };
+    for (x, a) in [(0.3, 0.7), (2.0, 10.0), (1e-9, 1.5), (7.3, -2.2), (3.0, 60.0), (1e200, 1.4), (1.0, 1e300)]
+    {
+        let exact = f64::powf(x, a);
+        assert!((at(x, a) - exact).abs() <= 2e-14 * exact, "{x}^{a}: {} {exact}", at(x, a));
+    }
+    // The logarithm has no value here, the power has.
+    for (x, a) in [(0.0, 0.0), (0.0, 2.0), (-2.0, 3.0), (f64::INFINITY, 0.0)] {
+        assert_eq!(at(x, a), f64::powf(x, a));
+    }
+}

@@ -38,7 +38,7 @@ fn judge(text: &str, end: f64, accuracy: f64, closed: Closed<'_>) {
     for method in ADAPTIVE {
         let options = tight(end, grid.clone(), method);
         let (found, outcome) = solved(&mut problem, &wanted, &options);
-        assert!(outcome.stats.steps + outcome.stats.rejected < 5000, "{method:?} {:?}", outcome.stats);
+        assert!(outcome.stats.steps + outcome.stats.rejected < 2000, "{method:?} {:?}", outcome.stats);
         let mut sums = vec![0.0; p.len()];
         for (i, t) in grid.iter().enumerate() {
             let exact = closed(*t, &p);

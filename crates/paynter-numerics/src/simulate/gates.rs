@@ -103,3 +103,52 @@ impl Gates<'_> {
         sums.filter(|(_, slope)| *slope != zero).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Program;
+    use paynter_algebra::Func;
+
+    /// Derivatives through gates are those taken symbol by symbol, and share what stands above a gate.
+    #[test]
+    fn gradients_are_derivatives() {
+        let mut pool = Pool::new();
+        let names = ["x", "y", "z", "k"].map(|name| pool.symbol(name));
+        let [x, y, z, k] = names.map(|symbol| pool.var(symbol));
+        // A law k·tanh(effort)·effort² of an effort x − y·z, in two rates, one of which is also sin(x)·z.
+        let yz = pool.mul(y, z);
+        let effort = pool.sub(x, yz);
+        let (two, tanh) = (pool.int(2), pool.call(Func::Tanh, &[effort]));
+        let square = pool.pow(effort, two);
+        let law = pool.product(&[k, tanh, square]);
+        let sine = pool.call(Func::Sin, &[x]);
+        let own = pool.mul(sine, z);
+        let functions = [pool.neg(law), pool.add(law, own), pool.mul(k, x), k];
+        let active = |symbol: Symbol| names[..3].contains(&symbol);
+        let found = gradients(&mut pool, &functions, &active);
+        let point = [0.7, -0.4, 1.3, 2.5];
+        for (function, slopes) in functions.iter().zip(&found) {
+            for symbol in &names[..3] {
+                let plain = pool.diff(*function, *symbol);
+                let zero = pool.zero();
+                let slope = slopes.get(symbol).copied().unwrap_or(zero);
+                let program = Program::compile(&pool, &[plain, slope], &names).unwrap();
+                let mut values = [0.0; 2];
+                program.run(&point, &mut Vec::new(), &mut values);
+                assert!((values[0] - values[1]).abs() <= 1e-14 * values[0].abs().max(1.0), "{values:?}");
+                assert_eq!(plain == zero, slope == zero);
+            }
+        }
+        let count = |pool: &Pool, list: &[Expr]| {
+            let program = Program::compile(pool, list, &names).unwrap();
+            program.operations()
+        };
+        let through: Vec<Expr> = found.iter().flat_map(|slopes| slopes.values().copied()).collect();
+        let mut plain = Vec::new();
+        for function in functions {
+            plain.extend(names[..3].iter().map(|symbol| pool.diff(function, *symbol)));
+        }
+        assert!(count(&pool, &through) < count(&pool, &plain));
+    }
+}

@@ -398,11 +398,17 @@ impl<'a> System<'a> {
         Ok(())
     }
 
+    /// The event functions at the present point, with its unknowns.
+    fn functions(&mut self) -> Vec<f64> {
+        let mut now = vec![0.0; self.model.events.len()];
+        self.relations.run(&self.model.relations, &self.setting, &self.fast, &mut now);
+        now
+    }
+
     /// Sets modes to the signs of their functions at the present point; tells whether that changed any.
     fn adopt(&mut self) -> bool {
         let start = self.model.parameters;
-        let mut now = vec![0.0; self.model.events.len()];
-        self.relations.run(&self.model.relations, &self.setting, &self.fast, &mut now);
+        let now = self.functions();
         let mut changed = false;
         for (k, value) in now.iter().enumerate() {
             let sign = if *value > 0.0 { 1.0 } else { -1.0 };

@@ -14,22 +14,38 @@ const ROUNDING: f64 = 1e-15;
 const CANCELLED: f64 = 1e-13;
 
 impl Drive<'_> {
-    /// Finds how large the rates are that cancel on the surfaces along which the motion slides.
+    /// Finds how large the rates are that cancel on the surfaces along which the motion slides. What has
+    /// not moved yet and only follows states that are known so badly is known no better.
     pub(super) fn judge_noise(&mut self) {
         let span = self.options.t_end - self.options.t_start;
         let sliding = (0..self.system.surfaces().len()).filter(|j| self.system.slides_along(*j));
-        for j in sliding.collect::<Vec<_>>() {
+        let sliding: Vec<usize> = sliding.collect();
+        if sliding.is_empty() {
+            return;
+        }
+        let mut noise = vec![0.0f64; self.x.len()];
+        for j in sliding {
             let snapshot = self.system.snapshot();
             self.system.slide(j, 0.0);
             let mut beside = vec![0.0; self.x.len()];
             if self.system.rates(self.t, &self.x, &mut beside).is_ok() {
                 let rates = self.solver.stages().rates(0);
-                for ((noise, beside), rate) in self.noise.iter_mut().zip(&beside).zip(rates) {
+                for ((noise, beside), rate) in noise.iter_mut().zip(&beside).zip(rates) {
                     *noise = noise.max(CANCELLED * (beside - rate).abs() * span);
                 }
             }
             self.system.restore(&snapshot);
         }
+        if let Some(values) = self.solver.stages().first() {
+            let full = &self.system.model.full;
+            let slopes = full.by_states(&values.data);
+            for i in (0..self.x.len()).filter(|i| self.largest[*i] == 0.0) {
+                let others = full.pattern.row(i).map(|e| (full.pattern.at[e] as usize, slopes[e]));
+                let terms = others.filter(|(j, _)| *j != i).map(|(j, slope)| slope.abs() * noise[j]);
+                self.noise[i] = self.noise[i].max(span * terms.fold(0.0, f64::max));
+            }
+        }
+        self.noise.iter_mut().zip(&noise).for_each(|(known, noise)| *known = known.max(*noise));
     }
 
     pub(super) fn refresh_tolerance(&mut self) {

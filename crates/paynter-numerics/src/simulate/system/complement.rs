@@ -209,13 +209,6 @@ impl System<'_> {
         }
     }
 
-    /// The event functions at the present point.
-    fn functions(&mut self) -> Vec<f64> {
-        let mut now = self.relations.template.clone();
-        self.model.relations.run_prepared(&self.fast, self.tables, &mut self.relations.registers, &mut now);
-        now
-    }
-
     /// The equations with jumps of a width, or none at all, and the matrix of their derivatives.
     fn softened(&mut self, homotopy: &Homotopy, width: Option<f64>) -> (Vec<f64>, Loop) {
         let now = self.functions();
