@@ -268,6 +268,36 @@ fn a_jump_may_have_no_end() {
     }
 }
 
+/// An impulse through a law that is not linear has no size.
+#[test]
+fn an_impulse_may_be_nowhere_defined() {
+    let text = "model m { param U = 3; Se source = U*step(0.7); 0 node; C c = 2; R r = 1
+        source -> node; node -> c, r; signal w = integral(tanh(c.f)); output w = w }";
+    let mut problem = Problem::new(text);
+    let model = problem.compile(&[]);
+    let p = problem.parameters();
+    for (end, failure) in [(0.6, None), (0.8, Some(Failure::NoJump { t: 0.7, state: 0 }))] {
+        assert_eq!(run(&model, &p, &tight(end, vec![end], Method::Auto)).1.failure, failure);
+    }
+}
+
+/// Storages whose functions read each other's rates are states, and what their laws switch on over those
+/// rates is no event of its own.
+#[test]
+fn storages_that_read_rates_may_switch() {
+    let text = "model m { param a = 0.3; param r = 0.8
+        0 one; 0 other; 1 loop; MGY gy = 3*cos(i.p); I i = 1; C c = 0.5; C d = 0.7; R m = r; Se s = 1
+        R z { f = a*sign(e) }
+        s -> loop; one -> loop; loop -> i, m; gy.2 -> one; gy.1 -> other; one -> c; other -> d, z
+        output e = d.e; output q = c.q }";
+    let mut problem = Problem::new(text);
+    let of = |method| solved(&mut problem, &[Wanted::Parameter(0)], &tight(1.0, vec![1.0], method)).0;
+    let [explicit, stiff] = [Method::Tsit5, Method::Stiff].map(of);
+    for (a, b) in explicit.y[0].iter().chain(&explicit.s[0]).zip(stiff.y[0].iter().chain(&stiff.s[0])) {
+        assert!((a - b).abs() < 1e-6, "{explicit:?} {stiff:?}");
+    }
+}
+
 /// A sample at a step of an input shows what comes after it, also where the run ends there.
 #[test]
 fn a_run_may_end_at_a_step() {

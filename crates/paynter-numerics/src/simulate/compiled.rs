@@ -188,6 +188,7 @@ fn assemble(
         count => Some(Jumps {
             count,
             places: plan.places.clone(),
+            bent: plan.bent.clone(),
             impulses: plan.impulses.clone(),
             full: Linearised::new(pool, &frozen.jumps, &timed_arguments)?,
         }),

@@ -25,6 +25,9 @@ pub(crate) struct Plan {
     pub functions: Vec<Expr>,
     /// Row and column of each entry of F.
     pub places: Vec<(usize, usize)>,
+    /// Rows and columns where a rate is not linear in that of a dependent state: no jump follows from an
+    /// impulse there.
+    pub bent: Vec<(usize, usize)>,
     /// Outputs in which an impulse of a dependent state's rate shows.
     pub impulses: Vec<(usize, usize)>,
 }
@@ -37,32 +40,37 @@ pub(crate) fn plan(
     freezer: &mut Freezer,
 ) -> Plan {
     let Some(reduction) = &equations.reduction else { return Plan::default() };
-    let values: Vec<Expr> = reduction.dependent.iter().map(|(_, value)| *value).collect();
+    let rates: Vec<Symbol> = reduction.dependent.iter().map(|(rate, _)| *rate).collect();
+    let reads_rates = |pool: &Pool, e: Expr| rates.iter().any(|rate| pool.depends_on(e, *rate));
+    // What reads rates has become a state, and its relations are none of the model's.
+    let (places, values): (Vec<Symbol>, Vec<Expr>) =
+        reduction.dependent.iter().filter(|(_, value)| !reads_rates(pool, *value)).copied().unzip();
     let values = pool.substitute_all(&values, signals);
     let values = freezer.freeze(pool, &values);
-    let rates: Vec<Symbol> = reduction.dependent.iter().map(|(rate, _)| *rate).collect();
     let switches = |pool: &Pool, e: Expr| {
         let read = pool.symbols(e);
         freezer.relations.iter().any(|r| r.jumps && read.binary_search(&r.mode).is_ok())
-            && !rates.iter().any(|rate| read.binary_search(rate).is_ok())
     };
-    let jumping: Vec<usize> = (0..values.len()).filter(|j| switches(pool, values[*j])).collect();
+    let jumping: Vec<(Symbol, Expr)> =
+        places.into_iter().zip(values).filter(|(_, value)| switches(pool, *value)).collect();
     let mut plan = Plan {
         count: jumping.len(),
-        functions: jumping.iter().map(|j| values[*j]).collect(),
+        functions: jumping.iter().map(|(_, value)| *value).collect(),
         ..Plan::default()
     };
     let zero = pool.zero();
     let mut factors = Vec::new();
-    for (column, j) in jumping.iter().enumerate() {
+    for (column, (symbol, _)) in jumping.iter().enumerate() {
         for (row, rate) in reduction.rates.iter().enumerate() {
-            let factor = pool.diff(*rate, rates[*j]);
-            if factor != zero {
+            let factor = pool.diff(*rate, *symbol);
+            if reads_rates(pool, factor) {
+                plan.bent.push((row, column));
+            } else if factor != zero {
                 plan.places.push((row, column));
                 factors.push(factor);
             }
         }
-        let reads = |e: &Expr| pool.depends_on(*e, rates[*j]);
+        let reads = |e: &Expr| pool.depends_on(*e, *symbol);
         let shown = reduction.outputs.iter().enumerate().filter(|(_, e)| reads(e));
         plan.impulses.extend(shown.map(|(output, _)| (output, column)));
     }
@@ -76,6 +84,7 @@ pub(crate) fn plan(
 pub(crate) struct Jumps {
     pub count: usize,
     pub places: Vec<(usize, usize)>,
+    pub bent: Vec<(usize, usize)>,
     pub impulses: Vec<(usize, usize)>,
     /// Ψ and F with their derivatives; the last lane is time.
     pub full: Linearised,
@@ -104,6 +113,9 @@ impl Jump {
         };
         if !(0..jumps.count).any(differs) {
             return Ok(None);
+        }
+        if let Some((row, _)) = jumps.bent.iter().find(|(_, column)| differs(*column)) {
+            return Err(Trouble::NoJump(*row));
         }
         let mut jump = Jump { x: x.to_vec(), by: vec![0.0; jumps.count], before, after };
         // F is that of before the jump; Ψ may depend on the state itself.

@@ -149,7 +149,7 @@ impl Model {
                 let name = &states[state].name;
                 let message = format!("at t = {} the jump of `{name}` cannot be calculated", short(t));
                 at(new(code::CANNOT_SIMULATE, message), state).help(
-                    "its size and the state after it determine each other; put a small resistance between the source and the storage",
+                    "its size and the state after it determine each other, or it comes of an impulse in a law that is not linear; put a small resistance between the source and the storage",
                 )
             }
             Failure::NoSolution { t, unknown } => {
