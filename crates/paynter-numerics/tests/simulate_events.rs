@@ -298,6 +298,29 @@ fn storages_that_read_rates_may_switch() {
     }
 }
 
+/// A relay begins to slide in a loop, beside a storage that a friction holds at zero: were it not held
+/// itself, its jump would push the storage away.
+#[test]
+fn a_relay_slides_beside_what_is_held() {
+    let text = "model m { param U = 3; param u = 1; param w = 4; param r = 1.1; param f0 = 0.5; param C = 0.9
+        param a = 2.5
+        Se s = U; MSe relay = if(x.f > f0, -u, w); 1 loop; R x = r; C d = C; 0 node; C c = 0.4
+        R z { f = a*sign(e) }; s -> loop; relay -> loop; loop -> x, d, node; node -> c, z
+        output q = d.q; output e = c.e }";
+    judge(text, 5.0, 1e-6, &|t, p| {
+        let [up, down, more, r, f0, c, _] = p else { panic!() };
+        let decay = |push: f64, q0: f64, t: f64| c * push + (q0 - c * push) * (-t / (r * c)).exp();
+        let begins = r * c * ((up - down) / (r * f0)).ln();
+        let held = c * (up - down - r * f0);
+        if t < begins {
+            return vec![decay(up - down, 0.0, t), 0.0];
+        }
+        let ends = begins + (c * (up + more - r * f0) - held) / f0;
+        assert!(ends > 5.0);
+        vec![held + f0 * (t - begins), 0.0]
+    });
+}
+
 /// A sample at a step of an input shows what comes after it, also where the run ends there.
 #[test]
 fn a_run_may_end_at_a_step() {

@@ -564,7 +564,10 @@ impl Watch {
             system.set_mode(k, mode);
             system.prepare();
             let found = if order == Some(0) {
-                self.look(system, t, x).map(|()| self.now[k] - mode * self.margin[k])
+                // What rounding has left before its zero is at its zero.
+                let margin = self.margin[k];
+                let looked = self.look(system, t, x).map(|()| self.now[k] - mode * margin);
+                looked.map(|value| if value.abs() <= margin { 0.0 } else { value })
             } else {
                 system.rates(t, x, &mut rates).and_then(|()| self.slope(system, t, x, &rates, k))
             };
@@ -642,15 +645,29 @@ impl Watch {
             self.look(system, t, x)?;
             let pressed = (0..system.surfaces().len())
                 .find(|j| system.slides_along(*j) && system.between(*j).abs() > 1.0 + LEFT);
+            // What is at its event may be held; while it is not, its mode is only one of two, and may press
+            // where what holds it does not.
+            let returning = |watch: &mut Watch, system: &mut System<'_>, k: usize| {
+                system.surface(k).is_some()
+                    && matches!(watch.tendency(system, t, x, k), Ok(Tendency::Back(_)))
+            };
             if let Some(j) = pressed {
-                given.push(self.leave(system, t, x, j)?);
+                match (0..zeros.len()).find(|place| returning(self, system, zeros[*place])) {
+                    Some(place) => {
+                        let k = zeros.remove(place);
+                        given.push(k);
+                        if let Some(j) = system.surface(k) {
+                            self.hold(system, t, x, j, calm.unwrap_or(1.0))?;
+                        }
+                    }
+                    None => given.push(self.leave(system, t, x, j)?),
+                }
                 continue;
             }
             if let Some(k) = zeros.pop() {
                 given.push(k);
                 let Some(j) = system.surface(k) else { continue };
-                let back = matches!(self.tendency(system, t, x, k), Ok(Tendency::Back(_)));
-                if back || (calm.is_some() && system.surfaces()[j].order == 2) {
+                if returning(self, system, k) || (calm.is_some() && system.surfaces()[j].order == 2) {
                     self.hold(system, t, x, j, calm.unwrap_or(1.0))?;
                 }
                 continue;
