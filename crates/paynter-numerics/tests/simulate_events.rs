@@ -321,6 +321,27 @@ fn a_relay_slides_beside_what_is_held() {
     });
 }
 
+/// Two frictions hold beside a switch that carries nothing, and a step breaks both loose: each mode moves
+/// the functions of the others.
+#[test]
+fn frictions_break_loose_together() {
+    let text =
+        "model m { param m = 5; param a = 0.5; param b = 1.8; param c = 0.7; param w = 0.3; param p = 4
+        param t1 = 1; param r0 = 2.25
+        0 left; 1 between; 0 right; R r = m; R x = c; R y { e = a*sign(f) }; R z { f = b*sign(e) }
+        GY gy = 12; Sw valve when (valve.e > 0) { Ron = r0 }
+        Sf pull = -p*step(t1); Se push = w; Sf feed = step(t1)
+        left -> between; right -> between; left -> r; x -> right; right -> gy; valve -> gy.2
+        pull -> left; feed -> right; push -> between; between -> y; left -> z
+        signal q = integral(r.e); output e = r.e; output q = q }";
+    judge(text, 2.0, 1e-7, &|t, p| {
+        let [m, a, b, c, w, p, t1, r0] = p else { panic!() };
+        let k = 1.0 / (1.0 / c + r0 / 144.0);
+        let e = if t < *t1 { 0.0 } else { -(w + a + k * (1.0 - b + p)) / (1.0 + k / m) };
+        vec![e, e * (t - t1)]
+    });
+}
+
 /// A sample at a step of an input shows what comes after it, also where the run ends there.
 #[test]
 fn a_run_may_end_at_a_step() {

@@ -56,6 +56,8 @@ const CLOSE: f64 = 0.25;
 const TOUCH: f64 = 1e-9;
 /// Slopes below this part of their terms are zero.
 const FLAT: f64 = 1e-12;
+/// A function farther from zero than this part of what its mode does to it is not at zero.
+const BEYOND: f64 = 1e-6;
 
 /// Watches the event functions of a run.
 #[derive(Debug)]
@@ -516,7 +518,7 @@ impl Watch {
         if system.model.events.is_empty() {
             return Ok((Settled::Consistent, Vec::new()));
         }
-        let settled = self.settle(system, t, x, (&[], None), &[])?;
+        let mut settled = self.settle(system, t, x, (&[], None), &[])?;
         let at_once = |system: &System<'_>, k: usize| {
             system.surface(k).is_some_and(|j| system.surfaces()[j].order == 0)
         };
@@ -529,6 +531,7 @@ impl Watch {
         let zeros: Vec<usize> =
             (0..self.now.len()).filter(|k| self.now[*k] == 0.0 && !system.slides(*k)).collect();
         let mut sliding = Vec::new();
+        let coupled = zeros.iter().any(|k| at_once(system, *k));
         for k in zeros {
             match self.tendency(system, t, x, k) {
                 Ok(Tendency::Away(mode)) => system.set_mode(k, mode),
@@ -544,11 +547,38 @@ impl Watch {
             }
             system.prepare();
         }
+        // The mode of one may have moved another that had its own already.
+        if coupled && settled == Settled::Consistent {
+            settled = self.settle(system, t, x, (&[], None), &[])?;
+        }
         Ok((settled, sliding))
     }
 
-    /// Where a function that is zero goes from here: its slopes with the mode 1 and −1 tell.
-    /// The mode is left open.
+    /// What a function comes to with the mode 1 and −1: where it reacts to its mode at once its values, else
+    /// its slopes. The mode is left as it was.
+    fn sides(&mut self, system: &mut System<'_>, t: f64, x: &[f64], k: usize) -> Result<[f64; 2], Trouble> {
+        let at_once = system.surface(k).is_some_and(|j| system.surfaces()[j].order == 0);
+        let mut rates = vec![0.0; x.len()];
+        let kept = system.mode(k);
+        let found = [1.0, -1.0].map(|mode| {
+            system.set_mode(k, mode);
+            system.prepare();
+            if at_once {
+                // What rounding has left before its zero is at its zero.
+                let margin = self.margin[k];
+                let looked = self.look(system, t, x).map(|()| self.now[k] - mode * margin);
+                looked.map(|value| if value.abs() <= margin { 0.0 } else { value })
+            } else {
+                system.rates(t, x, &mut rates).and_then(|()| self.slope(system, t, x, &rates, k))
+            }
+        });
+        system.set_mode(k, kept);
+        system.prepare();
+        let [above, below] = found;
+        Ok([above?, below?])
+    }
+
+    /// Where a function that is zero goes from here. The mode is left open.
     fn tendency(
         &mut self,
         system: &mut System<'_>,
@@ -556,33 +586,8 @@ impl Watch {
         x: &[f64],
         k: usize,
     ) -> Result<Tendency, Trouble> {
+        let [above, below] = self.sides(system, t, x, k)?;
         let order = system.surface(k).map(|j| system.surfaces()[j].order);
-        let mut rates = vec![0.0; x.len()];
-        let mut sides = [0.0; 2];
-        let kept = system.mode(k);
-        for (side, mode) in sides.iter_mut().zip([1.0, -1.0]) {
-            system.set_mode(k, mode);
-            system.prepare();
-            let found = if order == Some(0) {
-                // What rounding has left before its zero is at its zero.
-                let margin = self.margin[k];
-                let looked = self.look(system, t, x).map(|()| self.now[k] - mode * margin);
-                looked.map(|value| if value.abs() <= margin { 0.0 } else { value })
-            } else {
-                system.rates(t, x, &mut rates).and_then(|()| self.slope(system, t, x, &rates, k))
-            };
-            match found {
-                Ok(value) => *side = value,
-                Err(trouble) => {
-                    system.set_mode(k, kept);
-                    system.prepare();
-                    return Err(trouble);
-                }
-            }
-        }
-        system.set_mode(k, kept);
-        system.prepare();
-        let [above, below] = sides;
         let still = above == 0.0 && below == 0.0;
         let leads_back = match order {
             Some(0 | 1) => above <= 0.0 && below >= 0.0 && !still,
@@ -672,11 +677,11 @@ impl Watch {
                 }
                 continue;
             }
-            let wrong = (0..self.now.len()).find(|k| {
-                let now = sign(self.now[*k]);
-                now != 0.0 && now != system.mode(*k) && !system.slides(*k) && !given.contains(k)
-            });
-            let Some(k) = wrong else { return Ok(Settled::Consistent) };
+            let Some(k) = self.misfit(system, t, x, (&given, &turned)) else {
+                return Ok(Settled::Consistent);
+            };
+            given.retain(|other| *other != k);
+            self.look(system, t, x)?;
             if turned.contains(&k) {
                 // Neither mode fits a function that depends on its own.
                 zeros.push(k);
@@ -686,6 +691,32 @@ impl Watch {
             system.prepare();
         }
         Ok(Settled::Cycling(turned.last().or(given.last()).copied().unwrap_or(0)))
+    }
+
+    /// A function on the other side than its mode. Rounding puts there what was given its mode at zero, unless
+    /// it reacts to modes at once, others have changed since, and it has gone farther. Each has its turn.
+    fn misfit(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (given, turned): (&[usize], &[usize]),
+    ) -> Option<usize> {
+        let now = self.now.clone();
+        let astray = |k: &usize| {
+            let side = sign(now[*k]);
+            side != 0.0 && side != system.mode(*k) && !system.slides(*k)
+        };
+        let mut doubtful: Vec<usize> = (0..now.len()).filter(astray).collect();
+        doubtful.sort_by_key(|k| turned.iter().rposition(|other| other == k));
+        doubtful.into_iter().find(|k| {
+            let at_once = || system.surface(*k).is_some_and(|j| system.surfaces()[j].order == 0);
+            if !given.contains(k) || !at_once() {
+                return !given.contains(k);
+            }
+            let sides = self.sides(system, t, x, *k);
+            sides.is_ok_and(|[above, below]| now[*k].abs() > BEYOND * (above - below).abs())
+        })
     }
 
     /// Slides along a surface, if there is a mode that keeps the motion there.
