@@ -339,6 +339,27 @@ fn p_of(p: &[f64], wanted: Wanted) -> f64 {
     }
 }
 
+/// A storage fills until its leak saturates: Newton's method meets the edge of the leak's law on the way back.
+#[test]
+fn the_adjoint_keeps_to_where_laws_have_values() {
+    let text = "model m { param u = 2.6; param a = 5; param C = 0.1
+        0 j; Sf s = u; C c = C; R r { e = a*tanh(a*f) }; s -> j; j -> c, r
+        signal w = integral(r.f); output w = w }";
+    let mut problem = Problem::new(text);
+    let model = problem.compile(&[Wanted::Parameter(0), Wanted::Parameter(1)]);
+    let p = problem.parameters();
+    let options = Options { t_end: 1.0, times: vec![1.0], rtol: 1e-8, ..Options::default() };
+    let found = gradient(&model, &p, &Tables::default(), &options, &Ticket::new(), &mut |_, _, y, slope| {
+        slope.fill(1.0);
+        y.iter().sum()
+    });
+    assert_eq!(found.outcome.failure, None);
+    // What went in but for the saturated content, C·a.
+    for (found, exact) in found.by.iter().zip([1.0, -0.1]) {
+        assert!((found - exact).abs() < 1e-5, "{found}, not {exact}");
+    }
+}
+
 /// The cost of an adjoint does not grow with the parameters, so that it serves where they are many.
 #[test]
 fn adjoint_gradients_of_a_chain() {

@@ -15,6 +15,10 @@ use super::{Compiled, Failure, Note, Options, Outcome};
 use crate::program::Tables;
 use paynter_base::Ticket;
 
+/// After so many turns of Newton's method a stage is as it is, and so often its way may be halved.
+const TURNS: u32 = 20;
+const HALVINGS: u32 = 100;
+
 /// What the recorder remembers of a run, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
@@ -336,15 +340,27 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    /// Solves an implicit stage to rounding, from its base in `scratch`.
+    /// Solves an implicit stage to rounding, from its base in `scratch`. Where a law has no value the way
+    /// from the last place where it had one is halved.
     fn solve_stage(&mut self, stages: &mut Stages, i: usize) -> Result<(), Trouble> {
         let k = stages.h * stages.tableau.gamma;
         let at = stages.t + stages.tableau.c[i] * stages.h;
         let full = &self.system.model.full;
         let base = stages.scratch.clone();
         stages.advance(i - 1, k);
-        for _ in 0..20 {
-            self.system.full(at, &stages.scratch, &mut stages.values[i])?;
+        let mut inside = stages.start.clone();
+        let (mut turns, mut halvings) = (0, 0);
+        while turns < TURNS {
+            if let Err(trouble) = self.system.full(at, &stages.scratch, &mut stages.values[i]) {
+                if halvings == HALVINGS {
+                    return Err(trouble);
+                }
+                stages.scratch.iter_mut().zip(&inside).for_each(|(x, inside)| *x = 0.5 * (*x + inside));
+                (turns, halvings) = (0, halvings + 1);
+                continue;
+            }
+            turns += 1;
+            inside.clone_from(&stages.scratch);
             let values = &stages.values[i].data;
             let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
             if factors.factorise(&full.pattern, full.by_states(values), Form::stage(k)).is_err() {
