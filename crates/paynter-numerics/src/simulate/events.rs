@@ -564,10 +564,7 @@ impl Watch {
             system.set_mode(k, mode);
             system.prepare();
             if at_once {
-                // What rounding has left before its zero is at its zero.
-                let margin = self.margin[k];
-                let looked = self.look(system, t, x).map(|()| self.now[k] - mode * margin);
-                looked.map(|value| if value.abs() <= margin { 0.0 } else { value })
+                self.look(system, t, x).map(|()| self.now[k] - mode * self.margin[k])
             } else {
                 system.rates(t, x, &mut rates).and_then(|()| self.slope(system, t, x, &rates, k))
             }
@@ -575,7 +572,11 @@ impl Watch {
         system.set_mode(k, kept);
         system.prepare();
         let [above, below] = found;
-        Ok([above?, below?])
+        let sides = [above?, below?];
+        // What rounding has left before its zero is at its zero, if its mode does more than rounding.
+        let (margin, stroke) = (self.margin[k], (sides[0] - sides[1]).abs());
+        let moves = at_once && margin <= BEYOND * stroke && stroke > FLAT * self.largest[k];
+        Ok(sides.map(|value| if moves && value.abs() <= margin { 0.0 } else { value }))
     }
 
     /// Where a function that is zero goes from here. The mode is left open.
@@ -714,8 +715,9 @@ impl Watch {
             if !given.contains(k) || !at_once() {
                 return !given.contains(k);
             }
+            let noise = FLAT * self.largest[*k];
             let sides = self.sides(system, t, x, *k);
-            sides.is_ok_and(|[above, below]| now[*k].abs() > BEYOND * (above - below).abs())
+            sides.is_ok_and(|[above, below]| now[*k].abs() > (BEYOND * (above - below).abs()).max(noise))
         })
     }
 
