@@ -170,7 +170,7 @@ unsafe fn solve<P: Problem>(
                 CVodeSetNonlinearSolverSensStg(memory, nonlinear[1]);
             }
         }
-        let mut rows = Rows::new();
+        let (mut rows, mut slopes) = (Rows::with_capacity(reference.times.len()), Vec::new());
         let mut good = true;
         for time in &reference.times {
             let mut t = 0.0;
@@ -182,10 +182,10 @@ unsafe fn solve<P: Problem>(
                 break;
             }
             let x = data(y, n);
-            let mut row = Vec::new();
+            let mut row = Vec::with_capacity(1 + count as usize);
             problem.outputs(x, &mut row);
             let outputs = row.len();
-            let mut slopes = Vec::new();
+            slopes.clear();
             for i in 0..count as usize {
                 problem.outputs_by(x, data(*s.add(i), n), &mut slopes);
             }

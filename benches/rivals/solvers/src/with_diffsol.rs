@@ -61,15 +61,17 @@ macro_rules! solve {
             };
             let (y, s, _) = solved.ok()?;
             let lanes = reference.parameters.len();
-            let mut rows = Rows::new();
+            let mut rows = Rows::with_capacity(times.len());
+            let (mut x, mut v, mut slopes) = (vec![0.0; n], vec![0.0; n], Vec::new());
             for time in 0..times.len() {
-                let x = entries!(y, n, time);
-                let mut row = Vec::new();
+                (0..n).for_each(|i| x[i] = y.inner()[(i, time)]);
+                let mut row = Vec::with_capacity(1 + lanes);
                 problem.outputs(&x, &mut row);
                 let outputs = row.len();
-                let mut slopes = Vec::new();
+                slopes.clear();
                 for lane in 0..lanes {
-                    problem.outputs_by(&x, &entries!(s[lane], n, time), &mut slopes);
+                    (0..n).for_each(|i| v[i] = s[lane].inner()[(i, time)]);
+                    problem.outputs_by(&x, &v, &mut slopes);
                 }
                 for output in 0..outputs {
                     row.extend((0..lanes).map(|lane| slopes[lane * outputs + output]));
@@ -79,12 +81,6 @@ macro_rules! solve {
             Some(rows)
         }
     }};
-}
-
-macro_rules! entries {
-    ($m:expr, $n:expr, $column:expr) => {
-        (0..$n).map(|row| $m.inner()[(row, $column)]).collect::<Vec<f64>>()
-    };
 }
 
 /// Runs all methods.
