@@ -11,7 +11,7 @@
 #![allow(unsafe_code, reason = "code that is generated at run time can be called in no other way")]
 
 use super::instruction::{Instruction, Op};
-use super::scalar::{LEAST_BASE, calculate};
+use super::scalar::{LEAST_BASE, ROOT_BIAS, ROOT_SERIES, ROOTED, calculate};
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{AbiParam, FuncRef, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::settings::{self, Configurable};
@@ -113,6 +113,7 @@ impl Machine {
     }
 
     /// Runs the code if there is room enough; tells whether there was.
+    #[inline]
     pub fn run(&self, registers: &mut [f64], fast: &[f64], out: &mut [f64]) -> bool {
         let room = registers.len() >= self.registers && out.len() >= self.results;
         if !room || fast.len() < self.fast.len() {
@@ -243,22 +244,16 @@ fn operation(
             let first = builder.ins().fcmp(FloatCC::GreaterThan, b, least);
             let second = builder.ins().fcmp(FloatCC::GreaterThan, a, least);
             let plain = builder.ins().band(first, second);
-            let [quick, slow, after] = [(); 3].map(|()| builder.create_block());
-            let result = builder.append_block_param(after, types::F64);
-            builder.ins().brif(plain, quick, &[], slow, &[]);
-            builder.switch_to_block(quick);
-            builder.seal_block(quick);
-            let quotient = builder.ins().fdiv(a, b);
-            builder.ins().jump(after, &[quotient.into()]);
-            builder.switch_to_block(slow);
-            builder.seal_block(slow);
-            builder.set_cold_block(slow);
-            let call = builder.ins().call(*calls.get(&(op as u8))?, &[a, b, c]);
-            let power = *builder.inst_results(call).first()?;
-            builder.ins().jump(after, &[power.into()]);
-            builder.switch_to_block(after);
-            builder.seal_block(after);
-            result
+            let quotient = |builder: &mut FunctionBuilder<'_>| builder.ins().fdiv(a, b);
+            unless_odd(builder, plain, quotient, *calls.get(&(op as u8))?, [a, b, c])?
+        }
+        Op::Cbrt => {
+            let [low, high] = ROOTED.map(|limit| builder.ins().f64const(limit));
+            let first = builder.ins().fcmp(FloatCC::GreaterThanOrEqual, a, low);
+            let second = builder.ins().fcmp(FloatCC::LessThan, a, high);
+            let plain = builder.ins().band(first, second);
+            let root = |builder: &mut FunctionBuilder<'_>| cube_root(builder, a);
+            unless_odd(builder, plain, root, *calls.get(&(op as u8))?, [a, b, c])?
         }
         Op::Sqrt => builder.ins().sqrt(a),
         Op::Abs => builder.ins().fabs(a),
@@ -276,6 +271,76 @@ fn operation(
             *builder.inst_results(call).first()?
         }
     })
+}
+
+/// A value that is calculated in place, or by a call where the operands are odd.
+fn unless_odd(
+    builder: &mut FunctionBuilder<'_>,
+    plain: Value,
+    quick: impl FnOnce(&mut FunctionBuilder<'_>) -> Value,
+    call: FuncRef,
+    operands: [Value; 3],
+) -> Option<Value> {
+    let [here, away, after] = [(); 3].map(|()| builder.create_block());
+    let result = builder.append_block_param(after, types::F64);
+    builder.set_cold_block(away);
+    builder.ins().brif(plain, here, &[], away, &[]);
+    builder.switch_to_block(here);
+    builder.seal_block(here);
+    let value = quick(builder);
+    builder.ins().jump(after, &[value.into()]);
+    builder.switch_to_block(away);
+    builder.seal_block(away);
+    let call = builder.ins().call(call, &operands);
+    let value = *builder.inst_results(call).first()?;
+    builder.ins().jump(after, &[value.into()]);
+    builder.switch_to_block(after);
+    builder.seal_block(after);
+    Some(result)
+}
+
+/// A cube root, operation by operation as [`super::scalar`] calculates it.
+fn cube_root(builder: &mut FunctionBuilder<'_>, a: Value) -> Value {
+    let flags = MemFlagsData::new();
+    // A third of the bits: the upper half of their product with 2^65/3, halved.
+    let bits = builder.ins().bitcast(types::I64, flags, a);
+    let factor = builder.ins().iconst(types::I64, 0xaaaa_aaaa_aaaa_aaab_u64.cast_signed());
+    let product = builder.ins().umulhi(bits, factor);
+    let third = builder.ins().ushr_imm_u(product, 1);
+    let bias = builder.ins().iconst(types::I64, ROOT_BIAS.cast_signed());
+    let guess = builder.ins().iadd(third, bias);
+    let guess = builder.ins().bitcast(types::F64, flags, guess);
+    let one = builder.ins().f64const(1.0);
+    let inverse = builder.ins().fdiv(one, a);
+    // What the guess lacks: 1 − guess³/a.
+    let lack = |builder: &mut FunctionBuilder<'_>, guess: Value| {
+        let square = builder.ins().fmul(guess, guess);
+        let rest = builder.ins().fmul(guess, inverse);
+        let cube = builder.ins().fmul(square, rest);
+        builder.ins().fsub(one, cube)
+    };
+    let line = |builder: &mut FunctionBuilder<'_>, h: Value, i: usize| {
+        let [at, slope] = [ROOT_SERIES[i], ROOT_SERIES[i + 1]].map(|c| builder.ins().f64const(c));
+        let rise = builder.ins().fmul(h, slope);
+        builder.ins().fadd(at, rise)
+    };
+    let better = |builder: &mut FunctionBuilder<'_>, guess: Value, h: Value, series: Value| {
+        let part = builder.ins().fmul(h, series);
+        let change = builder.ins().fmul(guess, part);
+        builder.ins().fadd(guess, change)
+    };
+    let h = lack(builder, guess);
+    let square = builder.ins().fmul(h, h);
+    let fourth = builder.ins().fmul(square, square);
+    let [first, second, third] = [0, 2, 4].map(|i| line(builder, h, i));
+    let second = builder.ins().fmul(square, second);
+    let third = builder.ins().fmul(fourth, third);
+    let series = builder.ins().fadd(first, second);
+    let series = builder.ins().fadd(series, third);
+    let root = better(builder, guess, h, series);
+    let h = lack(builder, root);
+    let series = line(builder, h, 0);
+    better(builder, root, h, series)
 }
 
 fn name(op: Op) -> String {

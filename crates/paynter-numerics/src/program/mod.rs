@@ -165,6 +165,7 @@ impl Program {
 
     /// Calculates the results that depend on fast arguments, in registers that
     /// [`Program::prepare`] has filled; others are left as they are.
+    #[inline]
     pub fn run_prepared(&self, fast: &[f64], tables: &Tables, work: &mut [f64], out: &mut [f64]) {
         if !self.machine().is_some_and(|machine| machine.run(work, fast, out)) {
             let end = self.arguments.min(self.slow + fast.len());
@@ -179,10 +180,17 @@ impl Program {
     }
 
     /// Machine code, once the runs so far have taken the time that it takes to make it.
+    #[inline]
     fn machine(&self) -> Option<&Machine> {
-        if let Some(machine) = self.hot.machine.get() {
-            return machine.as_ref();
+        match self.hot.machine.get() {
+            Some(machine) => machine.as_ref(),
+            None => self.warm(),
         }
+    }
+
+    /// Counts a run, and makes machine code after many.
+    #[cold]
+    fn warm(&self) -> Option<&Machine> {
         // Threads may lose a count to each other, which does no harm.
         let runs = self.hot.runs.load(Ordering::Relaxed) + 1;
         self.hot.runs.store(runs, Ordering::Relaxed);

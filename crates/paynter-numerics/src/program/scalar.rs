@@ -80,27 +80,33 @@ pub(crate) fn calculate(op: Op, a: f64, b: f64, c: f64) -> f64 {
     }
 }
 
+/// Cube roots of numbers from the first to the second are calculated by ourselves.
+pub(crate) const ROOTED: [f64; 2] = [1e-300, 1e300];
+/// Leads a third of a number's bits to within three parts in a hundred of its cube root.
+pub(crate) const ROOT_BIAS: u64 = 0x2a9f_7893_0000_0000;
+/// ((1 − h)^(−1/3) − 1)/h as a series.
+pub(crate) const ROOT_SERIES: [f64; 6] =
+    [1.0 / 3.0, 2.0 / 9.0, 14.0 / 81.0, 35.0 / 243.0, 91.0 / 729.0, 728.0 / 6561.0];
+
 /// The cube root, to about one unit in the last place: a third of the exponent is a guess, which
 /// (1 − h)^(−1/3) with h = 1 − guess³/a betters twice, first by six terms of its series, then by two.
 fn cube_root(a: f64) -> f64 {
-    /// Leads the guess to within three parts in a hundred.
-    const BIAS: u64 = 0x2a9f_7893_0000_0000;
     if a < 0.0 {
         return f64::NAN;
     }
-    if !(1e-300..1e300).contains(&a) {
+    if !(ROOTED[0]..ROOTED[1]).contains(&a) {
         return a.cbrt();
     }
+    let c = ROOT_SERIES;
     let inverse = 1.0 / a;
-    let guess = f64::from_bits(a.to_bits() / 3 + BIAS);
+    let guess = f64::from_bits(a.to_bits() / 3 + ROOT_BIAS);
     let h = 1.0 - (guess * guess) * (guess * inverse);
     let square = h * h;
-    let series = (1.0 / 3.0 + h * (2.0 / 9.0))
-        + square * (14.0 / 81.0 + h * (35.0 / 243.0))
-        + (square * square) * (91.0 / 729.0 + h * (728.0 / 6561.0));
+    let series =
+        (c[0] + h * c[1]) + square * (c[2] + h * c[3]) + (square * square) * (c[4] + h * c[5]);
     let root = guess + guess * (h * series);
     let h = 1.0 - (root * root) * (root * inverse);
-    root + root * (h * (1.0 / 3.0 + h * (2.0 / 9.0)))
+    root + root * (h * (c[0] + h * c[1]))
 }
 
 /// A power; of a negative base only where the exponent is whole, as `powf` has it.

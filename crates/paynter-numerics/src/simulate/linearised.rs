@@ -142,6 +142,7 @@ impl Linearised {
 
     /// Calculates values and derivatives at a point; `values` keeps those that do not change, and
     /// `loops` is what [`Linearised::loops`] made.
+    #[inline]
     pub fn run(
         &self,
         fast: &[f64],

@@ -159,12 +159,7 @@ impl Stages {
             system.full(t, &self.scratch, &mut self.values[i])?;
             let n = self.scratch.len();
             let rates = &self.values[i].data[..n];
-            // Few numbers that have just been written one by one are slow to be read together.
-            if n < 4 {
-                (0..n).for_each(|j| self.k[i * n + j] = rates[j]);
-            } else {
-                self.k[i * n..(i + 1) * n].copy_from_slice(rates);
-            }
+            self.k[i * n..(i + 1) * n].copy_from_slice(rates);
             Ok(())
         } else {
             let n = self.scratch.len();
@@ -273,22 +268,40 @@ fn weigh(k: &[f64], states: usize, terms: &[(usize, f64)]) -> f64 {
 /// out = base + h·Σ factor·stage, several states at once.
 fn add(out: &mut [f64], base: &[f64], k: &[f64], terms: &[(usize, f64)], h: f64) {
     let states = out.len();
-    let (blocks, rest) = out.as_chunks_mut::<4>();
-    let start = 4 * blocks.len();
-    for (block, at) in blocks.iter_mut().zip((0..).step_by(4)) {
-        let mut sum = [0.0; 4];
-        for (stage, factor) in terms {
-            let source = &k[stage * states + at..][..4];
-            for l in 0..4 {
-                sum[l] += factor * source[l];
-            }
-        }
-        for l in 0..4 {
-            block[l] = base[at + l] + h * sum[l];
+    let mut at = 0;
+    while at + 4 <= states {
+        add_block::<4>(out, base, k, terms, h, at);
+        at += 4;
+    }
+    if at + 2 <= states {
+        add_block::<2>(out, base, k, terms, h, at);
+        at += 2;
+    }
+    if at < states {
+        add_block::<1>(out, base, k, terms, h, at);
+    }
+}
+
+#[inline(always)]
+fn add_block<const N: usize>(
+    out: &mut [f64],
+    base: &[f64],
+    k: &[f64],
+    terms: &[(usize, f64)],
+    h: f64,
+    at: usize,
+) {
+    let states = out.len();
+    let mut sum = [0.0; N];
+    for (stage, factor) in terms {
+        let source = &k[stage * states + at..][..N];
+        for l in 0..N {
+            sum[l] += factor * source[l];
         }
     }
-    for (out, i) in rest.iter_mut().zip(start..) {
-        *out = base[i] + h * weigh(&k[i..], states, terms);
+    let (out, base) = (&mut out[at..at + N], &base[at..at + N]);
+    for l in 0..N {
+        out[l] = base[l] + h * sum[l];
     }
 }
 

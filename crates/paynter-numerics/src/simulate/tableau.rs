@@ -5,6 +5,9 @@
 use super::dop853;
 use std::sync::OnceLock;
 
+/// No interpolation is of a higher degree.
+const DEGREE: usize = 8;
+
 /// Stages with their factors, those that are not zero.
 pub(crate) type Terms = Vec<(usize, f64)>;
 
@@ -51,9 +54,14 @@ impl Tableau {
     /// The weights of stages for the place θ within a step.
     pub fn weights(&self, theta: f64, weights: &mut Terms) {
         let factors = [theta, if self.nested { 1.0 - theta } else { theta }];
+        let mut product = 1.0;
+        let products: [f64; DEGREE] = std::array::from_fn(|i| {
+            product *= factors[i % 2];
+            product
+        });
         weights.clear();
         weights.extend(self.dense.iter().map(|(stage, list)| {
-            let sum = list.iter().enumerate().rev().fold(0.0, |sum, (i, c)| (sum + c) * factors[i % 2]);
+            let sum = list.iter().zip(&products).map(|(c, product)| c * product).sum();
             (*stage, sum)
         }));
     }
