@@ -155,6 +155,11 @@ impl Linearised {
         self.eliminate(loops, values);
     }
 
+    /// The number of groups of unknowns.
+    pub fn loops_count(&self) -> usize {
+        self.groups.len()
+    }
+
     /// Room for the matrices of a run.
     pub fn loops(&self) -> Vec<Loop> {
         self.groups.iter().map(|group| Loop::new(group.size, &group.places)).collect()

@@ -230,11 +230,16 @@ impl Stages {
     /// where they differ by rounding only.
     pub fn stiffness(&self, tolerance: &Tolerance) -> Option<f64> {
         let last = self.tableau.stages - 1;
-        let weight = |i: usize| 1.0 / (tolerance.atol[i] + tolerance.rtol * self.end[i].abs());
-        let distance =
-            |a: &[f64], b: &[f64]| (0..a.len()).map(|i| ((a[i] - b[i]) * weight(i)).powi(2)).sum::<f64>();
-        let (rates, states) =
-            (distance(self.rates(last), self.rates(last - 1)), distance(&self.end, &self.before));
+        let (rates, before) = (self.rates(last), self.rates(last - 1));
+        let mut sums = [0.0; 2];
+        for i in 0..self.end.len() {
+            let weight = 1.0 / (tolerance.atol[i] + tolerance.rtol * self.end[i].abs());
+            let differences = [rates[i] - before[i], self.end[i] - self.before[i]];
+            for (sum, difference) in sums.iter_mut().zip(differences) {
+                *sum += (difference * weight).powi(2);
+            }
+        }
+        let [rates, states] = sums;
         let noise = 100.0 * f64::EPSILON / tolerance.rtol;
         let moves = states > noise * noise;
         moves.then(|| (self.h * (rates / states).sqrt()).abs())

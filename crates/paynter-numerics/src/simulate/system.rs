@@ -124,7 +124,7 @@ impl Room {
             values.data.clear();
             values.data.extend_from_slice(&self.template);
         }
-        if self.loops.is_empty() {
+        if self.loops.len() != functions.loops_count() {
             self.loops = functions.loops();
         }
         functions.run(fast, setting.tables, &mut self.registers, &mut self.loops, &mut values.data);
