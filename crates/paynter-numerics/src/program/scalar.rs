@@ -102,8 +102,7 @@ fn cube_root(a: f64) -> f64 {
     let guess = f64::from_bits(a.to_bits() / 3 + ROOT_BIAS);
     let h = 1.0 - (guess * guess) * (guess * inverse);
     let square = h * h;
-    let series =
-        (c[0] + h * c[1]) + square * (c[2] + h * c[3]) + (square * square) * (c[4] + h * c[5]);
+    let series = (c[0] + h * c[1]) + square * (c[2] + h * c[3]) + (square * square) * (c[4] + h * c[5]);
     let root = guess + guess * (h * series);
     let h = 1.0 - (root * root) * (root * inverse);
     root + root * (h * (c[0] + h * c[1]))
