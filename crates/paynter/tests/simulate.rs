@@ -503,6 +503,22 @@ fn runs_that_cannot_go_on() {
     assert!(said.iter().any(|d| d.message.contains("the derivative of `y` by `k`")), "{said:?}");
 }
 
+/// Switches that turn each other without end are all shown.
+#[test]
+fn laws_that_switch_without_end_have_places() {
+    let text = "model ring { Se a = if(y.f > 0, 1, -1); R x = 1; a -> x\n\
+                Se b = if(x.f > 0, -1, 1); R y = 1; b -> y; output f = x.f }";
+    let mut model = load(text, &[]);
+    let simulation = model.simulation(&accurate(1.0), &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+    let told = said.iter().find(|d| d.code.id() == "BG0802").unwrap();
+    let spans = told.span.iter().chain(told.labels.iter().map(|label| &label.span));
+    let places: Vec<usize> = spans.map(|span| span.start as usize).collect();
+    assert_eq!(places.len(), 2);
+    assert!(places.iter().all(|start| ["a", "b"].contains(&&text[*start..*start + 1])), "{places:?}");
+}
+
 /// A flow that is the root of a parameter of zero has no derivative, and that is said.
 #[test]
 fn infinite_slopes_are_told() {

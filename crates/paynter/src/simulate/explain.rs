@@ -4,10 +4,10 @@ use super::{Failure, Note, Outcome, Simulation};
 use crate::Model;
 use crate::linear::place;
 use crate::model::contradiction;
-use paynter_algebra::{EvalError, Func, Node, Symbol};
+use paynter_algebra::{EvalError, Expr, Func, Node, Symbol};
 use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
 use paynter_equations::{Constraint, State};
-use paynter_graph::{BondGraph, Variable};
+use paynter_graph::{BondGraph, ElementId, Variable};
 use std::collections::BTreeMap;
 
 impl Model {
@@ -208,9 +208,38 @@ impl Model {
                 let event = simulation.compiled.events.get(event).map_or("", String::as_str);
                 let message =
                     format!("at t = {} `{event}` switches back and forth without time going on", short(t));
-                new(code::CHATTERING, message)
+                let elements = self.switching(simulation, event);
+                let mut spans = elements.iter().map(|element| graph.element(*element).span);
+                let diagnostic =
+                    spans.next().into_iter().fold(new(code::CHATTERING, message), Diagnostic::at);
+                spans
+                    .take(3)
+                    .fold(diagnostic, |diagnostic, span| diagnostic.label(span, "this law switches too"))
             }
         }
+    }
+
+    /// The elements whose laws switch, first those that read this condition.
+    fn switching(&self, simulation: &Simulation, event: &str) -> Vec<ElementId> {
+        /// Longer laws are not searched.
+        const LONGEST: u64 = 10_000;
+        let switches = |node: &Expr| match self.pool.node(*node) {
+            Node::Compare(..) => true,
+            Node::Call(f, _) => matches!(f, Func::Sign | Func::Abs | Func::Min | Func::Max),
+            _ => false,
+        };
+        let mut found: Vec<(bool, ElementId)> = Vec::new();
+        for assignment in &simulation.equations.assignments {
+            let Some(element) = assignment.element else { continue };
+            if self.pool.reachable(&[assignment.definition]).iter().any(switches) {
+                let short = self.pool.written_size(assignment.value) < LONGEST;
+                let reads = short && self.pool.display(assignment.value).to_string().contains(event);
+                found.push((!reads, element));
+            }
+        }
+        found.sort_unstable();
+        found.dedup_by_key(|(_, element)| *element);
+        found.into_iter().map(|(_, element)| element).collect()
     }
 
     /// The first law without a value at a time and state: its place, and what is wrong with it.
