@@ -43,7 +43,8 @@ pub fn compare(only: Option<&str>) -> Result<(), String> {
         ours.args(["bench", "--locked", "-p", "paynter-numerics", "--bench", "simulate", "--", case])
             .env("PAYNTER_REFERENCES", &folder);
         let own = rows(&output(&mut ours)?)?;
-        let Some(base) = own.first().map(|row| row.1) else {
+        // The best of its methods counts, as with the others; what is chosen by itself stands first.
+        let Some(base) = own.iter().map(|row| row.1).min_by(f64::total_cmp) else {
             return Err(format!("no tolerance of ours keeps the error of {case}"));
         };
         println!("  {:<52}{:>12}{:>10}{:>10}", "", "", "error", "ratio");

@@ -178,14 +178,22 @@ fn main() {
                 }
             }
         }
-        // The loosest tolerance that keeps the error.
+        // The loosest tolerance that keeps the error, for each method and with the sensitivities in the
+        // error test or not, as rivals are given it.
         let tolerance = |eighth: i32| case.rtol * 10f64.powf(-0.125 * f64::from(eighth));
-        let enough = (-24..48).map(tolerance).find(|rtol| {
-            let (found, outcome) = run(&model, &p, &Options { rtol: *rtol, ..base.clone() });
-            outcome.failure.is_none() && error(&found, &exact, &scales) <= case.rtol
-        });
-        if let Some(rtol) = enough {
-            report(&format!("rtol {rtol:.1e}"), time(&model, &p, &Options { rtol, ..base.clone() }));
+        let methods =
+            if case.stiff { &[Method::Auto][..] } else { &[Method::Auto, Method::Tsit5, Method::Dop853] };
+        for (method, tested) in methods.iter().flat_map(|method| [(*method, true), (*method, false)]) {
+            let way = Options { method, sensitivities_tested: tested, ..base.clone() };
+            let enough = (-24..48).map(tolerance).find(|rtol| {
+                let (found, outcome) = run(&model, &p, &Options { rtol: *rtol, ..way.clone() });
+                outcome.failure.is_none() && error(&found, &exact, &scales) <= case.rtol
+            });
+            if let Some(rtol) = enough {
+                let control = if tested { "" } else { ", states only" };
+                let label = format!("{method:?}, rtol {rtol:.1e}{control}");
+                report(&label, time(&model, &p, &Options { rtol, ..way }));
+            }
         }
     }
 }
