@@ -81,7 +81,7 @@ impl Forcing {
     }
 }
 
-/// out = base + h·Σ factor·stage; stages of this block lie one after the other in `stages`.
+/// out = base + h·Σ factor·stage, of states or of a block of lanes; stages lie one after the other.
 #[inline(always)]
 pub(crate) fn combine(out: &mut [f64], base: &[f64], stages: &[f64], terms: &[(usize, f64)], h: f64) {
     let length = base.len();
@@ -91,12 +91,21 @@ pub(crate) fn combine(out: &mut [f64], base: &[f64], stages: &[f64], terms: &[(u
         combine_block::<16>(out, base, stages, terms, h, at);
         at += 16;
     }
-    while at + 8 <= length {
+    if at + 8 <= length {
         combine_block::<8>(out, base, stages, terms, h, at);
         at += 8;
     }
-    if at < length {
+    if at + 4 <= length {
         combine_block::<4>(out, base, stages, terms, h, at);
+        at += 4;
+    }
+    // Only states come in other numbers.
+    if at + 2 <= length {
+        combine_block::<2>(out, base, stages, terms, h, at);
+        at += 2;
+    }
+    if at < length {
+        combine_block::<1>(out, base, stages, terms, h, at);
     }
 }
 

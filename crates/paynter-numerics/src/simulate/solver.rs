@@ -149,7 +149,7 @@ impl Stages {
 
     /// The state from which stage `i` is evaluated, or solved, in `scratch`.
     pub fn base(&mut self, i: usize) {
-        add(&mut self.scratch, &self.start, &self.k, &self.tableau.a[i], self.h);
+        combine(&mut self.scratch, &self.start, &self.k, &self.tableau.a[i], self.h);
     }
 
     /// Evaluates stage `i` at the state in `scratch`.
@@ -175,7 +175,7 @@ impl Stages {
 
     /// The state within the step; the stages must be extended.
     pub fn interpolate(&self, weights: &[(usize, f64)], out: &mut [f64]) {
-        add(out, &self.start, &self.k, weights, self.h);
+        combine(out, &self.start, &self.k, weights, self.h);
     }
 
     /// Values about the middle of the step that are known with their derivatives, and where in it.
@@ -268,46 +268,6 @@ impl Stages {
 /// Σ factor·stage of the state with which `k` begins, of so many states.
 fn weigh(k: &[f64], states: usize, terms: &[(usize, f64)]) -> f64 {
     terms.iter().map(|(stage, factor)| factor * k[stage * states]).sum()
-}
-
-/// out = base + h·Σ factor·stage, several states at once.
-fn add(out: &mut [f64], base: &[f64], k: &[f64], terms: &[(usize, f64)], h: f64) {
-    let states = out.len();
-    let mut at = 0;
-    while at + 4 <= states {
-        add_block::<4>(out, base, k, terms, h, at);
-        at += 4;
-    }
-    if at + 2 <= states {
-        add_block::<2>(out, base, k, terms, h, at);
-        at += 2;
-    }
-    if at < states {
-        add_block::<1>(out, base, k, terms, h, at);
-    }
-}
-
-#[inline(always)]
-fn add_block<const N: usize>(
-    out: &mut [f64],
-    base: &[f64],
-    k: &[f64],
-    terms: &[(usize, f64)],
-    h: f64,
-    at: usize,
-) {
-    let states = out.len();
-    let mut sum = [0.0; N];
-    for (stage, factor) in terms {
-        let source = &k[stage * states + at..][..N];
-        for l in 0..N {
-            sum[l] += factor * source[l];
-        }
-    }
-    let (out, base) = (&mut out[at..at + N], &base[at..at + N]);
-    for l in 0..N {
-        out[l] = base[l] + h * sum[l];
-    }
 }
 
 /// Joins the sums of squares of one or two error estimates to the square of the error.
