@@ -622,6 +622,31 @@ fn a_threshold_is_grazed() {
     }
 }
 
+/// Wherever in a step a threshold is crossed, it is found, also where a rough look sees it too early: one that
+/// stands still, and one that moves.
+#[test]
+fn thresholds_are_met_anywhere_in_a_step() {
+    let text = "model met { param h = 1; param w = 1
+        signal x = integral(w*v, 0); signal v = integral(-w*x, 1)
+        signal above = integral(if(x > LEVEL, 1, 0), 0)
+        Se s = above; R r = 1; s -> r; output y = above }";
+    for level in ["h", "h*exp(-1e-9*t)"] {
+        let mut problem = Problem::new(&text.replace("LEVEL", level));
+        for model in [problem.compile(&[]), problem.compile(&[Wanted::Parameter(0)])] {
+            for method in ADAPTIVE {
+                let options = Options { rtol: 1e-3, ..tight(3.2, vec![3.2], method) };
+                for i in 0..244 {
+                    let h = (f64::from(i) + 0.63) / 250.0;
+                    let (found, outcome) = run(&model, &[h, 1.0], &options);
+                    assert_eq!((outcome.failure, outcome.stats.events), (None, 2), "{method:?} {level} {h}");
+                    let error = (found.y[0][0] - 2.0 * h.acos()).abs() * h.acos().sin();
+                    assert!(error < 2e-3, "{method:?} {level} {h}: {error}");
+                }
+            }
+        }
+    }
+}
+
 /// A law that is met by three flows: the one that goes on is taken, and where it ends the run does.
 #[test]
 fn a_branch_is_followed_to_its_end() {

@@ -115,6 +115,11 @@ fn bottom([(a, fa), (b, fb), (c, fc)]: [(f64, f64); 3]) -> Option<(f64, f64)> {
     inside.then(|| (place, fa - slope * slope / (4.0 * bend)))
 }
 
+/// The event functions at the stage within the step that knows them, and where in it that is.
+fn inside<'v>(system: &System<'_>, stages: &'v Stages) -> Option<(f64, &'v [f64])> {
+    stages.middle().and_then(|(theta, values)| Some((theta, system.known_relations(values)?)))
+}
+
 impl Watch {
     /// Watches a run of this relative tolerance.
     pub fn new(system: &System<'_>, rtol: f64) -> Watch {
@@ -170,12 +175,20 @@ impl Watch {
     fn look(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), Trouble> {
         self.now.resize(system.model.events.len(), 0.0);
         system.relations(t, x, &mut self.now)?;
-        self.keep_away(system);
+        self.stand_back(system);
         Ok(())
     }
 
-    /// Takes into account by how much rounding has left functions on the wrong side.
-    fn keep_away(&mut self, system: &System<'_>) {
+    /// Takes the event functions as they were calculated with the rates.
+    fn take(&mut self, system: &System<'_>, known: &[f64]) {
+        self.now.clear();
+        self.now.extend_from_slice(known);
+        self.stand_back(system);
+    }
+
+    /// Takes into account what is rounded off, and by how much rounding has left functions on the wrong side.
+    fn stand_back(&mut self, system: &System<'_>) {
+        system.set_back(&mut self.now);
         for (k, now) in self.now.iter_mut().enumerate() {
             *now += system.mode(k) * self.margin[k];
         }
@@ -208,53 +221,32 @@ impl Watch {
         solver: &mut dyn Solver,
         tolerance: &Tolerance,
     ) -> Result<Option<Crossing>, Trouble> {
-        let stages = solver.stages();
         let count = system.model.events.len();
         if count == 0 {
             return Ok(None);
         }
         self.touched.clear();
-        if self.clear(system, stages) {
+        if self.clear(system, solver.stages()) {
             return Ok(None);
         }
-        // The interval in which each function crosses, as far as a rough look tells.
+        // The interval in which each function crosses.
         let mut found: Vec<(usize, f64, f64)> = Vec::new();
         let mut before = 0.0;
-        // A stage within the step knows the functions; else there is a sketch of the state.
-        let inside = stages.middle().filter(|(_, values)| system.known_relations(values).is_some());
-        let middle = inside.map_or(0.5, |(theta, _)| theta);
+        let middle = inside(system, solver.stages()).map_or(0.5, |(theta, _)| theta);
         for (i, theta) in [0.0, middle, 1.0].into_iter().enumerate() {
             self.samples[i].clear();
-            let at = stages.t + theta * stages.h;
-            let looked = match (i, inside) {
-                (0, _) => self.look(system, at, &stages.start),
-                (1, Some((_, values))) => {
-                    self.now.clear();
-                    self.now.extend_from_slice(system.known_relations(values).unwrap_or_default());
-                    system.set_back(&mut self.now);
-                    self.keep_away(system);
-                    Ok(())
-                }
-                (1, None) => {
-                    stages.sketch(theta, &mut self.state);
-                    self.look_aside(system, at)
-                }
-                _ => {
-                    if let Some(values) = stages.last() {
-                        system.recognise(at, &stages.end, values);
-                    }
-                    self.look(system, at, &stages.end)
-                }
-            };
-            // A sketch may leave the domain of the laws; the end may not.
+            let mut looked = self.glance(system, solver.stages(), theta);
+            // What a rough look sees is judged by interpolation, which has to find it.
+            if i == 1 && looked.is_ok() && (0..count).any(|k| self.crosses(system, k)) {
+                solver.extend(system, tolerance)?;
+                looked = self.look_within(system, solver.stages(), theta);
+            }
+            // A place within the step may be outside the domain of the laws; the end may not.
             if looked.is_ok() {
                 self.samples[i].extend_from_slice(&self.now);
                 enlarge(&mut self.largest, &self.now);
                 for k in (0..count).filter(|_| theta > 0.0) {
-                    let crosses = sign(self.now[k]) * system.mode(k) < 0.0
-                        && !system.model.timed[k]
-                        && !system.slides(k);
-                    if crosses && !found.iter().any(|(other, ..)| *other == k) {
+                    if self.crosses(system, k) && !found.iter().any(|(other, ..)| *other == k) {
                         found.push((k, before, theta));
                     }
                 }
@@ -307,12 +299,43 @@ impl Watch {
         Ok(first)
     }
 
+    /// Looks at the step's ends, or roughly between them: at the stage that knows the functions, or at a sketch
+    /// of the state.
+    fn glance(&mut self, system: &mut System<'_>, stages: &Stages, theta: f64) -> Result<(), Trouble> {
+        let at = stages.t + theta * stages.h;
+        if theta == 0.0 {
+            return self.look(system, at, &stages.start);
+        }
+        if theta == 1.0 {
+            if let Some(values) = stages.last() {
+                system.recognise(at, &stages.end, values);
+            }
+            return self.look(system, at, &stages.end);
+        }
+        match inside(system, stages) {
+            Some((_, known)) => {
+                self.take(system, known);
+                Ok(())
+            }
+            None => {
+                stages.sketch(theta, &mut self.state);
+                self.look_aside(system, at)
+            }
+        }
+    }
+
+    /// Whether a function, as it was seen last, has left the side of its mode.
+    fn crosses(&self, system: &System<'_>, k: usize) -> bool {
+        sign(self.now[k]) * system.mode(k) < 0.0 && !system.model.timed[k] && !system.slides(k)
+    }
+
     /// Whether all functions, as far as stages know them, stay far from zero over the whole step.
     fn clear(&mut self, system: &System<'_>, stages: &Stages) -> bool {
         let known = |values| system.known_relations(values);
         let ends = (stages.first().and_then(known), stages.last().and_then(known));
-        let inside = stages.middle().and_then(|(_, values)| known(values));
-        let ((Some(start), Some(end)), Some(middle)) = (ends, inside) else { return false };
+        let ((Some(start), Some(end)), Some((_, middle))) = (ends, inside(system, stages)) else {
+            return false;
+        };
         let far = |k: usize| {
             let values = [start[k], middle[k], end[k]].map(|value| system.mode(k) * value);
             system.model.timed[k] || system.slides(k) || lies_far(values)
@@ -434,7 +457,14 @@ impl Watch {
         None
     }
 
+    /// A function within a step that is extended.
     fn at(&mut self, system: &mut System<'_>, stages: &Stages, k: usize, theta: f64) -> Result<f64, Trouble> {
+        self.look_within(system, stages, theta)?;
+        Ok(self.now[k])
+    }
+
+    /// Evaluates the event functions within a step that is extended.
+    fn look_within(&mut self, system: &mut System<'_>, stages: &Stages, theta: f64) -> Result<(), Trouble> {
         if theta >= 1.0 {
             self.state.copy_from_slice(&stages.end);
         } else {
@@ -442,8 +472,7 @@ impl Watch {
             stages.interpolate(&self.weights, &mut self.state);
         }
         system.recall(theta);
-        self.look_aside(system, stages.t + theta * stages.h)?;
-        Ok(self.now[k])
+        self.look_aside(system, stages.t + theta * stages.h)
     }
 
     /// The place just behind a zero between `low`, where the mode holds, and `high`: the Illinois method,
@@ -459,6 +488,11 @@ impl Watch {
         let mode = system.mode(k);
         let (mut a, mut b) = (low, high);
         let mut fb = self.at(system, stages, k, b)?;
+        // A sketch may have seen it too early.
+        while sign(fb) * mode >= 0.0 && b < 1.0 {
+            (a, b) = (b, (3.0 * b - 2.0 * a).min(1.0));
+            fb = self.at(system, stages, k, b)?;
+        }
         if sign(fb) * mode >= 0.0 {
             return Ok(None);
         }
@@ -519,11 +553,8 @@ impl Watch {
             return Ok((Settled::Consistent, Vec::new()));
         }
         let mut settled = self.settle(system, t, x, (&[], None), &[])?;
-        let at_once = |system: &System<'_>, k: usize| {
-            system.surface(k).is_some_and(|j| system.surfaces()[j].order == 0)
-        };
         // Functions that react to their modes at once have to fit them all together.
-        if (0..self.now.len()).any(|k| self.now[k] == 0.0 && !system.slides(k) && at_once(system, k))
+        if (0..self.now.len()).any(|k| self.now[k] == 0.0 && !system.slides(k) && system.reacts_at_once(k))
             && system.complement(t, x, &[], &[]).is_ok()
         {
             self.look(system, t, x)?;
@@ -531,13 +562,13 @@ impl Watch {
         let zeros: Vec<usize> =
             (0..self.now.len()).filter(|k| self.now[*k] == 0.0 && !system.slides(*k)).collect();
         let mut sliding = Vec::new();
-        let coupled = zeros.iter().any(|k| at_once(system, *k));
+        let coupled = zeros.iter().any(|k| system.reacts_at_once(*k));
         for k in zeros {
             match self.tendency(system, t, x, k) {
                 Ok(Tendency::Away(mode)) => system.set_mode(k, mode),
                 Ok(Tendency::Back(mode)) => match system.surface(k) {
                     // A function that depends on its mode at once has not moved the state.
-                    Some(j) if system.surfaces()[j].order == 0 => self.hold(system, t, x, j, 1.0)?,
+                    Some(j) if system.reacts_at_once(k) => self.hold(system, t, x, j, 1.0)?,
                     _ => {
                         system.set_mode(k, mode);
                         sliding.push((k, mode));
@@ -557,7 +588,7 @@ impl Watch {
     /// What a function comes to with the mode 1 and −1: where it reacts to its mode at once its values, else
     /// its slopes. The mode is left as it was.
     fn sides(&mut self, system: &mut System<'_>, t: f64, x: &[f64], k: usize) -> Result<[f64; 2], Trouble> {
-        let at_once = system.surface(k).is_some_and(|j| system.surfaces()[j].order == 0);
+        let at_once = system.reacts_at_once(k);
         let mut rates = vec![0.0; x.len()];
         let kept = system.mode(k);
         let found = [1.0, -1.0].map(|mode| {
@@ -711,8 +742,7 @@ impl Watch {
         let mut doubtful: Vec<usize> = (0..now.len()).filter(astray).collect();
         doubtful.sort_by_key(|k| turned.iter().rposition(|other| other == k));
         doubtful.into_iter().find(|k| {
-            let at_once = || system.surface(*k).is_some_and(|j| system.surfaces()[j].order == 0);
-            if !given.contains(k) || !at_once() {
+            if !given.contains(k) || !system.reacts_at_once(*k) {
                 return !given.contains(k);
             }
             let noise = FLAT * self.largest[*k];
@@ -866,5 +896,110 @@ impl Watch {
             *value = if grazing { 0.0 } else { -*value / slope };
         }
         Ok((change, grazing))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compiled::{Compiled, Source, Wanted};
+    use super::super::explicit::Explicit;
+    use super::super::implicit::Implicit;
+    use super::super::tableau::Tableau;
+    use super::*;
+    use crate::program::Tables;
+    use paynter_base::Ticket;
+    use paynter_testkit::read::{Causal, causal};
+
+    /// Solvers that know event functions at a stage within a step.
+    fn solvers(system: &System<'_>) -> [Box<dyn Solver>; 4] {
+        let explicit = |tableau| Box::new(Explicit::new(tableau, system, true));
+        let stiff = Box::new(Implicit::new(system, true));
+        [explicit(Tableau::rk4()), explicit(Tableau::tsit5()), explicit(Tableau::dop853()), stiff]
+    }
+
+    /// A state that rises as e^t from 1, and whether it is above a threshold.
+    fn rising() -> Compiled {
+        let text = "model rising { param h = 0; signal x = integral(x, 1)
+            signal above = integral(if(x > h, 1, 0), 0); Se s = above; R r = 1; s -> r }";
+        let Causal { mut pool, mut graph, causality } = causal(text).unwrap();
+        let equations = paynter_equations::derive(&mut pool, &mut graph, &causality, &Ticket::new()).unwrap();
+        let wanted = [Wanted::Parameter(0)];
+        let source = Source {
+            graph: &graph,
+            equations: &equations,
+            inputs: Vec::new(),
+            outputs: None,
+            wanted: &wanted,
+        };
+        Compiled::new(&mut pool, &source).unwrap()
+    }
+
+    /// Takes a step of each solver with this threshold, and judges it.
+    fn steps(threshold: f64, h: f64, judge: impl Fn(&mut Watch, &mut System<'_>, &mut dyn Solver)) {
+        let (model, tables) = (rising(), Tables::default());
+        let mut system = System::new(&model, &[threshold], &tables);
+        let start: Vec<f64> = model.states.iter().map(|name| f64::from(u8::from(name == "x"))).collect();
+        Watch::new(&system, 1e-10).start(&mut system, 0.0, &start).unwrap();
+        let tolerance = Tolerance { rtol: 1e-10, atol: vec![1e-10; start.len()] };
+        for mut solver in solvers(&system) {
+            solver.begin(&mut system, 0.0, &start).unwrap();
+            solver.step(&mut system, 0.0, &start, h, &tolerance).unwrap();
+            judge(&mut Watch::new(&system, tolerance.rtol), &mut system, &mut *solver);
+        }
+    }
+
+    #[test]
+    fn the_stage_within_a_step_knows_the_functions_there() {
+        let h = 0.01;
+        steps(0.5, h, |_, system, solver| {
+            let stages = solver.stages();
+            let (theta, values) = stages.middle().unwrap();
+            let name = stages.tableau.name;
+            assert!((0.25..=0.75).contains(&theta), "{name}: {theta}");
+            let known = system.mode(0) * system.known_relations(values).unwrap()[0];
+            let exact = (theta * h).exp() - 0.5;
+            // Stages are rough, but no other place is as close.
+            assert!((known - exact).abs() < 0.3 * h * h, "{name}: {known}, not {exact}");
+        });
+    }
+
+    #[test]
+    fn steps_far_from_zero_are_clear() {
+        let h: f64 = 0.1;
+        let range = h.exp() - 1.0;
+        for (far, clear) in [(3.0, true), (1.0, false), (0.1, false)] {
+            steps(1.0 - far * range, h, |watch, system, solver| {
+                let stages = solver.stages();
+                assert_eq!(watch.clear(system, stages), clear, "{} {far}", stages.tableau.name);
+            });
+        }
+        // Nor are those that cross.
+        steps(1.0 + 0.5 * range, h, |watch, system, solver| {
+            assert!(!watch.clear(system, solver.stages()));
+        });
+    }
+
+    /// What is not looked at could not come close to zero: a parabola through the three values that are known
+    /// does not, whatever they are and at whatever stage.
+    #[test]
+    fn what_lies_far_stays_far() {
+        let model = rising();
+        let tables = Tables::default();
+        let levels = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0];
+        for mut solver in solvers(&System::new(&model, &[0.5], &tables)) {
+            let (theta, _) = solver.stages().middle().unwrap();
+            for (a, b, c) in
+                levels.iter().flat_map(|a| levels.iter().flat_map(move |b| levels.map(|c| (*a, *b, c))))
+            {
+                for above in [0.0, 0.5, 1.0, 1.5, 2.0, 2.1, 4.0] {
+                    let values = [a, b, c].map(|value| value + above);
+                    let points = [(0.0, values[0]), (theta, values[1]), (1.0, values[2])];
+                    if let (true, Some((_, least))) = (lies_far(values), bottom(points)) {
+                        assert!(least > CLOSE * range(values), "{values:?} at {theta}: {least}");
+                    }
+                }
+            }
+        }
+        assert!(lies_far([1.0, 1.2, 1.4]) && !lies_far([1.0, 2.0, 1.5]) && !lies_far([-3.0, -2.9, -2.8]));
     }
 }

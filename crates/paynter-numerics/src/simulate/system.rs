@@ -267,6 +267,11 @@ impl<'a> System<'a> {
         self.own.surfaces.iter().position(|surface| surface.relation == k)
     }
 
+    /// Whether this function may stay at zero because it reacts to its mode at once.
+    pub fn reacts_at_once(&self, k: usize) -> bool {
+        self.surface(k).is_some_and(|j| self.own.surfaces[j].order == 0)
+    }
+
     /// The surface that this function tells the leaving of.
     pub fn leaving(&self, k: usize) -> Option<usize> {
         k.checked_sub(self.own.events.len())
@@ -541,7 +546,6 @@ impl<'a> System<'a> {
             self.relations.run(&self.model.relations, &self.setting, &self.fast, out);
             self.looked.keep(self.setting.epoch, &self.fast[..=x.len()], out);
         }
-        self.set_back(out);
         Ok(())
     }
 

@@ -161,9 +161,8 @@ impl System<'_> {
         let mut change = vec![1.0; m];
         self.unknowns.solve(&mut change);
         let undetermined = change.iter().any(|v| !v.is_finite());
-        let mut now = vec![0.0; self.model.events.len()];
-        let (t, x) = (self.fast[0], self.fast[1..=self.model.states.len()].to_vec());
-        self.relations(t, &x, &mut now)?;
+        let mut now = self.functions();
+        self.set_back(&mut now);
         let told = homotopy.surfaces.iter().map(|(j, _)| surfaces[*j].relation);
         let wrong =
             told.chain(homotopy.bends.iter().copied()).any(|k| !self.kept[k] && now[k] * self.held[k] < 0.0);
