@@ -168,10 +168,16 @@ impl Program {
     #[inline]
     pub fn run_prepared(&self, fast: &[f64], tables: &Tables, work: &mut [f64], out: &mut [f64]) {
         if !self.machine().is_some_and(|machine| machine.run(work, fast, out)) {
-            let end = self.arguments.min(self.slow + fast.len());
-            work[self.slow..end].copy_from_slice(&fast[..end - self.slow]);
-            run::execute(&self.body, work, tables, out);
+            self.interpret(fast, tables, work, out);
         }
+    }
+
+    /// Runs without machine code.
+    #[inline(never)]
+    fn interpret(&self, fast: &[f64], tables: &Tables, work: &mut [f64], out: &mut [f64]) {
+        let end = self.arguments.min(self.slow + fast.len());
+        work[self.slow..end].copy_from_slice(&fast[..end - self.slow]);
+        run::execute(&self.body, work, tables, out);
     }
 
     /// Whether it has run often enough to have become machine code.
@@ -218,6 +224,7 @@ impl Program {
 
     fn fill<T: Scalar>(&self, arguments: &[T], work: &mut Vec<T>) {
         work.clear();
+        work.reserve(self.registers);
         work.extend(arguments.iter().take(self.arguments));
         work.resize(self.arguments, T::constant(f64::NAN));
         work.extend(self.constants.iter().map(|value| T::constant(*value)));

@@ -44,68 +44,94 @@ impl Lanes {
     }
 }
 
-/// What parameters do to the rates of a block's states: of each row that any acts on, the number of the
-/// value for every lane; that of a zero where none acts.
+/// What parameters do to the rates of a block's states.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Forcing {
-    rows: Vec<u32>,
+    /// For each row its place among those that any parameter acts on, counted from one, or zero.
+    places: Vec<u32>,
+    /// For each such place the number of the value for every lane; that of a zero where none acts.
     numbers: Vec<u32>,
 }
 
 impl Forcing {
+    /// No forcing of so many rows.
+    pub fn new(rows: usize) -> Forcing {
+        Forcing { places: vec![0; rows], numbers: Vec::new() }
+    }
+
     /// Adds the value of a lane of a block, in rising order of rows; `none` is the number of the zero.
     pub fn push(&mut self, row: usize, lane: usize, width: usize, number: usize, none: usize) {
-        if self.rows.last() != Some(&(row as u32)) {
-            self.rows.push(row as u32);
+        if self.places[row] == 0 {
             self.numbers.resize(self.numbers.len() + width, none as u32);
+            self.places[row] = (self.numbers.len() / width) as u32;
         }
         let at = self.numbers.len() - width + lane;
         self.numbers[at] = number as u32;
     }
 
-    /// Rows with what acts on their lanes.
+    /// What acts on the lanes of each row.
     #[inline(always)]
-    fn values<'a, const W: usize>(
-        &'a self,
-        forces: &'a [f64],
-    ) -> impl Iterator<Item = (usize, [f64; W])> + 'a {
+    fn rows<'a, const W: usize>(&'a self, forces: &'a [f64]) -> impl Iterator<Item = [f64; W]> + 'a {
         let (numbers, _) = self.numbers.as_chunks::<W>();
-        let rows = self.rows.iter().zip(numbers);
-        rows.map(|(row, numbers)| {
-            let mut values = [0.0; W];
-            for l in 0..W {
-                values[l] = forces[numbers[l] as usize];
-            }
-            (*row as usize, values)
+        self.places.iter().map(move |place| match numbers.get((*place as usize).wrapping_sub(1)) {
+            Some(numbers) => std::array::from_fn(|l| forces[numbers[l] as usize]),
+            None => [0.0; W],
         })
     }
 }
 
 /// out = base + h·Σ factor·stage, of states or of a block of lanes; stages lie one after the other.
+/// Rows do not matter here: as much at once as fits into registers.
 #[inline(always)]
 pub(crate) fn combine(out: &mut [f64], base: &[f64], stages: &[f64], terms: &[(usize, f64)], h: f64) {
-    let length = base.len();
-    let mut at = 0;
-    // Rows do not matter here: as much at once as fits into registers.
-    while at + 16 <= length {
-        combine_block::<16>(out, base, stages, terms, h, at);
-        at += 16;
+    match base.len() {
+        2 => combine_whole::<2>(out, base, stages, terms, h),
+        4 => combine_whole::<4>(out, base, stages, terms, h),
+        8 => combine_whole::<8>(out, base, stages, terms, h),
+        16 => combine_whole::<16>(out, base, stages, terms, h),
+        length => {
+            let mut at = 0;
+            while at + 16 <= length {
+                combine_block::<16>(out, base, stages, terms, h, at);
+                at += 16;
+            }
+            if at + 8 <= length {
+                combine_block::<8>(out, base, stages, terms, h, at);
+                at += 8;
+            }
+            if at + 4 <= length {
+                combine_block::<4>(out, base, stages, terms, h, at);
+                at += 4;
+            }
+            // Only states come in other numbers.
+            if at + 2 <= length {
+                combine_block::<2>(out, base, stages, terms, h, at);
+                at += 2;
+            }
+            if at < length {
+                combine_block::<1>(out, base, stages, terms, h, at);
+            }
+        }
     }
-    if at + 8 <= length {
-        combine_block::<8>(out, base, stages, terms, h, at);
-        at += 8;
+}
+
+/// The same where that is all there is.
+#[inline(always)]
+fn combine_whole<const N: usize>(
+    out: &mut [f64],
+    base: &[f64],
+    stages: &[f64],
+    terms: &[(usize, f64)],
+    h: f64,
+) {
+    let (stages, _) = stages.as_chunks::<N>();
+    let mut sum = [0.0; N];
+    for (stage, factor) in terms {
+        let source = &stages[*stage];
+        sum = std::array::from_fn(|l| sum[l] + factor * source[l]);
     }
-    if at + 4 <= length {
-        combine_block::<4>(out, base, stages, terms, h, at);
-        at += 4;
-    }
-    // Only states come in other numbers.
-    if at + 2 <= length {
-        combine_block::<2>(out, base, stages, terms, h, at);
-        at += 2;
-    }
-    if at < length {
-        combine_block::<1>(out, base, stages, terms, h, at);
+    if let (Some(out), Some(base)) = (out.first_chunk_mut::<N>(), base.first_chunk::<N>()) {
+        *out = std::array::from_fn(|l| base[l] + h * sum[l]);
     }
 }
 
@@ -162,16 +188,12 @@ pub(crate) fn multiply<const W: usize>(
     forces: &[f64],
 ) {
     let (s, _) = s.as_chunks::<W>();
-    let mut forced = forcing.values::<W>(forces);
-    let mut next = forced.next();
-    for (row, out) in out.as_chunks_mut::<W>().0.iter_mut().enumerate() {
-        let mut sum = [0.0; W];
-        if let Some((_, force)) = next.filter(|(at, _)| *at == row) {
-            sum = force;
-            next = forced.next();
-        }
-        for e in pattern.row(row) {
-            let (value, source) = (values[e], &s[pattern.at[e] as usize]);
+    let mut entries = values.iter().zip(&pattern.at);
+    let rows = out.as_chunks_mut::<W>().0.iter_mut().zip(pattern.counts());
+    for ((out, count), force) in rows.zip(forcing.rows::<W>(forces)) {
+        let mut sum = force;
+        for (value, column) in entries.by_ref().take(count) {
+            let source = &s[*column as usize];
             sum = std::array::from_fn(|l| sum[l] + value * source[l]);
         }
         *out = sum;
@@ -216,7 +238,7 @@ pub(crate) fn errors<const W: usize>(
 
 /// The larger of two numbers, in one instruction.
 #[inline(always)]
-fn larger(a: f64, b: f64) -> f64 {
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
@@ -235,9 +257,8 @@ pub(crate) fn implicit<const W: usize>(
         *rate = -*stage;
     }
     let (rows, _) = stage.as_chunks_mut::<W>();
-    for (row, force) in forcing.values::<W>(forces) {
-        let old = rows[row];
-        rows[row] = std::array::from_fn(|l| old[l] + k * force[l]);
+    for (row, force) in rows.iter_mut().zip(forcing.rows::<W>(forces)) {
+        *row = std::array::from_fn(|l| row[l] + k * force[l]);
     }
     factors.solve_lanes::<W>(stage);
     let inverse = 1.0 / k;

@@ -152,7 +152,9 @@ impl Linearised {
         values: &mut [f64],
     ) {
         self.program.run_prepared(fast, tables, work, values);
-        self.eliminate(loops, values);
+        if !self.groups.is_empty() {
+            self.eliminate(loops, values);
+        }
     }
 
     /// The number of groups of unknowns.
@@ -187,7 +189,7 @@ impl Linearised {
 
     /// The functions and all derivatives, without what is calculated beside.
     pub fn own<'v>(&self, values: &'v [f64]) -> [&'v [f64]; 2] {
-        [&values[..self.beside.start], &values[self.beside.end..]]
+        [&values[..self.beside.start], &values[self.beside.end..self.length - 1]]
     }
 
     /// The functions that are calculated beside these.
@@ -196,9 +198,6 @@ impl Linearised {
     }
 
     fn eliminate(&self, loops: &mut [Loop], values: &mut [f64]) {
-        if self.groups.is_empty() {
-            return;
-        }
         values[self.x_start..].fill(0.0);
         for (from, to) in &self.copies {
             values[*to] = values[*from];

@@ -148,11 +148,13 @@ impl Stages {
     }
 
     /// The state from which stage `i` is evaluated, or solved, in `scratch`.
+    #[inline(always)]
     pub fn base(&mut self, i: usize) {
         combine(&mut self.scratch, &self.start, &self.k, &self.tableau.a[i], self.h);
     }
 
     /// Evaluates stage `i` at the state in `scratch`.
+    #[inline(always)]
     pub fn evaluate(&mut self, system: &mut System<'_>, i: usize) -> Result<(), Trouble> {
         let t = self.t + self.tableau.c[i] * self.h;
         if self.sensitive {
@@ -328,7 +330,7 @@ impl Sensitivities {
     /// Takes on the structure of the equations that hold now.
     pub fn bind(&mut self, system: &System<'_>) {
         let model = system.model;
-        self.forcing = vec![Forcing::default(); self.s.blocks];
+        self.forcing = vec![Forcing::new(self.s.rows); self.s.blocks];
         let (width, none) = (self.s.width, model.full.zero());
         for (number, (row, lane)) in model.full.forcing.iter().enumerate() {
             self.forcing[lane / width].push(*row, lane % width, width, number, none);

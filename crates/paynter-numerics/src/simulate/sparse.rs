@@ -30,6 +30,12 @@ impl Pattern {
         self.starts.len() - 1
     }
 
+    /// The number of entries of each row.
+    #[inline]
+    pub fn counts(&self) -> impl Iterator<Item = usize> + '_ {
+        self.starts.array_windows().map(|[start, end]| (end - start) as usize)
+    }
+
     pub fn row(&self, row: usize) -> std::ops::Range<usize> {
         self.starts[row] as usize..self.starts[row + 1] as usize
     }

@@ -99,33 +99,43 @@ struct Setting<'a> {
 }
 
 impl Room {
-    /// Prepares a program for the present setting, where that has not been done.
-    fn ready(&mut self, program: &Program, length: usize, setting: &Setting<'_>) {
-        if self.epoch != setting.epoch {
-            self.epoch = setting.epoch;
-            self.template.clear();
-            self.template.resize(length, 0.0);
-            program.prepare(&setting.slow, setting.tables, &mut self.registers, &mut self.template);
-        }
+    /// Prepares a program for the present setting.
+    #[cold]
+    fn prepare(&mut self, program: &Program, length: usize, setting: &Setting<'_>) {
+        self.epoch = setting.epoch;
+        self.template.clear();
+        self.template.resize(length, 0.0);
+        program.prepare(&setting.slow, setting.tables, &mut self.registers, &mut self.template);
     }
 
     /// Calculates functions.
     fn run(&mut self, program: &Program, setting: &Setting<'_>, fast: &[f64], out: &mut [f64]) {
-        self.ready(program, program.results(), setting);
+        if self.epoch != setting.epoch {
+            self.prepare(program, program.results(), setting);
+        }
         out.copy_from_slice(&self.template);
         program.run_prepared(fast, setting.tables, &mut self.registers, out);
     }
 
-    /// Calculates functions with their derivatives.
-    fn run_full(&mut self, functions: &Linearised, setting: &Setting<'_>, fast: &[f64], values: &mut Values) {
-        self.ready(&functions.program, functions.length, setting);
-        if values.epoch != setting.epoch {
-            values.epoch = setting.epoch;
-            values.data.clear();
-            values.data.extend_from_slice(&self.template);
+    /// Prepares functions with their derivatives, and room for their values, for the present setting.
+    #[cold]
+    fn prepare_full(&mut self, functions: &Linearised, setting: &Setting<'_>, values: &mut Values) {
+        if self.epoch != setting.epoch {
+            self.prepare(&functions.program, functions.length, setting);
         }
         if self.loops.len() != functions.loops_count() {
             self.loops = functions.loops();
+        }
+        values.epoch = setting.epoch;
+        values.data.clear();
+        values.data.extend_from_slice(&self.template);
+    }
+
+    /// Calculates functions with their derivatives.
+    #[inline(always)]
+    fn run_full(&mut self, functions: &Linearised, setting: &Setting<'_>, fast: &[f64], values: &mut Values) {
+        if values.epoch != setting.epoch || self.epoch != setting.epoch {
+            self.prepare_full(functions, setting, values);
         }
         functions.run(fast, setting.tables, &mut self.registers, &mut self.loops, &mut values.data);
     }
@@ -428,6 +438,7 @@ impl<'a> System<'a> {
     }
 
     /// Goes to a time and state, and finds the implicit unknowns there.
+    #[inline(always)]
     fn go(&mut self, t: f64, x: &[f64]) -> Result<(), Trouble> {
         self.fast[0] = t;
         self.fast[1..=x.len()].copy_from_slice(x);
@@ -447,6 +458,7 @@ impl<'a> System<'a> {
     }
 
     /// The rates with their derivatives.
+    #[inline(always)]
     pub fn full(&mut self, t: f64, x: &[f64], values: &mut Values) -> Result<(), Trouble> {
         self.go(t, x)?;
         self.evaluations += 1;
@@ -462,6 +474,7 @@ impl<'a> System<'a> {
 
     /// Takes infinite slopes (a root at zero) from a point a little further along the solution: what
     /// leaves the place at once passes a singularity that can be integrated. What stays infinite is noted.
+    #[cold]
     fn leave(&mut self, t: f64, x: &[f64], values: &mut Values) {
         let n = x.len();
         let full = &self.model.full;
@@ -830,10 +843,10 @@ fn keep(values: &mut Values, before: &[f64], good: impl Fn(f64) -> bool) {
     }
 }
 
-/// Whether all values are finite and none is as good as infinite. One by one: what has just been written
-/// one by one is slow to be read together.
+/// Whether all values are finite and none is as good as infinite. Their sum tells most often.
 fn all_finite(values: &[f64]) -> bool {
-    values.iter().all(|value| value.abs() < INFINITE)
+    let sum: f64 = values.iter().map(|value| value.abs()).sum();
+    sum < INFINITE || values.iter().all(|value| value.abs() < INFINITE)
 }
 
 fn finite(values: &[f64]) -> Result<(), Trouble> {

@@ -8,6 +8,27 @@ use std::sync::OnceLock;
 /// No interpolation is of a higher degree.
 const DEGREE: usize = 8;
 
+/// And none has more stages.
+const STAGES: usize = 16;
+
+/// The stages that interpolate, and power by power their coefficients.
+#[derive(Debug, Clone, PartialEq)]
+struct Dense {
+    stages: Vec<usize>,
+    rows: Vec<[f64; STAGES]>,
+}
+
+impl Dense {
+    /// From stages with their coefficients.
+    fn new(columns: impl IntoIterator<Item = (usize, Vec<f64>)>) -> Dense {
+        let (stages, columns): (Vec<usize>, Vec<Vec<f64>>) = columns.into_iter().unzip();
+        let degree = columns.iter().map(Vec::len).max().unwrap_or(0);
+        let coefficient = |power: usize, i: usize| columns.get(i).and_then(|list| list.get(power)).copied();
+        let row = |power| std::array::from_fn(|i| coefficient(power, i).unwrap_or(0.0));
+        Dense { stages, rows: (0..degree).map(row).collect() }
+    }
+}
+
 /// Stages with their factors, those that are not zero.
 pub(crate) type Terms = Vec<(usize, f64)>;
 
@@ -39,8 +60,8 @@ pub(crate) struct Tableau {
     pub rate: f64,
     /// Steps times eigenvalue beyond which an explicit method is unstable on the negative axis.
     pub stability: f64,
-    /// How the stages interpolate within a step: coefficients of θ, θ², …, or of θ, θ(1 − θ), θ²(1 − θ), …
-    dense: Vec<(usize, Vec<f64>)>,
+    /// How the stages interpolate within a step: their coefficients of θ, θ², …, or of θ, θ(1 − θ), θ²(1 − θ), …
+    dense: Dense,
     /// Whether the latter, as in the code DOP853.
     nested: bool,
 }
@@ -59,11 +80,12 @@ impl Tableau {
             product *= factors[i % 2];
             product
         });
+        let mut sums = [0.0; STAGES];
+        for (row, product) in self.dense.rows.iter().zip(products) {
+            sums = std::array::from_fn(|i| sums[i] + product * row[i]);
+        }
         weights.clear();
-        weights.extend(self.dense.iter().map(|(stage, list)| {
-            let sum = list.iter().zip(&products).map(|(c, product)| c * product).sum();
-            (*stage, sum)
-        }));
+        weights.extend(self.dense.stages.iter().zip(sums).map(|(stage, sum)| (*stage, sum)));
     }
 
     /// Euler's method, as the papers use it.
@@ -81,7 +103,7 @@ impl Tableau {
             order: 1,
             rate: 1.0,
             stability: 2.0,
-            dense: vec![(0, vec![1.0])],
+            dense: Dense::new([(0, vec![1.0])]),
             nested: false,
         })
     }
@@ -103,16 +125,17 @@ impl Tableau {
             rate: 4.0,
             stability: 2.7,
             // Hermite's cubic: θ²(3 − 2θ)·Σ b k, with the slopes at both ends.
-            dense: [
-                vec![1.0, 3.0 * b[0] - 2.0, 1.0 - 2.0 * b[0]],
-                vec![0.0, 3.0 * b[1], -2.0 * b[1]],
-                vec![0.0, 3.0 * b[2], -2.0 * b[2]],
-                vec![0.0, 3.0 * b[3], -2.0 * b[3]],
-                vec![0.0, -1.0, 1.0],
-            ]
-            .into_iter()
-            .enumerate()
-            .collect(),
+            dense: Dense::new(
+                [
+                    vec![1.0, 3.0 * b[0] - 2.0, 1.0 - 2.0 * b[0]],
+                    vec![0.0, 3.0 * b[1], -2.0 * b[1]],
+                    vec![0.0, 3.0 * b[2], -2.0 * b[2]],
+                    vec![0.0, 3.0 * b[3], -2.0 * b[3]],
+                    vec![0.0, -1.0, 1.0],
+                ]
+                .into_iter()
+                .enumerate(),
+            ),
             nested: false,
         })
     }
@@ -170,7 +193,7 @@ impl Tableau {
             order: 5,
             rate: 5.0,
             stability: 3.3,
-            dense: tsit5_dense().into_iter().enumerate().collect(),
+            dense: Dense::new(tsit5_dense().into_iter().enumerate()),
             nested: false,
         })
     }
@@ -206,7 +229,7 @@ impl Tableau {
                 order: 8,
                 rate: 8.0,
                 stability: 6.1,
-                dense: (0..16).map(column).filter(|(_, list)| list.iter().any(|c| *c != 0.0)).collect(),
+                dense: Dense::new((0..16).map(column).filter(|(_, list)| list.iter().any(|c| *c != 0.0))),
                 nested: true,
             }
         })
@@ -325,67 +348,64 @@ impl Tableau {
                 order: 5,
                 rate: 5.0,
                 stability: f64::INFINITY,
-                dense: [0, 2, 3, 4, 5, 6, 7, 8]
-                    .into_iter()
-                    .zip([
-                        vec![
-                            1.000_000_000_000_000_4,
-                            -3.406_518_279_550_479,
-                            4.351_942_592_998_037_5,
-                            -1.801_342_788_462_625_4,
-                            -0.007_484_013_208_530_787_6,
-                        ],
-                        vec![
-                            0.0,
-                            -0.604_659_967_619_220_5,
-                            2.748_454_398_269_188,
-                            -3.957_774_333_507_632_7,
-                            1.759_010_814_892_281_6,
-                        ],
-                        vec![
-                            0.0,
-                            -0.453_048_940_115_312,
-                            2.059_313_364_160_521,
-                            -2.965_411_244_391_155_3,
-                            1.317_960_553_062_736_7,
-                        ],
-                        vec![
-                            0.0,
-                            6.929_263_538_891_776,
-                            -31.496_652_449_508_183,
-                            45.355_179_527_291_83,
-                            -20.157_857_567_685_27,
-                        ],
-                        vec![
-                            1.336_365_757_789_810_5,
-                            -5.794_468_253_484_044,
-                            11.461_759_203_911_974,
-                            -10.537_452_706_120_925,
-                            3.603_420_792_385_21,
-                        ],
-                        vec![
-                            -1.336_365_757_789_809,
-                            7.926_513_832_292_511,
-                            -21.017_073_002_087_41,
-                            23.900_067_538_456_526,
-                            -9.213_142_610_871_817,
-                        ],
-                        vec![
-                            0.0,
-                            3.259_259_259_259_271,
-                            -1.777_777_777_777_786_8,
-                            -6.222_222_222_222_23,
-                            4.740_740_740_740_749,
-                        ],
-                        vec![
-                            0.0,
-                            -7.856_341_189_674_504,
-                            33.670_033_670_033_66,
-                            -43.771_043_771_043_786,
-                            17.957_351_290_684_638,
-                        ],
-                    ])
-                    .collect(),
+                dense: Dense::new([0, 2, 3, 4, 5, 6, 7, 8].into_iter().zip([
+                    vec![
+                        1.000_000_000_000_000_4,
+                        -3.406_518_279_550_479,
+                        4.351_942_592_998_037_5,
+                        -1.801_342_788_462_625_4,
+                        -0.007_484_013_208_530_787_6,
+                    ],
+                    vec![
+                        0.0,
+                        -0.604_659_967_619_220_5,
+                        2.748_454_398_269_188,
+                        -3.957_774_333_507_632_7,
+                        1.759_010_814_892_281_6,
+                    ],
+                    vec![
+                        0.0,
+                        -0.453_048_940_115_312,
+                        2.059_313_364_160_521,
+                        -2.965_411_244_391_155_3,
+                        1.317_960_553_062_736_7,
+                    ],
+                    vec![
+                        0.0,
+                        6.929_263_538_891_776,
+                        -31.496_652_449_508_183,
+                        45.355_179_527_291_83,
+                        -20.157_857_567_685_27,
+                    ],
+                    vec![
+                        1.336_365_757_789_810_5,
+                        -5.794_468_253_484_044,
+                        11.461_759_203_911_974,
+                        -10.537_452_706_120_925,
+                        3.603_420_792_385_21,
+                    ],
+                    vec![
+                        -1.336_365_757_789_809,
+                        7.926_513_832_292_511,
+                        -21.017_073_002_087_41,
+                        23.900_067_538_456_526,
+                        -9.213_142_610_871_817,
+                    ],
+                    vec![
+                        0.0,
+                        3.259_259_259_259_271,
+                        -1.777_777_777_777_786_8,
+                        -6.222_222_222_222_23,
+                        4.740_740_740_740_749,
+                    ],
+                    vec![
+                        0.0,
+                        -7.856_341_189_674_504,
+                        33.670_033_670_033_66,
+                        -43.771_043_771_043_786,
+                        17.957_351_290_684_638,
+                    ],
+                ])),
                 nested: false,
                 a: a.iter().map(|row| terms(row)).collect(),
             }

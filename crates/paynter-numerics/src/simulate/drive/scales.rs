@@ -1,6 +1,7 @@
 //! How finely states are resolved, and how long the first step is.
 
 use super::Drive;
+use crate::simulate::lanes::larger;
 
 /// Without an absolute tolerance, states are resolved to this part of the largest value they have had.
 const RESOLVED: f64 = 1e-3;
@@ -50,16 +51,17 @@ impl Drive<'_> {
 
     pub(super) fn refresh_tolerance(&mut self) {
         let groups = &self.system.model.groups;
-        for i in 0..self.x.len() {
-            self.largest[i] = self.largest[i].max(self.x[i].abs());
-            self.among[groups[i]] = self.among[groups[i]].max(self.largest[i]);
+        for ((largest, x), group) in self.largest.iter_mut().zip(&self.x).zip(groups) {
+            *largest = larger(*largest, x.abs());
+            self.among[*group] = larger(self.among[*group], *largest);
         }
         if self.options.atol.is_none() {
-            for i in 0..self.x.len() {
-                let size = (RESOLVED * self.largest[i]).max(RESOLVED_AMONG * self.among[groups[i]]);
+            let states = self.largest.iter().zip(groups).zip(&self.noise);
+            for (((largest, group), noise), atol) in states.zip(&mut self.tolerance.atol) {
+                let among = self.among[*group];
+                let size = larger(larger(RESOLVED * largest, RESOLVED_AMONG * among), FLOOR);
                 // Finer than rounding nothing can be resolved.
-                let rounding = (ROUNDING * self.among[groups[i]]).max(self.noise[i]);
-                self.tolerance.atol[i] = (self.options.rtol * size.max(FLOOR)).max(rounding);
+                *atol = larger(self.options.rtol * size, larger(ROUNDING * among, *noise));
             }
         }
     }
