@@ -123,6 +123,7 @@ codes! {
     VANISHING_DIVISOR = "BG0607" Error "no finite value at the nominal values", "give the parameters values at which nothing is divided by zero";
     TOO_LONG = "BG0608" Warning "an expanded form that would be too long", "use the shared form, whose parts have names, ask for numbers (`paynter bode`, `paynter poles`), or allow more terms: `--terms N`";
     LOST_DIGITS = "BG0609" Warning "a slope without digits", "choose inputs or initial states at which the law is not saturated, or write it in the other direction";
+    BELOW_ABSOLUTE_ZERO = "BG0610" Warning "a temperature below absolute zero", "check the sign and the size of what heats and cools it, its initial state, and the law of its storage";
     NO_POLES = "BG0611" Error "no eigenvalues", "ask for `paynter bode`, which needs none, or make the model smaller";
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
     LOOP_BUDGET = "BG0620" Error "more loops than Mason's rule may list", "ask for `--method matrix`, which has no such limit and gives the same transfer functions";

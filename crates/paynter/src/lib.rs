@@ -22,6 +22,7 @@ mod settings;
 mod start;
 mod structure;
 mod tables;
+mod temperature;
 
 pub mod examples;
 pub mod simulate;

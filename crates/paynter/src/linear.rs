@@ -3,6 +3,7 @@
 //! linearisation at the operating point where not. And that point itself.
 
 use crate::sensitivity_response::short;
+use crate::temperature::temperatures;
 use crate::{Model, NoAnswer};
 use paynter_algebra::{EvalError, Expr, Node, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Span, Ticket, code};
@@ -350,6 +351,13 @@ impl Model {
         let found = match operating_point(&mut self.pool, graph, equations, &tables, ticket) {
             Ok(point) => {
                 self.diagnostics.extend(point.notes.clone());
+                for temperature in temperatures(graph, equations) {
+                    let value =
+                        self.pool.eval(temperature.value, &|symbol| point.values.get(&symbol).copied());
+                    if let Some(value) = value.ok().filter(|value| temperature.forbids(*value)) {
+                        self.diagnostics.push(temperature.too_cold(graph, "at the operating point", value));
+                    }
+                }
                 self.diagnostics.sort();
                 Ok(point)
             }

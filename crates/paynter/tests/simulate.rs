@@ -894,3 +894,27 @@ fn random_models_differ_by_where_they_begin() {
     println!("{models} models, {eventful} with events, {judged} values");
     assert!(models >= 9 && eventful >= 6 && judged >= 150, "{models} {eventful} {judged}");
 }
+
+/// Bodies colder than anything can be are told, with the time: entropy flow makes temperatures absolute, while
+/// heat flow leaves open where they count from.
+#[test]
+fn no_body_is_below_absolute_zero() {
+    for (unit, start, first) in [("J/K^2", 10.5, Some(6.0)), ("J/K", 10.5, None), ("J/K", -270.0, Some(2.0))]
+    {
+        let text = format!(
+            "model m {{ param Cth = 2 [{unit}]; 0 n; Sf cold = -4; C body = Cth; cold -> n; n -> body
+            init body.q = {start}*Cth }}"
+        );
+        let mut model = load(&text, &[]);
+        let options = SimulateOptions { points: 11, ..SimulateOptions::default() };
+        let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+        let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+        let told: Vec<&str> = said.iter().map(|d| d.message.as_str()).collect();
+        let expected = |t: &f64| {
+            let value = start - 2.0 * t;
+            format!("at t = {t} the temperature of `body` is {value} K, below absolute zero")
+        };
+        assert_eq!(told, first.iter().map(expected).collect::<Vec<_>>(), "{unit} from {start}");
+    }
+}

@@ -204,6 +204,15 @@ pub enum Note {
         /// Of which state.
         state: usize,
     },
+    /// A body is colder than anything can be at this time, and perhaps at others.
+    TooCold {
+        /// When first.
+        t: f64,
+        /// Which of the model's temperatures.
+        temperature: usize,
+        /// The temperature, in kelvin.
+        value: f64,
+    },
     /// This output, or a derivative of it, has no finite value at this time, and perhaps at others.
     Undefined {
         /// When first.

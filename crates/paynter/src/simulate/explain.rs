@@ -74,6 +74,11 @@ impl Model {
                     let span = place(&simulation.graph, state.variable);
                     span.into_iter().fold(diagnostic, Diagnostic::at)
                 }
+                Note::TooCold { t, temperature, value } => {
+                    let Some(thermometer) = &simulation.thermometer else { continue };
+                    let when = format!("at t = {}", short(*t));
+                    thermometer.temperatures[*temperature].too_cold(&simulation.graph, &when, *value)
+                }
                 Note::Undefined { t, output, lane } => {
                     let name = &simulation.outputs[*output].name;
                     let what = match lane.and_then(|lane| simulation.wanted.get(lane)) {

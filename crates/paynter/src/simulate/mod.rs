@@ -11,6 +11,7 @@ mod runs;
 mod signals;
 mod variation;
 
+use crate::temperature::Thermometer;
 use crate::{Model, NoAnswer, energy};
 use paynter_algebra::{Expr, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
@@ -142,6 +143,8 @@ pub struct Simulation {
     /// The accounts of energy, where they are kept.
     pub accounts: Vec<energy::Entry>,
     compiled: Compiled,
+    /// What reads its temperatures, if it has any.
+    thermometer: Option<Thermometer>,
     /// What is compiled.
     graph: BondGraph,
     equations: Equations,
@@ -196,12 +199,14 @@ impl Simulation {
     /// Runs with given parameters; `sink` gets every sample.
     pub fn run(&self, parameters: &[f64], ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
         let mut undefined: Vec<Option<Note>> = vec![None; self.outputs.len()];
+        let mut cold: Vec<Note> = Vec::new();
         let mut outcome =
             simulate(&self.compiled, parameters, None, &self.tables, &self.options, ticket, &mut |sample| {
                 ticket.advance(1);
                 for (output, first) in undefined.iter_mut().enumerate().filter(|(_, first)| first.is_none()) {
                     *first = self.undefined(sample, output);
                 }
+                self.feel(sample, parameters, &mut cold);
                 if self.charted {
                     let own = self.states.len();
                     let (outputs, states) = sample.outputs.split_at(sample.outputs.len() - own);
@@ -210,8 +215,21 @@ impl Simulation {
                 }
                 sink(sample);
             });
+        outcome.notes.extend(cold);
         outcome.notes.extend(undefined.into_iter().flatten());
         outcome
+    }
+
+    /// Notes the temperatures of a sample that are too cold for the first time.
+    fn feel(&self, sample: &Sample<'_>, parameters: &[f64], cold: &mut Vec<Note>) {
+        let Some(thermometer) = &self.thermometer else { return };
+        let values = thermometer.read(parameters, &self.tables, sample.t, sample.states);
+        for (temperature, value) in values.into_iter().enumerate() {
+            let known = |note: &Note| matches!(note, Note::TooCold { temperature: other, .. } if *other == temperature);
+            if thermometer.temperatures[temperature].forbids(value) && !cold.iter().any(known) {
+                cold.push(Note::TooCold { t: sample.t, temperature, value });
+            }
+        }
     }
 
     /// What has no finite value in a sample: an output, or else its first such derivative.
@@ -335,6 +353,7 @@ impl Model {
         };
         let compiled = Compiled::new(pool, &source)
             .map_err(|error| wrong(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
+        let thermometer = Thermometer::new(pool, &source);
         let parameter =
             |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
         let directions = places.len() - options.directions.len();
@@ -366,6 +385,7 @@ impl Model {
             options: numeric,
             accounts,
             compiled,
+            thermometer,
             graph,
             equations,
             charted,
