@@ -221,6 +221,38 @@ fn errors_follow_tolerances() {
     }
 }
 
+/// A fast storage follows a slow one. Steps of explicit methods grow to the limit of their stability, where
+/// interpolation may make much of what is little at the ends of a step.
+#[test]
+fn results_within_steps_are_as_good_as_at_their_ends() {
+    let text = "model m { param g = 100; param b0 = 12
+        0 k; C slow = 5; R leak = 1; k -> slow, leak; init slow.q = 5*b0
+        MSe s = slow.e; 1 j; R r = 1/g; C fast = 1; s -> j; j -> r, fast; output y = fast.e }";
+    let mut problem = Problem::new(text);
+    let wanted = problem.wanted(&["g", "b0"]);
+    let (model, plain) = (problem.compile(&wanted), problem.compile(&[]));
+    let p = problem.parameters();
+    let grid = times(1.0, 301);
+    let (g, b0, rate) = (100.0, 12.0, 0.2);
+    for method in [Method::Tsit5, Method::Dop853, Method::Stiff, Method::Auto] {
+        for rtol in [1e-5, 1e-7, 1e-9, 1e-11] {
+            let options = Options { rtol, ..tight(1.0, grid.clone(), method) };
+            let (alone, found) = (solve(&plain, &p, &options), solve(&model, &p, &options));
+            for (i, t) in grid.iter().enumerate() {
+                let (slow, fast) = ((-rate * t).exp(), (-g * t).exp());
+                let y = b0 * g / (g - rate) * (slow - fast);
+                let by_g = b0 * (g * t * fast - rate / (g - rate) * (slow - fast)) / (g - rate);
+                let allowed = 20.0 * rtol;
+                let what = format!("{method:?} at {rtol}, {t}");
+                close(alone.y[i][0], y, allowed, &what);
+                close(found.y[i][0], y, allowed, &what);
+                close(found.s[i][0] * g, by_g * g, 12.0 * allowed, &what);
+                close(found.s[i][1] * b0, y, allowed, &what);
+            }
+        }
+    }
+}
+
 #[test]
 fn switches_happen_in_time() {
     let mut problem = Problem::new(zoo::RELAY);

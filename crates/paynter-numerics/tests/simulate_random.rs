@@ -314,7 +314,7 @@ fn sensitivities_across_random_events_are_differences() {
             let at = |shift: f64| {
                 let mut moved = p.clone();
                 moved[*place] += shift * step;
-                let (run, outcome) = run(&plain, &moved, &Options { rtol: 1e-11, ..options.clone() });
+                let (run, outcome) = run(&plain, &moved, &Options { rtol: 1e-12, ..options.clone() });
                 outcome.failure.is_none().then_some(run.y)
             };
             let (mut sum, mut size) = (0.0, 0.0);

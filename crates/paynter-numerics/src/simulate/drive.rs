@@ -308,12 +308,12 @@ impl<'a> Drive<'a> {
 
     /// Follows the step with the sensitivities and fills the points; returns their error.
     fn follow(&mut self, h: f64, to: f64) -> Result<f64, Trouble> {
-        self.prepare_points(h, to)?;
-        let Some(sensitivities) = &mut self.sensitivities else { return Ok(0.0) };
+        let inside = self.prepare_points(h, to)?;
+        let Some(sensitivities) = &mut self.sensitivities else { return Ok(inside) };
         // Explicit and implicit solvers differ in their factors only.
         let (stages, factors) = self.solver.parts();
         let points = &mut self.points[..self.inner];
-        Ok(sensitivities.step(&self.system, stages, factors, &self.tolerance, points))
+        Ok(sensitivities.step(&self.system, stages, factors, &self.tolerance, points).max(inside))
     }
 
     /// Moves to the end of the step.

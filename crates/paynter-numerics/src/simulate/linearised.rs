@@ -172,6 +172,13 @@ impl Linearised {
         &values[self.x_start..self.x_start + self.pattern.at.len()]
     }
 
+    /// The largest sum of the sizes of the derivatives of one function by states.
+    pub fn norm(&self, values: &[f64]) -> f64 {
+        let by_states = self.by_states(values);
+        let row = |row: usize| self.pattern.row(row).map(|e| by_states[e].abs()).sum::<f64>();
+        (0..self.rows).map(row).fold(0.0, f64::max)
+    }
+
     /// The derivatives by parameters.
     pub fn by_parameters<'v>(&self, values: &'v [f64]) -> &'v [f64] {
         &values[self.p_start..self.p_start + self.forcing.len()]

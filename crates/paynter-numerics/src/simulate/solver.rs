@@ -13,6 +13,9 @@ use super::tableau::{Tableau, Terms};
 /// Sensitivities below this are zero.
 const NEGLIGIBLE: f64 = 1e-150;
 
+/// Steps times slopes below which interpolation is as good as the end of a step.
+const SHORT: f64 = 4.0;
+
 /// How large errors may be.
 #[derive(Debug, Clone)]
 pub(crate) struct Tolerance {
@@ -217,6 +220,14 @@ impl Stages {
             *sum = tolerance.sum_of_squares(&self.scratch, &self.start, &self.end);
         }
         joint_square(sums, self.tableau.errors.len(), self.start.len()).sqrt()
+    }
+
+    /// The error within the step in units of the tolerance; the stages must be extended.
+    pub fn error_inside(&mut self, tolerance: &Tolerance) -> f64 {
+        for (i, error) in self.scratch.iter_mut().enumerate() {
+            *error = self.h * weigh(&self.k[i..], self.start.len(), &self.tableau.inside);
+        }
+        tolerance.norm(&self.scratch, &self.start, &self.end)
     }
 
     /// The last stage becomes the first of the next step.
@@ -467,6 +478,7 @@ fn follow<const W: usize>(step: Step<'_, '_>) -> f64 {
     let last = tableau.stages - 1;
     let count = if points.is_empty() { tableau.stages } else { tableau.all_stages() };
     sens.work.resize((tableau.all_stages() + 1) * length, 0.0);
+    let long = !points.is_empty() && h * full.norm(&stages.values[last].data) > SHORT;
     let mut worst = 0.0f64;
     for block in 0..sens.s.blocks {
         let range = block * length..(block + 1) * length;
@@ -504,22 +516,22 @@ fn follow<const W: usize>(step: Step<'_, '_>) -> f64 {
             }
         }
         if sens.tested && !tableau.errors.is_empty() {
-            let mut squares = [[0.0; W]; 2];
-            for (squares, terms) in squares.iter_mut().zip(&tableau.errors) {
-                errors::<W>(
-                    squares,
-                    k,
-                    terms,
-                    h,
-                    (s, &sens.next_s.data[range.clone()]),
-                    &sens.scales.as_chunks::<W>().0[block],
-                    (&tolerance.atol, tolerance.rtol),
-                );
+            // Within a long step interpolation adds an error of its own.
+            let inside = Some(&tableau.inside).filter(|_| long);
+            let mut squares = [[0.0; W]; 3];
+            let ends = (s, &sens.next_s.data[range.clone()]);
+            let scales = &sens.scales.as_chunks::<W>().0[block];
+            let tolerances = (&tolerance.atol[..], tolerance.rtol);
+            let (own, within) = squares.split_at_mut(2);
+            for (squares, terms) in own.iter_mut().zip(&tableau.errors).chain(within.iter_mut().zip(inside)) {
+                errors::<W>(squares, k, terms, h, ends, scales, tolerances);
             }
             for l in 0..W {
-                let square = joint_square([squares[0][l], squares[1][l]], tableau.errors.len(), rows);
-                // An error that is not a number must count.
-                worst = if square > worst || square.is_nan() { square } else { worst };
+                let at_end = joint_square([squares[0][l], squares[1][l]], tableau.errors.len(), rows);
+                for square in [at_end, squares[2][l] / rows as f64] {
+                    // An error that is not a number must count.
+                    worst = if square > worst || square.is_nan() { square } else { worst };
+                }
             }
         }
         for point in points.iter_mut() {

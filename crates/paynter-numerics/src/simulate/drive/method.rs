@@ -54,10 +54,7 @@ impl Drive<'_> {
         }
         if self.stiff {
             let full = &self.system.model.full;
-            let by_states = full.by_states(self.solver.slopes());
-            let row = |i: usize| full.pattern.row(i).map(|e| by_states[e].abs()).sum::<f64>();
-            let size = (0..self.x.len()).map(row).fold(0.0, f64::max);
-            let easy = size * self.solver.stages().h < 1.0;
+            let easy = full.norm(self.solver.slopes()) * self.solver.stages().h < 1.0;
             self.easy_signs = if easy { self.easy_signs + 1 } else { 0 };
         } else {
             let stages = self.solver.stages();

@@ -31,8 +31,8 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Prepares the points strictly within the step that the solver has taken.
-    pub(super) fn prepare_points(&mut self, h: f64, to: f64) -> Result<(), Trouble> {
+    /// Prepares the points strictly within the step that the solver has taken; returns their error.
+    pub(super) fn prepare_points(&mut self, h: f64, to: f64) -> Result<f64, Trouble> {
         let options = self.options;
         let within = || (self.next..).map_while(|number| options.time(number)).take_while(|time| *time < to);
         let count = within().count();
@@ -41,7 +41,7 @@ impl Drive<'_> {
             self.points.resize_with(count, Point::default);
         }
         if count == 0 {
-            return Ok(());
+            return Ok(0.0);
         }
         self.solver.extend(&mut self.system, &self.tolerance)?;
         let stages = self.solver.stages();
@@ -63,7 +63,7 @@ impl Drive<'_> {
                 self.system.outputs(time, &point.x, &mut point.y)?;
             }
         }
-        Ok(())
+        Ok(stages.error_inside(&self.tolerance))
     }
 
     pub(super) fn emit_points(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) {
