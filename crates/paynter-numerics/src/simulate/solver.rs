@@ -15,6 +15,8 @@ const NEGLIGIBLE: f64 = 1e-150;
 
 /// Steps times slopes below which interpolation is as good as the end of a step.
 const SHORT: f64 = 4.0;
+/// Where power iteration starts.
+const UNEVEN: [f64; 7] = [1.0, -0.8, 0.9, -1.0, 0.7, -0.9, 0.8];
 
 /// How large errors may be.
 #[derive(Debug, Clone)]
@@ -261,7 +263,8 @@ impl Stages {
     /// The largest |h·λ| of the slopes at the end of the step, by power iteration, if they are known.
     pub fn radius(&self, full: &Linearised) -> Option<f64> {
         let slopes = full.by_states(&self.last()?.data);
-        let mut v = vec![1.0; self.end.len()];
+        // Uneven: what is conserved leaves even states alone.
+        let mut v: Vec<f64> = (0..self.end.len()).map(|i| UNEVEN[i % UNEVEN.len()]).collect();
         let mut size = 0.0;
         for _ in 0..10 {
             let product = |row: usize| {
