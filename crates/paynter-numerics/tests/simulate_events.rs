@@ -714,7 +714,7 @@ fn levels_meet_in(area: &str) {
     let p = problem.parameters();
     let wanted: Vec<Wanted> = (0..p.len()).map(Wanted::Parameter).collect();
     let grid: Vec<f64> = times(8.0, 24);
-    for (rtol, accuracy) in [(1e-6, 1e-5), (1e-8, 1e-7), (1e-10, 1e-8)] {
+    for (rtol, accuracy) in [(1e-6, 1e-5), (1e-8, 1e-7), (1e-10, 1e-8), (1e-12, 1e-9)] {
         let options = Options { rtol, ..tight(8.0, grid.clone(), Method::Auto) };
         for wanted in [&[][..], &wanted[..]] {
             let (found, outcome) = solved(&mut problem, wanted, &options);

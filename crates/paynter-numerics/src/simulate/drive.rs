@@ -313,7 +313,7 @@ impl<'a> Drive<'a> {
         // Explicit and implicit solvers differ in their factors only.
         let (stages, factors) = self.solver.parts();
         let points = &mut self.points[..self.inner];
-        Ok(sensitivities.step(&self.system, stages, factors, &self.tolerance, points).max(inside))
+        Ok(sensitivities.step(&mut self.system, stages, factors, &self.tolerance, points).max(inside))
     }
 
     /// Moves to the end of the step.

@@ -15,7 +15,13 @@ const NEGLIGIBLE: f64 = 1e-150;
 
 /// Steps times slopes below which interpolation is as good as the end of a step.
 const SHORT: f64 = 4.0;
-/// Where power iteration starts.
+/// Below the root of this relative tolerance, rounding of states may move steep slopes by more than that.
+const FINE: f64 = f64::EPSILON / 5.0;
+/// What rounding makes of a state.
+const ROUNDED: f64 = 4.0 * f64::EPSILON;
+/// Errors of sensitivities below so many times what rounding makes of their rates in a step are rounding too.
+const BLUR: f64 = 2.0;
+/// Directions in which no structure is to be expected.
 const UNEVEN: [f64; 7] = [1.0, -0.8, 0.9, -1.0, 0.7, -0.9, 0.8];
 
 /// How large errors may be.
@@ -260,6 +266,20 @@ impl Stages {
         moves.then(|| (self.h * (rates / states).sqrt()).abs())
     }
 
+    /// What rounding of the state at the end makes of the rates and their derivatives there, where tolerances are so
+    /// fine, and steps so short, that it matters.
+    pub fn rounding(&self, system: &mut System<'_>, tolerance: &Tolerance) -> Option<Vec<f64>> {
+        if tolerance.rtol * tolerance.rtol > FINE || self.stiffness(tolerance).is_some() {
+            return None;
+        }
+        let uneven = (0..).map(|i| UNEVEN[i % UNEVEN.len()]);
+        let x: Vec<f64> = self.end.iter().zip(uneven).map(|(x, part)| x * (1.0 + part * ROUNDED)).collect();
+        let mut values = Values::default();
+        system.full(self.t + self.h, &x, &mut values).ok()?;
+        let exact = &self.last()?.data;
+        Some(values.data.iter().zip(exact).map(|(value, exact)| value - exact).collect())
+    }
+
     /// The largest |h·λ| of the slopes at the end of the step, by power iteration, if they are known.
     pub fn radius(&self, full: &Linearised) -> Option<f64> {
         let slopes = full.by_states(&self.last()?.data);
@@ -363,14 +383,16 @@ impl Sensitivities {
     /// Follows the stages of a step; fills the points and returns the largest error of any parameter.
     pub fn step(
         &mut self,
-        system: &System<'_>,
+        system: &mut System<'_>,
         stages: &Stages,
         factors: Option<&[Factors]>,
         tolerance: &Tolerance,
         points: &mut [Point],
     ) -> f64 {
         let (arch, width) = (self.arch, self.s.width);
-        let step = Step { sensitivities: self, system, stages, factors, tolerance, points };
+        let rounding = if self.tested { stages.rounding(system, tolerance) } else { None };
+        let rounding = rounding.as_deref();
+        let step = Step { sensitivities: self, system, stages, factors, tolerance, rounding, points };
         match width {
             4 => arch.dispatch(Wide::<4>(step)),
             8 => arch.dispatch(Wide::<8>(step)),
@@ -454,6 +476,8 @@ struct Step<'a, 's> {
     stages: &'a Stages,
     factors: Option<&'a [Factors]>,
     tolerance: &'a Tolerance,
+    /// What rounding makes of the rates and their derivatives at the end, where that matters.
+    rounding: Option<&'a [f64]>,
     points: &'a mut [Point],
 }
 
@@ -472,7 +496,7 @@ impl<const W: usize> pulp::WithSimd for Wide<'_, '_, W> {
 
 #[inline(always)]
 fn follow<const W: usize>(step: Step<'_, '_>) -> f64 {
-    let Step { sensitivities: sens, system, stages, factors, tolerance, points } = step;
+    let Step { sensitivities: sens, system, stages, factors, tolerance, rounding, points } = step;
     let tableau = stages.tableau;
     let (model, h) = (system.model, stages.h);
     let full = &model.full;
@@ -529,9 +553,16 @@ fn follow<const W: usize>(step: Step<'_, '_>) -> f64 {
             for (squares, terms) in own.iter_mut().zip(&tableau.errors).chain(within.iter_mut().zip(inside)) {
                 errors::<W>(squares, k, terms, h, ends, scales, tolerances);
             }
+            let mut blur = [0.0; W];
+            if let Some(rounding) = rounding {
+                let forces = full.by_parameters_and_zero(rounding);
+                multiply::<W>(stage, &full.pattern, full.by_states(rounding), ends.1, forcing, forces);
+                errors::<W>(&mut blur, stage, &[(0, BLUR)], h, ends, scales, tolerances);
+            }
             for l in 0..W {
                 let at_end = joint_square([squares[0][l], squares[1][l]], tableau.errors.len(), rows);
-                for square in [at_end, squares[2][l] / rows as f64] {
+                let known = 1.0 + blur[l] / rows as f64;
+                for square in [at_end / known, squares[2][l] / rows as f64] {
                     // An error that is not a number must count.
                     worst = if square > worst || square.is_nan() { square } else { worst };
                 }
