@@ -188,9 +188,19 @@ pub(crate) fn multiply<const W: usize>(
     forces: &[f64],
 ) {
     let (s, _) = s.as_chunks::<W>();
+    let rows = out.as_chunks_mut::<W>().0.iter_mut().zip(forcing.rows::<W>(forces));
+    if pattern.is_full() {
+        for ((out, force), values) in rows.zip(values.chunks_exact(s.len())) {
+            let mut sum = force;
+            for (value, source) in values.iter().zip(s) {
+                sum = std::array::from_fn(|l| sum[l] + value * source[l]);
+            }
+            *out = sum;
+        }
+        return;
+    }
     let mut entries = values.iter().zip(&pattern.at);
-    let rows = out.as_chunks_mut::<W>().0.iter_mut().zip(pattern.counts());
-    for ((out, count), force) in rows.zip(forcing.rows::<W>(forces)) {
+    for ((out, force), count) in rows.zip(pattern.counts()) {
         let mut sum = force;
         for (value, column) in entries.by_ref().take(count) {
             let source = &s[*column as usize];

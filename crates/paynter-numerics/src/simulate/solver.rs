@@ -393,10 +393,13 @@ impl Sensitivities {
         let rounding = if self.tested { stages.rounding(system, tolerance) } else { None };
         let rounding = rounding.as_deref();
         let step = Step { sensitivities: self, system, stages, factors, tolerance, rounding, points };
-        match width {
-            4 => arch.dispatch(Wide::<4>(step)),
-            8 => arch.dispatch(Wide::<8>(step)),
-            _ => arch.dispatch(Wide::<16>(step)),
+        match (width, factors.is_some()) {
+            (4, false) => arch.dispatch(Wide::<4, false>(step)),
+            (8, false) => arch.dispatch(Wide::<8, false>(step)),
+            (_, false) => arch.dispatch(Wide::<16, false>(step)),
+            (4, true) => arch.dispatch(Wide::<4, true>(step)),
+            (8, true) => arch.dispatch(Wide::<8, true>(step)),
+            (_, true) => arch.dispatch(Wide::<16, true>(step)),
         }
     }
 
@@ -481,21 +484,21 @@ struct Step<'a, 's> {
     points: &'a mut [Point],
 }
 
-/// A step with W lanes, compiled for the best vector unit the machine has. A closure would not do: its
+/// An explicit or implicit step with W lanes, compiled for the best vector unit the machine has. A closure would not do: its
 /// call is not inlined where the instructions of that unit are allowed.
-struct Wide<'a, 's, const W: usize>(Step<'a, 's>);
+struct Wide<'a, 's, const W: usize, const IMPLICIT: bool>(Step<'a, 's>);
 
-impl<const W: usize> pulp::WithSimd for Wide<'_, '_, W> {
+impl<const W: usize, const IMPLICIT: bool> pulp::WithSimd for Wide<'_, '_, W, IMPLICIT> {
     type Output = f64;
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> f64 {
-        follow::<W>(self.0)
+        follow::<W, IMPLICIT>(self.0)
     }
 }
 
 #[inline(always)]
-fn follow<const W: usize>(step: Step<'_, '_>) -> f64 {
+fn follow<const W: usize, const IMPLICIT: bool>(step: Step<'_, '_>) -> f64 {
     let Step { sensitivities: sens, system, stages, factors, tolerance, rounding, points } = step;
     let tableau = stages.tableau;
     let (model, h) = (system.model, stages.h);
@@ -531,7 +534,7 @@ fn follow<const W: usize>(step: Step<'_, '_>) -> f64 {
             let values = &stages.values[i].data;
             let forces = full.by_parameters_and_zero(values);
             let rate = &mut rest[..length];
-            match factors {
+            match factors.filter(|_| IMPLICIT) {
                 Some(factors) => {
                     implicit::<W>(stage, rate, &factors[i], h * tableau.gamma, forcing, forces);
                 }

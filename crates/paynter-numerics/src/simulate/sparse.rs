@@ -30,6 +30,12 @@ impl Pattern {
         self.starts.len() - 1
     }
 
+    /// Whether there is an entry everywhere.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.at.len() == self.rows() * self.columns
+    }
+
     /// The number of entries of each row.
     #[inline]
     pub fn counts(&self) -> impl Iterator<Item = usize> + '_ {
