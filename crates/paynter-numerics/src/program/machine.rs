@@ -11,7 +11,9 @@
 #![allow(unsafe_code, reason = "code that is generated at run time can be called in no other way")]
 
 use super::instruction::{Instruction, Op};
-use super::scalar::{LEAST_BASE, ROOT_BIAS, ROOT_SERIES, ROOTED, calculate};
+use super::scalar::{
+    EXPONENTS, LEAST_BASE, ROOT_BITS, ROOT_CELLS, ROOT_SERIES, ROOTED, ROOTS, THIRD, calculate,
+};
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{AbiParam, FuncRef, InstBuilder, MemFlagsData, Value, types};
 use cranelift_codegen::settings::{self, Configurable};
@@ -302,45 +304,49 @@ fn unless_odd(
 /// A cube root, operation by operation as [`super::scalar`] calculates it.
 fn cube_root(builder: &mut FunctionBuilder<'_>, a: Value) -> Value {
     let flags = MemFlagsData::new();
-    // A third of the bits: the upper half of their product with 2^65/3, halved.
+    let whole =
+        |builder: &mut FunctionBuilder<'_>, value: u64| builder.ins().iconst(types::I64, value.cast_signed());
     let bits = builder.ins().bitcast(types::I64, flags, a);
-    let factor = builder.ins().iconst(types::I64, 0xaaaa_aaaa_aaaa_aaab_u64.cast_signed());
-    let product = builder.ins().umulhi(bits, factor);
-    let third = builder.ins().ushr_imm_u(product, 1);
-    let bias = builder.ins().iconst(types::I64, ROOT_BIAS.cast_signed());
-    let guess = builder.ins().iadd(third, bias);
-    let guess = builder.ins().bitcast(types::F64, flags, guess);
-    let one = builder.ins().f64const(1.0);
-    let inverse = builder.ins().fdiv(one, a);
-    // What the guess lacks: 1 − guess³/a.
-    let lack = |builder: &mut FunctionBuilder<'_>, guess: Value| {
-        let square = builder.ins().fmul(guess, guess);
-        let rest = builder.ins().fmul(guess, inverse);
-        let cube = builder.ins().fmul(square, rest);
-        builder.ins().fsub(one, cube)
+    let exponent = builder.ins().ushr_imm_u(bits, 52);
+    let factor = whole(builder, THIRD.0);
+    let third = builder.ins().imul(exponent, factor);
+    let third = builder.ins().ushr_imm_u(third, i64::from(THIRD.1));
+    let leading = builder.ins().ushr_imm_u(bits, i64::from(52 - ROOT_BITS));
+    let cells = whole(builder, ROOT_CELLS as u64);
+    let before = builder.ins().imul(third, cells);
+    let cell = builder.ins().isub(leading, before);
+    let row = builder.ins().ishl_imm_u(cell, 5);
+    let table = whole(builder, ROOTS.as_ptr().expose_provenance() as u64);
+    let row = builder.ins().iadd(table, row);
+    let [middle, inverse, root, lack] = [0, 8, 16, 24].map(|at| {
+        builder.ins().load(if at == 16 { types::I64 } else { types::F64 }, MemFlagsData::trusted(), row, at)
+    });
+    let [one, third_of_one] = EXPONENTS.map(|exponent| whole(builder, exponent));
+    let three = whole(builder, 3);
+    let thrice = builder.ins().imul(third, three);
+    let thrice = builder.ins().ishl_imm_u(thrice, 52);
+    let scaled = builder.ins().iadd(bits, one);
+    let scaled = builder.ins().isub(scaled, thrice);
+    let scaled = builder.ins().bitcast(types::F64, flags, scaled);
+    let third = builder.ins().ishl_imm_u(third, 52);
+    let root = builder.ins().iadd(root, third);
+    let root = builder.ins().isub(root, third_of_one);
+    let root = builder.ins().bitcast(types::F64, flags, root);
+    let c = ROOT_SERIES.map(|c| builder.ins().f64const(c));
+    let plus = |builder: &mut FunctionBuilder<'_>, a: Value, b: Value, c: Value| {
+        let product = builder.ins().fmul(b, c);
+        builder.ins().fadd(a, product)
     };
-    let line = |builder: &mut FunctionBuilder<'_>, h: Value, i: usize| {
-        let [at, slope] = [ROOT_SERIES[i], ROOT_SERIES[i + 1]].map(|c| builder.ins().f64const(c));
-        let rise = builder.ins().fmul(h, slope);
-        builder.ins().fadd(at, rise)
-    };
-    let better = |builder: &mut FunctionBuilder<'_>, guess: Value, h: Value, series: Value| {
-        let part = builder.ins().fmul(h, series);
-        let change = builder.ins().fmul(guess, part);
-        builder.ins().fadd(guess, change)
-    };
-    let h = lack(builder, guess);
-    let square = builder.ins().fmul(h, h);
+    let r = builder.ins().fsub(scaled, middle);
+    let r = builder.ins().fmul(r, inverse);
+    let square = builder.ins().fmul(r, r);
+    let [first, second, third] = [0, 2, 4].map(|i| plus(builder, c[i], r, c[i + 1]));
+    let far = plus(builder, third, square, c[6]);
+    let near = plus(builder, first, square, second);
     let fourth = builder.ins().fmul(square, square);
-    let [first, second, third] = [0, 2, 4].map(|i| line(builder, h, i));
-    let second = builder.ins().fmul(square, second);
-    let third = builder.ins().fmul(fourth, third);
-    let series = builder.ins().fadd(first, second);
-    let series = builder.ins().fadd(series, third);
-    let root = better(builder, guess, h, series);
-    let h = lack(builder, root);
-    let series = line(builder, h, 0);
-    better(builder, root, h, series)
+    let series = plus(builder, near, fourth, far);
+    let part = plus(builder, lack, r, series);
+    plus(builder, root, root, part)
 }
 
 fn name(op: Op) -> String {

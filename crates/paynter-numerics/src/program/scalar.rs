@@ -82,14 +82,55 @@ pub(crate) fn calculate(op: Op, a: f64, b: f64, c: f64) -> f64 {
 
 /// Cube roots of numbers from the first to the second are calculated by ourselves.
 pub(crate) const ROOTED: [f64; 2] = [1e-300, 1e300];
-/// Leads a third of a number's bits to within three parts in a hundred of its cube root.
-pub(crate) const ROOT_BIAS: u64 = 0x2a9f_7893_0000_0000;
-/// ((1 − h)^(−1/3) − 1)/h as a series.
-pub(crate) const ROOT_SERIES: [f64; 6] =
-    [1.0 / 3.0, 2.0 / 9.0, 14.0 / 81.0, 35.0 / 243.0, 91.0 / 729.0, 728.0 / 6561.0];
+/// The numbers from 1 to 8 are divided into cells by so many leading bits of the fraction.
+pub(crate) const ROOT_BITS: u32 = 6;
+pub(crate) const ROOT_CELLS: usize = 3 << ROOT_BITS;
+/// Of each cell: its middle, the inverse of that, the cube root, and what its rounding lacks, as a part of it.
+pub(crate) static ROOTS: [[f64; 4]; ROOT_CELLS] = roots();
+/// ((1 + r)^(1/3) − 1)/r as a series.
+pub(crate) const ROOT_SERIES: [f64; 7] =
+    [1.0 / 3.0, -1.0 / 9.0, 5.0 / 81.0, -10.0 / 243.0, 22.0 / 729.0, -154.0 / 6561.0, 374.0 / 19683.0];
+/// A third of an exponent is the upper part of its product with this, beyond so many bits.
+pub(crate) const THIRD: (u64, u32) = (0x5556, 16);
+/// The exponent of one, and a third of that, in their place among the bits.
+pub(crate) const EXPONENTS: [u64; 2] = [1023 << 52, 341 << 52];
 
-/// The cube root, to about one unit in the last place: a third of the exponent is a guess, which
-/// (1 − h)^(−1/3) with h = 1 − guess³/a betters twice, first by six terms of its series, then by two.
+const fn roots() -> [[f64; 4]; ROOT_CELLS] {
+    let mut cells = [[0.0; 4]; ROOT_CELLS];
+    let mut cell = 0;
+    while cell < ROOT_CELLS {
+        let middle = f64::from_bits(EXPONENTS[0] + ((2 * cell as u64 + 1) << (51 - ROOT_BITS)));
+        let mut root = 1.5;
+        let mut turn = 0;
+        // Newton's method, in the end with a cube that is not rounded.
+        while turn < 8 {
+            root += lacking(middle, root);
+            turn += 1;
+        }
+        cells[cell] = [middle, 1.0 / middle, root, lacking(middle, root) / root];
+        cell += 1;
+    }
+    cells
+}
+
+/// What a root lacks of the cube root of a number, to first order.
+const fn lacking(number: f64, root: f64) -> f64 {
+    let (square, rest) = product(root, root);
+    let (cube, more) = product(square, root);
+    (((number - cube) - more) - rest * root) / (3.0 * square)
+}
+
+/// A product and what its rounding leaves out (Dekker).
+const fn product(a: f64, b: f64) -> (f64, f64) {
+    const SPLIT: f64 = 134_217_729.0;
+    let (a_high, b_high) = (SPLIT * a - (SPLIT * a - a), SPLIT * b - (SPLIT * b - b));
+    let (a_low, b_low) = (a - a_high, b - b_high);
+    let product = a * b;
+    (product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low)
+}
+
+/// The cube root, to hardly more than half a unit in the last place: that of the middle of the number's
+/// cell, times (1 + r)^(1/3) as a series.
 fn cube_root(a: f64) -> f64 {
     if a < 0.0 {
         return f64::NAN;
@@ -97,15 +138,18 @@ fn cube_root(a: f64) -> f64 {
     if !(ROOTED[0]..ROOTED[1]).contains(&a) {
         return a.cbrt();
     }
+    let bits = a.to_bits();
+    let third = ((bits >> 52) * THIRD.0) >> THIRD.1;
+    let cell = (bits >> (52 - ROOT_BITS)) - third * ROOT_CELLS as u64;
+    let [middle, inverse, root, lack] = ROOTS[cell as usize];
+    let scaled = f64::from_bits((bits + EXPONENTS[0]) - ((3 * third) << 52));
+    let root = f64::from_bits((root.to_bits() + (third << 52)) - EXPONENTS[1]);
     let c = ROOT_SERIES;
-    let inverse = 1.0 / a;
-    let guess = f64::from_bits(a.to_bits() / 3 + ROOT_BIAS);
-    let h = 1.0 - (guess * guess) * (guess * inverse);
-    let square = h * h;
-    let series = (c[0] + h * c[1]) + square * (c[2] + h * c[3]) + (square * square) * (c[4] + h * c[5]);
-    let root = guess + guess * (h * series);
-    let h = 1.0 - (root * root) * (root * inverse);
-    root + root * (h * (c[0] + h * c[1]))
+    let r = (scaled - middle) * inverse;
+    let square = r * r;
+    let far = (c[4] + r * c[5]) + square * c[6];
+    let series = ((c[0] + r * c[1]) + square * (c[2] + r * c[3])) + (square * square) * far;
+    root + root * (r * series + lack)
 }
 
 /// A power; of a negative base only where the exponent is whole, as `powf` has it.
