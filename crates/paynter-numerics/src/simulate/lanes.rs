@@ -190,7 +190,7 @@ pub(crate) fn multiply<const W: usize>(
     let (s, _) = s.as_chunks::<W>();
     let rows = out.as_chunks_mut::<W>().0.iter_mut().zip(forcing.rows::<W>(forces));
     if pattern.is_full() {
-        for ((out, force), values) in rows.zip(values.chunks_exact(s.len())) {
+        for ((out, force), values) in rows.zip(values.chunks_exact(s.len().max(1))) {
             let mut sum = force;
             for (value, source) in values.iter().zip(s) {
                 sum = std::array::from_fn(|l| sum[l] + value * source[l]);

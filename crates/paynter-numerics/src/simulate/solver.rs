@@ -232,6 +232,9 @@ impl Stages {
 
     /// The error within the step in units of the tolerance; the stages must be extended.
     pub fn error_inside(&mut self, tolerance: &Tolerance) -> f64 {
+        if self.tableau.inside.is_empty() {
+            return 0.0;
+        }
         for (i, error) in self.scratch.iter_mut().enumerate() {
             *error = self.h * weigh(&self.k[i..], self.start.len(), &self.tableau.inside);
         }
@@ -508,7 +511,8 @@ fn follow<const W: usize, const IMPLICIT: bool>(step: Step<'_, '_>) -> f64 {
     let last = tableau.stages - 1;
     let count = if points.is_empty() { tableau.stages } else { tableau.all_stages() };
     sens.work.resize((tableau.all_stages() + 1) * length, 0.0);
-    let long = !points.is_empty() && h * full.norm(&stages.values[last].data) > SHORT;
+    let inside = !points.is_empty() && !tableau.inside.is_empty();
+    let long = inside && h * full.norm(&stages.values[last].data) > SHORT;
     let mut worst = 0.0f64;
     for block in 0..sens.s.blocks {
         let range = block * length..(block + 1) * length;
