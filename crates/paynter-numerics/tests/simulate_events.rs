@@ -647,6 +647,24 @@ fn thresholds_are_met_anywhere_in_a_step() {
     }
 }
 
+/// A threshold that rounding hardly tells from where the motion is: no step ends closer to it than the states
+/// are known, and the run goes on.
+#[test]
+fn a_threshold_may_be_as_fine_as_rounding() {
+    let text = "model fine { param h = 0.37; param w = 3
+        signal x = integral(w*v, 1); signal v = integral(-w*(x - 1), 1e-12)
+        signal above = integral(if(x > 1 + 1e-12*h, 1, 0), 0)
+        Se s = above; R r = 1; s -> r; output y = above }";
+    let mut problem = Problem::new(text);
+    for method in ADAPTIVE {
+        let options = Options { rtol: 1e-6, ..tight(2.0, vec![2.0], method) };
+        let (found, outcome) = solved(&mut problem, &[Wanted::Parameter(0)], &options);
+        let stats = outcome.stats;
+        assert!(stats.events == 2 && stats.steps + stats.rejected < 5000, "{method:?} {stats:?}");
+        assert!((found.y[0][0] - 2.0 * 0.37f64.acos() / 3.0).abs() < 2e-3, "{method:?} {:?}", found.y);
+    }
+}
+
 /// A law that is met by three flows: the one that goes on is taken, and where it ends the run does.
 #[test]
 fn a_branch_is_followed_to_its_end() {

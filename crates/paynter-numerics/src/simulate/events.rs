@@ -56,6 +56,8 @@ const CLOSE: f64 = 0.25;
 const TOUCH: f64 = 1e-9;
 /// Slopes below this part of their terms are zero.
 const FLAT: f64 = 1e-12;
+/// What rounding makes of a function, beside its terms.
+const ROUNDED: f64 = 4.0 * f64::EPSILON;
 /// A function farther from zero than this part of what its mode does to it is not at zero.
 const BEYOND: f64 = 1e-6;
 
@@ -411,9 +413,20 @@ impl Watch {
         crossing: &Crossing,
         part: f64,
     ) -> Result<bool, Trouble> {
-        self.look(system, stages.t + stages.h, &stages.end)?;
+        let (t, x) = (stages.t + stages.h, &stages.end);
+        self.look(system, t, x)?;
         let near = part * crossing.steepness * stages.h;
-        Ok(crossing.events.iter().all(|k| self.now[*k].abs() <= near))
+        let far: Vec<usize> = crossing.events.iter().copied().filter(|k| self.now[*k].abs() > near).collect();
+        if far.is_empty() {
+            return Ok(true);
+        }
+        // What rounding of the states makes of a function is at zero too: no step comes closer.
+        system.relations_full(t, x, &mut self.values)?;
+        let full = &system.model.relations_full;
+        let by_states = full.by_states(&self.values.data);
+        let terms = |k: usize| full.pattern.row(k).map(|e| by_states[e] * x[full.pattern.at[e] as usize]);
+        let size = |k: usize| terms(k).map(f64::abs).sum::<f64>();
+        Ok(far.into_iter().all(|k| self.now[k].abs() <= ROUNDED * size(k)))
     }
 
     /// Looks for the first crossing of a function that may change faster than the states: the step is
