@@ -309,6 +309,12 @@ fn weigh(k: &[f64], states: usize, terms: &[(usize, f64)]) -> f64 {
     terms.iter().map(|(stage, factor)| factor * k[stage * states]).sum()
 }
 
+/// The largest of errors; one that is not a number counts.
+#[inline(always)]
+fn worse<const W: usize>(worst: f64, found: [f64; W]) -> f64 {
+    found.into_iter().fold(worst, |worst, x| if x > worst || x.is_nan() { x } else { worst })
+}
+
 /// Joins the sums of squares of one or two error estimates to the square of the error.
 fn joint_square(sums: [f64; 2], estimates: usize, n: usize) -> f64 {
     let n = n.max(1) as f64;
@@ -550,29 +556,29 @@ fn follow<const W: usize, const IMPLICIT: bool>(step: Step<'_, '_>) -> f64 {
             }
         }
         if sens.tested && !tableau.errors.is_empty() {
-            // Within a long step interpolation adds an error of its own.
-            let inside = Some(&tableau.inside).filter(|_| long);
-            let mut squares = [[0.0; W]; 3];
             let ends = (s, &sens.next_s.data[range.clone()]);
             let scales = &sens.scales.as_chunks::<W>().0[block];
             let tolerances = (&tolerance.atol[..], tolerance.rtol);
-            let (own, within) = squares.split_at_mut(2);
-            for (squares, terms) in own.iter_mut().zip(&tableau.errors).chain(within.iter_mut().zip(inside)) {
+            let mut squares = [[0.0; W]; 2];
+            for (squares, terms) in squares.iter_mut().zip(&tableau.errors) {
                 errors::<W>(squares, k, terms, h, ends, scales, tolerances);
             }
-            let mut blur = [0.0; W];
+            let mut found: [f64; W] = std::array::from_fn(|l| {
+                joint_square([squares[0][l], squares[1][l]], tableau.errors.len(), rows)
+            });
             if let Some(rounding) = rounding {
                 let forces = full.by_parameters_and_zero(rounding);
                 multiply::<W>(stage, &full.pattern, full.by_states(rounding), ends.1, forcing, forces);
+                let mut blur = [0.0; W];
                 errors::<W>(&mut blur, stage, &[(0, BLUR)], h, ends, scales, tolerances);
+                found = std::array::from_fn(|l| found[l] / (1.0 + blur[l] / rows as f64));
             }
-            for l in 0..W {
-                let at_end = joint_square([squares[0][l], squares[1][l]], tableau.errors.len(), rows);
-                let known = 1.0 + blur[l] / rows as f64;
-                for square in [at_end / known, squares[2][l] / rows as f64] {
-                    // An error that is not a number must count.
-                    worst = if square > worst || square.is_nan() { square } else { worst };
-                }
+            worst = worse::<W>(worst, found);
+            // Within a long step interpolation adds an error of its own.
+            if long {
+                let mut squares = [0.0; W];
+                errors::<W>(&mut squares, k, &tableau.inside, h, ends, scales, tolerances);
+                worst = worse::<W>(worst, squares.map(|square| square / rows as f64));
             }
         }
         for point in points.iter_mut() {
