@@ -392,6 +392,30 @@ fn the_adjoint_keeps_to_where_laws_have_values() {
     }
 }
 
+/// A pulse makes an unknown jump, so that its value after the jump is no start for finding that of before.
+#[test]
+fn the_adjoint_knows_unknowns_on_both_sides_of_a_jump() {
+    let text = "model m { param a = 0.97; param b = 0.0541; param C1 = 12; param R2 = 0.8
+        input u = a*pulse(b, b + 0.25)
+        Se z = u; 0 j; R r1 = C1; R r2 = R2; 1 k; C c = 0.1; TF tf = 5.8; R r3 { e = 0.15*f*abs(f) }
+        j -> r1, r2, k; z -> k; k -> c, tf; tf -> r3; output y = r2.f; output q = c.q }";
+    let mut problem = Problem::new(text);
+    let wanted = problem.wanted(&["a", "b", "R2"]);
+    let model = problem.compile(&wanted);
+    let p = problem.parameters();
+    let options = tight(1.0, times(1.0, 7), Method::Auto);
+    let forward = solve(&model, &p, &options);
+    let found = gradient(&model, &p, &Tables::default(), &options, &Ticket::new(), &mut |_, _, y, slope| {
+        slope.fill(1.0);
+        y.iter().sum()
+    });
+    assert_eq!(found.outcome.failure, None);
+    for (lane, by) in found.by.iter().enumerate() {
+        let sum: f64 = forward.s.iter().map(|s| s[lane] + s[wanted.len() + lane]).sum();
+        close(*by, sum, 1e-7, "the gradient");
+    }
+}
+
 /// The cost of an adjoint does not grow with the parameters, so that it serves where they are many.
 #[test]
 fn adjoint_gradients_of_a_chain() {

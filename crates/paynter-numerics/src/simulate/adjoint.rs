@@ -19,17 +19,25 @@ use paynter_base::Ticket;
 const TURNS: u32 = 20;
 const HALVINGS: u32 = 100;
 
+/// Where a run has been. What satisfies the equations of its unknowns may be one of several solutions.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Place {
+    pub t: f64,
+    pub x: Vec<f64>,
+    pub unknowns: Vec<f64>,
+}
+
 /// What the recorder remembers of a run, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
     /// A step.
-    Step { t: f64, h: f64, x: Vec<f64>, unknowns: Vec<f64>, tableau: &'static Tableau },
+    Step { from: Place, h: f64, tableau: &'static Tableau },
     /// A sample within the step before.
-    Inner { t: f64, theta: f64, x: Vec<f64> },
+    Inner { at: Place, theta: f64 },
     /// A sample between steps.
-    Node { t: f64, x: Vec<f64> },
+    Node { at: Place },
     /// Events at one time: the rates before, and of each event its function and by how much rates fall.
-    Event { t: f64, x: Vec<f64>, before: Vec<f64>, falls: Vec<(usize, Vec<f64>)> },
+    Event { at: Place, before: Vec<f64>, falls: Vec<(usize, Vec<f64>)> },
     /// The state jumps, which only forward sensitivities follow.
     Jump,
     /// Parameters, modes, tables and surfaces from here on.
@@ -139,10 +147,10 @@ impl<'a> Sweep<'a> {
         for entry in tape.iter().rev() {
             ticket.check().map_err(|_| Failure::Cancelled)?;
             let t = match entry {
-                Entry::Step { t, .. }
-                | Entry::Inner { t, .. }
-                | Entry::Node { t, .. }
-                | Entry::Event { t, .. } => *t,
+                Entry::Step { from: at, .. }
+                | Entry::Inner { at, .. }
+                | Entry::Node { at }
+                | Entry::Event { at, .. } => at.t,
                 Entry::Modes(_) | Entry::Jump => 0.0,
             };
             let done = match entry {
@@ -154,19 +162,16 @@ impl<'a> Sweep<'a> {
                     }
                     Ok(())
                 }
-                Entry::Node { t, x } => {
+                Entry::Node { at } => {
                     sample -= 1;
-                    self.pull(*t, x, &slopes[sample]).map(|pull| add(&mut self.lambda, &pull))
+                    self.pull(at, &slopes[sample]).map(|pull| add(&mut self.lambda, &pull))
                 }
-                Entry::Inner { t, theta, x } => {
+                Entry::Inner { at, theta } => {
                     sample -= 1;
-                    self.pull(*t, x, &slopes[sample]).map(|pull| self.inner.push((*theta, pull)))
+                    self.pull(at, &slopes[sample]).map(|pull| self.inner.push((*theta, pull)))
                 }
-                Entry::Event { t, x, before, falls } => self.events(*t, x, before, falls),
-                Entry::Step { t, h, x, unknowns, tableau } => {
-                    self.system.anchor_at(unknowns);
-                    self.step(*t, *h, x, tableau)
-                }
+                Entry::Event { at, before, falls } => self.events(at, before, falls),
+                Entry::Step { from, h, tableau } => self.step(from, *h, tableau),
             };
             done.map_err(|trouble| trouble.at(t))?;
         }
@@ -174,16 +179,13 @@ impl<'a> Sweep<'a> {
     }
 
     /// What a sample's part of the cost pulls at the state; its own parameters are added at once.
-    fn pull(&mut self, t: f64, x: &[f64], slope: &[f64]) -> Result<Vec<f64>, Trouble> {
+    fn pull(&mut self, at: &Place, slope: &[f64]) -> Result<Vec<f64>, Trouble> {
         self.system.rest();
-        // The unknowns of a later step are no good start where they jump.
-        if let Err(trouble) = self.system.outputs_full(t, x, &mut self.outputs) {
-            self.system.guess_unknowns(t, x).map_err(|_| trouble)?;
-            self.system.outputs_full(t, x, &mut self.outputs)?;
-        }
+        self.system.take_unknowns(&at.unknowns);
+        self.system.outputs_full(at.t, &at.x, &mut self.outputs)?;
         let outputs = &self.system.model.outputs_full;
         let by_states = outputs.by_states(&self.outputs.data);
-        let mut pull = vec![0.0; x.len()];
+        let mut pull = vec![0.0; at.x.len()];
         for (row, slope) in slope.iter().enumerate() {
             for e in outputs.pattern.row(row) {
                 pull[outputs.pattern.at[e] as usize] += by_states[e] * slope;
@@ -205,14 +207,10 @@ impl<'a> Sweep<'a> {
     }
 
     /// The transposed jumps of events at one time: λ⁻ = λ⁺ − Σ h_xᵀ (λ⁺·(f⁻ − f⁺))/ḣ.
-    fn events(
-        &mut self,
-        t: f64,
-        x: &[f64],
-        before: &[f64],
-        falls: &[(usize, Vec<f64>)],
-    ) -> Result<(), Trouble> {
-        self.system.relations_full(t, x, &mut self.relations)?;
+    fn events(&mut self, at: &Place, before: &[f64], falls: &[(usize, Vec<f64>)]) -> Result<(), Trouble> {
+        self.system.rest();
+        self.system.take_unknowns(&at.unknowns);
+        self.system.relations_full(at.t, &at.x, &mut self.relations)?;
         let full = &self.system.model.relations_full;
         let by_states = full.by_states(&self.relations.data);
         let by_parameters = full.by_parameters(&self.relations.data);
@@ -269,8 +267,9 @@ impl<'a> Sweep<'a> {
     }
 
     /// Back through the stages of a step.
-    fn step(&mut self, t: f64, h: f64, x: &[f64], tableau: &'static Tableau) -> Result<(), Trouble> {
-        let n = x.len();
+    fn step(&mut self, from: &Place, h: f64, tableau: &'static Tableau) -> Result<(), Trouble> {
+        let (t, x, n) = (from.t, &from.x, from.x.len());
+        self.system.anchor_at(&from.unknowns);
         let model = self.system.model;
         let last = tableau.stages - 1;
         let implicit = tableau.gamma != 0.0;

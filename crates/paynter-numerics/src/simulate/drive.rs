@@ -8,7 +8,7 @@ mod switch;
 use method::{Trial, explicit, solver};
 use results::RESULTS;
 
-use super::adjoint::Entry;
+use super::adjoint::{Entry, Place};
 use super::compiled::{Compiled, Wanted};
 use super::events::{Crossing, Settled, Watch};
 use super::solver::{Point, Sensitivities, Solver, Tolerance};

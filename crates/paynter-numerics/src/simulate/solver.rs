@@ -51,6 +51,7 @@ pub(crate) struct Point {
     /// Where in the step, from 0 to 1.
     pub theta: f64,
     pub x: Vec<f64>,
+    pub unknowns: Vec<f64>,
     pub y: Vec<f64>,
     pub values: Values,
     /// Sensitivities of outputs, output by output.

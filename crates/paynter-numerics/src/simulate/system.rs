@@ -732,6 +732,17 @@ impl<'a> System<'a> {
         &self.anchor
     }
 
+    /// The unknowns of the present point.
+    pub fn present(&self) -> &[f64] {
+        &self.fast[self.fast.len() - self.model.unknowns.len()..]
+    }
+
+    /// Looks for unknowns from what they were there before.
+    pub fn take_unknowns(&mut self, unknowns: &[f64]) {
+        let start = self.fast.len() - self.model.unknowns.len();
+        self.fast[start..].copy_from_slice(unknowns);
+    }
+
     /// Sets the unknowns at the start of a step that was taken before.
     pub fn anchor_at(&mut self, unknowns: &[f64]) {
         self.anchor.clear();

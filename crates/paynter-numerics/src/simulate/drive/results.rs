@@ -1,6 +1,6 @@
 //! Results at the times that are asked for, at the ends of steps and within them.
 
-use super::{Drive, Entry, Failure, Point, Sample, Trouble};
+use super::{Drive, Entry, Failure, Place, Point, Sample, Trouble};
 
 /// No step holds more results than this: they are in memory until it is accepted.
 pub(super) const RESULTS: usize = 4096;
@@ -21,7 +21,8 @@ impl Drive<'_> {
             };
             done.map_err(|trouble| self.failure(trouble))?;
             if let Some(tape) = &mut self.tape {
-                tape.push(Entry::Node { t, x: self.x.clone() });
+                let unknowns = self.system.present().to_vec();
+                tape.push(Entry::Node { at: Place { t, x: self.x.clone(), unknowns } });
             }
             let (_, y, s) = &mut self.buffer;
             erase(s, &self.undefined);
@@ -62,6 +63,8 @@ impl Drive<'_> {
             } else {
                 self.system.outputs(time, &point.x, &mut point.y)?;
             }
+            point.unknowns.clear();
+            point.unknowns.extend_from_slice(self.system.present());
         }
         Ok(stages.error_inside(&self.tolerance))
     }
@@ -69,15 +72,13 @@ impl Drive<'_> {
     pub(super) fn emit_points(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) {
         if let Some(tape) = &mut self.tape {
             let stages = self.solver.stages();
-            tape.push(Entry::Step {
-                t: stages.t,
-                h: stages.h,
-                x: stages.start.clone(),
-                unknowns: self.system.anchored().to_vec(),
-                tableau: stages.tableau,
-            });
-            let inner = &self.points[..self.inner];
-            tape.extend(inner.iter().map(|p| Entry::Inner { t: p.t, theta: p.theta, x: p.x.clone() }));
+            let unknowns = self.system.anchored().to_vec();
+            let from = Place { t: stages.t, x: stages.start.clone(), unknowns };
+            tape.push(Entry::Step { from, h: stages.h, tableau: stages.tableau });
+            tape.extend(self.points[..self.inner].iter().map(|point| {
+                let at = Place { t: point.t, x: point.x.clone(), unknowns: point.unknowns.clone() };
+                Entry::Inner { at, theta: point.theta }
+            }));
         }
         for point in &mut self.points[..self.inner] {
             erase(&mut point.s, &self.undefined);

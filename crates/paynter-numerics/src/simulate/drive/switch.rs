@@ -1,6 +1,6 @@
 //! What happens at events: modes change, motion begins or ends to slide, states and sensitivities jump.
 
-use super::{Drive, Entry, Failure, Note, Settled, Values};
+use super::{Drive, Entry, Failure, Note, Place, Settled, Values};
 use crate::simulate::jump::Jump;
 
 impl Drive<'_> {
@@ -51,6 +51,7 @@ impl Drive<'_> {
         let mut before = vec![0.0; x.len()];
         // The rates before the event, still with the old modes and tables.
         let known = self.system.rates(t, &x, &mut before).is_ok();
+        let unknowns = self.system.present().to_vec();
         let first = before.clone();
         let mut shifts = Vec::new();
         if let (Some(sensitivities), true) = (&self.sensitivities, known) {
@@ -134,7 +135,7 @@ impl Drive<'_> {
             }
         }
         if let Some(tape) = &mut self.tape {
-            tape.push(Entry::Event { t, x, before: first, falls });
+            tape.push(Entry::Event { at: Place { t, x, unknowns }, before: first, falls });
         }
         self.begin()
     }
