@@ -122,6 +122,19 @@ fn sensitivities_are_derivatives() {
     differences(zoo::DUFFING, &["m", "k", "k3", "c"], 3.0, 1e-6);
 }
 
+/// A loop begins at rest, where the law of one of its resistors is infinitely steep, and later leaves it.
+#[test]
+fn loops_may_rest_on_infinitely_steep_laws() {
+    for source in ["u", "u*pulse(b, b + 1)"] {
+        let text = format!(
+            "model m {{ param a = 2; param u = 0.25; param R = 0.7; param b = 0.3
+            Sf s = {source}; 0 j; C c = 1; 1 k; R r1 {{ f = a*(exp(e/1.7) - 1) }}; R r2 {{ f = 2*e^3 }}
+            R r3 = R; s -> j; j -> c, k; k -> r1, r2, r3; output y = c.e; output f = r2.f }}"
+        );
+        differences(&text, &["a", "u", "R", "b"], 1.0, 1e-6);
+    }
+}
+
 #[test]
 fn large_implicit_loops_have_sensitivities() {
     let text = zoo::network(12);

@@ -488,11 +488,13 @@ impl<'a> System<'a> {
         let passed = infinite(values);
         let resting = rates.iter().all(|rate| *rate == 0.0);
         let mut steep = Steep { passed, resting, ..Steep::default() };
+        let present = self.fast.clone();
         if self.go_ahead(t, x, rates) {
             self.full.run_full(full, &self.setting, &self.fast, values);
             sharpen(values);
             keep(values, &here, |value| value.is_finite());
         }
+        self.fast = present;
         steep.states = infinite(values);
         let by_parameters = full.forcing.iter().zip(full.by_parameters(&values.data));
         steep.lanes = by_parameters.filter(|(_, x)| !x.is_finite()).map(|((_, lane), _)| *lane).collect();
@@ -534,9 +536,11 @@ impl<'a> System<'a> {
             sharpen(values);
             let here = values.data.clone();
             let mut rates = vec![0.0; x.len()];
+            let present = self.fast.clone();
             if self.rates(t, x, &mut rates).is_ok() && self.go_ahead(t, x, &rates) {
                 self.outputs_full.run_full(full, &self.setting, &self.fast, values);
             }
+            self.fast = present;
             // What is infinite is so in truth, and is told; a quotient of zeros has its value ahead.
             keep(values, &here, |value| !value.is_nan());
             values.data[..full.rows].copy_from_slice(&here[..full.rows]);
@@ -700,6 +704,12 @@ impl<'a> System<'a> {
                 break;
             }
             last = moved;
+        }
+        // Along an infinitely steep root Newton's method only comes close to the zero that it is about.
+        let near = self.fast[start..].iter_mut().filter(|z| z.abs() < NOTHING);
+        near.for_each(|z| *z = 0.0);
+        if self.residual() <= ROUNDED * size {
+            return Ok(());
         }
         let worst =
             (0..m).max_by(|a, b| self.newton[*a].abs().total_cmp(&self.newton[*b].abs())).unwrap_or(0);
