@@ -700,6 +700,25 @@ fn events_that_accumulate_are_told() {
     }
 }
 
+/// A relay that holds the speed of a motor on dry friction, through the coil's current: it switches ever faster and
+/// is brought to rest, although how the speed changes depends on the side of the friction.
+#[test]
+fn a_relay_rests_beside_friction() {
+    let text = "model motor { param k = 0.08; param Mc = 0.03; param d = 1e-4; param w0 = 100
+        Se supply = 12*sign(w0 - rotor.f); 1 armature; R winding = 1.2; I coil = 3e-3; GY motor = k
+        1 shaft; I rotor = 2e-4; R bearing { e = Mc*sign(f) + d*f }
+        supply -> armature; armature -> winding, coil, motor; motor -> shaft; shaft -> rotor, bearing
+        output i = coil.f; output w = rotor.f }";
+    let mut problem = Problem::new(text);
+    let wanted = problem.wanted(&["Mc", "w0"]);
+    let options = Options { rtol: 1e-8, ..tight(0.3, vec![0.3], Method::Auto) };
+    let (found, outcome) = solved(&mut problem, &wanted, &options);
+    assert!(matches!(outcome.notes[..], [Note::Rattling { .. }]), "{:?}", outcome.notes);
+    let expected =
+        [(found.y[0][0], 0.5), (found.y[0][1], 100.0), (found.s[0][0], 12.5), (found.s[0][3], 1.0)];
+    assert!(expected.iter().all(|(found, exact)| (found - exact).abs() < 1e-6 * exact), "{expected:?}");
+}
+
 /// Two tanks joined by an orifice: the levels meet after a finite time, and stay together. Nothing is left
 /// then of how fast they met, and the slope of the orifice, infinite there, does not stop the sensitivities;
 /// nor where the tanks are alike, so that even volumes do not change at all.

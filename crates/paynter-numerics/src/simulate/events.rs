@@ -149,7 +149,8 @@ impl Watch {
         let gap = t - pace.last;
         pace.faster = if gap < pace.gaps[0] { pace.faster + 1 } else { 0 };
         (pace.last, pace.gaps) = (t, [pace.gaps[1], gap]);
-        (pace.faster > RATTLE).then_some(0.5 / gap)
+        // To and fro may take unequal times; what comes to rest faster than the longer one is thrown off.
+        (pace.faster > RATTLE).then_some(0.5 / pace.gaps[0].max(pace.gaps[1]))
     }
 
     /// Gives an event function its mode at an event, also where rounding has left it before its zero.

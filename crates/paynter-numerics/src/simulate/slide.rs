@@ -289,7 +289,7 @@ impl Softened {
             let group = self.joined(pool, &[*h]);
             reached.extend(extra.iter().zip(&read).filter(|(_, z)| group.contains(z)).map(|((_, e), _)| *e));
             let first = self.modes(pool, &reached);
-            let plain = first.is_empty() && group.is_empty() && self.joined(pool, &[slope]).is_empty();
+            let plain = !first.contains(&j) && group.is_empty() && self.joined(pool, &[slope]).is_empty();
             let bend = if plain { self.rate(pool, slope) } else { slope };
             let (order, equation) = if at_once.contains(&j) {
                 (0, *h)
@@ -304,7 +304,9 @@ impl Softened {
             } else {
                 continue;
             };
-            let excluded = if order == 0 { Vec::new() } else { at_once.into_iter().collect() };
+            // What the second derivative is of keeps its modes.
+            let read: BTreeSet<usize> = if order == 2 { &at_once | &first } else { at_once };
+            let excluded = if order == 0 { Vec::new() } else { read.into_iter().collect() };
             surfaces.push(Surface { relation: self.chosen[j], order, excluded });
             equations.push(equation);
         }
