@@ -836,3 +836,15 @@ fn fixed_steps_keep_their_order_over_events() {
         }
     }
 }
+
+/// Conditions are told in the words of the model, also where they read others and roots that are rounded off.
+#[test]
+fn conditions_are_told_in_the_words_of_the_model() {
+    let text = "model words { param k = 2; signal x = integral(sign(min(k*t, 1) - x - sign(x - 3)*sqrt(abs(x - 3))), 0)
+        Se s = x; R r = 1; s -> r; output y = r.f }";
+    let mut problem = Problem::new(text);
+    let model = problem.compile(&[]);
+    let told = model.events.join("; ");
+    assert!(["mode", "width"].iter().all(|word| !told.contains(word)), "{told}");
+    assert!(model.events.iter().any(|event| event.contains("k*t") && event.contains("if(")), "{told}");
+}

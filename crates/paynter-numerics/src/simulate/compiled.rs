@@ -7,7 +7,7 @@ use super::jump::{self, Jumps, Plan};
 use super::linearised::{Arguments, Linearised};
 use super::slide::{self, Frozen, Surface};
 use crate::program::{CompileError, Program};
-use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_algebra::{Expr, Func, Pool, Symbol};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -248,7 +248,7 @@ fn assemble(
         wanted: source.wanted.to_vec(),
         states: equations.states.iter().map(|state| state.name.clone()).collect(),
         unknowns: names.chain(unknowns.iter().skip(own).map(|z| pool.name(*z).to_owned())).collect(),
-        events: relations.iter().map(|h| pool.display(*h).to_string()).collect(),
+        events: shown(pool, frozen),
         groups: groups(graph, equations),
         outputs_count: outputs.len(),
         parameters: parameters.len(),
@@ -274,6 +274,24 @@ fn assemble(
         surfaces: Vec::new(),
         sliding: None,
     })
+}
+
+/// The event functions as people read them: without modes and widths, as long as that is short.
+fn shown(pool: &mut Pool, frozen: &Frozen) -> Vec<String> {
+    /// Longer ones would rather hide what they say.
+    const LONGEST: u64 = 200;
+    let zero = pool.zero();
+    let mut known: FxHashMap<Symbol, Expr> = frozen.widths.iter().map(|width| (*width, zero)).collect();
+    let mut names = Vec::new();
+    for (k, function) in frozen.relations.iter().enumerate() {
+        let whole = pool.substitute(*function, &known);
+        if let Some(mode) = frozen.modes.get(k) {
+            known.insert(*mode, pool.call(Func::Sign, &[whole]));
+        }
+        let short = pool.written_size(whole) <= LONGEST;
+        names.push(pool.display(if short { whole } else { *function }).to_string());
+    }
+    names
 }
 
 /// The dependent states whose initial values can be compared with what follows from the other states;
