@@ -405,6 +405,21 @@ fn the_adjoint_keeps_to_where_laws_have_values() {
     }
 }
 
+/// A storage fills to the edge of its leak's law, where explicit steps fall over the edge however small they are.
+#[test]
+fn implicit_steps_go_on_where_explicit_ones_come_no_further() {
+    let text = "model m { param u = 3; param a = 5; param C = 0.1
+        0 j; Sf s = u; C c = C; R r { e = a*tanh(a*f) }; s -> j; j -> c, r
+        signal w = integral(r.f); output w = w }";
+    let mut problem = Problem::new(text);
+    let model = problem.compile(&[]);
+    for rtol in [1e-8, 1e-10] {
+        let options = Options { rtol, ..tight(1.0, vec![1.0], Method::Auto) };
+        // What went in but for the saturated content, C·a.
+        close(solve(&model, &problem.parameters(), &options).y[0][0], 2.5, 10.0 * rtol, "the leak");
+    }
+}
+
 /// A pulse makes an unknown jump, so that its value after the jump is no start for finding that of before.
 #[test]
 fn the_adjoint_knows_unknowns_on_both_sides_of_a_jump() {

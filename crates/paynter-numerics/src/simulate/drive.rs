@@ -444,6 +444,9 @@ impl<'a> Drive<'a> {
         // Two even steps are better than a whole one and a crumb.
         let step = if lands { left } else { h.min((0.5 * left).max(0.5 * h)).min(room) };
         if step < smallest && !lands {
+            if self.resort()? {
+                return Ok(2.0 * smallest);
+            }
             return Err(match self.trouble {
                 Some(trouble) => self.failure(trouble),
                 None => Failure::StepTooSmall { t: self.t, state: self.worst_state() },
@@ -462,7 +465,7 @@ impl<'a> Drive<'a> {
                     self.stuck = (self.t, 0);
                 }
                 self.stuck.1 += 1;
-                if self.stuck.1 > STUCK {
+                if self.stuck.1 > STUCK && !self.resort()? {
                     return Err(self.failure(trouble));
                 }
                 return Ok(0.2 * step);

@@ -1,6 +1,6 @@
 //! Which method steps: explicit or implicit by stiffness, of order five or eight by trial.
 
-use super::{Drive, Failure, Method, Options, Solver, System, Tableau};
+use super::{Drive, Failure, Method, Options, Solver, System, Tableau, Trouble};
 use crate::simulate::explicit::Explicit;
 use crate::simulate::implicit::Implicit;
 
@@ -76,6 +76,22 @@ impl Drive<'_> {
             true if self.easy_signs >= 20 => false,
             _ => return Ok(()),
         };
+        self.take_solver(stiff)
+    }
+
+    /// Goes on with the implicit solver where the explicit one comes no further; tells whether that is possible.
+    /// Where unknowns have come to the end of a branch, nothing goes on.
+    pub(super) fn resort(&mut self) -> Result<bool, Failure> {
+        let goes_on = matches!(self.trouble, None | Some(Trouble::NotFinite(_)));
+        let possible = self.options.method == Method::Auto && !self.stiff && goes_on;
+        if possible {
+            self.stuck = (self.t, 0);
+            self.take_solver(true)?;
+        }
+        Ok(possible)
+    }
+
+    fn take_solver(&mut self, stiff: bool) -> Result<(), Failure> {
         self.stats.switches += 1;
         (self.stiff, self.stiff_signs, self.easy_signs) = (stiff, 0, 0);
         self.solver = solver(self.explicit, stiff, &self.system, self.sensitivities.is_some());
