@@ -69,14 +69,17 @@ impl Forcing {
         self.numbers[at] = number as u32;
     }
 
-    /// What acts on the lanes of each row.
+    /// What acts on the lanes of the row with this place. No closure: its call might not be inlined.
     #[inline(always)]
-    fn rows<'a, const W: usize>(&'a self, forces: &'a [f64]) -> impl Iterator<Item = [f64; W]> + 'a {
+    fn lanes<const W: usize>(&self, place: u32, forces: &[f64]) -> [f64; W] {
         let (numbers, _) = self.numbers.as_chunks::<W>();
-        self.places.iter().map(move |place| match numbers.get((*place as usize).wrapping_sub(1)) {
-            Some(numbers) => std::array::from_fn(|l| forces[numbers[l] as usize]),
-            None => [0.0; W],
-        })
+        let mut values = [0.0; W];
+        if let Some(numbers) = numbers.get((place as usize).wrapping_sub(1)) {
+            for l in 0..W {
+                values[l] = forces[numbers[l] as usize];
+            }
+        }
+        values
     }
 }
 
@@ -188,10 +191,10 @@ pub(crate) fn multiply<const W: usize>(
     forces: &[f64],
 ) {
     let (s, _) = s.as_chunks::<W>();
-    let rows = out.as_chunks_mut::<W>().0.iter_mut().zip(forcing.rows::<W>(forces));
+    let rows = out.as_chunks_mut::<W>().0.iter_mut().zip(&forcing.places);
     if pattern.is_full() {
-        for ((out, force), values) in rows.zip(values.chunks_exact(s.len().max(1))) {
-            let mut sum = force;
+        for ((out, place), values) in rows.zip(values.chunks_exact(s.len().max(1))) {
+            let mut sum = forcing.lanes::<W>(*place, forces);
             for (value, source) in values.iter().zip(s) {
                 sum = std::array::from_fn(|l| sum[l] + value * source[l]);
             }
@@ -199,10 +202,10 @@ pub(crate) fn multiply<const W: usize>(
         }
         return;
     }
-    let mut entries = values.iter().zip(&pattern.at);
-    for ((out, force), count) in rows.zip(pattern.counts()) {
-        let mut sum = force;
-        for (value, column) in entries.by_ref().take(count) {
+    for (row, (out, place)) in rows.enumerate() {
+        let mut sum = forcing.lanes::<W>(*place, forces);
+        let entries = pattern.row(row);
+        for (value, column) in values[entries.clone()].iter().zip(&pattern.at[entries]) {
             let source = &s[*column as usize];
             sum = std::array::from_fn(|l| sum[l] + value * source[l]);
         }
@@ -267,7 +270,8 @@ pub(crate) fn implicit<const W: usize>(
         *rate = -*stage;
     }
     let (rows, _) = stage.as_chunks_mut::<W>();
-    for (row, force) in rows.iter_mut().zip(forcing.rows::<W>(forces)) {
+    for (row, place) in rows.iter_mut().zip(&forcing.places) {
+        let force = forcing.lanes::<W>(*place, forces);
         *row = std::array::from_fn(|l| row[l] + k * force[l]);
     }
     factors.solve_lanes::<W>(stage);

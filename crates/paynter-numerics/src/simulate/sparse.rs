@@ -36,12 +36,6 @@ impl Pattern {
         self.at.len() == self.rows() * self.columns
     }
 
-    /// The number of entries of each row.
-    #[inline]
-    pub fn counts(&self) -> impl Iterator<Item = usize> + '_ {
-        self.starts.array_windows().map(|[start, end]| (end - start) as usize)
-    }
-
     pub fn row(&self, row: usize) -> std::ops::Range<usize> {
         self.starts[row] as usize..self.starts[row + 1] as usize
     }
