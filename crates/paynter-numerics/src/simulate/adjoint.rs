@@ -7,7 +7,8 @@
 //! the jump of forward sensitivities is transposed.
 
 use super::drive::Drive;
-use super::solver::{Stages, times};
+use super::sensitivities::times;
+use super::solver::Stages;
 use super::sparse::{Factors, Form};
 use super::system::{Snapshot, System, Trouble, Values};
 use super::tableau::Tableau;

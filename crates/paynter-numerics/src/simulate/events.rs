@@ -1,6 +1,7 @@
 //! Events: finding where event functions cross zero, and what happens there.
 
-use super::solver::{Sensitivities, Solver, Stages, Tolerance};
+use super::sensitivities::Sensitivities;
+use super::solver::{Solver, Stages, Tolerance};
 use super::system::{System, Trouble, Values};
 use super::tableau::Terms;
 

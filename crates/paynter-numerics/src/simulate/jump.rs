@@ -7,7 +7,7 @@
 use super::freeze::Freezer;
 use super::linearised::Linearised;
 use super::loops::Loop;
-use super::solver::Sensitivities;
+use super::sensitivities::Sensitivities;
 use super::system::{System, Trouble, Values};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations::Equations;

@@ -17,6 +17,7 @@ mod jump;
 mod lanes;
 mod linearised;
 mod loops;
+mod sensitivities;
 mod slide;
 mod small;
 mod solver;
