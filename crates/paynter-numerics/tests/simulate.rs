@@ -384,13 +384,19 @@ fn p_of(p: &[f64], wanted: Wanted) -> f64 {
     }
 }
 
+/// A storage that so large a flow fills until its leak saturates, and what has leaked.
+fn saturating(u: f64) -> Problem {
+    Problem::new(&format!(
+        "model m {{ param u = {u}; param a = 5; param C = 0.1
+        0 j; Sf s = u; C c = C; R r {{ e = a*tanh(a*f) }}; s -> j; j -> c, r
+        signal w = integral(r.f); output w = w }}"
+    ))
+}
+
 /// A storage fills until its leak saturates: Newton's method meets the edge of the leak's law on the way back.
 #[test]
 fn the_adjoint_keeps_to_where_laws_have_values() {
-    let text = "model m { param u = 2.6; param a = 5; param C = 0.1
-        0 j; Sf s = u; C c = C; R r { e = a*tanh(a*f) }; s -> j; j -> c, r
-        signal w = integral(r.f); output w = w }";
-    let mut problem = Problem::new(text);
+    let mut problem = saturating(2.6);
     let model = problem.compile(&[Wanted::Parameter(0), Wanted::Parameter(1)]);
     let p = problem.parameters();
     let options = Options { t_end: 1.0, times: vec![1.0], rtol: 1e-8, ..Options::default() };
@@ -408,10 +414,7 @@ fn the_adjoint_keeps_to_where_laws_have_values() {
 /// A storage fills to the edge of its leak's law, where explicit steps fall over the edge however small they are.
 #[test]
 fn implicit_steps_go_on_where_explicit_ones_come_no_further() {
-    let text = "model m { param u = 3; param a = 5; param C = 0.1
-        0 j; Sf s = u; C c = C; R r { e = a*tanh(a*f) }; s -> j; j -> c, r
-        signal w = integral(r.f); output w = w }";
-    let mut problem = Problem::new(text);
+    let mut problem = saturating(3.0);
     let model = problem.compile(&[]);
     for rtol in [1e-8, 1e-10] {
         let options = Options { rtol, ..tight(1.0, vec![1.0], Method::Auto) };

@@ -127,12 +127,7 @@ fn combine_whole<const N: usize>(
     terms: &[(usize, f64)],
     h: f64,
 ) {
-    let (stages, _) = stages.as_chunks::<N>();
-    let mut sum = [0.0; N];
-    for (stage, factor) in terms {
-        let source = &stages[*stage];
-        sum = std::array::from_fn(|l| sum[l] + factor * source[l]);
-    }
+    let sum: [f64; N] = sum(stages, terms, 1, 0);
     if let (Some(out), Some(base)) = (out.first_chunk_mut::<N>(), base.first_chunk::<N>()) {
         *out = std::array::from_fn(|l| base[l] + h * sum[l]);
     }
