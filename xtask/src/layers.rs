@@ -14,9 +14,19 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("paynter-equations", &["paynter-base", "paynter-algebra", "paynter-graph"]),
     ("paynter-transform", &["paynter-base", "paynter-algebra", "paynter-graph"]),
     ("paynter-numerics", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
+    ("paynter-draw", &["paynter-base", "paynter-algebra", "paynter-graph"]),
+    ("paynter-export", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
     (
         "paynter-view",
-        &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations", "paynter-numerics"],
+        &[
+            "paynter-base",
+            "paynter-algebra",
+            "paynter-graph",
+            "paynter-equations",
+            "paynter-numerics",
+            "paynter-draw",
+            "paynter-export",
+        ],
     ),
     (
         "paynter",
@@ -28,6 +38,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-equations",
             "paynter-transform",
             "paynter-numerics",
+            "paynter-draw",
+            "paynter-export",
             "paynter-view",
         ],
     ),
@@ -51,10 +63,11 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("indicatif", &["paynter-cli"]),
     ("logos", &["paynter-language"]),
     ("rowan", &["paynter-language"]),
-    ("resvg", &["paynter-view"]),
+    ("resvg", &["paynter-draw"]),
     ("schemars", &["paynter-view"]),
     ("serde", &["paynter-view", "paynter-cli", "paynter-python", "paynter-studio"]),
     ("serde_json", &["paynter-view", "paynter-cli", "paynter-python", "paynter-studio", "xtask"]),
+    ("ttf-parser", &["paynter-draw"]),
     ("unicode-normalization", &["paynter-language"]),
 ];
 

@@ -2,8 +2,8 @@
 
 use crate::Model;
 use paynter_base::{Diagnostic, closest, code};
+use paynter_draw::draw::{BlockDiagram, Diagram, causal_path};
 use paynter_graph::{BondGraph, ElementId};
-use paynter_view::draw::{BlockDiagram, Diagram, causal_path};
 
 impl Model {
     /// The bond graph as plain data for drawing, as far as it is known.

@@ -3,11 +3,11 @@
 
 use crate::simulate::{Response, Simulation};
 use paynter_algebra::{Expr, Pool};
+use paynter_draw::plot::{EnergyPart, Figure, energy};
 pub use paynter_equations::Role;
 use paynter_equations::{Equations, State};
 use paynter_graph::{BondGraph, Variable, flat_name};
 use paynter_view::json;
-use paynter_view::plot::{EnergyPart, Figure, energy};
 
 /// One account of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Plots of what was simulated.
 
 use crate::simulate::{Column, Perturbation, Response, Run, Simulation};
-use paynter_view::plot::{Axis, Family, Figure, Layer, Look, Panel, Scale, Trace, family, time, time_axis};
+use paynter_draw::plot::{Axis, Family, Figure, Layer, Look, Panel, Scale, Trace, family, time, time_axis};
 
 /// More curves than this in one panel cannot be told apart.
 const CURVES: usize = 14;

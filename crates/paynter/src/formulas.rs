@@ -6,9 +6,9 @@ use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
 use paynter_equations::{Equations, derivations, transfer};
+use paynter_export::{self as export, Language, Notation};
 use paynter_graph::BondGraph;
 use paynter_numerics::simulate::switches;
-use paynter_view::export::{self, Language, Notation};
 use paynter_view::json;
 
 impl Model {
@@ -55,7 +55,7 @@ impl Model {
             Some(_) => Some(self.linear(ticket)?.space),
             None => None,
         };
-        Ok(export::operating_point(&mut self.pool, point, &equations, space.as_ref(), notation))
+        Ok(export::operating_point(&mut self.pool, &point.into(), &equations, space.as_ref(), notation))
     }
 
     /// Writes poles and zeros in a notation, with the characteristic polynomial.
@@ -66,12 +66,12 @@ impl Model {
         ticket: &Ticket,
     ) -> Result<String, NoAnswer> {
         let polynomial = self.characteristic(ticket)?;
-        Ok(export::poles(&mut self.pool, poles, polynomial, notation))
+        Ok(export::poles(&mut self.pool, &poles.into(), polynomial, notation))
     }
 
     /// Writes a frequency response in a notation.
     pub fn bode_formulas(&self, bode: &json::Bode, notation: Notation) -> String {
-        export::bode(&self.pool, bode, notation)
+        export::bode(&self.pool, &bode.into(), notation)
     }
 
     /// Derives the equations step by step: as data, and written in a notation or in plain text.

@@ -6,13 +6,13 @@ use crate::sensitivity::chosen;
 use crate::{LoadOptions, Model, NoAnswer, format};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, MemoryWorld, Ticket, code};
+use paynter_draw::draw::Diagram;
 use paynter_equations::{Equations, Failure};
 use paynter_graph::{BondGraph, ElementId, Variable};
 use paynter_numerics::{Probes, Slope, Tables, operating_point};
 use paynter_transform::{
     Begins, Form, Request, Sensitivity, Start, TextOptions, incremental, pseudo, to_text,
 };
-use paynter_view::draw::Diagram;
 use paynter_view::json;
 
 /// Which graph to make.

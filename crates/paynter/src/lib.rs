@@ -45,7 +45,9 @@ pub use paynter_base::{
     Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Severity, Source,
     SourceMap, Span, Ticket, World, WorldError, closest, code, resolve_path,
 };
+pub use paynter_draw::{draw, plot};
+pub use paynter_export as export;
 pub use paynter_language::MAX_FILE_SIZE;
-pub use paynter_view::{draw, export, json, plot, report};
+pub use paynter_view::{json, report};
 pub use sensitivity::SensitivityOptions;
 pub use sensitivity_response::ResponseOptions;

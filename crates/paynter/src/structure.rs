@@ -9,9 +9,9 @@ use paynter_algebra::{Expr, Pool, Rational, Symbol};
 use paynter_base::Ticket;
 use paynter_equations as eq;
 use paynter_equations::{Equations, StateSpace};
+use paynter_export::{self as export, Notation};
 use paynter_graph::{BondGraph, Causality, Variable};
 use paynter_numerics::linalg;
-use paynter_view::export::{self, Notation};
 use paynter_view::json;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ impl Model {
         };
         let zeros = zero_polynomials(pool, &equations, &space, ticket)?.unwrap_or_default();
         let s = pool.symbol("s");
-        Ok(export::structure(pool, found, &zeros, junctions.as_ref(), s, notation))
+        Ok(export::structure(pool, &found.into(), &zeros, junctions.as_ref(), s, notation))
     }
 
     /// The slopes of a model without an operating point.

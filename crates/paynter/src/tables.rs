@@ -3,9 +3,9 @@
 use crate::data::{Csv, MAX_DATA_SIZE, decode};
 use crate::{Model, NoAnswer};
 use paynter_base::{Diagnostic, Diagnostics, SourceMap, World, WorldError, code};
+use paynter_export::Samples;
 use paynter_graph::{BondGraph, Table};
 use paynter_numerics::program::{self, Hold, Tables};
-use paynter_view::export::Samples;
 
 /// The samples of a table, or why there are none.
 pub(crate) type Column = Result<Samples, Box<Diagnostic>>;

@@ -113,7 +113,7 @@ fn drawn(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Option<
                 }
             }
             None if !file.exists() => {
-                if let Err(error) = replace::create(file, Positions::of(&drawing).to_json()) {
+                if let Err(error) = replace::create(file, json::write_layout(&Positions::of(&drawing))) {
                     said.push(unwritable(file, &error.to_string()));
                 }
             }
@@ -143,7 +143,7 @@ fn read_layout(file: &Path) -> Result<Option<Positions>, Box<Diagnostic>> {
         Ok(_) => {}
     }
     let text = std::fs::read_to_string(file).map_err(|error| unreadable(&error.to_string()))?;
-    Positions::parse(&text).map(Some).map_err(|reason| {
+    json::read_layout(&text).map(Some).map_err(|reason| {
         let message = format!("the layout file `{shown}` is no list of positions: {reason}");
         Box::new(Diagnostic::new(code::BAD_LAYOUT_FILE, message))
     })

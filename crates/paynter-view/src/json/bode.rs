@@ -1,7 +1,7 @@
 //! The answer of `paynter bode`.
 
 use super::{Diagnostic, Point};
-use crate::plot::{Figure, Response, bode};
+use paynter_draw::plot::{Figure, Response, bode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -60,6 +60,22 @@ impl Bode {
             _ => format!("{}: frequency response", self.model),
         };
         bode(&title, &self.omega, &self.responses(None))
+    }
+}
+
+impl From<&Bode> for paynter_export::FrequencyResponse {
+    fn from(found: &Bode) -> paynter_export::FrequencyResponse {
+        let value = |(re, im): (&Option<f64>, &Option<f64>)| [re.unwrap_or(f64::NAN), im.unwrap_or(f64::NAN)];
+        let entry = |entry: &BodeEntry| paynter_export::ResponseEntry {
+            output: entry.output.clone(),
+            input: entry.input.clone(),
+            values: entry.re.iter().zip(&entry.im).map(value).collect(),
+        };
+        paynter_export::FrequencyResponse {
+            model: found.model.clone(),
+            omega: found.omega.clone(),
+            entries: found.entries.iter().map(entry).collect(),
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The answer of `paynter equations`.
 
 use super::Diagnostic;
-use crate::export::{side_text, why_text};
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
+use paynter_export::{side_text, why_text};
 use paynter_graph::{BondGraph, flat_name};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! The answer of `paynter incremental`: a derived model as data.
 
 use super::Diagnostic;
-use crate::draw::is_added;
 use paynter_algebra::{Expr, Pool};
+use paynter_draw::draw::is_added;
 use paynter_graph::{BondGraph, Causality, ElementId, Kind, Law, flat_name};
 use schemars::JsonSchema;
 use serde::Serialize;

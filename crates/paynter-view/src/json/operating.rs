@@ -234,6 +234,24 @@ impl OperatingPoint {
     }
 }
 
+impl From<&OperatingPoint> for paynter_export::SteadyState {
+    fn from(point: &OperatingPoint) -> paynter_export::SteadyState {
+        let at = &point.point;
+        let named =
+            |linear: &LinearModel| linear.numeric.named().map(|(name, rows)| (name, rows.clone())).into();
+        paynter_export::SteadyState {
+            model: point.model.clone(),
+            inputs: at.inputs.clone(),
+            input_derivatives: at.input_derivatives.clone(),
+            states: at.states.clone(),
+            unknowns: at.unknowns.clone(),
+            dependent: point.dependent.clone(),
+            outputs: at.outputs.iter().map(|(name, y)| (name.clone(), y.unwrap_or(f64::NAN))).collect(),
+            matrices: point.linear.as_ref().map_or_else(Vec::new, named),
+        }
+    }
+}
+
 /// The values in the order of the text, with units where they are known.
 fn quantities(
     graph: &BondGraph,

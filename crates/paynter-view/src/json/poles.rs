@@ -128,6 +128,28 @@ impl Mode {
     }
 }
 
+impl From<&Poles> for paynter_export::PolesAndZeros {
+    fn from(found: &Poles) -> paynter_export::PolesAndZeros {
+        let mode = |mode: &Mode| paynter_export::Mode {
+            pole: mode.pole,
+            multiplicity: mode.multiplicity,
+            damping: mode.damping.unwrap_or(f64::NAN),
+            natural_frequency: mode.natural_frequency,
+        };
+        let factors = |entry: &Zeros| paynter_export::Factors {
+            output: entry.output.clone(),
+            input: entry.input.clone(),
+            zeros: entry.zeros.clone(),
+            poles: entry.poles.clone(),
+        };
+        paynter_export::PolesAndZeros {
+            model: found.model.clone(),
+            modes: found.modes.iter().map(mode).collect(),
+            entries: found.zeros.iter().map(factors).collect(),
+        }
+    }
+}
+
 /// Zero without a sign.
 fn positive_zero(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x }

@@ -1,7 +1,7 @@
 //! The answer of `paynter sensitivity` in numbers.
 
 use super::{Diagnostic, Point};
-use crate::plot::{self, Figure};
+use paynter_draw::plot::{self, Figure};
 use schemars::JsonSchema;
 use serde::Serialize;
 

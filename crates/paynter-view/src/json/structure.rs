@@ -270,6 +270,24 @@ pub(super) fn variables(flow: &eq::SignalFlow, nodes: &[usize]) -> Vec<String> {
     nodes.iter().map(|node| flow.nodes[*node].name.clone()).collect()
 }
 
+impl From<&Structure> for paynter_export::StructuralNumbers {
+    fn from(found: &Structure) -> paynter_export::StructuralNumbers {
+        let degree = |degree: &RelativeDegree| paynter_export::RelativeDegree {
+            output: degree.output.clone(),
+            input: degree.input.clone(),
+            degree: degree.degree,
+        };
+        paynter_export::StructuralNumbers {
+            model: found.model.clone(),
+            inputs: found.inputs.clone(),
+            outputs: found.outputs.clone(),
+            order: found.order,
+            rank: found.rank,
+            degrees: found.relative_degree.iter().map(degree).collect(),
+        }
+    }
+}
+
 impl CausalPath {
     /// Translates causal paths.
     pub fn list(graph: &BondGraph, flow: &eq::SignalFlow, paths: &eq::CausalPaths) -> Vec<CausalPath> {

@@ -2,7 +2,7 @@
 
 use super::{Cell, Section};
 use crate::json;
-use crate::plot::{self, plain};
+use paynter_draw::plot::{self, plain};
 
 /// A figure holds so many curves.
 const CURVES: usize = 6;

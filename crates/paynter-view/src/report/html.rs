@@ -2,9 +2,8 @@
 //! scripts, nothing from a network, light or dark as the reader prefers.
 
 use super::{Block, Cell, Report, Section, Table};
-use crate::draw::svg::escape;
-use crate::draw::{Theme, page_font, page_variables};
-use crate::plot::plot_rules;
+use paynter_draw::draw::{Theme, escape, page_font, page_variables};
+use paynter_draw::plot::plot_rules;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");

@@ -25,7 +25,7 @@ pub use sensitivity::sensitivity;
 pub use simulation::{NO_ENERGY, Run, energy, simulation, time_sensitivity, unshown_sensitivities};
 pub use structure::structure;
 
-use crate::plot::{Figure, PLOT_WIDTH, plot_svg};
+use paynter_draw::plot::{Figure, PLOT_WIDTH, plot_svg};
 
 /// Longer tables are cut, with a word on where to find the rest.
 const MOST_ROWS: usize = 200;

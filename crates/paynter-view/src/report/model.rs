@@ -1,10 +1,10 @@
 //! The sections on the model itself: its picture, its quantities, what was found.
 
 use super::{Block, Cell, Section};
-use crate::draw::{Diagram, DrawOptions, SvgStyle, Theme, draw, svg};
 use crate::json;
-use crate::plot::{plain, unit};
 use paynter_algebra::{Pool, Target};
+use paynter_draw::draw::{Diagram, DrawOptions, SvgStyle, Theme, draw, svg};
+use paynter_draw::plot::{plain, unit};
 use paynter_graph::dimension::Unit;
 use paynter_graph::{BondGraph, Tolerance};
 

@@ -2,7 +2,7 @@
 
 use super::{Cell, Section};
 use crate::json::{OperatingPoint, Role};
-use crate::plot::{plain, unit};
+use paynter_draw::plot::{plain, unit};
 
 /// States, implicit unknowns, inputs and outputs at rest, and what the bonds carry.
 pub fn operating_point(found: &OperatingPoint) -> Section {

@@ -2,7 +2,7 @@
 
 use super::{Cell, Section};
 use crate::json::SensitivityResponse;
-use crate::plot::plain;
+use paynter_draw::plot::plain;
 
 /// A report shows the figures of so many responses.
 const RESPONSES: usize = 4;

@@ -2,7 +2,7 @@
 
 use super::{Cell, Section};
 use crate::json::{Energy, EnergyRole};
-use crate::plot::{Figure, plain};
+use paynter_draw::plot::{Figure, plain};
 
 /// A run over time.
 pub struct Run {

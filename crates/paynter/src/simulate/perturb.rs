@@ -5,8 +5,8 @@ use super::question::{Named, named, states, unknown};
 use super::{Direction, Outcome, Response, SimulateOptions, Simulation, wrong};
 use crate::{Model, NoAnswer};
 use paynter_base::{Diagnostic, Ticket, code};
+use paynter_draw::plot;
 use paynter_numerics::simulate::Wanted;
-use paynter_view::plot;
 
 /// A change of a parameter or an initial state.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::{Outcome, Response, Simulation};
 use paynter_base::{Diagnostic, Ticket, code};
-use paynter_view::plot::{plain, unit};
+use paynter_draw::plot::{plain, unit};
 use rayon::prelude::*;
 
 /// So many runs in one sweep are a slip of the hand.

@@ -1,0 +1,398 @@
+//! The SVG writer of plots.
+
+use super::curve::{clip_area, pieces};
+use super::figure::{COLOURS, Figure, Layer, Look, Mark, Panel, SHADES};
+use super::layout::{Frame, Label, Layout, arrange};
+use super::legend::{SAMPLE, Sample};
+use crate::draw::{FAMILY, Point, Rect, SvgStyle, Theme, escape, font_face, open, paper};
+use std::fmt::Write;
+
+/// The colours of a theme. The seven of the curves differ in hue for people
+/// who see all colours and in lightness for those who do not; the shades run
+/// from dark to light, for curves that follow one another.
+struct Palette {
+    paper: &'static str,
+    ink: &'static str,
+    quiet: &'static str,
+    grid: &'static str,
+    fine: &'static str,
+    curves: [&'static str; COLOURS],
+    shades: [&'static str; SHADES],
+}
+
+const LIGHT: Palette = Palette {
+    paper: "#ffffff",
+    ink: "#16181d",
+    quiet: "#4c5462",
+    grid: "#d5dae1",
+    fine: "#eceff3",
+    curves: ["#0868ac", "#d1500b", "#00805c", "#a63a86", "#9b7400", "#3aa0d8", "#5b5f66"],
+    shades: [
+        "#0d0887", "#3a049a", "#5c01a6", "#7e03a8", "#9c179e", "#b52f8c", "#cc4778", "#d8576b", "#e4695e",
+        "#ed7953", "#f48849", "#f89540",
+    ],
+};
+
+const DARK: Palette = Palette {
+    paper: "#14171c",
+    ink: "#eceff4",
+    quiet: "#b3bcc9",
+    grid: "#39404b",
+    fine: "#252a32",
+    curves: ["#6fb7f2", "#ff9455", "#42c79d", "#e08bc4", "#e3bd4e", "#a8d8ff", "#a9afb9"],
+    shades: [
+        "#6f7bf7", "#8e6ff2", "#a966e6", "#c25fd2", "#d65db8", "#e5619b", "#ef6c7f", "#f67d66", "#fa9252",
+        "#fcab45", "#fbc546", "#f4df5e",
+    ],
+};
+
+const PAGE: Palette = Palette {
+    paper: "var(--paper)",
+    ink: "var(--ink)",
+    quiet: "var(--plot-quiet)",
+    grid: "var(--plot-grid)",
+    fine: "var(--plot-fine)",
+    curves: [
+        "var(--curve-0)",
+        "var(--curve-1)",
+        "var(--curve-2)",
+        "var(--curve-3)",
+        "var(--curve-4)",
+        "var(--curve-5)",
+        "var(--curve-6)",
+    ],
+    shades: [
+        "var(--shade-0)",
+        "var(--shade-1)",
+        "var(--shade-2)",
+        "var(--shade-3)",
+        "var(--shade-4)",
+        "var(--shade-5)",
+        "var(--shade-6)",
+        "var(--shade-7)",
+        "var(--shade-8)",
+        "var(--shade-9)",
+        "var(--shade-10)",
+        "var(--shade-11)",
+    ],
+};
+
+/// Solid, dashed, dotted, dash-dotted.
+const DASHES: [&str; super::figure::DASHES] = ["", "7 3.5", "1.5 3", "8 3 1.5 3"];
+
+fn palette(theme: Theme) -> &'static Palette {
+    match theme {
+        Theme::Light => &LIGHT,
+        Theme::Dark => &DARK,
+        Theme::Page => &PAGE,
+    }
+}
+
+/// The values of the page's variables that plots with [`Theme::Page`] use, as CSS declarations.
+pub(crate) fn variables(theme: Theme) -> String {
+    let Palette { quiet, grid, fine, curves, shades, .. } = palette(theme);
+    let mut out = format!("--plot-quiet:{quiet};--plot-grid:{grid};--plot-fine:{fine};");
+    for (index, colour) in curves.iter().enumerate() {
+        let _ = write!(out, "--curve-{index}:{colour};");
+    }
+    for (index, colour) in shades.iter().enumerate() {
+        let _ = write!(out, "--shade-{index}:{colour};");
+    }
+    out
+}
+
+/// The style rules of plots in a theme; a page has them once for all its plots.
+pub fn plot_rules(theme: Theme) -> String {
+    let Palette { ink, quiet, grid, fine, curves, shades, .. } = palette(theme);
+    let mut out = format!(
+        ".plot text{{font-family:{FAMILY},'Helvetica Neue',Arial,sans-serif;fill:{quiet}}}\
+         .plot .strong{{fill:{ink}}}\
+         .plot path,.plot circle,.plot .frame{{fill:none}}\
+         .plot .frame,.plot .tick{{stroke:{quiet};stroke-width:0.9}}\
+         .plot .grid{{stroke:{grid};stroke-width:0.8}}\
+         .plot .fine{{stroke:{fine};stroke-width:0.7}}\
+         .plot .zero{{stroke:{quiet};stroke-width:0.9}}\
+         .plot .line{{stroke-width:1.7;stroke-linejoin:round}}\
+         .plot .mark{{stroke-width:1.7}}"
+    );
+    for (index, colour) in curves.iter().chain(shades).enumerate() {
+        let _ = write!(out, ".plot .c{index}{{stroke:{colour}}}.plot .a{index}{{fill:{colour};stroke:none}}");
+    }
+    for (index, dash) in DASHES.iter().enumerate().skip(1) {
+        let _ = write!(out, ".plot .d{index}{{stroke-dasharray:{dash}}}");
+    }
+    out
+}
+
+/// Writes a figure as SVG. In a theme of the page it has no style of its own:
+/// the page must have [`plot_rules`].
+pub fn plot_svg(figure: &Figure, style: &SvgStyle) -> String {
+    let layout = arrange(figure);
+    let title = if figure.title.is_empty() { "plot" } else { &figure.title };
+    let mut out = open(title, layout.page, style, " class=\"plot\"");
+    if style.theme != Theme::Page {
+        let _ = writeln!(out, "<style>{}{}</style>", font_face(style), plot_rules(style.theme));
+    }
+    if !style.transparent {
+        paper(&mut out, layout.page, palette(style.theme).paper);
+    }
+    for (panel, frame) in figure.panels.iter().zip(&layout.frames) {
+        write_grid(&mut out, panel, frame);
+        for layer in &panel.layers {
+            write_layer(&mut out, panel, frame, layer);
+        }
+        write_frame(&mut out, frame);
+    }
+    write_samples(&mut out, &layout);
+    for label in &layout.labels {
+        write_label(&mut out, label);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// A number with at most two decimals: curves stay smooth when they are magnified.
+fn number(value: f64) -> String {
+    let rounded = (value * 100.0).round() / 100.0;
+    format!("{}", if rounded == 0.0 { 0.0 } else { rounded })
+}
+
+fn path(points: &[Point]) -> String {
+    let mut data = String::new();
+    for (index, point) in points.iter().enumerate() {
+        let letter = if index == 0 { 'M' } else { 'L' };
+        let _ = write!(data, "{letter}{} {}", number(point.x), number(point.y));
+    }
+    data
+}
+
+fn rule(from: Point, to: Point) -> String {
+    path(&[from, to])
+}
+
+/// Lines through the ticks, the fine ones first.
+fn write_grid(out: &mut String, panel: &Panel, frame: &Frame) {
+    let rect = frame.rect;
+    for named in [false, true] {
+        let mut data = String::new();
+        for (x, _) in frame.x.iter().filter(|(_, major)| *major == named) {
+            data.push_str(&rule(Point::new(*x, rect.top), Point::new(*x, rect.bottom)));
+        }
+        for (y, _) in frame.y.iter().filter(|(_, major)| *major == named) {
+            data.push_str(&rule(Point::new(rect.left, *y), Point::new(rect.right, *y)));
+        }
+        if !data.is_empty() {
+            let class = if named { "grid" } else { "fine" };
+            let _ = writeln!(out, "<path class=\"{class}\" d=\"{data}\"/>");
+        }
+    }
+    if panel.origin {
+        let zero = frame.place(panel, 0.0, 0.0);
+        let mut data = String::new();
+        if (rect.left..=rect.right).contains(&zero.x) {
+            data.push_str(&rule(Point::new(zero.x, rect.top), Point::new(zero.x, rect.bottom)));
+        }
+        if (rect.top..=rect.bottom).contains(&zero.y) {
+            data.push_str(&rule(Point::new(rect.left, zero.y), Point::new(rect.right, zero.y)));
+        }
+        let _ = writeln!(out, "<path class=\"zero\" d=\"{data}\"/>");
+    }
+}
+
+/// The frame with a tick outside at every name.
+fn write_frame(out: &mut String, frame: &Frame) {
+    let rect = frame.rect;
+    let _ = writeln!(
+        out,
+        "<rect class=\"frame\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+        number(rect.left),
+        number(rect.top),
+        number(rect.width()),
+        number(rect.height())
+    );
+    let mut data = String::new();
+    for (x, _) in frame.x.iter().filter(|(_, major)| *major) {
+        data.push_str(&rule(Point::new(*x, rect.bottom), Point::new(*x, rect.bottom + 4.0)));
+    }
+    for (y, _) in frame.y.iter().filter(|(_, major)| *major) {
+        data.push_str(&rule(Point::new(rect.left - 4.0, *y), Point::new(rect.left, *y)));
+    }
+    let _ = writeln!(out, "<path class=\"tick\" d=\"{data}\"/>");
+}
+
+/// The number of a look's colour: the curves, then the shades.
+fn colour(look: Look) -> usize {
+    look.colour % (COLOURS + SHADES)
+}
+
+fn line_class(look: Look) -> String {
+    match look.dash % DASHES.len() {
+        0 => format!("line c{}", colour(look)),
+        dash => format!("line c{} d{dash}", colour(look)),
+    }
+}
+
+fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
+    let named = |out: &mut String, class: &str| {
+        let _ = write!(out, "<g class=\"{class}\">");
+        if !layer.name().is_empty() {
+            let _ = write!(out, "<title>{}</title>", escape(layer.name()));
+        }
+    };
+    let place = |x: &f64, y: &f64| frame.place(panel, *x, *y);
+    match layer {
+        Layer::Line { look, x, y, .. } => {
+            let drawn = pieces(x.iter().zip(y).map(|(x, y)| place(x, y)), frame.rect);
+            if drawn.is_empty() {
+                return;
+            }
+            named(out, "curve");
+            let data: String = drawn.iter().map(|piece| path(piece)).collect();
+            let _ = writeln!(out, "<path class=\"{}\" d=\"{data}\"/></g>", line_class(*look));
+        }
+        Layer::Band { look, x, lower, upper, opacity, .. } => {
+            let edges: Vec<(Point, Point)> = x
+                .iter()
+                .zip(lower.iter().zip(upper))
+                .map(|(x, (low, high))| (place(x, low), place(x, high)))
+                .map(|(low, high)| open_ended(low, high, frame.rect))
+                .collect();
+            let whole = |(low, high): &(Point, Point)| {
+                [low.x, low.y, high.x, high.y].iter().all(|value| value.is_finite())
+            };
+            named(out, "band");
+            for part in edges.split(|pair| !whole(pair)).filter(|part| part.len() > 1) {
+                let low: Vec<Point> = part.iter().map(|(low, _)| *low).collect();
+                let mut area: Vec<Point> = part.iter().map(|(_, high)| *high).collect();
+                area = super::curve::thin(&area);
+                area.extend(super::curve::thin(&low).into_iter().rev());
+                let area = clip_area(area, frame.rect);
+                if area.len() > 2 {
+                    let _ = write!(
+                        out,
+                        "<path class=\"a{}\" fill-opacity=\"{}\" d=\"{}Z\"/>",
+                        colour(*look),
+                        number(*opacity),
+                        path(&area)
+                    );
+                }
+            }
+            out.push_str("</g>\n");
+        }
+        Layer::Marks { look, mark, points, .. } => {
+            named(out, "marks");
+            for (x, y) in points {
+                let point = place(x, y);
+                let within = frame.rect.grown(0.5);
+                if (within.left..=within.right).contains(&point.x)
+                    && (within.top..=within.bottom).contains(&point.y)
+                {
+                    write_mark(out, point, *mark, *look);
+                }
+            }
+            out.push_str("</g>\n");
+        }
+        Layer::Bars { look, bars, .. } => {
+            named(out, "bars");
+            let slots = frame.y_range.1 - frame.y_range.0;
+            let slot = frame.rect.height() / slots.max(1.0);
+            for bar in bars {
+                let (from, to) = (place(&bar.from, &0.0).x, place(&bar.to, &0.0).x);
+                if !(from.is_finite() && to.is_finite()) {
+                    continue;
+                }
+                let clamp = |x: f64| x.clamp(frame.rect.left, frame.rect.right);
+                let (left, right) = (clamp(from.min(to)), clamp(from.max(to)));
+                let middle = frame.rect.top + (bar.place as f64 + 0.5) * slot;
+                write_area(
+                    out,
+                    Rect::new(left, middle - 0.31 * slot, right, middle + 0.31 * slot),
+                    *look,
+                    1.0,
+                );
+            }
+            out.push_str("</g>\n");
+        }
+    }
+}
+
+/// A band that has one edge only (a level below zero has no decibels) reaches to the frame.
+fn open_ended(low: Point, high: Point, frame: Rect) -> (Point, Point) {
+    match (low.y.is_finite(), high.y.is_finite()) {
+        (false, true) => (Point::new(high.x, frame.bottom), high),
+        (true, false) => (low, Point::new(low.x, frame.top)),
+        _ => (low, high),
+    }
+}
+
+fn write_area(out: &mut String, rect: Rect, look: Look, opacity: f64) {
+    let _ = write!(
+        out,
+        "<rect class=\"a{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill-opacity=\"{}\"/>",
+        colour(look),
+        number(rect.left),
+        number(rect.top),
+        number(rect.width()),
+        number(rect.height()),
+        number(opacity)
+    );
+}
+
+fn write_mark(out: &mut String, at: Point, mark: Mark, look: Look) {
+    let colour = colour(look);
+    let corner = |dx: f64, dy: f64| Point::new(at.x + dx, at.y + dy);
+    let _ = match mark {
+        Mark::Cross => {
+            let data =
+                rule(corner(-4.2, -4.2), corner(4.2, 4.2)) + &rule(corner(-4.2, 4.2), corner(4.2, -4.2));
+            write!(out, "<path class=\"mark c{colour}\" d=\"{data}\"/>")
+        }
+        Mark::Circle => write!(
+            out,
+            "<circle class=\"mark c{colour}\" cx=\"{}\" cy=\"{}\" r=\"4.6\"/>",
+            number(at.x),
+            number(at.y)
+        ),
+        Mark::Dot => write!(
+            out,
+            "<circle class=\"a{colour}\" cx=\"{}\" cy=\"{}\" r=\"2.4\"/>",
+            number(at.x),
+            number(at.y)
+        ),
+    };
+}
+
+fn write_samples(out: &mut String, layout: &Layout) {
+    for (at, sample) in &layout.samples {
+        match sample {
+            Sample::Line(look) => {
+                let data = rule(*at, Point::new(at.x + SAMPLE, at.y));
+                let _ = write!(out, "<path class=\"{}\" d=\"{data}\"/>", line_class(*look));
+            }
+            Sample::Area(look, opacity) => {
+                let rect = Rect::new(at.x, at.y - 5.0, at.x + SAMPLE, at.y + 5.0);
+                write_area(out, rect, *look, *opacity);
+            }
+            Sample::Mark(look, mark) => write_mark(out, Point::new(at.x + SAMPLE / 2.0, at.y), *mark, *look),
+            Sample::None => {}
+        }
+    }
+    if !layout.samples.is_empty() {
+        out.push('\n');
+    }
+}
+
+fn write_label(out: &mut String, label: &Label) {
+    let class = if label.strong { " class=\"strong\"" } else { "" };
+    let (size, text) = (number(label.size), escape(&label.text));
+    let _ = if label.upwards {
+        let (x, y) = (number(label.rect.centre().x + 0.36 * label.size), number(label.rect.bottom));
+        writeln!(
+            out,
+            "<text{class} x=\"{x}\" y=\"{y}\" font-size=\"{size}\" transform=\"rotate(-90 {x} {y})\">{text}</text>"
+        )
+    } else {
+        let (x, y) = (number(label.rect.left), number(label.rect.centre().y + 0.36 * label.size));
+        writeln!(out, "<text{class} x=\"{x}\" y=\"{y}\" font-size=\"{size}\">{text}</text>")
+    };
+}

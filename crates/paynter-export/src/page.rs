@@ -1,0 +1,329 @@
+//! A page of formulas and numbers, which is what `--form` writes, and how the
+//! programming languages write it.
+
+use crate::latex;
+use crate::lines::number;
+use crate::mathml;
+use crate::names::{Names, Spelling};
+use crate::{Notation, c, julia, matlab, python};
+use paynter_algebra::{Expr, Pool, Symbol, Target};
+use std::collections::BTreeMap;
+
+/// All that is written about a model in answer to one question.
+#[derive(Default)]
+pub(crate) struct Page {
+    pub title: String,
+    pub sections: Vec<Section>,
+    /// The vectors x, u, y by their names, beside the matrices.
+    pub vectors: Vec<(&'static str, Vec<String>)>,
+    /// Which equations the matrices make.
+    pub law: Option<Law>,
+    pub matrices: Vec<Matrix>,
+    pub tables: Vec<Table>,
+}
+
+/// Formulas or values under a title.
+pub(crate) struct Section {
+    pub title: &'static str,
+    pub lines: Vec<(Left, Cell)>,
+}
+
+/// What stands on the left of a formula.
+pub(crate) enum Left {
+    /// The rate of a state, by its name.
+    Rate(String),
+    /// A row of E x': coefficients with the names of the states.
+    Row(Vec<(Expr, String)>),
+    /// A quantity, by its name.
+    Name(String),
+    /// A function of s, by its letter and the output and input it belongs to.
+    OfS(&'static str, Option<(String, String)>),
+    /// A named sub-expression.
+    Defined(Symbol),
+    /// Zero, in an equation that determines the quantity of this name.
+    Zero(String),
+}
+
+/// A formula or a number.
+pub(crate) enum Cell {
+    Formula(Expr),
+    Ratio(Ratio),
+    /// A number, or nothing where it is not finite.
+    Real(f64),
+    Complex([f64; 2]),
+}
+
+/// A quotient of polynomials in s.
+pub(crate) struct Ratio {
+    pub num: Expr,
+    pub den: Expr,
+    /// Coefficients of numerator and denominator by falling powers of s, where they can be told.
+    pub coefficients: Option<(Vec<Expr>, Vec<Expr>)>,
+}
+
+/// A matrix with its name.
+pub(crate) struct Matrix {
+    pub name: String,
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// Columns of equal length with their names.
+pub(crate) struct Table {
+    pub title: String,
+    pub columns: Vec<(String, Vec<Cell>)>,
+}
+
+/// Which terms x' and y have by the matrices.
+pub(crate) struct Law {
+    /// Whether a matrix E stands before x'.
+    pub mass: bool,
+    /// The highest derivative of the inputs.
+    pub derivatives: usize,
+    pub offset: bool,
+}
+
+impl Page {
+    /// Writes it in a notation.
+    pub fn written(&self, pool: &Pool, notation: Notation) -> String {
+        match notation {
+            Notation::Latex => latex::page(pool, self),
+            Notation::MathMl => mathml::page(pool, self),
+            _ => code(pool, self, &dialect(notation)),
+        }
+    }
+}
+
+/// How a programming language writes statements.
+struct Dialect {
+    target: Target,
+    spelling: &'static Spelling,
+    comment: &'static str,
+    /// Before the name, between name and value, after the value.
+    assign: (&'static str, &'static str, &'static str),
+    /// The same for what depends on s.
+    assign_complex: (&'static str, &'static str, &'static str),
+    matrix: fn(&str, &[Vec<String>]) -> String,
+    /// Name, values, and whether these are complex.
+    list: fn(&str, &[String], bool) -> String,
+    complex: fn(&str, &str) -> String,
+    nothing: &'static str,
+    /// What complex numbers need, as a remark.
+    complex_needs: &'static str,
+    /// Name, coefficients of numerator and denominator.
+    ratio: fn(&str, &[String], &[String]) -> String,
+}
+
+const PLAIN: (&str, &str, &str) = ("", " = ", "");
+
+fn dialect(notation: Notation) -> Dialect {
+    match notation {
+        Notation::Matlab => Dialect {
+            target: Target::Matlab,
+            spelling: &matlab::SPELLING,
+            comment: "%",
+            assign: ("", " = ", ";"),
+            assign_complex: ("", " = ", ";"),
+            matrix: |name, rows| format!("{name} = [{}];", joined(rows, "", ", ", "", "; ")),
+            list: |name, values, _| format!("{name} = [{}];", values.join(", ")),
+            complex: |re, im| format!("complex({re}, {im})"),
+            nothing: "NaN",
+            complex_needs: "",
+            ratio: |name, num, den| format!("{name} = tf([{}], [{}]);", num.join(", "), den.join(", ")),
+        },
+        Notation::C => Dialect {
+            target: Target::C,
+            spelling: &c::SPELLING,
+            comment: "//",
+            assign: ("const double ", " = ", ";"),
+            assign_complex: ("const double complex ", " = ", ";"),
+            matrix: |name, rows| {
+                let columns = rows.first().map_or(0, Vec::len);
+                let inside = joined(rows, "{", ", ", "}", ", ");
+                format!("const double {name}[{}][{columns}] = {{{inside}}};", rows.len())
+            },
+            list: |name, values, complex| {
+                if values.is_empty() {
+                    return format!("// {name}: none");
+                }
+                let kind = if complex { "double complex" } else { "double" };
+                format!("const {kind} {name}[{}] = {{{}}};", values.len(), values.join(", "))
+            },
+            complex: |re, im| format!("CMPLX({re}, {im})"),
+            nothing: "NAN",
+            complex_needs: ", with complex.h and tgmath.h",
+            ratio: |name, num, den| {
+                let list = |what: &str, items: &[String]| {
+                    format!("const double {name}_{what}[{}] = {{{}}};", items.len(), items.join(", "))
+                };
+                format!("{}\n{}", list("num", num), list("den", den))
+            },
+        },
+        Notation::Julia => Dialect {
+            target: Target::Julia,
+            spelling: &julia::SPELLING,
+            comment: "#",
+            assign: PLAIN,
+            assign_complex: PLAIN,
+            matrix: |name, rows| {
+                let guarded: Vec<Vec<String>> = rows
+                    .iter()
+                    .map(|row| {
+                        row.iter()
+                            .map(|e| if e.contains(' ') { format!("({e})") } else { e.clone() })
+                            .collect()
+                    })
+                    .collect();
+                format!("{name} = [{}]", joined(&guarded, "", " ", "", "; "))
+            },
+            list: |name, values, _| format!("{name} = [{}]", values.join(", ")),
+            complex: |re, im| format!("complex({re}, {im})"),
+            nothing: "NaN",
+            complex_needs: "",
+            ratio: |name, num, den| {
+                format!("{name} = (num = [{}], den = [{}])", num.join(", "), den.join(", "))
+            },
+        },
+        _ => Dialect {
+            target: Target::Python,
+            spelling: &python::SPELLING,
+            comment: "#",
+            assign: PLAIN,
+            assign_complex: PLAIN,
+            matrix: |name, rows| format!("{name} = np.array([{}])", joined(rows, "[", ", ", "]", ", ")),
+            list: |name, values, _| format!("{name} = np.array([{}])", values.join(", ")),
+            complex: |re, im| format!("complex({re}, {im})"),
+            nothing: "np.nan",
+            complex_needs: "",
+            ratio: |name, num, den| format!("{name} = ([{}], [{}])", num.join(", "), den.join(", ")),
+        },
+    }
+}
+
+fn joined(rows: &[Vec<String>], open: &str, between: &str, close: &str, next: &str) -> String {
+    let row = |row: &Vec<String>| format!("{open}{}{close}", row.join(between));
+    rows.iter().map(row).collect::<Vec<_>>().join(next)
+}
+
+/// Time and s keep their letters, which no parameter may have.
+fn spell(pool: &Pool, names: &Names, symbol: Symbol) -> String {
+    match pool.name(symbol) {
+        name @ ("t" | "s") => name.to_owned(),
+        _ => names.of(pool, symbol),
+    }
+}
+
+impl Dialect {
+    fn formula(&self, pool: &Pool, names: &Names, e: Expr) -> String {
+        pool.print_with(e, self.target, &|s| spell(pool, names, s)).to_string()
+    }
+
+    fn cell(&self, pool: &Pool, names: &Names, cell: &Cell) -> String {
+        let real = |value: f64| if value.is_finite() { number(value) } else { self.nothing.to_owned() };
+        match cell {
+            Cell::Formula(e) => self.formula(pool, names, *e),
+            Cell::Ratio(Ratio { num, den, .. }) => {
+                format!("({})/({})", self.formula(pool, names, *num), self.formula(pool, names, *den))
+            }
+            Cell::Real(value) => real(*value),
+            Cell::Complex([re, im]) => (self.complex)(&real(*re), &real(*im)),
+        }
+    }
+}
+
+/// The expressions that a page holds.
+fn roots(page: &Page) -> Vec<Expr> {
+    let lines = page.sections.iter().flat_map(|section| section.lines.iter().map(|(_, cell)| cell));
+    let matrices = page.matrices.iter().flat_map(|matrix| matrix.rows.iter().flatten());
+    let tables = page.tables.iter().flat_map(|table| table.columns.iter().flat_map(|(_, cells)| cells));
+    let formulas = |cell: &Cell| match cell {
+        Cell::Formula(e) => vec![*e],
+        Cell::Ratio(Ratio { num, den, .. }) => vec![*num, *den],
+        Cell::Real(_) | Cell::Complex(_) => Vec::new(),
+    };
+    lines.chain(matrices).chain(tables).flat_map(formulas).collect()
+}
+
+fn code(pool: &Pool, page: &Page, dialect: &Dialect) -> String {
+    let roots = roots(page);
+    let mut symbols: Vec<Symbol> =
+        pool.reachable(&roots).into_iter().filter_map(|e| pool.as_symbol(e)).collect();
+    symbols.sort_unstable();
+    let read: BTreeMap<&str, Symbol> = symbols.iter().map(|symbol| (pool.name(*symbol), *symbol)).collect();
+    let mut names = Names::new(dialect.spelling);
+    for symbol in &symbols {
+        names.add(pool, *symbol);
+    }
+    let comment = dialect.comment;
+    let mut out = format!("{comment} {}\n", page.title);
+    let lines = || page.sections.iter().flat_map(|section| &section.lines);
+    let ratio = |with: bool| {
+        lines().any(|(_, cell)| matches!(cell, Cell::Ratio(ratio) if ratio.coefficients.is_some() == with))
+    };
+    if ratio(true) {
+        out += &format!("{comment} coefficients of numerator and denominator, highest power of s first\n");
+    }
+    let of_s = ratio(false);
+    if of_s {
+        out += &format!("{comment} for a given s{}\n", dialect.complex_needs);
+    }
+    for section in &page.sections {
+        out += &format!("\n{comment} {}\n", section.title.to_lowercase());
+        for (left, value) in &section.lines {
+            let (name, remark) = match left {
+                Left::Rate(name) => (names.unique(&format!("der({name})")), format!("{name}'")),
+                Left::Row(terms) => {
+                    let term = |(factor, name): &(Expr, String)| match *factor == pool.one() {
+                        true => format!("{name}'"),
+                        false => format!("({})*{name}'", dialect.formula(pool, &names, *factor)),
+                    };
+                    let row = terms.iter().map(term).collect::<Vec<_>>().join(" + ");
+                    (names.unique("right"), row)
+                }
+                // A number is the value of the symbol that formulas on the page read.
+                Left::Name(name) => match (value, read.get(name.as_str())) {
+                    (Cell::Real(_), Some(symbol)) => (names.of(pool, *symbol), name.clone()),
+                    _ => (names.unique(name), name.clone()),
+                },
+                Left::OfS(letter, Some((output, input))) => {
+                    (names.unique(&format!("{letter}_{output}_{input}")), format!("{output} / {input}"))
+                }
+                Left::OfS(letter, None) => (names.unique(letter), String::new()),
+                Left::Defined(symbol) => (names.of(pool, *symbol), String::new()),
+                Left::Zero(name) => (names.unique(&format!("zero({name})")), format!("zero by {name}")),
+            };
+            let remark = match remark.is_empty() || remark == name {
+                true => String::new(),
+                false => format!("  {comment} {remark}"),
+            };
+            if let Cell::Ratio(Ratio { coefficients: Some((num, den)), .. }) = value {
+                let list = |items: &[Expr]| items.iter().map(|e| dialect.formula(pool, &names, *e)).collect();
+                let (num, den): (Vec<String>, Vec<String>) = (list(num), list(den));
+                out += &format!("{}{remark}\n", (dialect.ratio)(&name, &num, &den));
+                continue;
+            }
+            let (open, is, close) = if of_s { dialect.assign_complex } else { dialect.assign };
+            out += &format!("{open}{name}{is}{}{close}{remark}\n", dialect.cell(pool, &names, value));
+        }
+    }
+    if !page.matrices.is_empty() {
+        out += &format!("\n{comment} matrices\n");
+        for (name, list) in page.vectors.iter().filter(|(_, list)| !list.is_empty()) {
+            out += &format!("{comment} {name}: {}\n", list.join(", "));
+        }
+    }
+    for matrix in &page.matrices {
+        let row = |row: &Vec<Cell>| row.iter().map(|cell| dialect.cell(pool, &names, cell)).collect();
+        let rows: Vec<Vec<String>> = matrix.rows.iter().map(row).collect();
+        out += &((dialect.matrix)(&names.unique(&matrix.name), &rows) + "\n");
+    }
+    for table in &page.tables {
+        out += &format!("\n{comment} {}\n", table.title);
+        for (name, column) in &table.columns {
+            let name = names.unique(name);
+            let complex = column.iter().any(|cell| matches!(cell, Cell::Complex(_)));
+            let values: Vec<String> = column.iter().map(|cell| dialect.cell(pool, &names, cell)).collect();
+            out += &((dialect.list)(&name, &values, complex) + "\n");
+        }
+    }
+    out
+}

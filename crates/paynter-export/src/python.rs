@@ -1,0 +1,281 @@
+//! Python with NumPy.
+
+use crate::lines::{Lines, heading, number, quoted};
+use crate::names::{Names, Spelling};
+use crate::plan::{Body, Place, Plan};
+use paynter_algebra::{Expr, Pool, Target};
+use paynter_equations::Sparse;
+
+pub(crate) static SPELLING: Spelling = Spelling {
+    reserved: "False None True and as assert async await break class continue def del elif else except finally \
+        for from global if import in is lambda nonlocal not or pass raise return try while with yield \
+        np",
+    own: "x u p y z w f g r initial inputs parameters unknowns dependent residuals slopes matrices start \
+        float NAME STATES INPUTS OUTPUTS PARAMETERS UNKNOWNS DEPENDENT result",
+    unicode: true,
+    longest: 200,
+};
+
+/// A module with functions f, g and what belongs to them.
+pub(crate) fn program(pool: &mut Pool, plan: &Plan) -> String {
+    let names = plan.names(pool, Names::of_program(&SPELLING));
+    let mut out = Lines::default();
+    let index = |vector: &str, i: usize| format!("{vector}[{i}]");
+    out.add(0, "\"\"\"");
+    for line in heading(plan, index, index) {
+        out.add(0, &line.replace('\\', "\\\\").replace("\"\"\"", "'''"));
+    }
+    out.block("\"\"\"\n\nimport numpy as np");
+    out.add(0, "");
+    out.add(0, &format!("NAME = {}", quoted(&plan.name)));
+    for (constant, list) in [
+        ("STATES", &plan.states),
+        ("INPUTS", &plan.inputs),
+        ("OUTPUTS", &plan.outputs),
+        ("UNKNOWNS", &plan.unknowns),
+        ("DEPENDENT", &plan.dependent),
+    ] {
+        let items: Vec<String> = list.iter().map(|q| quoted(&q.name)).collect();
+        out.add(0, &format!("{constant} = [{}]", items.join(", ")));
+    }
+    out.add(0, "PARAMETERS = {");
+    for (parameter, value) in plan.parameters.iter().zip(&plan.nominal) {
+        out.add(1, &format!("{}: {},{}", quoted(&parameter.name), number(*value), remark(parameter)));
+    }
+    out.block(
+        r#"
+}
+
+
+def parameters(**changes):
+    """The vector p of nominal values, with some of them changed: parameters(NAME=value)."""
+    unknown = sorted(set(changes) - set(PARAMETERS))
+    if unknown:
+        raise KeyError("no parameter of this model: " + ", ".join(unknown))
+    return np.array([changes.get(name, value) for name, value in PARAMETERS.items()], dtype=float)
+"#,
+    );
+    let z = if plan.has_unknowns() { ", z=None" } else { "" };
+    function(&mut out, pool, plan, &names, "initial(p)", "The states at time zero.", &plan.initial);
+    inputs(&mut out, pool, plan, &names);
+    if plan.has_unknowns() {
+        let what = "What the unknowns z make zero.";
+        function(&mut out, pool, plan, &names, "residuals(t, x, u, p, z)", what, &plan.residuals);
+        slopes(&mut out, pool, plan, &names);
+        out.space(2);
+        out.block(NEWTON);
+    }
+    let head = format!("f(t, x, u, p{z})");
+    function(&mut out, pool, plan, &names, &head, "The rates of the states, x'.", &plan.rates);
+    let head = format!("g(t, x, u, p{z})");
+    function(&mut out, pool, plan, &names, &head, "The outputs y.", &plan.values);
+    if !plan.dependent.is_empty() {
+        let head = format!("dependent(t, x, u, p{z})");
+        let what = "The states w of dependent storages, by the others.";
+        function(&mut out, pool, plan, &names, &head, what, &plan.dependent_values);
+    }
+    if !plan.matrices.is_empty() {
+        matrices(&mut out, pool, plan, &names);
+    }
+    tables(&mut out, plan);
+    out.space(2);
+    out.block(
+        r#"
+
+
+if __name__ == "__main__":
+    p = parameters()
+    x, u = initial(p), inputs(0.0, p)
+    for name, value in zip(STATES, f(0.0, x, u, p)):
+        print(f"{name}' = {value:.6g}")
+    for name, value in zip(OUTPUTS, g(0.0, x, u, p)):
+        print(f"{name} = {value:.6g}")
+"#,
+    );
+    out.finish()
+}
+
+fn remark(q: &crate::plan::Quantity) -> String {
+    let unit = if q.unit.is_empty() { String::new() } else { format!("[{}]", q.unit) };
+    let both = format!("{unit} {}", q.doc);
+    match both.trim() {
+        "" => String::new(),
+        text => format!("  # {text}"),
+    }
+}
+
+/// `def HEAD:` with its description and the lines that compute some expressions.
+fn begin(out: &mut Lines, head: &str, what: &str, body: &Body) {
+    out.space(2);
+    if body.chooses {
+        // np.where computes both values; that the other one is undefined is no fault.
+        out.add(0, "@np.errstate(divide=\"ignore\", invalid=\"ignore\")");
+    }
+    out.add(0, &format!("def {head}:"));
+    out.add(1, &format!("\"\"\"{what}\"\"\""));
+    arguments(out, head, body);
+    for (name, value) in &body.definitions {
+        out.add(1, &format!("{name} = {value}"));
+    }
+}
+
+/// The lines that take what is read out of the arguments.
+fn arguments(out: &mut Lines, head: &str, body: &Body) {
+    type Test = fn(Place) -> bool;
+    let solve = head.contains("z=None") && body.reads(|place| matches!(place, Place::Unknown(_)));
+    let kinds: [(&str, Test); 4] = [
+        ("x", |place| matches!(place, Place::State(_))),
+        ("u", |place| matches!(place, Place::Input(_))),
+        ("p", |place| matches!(place, Place::Parameter(_))),
+        ("z", |place| matches!(place, Place::Unknown(_))),
+    ];
+    if solve {
+        out.add(1, "if z is None:");
+        out.add(2, "z = unknowns(t, x, u, p)");
+    }
+    for (vector, kind) in kinds {
+        if body.reads(kind) {
+            out.add(1, &format!("{vector} = np.asarray({vector}, dtype=float)"));
+        }
+    }
+    for (place, name) in &body.reads {
+        let (vector, i) = match place {
+            Place::State(i) => ("x", i),
+            Place::Input(i) => ("u", i),
+            Place::Parameter(i) => ("p", i),
+            Place::Unknown(i) => ("z", i),
+            Place::Time => continue,
+        };
+        out.add(1, &format!("{name} = {vector}[{i}]"));
+    }
+}
+
+fn function(
+    out: &mut Lines,
+    pool: &mut Pool,
+    plan: &Plan,
+    names: &Names,
+    head: &str,
+    what: &str,
+    roots: &[Expr],
+) {
+    let body = plan.body(pool, names, Target::Python, roots);
+    begin(out, head, what, &body);
+    results(out, &body.results);
+}
+
+fn results(out: &mut Lines, results: &[String]) {
+    out.add(1, "return np.array([");
+    for result in results {
+        out.add(2, &format!("{result},"));
+    }
+    out.add(1, "], dtype=float)");
+}
+
+/// The default signals; the derivative of a table has to be given by the caller.
+fn inputs(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
+    let known: Vec<Expr> = plan.signals.iter().flatten().copied().collect();
+    let body = plan.body(pool, names, Target::Python, &known);
+    begin(out, "inputs(t, p)", "The inputs as the model gives them.", &body);
+    let mut given = body.results.into_iter();
+    let list: Vec<String> = plan
+        .signals
+        .iter()
+        .map(|signal| match signal {
+            Some(_) => given.next().unwrap_or_default(),
+            None => "np.nan".to_owned(),
+        })
+        .collect();
+    results(out, &list);
+}
+
+fn slopes(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
+    let entries: Vec<Expr> = plan.slopes.entries.iter().map(|(_, _, e)| *e).collect();
+    let body = plan.body(pool, names, Target::Python, &entries);
+    begin(out, "slopes(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
+    filled(out, "s", &plan.slopes, &mut body.results.into_iter());
+    out.add(1, "return s");
+}
+
+fn filled(out: &mut Lines, name: &str, matrix: &Sparse, texts: &mut impl Iterator<Item = String>) {
+    out.add(1, &format!("{name} = np.zeros(({}, {}))", matrix.rows, matrix.columns));
+    for ((i, j, _), text) in matrix.entries.iter().zip(texts) {
+        out.add(1, &format!("{name}[{i}, {j}] = {text}"));
+    }
+}
+
+fn matrices(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
+    let mut entries: Vec<Expr> =
+        plan.matrices.iter().flat_map(|(_, m)| m.entries.iter().map(|(_, _, e)| *e)).collect();
+    let constants = plan.offsets.clone().unwrap_or_default();
+    entries.extend(constants.0.iter().chain(&constants.1));
+    let body = plan.body(pool, names, Target::Python, &entries);
+    let timed = body.reads(|place| place == Place::Time);
+    let head = if timed { "matrices(p, t=0.0)" } else { "matrices(p)" };
+    let what = "x' = A x + B u (+ a), y = C x + D u (+ c); Bd1, Dd1 belong to the inputs' derivatives.";
+    begin(out, head, what, &body);
+    let mut texts = body.results.into_iter();
+    out.add(1, "result = {}");
+    for (name, matrix) in &plan.matrices {
+        let place = format!("result[\"{name}\"]");
+        filled(out, &place, matrix, &mut texts);
+    }
+    if plan.offsets.is_some() {
+        for (name, list) in [("a", &constants.0), ("c", &constants.1)] {
+            let items: Vec<String> = texts.by_ref().take(list.len()).collect();
+            out.add(1, &format!("result[\"{name}\"] = np.array([{}], dtype=float)", items.join(", ")));
+        }
+    }
+    out.add(1, "return result");
+}
+
+fn tables(out: &mut Lines, plan: &Plan) {
+    for (k, table) in plan.tables.iter().enumerate() {
+        let list = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(", ");
+        out.space(2);
+        out.add(0, &format!("def table{k}(t):"));
+        out.add(
+            1,
+            &format!("\"\"\"Column {} of {}, linear between samples.\"\"\"", table.column, table.path),
+        );
+        out.add(1, &format!("return np.interp(t, [{}], [{}])", list(&table.times), list(&table.values)));
+    }
+}
+
+const NEWTON: &str = r#"
+
+
+def unknowns(t, x, u, p, start=None):
+    """The unknowns z, by Newton's method from start (or from a few places where none is given)."""
+    n = len(UNKNOWNS)
+    guesses = [np.full(n, c) for c in (0.0, 1.0, -1.0, 0.1, -0.1, 10.0, -10.0, 1e-3, -1e-3)]
+    if start is not None:
+        guesses.insert(0, np.array(start, dtype=float))
+    with np.errstate(all="ignore"):
+        for z in guesses:
+            r = residuals(t, x, u, p, z)
+            for _ in range(200):
+                if not np.all(np.isfinite(r)):
+                    break
+                try:
+                    step = np.linalg.solve(slopes(t, x, u, p, z), -r)
+                except np.linalg.LinAlgError:
+                    if np.any(r):
+                        break
+                    return z
+                size, scale, length = np.max(np.abs(step)), np.max(np.abs(z)), 1.0
+                while length > 1e-9:
+                    trial = residuals(t, x, u, p, z + length * step)
+                    if np.linalg.norm(trial) < np.linalg.norm(r):
+                        break
+                    length /= 2
+                else:
+                    # Nothing is left but rounding, or there is no way down from here.
+                    if size <= 1e-8 * scale or not np.any(r):
+                        return z
+                    break
+                z, r = z + length * step, trial
+                if not np.any(r) or (length == 1.0 and size <= 1e-15 * scale):
+                    return z
+    raise ArithmeticError(f"the implicit equations of {NAME} have no solution near the guesses")
+"#;
