@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-ZOO = Path(__file__).parents[2] / "crates/paynter-numerics/tests/zoo"
+ZOO = Path(__file__).parents[2] / "crates/paynter-simulate/tests/zoo"
 sys.path.append(str(ZOO))
 import references
 

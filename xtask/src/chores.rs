@@ -141,7 +141,7 @@ pub fn random(arguments: &[String]) -> Result<(), String> {
         ("paynter-equations", "sensitivity"),
         ("paynter-transform", "random"),
         ("paynter-numerics", "frequency"),
-        ("paynter-numerics", "simulate_random"),
+        ("paynter-simulate", "random"),
         ("paynter", "simulate"),
         ("paynter", "trajectories"),
         ("paynter", "energy"),

@@ -17,6 +17,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("paynter-draw", &["paynter-base", "paynter-algebra", "paynter-graph"]),
     ("paynter-export", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
     (
+        "paynter-simulate",
+        &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations", "paynter-numerics"],
+    ),
+    (
         "paynter-view",
         &[
             "paynter-base",
@@ -38,6 +42,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-equations",
             "paynter-transform",
             "paynter-numerics",
+            "paynter-simulate",
             "paynter-draw",
             "paynter-export",
             "paynter-view",

@@ -40,7 +40,7 @@ pub fn compare(only: Option<&str>) -> Result<(), String> {
     for (case, title) in CASES.iter().filter(|(case, _)| only.is_none_or(|only| only == *case)) {
         println!("\n{title}");
         let mut ours = cargo();
-        ours.args(["bench", "--locked", "-p", "paynter-numerics", "--bench", "simulate", "--", case])
+        ours.args(["bench", "--locked", "-p", "paynter-simulate", "--bench", "simulate", "--", case])
             .env("PAYNTER_REFERENCES", &folder);
         let own = rows(&output(&mut ours)?)?;
         // The best of its methods counts, as with the others; what is chosen by itself stands first.
@@ -85,7 +85,7 @@ pub fn compare(only: Option<&str>) -> Result<(), String> {
 /// The reference problems of the tests, at several tolerances beside SciPy.
 fn zoo(python: &Path) -> Result<(), String> {
     let mut ours = cargo();
-    let ours = output(ours.args(["bench", "--locked", "-p", "paynter-numerics", "--bench", "zoo"]))?;
+    let ours = output(ours.args(["bench", "--locked", "-p", "paynter-simulate", "--bench", "zoo"]))?;
     let (theirs, ended) = bounded(alone(&mut script(python, "zoo.py")), LIMIT)?;
     println!("  {:<52}{:>12}{:>10}", "", "", "error");
     for (name, seconds, error) in rows(&ours)?.iter().chain(&rows(&theirs)?) {

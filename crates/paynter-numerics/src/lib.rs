@@ -1,5 +1,5 @@
 //! Numbers from equations: expressions compiled to fast code, linear algebra,
-//! poles, frequency response, operating points and simulation.
+//! poles, frequency response and operating points.
 
 pub mod estimate;
 pub mod grid;
@@ -9,7 +9,6 @@ pub mod parametric;
 pub mod poles;
 pub mod program;
 pub mod sensitivity;
-pub mod simulate;
 pub mod sweep;
 
 pub use linalg::Matrices;

@@ -8,7 +8,7 @@ use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
 use paynter_equations::{Equations, derivations, transfer};
 use paynter_export::{self as export, Language, Notation};
 use paynter_graph::BondGraph;
-use paynter_numerics::simulate::switches;
+use paynter_simulate::switches;
 use paynter_view::json;
 
 impl Model {

@@ -9,7 +9,7 @@ use paynter_graph::domain::Domain;
 use paynter_graph::{BondGraph, ElementId, Kind, Port, Variable};
 use paynter_numerics::Tables;
 use paynter_numerics::program::Program;
-use paynter_numerics::simulate::Source;
+use paynter_simulate::Source;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// With entropy flow temperatures are absolute; what rounding leaves below zero is zero.

@@ -7,7 +7,7 @@ use paynter_algebra::{Expr, Pool};
 use paynter_base::{Diagnostic, Ticket, closest, code};
 use paynter_equations::{Equations, State};
 use paynter_graph::{BondGraph, Variable, flat_name};
-use paynter_numerics::simulate::gradient;
+use paynter_simulate::gradient;
 
 /// What a cost makes of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,8 +19,8 @@ use paynter_equations::{Equations, Output};
 use paynter_graph::{BondGraph, flat_name};
 use paynter_numerics::Tables;
 pub use paynter_numerics::program::Hold;
-use paynter_numerics::simulate::{Compiled, Method, Source, Wanted, simulate};
-pub use paynter_numerics::simulate::{Failure, Note, Options, Outcome, Sample, Stats};
+use paynter_simulate::{Compiled, Method, Source, Wanted, simulate};
+pub use paynter_simulate::{Failure, Note, Options, Outcome, Sample, Stats};
 
 pub use gradient::{Cost, CostGradient, CostKind};
 pub use perturb::{Change, Changed, Perturbation};

@@ -6,7 +6,7 @@ use super::{Direction, Outcome, Response, SimulateOptions, Simulation, wrong};
 use crate::{Model, NoAnswer};
 use paynter_base::{Diagnostic, Ticket, code};
 use paynter_draw::plot;
-use paynter_numerics::simulate::Wanted;
+use paynter_simulate::Wanted;
 
 /// A change of a parameter or an initial state.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Severity, closest, code};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, flat_name};
-use paynter_numerics::simulate::{Method, Options, Wanted};
+use paynter_simulate::{Method, Options, Wanted};
 use std::collections::BTreeSet;
 
 /// The end where nothing else says when.

@@ -9,7 +9,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Span, code};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Parameter};
-use paynter_numerics::simulate::Wanted;
+use paynter_simulate::Wanted;
 use rustc_hash::FxHashMap;
 
 /// What is changed before compilation.

@@ -11,7 +11,7 @@ mod zoo;
 use common::time;
 use paynter_base::Ticket;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Method, Options, Outcome, gradient};
+use paynter_simulate::{Method, Options, Outcome, gradient};
 use std::fmt::Write;
 use std::time::Instant;
 use zoo::{Problem, Run, run, solve, times};

@@ -16,8 +16,8 @@ use super::solver::{Point, Solver, Tolerance};
 use super::system::{System, Trouble, Values};
 use super::tableau::Tableau;
 use super::{Failure, Method, Note, Options, Outcome, Sample, Stats};
-use crate::program::Tables;
 use paynter_base::Ticket;
+use paynter_numerics::program::Tables;
 
 /// So many events without time going on are chattering.
 const CHATTER: u32 = 100;

@@ -921,8 +921,8 @@ mod tests {
     use super::super::implicit::Implicit;
     use super::super::tableau::Tableau;
     use super::*;
-    use crate::program::Tables;
     use paynter_base::Ticket;
+    use paynter_numerics::program::Tables;
     use paynter_testkit::read::{Causal, causal};
 
     /// Solvers that know event functions at a stage within a step.

@@ -9,7 +9,7 @@ use paynter_algebra::{EvalError, Expr, Symbol};
 use paynter_base::Ticket;
 use paynter_graph::Variable;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Failure, Method, Note, Options, Outcome, Wanted, gradient};
+use paynter_simulate::{Failure, Method, Note, Options, Outcome, Wanted, gradient};
 use paynter_testkit::property::seeds;
 use paynter_testkit::{generate, switching};
 use std::collections::BTreeMap;

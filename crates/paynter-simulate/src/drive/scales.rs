@@ -1,7 +1,7 @@
 //! How finely states are resolved, and how long the first step is.
 
 use super::Drive;
-use crate::simulate::lanes::larger;
+use crate::lanes::larger;
 
 /// Without an absolute tolerance, states are resolved to this part of the largest value they have had.
 const RESOLVED: f64 = 1e-3;

@@ -9,7 +9,7 @@ mod common;
 mod zoo;
 
 use common::time;
-use paynter_numerics::simulate::{Method, Options};
+use paynter_simulate::{Method, Options};
 use zoo::{Problem, REFERENCED, references};
 
 fn main() {

@@ -8,7 +8,7 @@ use super::compiled::Compiled;
 use super::linearised::Linearised;
 use super::loops::Loop;
 use super::slide::Surface;
-use crate::program::{Program, Tables};
+use paynter_numerics::program::{Program, Tables};
 
 /// Why a point has no rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

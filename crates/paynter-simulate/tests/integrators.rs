@@ -6,7 +6,7 @@ mod zoo;
 
 use paynter_base::Ticket;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Method, Options, Wanted, gradient};
+use paynter_simulate::{Method, Options, Wanted, gradient};
 use zoo::{Problem, run, solve, times};
 
 const ADAPTIVE: [Method; 3] = [Method::Tsit5, Method::Dop853, Method::Stiff];

@@ -6,10 +6,10 @@ use super::freeze::{Freezer, Piece, Rounding};
 use super::jump::{self, Jumps, Plan};
 use super::linearised::{Arguments, Linearised};
 use super::slide::{self, Frozen, Surface};
-use crate::program::{CompileError, Program};
 use paynter_algebra::{Expr, Func, Pool, Symbol};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
+use paynter_numerics::program::{CompileError, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 

@@ -29,8 +29,8 @@ pub use adjoint::{Cost, Gradient, gradient};
 pub use compiled::{Compiled, Source, Wanted};
 pub use freeze::switches;
 
-use crate::program::Tables;
 use paynter_base::Ticket;
+use paynter_numerics::program::Tables;
 
 /// Which solver integrates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

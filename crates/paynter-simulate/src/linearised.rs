@@ -7,8 +7,8 @@
 use super::gates::gradients;
 use super::loops::Loop;
 use super::sparse::Pattern;
-use crate::program::{CompileError, Program, Tables};
 use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_numerics::program::{CompileError, Program, Tables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 

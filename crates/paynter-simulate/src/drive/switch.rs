@@ -1,7 +1,7 @@
 //! What happens at events: modes change, motion begins or ends to slide, states and sensitivities jump.
 
 use super::{Drive, Entry, Failure, Note, Place, Settled, Values};
-use crate::simulate::jump::Jump;
+use crate::jump::Jump;
 
 impl Drive<'_> {
     /// Lets the state jump where a dependent storage does; tells whether it does.

@@ -13,8 +13,8 @@ use super::sparse::{Factors, Form};
 use super::system::{Snapshot, System, Trouble, Values};
 use super::tableau::Tableau;
 use super::{Compiled, Failure, Note, Options, Outcome};
-use crate::program::Tables;
 use paynter_base::Ticket;
+use paynter_numerics::program::Tables;
 
 /// After so many turns of Newton's method a stage is as it is, and so often its way may be halved.
 const TURNS: u32 = 20;

@@ -107,8 +107,8 @@ impl Gates<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Program;
     use paynter_algebra::Func;
+    use paynter_numerics::program::Program;
 
     /// Derivatives through gates are those taken symbol by symbol, and share what stands above a gate.
     #[test]

@@ -7,7 +7,7 @@ use paynter_base::Ticket;
 use paynter_equations::{Equations, derive};
 use paynter_graph::BondGraph;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Compiled, Options, Outcome, Source, Wanted, simulate};
+use paynter_simulate::{Compiled, Options, Outcome, Source, Wanted, simulate};
 use paynter_testkit::read::{Causal, causal};
 
 pub const TANKS: &str = include_str!("../../../../examples/conical_tanks.bg");

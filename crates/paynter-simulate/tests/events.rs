@@ -7,7 +7,7 @@ mod zoo;
 
 use paynter_base::Ticket;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Failure, Method, Note, Options, Outcome, Wanted, gradient};
+use paynter_simulate::{Failure, Method, Note, Options, Outcome, Wanted, gradient};
 use zoo::{Problem, Run, run, times};
 
 const ADAPTIVE: [Method; 3] = [Method::Tsit5, Method::Dop853, Method::Stiff];

@@ -3,7 +3,7 @@
 use crate::zoo::{Run, run};
 use paynter_base::Ticket;
 use paynter_numerics::Tables;
-use paynter_numerics::simulate::{Compiled, Options, Outcome, simulate};
+use paynter_simulate::{Compiled, Options, Outcome, simulate};
 use std::time::Instant;
 
 /// The processor's time that this process has had, on Linux: others on the machine do not count.

@@ -1,8 +1,8 @@
 //! Which method steps: explicit or implicit by stiffness, of order five or eight by trial.
 
 use super::{Drive, Failure, Method, Options, Solver, System, Tableau, Trouble};
-use crate::simulate::explicit::Explicit;
-use crate::simulate::implicit::Implicit;
+use crate::explicit::Explicit;
+use crate::implicit::Implicit;
 
 /// Below this relative tolerance the method of order eight is cheaper than that of order five; above it
 /// both are tried.
