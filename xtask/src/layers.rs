@@ -18,7 +18,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("paynter-export", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
     (
         "paynter-simulate",
-        &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations", "paynter-numerics"],
+        &[
+            "paynter-base",
+            "paynter-algebra",
+            "paynter-graph",
+            "paynter-equations",
+            "paynter-transform",
+            "paynter-numerics",
+        ],
     ),
     (
         "paynter-view",
@@ -28,6 +35,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-graph",
             "paynter-equations",
             "paynter-numerics",
+            "paynter-simulate",
             "paynter-draw",
             "paynter-export",
         ],

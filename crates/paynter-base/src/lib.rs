@@ -11,6 +11,7 @@ mod suggest;
 mod world;
 
 pub mod code;
+pub mod number;
 
 pub use code::Code;
 pub use components::strong_components;

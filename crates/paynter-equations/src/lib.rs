@@ -30,12 +30,14 @@ mod space;
 mod steps;
 mod structure;
 mod tear;
+mod temperature;
 mod transfer;
 mod zeros;
 
 pub use derive::{Failure, Reading, Readings, derive, derive_with};
 pub use energy::{Account, Role};
 pub use flow::{NodeKind, SignalEdge, SignalFlow, SignalNode, signal_flow};
+pub use initial::contradiction;
 pub use junction::{Field, JunctionPort, JunctionStructure, junction_structure};
 pub use linear::{Pivots, System};
 pub use mason::{ForwardPath, LoopBudget, Mason, Route, mason};
@@ -48,5 +50,6 @@ pub use sensitivity::{
 };
 pub use steps::{Derivation, Line, Side, derivations};
 pub use structure::{Nominal, RelativeDegree, Structure, Verdict, structure};
+pub use temperature::{Temperature, temperatures};
 pub use transfer::{Entry, Transfer, characteristic, transfer};
 pub use zeros::{ZeroDynamics, is_hurwitz, zero_dynamics};

@@ -21,7 +21,7 @@ pub use inputs::{
     Factors, FrequencyResponse, Mode, PolesAndZeros, RelativeDegree, ResponseEntry, SteadyState,
     StructuralNumbers, Values,
 };
-pub use plan::Samples;
+pub use paynter_graph::Samples;
 pub use steps::{side_text, steps, why_text};
 
 use paynter_algebra::Pool;

@@ -6,7 +6,7 @@ use crate::names::Names;
 use paynter_algebra::{Expr, Func, Node, Pool, Shared, Symbol, Target};
 use paynter_equations::{Equations, Sparse, StateSpace};
 use paynter_graph::dimension::Unit;
-use paynter_graph::{BondGraph, Kind, Variable, flat_name};
+use paynter_graph::{BondGraph, Kind, Samples, Variable, flat_name};
 use std::collections::BTreeMap;
 
 /// A quantity with what a reader wants to know of it.
@@ -27,19 +27,6 @@ pub(crate) enum Place {
     Input(usize),
     Unknown(usize),
     Time,
-}
-
-/// Measured samples that a program carries with it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Samples {
-    /// The file they come from.
-    pub path: String,
-    /// The column.
-    pub column: String,
-    /// Rising times.
-    pub times: Vec<f64>,
-    /// The values at these times.
-    pub values: Vec<f64>,
 }
 
 /// Everything an exported program says.

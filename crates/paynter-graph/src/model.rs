@@ -298,6 +298,19 @@ pub struct Table {
     pub span: Span,
 }
 
+/// The samples of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Samples {
+    /// The file they come from.
+    pub path: String,
+    /// The column.
+    pub column: String,
+    /// Rising times.
+    pub times: Vec<f64>,
+    /// The values at these times.
+    pub values: Vec<f64>,
+}
+
 /// The symbols that laws use for their own element's variables. They are
 /// shared by all elements: a law is read together with its element.
 #[derive(Debug, Clone, Default)]
@@ -405,6 +418,15 @@ impl BondGraph {
         let letter = if e.kind == Kind::I { "p" } else { "q" };
         let base = flat_name(&e.name);
         if e.ports.len() == 1 { format!("{base}.{letter}") } else { format!("{base}.{letter}{}", port + 1) }
+    }
+
+    /// Where a state is declared.
+    pub fn state_span(&self, variable: Variable) -> Option<Span> {
+        match variable {
+            Variable::Integrator(i) => self.integrators.get(i as usize).map(|integrator| integrator.span),
+            Variable::State(id, _) => Some(self.element(id).span),
+            _ => None,
+        }
     }
 
     /// The name of a bond's effort or flow: after the one-port on it where

@@ -3,12 +3,18 @@
 //! A model is compiled once ([`Compiled`]) and run any number of times, also
 //! from several threads. Between events its equations are smooth: branches
 //! are frozen in modes that change where an event function crosses zero.
+//!
+//! [`experiment`] makes such a model of a question (charts of states, varied
+//! initial values, accounts of energy), and explains its runs; [`data`] reads
+//! measured signals.
 
 mod adjoint;
 mod compiled;
+pub mod data;
 mod dop853;
 mod drive;
 mod events;
+pub mod experiment;
 mod explicit;
 mod freeze;
 mod gates;
@@ -22,12 +28,14 @@ mod slide;
 mod small;
 mod solver;
 mod sparse;
+mod start;
 mod system;
 mod tableau;
 
 pub use adjoint::{Cost, Gradient, gradient};
 pub use compiled::{Compiled, Source, Wanted};
 pub use freeze::switches;
+pub use start::start;
 
 use paynter_base::Ticket;
 use paynter_numerics::program::Tables;

@@ -3,12 +3,9 @@
 
 mod bode;
 mod cascade;
-mod data;
 mod drawing;
-pub mod energy;
 mod equations;
 mod explain;
-mod figures;
 mod format;
 mod formulas;
 mod incremental;
@@ -19,13 +16,16 @@ mod poles;
 mod sensitivity;
 mod sensitivity_response;
 mod settings;
-mod start;
 mod structure;
-mod tables;
-mod temperature;
 
 pub mod examples;
 pub mod simulate;
+
+/// The energy of every element over a simulation.
+pub mod energy {
+    pub use paynter_equations::Role;
+    pub use paynter_simulate::experiment::{Energy, Entry};
+}
 
 /// The texts that the library carries, listed by the build script.
 mod embedded {
@@ -33,10 +33,8 @@ mod embedded {
 }
 
 pub use bode::{BodeOptions, Frequencies};
-pub use data::MAX_DATA_SIZE;
 pub use equations::{NoAnswer, TERMS};
 pub use explain::{codes, explain};
-pub use figures::runs_figure;
 pub use format::{Formatted, format};
 pub use incremental::{DerivedForm, DerivedModel, IncrementalOptions};
 pub use linear::Linear;
@@ -48,6 +46,7 @@ pub use paynter_base::{
 pub use paynter_draw::{draw, plot};
 pub use paynter_export as export;
 pub use paynter_language::MAX_FILE_SIZE;
-pub use paynter_view::{json, report};
+pub use paynter_simulate::data::MAX_DATA_SIZE;
+pub use paynter_view::{figures, json, report};
 pub use sensitivity::SensitivityOptions;
 pub use sensitivity_response::ResponseOptions;

@@ -2,12 +2,13 @@
 //! structure and sensitivities: the model itself where it is linear, its
 //! linearisation at the operating point where not. And that point itself.
 
-use crate::sensitivity_response::short;
-use crate::temperature::temperatures;
 use crate::{Model, NoAnswer};
 use paynter_algebra::{EvalError, Expr, Node, Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, Span, Ticket, code};
-use paynter_equations::{Equations, Failure, Reading, Readings, Sparse, State, StateSpace, derive_with};
+use paynter_base::number::short;
+use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_equations::{
+    Equations, Failure, Reading, Readings, Sparse, State, StateSpace, derive_with, temperatures,
+};
 use paynter_graph::{BondGraph, ElementId, Law, Port, Variable};
 use paynter_numerics::parametric::shift::Steady;
 use paynter_numerics::{
@@ -91,15 +92,6 @@ fn undefined(pool: &Pool, error: EvalError) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     diagnostics.push(Diagnostic::new(code::VANISHING_DIVISOR, message));
     diagnostics
-}
-
-/// Where a state is declared.
-pub(crate) fn place(graph: &BondGraph, variable: Variable) -> Option<Span> {
-    match variable {
-        Variable::Integrator(k) => graph.integrators.get(k as usize).map(|integrator| integrator.span),
-        Variable::State(id, _) => Some(graph.element(id).span),
-        _ => None,
-    }
 }
 
 /// The parameters' values.
@@ -325,7 +317,7 @@ impl Model {
         let (name, span) = match (state, output) {
             (Some(i), _) => {
                 let State { name, variable, .. } = &linear.equations.states[i];
-                (name.as_str(), graph.and_then(|graph| place(graph, *variable)))
+                (name.as_str(), graph.and_then(|graph| graph.state_span(*variable)))
             }
             (None, Some(i)) => {
                 let span = graph.and_then(|graph| graph.outputs.get(i)).map(|output| output.span);

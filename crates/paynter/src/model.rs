@@ -3,13 +3,13 @@
 use crate::cascade;
 use crate::linear::Linear;
 use crate::settings::settings;
-use crate::tables;
-use paynter_algebra::{Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, SourceMap, Ticket, World, code};
-use paynter_equations::{Dependent, Equations, Failure, StateSpace, derive};
-use paynter_graph::{BondGraph, Causality, FlattenOptions, Variable, assign_causality, flatten};
+use paynter_algebra::Pool;
+use paynter_base::{Diagnostics, SourceMap, Ticket, World, code};
+use paynter_equations::{Equations, Failure, StateSpace, derive};
+use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
 use paynter_language::load;
 use paynter_numerics::OperatingPoint;
+use paynter_simulate::data;
 use paynter_view::json::{self, Naming};
 
 /// What to load and what to override.
@@ -34,7 +34,7 @@ pub struct Model {
     /// The causality of a graph without errors, unless it is impossible.
     pub causality: Option<Causality>,
     /// The samples of its tables, or why they could not be read.
-    pub(crate) tables: Vec<tables::Column>,
+    pub(crate) tables: Vec<data::Column>,
     /// The equations derived while loading, with the copies they belong to.
     pub(crate) settled: Option<Box<Settled>>,
     /// The equations in the form a person would write, once somebody has asked.
@@ -70,51 +70,12 @@ fn settle(pool: &Pool, graph: &BondGraph, causality: &mut Causality) -> (Diagnos
             causality.rank = equations.generic_rank(&mut pool).unwrap_or(causality.rank);
             let mut diagnostics = equations.vanishing_divisors(&pool, &graph);
             diagnostics.extend(equations.unsolvable_constraints(&mut pool, &graph));
-            for dependent in &equations.dependent {
-                if contradicts(&pool, &graph, &equations, dependent) {
-                    diagnostics.push(contradiction(&graph, dependent));
-                }
-            }
+            diagnostics.extend(equations.initial_contradictions(&pool, &graph));
             (diagnostics, Some(Box::new(Settled { pool, graph, equations })))
         }
         Err(Failure::Wrong(diagnostics)) => (diagnostics, None),
         Err(Failure::Cancelled) => (Diagnostics::new(), None),
     }
-}
-
-/// Whether a dependent storage is given an initial state that the states it depends on contradict.
-/// Where one of those has none of its own, the dependent one may determine it.
-fn contradicts(pool: &Pool, graph: &BondGraph, equations: &Equations, dependent: &Dependent) -> bool {
-    let Some(given) = dependent.initial else { return false };
-    let parameter = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
-    let read = pool.symbols(dependent.value);
-    let states: Vec<_> = equations.states.iter().filter(|state| read.contains(&state.symbol)).collect();
-    let own = |variable: Variable| match variable {
-        Variable::State(id, port) => graph.element(id).initial.iter().any(|(p, _, _)| *p == port as usize),
-        _ => true,
-    };
-    if states.is_empty() || !states.iter().all(|state| own(state.variable)) {
-        return false;
-    }
-    let value = |symbol: Symbol| match states.iter().find(|state| state.symbol == symbol) {
-        Some(state) => pool.eval(state.initial, &parameter).ok(),
-        None => parameter(symbol),
-    };
-    match (pool.eval(dependent.value, &value), pool.eval(given, &parameter)) {
-        (Ok(follows), Ok(given)) => (follows - given).abs() > 1e-9 * follows.abs().max(given.abs()),
-        _ => false,
-    }
-}
-
-/// Says so.
-pub(crate) fn contradiction(graph: &BondGraph, dependent: &Dependent) -> Diagnostic {
-    let element = graph.element(dependent.element);
-    let message =
-        format!("the initial state of `{}` contradicts those of the storages it depends on", element.name);
-    let given = element.initial.iter().find(|(port, _, _)| *port == dependent.port);
-    Diagnostic::new(code::BAD_INITIAL, message)
-        .at(given.map_or(element.span, |(_, _, span)| *span))
-        .help("delete one of the initial states, or give values that agree")
 }
 
 impl Model {
@@ -152,7 +113,7 @@ impl Model {
             }
         }
         diagnostics.sort();
-        let tables = graph.as_ref().map_or_else(Vec::new, |graph| tables::read(world, graph, &mut sources));
+        let tables = graph.as_ref().map_or_else(Vec::new, |graph| data::read(world, graph, &mut sources));
         Model {
             sources,
             diagnostics,

@@ -1,12 +1,14 @@
 //! The report on a model: every question asked, each answer a section.
 
-use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation, T_END};
+use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
 use crate::{BodeOptions, Linear, Model, NoAnswer, ResponseOptions};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Func, Node, Symbol};
 use paynter_base::{Cancelled, Diagnostics, Severity, Ticket};
 use paynter_equations::transfer;
 use paynter_graph::Variable;
+use paynter_simulate::experiment::T_END;
+use paynter_view::figures;
 use paynter_view::json::{self, Naming};
 use paynter_view::report::{self, Report, Section};
 use std::f64::consts::TAU;
@@ -262,7 +264,7 @@ fn simulated(
 
 fn simulation(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     let (simulation, response, run) = simulated(asking, SimulateOptions::default())?;
-    Ok(report::simulation(&simulation.figure(&response), &run))
+    Ok(report::simulation(&figures::response(&simulation, &response), &run))
 }
 
 fn time_sensitivity(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
@@ -272,15 +274,15 @@ fn time_sensitivity(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     }
     let options = SimulateOptions { sensitivities: Sensitivities::All, ..SimulateOptions::default() };
     let (simulation, response, run) = simulated(asking, options)?;
-    Ok(report::time_sensitivity(&simulation.sensitivity_figure(&response), &run))
+    Ok(report::time_sensitivity(&figures::sensitivities(&simulation, &response), &run))
 }
 
 fn energy(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     let options = SimulateOptions { energy: true, ..SimulateOptions::default() };
     let (simulation, response, run) = simulated(asking, options)?;
     let energy = simulation.energy(&response);
-    let figure = energy.as_ref().map(|energy| energy.figure(&simulation.model));
-    Ok(report::energy(energy.map(|energy| energy.document()).as_ref(), figure.as_ref(), &run))
+    let figure = energy.as_ref().map(|energy| figures::energy(&simulation.model, energy));
+    Ok(report::energy(energy.as_ref().map(json::Energy::new).as_ref(), figure.as_ref(), &run))
 }
 
 fn findings(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {

@@ -1,10 +1,10 @@
 //! Questions about sensitivities in numbers: S(jω), tolerance bands and their
 //! verification, and how poles, zeros and static gains move.
 
-use crate::linear::place;
 use crate::sensitivity::{chosen, without_paths};
 use crate::{Frequencies, Linear, Model, NoAnswer, SensitivityOptions};
 use paynter_algebra::Symbol;
+use paynter_base::number::short;
 use paynter_base::{Diagnostic, Ticket, code};
 use paynter_graph::{BondGraph, Tolerance, flat_name};
 use paynter_numerics::linalg::Complex64;
@@ -306,7 +306,8 @@ impl Model {
                 message.push_str(&format!("; `{}` goes on there by itself", state.name));
             }
             let diagnostic = Diagnostic::new(code::AT_A_POLE, message);
-            let span = state.zip(self.graph.as_ref()).and_then(|(state, graph)| place(graph, state.variable));
+            let span =
+                state.zip(self.graph.as_ref()).and_then(|(state, graph)| graph.state_span(state.variable));
             self.diagnostics.push(match span {
                 Some(span) => diagnostic.at(span),
                 None => diagnostic,
@@ -521,16 +522,6 @@ fn curve(own: &Curve, seen: Option<&Band>) -> json::BandCurve {
 
 fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
-}
-
-/// A number in a message.
-pub(crate) fn short(value: f64) -> String {
-    let digits = format!("{value:.3e}");
-    match digits.parse::<f64>() {
-        Ok(rounded) if rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) => format!("{rounded}"),
-        Ok(rounded) => format!("{rounded:e}"),
-        Err(_) => digits,
-    }
 }
 
 fn shown(value: Complex64) -> String {

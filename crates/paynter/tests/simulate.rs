@@ -457,7 +457,7 @@ fn runs_that_cannot_go_on() {
         assert!(diagnostic.span.is_some(), "{text}");
         let told = format!("{} {}", diagnostic.message, diagnostic.help);
         assert!(told.contains(words), "{text}: {told}");
-        let document = simulation.document(&response, &outcome, &said, Vec::new());
+        let document = paynter::json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
         assert!(!document.run.complete && document.run.stopped.unwrap().code.starts_with("BG08"));
     }
     // What contradicts itself for one value does not for another.

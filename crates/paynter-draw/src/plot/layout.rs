@@ -2,10 +2,10 @@
 
 use super::figure::{Axis, Figure, Panel};
 use super::legend::{self, Entry, LEGEND_SIZE, ROW, cut};
-use super::number::{power, unit};
 use super::scale::ranges;
 use super::ticks::{Along, TICK_SIZE, Ticks, fraction, ticks};
 use crate::draw::{Point, Rect, text_width};
+use paynter_base::number::{power, unit};
 
 /// The width of every figure.
 pub const PLOT_WIDTH: f64 = 680.0;

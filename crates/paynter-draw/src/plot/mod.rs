@@ -12,7 +12,6 @@ mod figure;
 mod kinds;
 mod layout;
 mod legend;
-mod number;
 mod scale;
 mod svg;
 mod ticks;
@@ -23,6 +22,6 @@ pub use kinds::{
     time, time_axis, tolerance, tornado,
 };
 pub use layout::{Frame, Label, Layout, PLOT_WIDTH, arrange};
-pub use number::{plain, unit};
+pub use paynter_base::number::{plain, unit};
 pub(crate) use svg::variables;
 pub use svg::{plot_rules, plot_svg};

@@ -1,8 +1,8 @@
 //! Where an axis has its ticks, what they are called, and where the axis ends.
 
 use super::figure::Scale;
-use super::number::{fixed, power};
 use crate::draw::text_width;
+use paynter_base::number::{fixed, power};
 
 /// Font size of tick labels.
 pub const TICK_SIZE: f64 = 11.5;

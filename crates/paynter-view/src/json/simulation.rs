@@ -1,6 +1,10 @@
 //! The answer of `paynter simulate`.
 
 use super::Diagnostic;
+use paynter_base::Diagnostics;
+use paynter_equations::Role;
+use paynter_simulate::Outcome;
+use paynter_simulate::experiment::{self, Column, CostGradient, Response, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -174,4 +178,136 @@ pub enum EnergyRole {
     Stored,
     /// A loss turns it into heat.
     Dissipated,
+}
+
+/// Columns by their names.
+fn named(columns: &[Column], lists: &[Vec<f64>]) -> BTreeMap<String, Vec<f64>> {
+    columns.iter().map(|column| column.name.clone()).zip(lists.iter().cloned()).collect()
+}
+
+/// The units that outputs are shown in.
+fn units(simulation: &experiment::Simulation) -> BTreeMap<String, String> {
+    let outputs = simulation.outputs.iter();
+    outputs.filter_map(|column| Some((column.name.clone(), column.unit.clone()?))).collect()
+}
+
+impl Stopped {
+    /// Why a run stopped, by the finding that says so.
+    fn new(outcome: &Outcome, said: &Diagnostics) -> Option<Stopped> {
+        outcome.failure?;
+        let reason = said.iter().find(|diagnostic| diagnostic.is_error())?;
+        let (code, message) = (reason.code.id().to_owned(), reason.message.clone());
+        Some(Stopped { t: outcome.t, code, message })
+    }
+}
+
+impl Simulation {
+    /// The document of a run; `said` explains it.
+    pub fn new(
+        simulation: &experiment::Simulation,
+        response: &Response,
+        outcome: &Outcome,
+        said: &Diagnostics,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Simulation {
+        Simulation {
+            ok: outcome.failure.is_none(),
+            model: simulation.model.clone(),
+            run: SimulationRun::new(simulation, response, outcome, said),
+            units: units(simulation),
+            perturbation: None,
+            gradients: Vec::new(),
+            diagnostics,
+        }
+    }
+}
+
+impl SimulationRun {
+    fn new(
+        simulation: &experiment::Simulation,
+        response: &Response,
+        outcome: &Outcome,
+        said: &Diagnostics,
+    ) -> SimulationRun {
+        let wanted = &simulation.wanted;
+        let sensitivities = simulation.outputs.iter().zip(&response.sensitivities).map(|(output, lists)| {
+            (output.name.clone(), wanted.iter().cloned().zip(lists.iter().cloned()).collect())
+        });
+        let stats = &outcome.stats;
+        SimulationRun {
+            complete: outcome.failure.is_none(),
+            stopped: Stopped::new(outcome, said),
+            t: response.t.clone(),
+            outputs: named(&simulation.outputs, &response.outputs),
+            states: named(&simulation.states, &response.states),
+            sensitivities: if wanted.is_empty() { BTreeMap::new() } else { sensitivities.collect() },
+            energy: simulation.energy(response).as_ref().map(Energy::new),
+            stats: SimulationStats {
+                solver: stats.solver.to_owned(),
+                steps: stats.steps,
+                rejected: stats.rejected,
+                evaluations: stats.evaluations,
+                jacobians: stats.jacobians,
+                events: stats.events,
+                switches: stats.switches,
+                t: outcome.t,
+            },
+        }
+    }
+}
+
+impl NamedRun {
+    /// The document of one run of several; values are in SI.
+    pub fn new(run: &Run<'_>, response: &Response, outcome: &Outcome, said: &Diagnostics) -> NamedRun {
+        let varied = run.simulation.varied.iter().zip(&run.values);
+        NamedRun {
+            name: run.name.clone(),
+            values: varied.map(|(v, value)| (v.column.name.clone(), value * v.column.factor)).collect(),
+            units: units(run.simulation),
+            run: SimulationRun::new(run.simulation, response, outcome, said),
+        }
+    }
+}
+
+impl Perturbation {
+    /// The document of finite changes.
+    pub fn new(simulation: &experiment::Simulation, found: &experiment::Perturbation) -> Perturbation {
+        let outputs = simulation.outputs.iter().enumerate().map(|(place, column)| {
+            let output = PerturbedOutput {
+                incremental: found.incremental(place),
+                exact: found.exact.outputs[place].clone(),
+                difference: found.difference(place),
+            };
+            (column.name.clone(), output)
+        });
+        let changes = found.changes.iter().map(|change| (change.name.clone(), change.by));
+        Perturbation { changes: changes.collect(), outputs: outputs.collect() }
+    }
+}
+
+impl Gradient {
+    /// The document of a gradient.
+    pub fn new(simulation: &experiment::Simulation, found: &CostGradient) -> Gradient {
+        Gradient {
+            of: found.cost.to_string(),
+            value: found.value,
+            by: simulation.wanted.iter().cloned().zip(found.by.iter().copied()).collect(),
+        }
+    }
+}
+
+impl Energy {
+    /// The document of an energy ledger.
+    pub fn new(energy: &experiment::Energy) -> Energy {
+        let elements = energy.accounts.iter().map(|(entry, values)| ElementEnergy {
+            element: entry.element.clone(),
+            role: match entry.role {
+                Role::Supply => EnergyRole::Supplied,
+                Role::Storage => EnergyRole::Stored,
+                Role::Loss => EnergyRole::Dissipated,
+            },
+            energy: values.clone(),
+        });
+        Energy { elements: elements.collect(), balance: energy.balance.clone(), error: energy.error }
+    }
 }

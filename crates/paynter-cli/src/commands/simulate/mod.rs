@@ -10,7 +10,7 @@ use crate::args::{Global, SimulateArgs};
 use crate::{input, picture};
 use paynter::plot::Figure;
 use paynter::simulate::{Direction, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
-use paynter::{Diagnostic, Diagnostics, Model, code, json};
+use paynter::{Diagnostic, Diagnostics, Model, code, figures, json};
 use sheet::Sheet;
 
 /// Simulates a model.
@@ -124,7 +124,7 @@ fn single(
     let said = explained(&mut model, &simulation, &simulation.parameters, &outcome);
     plot(|| figure(&simulation, &response), arguments, &mut model, global);
     if global.json {
-        let found = simulation.document(&response, &outcome, &said, Vec::new());
+        let found = json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
         return Ok(document(found, model, global));
     }
     let text = words::ledger(&simulation, simulation.energy(&response).as_ref());
@@ -186,10 +186,10 @@ fn perturb(
     let (found, [nominal, exact]) = simulation.perturb(changes, ticket);
     let said = explained(&mut model, &simulation, &simulation.parameters, &nominal);
     let changed = explained(&mut model, &simulation, &simulation.changed(), &exact);
-    plot(|| simulation.perturbation_figure(&found), arguments, &mut model, global);
+    plot(|| figures::perturbation(&simulation, &found), arguments, &mut model, global);
     if global.json {
-        let mut document_of = simulation.document(&found.nominal, &nominal, &said, Vec::new());
-        document_of.perturbation = Some(simulation.perturbation(&found));
+        let mut document_of = json::Simulation::new(&simulation, &found.nominal, &nominal, &said, Vec::new());
+        document_of.perturbation = Some(json::Perturbation::new(&simulation, &found));
         return Ok(document(document_of, model, global));
     }
     let mut sheet = Sheet::begin(&sheet::perturbation_headings(&simulation), global);
@@ -226,8 +226,8 @@ fn gradient(
         Err(reason) => return Err(no_answer(global, model, reason)),
     };
     let (response, outcome) = simulation.respond(&simulation.parameters, ticket);
-    let mut found = simulation.document(&response, &outcome, &said, Vec::new());
-    found.gradients = gradients.iter().map(|gradient| costs.gradient(gradient)).collect();
+    let mut found = json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
+    found.gradients = gradients.iter().map(|gradient| json::Gradient::new(&costs, gradient)).collect();
     Ok(document(found, model, global))
 }
 
@@ -243,7 +243,7 @@ fn plot(figure: impl FnOnce() -> Figure, arguments: &SimulateArgs, model: &mut M
 /// The energies where accounts were kept, else outputs and sensitivities.
 fn figure(simulation: &Simulation, response: &Response) -> Figure {
     match simulation.energy(response) {
-        Some(energy) => energy.figure(&simulation.model),
-        None => simulation.figure(response),
+        Some(energy) => figures::energy(&simulation.model, &energy),
+        None => figures::response(simulation, response),
     }
 }

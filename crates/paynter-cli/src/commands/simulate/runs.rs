@@ -5,45 +5,24 @@ use super::{affordable, mark, no_answer};
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, Settings, SimulateArgs};
 use crate::{input, picture};
-use paynter::simulate::{Response, Run, SimulateOptions, Simulation, respond_all};
-use paynter::{Diagnostic, Diagnostics, FileId, Model, SourceMap, code, json, runs_figure};
+use paynter::simulate::{Response, Run, SimulateOptions, Simulation, Sweep, check_names, named, respond_all};
+use paynter::{Diagnostic, Diagnostics, FileId, Model, SourceMap, code, figures, json};
 
-/// A model compiled once, and once more for parameters of another sign, and run for every
-/// combination of values.
+/// A model run for every combination of values.
 pub fn sweep(arguments: &SimulateArgs, options: SimulateOptions, global: &Global) -> Result<Answer, Answer> {
     let world = input::open(&arguments.file, global)?;
-    let mut compiled = vec![compile(input::load_with(&world, global, &[]), &options, global)?];
+    let mut load = |set: &[(String, String)]| input::load_with(&world, global, set);
+    let sweep = match Sweep::new(&mut load, &options, &arguments.sweep, global.ticket()) {
+        Ok(sweep) => sweep,
+        Err((model, reason)) => return Err(no_answer(global, *model, reason)),
+    };
+    let (_, nominal) = sweep.nominal();
+    let count: usize = arguments.sweep.iter().map(|vary| vary.values.len()).product();
+    let kept = if global.json || arguments.plot.is_some() { count } else { count.min(8) };
+    affordable(nominal.numbers().saturating_mul(kept), global)?;
     let refused = |diagnostic: Box<Diagnostic>| Answer::refusal(global, *diagnostic, Exit::Wrong);
-    let grid = compiled[0].1.grid(&arguments.sweep).map_err(refused)?;
-    let kept = if global.json || arguments.plot.is_some() { grid.len() } else { grid.len().min(8) };
-    affordable(compiled[0].1.numbers().saturating_mul(kept), global)?;
-    // For each run the parameters whose sign it turns, and for each such set one of its values.
-    let turned: Vec<Vec<(String, f64)>> = grid.iter().map(Run::turned).collect();
-    drop(grid);
-    let names = |turned: &[(String, f64)]| turned.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-    let mut signs: Vec<Vec<String>> = vec![Vec::new()];
-    for turned in &turned {
-        if !signs.contains(&names(turned)) {
-            signs.push(names(turned));
-            let set: Vec<(String, String)> =
-                turned.iter().map(|(name, value)| (name.clone(), format!("{value:e}"))).collect();
-            compiled.push(compile(input::load_with(&world, global, &set), &options, global)?);
-        }
-    }
-    let mut grids = Vec::new();
-    for (_, simulation) in &compiled {
-        grids.push(
-            simulation.grid(&arguments.sweep).map_err(refused)?.into_iter().map(Some).collect::<Vec<_>>(),
-        );
-    }
-    let mut runs = Vec::new();
-    let mut models = Vec::new();
-    for (number, turned) in turned.iter().enumerate() {
-        let which = signs.iter().position(|known| *known == names(turned)).unwrap_or(0);
-        runs.extend(grids[which][number].take());
-        models.push(&compiled[which].0);
-    }
-    let names = compiled[0].1.varied.iter().map(|varied| varied.column.name.clone()).collect();
+    let (models, runs) = sweep.runs().map_err(refused)?;
+    let names = nominal.varied.iter().map(|varied| varied.column.name.clone()).collect();
     let lead = |run: &Run<'_>| run.values.iter().map(|value| sheet::number(*value) + ",").collect();
     let mut several =
         Several { arguments, global, findings: Findings::new(models[0]), impossible: Vec::new() };
@@ -71,11 +50,7 @@ pub fn scenarios(
     let world = input::open(&arguments.file, global)?;
     let name = |scenario: &Settings| scenario.name.clone().unwrap_or_else(|| scenario.text.clone());
     let names: Vec<String> = arguments.scenario.iter().map(name).collect();
-    if let Some((_, name)) = names.iter().enumerate().find(|(n, name)| names[..*n].contains(name)) {
-        let message = format!("two scenarios are called `{name}`");
-        let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
-        return Err(Answer::refusal(global, diagnostic.help("give each a name of its own"), Exit::Wrong));
-    }
+    check_names(&names).map_err(|found| Answer::refusal(global, *found, Exit::Wrong))?;
     // A scenario that cannot be is told, and the others go on.
     let (mut possible, mut refused) = (Vec::new(), Vec::new());
     for (scenario, name) in arguments.scenario.iter().zip(names) {
@@ -89,15 +64,8 @@ pub fn scenarios(
         return Err(refused.swap_remove(0).1);
     }
     let simulations: Vec<&Simulation> = possible.iter().map(|(_, _, simulation)| simulation).collect();
-    let runs: Vec<Run<'_>> = possible
-        .iter()
-        .map(|(name, _, simulation)| Run {
-            name: name.clone(),
-            values: Vec::new(),
-            simulation,
-            parameters: simulation.parameters.clone(),
-        })
-        .collect();
+    let runs: Vec<Run<'_>> =
+        possible.iter().map(|(name, _, simulation)| Run::scenario(name.clone(), simulation)).collect();
     let same = |simulation: &&Simulation| sheet::headings(simulation) == sheet::headings(simulations[0]);
     if !global.json && !simulations.iter().all(same) {
         let message = "the scenarios have different columns, which do not fit into one table";
@@ -158,7 +126,7 @@ impl Several<'_> {
                     sheet.response(&lead(run), run.simulation, &response);
                     mark(sheet, &run.name, &outcome, &said);
                 }
-                None => documents.push(run.document(&response, &outcome, &said)),
+                None => documents.push(json::NamedRun::new(run, &response, &outcome, &said)),
             }
             if self.arguments.plot.is_some() {
                 kept.push((run, response));
@@ -170,7 +138,7 @@ impl Several<'_> {
             sheet.end();
         }
         if let Some(file) = self.arguments.plot.as_ref().filter(|_| !self.global.ticket().is_cancelled()) {
-            let figure = runs_figure(&first.simulation.model, &kept, !self.arguments.sweep.is_empty());
+            let figure = figures::runs(&first.simulation.model, &kept, !self.arguments.sweep.is_empty());
             if let Err(diagnostic) = picture::plot(&figure, file, self.arguments.theme.into()) {
                 self.findings.diagnostics.push(*diagnostic);
             }
@@ -187,15 +155,6 @@ impl Several<'_> {
         };
         output(self.global, &document, |_| String::new())
     }
-}
-
-/// Findings about one run of several.
-fn named(run: &str, said: &Diagnostics) -> Diagnostics {
-    let mut named = Diagnostics::new();
-    for diagnostic in said.iter() {
-        named.push(Diagnostic { message: format!("{run}: {}", diagnostic.message), ..diagnostic.clone() });
-    }
-    named
 }
 
 /// The findings about several models, whose files stand side by side.

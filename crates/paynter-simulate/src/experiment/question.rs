@@ -1,15 +1,15 @@
 //! Checks what a simulation is asked for, and finds what names mean.
 
 use super::{Sensitivities, SimulateOptions, solvers};
+use crate::{Method, Options, Wanted};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Severity, closest, code};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, flat_name};
-use paynter_simulate::{Method, Options, Wanted};
 use std::collections::BTreeSet;
 
 /// The end where nothing else says when.
-pub(crate) const T_END: f64 = 10.0;
+pub const T_END: f64 = 10.0;
 
 /// What a name in a question means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

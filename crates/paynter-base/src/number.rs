@@ -1,4 +1,15 @@
-//! Numbers and units as people set them: a real minus, powers of ten with raised exponents.
+//! Numbers and units as people read them: in messages, and set with a real
+//! minus and powers of ten with raised exponents.
+
+/// Writes a number in a message, with four significant digits.
+pub fn short(value: f64) -> String {
+    let digits = format!("{value:.3e}");
+    match digits.parse::<f64>() {
+        Ok(rounded) if rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) => format!("{rounded}"),
+        Ok(rounded) => format!("{rounded:e}"),
+        Err(_) => digits,
+    }
+}
 
 /// Writes an integer raised.
 pub fn raised(value: i32) -> String {

@@ -1,12 +1,12 @@
-//! Where the model's own states begin. Symbols stand for that until a run is
+//! Where the model's own states initial. Symbols stand for that until a run is
 //! compiled, because states, derivatives and runs of a question may change it.
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations::Equations;
 use rustc_hash::FxHashMap;
 
-/// Where one state begins.
-pub(super) struct Begin {
+/// The initial value of one state.
+pub(super) struct Initial {
     pub name: String,
     /// Stands for the sum of both values.
     pub symbol: Symbol,
@@ -17,27 +17,27 @@ pub(super) struct Begin {
     pub by: Expr,
 }
 
-/// Puts symbols for the values where states begin.
-pub(super) fn open(pool: &mut Pool, equations: &mut Equations) -> Vec<Begin> {
-    let begin = |state: &mut paynter_equations::State| {
+/// Puts symbols for the values where states initial.
+pub(super) fn open(pool: &mut Pool, equations: &mut Equations) -> Vec<Initial> {
+    let open = |state: &mut paynter_equations::State| {
         let (symbol, shift) = (pool.fresh(&state.name), pool.fresh(&state.name));
         let value = std::mem::replace(&mut state.initial, pool.var(symbol));
-        Begin { name: state.name.clone(), symbol, shift, value, by: pool.zero() }
+        Initial { name: state.name.clone(), symbol, shift, value, by: pool.zero() }
     };
-    equations.states.iter_mut().map(begin).collect()
+    equations.states.iter_mut().map(open).collect()
 }
 
 /// Puts the values back, in the outputs too: stored energy counts from there.
 pub(super) fn close(
     pool: &mut Pool,
-    begins: &[Begin],
+    initials: &[Initial],
     equations: &mut Equations,
     outputs: &mut Option<Vec<Expr>>,
 ) {
     let mut known: FxHashMap<Symbol, Expr> = FxHashMap::default();
-    for begin in begins {
-        known.insert(begin.symbol, pool.add(begin.value, begin.by));
-        known.insert(begin.shift, begin.by);
+    for initial in initials {
+        known.insert(initial.symbol, pool.add(initial.value, initial.by));
+        known.insert(initial.shift, initial.by);
     }
     let states = equations.states.iter_mut().map(|state| &mut state.initial);
     let dependent = equations.dependent.iter_mut().filter_map(|dependent| dependent.initial.as_mut());

@@ -5,9 +5,8 @@
 //! the flow or effort that would be computed by the division, and
 //! calculates the states that the model has from it.
 
-use super::begin::Begin;
+use super::initial::Initial;
 use crate::start::known_at_start;
-use crate::{Model, NoAnswer};
 use paynter_algebra::{Cmp, Expr, Func, Pool, Symbol};
 use paynter_base::Ticket;
 use paynter_equations::{Assignment, Equations, Failure, derive};
@@ -23,49 +22,43 @@ pub(super) struct Chart {
     pub own: Vec<Expr>,
 }
 
-impl Model {
-    /// Finds states without a division by what can vanish, where the model's own have one.
-    pub(super) fn chart(
-        &mut self,
-        equations: &Equations,
-        begins: &[Begin],
-        ticket: &Ticket,
-    ) -> Result<Option<Chart>, NoAnswer> {
-        let (Some(graph), Some(causality)) = (&self.graph, &self.causality) else { return Ok(None) };
-        let Some((mut graph, causality, taken)) = freed(&mut self.pool, graph, causality) else {
-            return Ok(None);
-        };
-        let mut found = match derive(&mut self.pool, &mut graph, &causality, ticket) {
-            Ok(found) if found.states.len() == equations.states.len() => found,
-            Err(Failure::Cancelled) => return Err(NoAnswer::Cancelled),
-            _ => return Ok(None),
-        };
-        found.make_readable(&mut self.pool, ticket);
-        let Some(own) = own_states(&mut self.pool, equations, &found) else { return Ok(None) };
-        let places: FxHashMap<Symbol, Expr> = equations
-            .states
-            .iter()
-            .map(|s| s.symbol)
-            .zip(begins.iter().map(|b| self.pool.var(b.symbol)))
-            .collect();
-        for kept in &mut found.states {
-            kept.initial = places.get(&kept.symbol).copied().unwrap_or(kept.initial);
-        }
-        for follows in &mut found.dependent {
-            let place = places.get(&follows.symbol);
-            follows.initial = follows.initial.map(|given| place.copied().unwrap_or(given));
-        }
-        begin(&mut self.pool, &graph, equations, begins, &mut found, &taken);
-        Ok(Some(Chart { graph, equations: found, own }))
+/// Finds states without a division by what can vanish, where the model's own have one.
+pub(super) fn chart(
+    pool: &mut Pool,
+    (graph, causality): (&BondGraph, &Causality),
+    equations: &Equations,
+    initials: &[Initial],
+    ticket: &Ticket,
+) -> Result<Option<Chart>, Failure> {
+    let Some((mut graph, causality, taken)) = freed(pool, graph, causality) else { return Ok(None) };
+    let mut found = match derive(pool, &mut graph, &causality, ticket) {
+        Ok(found) if found.states.len() == equations.states.len() => found,
+        Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+        _ => return Ok(None),
+    };
+    found.make_readable(pool, ticket);
+    let Some(own) = own_states(pool, equations, &found) else { return Ok(None) };
+    let symbols = equations.states.iter().map(|state| state.symbol);
+    let places: FxHashMap<Symbol, Expr> =
+        symbols.zip(initials.iter().map(|initial| pool.var(initial.symbol))).collect();
+    for kept in &mut found.states {
+        kept.initial = places.get(&kept.symbol).copied().unwrap_or(kept.initial);
     }
+    for follows in &mut found.dependent {
+        let place = places.get(&follows.symbol);
+        follows.initial = follows.initial.map(|given| place.copied().unwrap_or(given));
+    }
+    initialise(pool, &graph, equations, initials, &mut found, &taken);
+    Ok(Some(Chart { graph, equations: found, own }))
 }
 
-/// Names the states that were made, and begins them where the model's own states say, as long as they do.
-fn begin(
+/// Names the states that were made, and gives them the initial values that the model's own states imply, as
+/// long as they do.
+fn initialise(
     pool: &mut Pool,
     graph: &BondGraph,
     own: &Equations,
-    begins: &[Begin],
+    initials: &[Initial],
     found: &mut Equations,
     taken: &[Weightless],
 ) {
@@ -73,7 +66,8 @@ fn begin(
     let values: FxHashMap<Symbol, Expr> = own.assignments.iter().map(|a| (a.symbol, a.value)).collect();
     let assignments: FxHashMap<Variable, &Assignment> =
         own.assignments.iter().map(|a| (a.variable, a)).collect();
-    let shifts: FxHashMap<Symbol, Symbol> = begins.iter().map(|begin| (begin.symbol, begin.shift)).collect();
+    let shifts: FxHashMap<Symbol, Symbol> =
+        initials.iter().map(|initial| (initial.symbol, initial.shift)).collect();
     let parameters: FxHashSet<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
     let known = |symbol: &Symbol| parameters.contains(symbol) || shifts.contains_key(symbol);
     let made: FxHashMap<Variable, &Weightless> =

@@ -1,13 +1,12 @@
 //! The gradient of a cost by all parameters at once: one run forward, one
 //! sweep back (the adjoint method).
 
-use super::{Outcome, Sensitivities, SimulateOptions, Simulation};
-use crate::{Model, NoAnswer};
+use super::{Sensitivities, SimulateOptions, Simulation, Subject};
+use crate::{Outcome, gradient};
 use paynter_algebra::{Expr, Pool};
-use paynter_base::{Diagnostic, Ticket, closest, code};
-use paynter_equations::{Equations, State};
+use paynter_base::{Diagnostic, Diagnostics, Ticket, closest, code};
+use paynter_equations::{Equations, Failure, State};
 use paynter_graph::{BondGraph, Variable, flat_name};
-use paynter_simulate::gradient;
 
 /// What a cost makes of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,42 +87,41 @@ pub(super) fn integrate(
     Ok(outputs)
 }
 
-impl Model {
-    /// Calculates gradients of costs by the asked parameters and initial states, all where none are asked.
-    pub fn gradients(
-        &mut self,
-        options: &SimulateOptions,
-        costs: &[Cost],
-        ticket: &Ticket,
-    ) -> Result<(Simulation, Vec<CostGradient>, Outcome), NoAnswer> {
-        let sensitivities = match &options.sensitivities {
-            Sensitivities::None => Sensitivities::All,
-            asked => asked.clone(),
+/// Calculates gradients of costs by the asked parameters and initial states, all where none are asked.
+pub fn gradients(
+    pool: &mut Pool,
+    subject: &Subject<'_>,
+    (options, costs): (&SimulateOptions, &[Cost]),
+    findings: &mut Diagnostics,
+    ticket: &Ticket,
+) -> Result<(Simulation, Vec<CostGradient>, Outcome), Failure> {
+    let sensitivities = match &options.sensitivities {
+        Sensitivities::None => Sensitivities::All,
+        asked => asked.clone(),
+    };
+    let options = SimulateOptions { sensitivities, energy: false, ..options.clone() };
+    let simulation = Simulation::with_costs(pool, subject, (&options, costs), findings, ticket)?;
+    let mut found = Vec::new();
+    let mut outcome = None;
+    for (place, cost) in costs.iter().enumerate() {
+        let mut last = |_: usize, _: f64, outputs: &[f64], slopes: &mut [f64]| {
+            slopes[place] = 1.0;
+            outputs[place]
         };
-        let options = SimulateOptions { sensitivities, energy: false, ..options.clone() };
-        let simulation = self.prepared(&options, costs, ticket)?;
-        let mut found = Vec::new();
-        let mut outcome = None;
-        for (place, cost) in costs.iter().enumerate() {
-            let mut last = |_: usize, _: f64, outputs: &[f64], slopes: &mut [f64]| {
-                slopes[place] = 1.0;
-                outputs[place]
-            };
-            let result = gradient(
-                &simulation.compiled,
-                &simulation.parameters,
-                &simulation.tables,
-                &simulation.options,
-                ticket,
-                &mut last,
-            );
-            let by = if result.outcome.failure.is_none() { result.by } else { Vec::new() };
-            found.push(CostGradient { cost: cost.clone(), value: result.cost, by });
-            outcome = Some(result.outcome);
-        }
-        match outcome {
-            Some(outcome) => Ok((simulation, found, outcome)),
-            None => Err(NoAnswer::Cancelled),
-        }
+        let result = gradient(
+            &simulation.compiled,
+            &simulation.parameters,
+            &simulation.tables,
+            &simulation.options,
+            ticket,
+            &mut last,
+        );
+        let by = if result.outcome.failure.is_none() { result.by } else { Vec::new() };
+        found.push(CostGradient { cost: cost.clone(), value: result.cost, by });
+        outcome = Some(result.outcome);
+    }
+    match outcome {
+        Some(outcome) => Ok((simulation, found, outcome)),
+        None => Err(Failure::Cancelled),
     }
 }

@@ -9,7 +9,7 @@ pub const MAX_DATA_SIZE: u64 = 256 << 20;
 
 /// What is wrong with a file, and where.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Complaint {
+pub(crate) struct DataError {
     code: Code,
     message: String,
     help: String,
@@ -17,7 +17,7 @@ pub(crate) struct Complaint {
     end: usize,
 }
 
-impl Complaint {
+impl DataError {
     /// As a finding; the file joins the sources, so that its line can be shown.
     pub fn diagnostic(self, path: &str, text: &str, sources: &mut SourceMap) -> Diagnostic {
         let file = sources.add(Source::new(path, text));
@@ -34,28 +34,28 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    fn complain(&self, message: String, help: impl Into<String>) -> Complaint {
+    fn error(&self, message: String, help: impl Into<String>) -> DataError {
         let end = self.start + self.text.len();
-        Complaint { code: code::BAD_DATA, message, help: help.into(), start: self.start, end }
+        DataError { code: code::BAD_DATA, message, help: help.into(), start: self.start, end }
     }
 
-    fn number(&self, heading: &str, line: usize) -> Result<f64, Complaint> {
+    fn number(&self, heading: &str, line: usize) -> Result<f64, DataError> {
         let text = self.text;
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
-            Ok(_) => Err(self.complain(
+            Ok(_) => Err(self.error(
                 format!("line {line}: `{text}` in column `{heading}` is no finite number"),
                 "delete the line, or put a measured value there: a model cannot be driven by what is not known",
             )),
-            Err(_) if text.is_empty() => Err(self.complain(
+            Err(_) if text.is_empty() => Err(self.error(
                 format!("line {line} has nothing in column `{heading}`"),
                 "put a number there, or delete the line",
             )),
-            Err(_) if text.contains(',') => Err(self.complain(
+            Err(_) if text.contains(',') => Err(self.error(
                 format!("line {line}: `{text}` in column `{heading}` is no number"),
                 "write decimal points: `1.5`, not `1,5`",
             )),
-            Err(_) => Err(self.complain(
+            Err(_) => Err(self.error(
                 format!("line {line}: `{text}` in column `{heading}` is no number"),
                 "write a plain number there, such as `1.5` or `2e-3`, with its unit in the model",
             )),
@@ -90,8 +90,8 @@ impl<'a> Line<'a> {
         cells
     }
 
-    fn complain(&self, message: String, help: &str) -> Complaint {
-        Cell { text: self.text, start: self.start }.complain(message, help)
+    fn error(&self, message: String, help: &str) -> DataError {
+        Cell { text: self.text, start: self.start }.error(message, help)
     }
 }
 
@@ -124,10 +124,10 @@ pub(crate) struct Columns {
 
 impl<'a> Csv<'a> {
     /// Reads the headings.
-    pub fn new(text: &'a str) -> Result<Csv<'a>, Complaint> {
+    pub fn new(text: &'a str) -> Result<Csv<'a>, DataError> {
         let Some(first) = lines(text).next() else {
             let place = Cell { text: "", start: 0 };
-            return Err(place.complain(
+            return Err(place.error(
                 "the file is empty".to_owned(),
                 "write a line of headings, `t` and the inputs, then a line of numbers for each time",
             ));
@@ -137,13 +137,13 @@ impl<'a> Csv<'a> {
             && let Some(sign) = [';', '\t'].into_iter().find(|sign| first.text.contains(*sign))
         {
             let name = if sign == ';' { "semicolons" } else { "tabs" };
-            return Err(first.complain(
+            return Err(first.error(
                 format!("the columns are separated by {name}"),
                 "save the file with commas between columns and points in numbers: `t,u`, then `0.5,1.2`",
             ));
         }
         if heads.iter().all(|head| head.text.parse::<f64>().is_ok()) {
-            return Err(first.complain(
+            return Err(first.error(
                 "the first line holds numbers in place of headings".to_owned(),
                 "put a line with the names of the columns above them: `t` for the time, then those of inputs",
             ));
@@ -153,7 +153,7 @@ impl<'a> Csv<'a> {
             .find_map(|name| heads.iter().position(|head| head.text.eq_ignore_ascii_case(name)));
         match time {
             Some(time) => Ok(Csv { text, heads, time }),
-            None => Err(first.complain(
+            None => Err(first.error(
                 "no column is called `t`".to_owned(),
                 "call the column of times `t`, in seconds; where samples are evenly spaced, add one that counts up",
             )),
@@ -171,11 +171,11 @@ impl<'a> Csv<'a> {
     }
 
     /// Finds a column by its heading.
-    pub fn place(&self, name: &str) -> Result<usize, Complaint> {
+    pub fn place(&self, name: &str) -> Result<usize, DataError> {
         let mut places = (0..self.heads.len()).filter(|place| self.heads[*place].text == name);
         match (places.next(), places.next()) {
             (Some(place), None) => Ok(place),
-            (Some(_), Some(second)) => Err(self.heads[second].complain(
+            (Some(_), Some(second)) => Err(self.heads[second].error(
                 format!("two columns are called `{name}`"),
                 "rename one of them: a column that the model does not know is ignored",
             )),
@@ -189,14 +189,14 @@ impl<'a> Csv<'a> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("add it; there are {}", self.headings().collect::<Vec<_>>().join(", ")),
                 };
-                let complaint = all.complain(format!("there is no column `{name}`"), help);
-                Err(Complaint { code: code::MISSING_COLUMN, ..complaint })
+                let error = all.error(format!("there is no column `{name}`"), help);
+                Err(DataError { code: code::MISSING_COLUMN, ..error })
             }
         }
     }
 
     /// Reads the columns at some places over time.
-    pub fn read(&self, places: &[usize]) -> Result<Columns, Complaint> {
+    pub fn read(&self, places: &[usize]) -> Result<Columns, DataError> {
         let mut columns = Columns { times: Vec::new(), values: vec![Vec::new(); places.len()] };
         let mut last: Option<(f64, usize)> = None;
         // A spreadsheet leaves lines of commas at the end; they are blank unless something follows.
@@ -208,13 +208,13 @@ impl<'a> Csv<'a> {
                 continue;
             }
             if let Some(blank) = blank {
-                return Err(blank.complain(
+                return Err(blank.error(
                     format!("line {} is empty though numbers follow", blank.number),
                     "delete the line",
                 ));
             }
             if cells.len() != self.heads.len() {
-                return Err(line.complain(
+                return Err(line.error(
                     format!("line {} has {} cells under {} headings", line.number, cells.len(), self.heads.len()),
                     "write one number for each heading, with a decimal point: a decimal comma makes two cells",
                 ));
@@ -222,7 +222,7 @@ impl<'a> Csv<'a> {
             let number = |place: usize| cells[place].number(self.heads[place].text, line.number);
             let t = number(self.time)?;
             if let Some((before, at)) = last.filter(|(before, _)| t <= *before) {
-                return Err(cells[self.time].complain(
+                return Err(cells[self.time].error(
                     format!("line {}: the time {t} is not after {before} in line {at}", line.number),
                     "sort the lines by time, and keep one line for each",
                 ));
@@ -235,7 +235,7 @@ impl<'a> Csv<'a> {
         }
         if columns.times.is_empty() {
             let head = &self.heads[self.time];
-            return Err(head.complain(
+            return Err(head.error(
                 "there are headings, but no numbers".to_owned(),
                 "write a line of numbers for each time",
             ));
@@ -244,11 +244,11 @@ impl<'a> Csv<'a> {
     }
 }
 
-/// Bytes as text, or the complaint that they are none.
-pub(crate) fn decode(bytes: &[u8]) -> Result<&str, Complaint> {
+/// Bytes as text, or the error that they are none.
+pub(crate) fn decode(bytes: &[u8]) -> Result<&str, DataError> {
     std::str::from_utf8(bytes).map_err(|_| {
         let place = Cell { text: "", start: 0 };
-        place.complain("the file is not UTF-8 text".to_owned(), "save it as CSV in UTF-8")
+        place.error("the file is not UTF-8 text".to_owned(), "save it as CSV in UTF-8")
     })
 }
 
@@ -256,7 +256,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<&str, Complaint> {
 mod tests {
     use super::*;
 
-    fn read(text: &str, names: &[&str]) -> Result<Columns, Complaint> {
+    fn read(text: &str, names: &[&str]) -> Result<Columns, DataError> {
         let csv = Csv::new(text)?;
         let places = names.iter().map(|name| csv.place(name)).collect::<Result<Vec<_>, _>>()?;
         csv.read(&places)
@@ -299,10 +299,10 @@ mod tests {
             ("t,u\n0,1\n2,1\n1,2\n", "1", "line 4: the time 1 is not after 2 in line 3"),
             ("t,u\n0,1\n,,\n,\n1,2\n", ",,", "line 3 is empty"),
         ] {
-            let complaint = read(text, &["u"]).unwrap_err();
-            assert_eq!(&text[complaint.start..complaint.end], shown, "{text:?}: {}", complaint.message);
-            assert!(complaint.message.contains(words), "{text:?}: {}", complaint.message);
-            assert!(!complaint.help.is_empty());
+            let error = read(text, &["u"]).unwrap_err();
+            assert_eq!(&text[error.start..error.end], shown, "{text:?}: {}", error.message);
+            assert!(error.message.contains(words), "{text:?}: {}", error.message);
+            assert!(!error.help.is_empty());
         }
         assert!(decode(b"\xff\xfet\0").is_err());
     }

@@ -1,13 +1,13 @@
 //! Inputs from measured data.
 
-use super::{SimulateOptions, wrong};
-use crate::data::{Complaint, Csv, decode};
-use crate::{Model, NoAnswer};
-use paynter_algebra::{Expr, Func};
-use paynter_base::{Diagnostic, closest, code};
-use paynter_graph::{Variable, flat_name};
+use super::csv::{Csv, DataError, decode};
+use crate::experiment::refused;
+use paynter_algebra::{Expr, Func, Pool};
+use paynter_base::{Diagnostic, Diagnostics, SourceMap, closest, code};
+use paynter_equations::Failure;
+use paynter_graph::{BondGraph, Variable, flat_name};
 use paynter_numerics::Tables;
-use paynter_numerics::program::Table;
+use paynter_numerics::program::{Hold, Table};
 
 /// A data file: the column `t` is the time, columns named as inputs drive them.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +19,8 @@ pub struct Data {
 }
 
 /// What measured data make of the inputs.
-#[derive(Default)]
-pub(super) struct Measured {
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
     /// The signals that replace inputs' own.
     pub inputs: Vec<Option<Expr>>,
     /// The model's tables, then those of the data.
@@ -29,35 +29,44 @@ pub(super) struct Measured {
     pub end: Option<f64>,
 }
 
-impl Model {
-    /// Reads the model's tables and the data file, in the units of the inputs.
-    pub(super) fn measured(&mut self, options: &SimulateOptions) -> Result<Measured, NoAnswer> {
-        let tables = self.tables(options.hold)?;
-        let Some(data) = &options.data else { return Ok(Measured { tables, ..Measured::default() }) };
-        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
+impl Measured {
+    /// A model's own tables, and no measured input.
+    pub fn none(tables: Tables) -> Measured {
+        Measured { tables, ..Measured::default() }
+    }
+
+    /// Reads a data file in the units of the inputs, beside the model's own tables. The file joins the
+    /// sources where something is wrong with it; inputs that it does not measure are found out.
+    pub fn read(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        tables: Tables,
+        (data, hold): (&Data, Hold),
+        sources: &mut SourceMap,
+        findings: &mut Diagnostics,
+    ) -> Result<Measured, Failure> {
         if graph.inputs.is_empty() {
             let message = format!("the model has no input that `{}` could drive", data.path);
             let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
-            return Err(wrong(diagnostic.help("declare one: `input u`, and use it in a source: `Se s = u`")));
+            return Err(refused(
+                diagnostic.help("declare one: `input u`, and use it in a source: `Se s = u`"),
+            ));
         }
         let names: Vec<String> = graph.inputs.iter().map(|input| flat_name(&input.name)).collect();
         // An input without a value of its own has nothing else to follow.
         let bare: Vec<bool> = graph.inputs.iter().map(|input| !input.given).collect();
         let (text, columns) = match decode(&data.content) {
             Ok(text) => (text, input_columns(text, &names, &bare)),
-            Err(complaint) => ("", Err(complaint)),
+            Err(error) => ("", Err(error)),
         };
         let columns = match columns {
             Ok(columns) => columns,
-            Err(complaint) => {
-                return Err(wrong(complaint.diagnostic(&data.path, text, &mut self.sources)));
-            }
+            Err(error) => return Err(refused(error.diagnostic(&data.path, text, sources))),
         };
-        let time = graph.variables.symbol(Variable::Time).unwrap_or_else(|| self.pool.symbol("t"));
-        let time = self.pool.var(time);
+        let time = graph.variables.symbol(Variable::Time).unwrap_or_else(|| pool.symbol("t"));
+        let time = pool.var(time);
         let mut measured = Measured { tables, ..Measured::default() };
         let mut list = measured.tables.list().to_vec();
-        let mut unmeasured = Vec::new();
         for (input, column) in graph.inputs.iter().zip(columns) {
             let Some((times, values)) = column.values else {
                 let message = format!("`{}` has no column for the input `{}`", data.path, input.name);
@@ -68,7 +77,7 @@ impl Model {
                     None => "add the column, or keep the model's own value, which it has now".to_owned(),
                 };
                 let diagnostic = Diagnostic::new(code::UNMEASURED_INPUT, message).at(input.span);
-                unmeasured.push(diagnostic.help(help));
+                findings.push(diagnostic.help(help));
                 measured.inputs.push(None);
                 continue;
             };
@@ -77,11 +86,10 @@ impl Model {
             let values = values.into_iter().map(|value| value * factor).collect();
             let number = list.len() as u32;
             // Reading has seen to rising times and finite values.
-            list.extend(Table::new(times, values, options.hold).ok());
-            measured.inputs.push(Some(self.pool.call(Func::Table(number), &[time])));
+            list.extend(Table::new(times, values, hold).ok());
+            measured.inputs.push(Some(pool.call(Func::Table(number), &[time])));
         }
         measured.tables = Tables::new(list);
-        unmeasured.into_iter().for_each(|diagnostic| self.warn(diagnostic));
         Ok(measured)
     }
 }
@@ -93,7 +101,7 @@ struct InputColumn {
 }
 
 /// Reads the columns that are named as inputs: at least one must be there, and those of bare inputs.
-fn input_columns(text: &str, names: &[String], bare: &[bool]) -> Result<Vec<InputColumn>, Complaint> {
+fn input_columns(text: &str, names: &[String], bare: &[bool]) -> Result<Vec<InputColumn>, DataError> {
     let csv = Csv::new(text)?;
     let known = |name: &String| csv.headings().any(|heading| heading == name);
     for (name, _) in names.iter().zip(bare).filter(|(_, bare)| **bare) {
@@ -105,7 +113,7 @@ fn input_columns(text: &str, names: &[String], bare: &[bool]) -> Result<Vec<Inpu
         csv.place(first)?;
     }
     let present: Vec<&String> = names.iter().filter(|name| known(name)).collect();
-    let places = present.iter().map(|name| csv.place(name)).collect::<Result<Vec<usize>, Complaint>>()?;
+    let places = present.iter().map(|name| csv.place(name)).collect::<Result<Vec<usize>, DataError>>()?;
     let columns = csv.read(&places)?;
     let mut values = columns.values.into_iter();
     let free = || csv.others().filter(|heading| !names.iter().any(|name| name == heading));

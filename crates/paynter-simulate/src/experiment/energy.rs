@@ -1,13 +1,10 @@
 //! The energy of every element over a simulation: supplied, stored and
 //! dissipated, and how well the balance closes.
 
-use crate::simulate::{Response, Simulation};
+use super::{Response, Simulation};
 use paynter_algebra::{Expr, Pool};
-use paynter_draw::plot::{EnergyPart, Figure, energy};
-pub use paynter_equations::Role;
-use paynter_equations::{Equations, State};
+use paynter_equations::{Equations, Role, State};
 use paynter_graph::{BondGraph, Variable, flat_name};
-use paynter_view::json;
 
 /// One account of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +19,7 @@ pub struct Entry {
 
 /// Opens an account for each of the first elements, so many: what enters it becomes a state of
 /// the equations, what it stores an output after theirs.
-pub(crate) fn open(
+pub(super) fn open(
     pool: &mut Pool,
     graph: &BondGraph,
     equations: &mut Equations,
@@ -88,67 +85,5 @@ impl Simulation {
         let worst = balance.iter().fold(0.0_f64, |worst, value| worst.max(value.abs()));
         let error = if most > 0.0 { worst / most } else { 0.0 };
         Some(Energy { t: response.t.clone(), accounts, balance, error })
-    }
-}
-
-/// More parts than this cannot be told apart.
-const PARTS: usize = 6;
-
-/// The parts that matter most, in their order, and all others as one.
-fn largest(parts: Vec<EnergyPart>) -> Vec<EnergyPart> {
-    if parts.len() <= PARTS {
-        return parts;
-    }
-    let size = |part: &EnergyPart| part.values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-    let mut order: Vec<usize> = (0..parts.len()).collect();
-    order.sort_by(|a, b| size(&parts[*b]).total_cmp(&size(&parts[*a])).then(a.cmp(b)));
-    let kept = &order[..PARTS - 1];
-    let name = format!("{} others", parts.len() - kept.len());
-    let mut rest = EnergyPart { name, values: vec![0.0; parts[0].values.len()] };
-    let mut shown = Vec::new();
-    for (place, part) in parts.into_iter().enumerate() {
-        if kept.contains(&place) {
-            shown.push(part);
-        } else {
-            rest.values.iter_mut().zip(&part.values).for_each(|(sum, value)| *sum += value);
-        }
-    }
-    shown.push(rest);
-    shown
-}
-
-impl Energy {
-    /// The document.
-    pub fn document(&self) -> json::Energy {
-        let elements = self.accounts.iter().map(|(entry, values)| json::ElementEnergy {
-            element: entry.element.clone(),
-            role: match entry.role {
-                Role::Supply => json::EnergyRole::Supplied,
-                Role::Storage => json::EnergyRole::Stored,
-                Role::Loss => json::EnergyRole::Dissipated,
-            },
-            energy: values.clone(),
-        });
-        json::Energy { elements: elements.collect(), balance: self.balance.clone(), error: self.error }
-    }
-
-    /// What is stored and dissipated, one on the other, against what was there and has been supplied.
-    pub fn figure(&self, model: &str) -> Figure {
-        let mut parts = Vec::new();
-        let mut supplied = vec![0.0; self.t.len()];
-        for (entry, values) in &self.accounts {
-            let offset = match entry.role {
-                Role::Supply => {
-                    supplied.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-                    continue;
-                }
-                Role::Storage => values.first().copied().unwrap_or(0.0),
-                Role::Loss => 0.0,
-            };
-            supplied.iter_mut().for_each(|sum| *sum += offset);
-            parts.push(EnergyPart { name: entry.element.clone(), values: values.clone() });
-        }
-        let parts = largest(parts);
-        energy(&format!("{model}: energy"), &self.t, &parts, &supplied)
     }
 }

@@ -2,14 +2,14 @@
 //! states that are varied, and steps along directions of parameters. Each
 //! becomes a parameter of the graph, after its own.
 
-use super::begin::Begin;
+use super::initial::Initial;
 use super::question::{Named, named, unknown};
 use super::{Column, Direction, Varied};
+use crate::Wanted;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Span, code};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Parameter};
-use paynter_simulate::Wanted;
 use rustc_hash::FxHashMap;
 
 /// What is changed before compilation.
@@ -18,7 +18,7 @@ pub(super) struct Changes<'a> {
     graph: &'a mut BondGraph,
     equations: &'a mut Equations,
     outputs: &'a mut Option<Vec<Expr>>,
-    begins: &'a mut [Begin],
+    initials: &'a mut [Initial],
 }
 
 impl<'a> Changes<'a> {
@@ -27,14 +27,14 @@ impl<'a> Changes<'a> {
         graph: &'a mut BondGraph,
         equations: &'a mut Equations,
         outputs: &'a mut Option<Vec<Expr>>,
-        begins: &'a mut [Begin],
+        initials: &'a mut [Initial],
     ) -> Changes<'a> {
-        Changes { pool, graph, equations, outputs, begins }
+        Changes { pool, graph, equations, outputs, initials }
     }
 
     /// What a name means.
     fn named(&self, name: &str, inputs: bool) -> Result<Named, Box<Diagnostic>> {
-        let states: Vec<&str> = self.begins.iter().map(|begin| begin.name.as_str()).collect();
+        let states: Vec<&str> = self.initials.iter().map(|initial| initial.name.as_str()).collect();
         let named =
             named(self.graph, &states, name).filter(|named| inputs || !matches!(named, Named::Input(_)));
         named.ok_or_else(|| unknown(self.graph, &states, name, inputs))
@@ -87,7 +87,7 @@ impl<'a> Changes<'a> {
                 }
                 Named::Initial(i) => {
                     let (place, symbol) = self.add(name, 0.0);
-                    self.begins[i].value = self.pool.var(symbol);
+                    self.initials[i].value = self.pool.var(symbol);
                     (place, None)
                 }
             };
@@ -102,13 +102,13 @@ impl<'a> Changes<'a> {
     /// that of the state by these parameters, to which derivatives are scaled.
     pub fn shift(&mut self, i: usize) -> Wanted {
         let parameter = |s: Symbol| self.graph.parameters.iter().find(|p| p.symbol == s).map(|p| p.number);
-        let number = self.pool.eval(self.begins[i].value, &parameter).unwrap_or(0.0);
-        let (place, symbol) = self.add(&self.begins[i].name.clone(), number);
+        let number = self.pool.eval(self.initials[i].value, &parameter).unwrap_or(0.0);
+        let (place, symbol) = self.add(&self.initials[i].name.clone(), number);
         let value = self.pool.decimal(&format!("{number:e}")).unwrap_or(self.pool.zero());
         let moved = self.pool.var(symbol);
         let change = self.pool.sub(moved, value);
-        let begin = &mut self.begins[i];
-        begin.by = self.pool.add(begin.by, change);
+        let initial = &mut self.initials[i];
+        initial.by = self.pool.add(initial.by, change);
         Wanted::Parameter(place)
     }
 
@@ -128,8 +128,8 @@ impl<'a> Changes<'a> {
                     moved.insert(symbol, self.pool.add(before, change));
                 }
                 Named::Initial(i) => {
-                    let begin = &mut self.begins[i];
-                    begin.by = self.pool.add(begin.by, change);
+                    let initial = &mut self.initials[i];
+                    initial.by = self.pool.add(initial.by, change);
                 }
                 Named::Input(_) => {}
             }
@@ -140,7 +140,7 @@ impl<'a> Changes<'a> {
             .iter_mut()
             .chain(equations.constraints.iter_mut().map(|constraint| &mut constraint.residual))
             .chain(equations.states.iter_mut().map(|state| &mut state.initial))
-            .chain(self.begins.iter_mut().map(|begin| &mut begin.value))
+            .chain(self.initials.iter_mut().map(|initial| &mut initial.value))
             .chain(equations.inputs.iter_mut().map(|input| &mut input.value))
             .chain(equations.outputs.iter_mut().map(|output| &mut output.value))
             .chain(self.outputs.iter_mut().flatten());

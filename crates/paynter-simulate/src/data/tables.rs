@@ -1,17 +1,15 @@
 //! Measured samples that a model reads from CSV files beside it.
 
-use crate::data::{Csv, MAX_DATA_SIZE, decode};
-use crate::{Model, NoAnswer};
-use paynter_base::{Diagnostic, Diagnostics, SourceMap, World, WorldError, code};
-use paynter_export::Samples;
-use paynter_graph::{BondGraph, Table};
+use super::csv::{Csv, MAX_DATA_SIZE, decode};
+use paynter_base::{Diagnostic, SourceMap, World, WorldError, code};
+use paynter_graph::{BondGraph, Samples, Table};
 use paynter_numerics::program::{self, Hold, Tables};
 
 /// The samples of a table, or why there are none.
-pub(crate) type Column = Result<Samples, Box<Diagnostic>>;
+pub type Column = Result<Samples, Box<Diagnostic>>;
 
 /// Reads every table of a model. What is missing is said when somebody asks for it.
-pub(crate) fn read(world: &dyn World, graph: &BondGraph, sources: &mut SourceMap) -> Vec<Column> {
+pub fn read(world: &dyn World, graph: &BondGraph, sources: &mut SourceMap) -> Vec<Column> {
     graph.tables.iter().map(|table| column(world, table, sources)).collect()
 }
 
@@ -30,7 +28,7 @@ fn column(world: &dyn World, table: &Table, sources: &mut SourceMap) -> Column {
     })?;
     let (text, read) = match decode(&bytes) {
         Ok(text) => (text, Csv::new(text).and_then(|csv| csv.read(&[csv.place(&table.column)?]))),
-        Err(complaint) => ("", Err(complaint)),
+        Err(error) => ("", Err(error)),
     };
     match read {
         Ok(mut columns) => Ok(Samples {
@@ -39,29 +37,16 @@ fn column(world: &dyn World, table: &Table, sources: &mut SourceMap) -> Column {
             times: columns.times,
             values: columns.values.swap_remove(0),
         }),
-        Err(complaint) => {
-            let diagnostic = complaint.diagnostic(path, text, sources);
+        Err(error) => {
+            let diagnostic = error.diagnostic(path, text, sources);
             Err(Box::new(diagnostic.label(table.span, "read here")))
         }
     }
 }
 
-impl Model {
-    /// The samples of every table, by its number, or why one is missing.
-    pub fn samples(&self) -> Result<Vec<Samples>, NoAnswer> {
-        self.tables.iter().cloned().collect::<Result<_, _>>().map_err(|diagnostic| {
-            let mut diagnostics = Diagnostics::new();
-            diagnostics.push(*diagnostic);
-            NoAnswer::Wrong(diagnostics)
-        })
-    }
-
-    /// The tables for calculations.
-    pub fn tables(&self, hold: Hold) -> Result<Tables, NoAnswer> {
-        let list = self.samples()?.into_iter().filter_map(|samples| {
-            // Reading has seen to rising times and finite values.
-            program::Table::new(samples.times, samples.values, hold).ok()
-        });
-        Ok(Tables::new(list.collect()))
-    }
+/// Makes the tables of calculations from the samples of a model.
+pub fn tables(samples: impl IntoIterator<Item = Samples>, hold: Hold) -> Tables {
+    // Reading has seen to rising times and finite values.
+    let table = |samples: Samples| program::Table::new(samples.times, samples.values, hold).ok();
+    Tables::new(samples.into_iter().filter_map(table).collect())
 }

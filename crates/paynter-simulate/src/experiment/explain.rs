@@ -1,18 +1,31 @@
 //! Says why a run ended early, and what else is worth knowing about it.
 
-use super::{Failure, Note, Outcome, Simulation};
-use crate::Model;
-use crate::linear::place;
-use crate::model::contradiction;
-use paynter_algebra::{EvalError, Expr, Func, Node, Symbol};
+use super::Simulation;
+use crate::{Failure, Note, Outcome};
+use paynter_algebra::{EvalError, Expr, Func, Node, Pool, Symbol};
 use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
-use paynter_equations::{Constraint, State};
-use paynter_graph::{BondGraph, ElementId, Variable};
+use paynter_equations::{Constraint, State, contradiction};
+use paynter_graph::{ElementId, Variable};
 use std::collections::BTreeMap;
 
-impl Model {
-    /// Says why a run ended early, and what else is worth knowing about it.
-    pub fn explain_run(&self, simulation: &Simulation, parameters: &[f64], outcome: &Outcome) -> Diagnostics {
+impl Simulation {
+    /// Says why a run with some parameters ended early, and what else is worth knowing about it. The pool is
+    /// that with which the simulation was compiled.
+    pub fn explain(&self, pool: &Pool, parameters: &[f64], outcome: &Outcome) -> Diagnostics {
+        Explanation { pool, simulation: self, parameters }.run(outcome)
+    }
+}
+
+/// A simulation whose run is explained.
+struct Explanation<'a> {
+    pool: &'a Pool,
+    simulation: &'a Simulation,
+    parameters: &'a [f64],
+}
+
+impl<'a> Explanation<'a> {
+    fn run(&self, outcome: &Outcome) -> Diagnostics {
+        let simulation = self.simulation;
         let mut diagnostics = Diagnostics::new();
         let mut gone = Vec::new();
         for note in &outcome.notes {
@@ -34,7 +47,7 @@ impl Model {
                         short(*t)
                     );
                     let diagnostic = Diagnostic::new(code::IMPULSE, message);
-                    match self.graph.as_ref().and_then(|graph| graph.outputs.get(*output)) {
+                    match simulation.graph.outputs.get(*output) {
                         Some(output) => diagnostic.at(output.span),
                         None => diagnostic,
                     }
@@ -56,7 +69,7 @@ impl Model {
                     );
                     let help = "look for a root at zero; begin beside it, or take a law with a finite slope there";
                     let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help);
-                    let span = state.and_then(|state| place(&simulation.graph, state.variable));
+                    let span = state.and_then(|state| simulation.graph.state_span(state.variable));
                     match span {
                         Some(span) => diagnostic.at(span),
                         None => diagnostic,
@@ -71,7 +84,7 @@ impl Model {
                     );
                     let help = "look for a modulus, a divisor or a root that is zero there, and begin beside it";
                     let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help);
-                    let span = place(&simulation.graph, state.variable);
+                    let span = simulation.graph.state_span(state.variable);
                     span.into_iter().fold(diagnostic, Diagnostic::at)
                 }
                 Note::TooCold { t, temperature, value } => {
@@ -87,7 +100,7 @@ impl Model {
                     };
                     let message = format!("at t = {} {what} has no finite value", short(*t));
                     let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message);
-                    match self.graph.as_ref().and_then(|graph| graph.outputs.get(*output)) {
+                    match simulation.graph.outputs.get(*output) {
                         Some(output) => diagnostic.at(output.span),
                         None => diagnostic,
                     }
@@ -95,28 +108,18 @@ impl Model {
             });
         }
         if let Some(failure) = outcome.failure {
-            let graph = &simulation.graph;
-            diagnostics.push(self.explain_failure(graph, simulation, parameters, outcome, failure));
+            diagnostics.push(self.failure(outcome, failure));
         }
         diagnostics
     }
 
-    fn explain_failure(
-        &self,
-        graph: &BondGraph,
-        simulation: &Simulation,
-        parameters: &[f64],
-        outcome: &Outcome,
-        failure: Failure,
-    ) -> Diagnostic {
+    /// Says why a run ended early.
+    fn failure(&self, outcome: &Outcome, failure: Failure) -> Diagnostic {
+        let (simulation, graph) = (self.simulation, &self.simulation.graph);
         let states = &simulation.equations.states;
-        let at = |diagnostic: Diagnostic, state: usize| match states.get(state).map(|s| s.variable) {
-            Some(Variable::State(element, _)) => diagnostic.at(graph.element(element).span),
-            Some(Variable::Integrator(i)) => match graph.integrators.get(i as usize) {
-                Some(integrator) => diagnostic.at(integrator.span),
-                None => diagnostic,
-            },
-            _ => diagnostic,
+        let at = |diagnostic: Diagnostic, state: usize| {
+            let span = states.get(state).and_then(|state| graph.state_span(state.variable));
+            span.into_iter().fold(diagnostic, Diagnostic::at)
         };
         let new = |code: Code, message: String| Diagnostic::new(code, message);
         match failure {
@@ -138,7 +141,7 @@ impl Model {
                 let name = &states[state].name;
                 let message = format!("at t = {} the rate of `{name}` is infinite or undefined", short(t));
                 let (tried, x) = outcome.tried.clone().unwrap_or((t, outcome.states.clone()));
-                match self.culprit(graph, simulation, parameters, tried, &x) {
+                match self.culprit(tried, &x) {
                     Some((law, help)) => law.map_or_else(
                         || at(new(code::CANNOT_SIMULATE, message.clone()), state),
                         |span| new(code::CANNOT_SIMULATE, message.clone()).at(span),
@@ -159,10 +162,8 @@ impl Model {
             }
             Failure::NoSolution { t, unknown } => {
                 let constraint = &simulation.equations.constraints[unknown];
-                let values = self.values_at(graph, simulation, parameters, t, &outcome.states);
-                if let Some((constraint, state)) =
-                    values.ok().and_then(|values| self.undecided(simulation, &values))
-                {
+                let values = self.values_at(t, &outcome.states);
+                if let Some((constraint, state)) = values.ok().and_then(|values| self.undecided(&values)) {
                     let name = &constraint.name;
                     let message = format!("at t = {} no equation decides the value of `{name}`", short(t));
                     let help = format!(
@@ -182,7 +183,7 @@ impl Model {
                 let diagnostic = new(code::CANNOT_SIMULATE, message);
                 // What the unknown depends on may have no value itself.
                 let (tried, x) = outcome.tried.clone().unwrap_or((t, outcome.states.clone()));
-                if let Some((Some(law), help)) = self.culprit(graph, simulation, parameters, tried, &x) {
+                if let Some((Some(law), help)) = self.culprit(tried, &x) {
                     return diagnostic.at(law).help(help);
                 }
                 let diagnostic = match constraint.elements.first() {
@@ -213,7 +214,7 @@ impl Model {
                 let event = simulation.compiled.events.get(event).map_or("", String::as_str);
                 let message =
                     format!("at t = {} `{event}` switches back and forth without time going on", short(t));
-                let elements = self.switching(simulation, event);
+                let elements = self.switching(event);
                 let mut spans = elements.iter().map(|element| graph.element(*element).span);
                 let diagnostic =
                     spans.next().into_iter().fold(new(code::CHATTERING, message), Diagnostic::at);
@@ -225,7 +226,7 @@ impl Model {
     }
 
     /// The elements whose laws switch, first those that read this condition.
-    fn switching(&self, simulation: &Simulation, event: &str) -> Vec<ElementId> {
+    fn switching(&self, event: &str) -> Vec<ElementId> {
         /// Longer laws are not searched.
         const LONGEST: u64 = 10_000;
         let switches = |node: &Expr| match self.pool.node(*node) {
@@ -234,7 +235,7 @@ impl Model {
             _ => false,
         };
         let mut found: Vec<(bool, ElementId)> = Vec::new();
-        for assignment in &simulation.equations.assignments {
+        for assignment in &self.simulation.equations.assignments {
             let Some(element) = assignment.element else { continue };
             if self.pool.reachable(&[assignment.definition]).iter().any(switches) {
                 let short = self.pool.written_size(assignment.value) < LONGEST;
@@ -248,16 +249,9 @@ impl Model {
     }
 
     /// The first law without a value at a time and state: its place, and what is wrong with it.
-    fn culprit(
-        &self,
-        graph: &BondGraph,
-        simulation: &Simulation,
-        parameters: &[f64],
-        t: f64,
-        x: &[f64],
-    ) -> Option<(Option<Span>, String)> {
-        let equations = &simulation.equations;
-        let values = match self.values_at(graph, simulation, parameters, t, x) {
+    fn culprit(&self, t: f64, x: &[f64]) -> Option<(Option<Span>, String)> {
+        let (graph, equations) = (&self.simulation.graph, &self.simulation.equations);
+        let values = match self.values_at(t, x) {
             Ok(values) => values,
             Err((span, help)) => return Some((Some(span), help)),
         };
@@ -295,17 +289,10 @@ impl Model {
 
     /// The values of parameters, states, time and inputs; or the place of an input that has none, and what is
     /// wrong with it.
-    fn values_at(
-        &self,
-        graph: &BondGraph,
-        simulation: &Simulation,
-        parameters: &[f64],
-        t: f64,
-        x: &[f64],
-    ) -> Result<BTreeMap<Symbol, f64>, (Span, String)> {
-        let equations = &simulation.equations;
+    fn values_at(&self, t: f64, x: &[f64]) -> Result<BTreeMap<Symbol, f64>, (Span, String)> {
+        let (graph, equations) = (&self.simulation.graph, &self.simulation.equations);
         let mut values: BTreeMap<Symbol, f64> = BTreeMap::new();
-        values.extend(simulation.symbols.iter().copied().zip(parameters.iter().copied()));
+        values.extend(self.simulation.symbols.iter().copied().zip(self.parameters.iter().copied()));
         values.extend(equations.states.iter().map(|s| s.symbol).zip(x.iter().copied()));
         values.extend(graph.variables.symbol(Variable::Time).map(|time| (time, t)));
         for (input, declared) in equations.inputs.iter().zip(&graph.inputs) {
@@ -325,12 +312,8 @@ impl Model {
     }
 
     /// An implicit equation that no unknown changes, whatever their values, because this state is zero.
-    fn undecided<'a>(
-        &self,
-        simulation: &'a Simulation,
-        values: &BTreeMap<Symbol, f64>,
-    ) -> Option<(&'a Constraint, &'a State)> {
-        let equations = &simulation.equations;
+    fn undecided(&self, values: &BTreeMap<Symbol, f64>) -> Option<(&'a Constraint, &'a State)> {
+        let equations = &self.simulation.equations;
         let unknown = |symbol: Symbol| equations.constraints.iter().position(|c| c.unknown == symbol);
         let decides = |constraint: &Constraint, values: &BTreeMap<Symbol, f64>| {
             let at = |scale: f64| {

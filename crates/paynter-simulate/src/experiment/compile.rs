@@ -1,0 +1,164 @@
+//! From a derived model and a question to a compiled simulation.
+
+use super::chart::{Chart, chart};
+use super::simulation::{Column, Simulation};
+use super::thermometer::Thermometer;
+use super::variation::Changes;
+use super::{Cost, SimulateOptions, energy, gradient, initial, question, refused};
+use crate::data::Measured;
+use crate::{Compiled, Source, Wanted};
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_equations::{Equations, Failure, Output};
+use paynter_graph::{BondGraph, Causality, flat_name};
+
+/// What is simulated: a derived model with its tables and measured inputs.
+#[derive(Debug, Clone)]
+pub struct Subject<'a> {
+    /// The graph.
+    pub graph: &'a BondGraph,
+    /// Its causality.
+    pub causality: &'a Causality,
+    /// Its equations.
+    pub equations: &'a Equations,
+    /// Its tables and measured inputs.
+    pub measured: &'a Measured,
+}
+
+impl Simulation {
+    /// Compiles a model for simulation.
+    pub fn compile(
+        pool: &mut Pool,
+        subject: &Subject<'_>,
+        options: &SimulateOptions,
+        findings: &mut Diagnostics,
+        ticket: &Ticket,
+    ) -> Result<Simulation, Failure> {
+        Simulation::with_costs(pool, subject, (options, &[]), findings, ticket)
+    }
+
+    /// Compiles a model, with the integrals over time that some costs need as states of their own.
+    pub(super) fn with_costs(
+        pool: &mut Pool,
+        subject: &Subject<'_>,
+        (options, costs): (&SimulateOptions, &[Cost]),
+        findings: &mut Diagnostics,
+        ticket: &Ticket,
+    ) -> Result<Simulation, Failure> {
+        let measured = subject.measured;
+        let mut equations = subject.equations.clone();
+        let mut numeric = question::check(options, measured.end).map_err(|found| refused(*found))?;
+        if numeric.step.is_some() && !numeric.method.is_fixed() {
+            findings.push(question::idle_step(&options.solver));
+        }
+        let mut graph = subject.graph.clone();
+        let own_elements = graph.elements.len();
+        let names: Vec<String> = equations.states.iter().map(|state| state.name.clone()).collect();
+        let mut wanted = question::wanted(pool, &graph, &equations, &options.sensitivities)
+            .map_err(|found| refused(*found))?;
+        let mut initials = initial::open(pool, &mut equations);
+        let chart = chart(pool, (&graph, subject.causality), &equations, &initials, ticket)?;
+        let mut own: Vec<Expr> = equations.states.iter().map(|state| pool.var(state.symbol)).collect();
+        // A gradient has no use for states on the way.
+        let moved = chart.is_some();
+        let charted = moved && costs.is_empty();
+        if let Some(Chart { graph: other, equations: found, own: states }) = chart {
+            (graph, equations, own) = (other, found, states);
+        }
+        if equations.outputs.is_empty() {
+            let output = |(name, value): (&String, &Expr)| Output { name: name.clone(), value: *value };
+            equations.outputs = names.iter().zip(&own).map(output).collect();
+        }
+        let (accounts, mut outputs) = match options.energy {
+            true => energy::open(pool, &graph, &mut equations, own_elements),
+            false => (Vec::new(), None),
+        };
+        if charted {
+            let plain = equations.outputs.iter().map(|output| output.value);
+            outputs.get_or_insert_with(|| plain.collect()).extend(own);
+        }
+        if !costs.is_empty() {
+            let costs = gradient::integrate(pool, &graph, &mut equations, costs);
+            outputs = Some(costs.map_err(|found| refused(*found))?);
+            // A cost is a value at the end; samples on the way would only be remembered in vain.
+            numeric.times = vec![numeric.t_end];
+        }
+        let mut changes = Changes::new(pool, &mut graph, &mut equations, &mut outputs, &mut initials);
+        let varied = changes.vary(&options.varied, &measured.inputs).map_err(|found| refused(*found))?;
+        for direction in &options.directions {
+            wanted.push(changes.direct(direction).map_err(|found| refused(*found))?);
+        }
+        for (_, place) in wanted.iter_mut().filter(|_| moved) {
+            if let Wanted::Initial(i) = *place {
+                *place = changes.shift(i);
+            }
+        }
+        initial::close(pool, &initials, &mut equations, &mut outputs);
+        let places: Vec<Wanted> = wanted.iter().map(|(_, wanted)| *wanted).collect();
+        let source = Source {
+            graph: &graph,
+            equations: &equations,
+            inputs: measured.inputs.clone(),
+            outputs,
+            wanted: &places,
+        };
+        let compiled = Compiled::new(pool, &source)
+            .map_err(|error| refused(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
+        let thermometer = Thermometer::new(pool, &source);
+        let directions = places.len() - options.directions.len();
+        let nominal = nominal_values(pool, &graph, &equations, &places, directions);
+        Ok(Simulation {
+            model: graph.name.clone(),
+            states: names.iter().map(|name| plain(name)).collect(),
+            outputs: output_columns(&graph, &equations),
+            wanted: wanted.into_iter().map(|(name, _)| name).collect(),
+            nominal,
+            parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
+            symbols: graph.parameters.iter().map(|parameter| parameter.symbol).collect(),
+            varied,
+            tables: measured.tables.clone(),
+            options: numeric,
+            accounts,
+            compiled,
+            thermometer,
+            graph,
+            equations,
+            charted,
+        })
+    }
+}
+
+/// The nominal values of what outputs are differentiated by; those from `directions` on have none.
+fn nominal_values(
+    pool: &Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    places: &[Wanted],
+    directions: usize,
+) -> Vec<Option<f64>> {
+    let parameter = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+    let nominal = places.iter().enumerate().map(|(lane, wanted)| match *wanted {
+        _ if lane >= directions => None,
+        Wanted::Parameter(i) => Some(graph.parameters[i].number),
+        Wanted::Initial(i) => Some(pool.eval(equations.states[i].initial, &parameter).unwrap_or(0.0)),
+    });
+    nominal.collect()
+}
+
+/// A column without a unit.
+fn plain(name: &str) -> Column {
+    Column { name: flat_name(name), unit: None, factor: 1.0 }
+}
+
+/// The columns of outputs, in their units.
+fn output_columns(graph: &BondGraph, equations: &Equations) -> Vec<Column> {
+    let columns = equations.outputs.iter().enumerate().map(|(place, output)| {
+        let unit = graph.outputs.get(place).and_then(|output| output.unit.as_ref());
+        Column {
+            unit: unit.map(|unit| unit.text.clone()),
+            factor: unit.map_or(1.0, |unit| unit.factor),
+            ..plain(&output.name)
+        }
+    });
+    columns.collect()
+}

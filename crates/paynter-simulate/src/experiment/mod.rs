@@ -1,0 +1,117 @@
+//! Experiments on a model: what is asked for, the compiled simulation, its
+//! runs, and what they tell.
+
+mod chart;
+mod compile;
+mod energy;
+mod explain;
+mod gradient;
+mod initial;
+mod perturb;
+mod question;
+mod runs;
+mod simulation;
+mod thermometer;
+mod variation;
+
+use crate::Method;
+use crate::data::Data;
+use paynter_base::{Diagnostic, Diagnostics};
+use paynter_equations::Failure;
+use paynter_numerics::program::Hold;
+
+pub use compile::Subject;
+pub use energy::{Energy, Entry};
+pub use gradient::{Cost, CostGradient, CostKind, gradients};
+pub use perturb::{Change, Changed, Perturbation, perturbed};
+pub use question::T_END;
+pub use runs::{Plan, Run, Vary, check_names, named, respond_all};
+pub use simulation::{Column, Response, Simulation, Varied};
+
+/// Which sensitivities are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Sensitivities {
+    /// None.
+    #[default]
+    None,
+    /// Those to all parameters that the equations read.
+    All,
+    /// Those to these parameters and initial states (`R`, `init(tank.q)`); `all` stands for all such
+    /// parameters and `init` for all initial states.
+    Names(Vec<String>),
+}
+
+/// A weighted sum of parameters and initial states: the sensitivity along it is Σ λ ∂/∂p.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Direction {
+    /// What it is called in results.
+    pub name: String,
+    /// The parameters and initial states with their weights λ, in SI.
+    pub weights: Vec<(String, f64)>,
+}
+
+/// What a simulation is asked for.
+#[derive(Debug, Clone)]
+pub struct SimulateOptions {
+    /// When it ends, in seconds; where left out, at the last of the times or data, else after ten seconds.
+    pub t_end: Option<f64>,
+    /// The number of samples, evenly from start to end.
+    pub points: usize,
+    /// The times of samples, in place of their number.
+    pub times: Vec<f64>,
+    /// Relative tolerance.
+    pub rtol: f64,
+    /// Absolute tolerance, in SI; chosen for each state where left out.
+    pub atol: Option<f64>,
+    /// The solver's name.
+    pub solver: String,
+    /// The step of a solver with a fixed one.
+    pub step: Option<f64>,
+    /// The sensitivities.
+    pub sensitivities: Sensitivities,
+    /// Sensitivities along directions, after the others.
+    pub directions: Vec<Direction>,
+    /// Whether the errors of sensitivities take part in the choice of steps.
+    pub sensitivities_tested: bool,
+    /// Whether an account of energy is kept for every element.
+    pub energy: bool,
+    /// Measured inputs.
+    pub data: Option<Data>,
+    /// What measured inputs and the model's tables do between samples.
+    pub hold: Hold,
+    /// The parameters, inputs and initial states that differ from run to run.
+    pub varied: Vec<String>,
+}
+
+impl Default for SimulateOptions {
+    fn default() -> SimulateOptions {
+        SimulateOptions {
+            t_end: None,
+            points: 101,
+            times: Vec::new(),
+            rtol: 1e-8,
+            atol: None,
+            solver: "auto".to_owned(),
+            step: None,
+            sensitivities: Sensitivities::None,
+            directions: Vec::new(),
+            sensitivities_tested: true,
+            energy: false,
+            data: None,
+            hold: Hold::Linear,
+            varied: Vec::new(),
+        }
+    }
+}
+
+/// The names of the solvers that can be chosen.
+pub fn solvers() -> impl Iterator<Item = &'static str> {
+    Method::NAMES.iter().map(|(name, _)| *name)
+}
+
+/// Refuses a question with one diagnostic.
+pub(crate) fn refused(diagnostic: Diagnostic) -> Failure {
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(diagnostic);
+    Failure::Wrong(diagnostics)
+}

@@ -1,0 +1,169 @@
+//! A compiled simulation, its runs, and the results that they give.
+
+use super::energy::Entry;
+use super::thermometer::Thermometer;
+use crate::{Compiled, Note, Options, Outcome, Sample, simulate};
+use paynter_algebra::Symbol;
+use paynter_base::Ticket;
+use paynter_equations::Equations;
+use paynter_graph::BondGraph;
+use paynter_numerics::Tables;
+
+/// A column of results.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its unit as written in the model.
+    pub unit: Option<String>,
+    /// The value of one such unit in SI.
+    pub factor: f64,
+}
+
+/// A model ready to run, any number of times.
+pub struct Simulation {
+    /// The model's name.
+    pub model: String,
+    /// Its states.
+    pub states: Vec<Column>,
+    /// Its outputs; the states, where the model has none.
+    pub outputs: Vec<Column>,
+    /// The names of the parameters, initial states and directions by which outputs are differentiated.
+    pub wanted: Vec<String>,
+    /// Their nominal values; none for directions.
+    pub nominal: Vec<Option<f64>>,
+    /// The values of the graph's parameters.
+    pub parameters: Vec<f64>,
+    /// What differs from run to run.
+    pub varied: Vec<Varied>,
+    /// Measured signals.
+    pub tables: Tables,
+    /// How it runs.
+    pub options: Options,
+    /// The accounts of energy, where they are kept.
+    pub accounts: Vec<Entry>,
+    pub(super) compiled: Compiled,
+    /// What reads its temperatures, if it has any.
+    pub(super) thermometer: Option<Thermometer>,
+    /// What is compiled.
+    pub(super) graph: BondGraph,
+    pub(super) equations: Equations,
+    /// Whether the states of the equations are others than the model's, which then follow the outputs.
+    pub(super) charted: bool,
+    /// The symbols of `parameters`.
+    pub(super) symbols: Vec<Symbol>,
+}
+
+/// A parameter, input or initial state that differs from run to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Varied {
+    /// Its name, and the unit that its values are read in.
+    pub column: Column,
+    /// Its place in the parameters of a run.
+    pub(super) place: usize,
+}
+
+/// Results of a run, sample by sample, in SI.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Response {
+    /// Times.
+    pub t: Vec<f64>,
+    /// States over time, one list each.
+    pub states: Vec<Vec<f64>>,
+    /// Outputs over time, one list each.
+    pub outputs: Vec<Vec<f64>>,
+    /// Sensitivities over time: output by output, one list for each parameter.
+    pub sensitivities: Vec<Vec<Vec<f64>>>,
+    /// The energy that has entered each element of the accounts, one list each.
+    pub entered: Vec<Vec<f64>>,
+    /// The energy by state of each storage that has one as a function of its state, one list each.
+    pub stored: Vec<Vec<f64>>,
+}
+
+impl Response {
+    /// Takes in a sample.
+    pub fn push(&mut self, sample: &Sample<'_>) {
+        self.t.push(sample.t);
+        self.states.iter_mut().zip(sample.states).for_each(|(list, value)| list.push(*value));
+        self.outputs.iter_mut().zip(sample.outputs).for_each(|(list, value)| list.push(*value));
+        let lists = self.sensitivities.iter_mut().flatten();
+        lists.zip(sample.sensitivities).for_each(|(list, value)| list.push(*value));
+        let entered = sample.states.iter().skip(self.states.len());
+        self.entered.iter_mut().zip(entered).for_each(|(list, value)| list.push(*value));
+        let stored = sample.outputs.iter().skip(self.outputs.len());
+        self.stored.iter_mut().zip(stored).for_each(|(list, value)| list.push(*value));
+    }
+}
+
+impl Simulation {
+    /// Runs with given parameters; `sink` gets every sample.
+    pub fn run(&self, parameters: &[f64], ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
+        let mut undefined: Vec<Option<Note>> = vec![None; self.outputs.len()];
+        let mut cold: Vec<Note> = Vec::new();
+        let mut outcome =
+            simulate(&self.compiled, parameters, None, &self.tables, &self.options, ticket, &mut |sample| {
+                ticket.advance(1);
+                for (output, first) in undefined.iter_mut().enumerate().filter(|(_, first)| first.is_none()) {
+                    *first = self.undefined(sample, output);
+                }
+                self.note_cold(sample, parameters, &mut cold);
+                if self.charted {
+                    let own = self.states.len();
+                    let (outputs, states) = sample.outputs.split_at(sample.outputs.len() - own);
+                    let states = [states, &sample.states[own..]].concat();
+                    return sink(&Sample { states: &states, outputs, ..*sample });
+                }
+                sink(sample);
+            });
+        outcome.notes.extend(cold);
+        outcome.notes.extend(undefined.into_iter().flatten());
+        outcome
+    }
+
+    /// Notes the temperatures of a sample that are too cold for the first time.
+    fn note_cold(&self, sample: &Sample<'_>, parameters: &[f64], cold: &mut Vec<Note>) {
+        let Some(thermometer) = &self.thermometer else { return };
+        let values = thermometer.read(parameters, &self.tables, sample.t, sample.states);
+        for (temperature, value) in values.into_iter().enumerate() {
+            let known = |note: &Note| matches!(note, Note::TooCold { temperature: other, .. } if *other == temperature);
+            if thermometer.temperatures[temperature].forbids(value) && !cold.iter().any(known) {
+                cold.push(Note::TooCold { t: sample.t, temperature, value });
+            }
+        }
+    }
+
+    /// What has no finite value in a sample: an output, or else its first such derivative.
+    fn undefined(&self, sample: &Sample<'_>, output: usize) -> Option<Note> {
+        let lanes = self.wanted.len();
+        let derivatives = sample.sensitivities.get(output * lanes..(output + 1) * lanes).unwrap_or(&[]);
+        let lane = derivatives.iter().position(|value| !value.is_finite());
+        let value = sample.outputs.get(output).is_none_or(|value| value.is_finite());
+        let lane = lane.filter(|_| value);
+        (!value || lane.is_some()).then_some(Note::Undefined { t: sample.t, output, lane })
+    }
+
+    /// Runs with given parameters and keeps all samples.
+    pub fn respond(&self, parameters: &[f64], ticket: &Ticket) -> (Response, Outcome) {
+        let mut response = self.nothing_yet();
+        let outcome = self.run(parameters, ticket, &mut |sample| response.push(sample));
+        (response, outcome)
+    }
+
+    /// How many numbers a response holds.
+    pub fn numbers(&self) -> usize {
+        let sample = 1 + self.compiled.states.len() + self.outputs.len() * (1 + self.wanted.len());
+        self.options.count().saturating_mul(sample)
+    }
+
+    /// A response without samples, with a list for everything that this simulation tells.
+    pub fn nothing_yet(&self) -> Response {
+        Response {
+            t: Vec::new(),
+            states: vec![Vec::new(); self.states.len()],
+            outputs: vec![Vec::new(); self.outputs.len()],
+            sensitivities: vec![vec![Vec::new(); self.wanted.len()]; self.outputs.len()],
+            entered: vec![Vec::new(); self.accounts.len()],
+            stored: vec![Vec::new(); self.accounts.iter().filter(|account| account.by_state).count()],
+        }
+    }
+}

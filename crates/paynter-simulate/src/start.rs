@@ -1,0 +1,97 @@
+//! Consistent initialisation: the variables of a model at time zero, over parameters.
+
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::Ticket;
+use paynter_equations::{Equations, Failure};
+use paynter_graph::{BondGraph, Variable};
+use paynter_numerics::{Tables, operating_point};
+use paynter_transform::Start;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// The variables at time zero with inputs at their defaults. What only an implicit law or a table
+/// tells is a number; what nothing tells is left out.
+pub fn start(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    tables: &Tables,
+    ticket: &Ticket,
+) -> Result<Start, Failure> {
+    let (mut known, mut open) = known_at_start(pool, graph, equations);
+    open.extend(equations.constraints.iter().map(|constraint| constraint.unknown));
+    if !open.is_empty() {
+        let values = solved_start(pool, graph, (equations, &known), tables, ticket)?;
+        for symbol in open {
+            let value = values.get(&symbol).and_then(|value| pool.decimal(&format!("{value:e}")));
+            known.extend(value.map(|value| (symbol, value)));
+        }
+    }
+    let (variables, values): (Vec<Variable>, Vec<Expr>) = equations
+        .dependent
+        .iter()
+        .map(|dependent| (Variable::State(dependent.element, dependent.port as u32), dependent.value))
+        .chain(equations.assignments.iter().map(|assignment| (assignment.variable, assignment.value)))
+        .unzip();
+    let values = pool.substitute_all(&values, &known);
+    let states = equations.states.iter().map(|state| (state.variable, state.initial)).collect();
+    Ok(Start { states, others: variables.into_iter().zip(values).collect() })
+}
+
+/// Numbers for inputs and implicit unknowns with the states held at their initial values: the steady state
+/// of a model that has no others.
+fn solved_start(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    (equations, known): (&Equations, &FxHashMap<Symbol, Expr>),
+    tables: &Tables,
+    ticket: &Ticket,
+) -> Result<BTreeMap<Symbol, f64>, Failure> {
+    let mut held = Equations {
+        states: Vec::new(),
+        rates: Vec::new(),
+        outputs: Vec::new(),
+        dependent: Vec::new(),
+        assignments: Vec::new(),
+        reduction: None,
+        constraints: equations.constraints.clone(),
+        inputs: equations.inputs.clone(),
+    };
+    for constraint in &mut held.constraints {
+        constraint.residual = pool.substitute(constraint.residual, known);
+    }
+    match operating_point(pool, graph, &held, tables, ticket) {
+        Ok(point) => Ok(point.values),
+        Err(Failure::Wrong(_)) => Ok(BTreeMap::new()),
+        Err(Failure::Cancelled) => Err(Failure::Cancelled),
+    }
+}
+
+/// Time, states and inputs with their derivatives at time zero, over parameters; and the symbols of inputs
+/// that only numbers tell.
+pub(crate) fn known_at_start(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+) -> (FxHashMap<Symbol, Expr>, Vec<Symbol>) {
+    let zero = pool.zero();
+    let time = graph.variables.symbol(Variable::Time);
+    let begin: FxHashMap<Symbol, Expr> = time.into_iter().map(|time| (time, zero)).collect();
+    let number = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+    let mut known = begin.clone();
+    known.extend(equations.states.iter().map(|state| (state.symbol, state.initial)));
+    let mut open = Vec::new();
+    for input in &equations.inputs {
+        let mut value = input.value;
+        for symbol in &input.symbols {
+            let there = pool.substitute(value, &begin);
+            if pool.eval(there, &number).is_ok() {
+                known.insert(*symbol, there);
+            } else {
+                open.push(*symbol);
+            }
+            value = time.map_or(zero, |time| pool.diff(value, time));
+        }
+    }
+    (known, open)
+}
