@@ -74,11 +74,13 @@ impl SignalFlow {
 /// Reads the signal-flow graph off a causal bond graph with its equations.
 pub fn signal_flow(
     pool: &mut Pool,
-    graph: &mut BondGraph,
+    graph: &BondGraph,
     causality: &Causality,
     equations: &Equations,
     ticket: &Ticket,
 ) -> Result<SignalFlow, Failure> {
+    // Symbols of variables that nobody has named yet are made on the way.
+    let graph = &mut graph.clone();
     let ranges = Ranges::new(graph);
     let definitions = definitions(pool, graph, causality, &ranges, &Readings::new());
     ticket.check()?;

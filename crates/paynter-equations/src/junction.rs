@@ -63,10 +63,12 @@ fn inside(kind: Kind) -> bool {
 /// Finds the junction structure matrix.
 pub fn junction_structure(
     pool: &mut Pool,
-    graph: &mut BondGraph,
+    graph: &BondGraph,
     causality: &Causality,
     ticket: &Ticket,
 ) -> Result<JunctionStructure, Failure> {
+    // Symbols of variables that nobody has named yet are made on the way.
+    let graph = &mut graph.clone();
     let ranges = Ranges::new(graph);
     let definitions = definitions(pool, graph, causality, &ranges, &Readings::new());
     let mut found: Vec<(JunctionPort, Symbol, Symbol)> = Vec::new();

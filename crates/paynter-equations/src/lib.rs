@@ -41,7 +41,7 @@ pub use initial::contradiction;
 pub use junction::{Field, JunctionPort, JunctionStructure, junction_structure};
 pub use linear::{Pivots, System};
 pub use mason::{ForwardPath, LoopBudget, Mason, Route, mason};
-pub use mass::{Mass, Reduction};
+pub use mass::{Mass, MassForm, Reduction};
 pub use model::*;
 pub use paths::{CausalPaths, causal_paths};
 pub use sensitivity::{
@@ -51,5 +51,5 @@ pub use sensitivity::{
 pub use steps::{Derivation, Line, Side, derivations};
 pub use structure::{Nominal, RelativeDegree, Structure, Verdict, structure};
 pub use temperature::{Temperature, temperatures};
-pub use transfer::{Entry, Transfer, characteristic, transfer};
+pub use transfer::{Entry, Transfer, characteristic, readable_characteristic, transfer};
 pub use zeros::{ZeroDynamics, is_hurwitz, zero_dynamics};

@@ -1,11 +1,19 @@
 //! The mass matrix: with the states of dependent storages known as functions
 //! of the others, the rates obey E x' = r before anybody inverts E.
 
+use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::Ticket;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
-use crate::{Equations, Sparse};
+use crate::{Equations, Sparse, StateSpace};
+
+/// Explicit rates of more written nodes than this give way to a mass matrix that is much shorter.
+const LONG_RATES: u64 = 20_000;
+
+/// How many times shorter the form with a mass matrix is where long rates give way to it.
+const MUCH_SHORTER: u64 = 4;
 
 /// What was known before the rates of dependent storages were eliminated.
 #[derive(Debug, Clone)]
@@ -27,7 +35,62 @@ pub struct Mass {
     pub right: Vec<Expr>,
 }
 
+/// Equations E x' = f whose mass matrix is not inverted.
+#[derive(Debug, Clone)]
+pub struct MassForm {
+    /// The equations, f in place of the rates.
+    pub right: Equations,
+    /// E.
+    pub matrix: Sparse,
+    /// The matrices of f and the outputs, where the model is linear.
+    pub space: Option<StateSpace>,
+}
+
+impl Mass {
+    /// Whether explicit rates are so long that the mass matrix is better left as it is.
+    fn is_worthwhile(&self, pool: &Pool, equations: &Equations) -> bool {
+        let size = |list: &mut dyn Iterator<Item = Expr>| {
+            list.map(|e| pool.written_size(e)).fold(0, u64::saturating_add)
+        };
+        let explicit = size(&mut equations.rates.iter().copied());
+        let entries = self.matrix.entries.iter().map(|(_, _, e)| *e);
+        let own = size(&mut entries.chain(self.right.iter().copied()));
+        explicit > LONG_RATES && own.saturating_mul(MUCH_SHORTER) < explicit
+    }
+
+    fn form(self, pool: &mut Pool, graph: &BondGraph, equations: &Equations, linear: bool) -> MassForm {
+        let right = Equations { rates: self.right, ..equations.clone() };
+        let space = if linear { right.state_space(pool, graph) } else { None };
+        MassForm { right, matrix: self.matrix, space }
+    }
+}
+
 impl Equations {
+    /// The form with a mass matrix in the way a person would write it, where dependent storages make one;
+    /// with matrices where the model is `linear`.
+    pub fn mass_form(
+        &self,
+        pool: &mut Pool,
+        graph: &BondGraph,
+        linear: bool,
+        ticket: &Ticket,
+    ) -> Option<MassForm> {
+        let mut mass = self.mass(pool, graph)?;
+        for (_, _, entry) in &mut mass.matrix.entries {
+            *entry = readable(pool, *entry, ticket);
+        }
+        for right in &mut mass.right {
+            *right = readable(pool, *right, ticket);
+        }
+        Some(mass.form(pool, graph, self, linear))
+    }
+
+    /// The form with a mass matrix where it is much shorter than long explicit rates.
+    pub fn shorter_mass_form(&self, pool: &mut Pool, graph: &BondGraph, linear: bool) -> Option<MassForm> {
+        let mass = self.mass(pool, graph).filter(|mass| mass.is_worthwhile(pool, self))?;
+        Some(mass.form(pool, graph, self, linear))
+    }
+
     /// The form with a mass matrix, where dependent storages make one: with x' = f + F w and
     /// w = dΨ/dt the matrix is I − F Ψₓ. None where there is nothing to invert, or where the
     /// dependent storages read rates or implicit unknowns.

@@ -74,6 +74,25 @@ pub fn characteristic(
     }
 }
 
+/// Characteristic polynomials of more terms than this are not written out, because nobody reads them.
+const READABLE_TERMS: usize = 2_000;
+
+/// Models of more states than this have a characteristic polynomial that nobody reads.
+const READABLE_STATES: usize = 40;
+
+/// Finds the characteristic polynomial with its variable s, where a person can read it.
+pub fn readable_characteristic(
+    pool: &mut Pool,
+    equations: &Equations,
+    space: &StateSpace,
+    ticket: &Ticket,
+) -> Result<Option<(Expr, Symbol)>, Failure> {
+    if equations.states.len() > READABLE_STATES {
+        return Ok(None);
+    }
+    characteristic(pool, equations, space, Budget::of_terms(READABLE_TERMS), ticket)
+}
+
 /// Takes what is free of s out of a polynomial, and makes its leading coefficient positive.
 fn primitive(polynomial: Poly, work: &Work) -> Result<Poly, PolyError> {
     let content = polynomial.content_in(0, work)?;

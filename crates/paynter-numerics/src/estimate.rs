@@ -9,13 +9,19 @@
 //! the loop through two storages a product of two others.
 
 use num_complex::Complex64;
-use paynter_algebra::{Pool, Symbol};
+use paynter_algebra::poly::readable;
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::Ticket;
 use paynter_equations::{Equations, State};
 use paynter_graph::{BondGraph, ElementId, Kind, Variable};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-use crate::linalg::Sparse;
+use crate::LinearModel;
+use crate::linalg::{Matrices, Sparse};
+
+/// The largest order for which estimates are made.
+const MAX_STATES: usize = 400;
 
 /// What a group of elements resembles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +47,81 @@ pub struct Group {
     pub elements: Vec<ElementId>,
     /// One eigenvalue for each state.
     pub values: Vec<Complex64>,
+}
+
+/// The estimate of a group, beside the eigenvalues that it is meant for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// The elements and their estimated eigenvalues.
+    pub group: Group,
+    /// The polynomial in s whose roots the estimates are: s + R/L, or s² + (R/L) s + 1/(LC).
+    pub polynomial: Option<Expr>,
+    /// The eigenvalues of the model nearest to the estimates.
+    pub poles: Vec<Complex64>,
+    /// The largest distance between the two relative to the true one; nothing where that is zero.
+    pub error: Option<f64>,
+}
+
+impl Estimate {
+    /// Natural frequency and damping ratio of two storages.
+    pub fn oscillation(&self) -> Option<[f64; 2]> {
+        let [first, second] = self.group.values[..] else { return None };
+        let natural = (first * second).re.abs().sqrt();
+        Some([natural, 0.0 - (first + second).re / (2.0 * natural)])
+    }
+}
+
+/// Estimates the eigenvalues of a model of moderate order; `poles` are the true ones.
+pub fn estimates(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    linear: &LinearModel,
+    matrices: &Matrices,
+    poles: &[Complex64],
+    ticket: &Ticket,
+) -> Vec<Estimate> {
+    if poles.len() > MAX_STATES {
+        return Vec::new();
+    }
+    let groups = groups(pool, graph, &linear.equations, &matrices.a);
+    let matched = matched(&groups, poles);
+    let estimate = |(group, places): (Group, Vec<Option<usize>>)| {
+        let near: Vec<Complex64> = places.iter().flatten().map(|place| poles[*place]).collect();
+        let distance = |(value, pole): (&Complex64, &Complex64)| {
+            if value == pole { 0.0 } else { (value - pole).norm() / pole.norm() }
+        };
+        let error = group.values.iter().zip(&near).map(distance).fold(0.0, f64::max);
+        let polynomial = polynomial(pool, linear, &group, ticket);
+        Estimate { group, polynomial, poles: near, error: error.is_finite().then_some(error) }
+    };
+    groups.into_iter().zip(matched).map(estimate).collect()
+}
+
+/// The polynomial of a group, by the entries of A in lowest terms.
+fn polynomial(pool: &mut Pool, linear: &LinearModel, group: &Group, ticket: &Ticket) -> Option<Expr> {
+    let a = &linear.space.a;
+    let at = |pool: &mut Pool, i: usize, j: usize| {
+        let entry = a.get(pool, i, j);
+        readable(pool, entry, ticket)
+    };
+    let s = pool.symbol("s");
+    let s = pool.var(s);
+    match group.states[..] {
+        [i] => {
+            let own = at(pool, i, i);
+            Some(pool.sub(s, own))
+        }
+        [i, j] => {
+            let (forth, back) = (at(pool, i, j), at(pool, j, i));
+            let (first, second) = (at(pool, i, i), at(pool, j, j));
+            let (square, two) = (pool.mul(forth, back), pool.int(2));
+            let (power, sum) = (pool.pow(s, two), pool.add(first, second));
+            let (square, middle) = (pool.neg(square), pool.neg(sum));
+            let middle = pool.mul(middle, s);
+            Some(pool.sum(&[power, middle, square]))
+        }
+        _ => None,
+    }
 }
 
 /// Finds the groups of a model with state matrix A.

@@ -16,6 +16,24 @@ const MAX_POINTS: usize = 4000;
 /// Frequencies closer than this ratio are one.
 const SAME: f64 = 1e-7;
 
+/// Angular frequencies in logarithmic steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frequencies {
+    /// The first, in rad/s.
+    pub low: f64,
+    /// The last, in rad/s.
+    pub high: f64,
+    /// How many.
+    pub points: usize,
+}
+
+impl Frequencies {
+    /// Lists them.
+    pub fn list(&self) -> Vec<f64> {
+        logarithmic(self.low, self.high, self.points)
+    }
+}
+
 /// From LO to HI in logarithmic steps; a single point is LO.
 pub fn logarithmic(low: f64, high: f64, points: usize) -> Vec<f64> {
     match points {

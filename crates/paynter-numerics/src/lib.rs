@@ -4,14 +4,18 @@
 pub mod estimate;
 pub mod grid;
 pub mod linalg;
+pub mod linear;
 mod operating;
 pub mod parametric;
 pub mod poles;
 pub mod program;
+pub mod response;
 pub mod sensitivity;
+pub mod structure;
 pub mod sweep;
 
 pub use linalg::Matrices;
+pub use linear::LinearModel;
 pub use operating::{
     OperatingPoint, Probes, Slope, Trust, doubtful_laws, operating_point, rough_laws, rough_slopes,
 };

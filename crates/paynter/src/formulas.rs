@@ -1,11 +1,10 @@
 //! Equations for elsewhere: formulas in a notation, complete programs.
 
-use crate::equations::Massive;
 use crate::{Model, NoAnswer};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, derivations, transfer};
+use paynter_equations::{Equations, MassForm, derivations, transfer};
 use paynter_export::{self as export, Language, Notation};
 use paynter_graph::BondGraph;
 use paynter_simulate::switches;
@@ -22,7 +21,7 @@ impl Model {
     /// Writes the equations in a notation, with the mass matrix that dependent storages make; the
     /// ordinary ones where there is none.
     pub fn mass_formulas(&mut self, notation: Notation, ticket: &Ticket) -> Result<String, NoAnswer> {
-        let Some(Massive { right, matrix, space }) = self.massive(ticket)? else {
+        let Some(MassForm { right, matrix, space }) = self.mass_form(ticket)? else {
             return self.formulas(notation, ticket);
         };
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };

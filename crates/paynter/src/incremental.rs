@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sensitivity::chosen;
 use crate::{LoadOptions, Model, NoAnswer, format};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, MemoryWorld, Ticket, code};
 use paynter_draw::draw::Diagram;
 use paynter_equations::{Equations, Failure};
 use paynter_graph::{BondGraph, ElementId, Variable};
-use paynter_numerics::{Probes, Slope, Tables, operating_point};
+use paynter_numerics::parametric::chosen_parameters;
+use paynter_numerics::{Probes, Slope, Tables, operating_point, rough_laws};
 use paynter_transform::{
     Begins, Form, Request, Sensitivity, Start, TextOptions, incremental, pseudo, to_text,
 };
@@ -88,7 +88,7 @@ impl Model {
         };
         let parameters = match options.form {
             DerivedForm::Linear => Vec::new(),
-            _ => chosen(&graph, &options.only).map_err(|found| self.refusal(*found))?,
+            _ => self.finding(chosen_parameters(&graph, &options.only), Diagnostics::new())?,
         };
         let mut diagnostics = without_effect(&self.pool, &graph, &parameters, !options.only.is_empty());
         let value = |variable: Variable| point.get(&variable).copied();
@@ -130,13 +130,6 @@ impl Model {
             model.diagram()
         };
         Ok(DerivedModel { text, model, diagram, diagnostics })
-    }
-
-    /// The findings of the model and one more.
-    fn refusal(&self, found: Diagnostic) -> NoAnswer {
-        let mut diagnostics = self.diagnostics.clone();
-        diagnostics.push(found);
-        NoAnswer::Wrong(diagnostics)
     }
 
     /// Says why a derived graph is no model, in words about the original.
@@ -191,7 +184,7 @@ impl Model {
         }
         let mut diagnostics = Diagnostics::new();
         let probes = Probes::new(&self.pool, &equations, &known, &sizes);
-        for (element, slope) in self.rough(&equations, &probes) {
+        for (element, slope) in rough_laws(&self.pool, graph, &equations, &probes) {
             let element = graph.element(element);
             let how = match slope {
                 Slope::Jump => "jumps",

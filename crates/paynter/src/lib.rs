@@ -14,7 +14,6 @@ mod model;
 mod page;
 mod poles;
 mod sensitivity;
-mod sensitivity_response;
 mod settings;
 mod structure;
 
@@ -32,12 +31,10 @@ mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }
 
-pub use bode::{BodeOptions, Frequencies};
 pub use equations::{NoAnswer, TERMS};
 pub use explain::{codes, explain};
 pub use format::{Formatted, format};
 pub use incremental::{DerivedForm, DerivedModel, IncrementalOptions};
-pub use linear::Linear;
 pub use model::{LoadOptions, Model};
 pub use paynter_base::{
     Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Severity, Source,
@@ -46,7 +43,9 @@ pub use paynter_base::{
 pub use paynter_draw::{draw, plot};
 pub use paynter_export as export;
 pub use paynter_language::MAX_FILE_SIZE;
+pub use paynter_numerics::LinearModel;
+pub use paynter_numerics::grid::Frequencies;
+pub use paynter_numerics::response::ResponseChoice as BodeOptions;
 pub use paynter_simulate::data::MAX_DATA_SIZE;
 pub use paynter_view::{figures, json, report};
-pub use sensitivity::SensitivityOptions;
-pub use sensitivity_response::ResponseOptions;
+pub use sensitivity::{ResponseOptions, SensitivityOptions};

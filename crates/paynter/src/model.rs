@@ -1,14 +1,13 @@
 //! A loaded model, and the questions it answers.
 
 use crate::cascade;
-use crate::linear::Linear;
 use crate::settings::settings;
 use paynter_algebra::Pool;
 use paynter_base::{Diagnostics, SourceMap, Ticket, World, code};
 use paynter_equations::{Equations, Failure, StateSpace, derive};
 use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
 use paynter_language::load;
-use paynter_numerics::OperatingPoint;
+use paynter_numerics::{LinearModel, OperatingPoint};
 use paynter_simulate::data;
 use paynter_view::json::{self, Naming};
 
@@ -37,10 +36,14 @@ pub struct Model {
     pub(crate) tables: Vec<data::Column>,
     /// The equations derived while loading, with the copies they belong to.
     pub(crate) settled: Option<Box<Settled>>,
+    /// The equations as they were derived, once somebody has asked.
+    pub(crate) plain: Option<(Equations, Option<StateSpace>)>,
     /// The equations in the form a person would write, once somebody has asked.
     pub(crate) derived: Option<(Equations, Option<StateSpace>)>,
-    /// The linear model, once somebody has asked.
-    pub(crate) linear: Option<Linear>,
+    /// The linear model to be read, once somebody has asked.
+    pub(crate) linear: Option<LinearModel>,
+    /// The linear model for numbers, once somebody has asked.
+    pub(crate) numeric: Option<LinearModel>,
     /// The operating point, or why there is none, once somebody has asked: the search can be long.
     pub(crate) steady: Option<Result<OperatingPoint, Diagnostics>>,
 }
@@ -122,8 +125,10 @@ impl Model {
             causality,
             tables,
             settled,
+            plain: None,
             derived: None,
             linear: None,
+            numeric: None,
             steady: None,
         }
     }

@@ -1,7 +1,7 @@
 //! The report on a model: every question asked, each answer a section.
 
 use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
-use crate::{BodeOptions, Linear, Model, NoAnswer, ResponseOptions};
+use crate::{BodeOptions, LinearModel, Model, NoAnswer, ResponseOptions};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Func, Node, Symbol};
 use paynter_base::{Cancelled, Diagnostics, Severity, Ticket};
@@ -36,7 +36,7 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// The linear model, at the operating point where the equations are nonlinear.
-    fn linear(&mut self) -> Result<Linear, NoAnswer> {
+    fn linear(&mut self) -> Result<LinearModel, NoAnswer> {
         self.model.linear(self.ticket)
     }
 
@@ -230,13 +230,7 @@ fn poles(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
 }
 
 fn structure(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    // Structure can be told without an operating point.
-    let linear = match asking.linear() {
-        Ok(linear) => Some(linear),
-        Err(NoAnswer::Wrong(_)) => None,
-        Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
-    };
-    Ok(report::structure(&asking.model.structure_near(linear, false, asking.ticket)?))
+    Ok(report::structure(&asking.model.structure(false, asking.ticket)?))
 }
 
 fn frequency(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use paynter_algebra::{Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Span, Ticket, code};
-use paynter_equations::{Equations, Failure};
+use paynter_equations::{Equations, Failure, temperatures};
 use paynter_graph::{BondGraph, Variable};
 
 use crate::program::Tables;
@@ -45,7 +45,8 @@ pub struct OperatingPoint {
     pub values: BTreeMap<Symbol, f64>,
     /// How large what makes up each of these values is; they are known to rounding errors of that.
     pub sizes: BTreeMap<Symbol, f64>,
-    /// What there is to say about it: other steady states, states that go on growing.
+    /// What there is to say about it: other steady states, states that go on growing, temperatures that no
+    /// body can have.
     pub notes: Diagnostics,
 }
 
@@ -103,6 +104,12 @@ pub fn operating_point(
         .collect();
     let of = |symbol: &Symbol| values.get(symbol).copied().unwrap_or(0.0);
     let inputs = equations.inputs.iter().map(|input| input.symbols.iter().map(of).collect()).collect();
+    for temperature in temperatures(graph, equations) {
+        let value = pool.eval(temperature.value, &|symbol| values.get(&symbol).copied());
+        if let Some(value) = value.ok().filter(|value| temperature.forbids(*value)) {
+            notes.push(temperature.too_cold(graph, "at the operating point", value));
+        }
+    }
     let (states, unknowns) = point.split_at(problem.states);
     Ok(OperatingPoint {
         states: states.to_vec(),

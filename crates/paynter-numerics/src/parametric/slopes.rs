@@ -1,6 +1,8 @@
 //! Derivatives of the matrices of a linear model by its parameters.
 
+use paynter_algebra::poly::readable;
 use paynter_algebra::{EvalError, Expr, Pool, Symbol};
+use paynter_base::Ticket;
 use paynter_equations::{Sparse as Symbolic, StateSpace};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -12,12 +14,14 @@ use crate::operating::{Probes, Trust};
 /// parameter itself with 1, and what it carries along at an operating point.
 pub type Moved = Vec<(Symbol, f64)>;
 
-/// Evaluates ∂A/∂p, ∂B/∂p, ∂C/∂p, ∂D/∂p for each parameter.
+/// Evaluates ∂A/∂p, ∂B/∂p, ∂C/∂p, ∂D/∂p for each parameter. An entry whose derivative has no finite value
+/// is brought to lowest terms, where it may have one.
 pub fn slopes(
     pool: &mut Pool,
     space: &StateSpace,
     parameters: &[Moved],
     value: &dyn Fn(Symbol) -> Option<f64>,
+    ticket: &Ticket,
 ) -> Result<Vec<Matrices>, EvalError> {
     let mut readers: FxHashMap<Symbol, Vec<(usize, f64)>> = FxHashMap::default();
     for (k, moved) in parameters.iter().enumerate() {
@@ -40,9 +44,15 @@ pub fn slopes(
      -> Result<(), EvalError> {
         for (i, j, entry) in &matrix.entries {
             if !known.contains_key(entry) {
-                let slopes = match entry_slopes(pool, *entry, &readers, value) {
+                let derived = entry_slopes(pool, *entry, &readers, value)
+                    .or_else(|_| slopes_along(pool, *entry, parameters, value));
+                let slopes = match derived {
                     Ok(slopes) => slopes,
-                    Err(_) => slopes_along(pool, *entry, parameters, value)?,
+                    Err(_) => {
+                        let lowest = readable(pool, *entry, ticket);
+                        entry_slopes(pool, lowest, &readers, value)
+                            .or_else(|_| slopes_along(pool, lowest, parameters, value))?
+                    }
                 };
                 known.insert(*entry, slopes);
             }

@@ -1,7 +1,10 @@
 //! The answer of `paynter bode`.
 
-use super::{Diagnostic, Point};
+use super::{Diagnostic, Point, finite};
+use paynter_algebra::Pool;
 use paynter_draw::plot::{Figure, Response, bode};
+use paynter_graph::BondGraph;
+use paynter_numerics as num;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -40,6 +43,37 @@ pub struct BodeEntry {
 }
 
 impl Bode {
+    /// Writes a frequency response down.
+    pub fn new(
+        pool: &Pool,
+        graph: &BondGraph,
+        linear: &num::LinearModel,
+        found: num::response::FrequencyResponse,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Bode {
+        let mut entries = Vec::with_capacity(found.outputs.len() * found.inputs.len());
+        for output in &found.outputs {
+            for input in &found.inputs {
+                let place = entries.len();
+                entries.push(BodeEntry {
+                    output: linear.equations.outputs[*output].name.clone(),
+                    input: linear.equations.inputs[*input].name.clone(),
+                    re: found.values.iter().map(|row| finite(row[place].re)).collect(),
+                    im: found.values.iter().map(|row| finite(row[place].im)).collect(),
+                });
+            }
+        }
+        Bode {
+            ok: true,
+            model: graph.name.clone(),
+            omega: found.omega,
+            entries,
+            operating_point: Point::of(pool, linear),
+            written: None,
+            diagnostics,
+        }
+    }
+
     /// The responses of one input, or of all, for a plot.
     pub fn responses(&self, input: Option<&str>) -> Vec<Response> {
         let number = |list: &[Option<f64>]| list.iter().map(|part| part.unwrap_or(f64::NAN)).collect();

@@ -46,18 +46,19 @@ pub use report::{Report, ReportSection};
 pub use response::{BandCurve, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification};
 pub use sensitivity::{
     DcSensitivity, FromSink, GainSlope, PoleSensitivity, PoleSlope, RootSlope, Sensitivity, SensitivityEntry,
-    SensitivityParts, SensitivityPlace, ToQuantity, ZeroSensitivity,
+    SensitivityPlace, ToQuantity, ZeroSensitivity,
 };
 pub use simulation::{
     ElementEnergy, Energy, EnergyRole, Gradient, NamedRun, Perturbation, PerturbedOutput, Simulation,
     SimulationRun, SimulationRuns, SimulationStats, Stopped,
 };
 pub use structure::{
-    CausalPath, Direction, JudgedAt, JunctionField, JunctionPort, JunctionStructure, Reach, RelativeDegree,
-    SignalEdge, SignalFlow, SignalKind, SignalNode, Structure, ZeroDynamics,
+    CausalPath, Direction, JunctionField, JunctionPort, JunctionStructure, Reach, RelativeDegree, SignalEdge,
+    SignalFlow, SignalKind, SignalNode, Structure, ZeroDynamics,
 };
 pub use transfer::{Loop, Method, Path, Transfer, TransferEntry};
 
+use paynter_numerics::linalg::Complex64;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
 /// The schema of every document a command prints, by the name of its file in `docs/schemas`.
@@ -88,6 +89,16 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("structure", schema::<Structure>()),
         ("tf", schema::<Transfer>()),
     ]
+}
+
+/// Real and imaginary parts.
+fn pairs(list: &[Complex64]) -> Vec<[f64; 2]> {
+    list.iter().map(|z| [z.re, z.im]).collect()
+}
+
+/// A number, where it is one.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
 }
 
 /// The schema of what is written, in which optional keys are there with `null`.

@@ -5,6 +5,7 @@ use super::equations::{Matrix, matrix};
 use paynter_algebra::{Pool, Symbol};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, Kind, Variable, flat_name};
+use paynter_numerics as num;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -105,12 +106,19 @@ impl NumericModel {
 }
 
 impl LinearModel {
-    /// Translates matrices.
-    pub fn new(pool: &Pool, space: &eq::StateSpace, linearised: bool, numeric: NumericModel) -> LinearModel {
+    /// Writes a linear model down, in symbols and by the values of its matrices.
+    pub fn new(pool: &Pool, linear: &num::LinearModel, values: &num::Matrices) -> LinearModel {
+        let space = &linear.space;
         let matrix = |m: &eq::Sparse| matrix(pool, m, true);
+        let numeric = NumericModel {
+            a: values.a.dense(),
+            b: values.b.first().map_or_else(Vec::new, |b| b.dense()),
+            c: values.c.dense(),
+            d: values.d.first().map_or_else(Vec::new, |d| d.dense()),
+        };
         let first = |list: &[eq::Sparse]| list.first().map_or_else(|| Matrix::Dense(Vec::new()), matrix);
         LinearModel {
-            linearised,
+            linearised: linear.point.is_some(),
             a: matrix(&space.a),
             b: first(&space.b),
             c: matrix(&space.c),
@@ -187,6 +195,12 @@ impl Point {
                 .collect(),
             input_derivatives: derivatives.map(|s| (pool.name(*s).to_owned(), of(*s))).collect(),
         }
+    }
+
+    /// Names the operating point of a nonlinear model.
+    pub fn of(pool: &Pool, linear: &num::LinearModel) -> Option<Point> {
+        let point = linear.point.as_ref()?;
+        Some(Point::new(pool, &linear.equations, &|symbol| linear.value(symbol), &point.outputs))
     }
 }
 

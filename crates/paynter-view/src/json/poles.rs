@@ -1,6 +1,11 @@
 //! The answer of `paynter poles`.
 
-use super::{Diagnostic, Point};
+use super::{Diagnostic, Naming, Point, pairs};
+use paynter_algebra::{Expr, Pool};
+use paynter_graph::{BondGraph, Variable};
+use paynter_numerics as num;
+use paynter_numerics::estimate::GroupKind;
+use paynter_numerics::poles::{Factored, Spectrum, expanded};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -146,6 +151,85 @@ impl From<&Poles> for paynter_export::PolesAndZeros {
             model: found.model.clone(),
             modes: found.modes.iter().map(mode).collect(),
             entries: found.zeros.iter().map(factors).collect(),
+        }
+    }
+}
+
+/// Polynomials of estimates of more characters say nothing to a reader.
+const READABLE_POLYNOMIAL: usize = 160;
+
+impl Poles {
+    /// Writes down the poles and zeros of a linear model, with its characteristic polynomial where that
+    /// can be read.
+    #[allow(clippy::too_many_arguments, reason = "all that the answer is made of")]
+    pub fn new(
+        pool: &Pool,
+        graph: &BondGraph,
+        linear: &num::LinearModel,
+        spectrum: &Spectrum,
+        estimates: &[num::estimate::Estimate],
+        characteristic: Option<Expr>,
+        naming: Naming,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Poles {
+        let equations = &linear.equations;
+        let poles = expanded(&spectrum.poles);
+        let zeros = |entry: &Factored| Zeros {
+            output: equations.outputs[entry.output].name.clone(),
+            input: equations.inputs[entry.input].name.clone(),
+            zeros: pairs(&entry.zeros),
+            poles: pairs(&entry.poles),
+            gain: entry.gain,
+            dc_gain: entry.dc,
+        };
+        let modes = spectrum.poles.iter().map(|p| Mode::new(p.value.re, p.value.im, p.multiplicity));
+        let estimate = |found| Estimate::new(pool, graph, linear, found, naming);
+        Poles {
+            ok: true,
+            model: graph.name.clone(),
+            stable: poles.iter().all(|pole| pole.re < 0.0),
+            poles: pairs(&poles),
+            characteristic: characteristic.map(|e| pool.display(e).to_string()),
+            modes: modes.collect(),
+            zeros: spectrum.entries.iter().map(zeros).collect(),
+            estimates: estimates.iter().map(estimate).collect(),
+            operating_point: Point::of(pool, linear),
+            exact: spectrum.exact,
+            written: None,
+            diagnostics,
+        }
+    }
+}
+
+impl Estimate {
+    fn new(
+        pool: &Pool,
+        graph: &BondGraph,
+        linear: &num::LinearModel,
+        found: &num::estimate::Estimate,
+        naming: Naming,
+    ) -> Estimate {
+        let group = &found.group;
+        let states = group.states.iter().map(|state| &linear.equations.states[*state]);
+        let signals = states.filter(|state| !matches!(state.variable, Variable::State(..)));
+        let mut elements: Vec<String> = signals.map(|state| naming.name(&state.name)).collect();
+        elements.extend(group.elements.iter().map(|id| naming.name(&graph.element(*id).name)));
+        let polynomial = found.polynomial.map(|e| pool.display(e).to_string());
+        let oscillation = found.oscillation();
+        Estimate {
+            elements,
+            kind: match group.kind {
+                GroupKind::FirstOrder => EstimateKind::FirstOrder,
+                GroupKind::Resonance => EstimateKind::Resonance,
+                GroupKind::SecondOrder => EstimateKind::SecondOrder,
+                GroupKind::Integrator => EstimateKind::Integrator,
+            },
+            polynomial: polynomial.filter(|text| text.chars().count() <= READABLE_POLYNOMIAL),
+            values: pairs(&group.values),
+            natural_frequency: oscillation.map(|[natural, _]| natural),
+            damping: oscillation.map(|[_, damping]| damping),
+            poles: pairs(&found.poles),
+            error: found.error,
         }
     }
 }

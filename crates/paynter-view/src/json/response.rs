@@ -1,7 +1,12 @@
 //! The answer of `paynter sensitivity` in numbers.
 
-use super::{Diagnostic, Point};
+use super::{Diagnostic, Point, finite};
+use paynter_algebra::Pool;
 use paynter_draw::plot::{self, Figure};
+use paynter_graph::{BondGraph, flat_name};
+use paynter_numerics as num;
+use paynter_numerics::parametric::bands::{Band, Curve};
+use paynter_numerics::parametric::{ResponseRequest, ResponseSensitivity};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -116,6 +121,76 @@ pub struct Verification {
 }
 
 impl SensitivityResponse {
+    /// Writes the sensitivities of a frequency response down; relative ones where `normalized`.
+    pub fn new(
+        pool: &Pool,
+        graph: &BondGraph,
+        linear: &num::LinearModel,
+        request: &ResponseRequest,
+        found: ResponseSensitivity,
+        normalized: bool,
+        diagnostics: Vec<Diagnostic>,
+    ) -> SensitivityResponse {
+        let equations = &linear.equations;
+        let output = |k: usize| equations.outputs[k].name.clone();
+        let input = |k: usize| equations.inputs[k].name.clone();
+        let parameters: Vec<String> =
+            found.parameters.iter().map(|k| flat_name(&graph.parameters[*k].name)).collect();
+        let mut entries = Vec::new();
+        for o in 0..found.sensitivities.outputs {
+            for i in 0..found.sensitivities.inputs {
+                for (k, parameter) in parameters.iter().enumerate() {
+                    let values = || found.values(o, i, k, normalized);
+                    entries.push(ResponseEntry {
+                        output: output(o),
+                        input: input(i),
+                        parameter: parameter.clone(),
+                        re: values().map(|z| finite(z.re)).collect(),
+                        im: values().map(|z| finite(z.im)).collect(),
+                    });
+                }
+            }
+        }
+        let ranking = found.effects.iter().map(|effect| Ranking {
+            output: output(effect.output),
+            input: input(effect.input),
+            parameter: parameters[effect.parameter].clone(),
+            tolerance: found.tolerances[effect.parameter],
+            effect: effect.size,
+            omega: effect.omega,
+            magnitude: effect.magnitude,
+            phase: effect.phase,
+        });
+        let bands = found.bands.iter().zip(&found.outside).enumerate().map(|(k, (own, outside))| {
+            let seen = found.samples.as_ref().map(|samples| &samples.entries[k]);
+            ToleranceBand {
+                output: output(own.output),
+                input: input(own.input),
+                magnitude: BandCurve::new(&own.magnitude, seen.map(|seen| &seen.magnitude)),
+                phase: BandCurve::new(&own.phase, seen.map(|seen| &seen.phase)),
+                outside: outside.iter().map(|at| found.omega[*at]).collect(),
+            }
+        });
+        SensitivityResponse {
+            ok: true,
+            model: graph.name.clone(),
+            normalized,
+            entries,
+            ranking: ranking.collect(),
+            assumed_tolerances: found.assumed,
+            bands: bands.collect(),
+            verification: found.samples.as_ref().map(|samples| Verification {
+                samples: request.verify,
+                seed: request.seed,
+                failed: samples.failed,
+            }),
+            operating_point: Point::of(pool, linear),
+            diagnostics,
+            parameters,
+            omega: found.omega,
+        }
+    }
+
     /// The Bode diagram of the sensitivities of one response.
     pub fn bode_figure(&self, output: &str, input: &str) -> Figure {
         let own = self.entries.iter().filter(|entry| entry.output == output && entry.input == input);
@@ -155,6 +230,19 @@ impl SensitivityResponse {
 }
 
 impl BandCurve {
+    fn new(own: &Curve, seen: Option<&Band>) -> BandCurve {
+        let list = |values: &[f64]| -> Vec<Option<f64>> { values.iter().map(|x| finite(*x)).collect() };
+        BandCurve {
+            nominal: list(&own.nominal),
+            worst_lower: list(&own.worst.lower),
+            worst_upper: list(&own.worst.upper),
+            rss_lower: list(&own.rss.lower),
+            rss_upper: list(&own.rss.upper),
+            sampled_lower: seen.map(|band| list(&band.lower)),
+            sampled_upper: seen.map(|band| list(&band.upper)),
+        }
+    }
+
     fn tolerance(&self, scale: impl Fn(f64) -> f64) -> plot::Tolerance {
         let list = |values: &[Option<f64>]| -> Vec<f64> {
             values.iter().map(|x| x.map_or(f64::NAN, &scale)).collect()

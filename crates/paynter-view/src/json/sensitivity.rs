@@ -1,10 +1,14 @@
 //! The answer of `paynter sensitivity` in symbols.
 
 use super::equations::{Definition, Matrix, matrix, strings};
-use super::{Diagnostic, Naming, Point};
+use super::{Diagnostic, Naming, Point, finite};
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, flat_name};
+use paynter_numerics as num;
+use paynter_numerics::linalg::Complex64;
+use paynter_numerics::parametric::modes::{Gain, Mode, oscillation};
+use paynter_numerics::parametric::{SymbolicRequest, TransferSensitivity};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -188,40 +192,28 @@ pub struct GainSlope {
     pub value: f64,
 }
 
-/// What the library found, before it is written down.
-#[derive(Debug, Clone)]
-pub struct SensitivityParts<'a> {
-    /// The equations the places refer to.
-    pub equations: &'a eq::Equations,
-    /// Names of the parameters asked for.
-    pub parameters: Vec<String>,
-    /// Whether the entries are relative.
-    pub normalized: bool,
-    /// The entries.
-    pub found: &'a eq::Sensitivities,
-    /// The product form.
-    pub products: Option<&'a eq::Products>,
-    /// B̃ and D̃.
-    pub increments: Option<&'a eq::Increments>,
-    /// Parameters on which nothing depends.
-    pub without_effect: Vec<String>,
-}
-
 impl Sensitivity {
-    /// Writes sensitivities down.
+    /// Writes the sensitivities of a transfer matrix down.
     pub fn new(
         pool: &mut Pool,
         graph: &BondGraph,
-        parts: SensitivityParts<'_>,
+        linear: &num::LinearModel,
+        request: &SymbolicRequest,
+        found: &TransferSensitivity,
         naming: Naming,
         diagnostics: Vec<Diagnostic>,
     ) -> Sensitivity {
-        let SensitivityParts { equations, parameters, normalized, found, products, increments, .. } = parts;
-        let roots: Vec<Expr> = found.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
+        let equations = &linear.equations;
+        let TransferSensitivity { found: transfer, products, increments, roots: moves, .. } = found;
+        let names = |list: &[usize]| -> Vec<String> {
+            list.iter().map(|k| naming.name(&graph.parameters[*k].name)).collect()
+        };
+        let parameters = names(&found.parameters);
+        let roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
         let (strings, definitions) = strings(pool, &roots);
         let output = |k: usize| equations.outputs[k].name.clone();
         let input = |k: usize| equations.inputs[k].name.clone();
-        let entries = found.entries.iter().zip(strings.chunks(2)).map(|(entry, text)| SensitivityEntry {
+        let entries = transfer.entries.iter().zip(strings.chunks(2)).map(|(entry, text)| SensitivityEntry {
             output: output(entry.output),
             input: input(entry.input),
             parameter: parameters[entry.parameter].clone(),
@@ -256,23 +248,83 @@ impl Sensitivity {
         Sensitivity {
             ok: true,
             model: flat_name(&graph.name),
-            normalized,
+            normalized: found.normalized,
             entries,
             products: places,
-            poles: Vec::new(),
-            zeros: Vec::new(),
-            dc_gain: Vec::new(),
-            operating_point: None,
-            frozen: false,
-            without_effect: parts.without_effect,
+            poles: moves.poles.iter().map(|mode| PoleSensitivity::new(mode, &parameters)).collect(),
+            zeros: moves.zeros.iter().map(|(at, mode)| zero(equations, *at, mode, &parameters)).collect(),
+            dc_gain: moves.gains.iter().map(|gain| static_gain(equations, gain, &parameters)).collect(),
+            operating_point: Point::of(pool, linear),
+            frozen: request.frozen,
+            without_effect: names(&found.without_effect),
             b_tilde: increments
+                .as_ref()
                 .map(|i| matrix(pool, &i.rates, i.rates.rows <= super::equations::DENSE_STATES)),
             d_tilde: increments
+                .as_ref()
                 .map(|i| matrix(pool, &i.outputs, i.rates.rows <= super::equations::DENSE_STATES)),
             definitions,
-            budget: found.shared.clone(),
+            budget: transfer.shared.clone(),
             parameters,
             diagnostics,
         }
+    }
+}
+
+impl PoleSensitivity {
+    fn new(mode: &Mode, names: &[String]) -> PoleSensitivity {
+        let own = oscillation(mode.value, Complex64::ZERO).map(|(own, _)| own);
+        let slope = |(name, slope): (&String, &Complex64)| {
+            let changes =
+                oscillation(mode.value, *slope).filter(|_| mode.multiplicity == 1).map(|(_, slope)| slope);
+            PoleSlope {
+                parameter: name.clone(),
+                re: finite(slope.re),
+                im: finite(slope.im),
+                natural_frequency: changes.and_then(|[omega, _]| finite(omega)),
+                damping: changes.and_then(|[_, damping]| finite(damping)),
+            }
+        };
+        PoleSensitivity {
+            re: mode.value.re,
+            im: mode.value.im,
+            multiplicity: mode.multiplicity,
+            natural_frequency: own.map(|[omega, _]| omega),
+            damping: own.map(|[_, damping]| damping),
+            sensitivities: names.iter().zip(&mode.slopes).map(slope).collect(),
+        }
+    }
+}
+
+/// How a zero from one input to one output moves.
+fn zero(
+    equations: &eq::Equations,
+    (output, input): (usize, usize),
+    mode: &Mode,
+    names: &[String],
+) -> ZeroSensitivity {
+    let slope = |(name, slope): (&String, &Complex64)| RootSlope {
+        parameter: name.clone(),
+        re: finite(slope.re),
+        im: finite(slope.im),
+    };
+    ZeroSensitivity {
+        output: equations.outputs[output].name.clone(),
+        input: equations.inputs[input].name.clone(),
+        re: mode.value.re,
+        im: mode.value.im,
+        multiplicity: mode.multiplicity,
+        sensitivities: names.iter().zip(&mode.slopes).map(slope).collect(),
+    }
+}
+
+/// How a static gain changes.
+fn static_gain(equations: &eq::Equations, gain: &Gain, names: &[String]) -> DcSensitivity {
+    let slope = |(name, value): (&String, &f64)| GainSlope { parameter: name.clone(), value: *value };
+    DcSensitivity {
+        output: equations.outputs[gain.output].name.clone(),
+        input: equations.inputs[gain.input].name.clone(),
+        value: gain.value,
+        sensitivities: names.iter().zip(&gain.slopes).map(slope).collect(),
     }
 }

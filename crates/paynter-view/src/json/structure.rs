@@ -1,10 +1,12 @@
 //! The answer of `paynter structure`.
 
 use super::equations::Matrix;
-use super::{Diagnostic, Point};
+use super::{Diagnostic, Point, pairs};
 use paynter_algebra::Pool;
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, ElementId, flat_name, is_junction};
+use paynter_numerics as num;
+use paynter_numerics::structure::{InvariantZeros, JudgedAt, StructureAnalysis};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -221,6 +223,71 @@ pub enum JunctionField {
     Detector,
 }
 
+impl Structure {
+    /// Writes down what the structure of a model says, with the junction structure where it was asked for.
+    pub fn new(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        linear: &num::LinearModel,
+        found: &StructureAnalysis,
+        junctions: Option<&eq::JunctionStructure>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Structure {
+        let equations = &linear.equations;
+        let structure = &found.structure;
+        let junction_structure = junctions.map(|found| JunctionStructure::new(pool, graph, found));
+        let zero_dynamics = found.zero_dynamics.as_ref();
+        let zero_dynamics =
+            zero_dynamics.map(|list| list.iter().map(|z| ZeroDynamics::new(pool, equations, z)).collect());
+        Structure {
+            ok: true,
+            model: graph.name.clone(),
+            states: equations.states.iter().map(|state| state.name.clone()).collect(),
+            inputs: equations.inputs.iter().map(|input| input.name.clone()).collect(),
+            outputs: equations.outputs.iter().map(|output| output.name.clone()).collect(),
+            order: equations.states.len(),
+            rank: structure.rank,
+            controllable: structure.controllability.structural,
+            observable: structure.observability.structural,
+            controllability: Reach::new(
+                equations,
+                &structure.controllability,
+                pairs(&found.uncontrollable),
+                Direction::Control,
+                found.at,
+            ),
+            observability: Reach::new(
+                equations,
+                &structure.observability,
+                pairs(&found.unobservable),
+                Direction::Observation,
+                found.at,
+            ),
+            paths: CausalPath::list(graph, &found.flow, &found.paths),
+            paths_left_out: found.paths.left_out,
+            relative_degree: RelativeDegree::list(equations, &structure.degrees),
+            zero_dynamics,
+            signal_flow: SignalFlow::new(pool, graph, &found.flow),
+            junction_structure,
+            operating_point: Point::of(pool, linear),
+            written: None,
+            diagnostics,
+        }
+    }
+}
+
+impl ZeroDynamics {
+    fn new(pool: &Pool, equations: &eq::Equations, found: &InvariantZeros) -> ZeroDynamics {
+        ZeroDynamics {
+            output: equations.outputs[found.dynamics.output].name.clone(),
+            input: equations.inputs[found.dynamics.input].name.clone(),
+            polynomial: pool.display(found.dynamics.polynomial).to_string(),
+            zeros: pairs(&found.zeros),
+            minimum_phase: found.minimum_phase,
+        }
+    }
+}
+
 impl SignalFlow {
     /// Translates a signal-flow graph.
     pub fn new(pool: &Pool, graph: &BondGraph, flow: &eq::SignalFlow) -> SignalFlow {
@@ -342,17 +409,6 @@ impl JunctionStructure {
             conserves_power,
         }
     }
-}
-
-/// Where numbers are put in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JudgedAt {
-    /// At the nominal values of the parameters.
-    Nominal,
-    /// At the operating point of a nonlinear model.
-    Operating,
-    /// There is none.
-    Nowhere,
 }
 
 /// Which way a [`Reach`] looks.

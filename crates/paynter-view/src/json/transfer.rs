@@ -2,10 +2,12 @@
 
 use super::equations::{Definition, strings};
 use super::structure::{elements, variables};
-use super::{Diagnostic, Point};
+use super::{Diagnostic, Point, pairs};
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
 use paynter_graph::BondGraph;
+use paynter_numerics as num;
+use paynter_numerics::poles::Spectrum;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -106,34 +108,40 @@ pub struct TransferEntry {
 }
 
 impl Transfer {
-    /// Translates a transfer matrix.
+    /// Writes a transfer matrix down, with the poles and zeros of its entries where they are known.
     pub fn new(
         pool: &mut Pool,
-        model: &str,
-        equations: &eq::Equations,
+        graph: &BondGraph,
+        linear: &num::LinearModel,
         transfer: &eq::Transfer,
+        factors: Option<&Spectrum>,
         diagnostics: Vec<Diagnostic>,
     ) -> Transfer {
+        let equations = &linear.equations;
         let mut roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
         roots.extend(transfer.denominator);
         let (mut strings, definitions) = strings(pool, &roots);
         let denominator = transfer.denominator.and_then(|_| strings.pop());
-        let entries = transfer.entries.iter().zip(strings.chunks(2)).map(|(entry, text)| TransferEntry {
-            output: equations.outputs[entry.output].name.clone(),
-            input: equations.inputs[entry.input].name.clone(),
-            num: text[0].clone(),
-            den: text[1].clone(),
-            poles: None,
-            zeros: None,
+        let entries = transfer.entries.iter().zip(strings.chunks(2)).map(|(entry, text)| {
+            let place = (entry.output, entry.input);
+            let factored = factors.and_then(|f| f.entries.iter().find(|f| (f.output, f.input) == place));
+            TransferEntry {
+                output: equations.outputs[entry.output].name.clone(),
+                input: equations.inputs[entry.input].name.clone(),
+                num: text[0].clone(),
+                den: text[1].clone(),
+                poles: factored.map(|f| pairs(&f.poles)),
+                zeros: factored.map(|f| pairs(&f.zeros)),
+            }
         });
         Transfer {
             ok: true,
-            model: model.to_owned(),
+            model: graph.name.clone(),
             denominator,
             entries: entries.collect(),
             definitions,
             budget: transfer.shared.clone(),
-            operating_point: None,
+            operating_point: Point::of(pool, linear),
             written: None,
             method: Method::Matrix,
             paths: None,

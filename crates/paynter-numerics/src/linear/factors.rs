@@ -1,0 +1,85 @@
+//! Poles of a linear model and its transfer functions in factors, in exact
+//! numbers where the order is moderate.
+
+use std::collections::BTreeMap;
+
+use paynter_algebra::{Pool, Rational, Symbol};
+use paynter_base::{Diagnostic, Ticket, code};
+use paynter_equations::Failure;
+use paynter_graph::BondGraph;
+
+use super::{LinearModel, refused};
+use crate::linalg::{Matrices, exact_values};
+use crate::poles::{EXACT_STATES, MAX_STATES, NoPoles, Spectrum, spectrum};
+
+impl LinearModel {
+    /// The matrices in exact numbers, where the model is of moderate order.
+    fn exact_matrices(&self, pool: &Pool, graph: &BondGraph) -> Option<Matrices<Rational>> {
+        if self.equations.states.len() > EXACT_STATES {
+            return None;
+        }
+        let values = self.exact_values(pool, graph)?;
+        Matrices::exact(pool, &self.space, &|symbol| values.get(&symbol).cloned()).ok()
+    }
+
+    /// The exact values of the symbols in the matrices: parameters are given in
+    /// decimal digits, the operating point in floating point.
+    fn exact_values(&self, pool: &Pool, graph: &BondGraph) -> Option<BTreeMap<Symbol, Rational>> {
+        let mut values: BTreeMap<Symbol, Rational> = BTreeMap::new();
+        for (symbol, value) in &self.values {
+            values.insert(*symbol, Rational::try_from(*value).ok()?);
+        }
+        for parameter in &graph.parameters {
+            let value = exact_values(pool, &[parameter.value], &|_| None).ok()?.pop()?;
+            values.insert(parameter.symbol, value);
+        }
+        Some(values)
+    }
+
+    /// Poles, and the factors of the transfer functions asked for by output and input.
+    pub fn spectrum(
+        &self,
+        pool: &Pool,
+        graph: &BondGraph,
+        matrices: &Matrices,
+        wanted: &[(usize, usize)],
+        ticket: &Ticket,
+    ) -> Result<Spectrum, Failure> {
+        let exact = self.exact_matrices(pool, graph);
+        let refuse = |message: String| refused(Diagnostic::new(code::NO_POLES, message));
+        spectrum(matrices, exact.as_ref(), wanted, ticket).map_err(|reason| match reason {
+            NoPoles::Cancelled => Failure::Cancelled,
+            NoPoles::TooLarge => refuse(format!(
+                "the model has {} states, and eigenvalues are computed for at most {MAX_STATES}",
+                matrices.states()
+            )),
+            NoPoles::NoConvergence => refuse("the eigenvalue iteration does not converge".to_owned()),
+        })
+    }
+
+    /// Poles and zeros of the transfer functions asked for by output and input, where the model is of
+    /// moderate order and they can be had.
+    pub fn factors(
+        &self,
+        pool: &Pool,
+        graph: &BondGraph,
+        wanted: &[(usize, usize)],
+        ticket: &Ticket,
+    ) -> Result<Option<Spectrum>, Failure> {
+        if self.equations.states.len() > EXACT_STATES {
+            return Ok(None);
+        }
+        let matrices = self.matrices(pool)?;
+        match self.spectrum(pool, graph, &matrices, wanted, ticket) {
+            Err(Failure::Cancelled) => Err(Failure::Cancelled),
+            Err(Failure::Wrong(_)) => Ok(None),
+            Ok(found) => Ok(Some(found)),
+        }
+    }
+
+    /// All pairs of an output and an input, outputs first.
+    pub fn all_entries(&self) -> Vec<(usize, usize)> {
+        let (outputs, inputs) = (self.equations.outputs.len(), self.equations.inputs.len());
+        (0..outputs).flat_map(|output| (0..inputs).map(move |input| (output, input))).collect()
+    }
+}

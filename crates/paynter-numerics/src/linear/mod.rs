@@ -1,0 +1,132 @@
+//! The linear model behind transfer functions, poles, frequency response,
+//! structure and sensitivities: the model itself where it is linear, its
+//! linearisation at the operating point where not ([`tangent()`]).
+
+mod factors;
+mod tangent;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use paynter_algebra::poly::readable;
+use paynter_algebra::{EvalError, Node, Pool, Symbol};
+use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_equations::{Equations, Failure, Sparse, StateSpace};
+use paynter_graph::BondGraph;
+
+use crate::linalg::Matrices;
+use crate::operating::{OperatingPoint, Probes};
+
+pub use tangent::{near, tangent, to_differentiate};
+
+/// A linear model, or a nonlinear one near its operating point.
+#[derive(Debug, Clone)]
+pub struct LinearModel {
+    /// The equations it comes from.
+    pub equations: Arc<Equations>,
+    /// The matrices, over parameters; of a nonlinear model also over states,
+    /// inputs and implicit unknowns, which stand for their values at the point.
+    pub space: StateSpace,
+    /// The operating point of a nonlinear model.
+    pub point: Option<OperatingPoint>,
+    /// The value of every symbol in the matrices.
+    pub values: BTreeMap<Symbol, f64>,
+    /// By which derivatives at the point are judged, once that is asked.
+    probes: OnceLock<Arc<Probes>>,
+}
+
+impl LinearModel {
+    fn new(
+        equations: Arc<Equations>,
+        space: StateSpace,
+        point: Option<OperatingPoint>,
+        values: BTreeMap<Symbol, f64>,
+    ) -> LinearModel {
+        LinearModel { equations, space, point, values, probes: OnceLock::new() }
+    }
+
+    /// A model that is linear, with its parameters at their nominal values. An entry of the matrices that
+    /// has no finite value there as it was derived is brought to lowest terms, where it may have one.
+    pub fn nominal(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        equations: Arc<Equations>,
+        mut space: StateSpace,
+        ticket: &Ticket,
+    ) -> LinearModel {
+        let values: BTreeMap<Symbol, f64> =
+            graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.number)).collect();
+        let value = |symbol: Symbol| values.get(&symbol).copied();
+        let mut defined = |matrix: &mut Sparse| {
+            for (_, _, entry) in &mut matrix.entries {
+                if pool.eval(*entry, &value).is_err() {
+                    *entry = readable(pool, *entry, ticket);
+                }
+            }
+        };
+        defined(&mut space.a);
+        space.b.iter_mut().for_each(&mut defined);
+        defined(&mut space.c);
+        space.d.iter_mut().for_each(&mut defined);
+        LinearModel::new(equations, space, None, values)
+    }
+
+    /// The partial derivatives of a model without an operating point, over its variables: they tell its
+    /// structure, but have no values.
+    pub fn without_point(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        equations: Arc<Equations>,
+        ticket: &Ticket,
+    ) -> Result<LinearModel, Failure> {
+        let mut space = equations.linearise(pool, graph, None, ticket)?;
+        space.make_readable(pool, ticket);
+        Ok(LinearModel::new(equations, space, None, BTreeMap::new()))
+    }
+
+    /// The operating point and points around it, by which derivatives there are judged.
+    pub fn probes(&self, pool: &Pool) -> Arc<Probes> {
+        let probes = || {
+            let mut sizes: BTreeMap<Symbol, f64> =
+                self.values.iter().map(|(symbol, x)| (*symbol, x.abs())).collect();
+            sizes.extend(self.point.iter().flat_map(|point| &point.sizes));
+            Arc::new(Probes::new(pool, &self.equations, &self.values, &sizes))
+        };
+        self.probes.get_or_init(probes).clone()
+    }
+
+    /// The value of a symbol: a parameter, or at the operating point.
+    pub fn value(&self, symbol: Symbol) -> Option<f64> {
+        self.values.get(&symbol).copied()
+    }
+
+    /// Evaluates the matrices at nominal parameters and the operating point.
+    pub fn matrices(&self, pool: &Pool) -> Result<Matrices, Failure> {
+        Matrices::evaluate(pool, &self.space, &|symbol| self.value(symbol))
+            .map_err(|error| Failure::Wrong(undefined(pool, error)))
+    }
+}
+
+/// Says that an expression has no value.
+fn undefined(pool: &Pool, error: EvalError) -> Diagnostics {
+    let message = match error {
+        EvalError::NotFinite(part) => match pool.node(part) {
+            Node::Power(base, _) => {
+                format!("`{}` is zero, and the equations divide by it", pool.display(base))
+            }
+            _ => format!("`{}` has no finite value", pool.display(part)),
+        },
+        EvalError::Unbound(symbol) => format!("`{}` has no value", pool.name(symbol)),
+        EvalError::Table(_) => "a table has no value here".to_owned(),
+    };
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(Diagnostic::new(code::VANISHING_DIVISOR, message));
+    diagnostics
+}
+
+/// No answer, for one reason.
+pub(crate) fn refused(diagnostic: Diagnostic) -> Failure {
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(diagnostic);
+    Failure::Wrong(diagnostics)
+}

@@ -1,0 +1,272 @@
+//! The linearisation at the operating point, and the choice of equations it
+//! is made from: where a law is infinitely steep in the direction in which
+//! causality reads it, or loses its significant digits, it is read the other
+//! way round.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::number::short;
+use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_equations::{Equations, Failure, Reading, Readings, Sparse, State, StateSpace, derive_with};
+use paynter_graph::{BondGraph, Causality, ElementId, Law, Port, Variable};
+use rustc_hash::FxHashMap;
+
+use super::{LinearModel, refused};
+use crate::operating::{OperatingPoint, Probes, Slope, Trust, doubtful_laws, rough_laws};
+use crate::parametric::shift::Steady;
+
+/// Linearises a model at an operating point, by the derivation of its equations whose matrices can be
+/// believed there. Says which laws have kinks at the point.
+pub fn tangent(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    equations: Arc<Equations>,
+    point: OperatingPoint,
+    findings: &mut Diagnostics,
+    ticket: &Ticket,
+) -> Result<LinearModel, Failure> {
+    let values = point.values.clone();
+    let mut linear = linearised(pool, graph, equations, point, values, false, ticket)?;
+    let mut doubt = trust(pool, &linear);
+    if doubt > Trust::Good {
+        let probes = linear.probes(pool);
+        let doubtful = doubtful_laws(pool, graph, &linear.equations, &probes);
+        let blamed: Vec<ElementId> =
+            doubtful.iter().filter(|(_, found)| *found >= doubt).map(|(id, _)| *id).collect();
+        for reading in [Reading::Apart, Reading::Turned] {
+            if doubt > Trust::Good
+                && let Some(turned) = read_anew(pool, graph, causality, &linear, &blamed, reading, ticket)?
+            {
+                let better = trust(pool, &turned);
+                if better < doubt {
+                    (linear, doubt) = (turned, better);
+                }
+            }
+        }
+        if doubt > Trust::Good {
+            let diagnostic = doubted(pool, graph, &linear, &probes, &blamed, doubt);
+            if doubt > Trust::Rounded {
+                return Err(refused(diagnostic));
+            }
+            findings.push(diagnostic);
+        }
+    }
+    for (element, slope) in rough_laws(pool, graph, &linear.equations, &linear.probes(pool)) {
+        let element = graph.element(element);
+        let how = match slope {
+            Slope::Jump => "jumps",
+            Slope::Kink => "has a kink",
+            // The matrices are good, so that it does not matter.
+            Slope::Infinite => continue,
+        };
+        let message = format!("the law of `{}` {how} at the operating point", element.name);
+        findings.push(Diagnostic::new(code::KINK, message).at(element.span));
+    }
+    Ok(linear)
+}
+
+/// The linear model for derivatives by parameters: where these are infinite for the way in which loops
+/// mix up laws with what they are given, with those laws read apart. Nothing where the model serves as it is.
+pub fn to_differentiate(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    linear: &LinearModel,
+    ticket: &Ticket,
+) -> Result<Option<LinearModel>, Failure> {
+    if linear.point.is_none() || linear.equations.constraints.is_empty() {
+        return Ok(None);
+    }
+    let elements = linear.equations.constraints.iter().flat_map(|constraint| &constraint.elements);
+    let law = |id: &&ElementId| matches!(graph.element(**id).law, Law::Equations(_));
+    let laws: Vec<ElementId> = elements.filter(law).copied().collect();
+    let infinite = infinite_derivatives(pool, linear);
+    if infinite > 0
+        && let Some(apart) = read_anew(pool, graph, causality, linear, &laws, Reading::Apart, ticket)?
+        && trust(pool, &apart) == Trust::Good
+        && infinite_derivatives(pool, &apart) < infinite
+    {
+        return Ok(Some(apart));
+    }
+    Ok(None)
+}
+
+/// How many derivatives of entries of the matrices are infinite at the point.
+fn infinite_derivatives(pool: &mut Pool, linear: &LinearModel) -> usize {
+    let probes = linear.probes(pool);
+    let mut derivatives = Vec::new();
+    for entry in linear.space.entries() {
+        for symbol in pool.symbols(entry) {
+            derivatives.push(pool.diff(entry, symbol));
+        }
+    }
+    probes.judge(pool, &derivatives).into_iter().filter(|trust| *trust == Trust::Steep).count()
+}
+
+/// Fills in the matrices; where laws are `turned`, such that nothing divides by what is zero at the point.
+fn linearised(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: Arc<Equations>,
+    point: OperatingPoint,
+    values: BTreeMap<Symbol, f64>,
+    turned: bool,
+    ticket: &Ticket,
+) -> Result<LinearModel, Failure> {
+    let near = near(pool, &equations, &values);
+    let value = |symbol: Symbol| values.get(&symbol).copied();
+    let pivots = turned.then_some(&value as &dyn Fn(Symbol) -> Option<f64>);
+    let mut space = near.linearise(pool, graph, pivots, ticket)?;
+    // At rest most inputs have no derivatives, and formulas need not name them.
+    let derivatives = near.inputs.iter().flat_map(|input| input.symbols.iter().skip(1).copied());
+    let resting = derivatives.filter(|symbol| values.get(symbol) == Some(&0.0));
+    let zeros: Vec<Symbol> = graph.variables.symbol(Variable::Time).into_iter().chain(resting).collect();
+    vanish(pool, &mut space, &zeros);
+    let plain = space.clone();
+    space.make_readable(pool, ticket);
+    let mut linear = LinearModel::new(equations, space, Some(point), values);
+    // A denominator cleared of roots may vanish where the quotient has a value.
+    let readable = trust(pool, &linear);
+    if turned && readable > Trust::Good {
+        let space = std::mem::replace(&mut linear.space, plain);
+        if trust(pool, &linear) >= readable {
+            linear.space = space;
+        }
+    }
+    Ok(linear)
+}
+
+/// The linear model with some laws read in another way, at the same point; nothing where
+/// there is no such model.
+fn read_anew(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    linear: &LinearModel,
+    laws: &[ElementId],
+    reading: Reading,
+    ticket: &Ticket,
+) -> Result<Option<LinearModel>, Failure> {
+    let Some(point) = &linear.point else { return Ok(None) };
+    let readings: Readings = laws.iter().map(|id| (*id, reading)).collect();
+    let equations = match derive_with(pool, &mut graph.clone(), causality, &readings, ticket) {
+        Ok(equations) => equations,
+        Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+        Err(Failure::Wrong(_)) => return Ok(None),
+    };
+    let probes = linear.probes(pool);
+    let mut point = point.clone();
+    point.sizes.extend(equations.constraints.iter().map(|c| (c.unknown, probes.size(c.unknown))));
+    let mut values = probes.base.clone();
+    // What the laws determined so badly is found anew.
+    let nominal: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
+    let steady = Steady::new(pool, graph, &equations, &[], &values);
+    values.extend(steady.ok().and_then(|steady| steady.find(&nominal)).into_iter().flatten());
+    let wanted = point.values.keys().copied().chain(equations.constraints.iter().map(|c| c.unknown));
+    let values = wanted.filter_map(|symbol| Some((symbol, *values.get(&symbol)?))).collect();
+    match linearised(pool, graph, Arc::new(equations), point, values, true, ticket) {
+        Ok(linear) => Ok(Some(linear)),
+        Err(Failure::Cancelled) => Err(Failure::Cancelled),
+        Err(Failure::Wrong(_)) => Ok(None),
+    }
+}
+
+/// How far the matrices can be believed.
+fn trust(pool: &Pool, linear: &LinearModel) -> Trust {
+    let probes = linear.probes(pool);
+    probes.judge(pool, &linear.space.entries()).into_iter().max().unwrap_or(Trust::Good)
+}
+
+/// Says which law makes the linear model doubtful, and at what point.
+fn doubted(
+    pool: &Pool,
+    graph: &BondGraph,
+    linear: &LinearModel,
+    probes: &Probes,
+    blamed: &[ElementId],
+    doubt: Trust,
+) -> Diagnostic {
+    let (code, what) = match doubt {
+        Trust::Steep => (code::NO_SLOPE, "has an infinite slope"),
+        Trust::Lost => (code::NO_SLOPE, "has a slope of which rounding errors leave nothing"),
+        _ => (code::LOST_DIGITS, "has a slope that rounding errors change"),
+    };
+    if let Some(id) = blamed.first() {
+        let element = graph.element(*id);
+        let law = match &element.law {
+            Law::Equations(list) => list
+                .iter()
+                .map(|eq| format!(", {} = {},", pool.display(eq.left), pool.display(eq.right)))
+                .collect(),
+            _ => String::new(),
+        };
+        let value = |variable: Variable| probes.base.get(&graph.variables.symbol(variable)?).copied();
+        let port = |port: &Port| {
+            let flow = value(Variable::Flow(port.bond)).map(|f| if port.into { f } else { -f });
+            let list = [("e", value(Variable::Effort(port.bond))), ("f", flow)];
+            list.into_iter()
+                .filter_map(|(name, x)| Some(format!("{name} = {}", short(x?))))
+                .collect::<Vec<_>>()
+        };
+        let at: Vec<String> = element.ports.iter().flat_map(port).collect();
+        let message =
+            format!("the law of `{}`{law} {what} at the operating point ({})", element.name, at.join(", "));
+        return Diagnostic::new(code, message).at(element.span);
+    }
+    let doubtful = |matrix: &Sparse| {
+        let entries: Vec<Expr> = matrix.entries.iter().map(|(_, _, e)| *e).collect();
+        let found = probes.judge(pool, &entries);
+        matrix.entries.iter().zip(found).find(|(_, found)| *found >= doubt).map(|((i, _, _), _)| *i)
+    };
+    let space = &linear.space;
+    let state = std::iter::once(&space.a).chain(&space.b).find_map(doubtful);
+    let output = std::iter::once(&space.c).chain(&space.d).find_map(doubtful);
+    let (name, span) = match (state, output) {
+        (Some(i), _) => {
+            let State { name, variable, .. } = &linear.equations.states[i];
+            (name.as_str(), graph.state_span(*variable))
+        }
+        (None, Some(i)) => {
+            let span = graph.outputs.get(i).map(|output| output.span);
+            (linear.equations.outputs[i].name.as_str(), span)
+        }
+        (None, None) => ("the model", None),
+    };
+    let diagnostic = Diagnostic::new(code, format!("the equation of `{name}` {what} at the operating point"));
+    match span {
+        Some(span) => diagnostic.at(span),
+        None => diagnostic,
+    }
+}
+
+/// The equations as they are near a point, where each choice is what it is there.
+pub fn near(pool: &mut Pool, equations: &Equations, values: &BTreeMap<Symbol, f64>) -> Equations {
+    let mut near = equations.clone();
+    let mut roots: Vec<&mut Expr> = near.rates.iter_mut().collect();
+    roots.extend(near.outputs.iter_mut().map(|output| &mut output.value));
+    roots.extend(near.constraints.iter_mut().map(|constraint| &mut constraint.residual));
+    let old: Vec<Expr> = roots.iter().map(|e| **e).collect();
+    let new = pool.decide_choices(&old, &|symbol| values.get(&symbol).copied());
+    for (root, new) in roots.into_iter().zip(new) {
+        *root = new;
+    }
+    near
+}
+
+/// Puts zero for some symbols into matrices.
+fn vanish(pool: &mut Pool, space: &mut StateSpace, symbols: &[Symbol]) {
+    let zero = pool.zero();
+    let map: FxHashMap<Symbol, Expr> = symbols.iter().map(|symbol| (*symbol, zero)).collect();
+    for matrix in [&mut space.a, &mut space.c].into_iter().chain(&mut space.b).chain(&mut space.d) {
+        for (_, _, entry) in &mut matrix.entries {
+            *entry = pool.substitute(*entry, &map);
+        }
+        matrix.entries.retain(|(_, _, entry)| *entry != zero);
+    }
+    for entry in space.offset.0.iter_mut().chain(&mut space.offset.1) {
+        *entry = pool.substitute(*entry, &map);
+    }
+}

@@ -1,0 +1,127 @@
+//! What moves with each parameter: itself, and the operating point of a
+//! nonlinear model, unless it meets laws there that have no second derivative.
+
+use paynter_algebra::{Pool, Symbol};
+use paynter_base::{Diagnostic, Diagnostics, code};
+use paynter_equations::Failure;
+use paynter_graph::BondGraph;
+
+use super::shift::Steady;
+use super::{Moved, steep};
+use crate::LinearModel;
+use crate::linear::refused;
+use crate::operating::{Slope, rough_slopes};
+
+/// Speeds this much smaller than their parts are rounding.
+const AT_REST: f64 = 1e-9;
+
+/// Finds what moves with each of some parameters, given by place; with `frozen` the operating point of a
+/// nonlinear model is held. Warns where the point moves along laws with kinks.
+pub fn moved(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    linear: &LinearModel,
+    places: &[usize],
+    frozen: bool,
+    findings: &mut Diagnostics,
+) -> Result<Vec<Moved>, Failure> {
+    let symbols: Vec<Symbol> = places.iter().map(|k| graph.parameters[*k].symbol).collect();
+    let mut moved: Vec<Moved> = symbols.iter().map(|symbol| vec![(*symbol, 1.0)]).collect();
+    if linear.point.is_none() {
+        return Ok(moved);
+    }
+    if !frozen {
+        let nominal: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
+        let steady = Steady::new(pool, graph, &linear.equations, &symbols, &linear.values);
+        let shifts = steady.ok().and_then(|steady| steady.shift(&nominal));
+        let Some(shifts) = shifts else {
+            let message = "the operating point does not move smoothly with the parameters: its equations leave it undetermined";
+            let help = "ask with `--frozen` for the sensitivities at a fixed operating point";
+            return Err(refused(Diagnostic::new(code::NO_OPERATING_POINT, message).help(help)));
+        };
+        for (list, shift) in moved.iter_mut().zip(shifts) {
+            let mut carried: Moved = shift.into_iter().filter(|(_, slope)| *slope != 0.0).collect();
+            carried.sort_by_key(|(symbol, _)| *symbol);
+            list.extend(carried);
+        }
+    }
+    require_derivatives(pool, graph, linear, &moved)?;
+    moving_kinks(pool, graph, linear, &moved, findings);
+    Ok(moved)
+}
+
+/// Refuses parameters with which the linear model moves infinitely fast at the operating point.
+fn require_derivatives(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    linear: &LinearModel,
+    moved: &[Moved],
+) -> Result<(), Failure> {
+    let probes = linear.probes(pool);
+    let steep = steep(pool, &linear.space, moved, &probes);
+    if steep.is_empty() {
+        return Ok(());
+    }
+    let rough = rough_slopes(pool, graph, &linear.equations, &probes);
+    let names: Vec<String> = steep.iter().map(|k| format!("`{}`", pool.name(moved[*k][0].0))).collect();
+    let law = rough.iter().find(|(_, _, slope)| *slope != Slope::Kink).map(|(id, _, _)| graph.element(*id));
+    let what = law.map_or_else(
+        || "the linear model".to_owned(),
+        |element| format!("the slope of the law of `{}`", element.name),
+    );
+    let message = format!(
+        "{what} changes infinitely fast with {} at the operating point: there are no sensitivities",
+        names.join(", ")
+    );
+    let help = "choose inputs away from that point, name other parameters by `--only`, or ask with `--frozen` for a point that does not move";
+    let diagnostic = Diagnostic::new(code::NO_SLOPE, message).help(help);
+    Err(refused(match law {
+        Some(element) => diagnostic.at(element.span),
+        None => diagnostic,
+    }))
+}
+
+/// Says which laws have no second derivative at an operating point that moves along them.
+fn moving_kinks(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    linear: &LinearModel,
+    moved: &[Moved],
+    findings: &mut Diagnostics,
+) {
+    let equations = &linear.equations;
+    let probes = linear.probes(pool);
+    for (element, variable, slope) in rough_slopes(pool, graph, equations, &probes) {
+        let assigned = equations.assignments.iter().find(|a| a.symbol == variable).map(|a| a.value);
+        let value = assigned.unwrap_or_else(|| pool.var(variable));
+        let mut movers = Vec::new();
+        for list in moved {
+            let mut parts = Vec::with_capacity(list.len());
+            for (symbol, speed) in list {
+                let partial = pool.diff(value, *symbol);
+                parts.extend(pool.eval(partial, &|s| linear.value(s)).map(|partial| partial * speed));
+            }
+            let size: f64 = parts.iter().map(|part| part.abs()).sum();
+            if parts.iter().sum::<f64>().abs() > AT_REST * size {
+                movers.push(format!("`{}`", pool.name(list[0].0)));
+            }
+        }
+        if movers.is_empty() {
+            continue;
+        }
+        let how = match slope {
+            Slope::Jump => "jumps",
+            Slope::Kink => "has a kink",
+            Slope::Infinite => "is infinitely steep",
+        };
+        let element = graph.element(element);
+        let message = format!(
+            "the slope of the law of `{}` {how} at the operating point, which moves with {}: there are sensitivities to one side at most",
+            element.name,
+            movers.join(", ")
+        );
+        let help =
+            "choose inputs away from that point, or ask with `--frozen` for a point that does not move";
+        findings.push(Diagnostic::new(code::KINK, message).at(element.span).help(help));
+    }
+}

@@ -1,0 +1,257 @@
+//! Sensitivities of the transfer matrix in symbols, with what moves an
+//! operating point along, and how poles, zeros and static gains move.
+
+use num_complex::Complex64;
+use paynter_algebra::poly::Budget;
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::number::short;
+use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_equations::{
+    Failure, Increments, Parameter, Products, Sensitivities, Wish, increments, operating_shift, products,
+    sensitivities,
+};
+use paynter_graph::BondGraph;
+
+use super::choice::require_transfer;
+use super::modes::{Gain, MOST_STATES, Mode, clusters, gains, poles, zeros};
+use super::response::matrix_derivatives;
+use super::{Moved, chosen_parameters, moved};
+use crate::LinearModel;
+use crate::linear::near;
+
+/// What the product form may cost.
+const PRODUCTS: Budget = Budget { terms: 20_000, steps: 20_000_000 };
+
+/// Derivatives in symbols agree with those in numbers to this part of their size.
+const AGREEMENT: f64 = 1e-6;
+
+/// Changes this much smaller than the value itself are rounding.
+const ROUNDING: f64 = 1e-11;
+
+/// Which sensitivities of the transfer matrix are asked for, and how.
+#[derive(Debug, Clone)]
+pub struct SymbolicRequest {
+    /// Only these parameters; all where empty.
+    pub only: Vec<String>,
+    /// Relative ones, (p/H)·∂H/∂p.
+    pub normalized: bool,
+    /// B̃ and D̃ of the incremental model as well.
+    pub increments: bool,
+    /// Hold the operating point of a nonlinear model fixed.
+    pub frozen: bool,
+    /// Polynomials are written out up to so many terms.
+    pub terms: usize,
+}
+
+/// The sensitivities of a transfer matrix.
+#[derive(Debug, Clone)]
+pub struct TransferSensitivity {
+    /// The parameters, by place in the model.
+    pub parameters: Vec<usize>,
+    /// Whether they are relative.
+    pub normalized: bool,
+    /// The entries.
+    pub found: Sensitivities,
+    /// The product form, where the entries are written out and the model is linear.
+    pub products: Option<Products>,
+    /// B̃ and D̃ of the incremental model, where asked for.
+    pub increments: Option<Increments>,
+    /// Those of the parameters, by place in the model, on which nothing depends.
+    pub without_effect: Vec<usize>,
+    /// How poles, zeros and static gains move.
+    pub roots: RootSensitivities,
+}
+
+/// How poles, zeros and static gains move with the parameters; empty where the model is too large or the
+/// matrices have no derivatives.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RootSensitivities {
+    /// The poles.
+    pub poles: Vec<Mode>,
+    /// The zeros, with the places of their output and input.
+    pub zeros: Vec<((usize, usize), Mode)>,
+    /// The static gains.
+    pub gains: Vec<Gain>,
+}
+
+/// Finds the sensitivities of the transfer matrix, in symbols.
+pub fn transfer_sensitivity(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    linear: &LinearModel,
+    request: &SymbolicRequest,
+    findings: &mut Diagnostics,
+    ticket: &Ticket,
+) -> Result<TransferSensitivity, Failure> {
+    let chosen = chosen_parameters(graph, &request.only)?;
+    require_transfer(graph)?;
+    let moved = moved(pool, graph, linear, &chosen, request.frozen, findings)?;
+    let parameters = carried(pool, graph, linear, &moved, request.frozen, ticket);
+    let LinearModel { equations, space, point, .. } = linear;
+    let wish = Wish { normalized: request.normalized, budget: Budget::of_terms(request.terms) };
+    let found = sensitivities(pool, equations, space, &parameters, wish, ticket)?;
+    if let Some(reason) = &found.shared {
+        let message = format!(
+            "the sensitivities are not written out, because {reason}; the budget is {} terms",
+            request.terms
+        );
+        findings.push(Diagnostic::new(code::TOO_LONG, message));
+    }
+    let places = match (&found.shared, point) {
+        (None, None) => products(pool, graph, equations, &parameters, PRODUCTS, ticket)?,
+        _ => None,
+    };
+    let columns = request.increments.then(|| increments(pool, equations, &parameters, ticket));
+    let without_effect: Vec<usize> =
+        idle(pool, &found, chosen.len()).into_iter().map(|k| chosen[k]).collect();
+    for k in &without_effect {
+        let parameter = &graph.parameters[*k];
+        let message = format!(
+            "no transfer function depends on `{}`: its sensitivities are identically zero",
+            parameter.name
+        );
+        findings.push(Diagnostic::new(code::NO_EFFECT, message).at(parameter.span));
+    }
+    let roots = root_sensitivities(pool, graph, linear, &moved, findings, ticket)?;
+    Ok(TransferSensitivity {
+        parameters: chosen,
+        normalized: request.normalized,
+        found,
+        products: places,
+        increments: columns,
+        without_effect,
+        roots,
+    })
+}
+
+/// What the parameters carry along, in symbols where these stay short, else in numbers.
+fn carried(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    linear: &LinearModel,
+    moved: &[Moved],
+    frozen: bool,
+    ticket: &Ticket,
+) -> Vec<Parameter> {
+    let symbols: Vec<Symbol> = moved.iter().map(|list| list[0].0).collect();
+    let in_symbols = (linear.point.is_some() && !frozen)
+        .then(|| {
+            let near = near(pool, &linear.equations, &linear.values);
+            operating_shift(pool, graph, &near, &symbols, ticket)
+        })
+        .flatten()
+        .filter(|shifts| agree(pool, linear, shifts, moved));
+    if let Some(shifts) = in_symbols {
+        let both = symbols.into_iter().zip(shifts);
+        return both.map(|(symbol, carried)| Parameter { symbol, carried }).collect();
+    }
+    let number =
+        |pool: &mut Pool, value: f64| pool.decimal(&format!("{value:e}")).unwrap_or_else(|| pool.zero());
+    let parameter = |list: &Moved| Parameter {
+        symbol: list[0].0,
+        carried: list[1..].iter().map(|(symbol, slope)| (*symbol, number(pool, *slope))).collect(),
+    };
+    moved.iter().map(parameter).collect()
+}
+
+/// Whether the derivatives in symbols have the values found in numbers.
+fn agree(pool: &Pool, linear: &LinearModel, shifts: &[Vec<(Symbol, Expr)>], moved: &[Moved]) -> bool {
+    let near = |a: f64, b: f64| (a - b).abs() <= AGREEMENT * a.abs().max(b.abs()).max(1e-300);
+    shifts.iter().zip(moved).all(|(shift, moved)| {
+        moved[1..].iter().all(|(symbol, slope)| {
+            let own = shift.iter().find(|(other, _)| other == symbol);
+            let value = own.map_or(Ok(0.0), |(_, e)| pool.eval(*e, &|symbol| linear.value(symbol)));
+            value.is_ok_and(|value| near(value, *slope))
+        })
+    })
+}
+
+/// Parameters, by place among those asked for, whose sensitivities are all zero.
+fn idle(pool: &mut Pool, found: &Sensitivities, count: usize) -> Vec<usize> {
+    let mut moves = vec![false; count];
+    let zero = pool.zero();
+    for entry in &found.entries {
+        if !moves[entry.parameter] && entry.num != zero {
+            moves[entry.parameter] = found.shared.is_none() || !pool.is_zero(entry.num);
+        }
+    }
+    let entries = !found.entries.is_empty();
+    (0..count).filter(|&k| entries && !moves[k]).collect()
+}
+
+/// Finds how poles, zeros and static gains move. Says which poles are repeated.
+fn root_sensitivities(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    linear: &LinearModel,
+    moved: &[Moved],
+    findings: &mut Diagnostics,
+    ticket: &Ticket,
+) -> Result<RootSensitivities, Failure> {
+    let mut roots = RootSensitivities::default();
+    let (Ok(matrices), Ok(derivatives)) =
+        (linear.matrices(pool), matrix_derivatives(pool, linear, moved, ticket))
+    else {
+        return Ok(roots);
+    };
+    if matrices.states() > MOST_STATES {
+        return Ok(roots);
+    }
+    let sizes: Vec<f64> = moved.iter().map(|list| linear.value(list[0].0).unwrap_or(0.0).abs()).collect();
+    roots.gains = gains(&matrices, &derivatives);
+    for gain in &mut roots.gains {
+        for (slope, size) in gain.slopes.iter_mut().zip(&sizes) {
+            *slope = clean(*slope, *size, gain.value);
+        }
+    }
+    if matrices.states() == 0 {
+        return Ok(roots);
+    }
+    let spectrum = match linear.spectrum(pool, graph, &matrices, &linear.all_entries(), ticket) {
+        Ok(spectrum) => spectrum,
+        Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+        Err(Failure::Wrong(_)) => return Ok(roots),
+    };
+    let own: Vec<(Complex64, usize)> =
+        spectrum.poles.iter().map(|root| (root.value, root.multiplicity)).collect();
+    for mode in poles(&matrices, &derivatives, &own, ticket)? {
+        if mode.multiplicity > 1 && mode.value.im >= 0.0 {
+            let message = format!(
+                "the pole {} occurs {} times and has no derivative; that of the mean of the cluster is given",
+                with_conjugate(mode.value),
+                mode.multiplicity
+            );
+            findings.push(Diagnostic::new(code::REPEATED_POLE, message));
+        }
+        roots.poles.push(cleaned(mode, &sizes));
+    }
+    let all: Vec<Complex64> = own.iter().map(|(root, _)| *root).collect();
+    for entry in &spectrum.entries {
+        let place = (entry.output, entry.input);
+        for mode in zeros(&matrices, &derivatives, place, &clusters(&entry.zeros), &all, ticket)? {
+            roots.zeros.push((place, cleaned(mode, &sizes)));
+        }
+    }
+    Ok(roots)
+}
+
+/// A pole in a message, with its conjugate.
+fn with_conjugate(value: Complex64) -> String {
+    if value.im == 0.0 {
+        return short(value.re);
+    }
+    format!("{} ± {}j", short(value.re), short(value.im.abs()))
+}
+
+/// Takes a derivative for zero where a change of the parameter by its own size would not be seen.
+fn clean(slope: f64, size: f64, value: f64) -> f64 {
+    if size > 0.0 && (slope * size).abs() <= ROUNDING * value.abs() { 0.0 } else { slope }
+}
+
+fn cleaned(mut mode: Mode, sizes: &[f64]) -> Mode {
+    let value = mode.value.norm();
+    for (slope, size) in mode.slopes.iter_mut().zip(sizes) {
+        *slope = Complex64::new(clean(slope.re, *size, value), clean(slope.im, *size, value));
+    }
+    mode
+}

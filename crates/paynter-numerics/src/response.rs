@@ -1,0 +1,128 @@
+//! The frequency response of a linear model, on a grid that shows its peaks
+//! where no other is asked for.
+
+use num_complex::Complex64;
+use paynter_algebra::Pool;
+use paynter_base::{Diagnostic, Ticket, closest, code};
+use paynter_equations::{Equations, Failure};
+use paynter_graph::{BondGraph, flat_name};
+
+use crate::LinearModel;
+use crate::grid::{self, Frequencies};
+use crate::linalg::Matrices;
+use crate::linear::refused;
+use crate::poles::{ZERO_STATES, expanded};
+use crate::sweep::{Pencil, response};
+
+/// H(jω) for some outputs and inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FrequencyResponse {
+    /// Angular frequencies in rad/s, rising.
+    pub omega: Vec<f64>,
+    /// The outputs, by place.
+    pub outputs: Vec<usize>,
+    /// The inputs, by place.
+    pub inputs: Vec<usize>,
+    /// By frequency: outputs, then inputs. Not a finite number where a pole lies.
+    pub values: Vec<Vec<Complex64>>,
+}
+
+/// Which responses are asked for, by names.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ResponseChoice {
+    /// From, to, and number of points in logarithmic steps; chosen by the model where left out.
+    pub omega: Option<Frequencies>,
+    /// The outputs; all where empty.
+    pub outputs: Vec<String>,
+    /// The inputs; all where empty.
+    pub inputs: Vec<String>,
+}
+
+/// Finds the frequency response.
+pub fn frequency_response(
+    pool: &Pool,
+    graph: &BondGraph,
+    linear: &LinearModel,
+    choice: &ResponseChoice,
+    ticket: &Ticket,
+) -> Result<FrequencyResponse, Failure> {
+    let matrices = linear.matrices(pool)?;
+    let (outputs, inputs) = places(&linear.equations, choice)?;
+    let wanted: Vec<(usize, usize)> =
+        outputs.iter().flat_map(|o| inputs.iter().map(move |i| (*o, *i))).collect();
+    // Poles and zeros give the range and, where they are exact, the response to the last digit.
+    let small = matrices.states() <= ZERO_STATES;
+    let spectrum = small.then(|| linear.spectrum(pool, graph, &matrices, &wanted, ticket)).transpose();
+    let spectrum = match spectrum {
+        Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+        Err(Failure::Wrong(_)) => None,
+        Ok(spectrum) => spectrum,
+    };
+    let pencil = Pencil::new(&matrices.select(&outputs, &inputs));
+    let evaluate = |omega: &[f64]| match &spectrum {
+        Some(spectrum) if spectrum.exact => {
+            Ok(omega.iter().map(|w| spectrum.entries.iter().map(|entry| entry.at(*w)).collect()).collect())
+        }
+        _ => Ok(response(&pencil, omega, ticket)?.values),
+    };
+    let (omega, values): (Vec<f64>, Vec<Vec<Complex64>>) = match choice.omega {
+        Some(frequencies) => (frequencies.list(), evaluate(&frequencies.list())?),
+        None => {
+            let roots = match &spectrum {
+                Some(spectrum) => {
+                    let mut roots = expanded(&spectrum.poles);
+                    roots.extend(spectrum.entries.iter().flat_map(|entry| entry.zeros.iter().copied()));
+                    roots
+                }
+                // Rates of single states stand in for eigenvalues that cannot be had, or not soon.
+                None => rates(&matrices),
+            };
+            grid::adaptive(&evaluate, grid::span(&roots), &roots)?.into_iter().unzip()
+        }
+    };
+    Ok(FrequencyResponse { omega, outputs, inputs, values })
+}
+
+/// The places of the outputs and inputs asked for.
+fn places(equations: &Equations, choice: &ResponseChoice) -> Result<(Vec<usize>, Vec<usize>), Failure> {
+    let outputs: Vec<&str> = equations.outputs.iter().map(|output| output.name.as_str()).collect();
+    let inputs: Vec<&str> = equations.inputs.iter().map(|input| input.name.as_str()).collect();
+    Ok((named("output", &choice.outputs, &outputs)?, named("input", &choice.inputs, &inputs)?))
+}
+
+/// The places of names in a list; all where none is named.
+fn named(what: &str, names: &[String], list: &[&str]) -> Result<Vec<usize>, Failure> {
+    if list.is_empty() {
+        let message = format!("the model has no {what}, so it has no frequency response");
+        let help = format!("declare one: `{what} NAME = …`");
+        return Err(refused(Diagnostic::new(code::NO_RESPONSE, message).help(help)));
+    }
+    if names.is_empty() {
+        return Ok((0..list.len()).collect());
+    }
+    let place = |name: &String| {
+        let flat = flat_name(name);
+        list.iter().position(|have| *have == flat).ok_or_else(|| {
+            let help = match closest(&flat, list.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the {what}s are {}", list.join(", ")),
+            };
+            let message = format!("the model has no {what} `{name}`");
+            refused(Diagnostic::new(code::UNKNOWN_NAME, message).help(help))
+        })
+    };
+    names.iter().map(place).collect()
+}
+
+/// Magnitudes on the diagonal of A and of exchanges between two states.
+fn rates(matrices: &Matrices) -> Vec<Complex64> {
+    let entries = &matrices.a.entries;
+    let at = |i: usize, j: usize| {
+        let place = entries.binary_search_by_key(&(i, j), |(i, j, _)| (*i, *j));
+        place.map_or(0.0, |place| entries[place].2)
+    };
+    let rate = |(i, j, value): &(usize, usize, f64)| {
+        if i == j { value.abs() } else { (value * at(*j, *i)).abs().sqrt() }
+    };
+    entries.iter().map(|entry| Complex64::new(rate(entry), 0.0)).collect()
+}
