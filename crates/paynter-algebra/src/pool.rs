@@ -2,12 +2,17 @@
 //!
 //! A node is sixteen bytes; children of all nodes share one vector. Nodes are found again through an
 //! open-addressing table of handles, so that making a node that exists costs one probe.
+//!
+//! A pool may be an overlay on a frozen one ([`Pool::over`]): it finds everything below, puts what is new on
+//! top, and leaves the pool below as it is. Several overlays of one pool know nothing of each other, so that
+//! what one makes changes neither the handles nor the order of terms of another.
 
 use crate::node::{Cmp, Expr, Func, Node, Symbol};
 use crate::simplify::product::Factor;
 use crate::{Rational, number};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
+use std::sync::Arc;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tag {
@@ -50,12 +55,23 @@ struct Stored {
 
 /// A place of the table without a node: no node has this handle.
 const EMPTY: u64 = u64::MAX;
-/// Small integers are looked up in an array instead of the hash map of constants.
+/// Small integers are the first nodes of every pool, in order.
 const SMALL: i64 = 32;
+/// The node after the small integers: 1/0, which stands for every undefined value.
+const UNDEFINED: Expr = Expr(2 * SMALL as u32 + 1);
+/// The node after that: exp(1).
+const EULER: Expr = Expr(2 * SMALL as u32 + 2);
+/// Places in the table of a pool of its own, and of an overlay, which is often left almost empty.
+const TABLE_SIZE: usize = 1024;
+const OVERLAY_TABLE_SIZE: usize = 64;
 
 /// Holds the expressions of one model and makes new ones.
 #[derive(Clone, Debug)]
 pub struct Pool {
+    /// The frozen pool below; its nodes, numbers and symbols come before the own ones.
+    base: Option<Arc<Pool>>,
+    /// How many nodes, numbers and symbols the pools below have.
+    first: First,
     nodes: Vec<Stored>,
     children: Vec<Expr>,
     /// Hashes with handles, so that most probes end without a look at the node.
@@ -64,7 +80,6 @@ pub struct Pool {
     scratch: Vec<Expr>,
     numbers: Vec<Rational>,
     number_index: FxHashMap<Rational, Expr>,
-    small: Vec<Expr>,
     names: Vec<String>,
     name_index: FxHashMap<String, Symbol>,
     /// For each product, its factors without the number (itself if it has none).
@@ -75,8 +90,14 @@ pub struct Pool {
     locals: Vec<Symbol>,
     /// A buffer for factors, kept between products.
     factors: Vec<Factor>,
-    undefined: Expr,
-    euler: Expr,
+}
+
+/// Where the own parts of a pool begin.
+#[derive(Clone, Copy, Debug, Default)]
+struct First {
+    node: u32,
+    number: u32,
+    symbol: u32,
 }
 
 impl Default for Pool {
@@ -88,49 +109,100 @@ impl Default for Pool {
 impl Pool {
     /// Makes an empty pool.
     pub fn new() -> Pool {
-        let mut pool = Pool {
+        let mut pool = Pool::layer(None, First::default(), TABLE_SIZE);
+        for i in -SMALL..=SMALL {
+            let data = pool.numbers.len() as u32;
+            pool.numbers.push(number::integer(i));
+            pool.intern(Head { tag: Tag::Number, sub: 0, data }, &[]);
+        }
+        let (zero, one, minus_one) = (pool.zero(), pool.one(), pool.small_int(-1));
+        pool.intern(Head::plain(Tag::Power), &[zero, minus_one]);
+        let (sub, data) = Func::Exp.encode();
+        pool.intern(Head { tag: Tag::Call, sub, data }, &[one]);
+        pool
+    }
+
+    /// Makes an overlay: a pool that has all expressions of a frozen one and keeps what is new to itself.
+    pub fn over(base: &Arc<Pool>) -> Pool {
+        let first = First {
+            node: base.len() as u32,
+            number: base.first.number + base.numbers.len() as u32,
+            symbol: base.first.symbol + base.names.len() as u32,
+        };
+        let mut pool = Pool::layer(Some(base.clone()), first, OVERLAY_TABLE_SIZE);
+        pool.locals.clone_from(&base.locals);
+        pool
+    }
+
+    fn layer(base: Option<Arc<Pool>>, first: First, table: usize) -> Pool {
+        Pool {
+            base,
+            first,
             nodes: Vec::new(),
             children: Vec::new(),
-            table: vec![EMPTY; 1024],
+            table: vec![EMPTY; table],
             scratch: Vec::new(),
             numbers: Vec::new(),
             number_index: FxHashMap::default(),
-            small: Vec::new(),
             names: Vec::new(),
             name_index: FxHashMap::default(),
             unit_parts: FxHashMap::default(),
             contents: FxHashMap::default(),
             locals: Vec::new(),
             factors: Vec::new(),
-            undefined: Expr(0),
-            euler: Expr(0),
-        };
-        for i in -SMALL..=SMALL {
-            let data = pool.numbers.len() as u32;
-            pool.numbers.push(number::integer(i));
-            let e = pool.intern(Head { tag: Tag::Number, sub: 0, data }, &[]);
-            pool.small.push(e);
         }
-        let (zero, one, minus_one) = (pool.zero(), pool.one(), pool.small_int(-1));
-        pool.undefined = pool.intern(Head::plain(Tag::Power), &[zero, minus_one]);
-        let (sub, data) = Func::Exp.encode();
-        pool.euler = pool.intern(Head { tag: Tag::Call, sub, data }, &[one]);
+    }
+
+    /// This pool and those below it, the topmost first.
+    fn layers(&self) -> impl Iterator<Item = &Pool> {
+        std::iter::successors(Some(self), |pool| pool.base.as_deref())
+    }
+
+    /// The pool of this one and those below that has a node.
+    fn owner(&self, e: Expr) -> &Pool {
+        let mut pool = self;
+        while e.0 < pool.first.node
+            && let Some(base) = &pool.base
+        {
+            pool = base;
+        }
         pool
+    }
+
+    fn stored(&self, e: Expr) -> Stored {
+        let owner = self.owner(e);
+        owner.nodes[(e.0 - owner.first.node) as usize]
+    }
+
+    fn number_at(&self, data: u32) -> &Rational {
+        let mut pool = self;
+        while data < pool.first.number
+            && let Some(base) = &pool.base
+        {
+            pool = base;
+        }
+        &pool.numbers[(data - pool.first.number) as usize]
+    }
+
+    /// Keeps a number for a node to refer to.
+    fn add_number(&mut self, r: Rational) -> u32 {
+        self.numbers.push(r);
+        self.first.number + self.numbers.len() as u32 - 1
     }
 
     /// Returns the number of distinct nodes made so far.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.first.node as usize + self.nodes.len()
     }
 
     /// Tells whether the pool has no nodes; a pool always holds some constants.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.len() == 0
     }
 
     /// Returns the symbol of this name, the same one for the same name.
     pub fn symbol(&mut self, name: &str) -> Symbol {
-        if let Some(symbol) = self.name_index.get(name) {
+        if let Some(symbol) = self.layers().find_map(|pool| pool.name_index.get(name)) {
             return *symbol;
         }
         let symbol = self.fresh(name);
@@ -140,14 +212,20 @@ impl Pool {
 
     /// Makes a new symbol even if the name exists, for variables that are local to a law.
     pub fn fresh(&mut self, name: &str) -> Symbol {
-        let symbol = Symbol(self.names.len() as u32);
+        let symbol = Symbol(self.first.symbol + self.names.len() as u32);
         self.names.push(name.to_owned());
         symbol
     }
 
     /// Returns a symbol's name.
     pub fn name(&self, s: Symbol) -> &str {
-        self.names.get(s.index()).map_or("?", String::as_str)
+        let mut pool = self;
+        while s.0 < pool.first.symbol
+            && let Some(base) = &pool.base
+        {
+            pool = base;
+        }
+        pool.names.get((s.0 - pool.first.symbol) as usize).map_or("?", String::as_str)
     }
 
     /// Makes the expression that is this symbol.
@@ -177,11 +255,10 @@ impl Pool {
         {
             return self.small_int(i);
         }
-        if let Some(e) = self.number_index.get(&r) {
+        if let Some(e) = self.layers().find_map(|pool| pool.number_index.get(&r)) {
             return *e;
         }
-        let data = self.numbers.len() as u32;
-        self.numbers.push(r.clone());
+        let data = self.add_number(r.clone());
         let e = self.intern(Head { tag: Tag::Number, sub: 0, data }, &[]);
         self.number_index.insert(r, e);
         e
@@ -204,8 +281,9 @@ impl Pool {
 
     /// Borrows a node for matching.
     pub fn node(&self, e: Expr) -> Node<'_> {
-        let stored = self.nodes[e.index()];
-        let args = self.children(e);
+        let owner = self.owner(e);
+        let stored = owner.nodes[(e.0 - owner.first.node) as usize];
+        let args = &owner.children[stored.start as usize..stored.start as usize + stored.len as usize];
         match (stored.head.tag, args) {
             (Tag::Pi, _) => Node::Pi,
             (Tag::Symbol, _) => Node::Symbol(Symbol(stored.head.data)),
@@ -219,14 +297,14 @@ impl Pool {
             (Tag::Or, [a, b]) => Node::Or(*a, *b),
             (Tag::Not, [a]) => Node::Not(*a),
             (Tag::Select, [c, a, b]) => Node::Select(*c, *a, *b),
-            _ => Node::Number(&self.numbers[stored.head.data as usize]),
+            _ => Node::Number(self.number_at(stored.head.data)),
         }
     }
 
     /// Returns the exact constant that the expression is.
     pub fn as_rational(&self, e: Expr) -> Option<&Rational> {
         let head = self.head(e);
-        (head.tag == Tag::Number).then(|| &self.numbers[head.data as usize])
+        (head.tag == Tag::Number).then(|| self.number_at(head.data))
     }
 
     /// Returns the symbol that the expression is.
@@ -246,22 +324,23 @@ impl Pool {
     }
 
     pub(crate) fn head(&self, e: Expr) -> Head {
-        self.nodes[e.index()].head
+        self.stored(e).head
     }
 
     pub(crate) fn children(&self, e: Expr) -> &[Expr] {
-        let stored = self.nodes[e.index()];
-        &self.children[stored.start as usize..stored.start as usize + stored.len as usize]
+        let owner = self.owner(e);
+        let stored = owner.nodes[(e.0 - owner.first.node) as usize];
+        &owner.children[stored.start as usize..stored.start as usize + stored.len as usize]
     }
 
     /// Returns the constant that stands for every undefined value (1/0).
     pub(crate) fn undefined(&self) -> Expr {
-        self.undefined
+        UNDEFINED
     }
 
     /// Returns the number e as the node exp(1), the base of every exponential.
     pub(crate) fn euler(&self) -> Expr {
-        self.euler
+        EULER
     }
 
     pub(crate) fn is_number(&self, e: Expr) -> bool {
@@ -277,7 +356,7 @@ impl Pool {
         if !self.is_number(coefficient) {
             return (self.one(), e);
         }
-        if let Some(rest) = self.unit_parts.get(&e) {
+        if let Some(rest) = self.layers().find_map(|pool| pool.unit_parts.get(&e)) {
             return (coefficient, *rest);
         }
         let rest = match &self.children(e)[1..] {
@@ -321,7 +400,7 @@ impl Pool {
     }
 
     pub(crate) fn known_content(&self, sum: Expr) -> Option<(Expr, Expr)> {
-        self.contents.get(&sum).copied()
+        self.layers().find_map(|pool| pool.contents.get(&sum)).copied()
     }
 
     pub(crate) fn remember_content(&mut self, sum: Expr, parts: (Expr, Expr)) {
@@ -329,36 +408,49 @@ impl Pool {
     }
 
     fn small_int(&self, i: i64) -> Expr {
-        // The constructor fills the table in this order.
-        self.small.get((i + SMALL) as usize).copied().unwrap_or(self.undefined)
+        // The constructor makes them first, in this order.
+        Expr((i + SMALL) as u32)
     }
 
     /// Finds or makes a node; the caller has simplified it.
     pub(crate) fn intern(&mut self, head: Head, args: &[Expr]) -> Expr {
         let hash = hash_of(head, args);
-        let mask = self.table.len() - 1;
-        let mut slot = hash as usize & mask;
-        loop {
-            let entry = self.table[slot];
-            if entry == EMPTY {
-                break;
-            }
-            if (entry >> 32) as u32 == hash {
-                let id = entry as u32;
-                if self.nodes[id as usize].head == head && self.children(Expr(id)) == args {
-                    return Expr(id);
-                }
-            }
-            slot = (slot + 1) & mask;
+        let slot = match self.find(hash, head, args) {
+            Ok(found) => return found,
+            Err(slot) => slot,
+        };
+        let below = self.base.as_deref().into_iter().flat_map(Pool::layers);
+        if let Some(found) = below.filter_map(|pool| pool.find(hash, head, args).ok()).next() {
+            return found;
         }
-        let id = self.nodes.len() as u32;
-        self.table[slot] = u64::from(hash) << 32 | u64::from(id);
+        let place = self.nodes.len() as u32;
+        self.table[slot] = u64::from(hash) << 32 | u64::from(place);
         self.nodes.push(Stored { head, start: self.children.len() as u32, len: args.len() as u32 });
         self.children.extend_from_slice(args);
         if self.nodes.len() * 2 > self.table.len() {
             self.grow();
         }
-        Expr(id)
+        Expr(self.first.node + place)
+    }
+
+    /// Finds an own node, or the place in the table where it would be.
+    fn find(&self, hash: u32, head: Head, args: &[Expr]) -> Result<Expr, usize> {
+        let mask = self.table.len() - 1;
+        let mut slot = hash as usize & mask;
+        loop {
+            let entry = self.table[slot];
+            if entry == EMPTY {
+                return Err(slot);
+            }
+            if (entry >> 32) as u32 == hash {
+                let stored = &self.nodes[entry as u32 as usize];
+                let children = stored.start as usize..stored.start as usize + stored.len as usize;
+                if stored.head == head && self.children[children] == *args {
+                    return Ok(Expr(self.first.node + entry as u32));
+                }
+            }
+            slot = (slot + 1) & mask;
+        }
     }
 
     fn grow(&mut self) {
@@ -386,4 +478,60 @@ fn hash_of(head: Head, args: &[Expr]) -> u32 {
     }
     let wide = hasher.finish();
     (wide ^ (wide >> 32)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlays_share_what_is_below_and_know_nothing_of_each_other() {
+        let mut pool = Pool::new();
+        let [a, b] = ["a", "b"].map(|name| pool.symbol(name));
+        let [x, y] = [a, b].map(|symbol| pool.var(symbol));
+        let sum = pool.sum(&[x, y]);
+        let base = Arc::new(pool);
+        let (mut first, mut second) = (Pool::over(&base), Pool::over(&base));
+        assert_eq!(first.sum(&[y, x]), sum, "what exists below is found");
+        assert_eq!(first.symbol("a"), a);
+        let seven = first.number(number::decimal("7e3").unwrap());
+        let own = first.product(&[seven, x, sum]);
+        // The same handle means another thing in the other overlay, and each thing has its own text.
+        let c = second.symbol("c");
+        let z = second.var(c);
+        let other = second.product(&[x, z]);
+        assert_eq!(first.display(own).to_string(), "7000*a*(a + b)");
+        assert_eq!(second.display(other).to_string(), "a*c");
+        assert_eq!(base.display(sum).to_string(), "a + b");
+        // Three layers deep, everything below is found again.
+        let middle = Arc::new(first);
+        let mut top = Pool::over(&middle);
+        let seven = top.int(7000);
+        assert_eq!(top.product(&[sum, seven, x]), own);
+        assert_eq!(top.len(), middle.len());
+        assert_eq!(top.zero(), base.zero());
+    }
+
+    #[test]
+    fn an_overlay_makes_what_a_pool_of_its_own_makes() {
+        let work = |pool: &mut Pool| {
+            let names: Vec<Expr> = (0..200)
+                .map(|i| {
+                    let symbol = pool.symbol(&format!("x{i}"));
+                    pool.var(symbol)
+                })
+                .collect();
+            let squares: Vec<Expr> = names.iter().map(|x| pool.product(&[*x, *x, names[7]])).collect();
+            let sum = pool.sum(&squares);
+            let slope = pool.symbol("x7");
+            let slope = pool.diff(sum, slope);
+            (sum, slope)
+        };
+        let mut plain = Pool::new();
+        let direct = work(&mut plain);
+        let mut over = Pool::over(&Arc::new(Pool::new()));
+        assert_eq!(work(&mut over), direct);
+        assert_eq!(over.display(direct.1).to_string(), plain.display(direct.1).to_string());
+        assert_eq!(over.len(), plain.len());
+    }
 }
