@@ -3,7 +3,7 @@
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
-use paynter_graph::{BondGraph, Causality, ElementId, Kind, Ranges, Variable, flat_name};
+use paynter_graph::{BondGraph, Causality, ElementId, Guards, Kind, Ranges, Variable, flat_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -99,6 +99,7 @@ pub fn derive_with(
     )?;
     initial::adopt(pool, graph, &ranges, &mut work.states, &dependents);
     let inputs = inputs(graph, &work);
+    let guards = Guards::new(pool, graph, ranges.guards()).into();
     Ok(Equations {
         states: work.states,
         rates,
@@ -108,6 +109,7 @@ pub fn derive_with(
         dependent: dependents,
         assignments: work.assignments,
         reduction,
+        guards,
     })
 }
 

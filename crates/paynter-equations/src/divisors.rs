@@ -1,26 +1,27 @@
 //! Divisors that are zero at the nominal values of the parameters: found once
 //! for all questions, so that no answer holds a division by zero.
 
-use paynter_algebra::{Expr, Node, Pool, Symbol};
+use paynter_algebra::{Expr, Node, Pool};
 use paynter_base::{Diagnostic, Diagnostics, code};
-use paynter_graph::{BondGraph, Element, Law};
-use rustc_hash::{FxHashMap, FxHashSet};
+use paynter_graph::{BondGraph, Element, Guard, Law, Sign};
+use rustc_hash::FxHashSet;
 
 use crate::Equations;
 
 impl Equations {
-    /// Says which divisors that depend on parameters alone are zero at nominal values.
-    /// The branches of a choice are not looked at: only one of them counts.
-    pub fn vanishing_divisors(&self, pool: &Pool, graph: &BondGraph) -> Diagnostics {
-        let values: FxHashMap<Symbol, f64> = graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
+    /// Says which divisors that depend on parameters alone are zero at nominal values; that they are or
+    /// are not joins the guards. The branches of a choice are not looked at: only one of them counts.
+    pub fn vanishing_divisors(&self, pool: &Pool, graph: &BondGraph, guards: &mut Vec<Guard>) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         for divisor in self.divisors(pool) {
-            if !pool.symbols(divisor).iter().all(|symbol| values.contains_key(symbol)) {
+            if !pool.symbols(divisor).iter().all(|symbol| graph.number(*symbol).is_some()) {
                 continue;
             }
-            if pool.eval(divisor, &|symbol| values.get(&symbol).copied()) == Ok(0.0) {
+            let number = pool.eval(divisor, &|symbol| graph.number(symbol)).unwrap_or(f64::NAN);
+            if number == 0.0 {
                 diagnostics.push(describe(pool, graph, divisor));
             }
+            guards.push(Guard::Sign(divisor, Sign::of(number)));
         }
         diagnostics
     }

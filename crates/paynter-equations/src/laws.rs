@@ -69,7 +69,7 @@ pub(crate) fn turn(
             let inside = pool.symbols(value);
             let mut given = locals.iter().copied().filter(|symbol| inside.contains(symbol));
             let (Some(given), None) = (given.next(), given.next()) else { continue };
-            let solution = pool.solve_for(*residual, given, &|symbol| ranges.of(symbol));
+            let solution = ranges.solve_for(pool, *residual, given);
             if let Ok(solution) = solution
                 && solution.is_global()
                 && pool.depends_on(solution.value, wanted)
@@ -186,7 +186,7 @@ fn sequential(
             let inside: Vec<usize> =
                 (0..unknowns.len()).filter(|&u| pool.depends_on(residuals[r], unknowns[u])).collect();
             let [u] = inside[..] else { continue };
-            let Ok(solution) = pool.solve_for(residuals[r], unknowns[u], &|symbol| ranges.of(symbol)) else {
+            let Ok(solution) = ranges.solve_for(pool, residuals[r], unknowns[u]) else {
                 continue;
             };
             if !solution.is_global() {

@@ -26,6 +26,7 @@ mod readable;
 mod resting;
 mod sensitivity;
 mod sort;
+mod sound;
 mod space;
 mod steps;
 mod structure;
@@ -37,7 +38,6 @@ mod zeros;
 pub use derive::{Failure, Reading, Readings, derive, derive_with};
 pub use energy::{Account, Role};
 pub use flow::{NodeKind, SignalEdge, SignalFlow, SignalNode, signal_flow};
-pub use initial::contradiction;
 pub use junction::{Field, JunctionPort, JunctionStructure, junction_structure};
 pub use linear::{Pivots, System};
 pub use mason::{ForwardPath, LoopBudget, Mason, Route, mason};
@@ -48,6 +48,7 @@ pub use sensitivity::{
     Increments, Parameter, Place, Products, Ratio, Sensitivities, Sensitivity, Wish, increments,
     operating_shift, products, sensitivities, shared_sensitivities,
 };
+pub use sound::contradiction;
 pub use steps::{Derivation, Line, Side, derivations};
 pub use structure::{Nominal, RelativeDegree, Structure, Verdict, structure};
 pub use temperature::{Temperature, temperatures};

@@ -8,7 +8,7 @@
 
 use crate::Reduction;
 use paynter_algebra::{Expr, Symbol};
-use paynter_graph::{ElementId, Variable};
+use paynter_graph::{CopyOnWrite, ElementId, Guards, Variable};
 
 /// The equations of a model.
 #[derive(Debug, Clone)]
@@ -29,6 +29,8 @@ pub struct Equations {
     pub assignments: Vec<Assignment>,
     /// What was known before the rates of dependent storages were eliminated, where there are any.
     pub reduction: Option<Reduction>,
+    /// What they take for granted about the values of parameters.
+    pub guards: CopyOnWrite<Guards>,
 }
 
 /// An independent state.

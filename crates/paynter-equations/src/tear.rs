@@ -187,7 +187,7 @@ pub(crate) fn close(
     // Unknowns that enter linearly are eliminated by as many equations; the others stay.
     let (mut values, mut residuals, mut kept) = eliminate_linear(pool, residuals, linear, other, ranges);
     if let (true, [residual], [unknown]) = (invert, residuals.as_slice(), kept.as_slice()) {
-        let solution = pool.solve_for(*residual, *unknown, &|symbol| ranges.of(symbol));
+        let solution = ranges.solve_for(pool, *residual, *unknown);
         if let Ok(solution) = solution
             && solution.is_global()
         {

@@ -38,8 +38,9 @@ impl Loaded {
         self.equations.state_space(&mut self.pool, &self.graph).unwrap()
     }
 
-    fn nominal(&self) -> FxHashMap<Symbol, Expr> {
-        self.graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.value)).collect()
+    fn nominal(&mut self) -> FxHashMap<Symbol, Expr> {
+        let pool = &mut self.pool;
+        self.graph.parameters.iter().map(|p| (p.symbol, p.value.expr(pool))).collect()
     }
 
     fn structure(&mut self) -> Structure {

@@ -8,8 +8,12 @@ mod causality;
 pub mod dimension;
 pub mod domain;
 mod flatten;
+mod guard;
 mod model;
+mod share;
 
 pub use causality::{Causality, Decision, Loop, LoopKind, Ranges, Reason, Storage, assign_causality};
 pub use flatten::{FlattenOptions, MAX_ELEMENTS, Setting, flatten};
+pub use guard::{Guard, Guards, Sign, Vanishing};
 pub use model::*;
+pub use share::CopyOnWrite;

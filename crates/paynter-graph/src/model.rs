@@ -5,13 +5,16 @@
 //! count into the element, so f is minus the bond's flow where the arrow
 //! points away. A two-port's f2 counts out of port 2.
 
-use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_algebra::{Expr, Pool, Rational, Symbol};
 use paynter_base::Span;
 pub use paynter_language::ast::Kind;
 use rustc_hash::FxHashMap;
+use std::ops::Deref;
 
 use crate::dimension::Unit;
 use crate::domain::Domain;
+use crate::guard::Guards;
+use crate::share::CopyOnWrite;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -37,50 +40,86 @@ id! {
     BondId
 }
 
-/// A whole model, submodels flattened.
-#[derive(Debug, Clone)]
+/// A whole model, submodels flattened. Cheap to clone: clones share what they do not change.
+#[derive(Debug, Clone, Default)]
 pub struct BondGraph {
     /// The model's name.
     pub name: String,
     /// Its description.
     pub doc: Option<String>,
     /// Independent parameters, in text order.
-    pub parameters: Vec<Parameter>,
+    pub parameters: CopyOnWrite<Vec<Parameter>>,
     /// Parameters defined from others, expanded.
-    pub derived: Vec<Derived>,
+    pub derived: CopyOnWrite<Vec<Derived>>,
     /// Inputs, in text order.
-    pub inputs: Vec<Input>,
+    pub inputs: CopyOnWrite<Vec<Input>>,
     /// Outputs, in text order.
-    pub outputs: Vec<Output>,
+    pub outputs: CopyOnWrite<Vec<Output>>,
     /// Algebraic signals, in text order; they may read one another.
-    pub signals: Vec<Signal>,
+    pub signals: CopyOnWrite<Vec<Signal>>,
     /// Signal states (`integral`).
-    pub integrators: Vec<Integrator>,
+    pub integrators: CopyOnWrite<Vec<Integrator>>,
     /// Elements, in text order.
-    pub elements: Vec<Element>,
+    pub elements: CopyOnWrite<Vec<Element>>,
     /// Bonds, in text order.
-    pub bonds: Vec<Bond>,
+    pub bonds: CopyOnWrite<Vec<Bond>>,
     /// Causality by hand.
-    pub overrides: Vec<Override>,
+    pub overrides: CopyOnWrite<Vec<Override>>,
     /// Tables of measured data that expressions read.
-    pub tables: Vec<Table>,
+    pub tables: CopyOnWrite<Vec<Table>>,
     /// The symbols of laws.
-    pub locals: Locals,
+    pub locals: CopyOnWrite<Locals>,
     /// Symbols of bond variables and states that expressions read.
-    pub variables: Variables,
+    pub variables: CopyOnWrite<Variables>,
+    /// What making the graph has taken for granted about the values of its parameters.
+    pub guards: CopyOnWrite<Guards>,
 }
 
-/// An independent parameter.
+/// An independent parameter: its declaration and its value.
 #[derive(Debug, Clone)]
 pub struct Parameter {
+    /// What is declared.
+    pub declaration: CopyOnWrite<ParameterDeclaration>,
+    /// Its exact value in SI.
+    pub value: Value,
+    /// The same as a number.
+    pub number: f64,
+}
+
+impl Deref for Parameter {
+    type Target = ParameterDeclaration;
+
+    fn deref(&self) -> &ParameterDeclaration {
+        &self.declaration
+    }
+}
+
+/// The exact value of a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// As the model has it: an expression without symbols.
+    Written(Expr),
+    /// As it was given afterwards.
+    Given(Rational),
+}
+
+impl Value {
+    /// The value as an expression.
+    pub fn expr(&self, pool: &mut Pool) -> Expr {
+        match self {
+            Value::Written(expr) => *expr,
+            Value::Given(number) => pool.number(number.clone()),
+        }
+    }
+}
+
+/// What a model says of an independent parameter beside its value.
+#[derive(Debug, Clone)]
+pub struct ParameterDeclaration {
     /// Its flattened name.
     pub name: String,
     /// Its symbol.
     pub symbol: Symbol,
-    /// Its exact value in SI.
-    pub value: Expr,
-    /// The same as a number.
-    pub number: f64,
     /// Its unit.
     pub unit: Option<Unit>,
     /// How far it may be off.
@@ -392,6 +431,14 @@ impl Variables {
 }
 
 impl BondGraph {
+    /// Adds a parameter that nobody has declared: without unit, tolerance and bounds.
+    pub fn push_parameter(&mut self, name: String, symbol: Symbol, value: Value, number: f64, span: Span) {
+        self.variables.insert(Variable::Parameter(self.parameters.len() as u32), symbol);
+        let declaration =
+            ParameterDeclaration { name, symbol, unit: None, tolerance: None, bounds: None, doc: None, span };
+        self.parameters.push(Parameter { declaration: declaration.into(), value, number });
+    }
+
     /// The element with this id.
     pub fn element(&self, id: ElementId) -> &Element {
         &self.elements[id.index()]

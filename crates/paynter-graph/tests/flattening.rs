@@ -6,12 +6,15 @@ mod common;
 
 use common::{Checked, check, check_set, check_world, model};
 use paynter_base::MemoryWorld;
-use paynter_graph::{Kind, Law, Variable, flat_name};
+use paynter_graph::{Kind, Law, Value, Variable, flat_name};
 
 /// The exact value of an independent parameter.
 fn value(found: &Checked, name: &str) -> String {
     let parameter = found.graph().parameters.iter().find(|p| p.name == name);
-    found.show(parameter.unwrap_or_else(|| panic!("no parameter {name}")).value)
+    let Value::Written(value) = parameter.unwrap_or_else(|| panic!("no parameter {name}")).value else {
+        panic!("{name} is not written in the model")
+    };
+    found.show(value)
 }
 
 /// The definition of a derived parameter.

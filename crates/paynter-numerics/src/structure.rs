@@ -129,7 +129,7 @@ fn nominal(pool: &mut Pool, graph: &BondGraph, linear: &LinearModel) -> FxHashMa
             values.insert(*symbol, pool.number(value));
         }
     }
-    values.extend(graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.value)));
+    values.extend(graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.value.expr(pool))));
     values
 }
 

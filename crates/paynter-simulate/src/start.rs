@@ -54,6 +54,7 @@ fn solved_start(
         dependent: Vec::new(),
         assignments: Vec::new(),
         reduction: None,
+        guards: Default::default(),
         constraints: equations.constraints.clone(),
         inputs: equations.inputs.clone(),
     };

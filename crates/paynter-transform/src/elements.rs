@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Span, Ticket};
-use paynter_graph::{Element, ElementId, Equation, Kind, Law, is_storage};
+use paynter_graph::{Element, ElementId, Equation, Kind, Law, Value, is_storage};
 use rustc_hash::FxHashMap;
 
-use crate::incremental::{Maker, push_parameter};
+use crate::incremental::Maker;
 use crate::laws::{Change, Residuals, locals, nominal, residuals, turned, wanted};
 use crate::names::plain;
 use crate::solve::solve;
@@ -244,9 +244,9 @@ impl Maker<'_> {
         }
         let symbol = self.pool.fresh("flat");
         let zero = self.pool.zero();
-        push_parameter(&mut self.build.graph, "flat".to_owned(), symbol, zero, 0.0, span);
+        self.build.graph.push_parameter("flat".to_owned(), symbol, Value::Written(zero), 0.0, span);
         if let Some(made) = self.build.graph.parameters.last_mut() {
-            made.doc = Some("slope of a law that is flat".to_owned());
+            made.declaration.doc = Some("slope of a law that is flat".to_owned());
         }
         self.flat = Some(symbol);
         symbol

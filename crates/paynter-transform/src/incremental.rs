@@ -12,7 +12,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Cancelled, Span, Ticket};
 use paynter_graph::{
     BondGraph, BondId, Causality, Element, ElementId, Input, Integrator, Law, Output, Override, Parameter,
-    Signal, Variable, is_storage,
+    Signal, Value, Variable, is_storage,
 };
 use rustc_hash::FxHashMap;
 
@@ -292,9 +292,9 @@ impl<'a> Maker<'a> {
             let span = parameter.span;
             let new = &mut self.build.graph;
             if self.request.pair {
-                push_parameter(new, name, symbol, zero, 0.0, span);
+                new.push_parameter(name, symbol, Value::Written(zero), 0.0, span);
                 if let Some(made) = new.parameters.last_mut() {
-                    (made.unit, made.doc) = (unit, doc);
+                    (made.declaration.unit, made.declaration.doc) = (unit, doc);
                 }
             } else {
                 new.variables.insert(Variable::Input(new.inputs.len() as u32), symbol);
@@ -509,7 +509,7 @@ impl<'a> Maker<'a> {
                 let nominal = self.pool.fresh(&name);
                 let number = value(variable).filter(|number| number.is_finite()).unwrap_or(0.0);
                 let exact = self.pool.decimal(&format!("{number:e}")).unwrap_or(self.pool.zero());
-                push_parameter(&mut self.build.graph, name, nominal, exact, number, span);
+                self.build.graph.push_parameter(name, nominal, Value::Written(exact), number, span);
                 let nominal = self.pool.var(nominal);
                 map.insert(symbol, nominal);
             }
@@ -543,7 +543,7 @@ impl<'a> Maker<'a> {
         let mut parameters: Vec<Parameter> = kept.cloned().collect();
         let new = &mut self.build.graph;
         parameters.append(&mut new.parameters);
-        new.parameters = parameters;
+        new.parameters = parameters.into();
         for (k, parameter) in new.parameters.iter().enumerate() {
             new.variables.insert(Variable::Parameter(k as u32), parameter.symbol);
         }
@@ -555,33 +555,10 @@ fn empty(old: &BondGraph) -> BondGraph {
     BondGraph {
         name: old.name.clone(),
         doc: old.doc.clone(),
-        parameters: Vec::new(),
-        derived: Vec::new(),
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        signals: Vec::new(),
-        integrators: Vec::new(),
-        elements: Vec::new(),
-        bonds: Vec::new(),
-        overrides: Vec::new(),
         tables: old.tables.clone(),
         locals: old.locals.clone(),
-        variables: Default::default(),
+        ..BondGraph::default()
     }
-}
-
-pub(crate) fn push_parameter(
-    graph: &mut BondGraph,
-    name: String,
-    symbol: Symbol,
-    value: Expr,
-    number: f64,
-    span: Span,
-) {
-    graph.variables.insert(Variable::Parameter(graph.parameters.len() as u32), symbol);
-    let parameter =
-        Parameter { name, symbol, value, number, unit: None, tolerance: None, bounds: None, doc: None, span };
-    graph.parameters.push(parameter);
 }
 
 /// All expressions of a graph, initial states included.

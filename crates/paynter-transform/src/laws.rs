@@ -121,7 +121,7 @@ pub(crate) fn turned(
         return law;
     }
     let ranges = Ranges::new(graph);
-    match pool.solve_for(*residual, wanted, &|symbol| ranges.of(symbol)) {
+    match ranges.solve_for(pool, *residual, wanted) {
         Ok(solution) if solution.is_global() => {
             let alone = pool.var(wanted);
             Residuals { list: vec![pool.sub(alone, solution.value)], solved: vec![Some(wanted)] }

@@ -13,12 +13,12 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Cancelled, Ticket};
 use paynter_graph::{
     BondGraph, BondId, Causality, Element, ElementId, End, Equation, Input, Integrator, Kind, Law, Output,
-    Signal, Variable, is_storage,
+    Signal, Value, Variable, is_storage,
 };
 use rustc_hash::FxHashMap;
 
 use crate::build::Builder;
-use crate::incremental::{Start, push_parameter};
+use crate::incremental::Start;
 use crate::laws::{Residuals, locals, residuals, turned};
 use crate::names::{is_number, plain};
 use crate::strokes::keep_strokes;
@@ -113,9 +113,9 @@ impl<'a> Maker<'a> {
         }
         let mut new = BondGraph {
             name: format!("{}_sensitivity", old.name),
-            elements: Vec::new(),
-            bonds: Vec::new(),
-            overrides: Vec::new(),
+            elements: Default::default(),
+            bonds: Default::default(),
+            overrides: Default::default(),
             ..old.clone()
         };
         let layers = layers(pool, &mut new, &old, parameters, sensitivity);
@@ -415,9 +415,9 @@ fn layers(
                 let name = format!("lambda_{}", plain(&old.parameters[place].name));
                 let symbol = pool.fresh(&name);
                 let (value, number) = if k == 0 { (one, 1.0) } else { (pool.zero(), 0.0) };
-                push_parameter(new, name, symbol, value, number, old.parameters[place].span);
+                new.push_parameter(name, symbol, Value::Written(value), number, old.parameters[place].span);
                 if let Some(made) = new.parameters.last_mut() {
-                    made.doc =
+                    made.declaration.doc =
                         Some(format!("weight of the sensitivity to {}", plain(&old.parameters[place].name)));
                 }
                 weights.insert(place, pool.var(symbol));

@@ -268,7 +268,8 @@ impl<'a> Writer<'a> {
     fn parameters(&mut self) {
         for parameter in &self.graph.parameters {
             let name = self.readings[&parameter.symbol].clone();
-            let value = self.with_unit(parameter.value, parameter.unit.as_ref());
+            let value = parameter.value.expr(self.pool);
+            let value = self.with_unit(value, parameter.unit.as_ref());
             let in_unit = value.ends_with(']');
             let factor = match &parameter.unit {
                 Some(unit) if in_unit => unit.factor,

@@ -57,11 +57,7 @@ impl Model {
             None => {
                 let derived = derive(&mut self.pool, graph, causality, ticket);
                 let found = match &derived {
-                    Ok(equations) => {
-                        let mut found = equations.vanishing_divisors(&self.pool, graph);
-                        found.extend(equations.unsolvable_constraints(&mut self.pool, graph));
-                        found
-                    }
+                    Ok(equations) => equations.soundness(&mut self.pool, graph).0,
                     Err(Failure::Wrong(found)) => found.clone(),
                     Err(Failure::Cancelled) => Diagnostics::new(),
                 };

@@ -71,9 +71,7 @@ fn settle(pool: &Pool, graph: &BondGraph, causality: &mut Causality) -> (Diagnos
         Ok(equations) => {
             causality.order = equations.states.len();
             causality.rank = equations.generic_rank(&mut pool).unwrap_or(causality.rank);
-            let mut diagnostics = equations.vanishing_divisors(&pool, &graph);
-            diagnostics.extend(equations.unsolvable_constraints(&mut pool, &graph));
-            diagnostics.extend(equations.initial_contradictions(&pool, &graph));
+            let (diagnostics, _) = equations.soundness(&mut pool, &graph);
             (diagnostics, Some(Box::new(Settled { pool, graph, equations })))
         }
         Err(Failure::Wrong(diagnostics)) => (diagnostics, None),

@@ -702,7 +702,7 @@ fn random_models_change_as_their_texts_do() {
         let text = &sample.text;
         let world = MemoryWorld::new().with("m.bg", text.as_str());
         let model = || Model::load(&world, "m.bg", &LoadOptions::default());
-        let list = model().graph.map_or_else(Vec::new, |graph| graph.parameters);
+        let list = model().graph.map_or_else(Default::default, |graph| graph.parameters);
         for parameter in list.iter().take(2) {
             let (name, value) = (&parameter.name, parameter.number);
             let by = if value == 0.0 { 0.05 } else { 0.05 * value };
@@ -757,7 +757,7 @@ fn random_models_with_events_change_and_slope() {
         let text = switching(&generate(seed, &RandomOptions::nonlinear().small())).text;
         let world = MemoryWorld::new().with("m.bg", text.as_str());
         let model = || Model::load(&world, "m.bg", &LoadOptions::default());
-        let list = model().graph.map_or_else(Vec::new, |graph| graph.parameters);
+        let list = model().graph.map_or_else(Default::default, |graph| graph.parameters);
         let own = list.iter().filter(|p| !p.name.starts_with('z')).take(1);
         let chosen: Vec<_> = own.chain(list.iter().filter(|p| p.name.starts_with('z'))).collect();
         for parameter in &chosen {

@@ -23,6 +23,7 @@ pub use assign::{Decision, Reason};
 pub use loops::{Loop, LoopKind};
 pub use rules::Ranges;
 
+use crate::guard::{Guard, Guards};
 use crate::model::{BondGraph, BondId, ElementId, Kind, Override, is_storage};
 use assign::Assignment;
 use rules::{Rules, Strength, rules};
@@ -47,6 +48,8 @@ pub struct Causality {
     pub yielded: Vec<ElementId>,
     /// Elements that divide by something that can vanish, because no causality avoids it.
     pub divides: Vec<ElementId>,
+    /// What it takes for granted about the values of parameters.
+    pub guards: Guards,
 }
 
 /// The causality of one storage's port.
@@ -95,6 +98,10 @@ pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality
     let Outcome { roots, mut causality, singular } = open_rings(pool, graph, &mut rules, outcome);
     causality.divides = report::dividing(graph, &rules, &causality);
     report::diagnose(pool, graph, &rules, &roots, &causality, &singular, &mut diagnostics);
+    let divisors = causality.divides.iter().filter_map(|id| report::divisor(graph, *id));
+    let zero = divisors.map(|value| Guard::Sign(value, report::sign_now(pool, graph, value)));
+    let guards = rules.guards.into_iter().chain(zero).collect();
+    causality.guards = Guards::new(pool, graph, guards);
     for elements in &singular {
         diagnostics.push(report::singular(graph, elements));
     }

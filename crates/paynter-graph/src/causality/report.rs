@@ -1,17 +1,16 @@
 //! Causality in words: storages with what forces them, conflicts with the
 //! elements that cannot both be right, warnings.
 
-use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-use paynter_algebra::{Pool, Symbol};
+use paynter_algebra::{Expr, Pool};
 use paynter_base::{Code, Diagnostic, Diagnostics, Severity, Span, code};
-use rustc_hash::FxHashMap;
 
 use super::assign::{Assignment, Conflict, Reason};
 use super::loops::LoopKind;
 use super::rules::Rules;
 use super::{Causality, Storage, integral_effort_in, storage_ports};
+use crate::guard::Sign;
 use crate::model::{BondGraph, BondId, ElementId, Kind, Law, is_junction};
 
 /// Tells the causality of every storage, and for the dependent ones the path that forces them.
@@ -381,10 +380,17 @@ fn dependent_storage(graph: &BondGraph, roots: &[Reason], storage: &Storage) -> 
     Diagnostic::new(code::DERIVATIVE_CAUSALITY, message).at(element.span)
 }
 
-/// Whether a value is zero at the nominal parameters.
-fn is_zero_now(pool: &Pool, numbers: &FxHashMap<Symbol, f64>, law: &Law) -> bool {
-    let Law::Value(value) = law else { return false };
-    pool.eval(*value, &|symbol| numbers.get(&symbol).copied()) == Ok(0.0)
+/// What an element divides by, where one value says it.
+pub(super) fn divisor(graph: &BondGraph, id: ElementId) -> Option<Expr> {
+    match graph.element(id).law {
+        Law::Value(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// The sign of a value at the nominal parameters.
+pub(super) fn sign_now(pool: &Pool, graph: &BondGraph, value: Expr) -> Sign {
+    Sign::of(pool.eval(value, &|symbol| graph.number(symbol)).unwrap_or(f64::NAN))
 }
 
 /// Finds the elements that causality makes divide by something that can vanish.
@@ -400,14 +406,11 @@ pub(super) fn dividing(graph: &BondGraph, rules: &Rules, causality: &Causality) 
 
 /// Warns of divisions by something that can vanish where no causality avoids them.
 fn divisions(pool: &Pool, graph: &BondGraph, causality: &Causality, diagnostics: &mut Diagnostics) {
-    let numbers = LazyCell::new(|| graph.parameters.iter().map(|p| (p.symbol, p.number)).collect());
     for id in &causality.divides {
         let element = graph.element(*id);
-        let value = match &element.law {
-            Law::Value(value) => pool.display(*value).to_string(),
-            _ => "its value".to_owned(),
-        };
-        let zero = is_zero_now(pool, &numbers, &element.law);
+        let divisor = divisor(graph, *id);
+        let value = divisor.map_or_else(|| "its value".to_owned(), |value| pool.display(value).to_string());
+        let zero = divisor.is_some_and(|value| sign_now(pool, graph, value) == Sign::Zero);
         let when = if zero { "is zero" } else { "can vanish" };
         let message = format!("causality forces {} to divide by {value}, which {when}", name(graph, *id));
         let mut diagnostic = Diagnostic::new(code::VANISHING_MODULUS, message).at(element.span);

@@ -5,10 +5,12 @@
 //! effort in, an R gives its flow (conductance), an I integrates, a C
 //! differentiates.
 
-use paynter_algebra::{Expr, Interval, Pool, Symbol};
+use paynter_algebra::{Expr, Interval, Pool, Solution, Stuck, Symbol};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
-use crate::model::{BondGraph, Element, ElementId, Kind, Law, Tolerance, Variable, is_storage};
+use crate::guard::{Guard, Vanishing};
+use crate::model::{BondGraph, Element, ElementId, Kind, Law, Variable, is_storage};
 
 /// How strongly a port asks for its causality; earlier is stronger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,44 +62,42 @@ pub struct Rules {
     pub ports: Vec<Vec<PortRule>>,
     /// Ports whose law cannot be turned round, with the direction it is written in.
     pub one_way: Vec<(ElementId, usize, bool)>,
+    /// What they take for granted about the values of parameters.
+    pub guards: Vec<Guard>,
 }
 
 /// Finds the rules of every element.
 pub fn rules(pool: &mut Pool, graph: &BondGraph) -> Rules {
     let ranges = Ranges::new(graph);
-    let mut out = Rules { ports: Vec::with_capacity(graph.elements.len()), one_way: Vec::new() };
+    let mut ports = Vec::with_capacity(graph.elements.len());
+    let mut one_way = Vec::new();
     for id in graph.element_ids() {
-        let ports = element_rules(pool, graph, id, &ranges, &mut out.one_way);
-        out.ports.push(ports);
+        ports.push(element_rules(pool, graph, id, &ranges, &mut one_way));
     }
-    out
+    Rules { ports, one_way, guards: ranges.guards() }
 }
 
-/// Nominal ranges of symbols: parameters within their tolerance, time from
-/// zero on, everything else unknown.
+/// Nominal ranges of symbols: parameters within their tolerance, time from zero on, everything else
+/// unknown. What is decided by them becomes a guard.
 pub struct Ranges {
     parameters: FxHashMap<Symbol, Interval>,
     time: Option<Symbol>,
+    guards: RefCell<Vec<Guard>>,
 }
 
 impl Ranges {
     /// Reads the ranges of a graph's parameters.
     pub fn new(graph: &BondGraph) -> Ranges {
-        let mut parameters = FxHashMap::default();
-        for parameter in &graph.parameters {
-            let half = match parameter.tolerance {
-                Some(Tolerance::Relative(r)) => (parameter.number * r).abs(),
-                Some(Tolerance::Absolute(a)) => a,
-                None => 0.0,
-            };
-            parameters
-                .insert(parameter.symbol, Interval::closed(parameter.number - half, parameter.number + half));
+        let parameters = graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.range()));
+        Ranges {
+            parameters: parameters.collect(),
+            time: graph.variables.symbol(Variable::Time),
+            guards: RefCell::default(),
         }
-        Ranges { parameters, time: graph.variables.symbol(Variable::Time) }
     }
 
     /// The range of one symbol.
-    pub fn of(&self, symbol: Symbol) -> Interval {
+    fn of(&self, symbol: Symbol) -> Interval {
         if let Some(range) = self.parameters.get(&symbol) {
             return *range;
         }
@@ -107,17 +107,37 @@ impl Ranges {
         Interval::ALL
     }
 
-    /// The range of an expression.
-    fn range(&self, pool: &Pool, expr: Expr) -> Interval {
-        match pool.as_symbol(expr) {
+    /// Whether an expression can be zero, or is always.
+    pub fn vanishing(&self, pool: &Pool, expr: Expr) -> Vanishing {
+        let range = match pool.as_symbol(expr) {
             Some(symbol) => self.of(symbol),
             None => pool.range(expr, &|symbol| self.of(symbol)),
-        }
+        };
+        let vanishing = Vanishing::of(&range);
+        self.guards.borrow_mut().push(Guard::Vanishing(expr, vanishing));
+        vanishing
     }
 
     /// Whether an expression can be zero.
     pub fn can_vanish(&self, pool: &Pool, expr: Expr) -> bool {
-        self.range(pool, expr).contains_zero()
+        self.vanishing(pool, expr) != Vanishing::Never
+    }
+
+    /// Solves `residual = 0` for a symbol within the ranges of the others.
+    pub fn solve_for(&self, pool: &mut Pool, residual: Expr, unknown: Symbol) -> Result<Solution, Stuck> {
+        let found = pool.solve_for(residual, unknown, &|symbol| self.of(symbol));
+        self.guards.borrow_mut().push(Guard::Solution { residual, unknown, found: found.clone() });
+        found
+    }
+
+    /// Notes that something hangs on the default of an input.
+    pub fn read_signal(&self, input: Symbol) {
+        self.guards.borrow_mut().push(Guard::Signal(input));
+    }
+
+    /// What has been decided so far.
+    pub fn guards(self) -> Vec<Guard> {
+        self.guards.into_inner()
     }
 }
 
@@ -172,11 +192,11 @@ fn explicit_direction(kind: Kind) -> bool {
 /// only moved into a derivative is not avoided.
 fn value_rule(pool: &Pool, kind: Kind, value: Expr, ranges: &Ranges) -> PortRule {
     let mut rule = default_rule(kind);
-    let range = ranges.range(pool, value);
-    if range.contains_zero() {
+    let vanishing = ranges.vanishing(pool, value);
+    if vanishing != Vanishing::Never {
         let effort_in = explicit_direction(kind);
         rule.safe = Some(effort_in);
-        rule.insists = range.lo() == 0.0 && range.hi() == 0.0;
+        rule.insists = vanishing == Vanishing::Always;
         if !is_storage(kind) {
             rule.preferred = Some((effort_in, Strength::OneWay));
         }
@@ -295,7 +315,7 @@ fn solvable(
             if !pool.depends_on(residual, unknown) {
                 return false;
             }
-            match pool.solve_for(residual, unknown, &|symbol| ranges.of(symbol)) {
+            match ranges.solve_for(pool, residual, unknown) {
                 Ok(solution) => solution.is_global(),
                 Err(_) => false,
             }

@@ -83,7 +83,7 @@ impl<'a> Flattener<'a, '_> {
             return;
         }
         let constant = self.pool.symbols(value).iter().all(|symbol| self.numbers.contains_key(symbol));
-        if constant && !self.numeric(value).is_finite() {
+        if constant && !self.guarded_sign(value).is_finite() {
             let message = format!("the value of `{name}` is not a finite number");
             let help = "check for a division by zero, an overflow, or a root or logarithm outside its range";
             self.report.push(Diagnostic::new(code::BAD_VALUE, message).at(span).help(help));
@@ -328,7 +328,7 @@ impl<'a> Flattener<'a, '_> {
             }
             None => self.pool.zero(),
         };
-        let number = self.numeric(on_typed.expr);
+        let number = self.guarded_sign(on_typed.expr);
         if number <= 0.0 {
             let message = format!("`Ron` of the switch `{name}` is {number}; it must be positive");
             self.report.push(
@@ -337,7 +337,7 @@ impl<'a> Flattener<'a, '_> {
                     .help("give a small positive resistance"),
             );
         }
-        let number = self.numeric(off_expr);
+        let number = self.guarded_sign(off_expr);
         if let (true, Some(off)) = (number < 0.0, off) {
             let message = format!("`Goff` of the switch `{name}` is {number}; it must not be negative");
             self.report.push(

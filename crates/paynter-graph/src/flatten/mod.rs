@@ -25,7 +25,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dimension::{Dimension, Unit};
 use crate::domain::Domain;
-use crate::model::{BondGraph, BondId, ElementId, Locals, Variables, flat_name};
+use crate::guard::{Guard, Guards};
+use crate::model::{BondGraph, BondId, ElementId, flat_name};
 use instance::Instance;
 use params::Arguments;
 use program::ModelInfo;
@@ -84,7 +85,8 @@ pub fn flatten(
     flattener.paths = &options.paths;
     flattener.run(top, Vec::new());
     flattener.check_settings(options);
-    let Flattener { graph, instances, infos, mut report, .. } = flattener;
+    let Flattener { mut graph, instances, infos, mut report, guards, .. } = flattener;
+    graph.guards = Guards::new(pool, &graph, guards).into();
     unused::check(infos, &order, &instances, &mut report);
     report.diagnostics.sort();
     (Some(graph), report.diagnostics)
@@ -121,22 +123,7 @@ fn choose(
 }
 
 fn empty_graph(model: &ast::Model) -> BondGraph {
-    BondGraph {
-        name: model.name.text.clone(),
-        doc: model.doc.clone(),
-        parameters: Vec::new(),
-        derived: Vec::new(),
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        signals: Vec::new(),
-        integrators: Vec::new(),
-        elements: Vec::new(),
-        bonds: Vec::new(),
-        overrides: Vec::new(),
-        tables: Vec::new(),
-        locals: Locals::default(),
-        variables: Variables::default(),
-    }
+    BondGraph { name: model.name.text.clone(), doc: model.doc.clone(), ..BondGraph::default() }
 }
 
 /// Collects diagnostics; a mistake in a submodel that is used a thousand times is said once.
@@ -191,6 +178,8 @@ struct Flattener<'a, 'p> {
     units: FxHashMap<*const ast::Unit, Option<Unit>>,
     /// Nominal values of independent parameters.
     numbers: FxHashMap<Symbol, f64>,
+    /// What is taken for granted about them.
+    guards: Vec<Guard>,
     /// The signal whose expression is being read, and how many integrals it has inside.
     integral_owner: Option<(String, usize)>,
     /// How many elements there may be.
@@ -232,6 +221,7 @@ impl<'a, 'p> Flattener<'a, 'p> {
             port_domains: Vec::new(),
             units: FxHashMap::default(),
             numbers: FxHashMap::default(),
+            guards: Vec::new(),
             integral_owner: None,
             limit,
             too_large: false,

@@ -9,7 +9,8 @@ use super::expression::{Context, Dim, Scope, Typed};
 use super::program::for_names;
 use super::{Flattener, Setting};
 use crate::dimension::{Unit, read_unit};
-use crate::model::{Derived, Parameter, Tolerance, Variable, flat_name};
+use crate::guard::{Guard, Sign};
+use crate::model::{Derived, Parameter, ParameterDeclaration, Tolerance, Value, Variable, flat_name};
 
 /// Arguments of a `use`, evaluated where it stands.
 pub(super) type Arguments = Vec<(usize, Typed, Span)>;
@@ -99,7 +100,7 @@ impl<'a> Flattener<'a, '_> {
         if structural {
             return (self.small_fraction(known, param), None);
         }
-        let number = self.numeric(value);
+        let number = self.guarded_sign(value);
         if !number.is_finite() {
             let message = format!("parameter `{name}` has no finite value");
             let diagnostic = Diagnostic::new(code::BAD_VALUE, message).at(param.span);
@@ -115,7 +116,13 @@ impl<'a> Flattener<'a, '_> {
             self.numbers.insert(symbol, number);
             let doc = param.doc.clone();
             let span = param.span;
-            let parameter = Parameter { name, symbol, value, number, unit, tolerance, bounds, doc, span };
+            let declaration = ParameterDeclaration { name, symbol, unit, tolerance, bounds, doc, span };
+            if param.tolerance.as_ref().is_some_and(|tolerance| tolerance.percent) {
+                // Percents of zero are a mistake.
+                self.guarded_sign(expr);
+            }
+            let parameter =
+                Parameter { declaration: declaration.into(), value: Value::Written(value), number };
             return (Typed { expr, dim: known.dim }, Some(Declared::Independent(parameter)));
         }
         // A tolerance in a header belongs to the default; an argument brings its own parameters'.
@@ -148,6 +155,23 @@ impl<'a> Flattener<'a, '_> {
             return *number;
         }
         self.pool.eval(expr, &|symbol| self.numbers.get(&symbol).copied()).unwrap_or(f64::NAN)
+    }
+
+    /// A number of which only the sign decides anything; where it is negative, messages show it.
+    pub(super) fn guarded_sign(&mut self, expr: Expr) -> f64 {
+        let number = self.numeric(expr);
+        self.guards.push(match Sign::of(number) {
+            Sign::Negative => Guard::Value(expr, number),
+            sign => Guard::Sign(expr, sign),
+        });
+        number
+    }
+
+    /// A number that becomes part of the graph.
+    fn guarded_value(&mut self, expr: Expr) -> f64 {
+        let number = self.numeric(expr);
+        self.guards.push(Guard::Value(expr, number));
+        number
     }
 
     pub(super) fn take_setting(&mut self, name: &str) -> Option<&'a Setting> {
@@ -235,7 +259,7 @@ impl<'a> Flattener<'a, '_> {
     ) -> Option<Tolerance> {
         let tolerance = param.tolerance.as_ref()?;
         let typed = self.lower(Scope::new(id, Context::Parameters), &tolerance.value);
-        let size = self.numeric(typed.expr);
+        let size = self.guarded_value(typed.expr);
         if !(size.is_finite() && size >= 0.0) {
             let message =
                 format!("the tolerance of `{}` is {size}; it must not be negative", param.name.text);
@@ -269,7 +293,7 @@ impl<'a> Flattener<'a, '_> {
         let factor = unit.as_ref().map_or(1.0, |u| u.factor);
         let [low, high] = [&bounds.low, &bounds.high].map(|expr| {
             let typed = self.lower(Scope::new(id, Context::Parameters), expr);
-            self.numeric(typed.expr) * if typed.dim.is_bare() { factor } else { 1.0 }
+            self.guarded_value(typed.expr) * if typed.dim.is_bare() { factor } else { 1.0 }
         });
         if low.is_nan() || high.is_nan() || low > high {
             let message = format!("the bounds of `{name}` are empty");

@@ -7,6 +7,7 @@ use paynter_language::ast::Kind;
 use super::Flattener;
 use super::order::{Sets, after_needs, describe_cycle};
 use super::program::Value;
+use crate::guard::{Guard, is_indefinite};
 use crate::model::{ElementId, Equation, Law, Variable, is_storage};
 
 impl Flattener<'_, '_> {
@@ -98,7 +99,7 @@ impl Flattener<'_, '_> {
         }
         match &law {
             Law::Value(value) => {
-                let number = self.numeric(*value);
+                let number = self.guarded_sign(*value);
                 if number < 0.0 {
                     let message =
                         format!("{} `{name}` is negative ({number}): it stores negative energy", kind.word());
@@ -148,7 +149,9 @@ impl Flattener<'_, '_> {
         }
         let numbers: Vec<Vec<f64>> =
             rows.iter().map(|row| row.iter().map(|&e| self.numeric(e)).collect()).collect();
-        if numbers.iter().flatten().all(|x| x.is_finite()) && !is_positive_definite(&numbers) {
+        let indefinite = is_indefinite(&numbers);
+        self.guards.push(Guard::Indefinite(rows.to_vec(), indefinite));
+        if indefinite {
             let message = match rows.len() {
                 1 => format!("{} `{name}` stores negative energy", kind.word()),
                 _ => format!(
@@ -247,25 +250,4 @@ impl Flattener<'_, '_> {
             self.report.push(Diagnostic::new(code::DISCONNECTED, message).at(span));
         }
     }
-}
-
-/// Cholesky's test.
-fn is_positive_definite(matrix: &[Vec<f64>]) -> bool {
-    let n = matrix.len();
-    let mut l = vec![vec![0.0; n]; n];
-    for i in 0..n {
-        for j in 0..=i {
-            let sum: f64 = (0..j).map(|k| l[i][k] * l[j][k]).sum();
-            let rest = matrix[i][j] - sum;
-            if i == j {
-                if rest <= 0.0 {
-                    return false;
-                }
-                l[i][i] = rest.sqrt();
-            } else {
-                l[i][j] = rest / l[j][j];
-            }
-        }
-    }
-    true
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use paynter_algebra::{Pool, Rational, Symbol};
 use paynter_base::{Diagnostic, Ticket, code};
 use paynter_equations::Failure;
-use paynter_graph::BondGraph;
+use paynter_graph::{BondGraph, Value};
 
 use super::{LinearModel, refused};
 use crate::linalg::{Matrices, exact_values};
@@ -30,7 +30,10 @@ impl LinearModel {
             values.insert(*symbol, Rational::try_from(*value).ok()?);
         }
         for parameter in &graph.parameters {
-            let value = exact_values(pool, &[parameter.value], &|_| None).ok()?.pop()?;
+            let value = match &parameter.value {
+                Value::Written(value) => exact_values(pool, &[*value], &|_| None).ok()?.pop()?,
+                Value::Given(value) => value.clone(),
+            };
             values.insert(parameter.symbol, value);
         }
         Some(values)

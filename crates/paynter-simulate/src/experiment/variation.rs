@@ -9,7 +9,7 @@ use crate::Wanted;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Span, code};
 use paynter_equations::Equations;
-use paynter_graph::{BondGraph, Parameter};
+use paynter_graph::{BondGraph, Value};
 use rustc_hash::FxHashMap;
 
 /// What is changed before compilation.
@@ -44,17 +44,7 @@ impl<'a> Changes<'a> {
     fn add(&mut self, name: &str, number: f64) -> (usize, Symbol) {
         let symbol = self.pool.fresh(name);
         let value = self.pool.zero();
-        self.graph.parameters.push(Parameter {
-            name: name.to_owned(),
-            symbol,
-            value,
-            number,
-            unit: None,
-            tolerance: None,
-            bounds: None,
-            doc: None,
-            span: Span::default(),
-        });
+        self.graph.push_parameter(name.to_owned(), symbol, Value::Written(value), number, Span::default());
         (self.graph.parameters.len() - 1, symbol)
     }
 

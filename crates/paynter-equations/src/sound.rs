@@ -1,0 +1,71 @@
+//! Whether equations can be used at the nominal values of the parameters: divisors that are zero, implicit
+//! equations that determine nothing, initial states that contradict each other.
+
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{Diagnostic, Diagnostics, code};
+use paynter_graph::{BondGraph, Guard, Guards, Variable};
+use rustc_hash::FxHashMap;
+
+use crate::{Dependent, Equations};
+
+impl Equations {
+    /// Finds what makes the equations useless at the nominal values, and what this hangs on.
+    pub fn soundness(&self, pool: &mut Pool, graph: &BondGraph) -> (Diagnostics, Guards) {
+        let mut guards = Vec::new();
+        let mut findings = self.vanishing_divisors(pool, graph, &mut guards);
+        findings.extend(self.unsolvable_constraints(pool, graph));
+        for dependent in &self.dependent {
+            let Some((follows, given)) = self.twice_initial(pool, graph, dependent) else { continue };
+            let number = |pool: &Pool, expr: Expr| pool.eval(expr, &|symbol| graph.number(symbol));
+            if let (Ok(follows), Ok(given)) = (number(pool, follows), number(pool, given))
+                && (follows - given).abs() > INITIAL_STATE_AGREEMENT * follows.abs().max(given.abs())
+            {
+                findings.push(contradiction(graph, dependent));
+            }
+            guards.extend([follows, given].map(|expr| {
+                let value = number(pool, expr).unwrap_or(f64::NAN);
+                Guard::Value(expr, value)
+            }));
+        }
+        (findings, Guards::new(pool, graph, guards))
+    }
+
+    /// The initial state of a dependent storage as the states that it depends on have it, and as it is given
+    /// itself. Where one of those has none of its own, the dependent one may determine it.
+    fn twice_initial(
+        &self,
+        pool: &mut Pool,
+        graph: &BondGraph,
+        dependent: &Dependent,
+    ) -> Option<(Expr, Expr)> {
+        let given = dependent.initial?;
+        let read = pool.symbols(dependent.value);
+        let states: Vec<_> = self.states.iter().filter(|state| read.contains(&state.symbol)).collect();
+        let own = |variable: Variable| match variable {
+            Variable::State(id, port) => {
+                graph.element(id).initial.iter().any(|(p, _, _)| *p == port as usize)
+            }
+            _ => true,
+        };
+        if states.is_empty() || !states.iter().all(|state| own(state.variable)) {
+            return None;
+        }
+        let initial: FxHashMap<Symbol, Expr> =
+            states.iter().map(|state| (state.symbol, state.initial)).collect();
+        Some((pool.substitute(dependent.value, &initial), given))
+    }
+}
+
+/// Initial states given twice agree within this part of the larger one: people round what they write.
+const INITIAL_STATE_AGREEMENT: f64 = 1e-9;
+
+/// Says that a dependent storage is given an initial state that the states it depends on contradict.
+pub fn contradiction(graph: &BondGraph, dependent: &Dependent) -> Diagnostic {
+    let element = graph.element(dependent.element);
+    let message =
+        format!("the initial state of `{}` contradicts those of the storages it depends on", element.name);
+    let given = element.initial.iter().find(|(port, _, _)| *port == dependent.port);
+    Diagnostic::new(code::BAD_INITIAL, message)
+        .at(given.map_or(element.span, |(_, _, span)| *span))
+        .help("delete one of the initial states, or give values that agree")
+}
