@@ -10,6 +10,8 @@ mod python;
 mod rivals;
 mod run;
 mod solvers;
+#[cfg(test)]
+mod texts;
 
 use std::process::ExitCode;
 

@@ -3,9 +3,9 @@
 //!
 //! The hundreds tell the stage: 01 text, 02 names and structure of the
 //! program, 03 units and domains, 04 the graph, 05 causality, 06 equations, 07 sensitivities,
-//! 08 simulation, 09 files and the command line.
+//! 08 simulation, 09 files and what is asked.
 
-use crate::Severity;
+use crate::{Remedy, Severity};
 
 /// One kind of diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +13,7 @@ pub struct Code {
     id: &'static str,
     severity: Severity,
     title: &'static str,
+    /// With references as [`Remedy::marked`] reads them.
     remedy: &'static str,
 }
 
@@ -33,8 +34,8 @@ impl Code {
     }
 
     /// The general remedy, used where the case at hand has no better one.
-    pub fn remedy(self) -> &'static str {
-        self.remedy
+    pub fn remedy(self) -> Remedy {
+        Remedy::marked(self.remedy)
     }
 
     /// Finds a code by its printed form, in any case.
@@ -57,15 +58,15 @@ macro_rules! codes {
 
 codes! {
     // 01: text
-    UNEXPECTED = "BG0101" Error "unexpected text", "see `paynter explain BG0101` for the form of each statement";
+    UNEXPECTED = "BG0101" Error "unexpected text", "see {ask explain code=BG0101} for the form of each statement";
     UNCLOSED = "BG0102" Error "unclosed brace, bracket or string", "close it";
     BAD_CHARACTER = "BG0103" Error "a character the language does not know", "delete it or write the plain character";
     BAD_NUMBER = "BG0104" Error "a malformed or overflowing number", "write digits on both sides of the point, as in `0.5`, and keep within 1e±308";
     TOO_DEEP = "BG0105" Error "nesting too deep", "nest at most 256 levels; name sub-expressions as parameters or signals";
     TOO_LARGE = "BG0106" Error "file too large", "split the model with `import`, or use submodel arrays; a file may have 16 MB";
     NOT_TEXT = "BG0107" Error "not a text file", "save the model as UTF-8 text";
-    UNKNOWN_KIND = "BG0108" Error "unknown statement or element kind", "see `paynter explain BG0108` for the list of kinds";
-    EMPTY = "BG0109" Error "no model in the file", "write `model NAME { … }`, or start from `paynter examples`";
+    UNKNOWN_KIND = "BG0108" Error "unknown statement or element kind", "see {ask explain code=BG0108} for the list of kinds";
+    EMPTY = "BG0109" Error "no model in the file", "write `model NAME { … }`, or start from {ask examples}";
     // 02: names and program structure
     UNKNOWN_NAME = "BG0201" Error "unknown name", "declare it, or mend the spelling";
     DUPLICATE_NAME = "BG0202" Error "name declared twice", "rename one of the two";
@@ -112,21 +113,21 @@ codes! {
     BAD_OVERRIDE = "BG0507" Error "causality by hand that cannot be", "remove the override or change it";
     SINGULAR_STRUCTURE = "BG0508" Error "structurally singular", "the named elements leave a variable undetermined or determine one twice";
     SWITCH_SERIES_INERTIA = "BG0509" Error "an open switch would stop an inertia at once", "give the switch a small `Goff`, so that flow can decay";
-    NO_CAUSAL_PATH = "BG0510" Error "no causal path", "name two elements that a causal path joins, or look at `paynter causality`";
+    NO_CAUSAL_PATH = "BG0510" Error "no causal path", "name two elements that a causal path joins, or look at {ask causality}";
     // 06: equations
-    NO_OPERATING_POINT = "BG0601" Error "no operating point", "change the inputs (`--set`) or the initial states, and look whether the model can come to rest at all";
+    NO_OPERATING_POINT = "BG0601" Error "no operating point", "change the inputs ({option set}) or the initial states, and look whether the model can come to rest at all";
     SEVERAL_OPERATING_POINTS = "BG0602" Warning "several operating points", "choose one by initial states near it, as in `init NAME.q = …`";
-    RUNAWAY = "BG0603" Error "no steady state, because something runs away", "balance what drives it, as in `--set NAME=0`, or let something resist: an R, a spring, an outlet";
+    RUNAWAY = "BG0603" Error "no steady state, because something runs away", "balance what drives it, as in {option set=NAME=0}, or let something resist: an R, a spring, an outlet";
     DRIFTING_STATE = "BG0604" Note "a state that goes on growing, which nothing reads", "keep it, because nothing depends on it, or delete it";
     NO_SLOPE = "BG0605" Error "a law with an infinite slope at the operating point", "choose inputs or initial states away from that point, or give the law a finite slope there";
     KINK = "BG0606" Warning "a law with a kink or a jump at the operating point", "small signals see one side only; choose inputs or initial states away from it, or make the law smooth";
     VANISHING_DIVISOR = "BG0607" Error "no finite value at the nominal values", "give the parameters values at which nothing is divided by zero";
-    TOO_LONG = "BG0608" Warning "an expanded form that would be too long", "use the shared form, whose parts have names, ask for numbers (`paynter bode`, `paynter poles`), or allow more terms: `--terms N`";
+    TOO_LONG = "BG0608" Warning "an expanded form that would be too long", "use the shared form, whose parts have names, ask for numbers ({ask bode}, {ask poles}), or allow more terms: {option terms=N}";
     LOST_DIGITS = "BG0609" Warning "a slope without digits", "choose inputs or initial states at which the law is not saturated, or write it in the other direction";
     BELOW_ABSOLUTE_ZERO = "BG0610" Warning "a temperature below absolute zero", "check the sign and the size of what heats and cools it, its initial state, and the law of its storage";
-    NO_POLES = "BG0611" Error "no eigenvalues", "ask for `paynter bode`, which needs none, or make the model smaller";
+    NO_POLES = "BG0611" Error "no eigenvalues", "ask for {ask bode}, which needs none, or make the model smaller";
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
-    LOOP_BUDGET = "BG0620" Error "more loops than Mason's rule may list", "ask for `--method matrix`, which has no such limit and gives the same transfer functions";
+    LOOP_BUDGET = "BG0620" Error "more loops than Mason's rule may list", "ask for {option method=matrix}, which has no such limit and gives the same transfer functions";
     // 07: sensitivities
     NOT_A_PARAMETER = "BG0711" Error "no such parameter", "name independent parameters of the model";
     NO_EFFECT = "BG0712" Note "a parameter without effect", "keep it: it does not reach any output from any input; or delete it";
@@ -137,20 +138,20 @@ codes! {
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
     CHATTERING = "BG0802" Error "switching without end", "give the switch a hysteresis, or replace the jump by a steep slope";
     GRAZING = "BG0803" Warning "a condition that is only touched", "sensitivities may be undefined from this time on; change a parameter a little and compare";
-    BAD_SIMULATION = "BG0804" Error "a simulation that cannot be asked for", "see `paynter help simulate` for the options";
+    BAD_SIMULATION = "BG0804" Error "a simulation that cannot be asked for", "see {ask help command=simulate} for the options";
     UNDEFINED_OUTPUT = "BG0805" Warning "an output or a derivative without a value", "look for a division by zero, or a root or logarithm of a negative number, in the output's expression";
     RATTLING = "BG0821" Warning "a switch brought to rest", "give the switch a hysteresis, or more damping near it, if what it does there matters";
     IMPULSE = "BG0822" Warning "an impulse in an output", "let the source rise in a short time instead of jumping, or put a small resistance between it and the storage";
-    PASSED_OVER = "BG0823" Warning "a jump that an exported program passes over", "simulate with `paynter simulate`, which finds jumps, or let the source rise in a short time";
+    PASSED_OVER = "BG0823" Warning "a jump that an exported program passes over", "simulate with {ask simulate}, which finds jumps, or let the source rise in a short time";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";
-    UNKNOWN_MODEL = "BG0903" Error "no such model", "name one of the models in the file with `--model`";
-    UNKNOWN_EXAMPLE = "BG0904" Error "no such example", "see `paynter examples` for the list";
+    UNKNOWN_MODEL = "BG0903" Error "no such model", "name one of the models in the file with {option model}";
+    UNKNOWN_EXAMPLE = "BG0904" Error "no such example", "see {ask examples} for the list";
     UNKNOWN_CODE = "BG0905" Error "no such diagnostic code", "codes look like BG0401";
-    BAD_SET = "BG0906" Error "bad `--set`", "write `--set NAME=VALUE` with a parameter or an input of the model";
-    BAD_COMMAND_LINE = "BG0907" Error "wrong command line", "see `paynter help` for the commands and their options";
-    BAD_LAYOUT_FILE = "BG0908" Error "bad layout file", "write `{\"NAME\": [x, y], …}`, or delete the file: `--layout` writes it anew";
+    BAD_SET = "BG0906" Error "bad setting of a parameter or an input", "write {option set=NAME=VALUE} with a parameter or an input of the model";
+    BAD_COMMAND_LINE = "BG0907" Error "wrong command line", "see {ask help} for the commands and their options";
+    BAD_LAYOUT_FILE = "BG0908" Error "bad layout file", "write `{\"NAME\": [x, y], …}`, or delete the file: {option layout} writes it anew";
     UNKNOWN_POSITION = "BG0909" Warning "a layout file places what the model does not have", "delete the name from the layout file, or keep it: it is ignored";
     BAD_DATA = "BG0910" Error "measured data that cannot be used", "write a line of headings with `t`, then a line of numbers for each time, with commas between them";
     MISSING_COLUMN = "BG0911" Error "no such column", "name a column as the file does";
@@ -166,5 +167,16 @@ mod tests {
         assert!(ALL.windows(2).all(|pair| pair[0].id < pair[1].id));
         assert_eq!(Code::find("bg0101"), Some(UNEXPECTED));
         assert_eq!(Code::find("BG9999"), None);
+    }
+
+    #[test]
+    fn every_reference_in_a_remedy_is_read() {
+        for code in ALL {
+            for part in code.remedy().parts() {
+                if let crate::Part::Words(words) = part {
+                    assert!(!words.contains("{option") && !words.contains("{ask"), "{}: {words}", code.id());
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Diagnostics are plain data: where, what and how to mend it. Rendering is
 //! the business of the edges.
 
-use crate::{Code, Span};
+use crate::{Code, Remedy, Span};
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,7 +37,7 @@ pub struct Diagnostic {
     /// Other places that explain it.
     pub labels: Vec<Label>,
     /// How to mend it.
-    pub help: String,
+    pub help: Remedy,
 }
 
 impl Diagnostic {
@@ -49,7 +49,7 @@ impl Diagnostic {
             message: message.into(),
             span: None,
             labels: Vec::new(),
-            help: code.remedy().to_owned(),
+            help: code.remedy(),
         }
     }
 
@@ -69,7 +69,7 @@ impl Diagnostic {
 
     /// Replaces the code's general remedy by one for this case.
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+    pub fn help(mut self, help: impl Into<Remedy>) -> Diagnostic {
         self.help = help.into();
         self
     }

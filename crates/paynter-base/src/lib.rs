@@ -6,6 +6,7 @@
 mod components;
 mod diagnostic;
 mod progress;
+mod remedy;
 mod source;
 mod suggest;
 mod world;
@@ -17,6 +18,7 @@ pub use code::Code;
 pub use components::strong_components;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use progress::{Cancelled, Ticket};
+pub use remedy::{Argument, Part, Plain, Question, Remedy, Spelling};
 pub use source::{FileId, LineColumn, Source, SourceMap, Span};
 pub use suggest::closest;
 pub use world::{MemoryWorld, World, WorldError, resolve_path};

@@ -3,6 +3,7 @@
 
 use crate::args::Global;
 use crate::render;
+use crate::spelling::CommandLine;
 use anstream::AutoStream;
 use paynter::{Diagnostic, Diagnostics, SourceMap, code, json};
 use serde::Serialize;
@@ -51,7 +52,7 @@ impl Answer {
 
     /// Says why nothing could be done.
     pub fn failure(global: &Global, diagnostics: Diagnostics, sources: SourceMap, exit: Exit) -> Answer {
-        let document = json::Failure::new(json::Diagnostic::list(&diagnostics, &sources));
+        let document = json::Failure::new(json::Diagnostic::list(&diagnostics, &sources, &CommandLine));
         Answer { output: output(global, &document, |_| String::new()), diagnostics, sources, exit }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Exit};
 use crate::args::Global;
+use crate::spelling::CommandLine;
 use crate::world::{FileWorld, read_file};
 use paynter::simulate::Data;
 use paynter::{
@@ -31,7 +32,7 @@ pub fn open(path: &Path, global: &Global) -> Result<FileWorld, Answer> {
 /// Loads a model with settings on top of those for all.
 pub fn load_with(world: &FileWorld, global: &Global, set: &[(String, String)]) -> Model {
     let set = global.set.iter().chain(set).cloned().collect();
-    let options = LoadOptions { model: global.model.clone(), set };
+    let options = LoadOptions { model: global.model.clone(), set, spelling: &CommandLine };
     let mut model = Model::load(world, world.main(), &options);
     model.sources.rename(|path| world.shown(path));
     model

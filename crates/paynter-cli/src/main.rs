@@ -12,6 +12,7 @@ mod picture;
 mod progress;
 mod render;
 mod replace;
+mod spelling;
 mod table;
 mod world;
 

@@ -1,5 +1,6 @@
 //! Diagnostics for people, with the lines they are about.
 
+use crate::spelling::CommandLine;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use paynter::{Diagnostic, Diagnostics, Severity, Source, SourceMap, Span};
 
@@ -65,7 +66,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Group<'a> {
     for excerpt in excerpts {
         group = excerpt.add_to(group);
     }
-    group.element(Level::HELP.message(printable(&diagnostic.help)))
+    group.element(Level::HELP.message(printable(&diagnostic.help.spelled(&CommandLine))))
 }
 
 /// A place with its words.

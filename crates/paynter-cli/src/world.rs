@@ -36,7 +36,11 @@ impl FileWorld {
 
     /// A file of the tree as the user would write its path from here.
     pub fn shown(&self, path: &str) -> String {
-        if path == "<stdin>" { path.to_owned() } else { self.folder.join(path).display().to_string() }
+        match path {
+            "<stdin>" => path.to_owned(),
+            "<set>" => "--set".to_owned(),
+            _ => self.folder.join(path).display().to_string(),
+        }
     }
 
     /// The folder of the model file; the current one where its path names none.

@@ -65,7 +65,7 @@ fn an_inertia_behind_an_open_switch_is_an_error_whose_remedy_is_goff() {
     let found = model(&body("Ron = 1"));
     let error = found.finding("BG0509");
     assert!(error.message.contains("`w`") && error.message.contains("`coil`"), "{}", error.message);
-    assert!(error.help.contains("Goff"), "{}", error.help);
+    assert!(error.help.to_string().contains("Goff"), "{}", error.help);
     let found = model(&body("Ron = 1; Goff = 1e-6"));
     assert_eq!(found.dependent(), [""; 0]);
 }

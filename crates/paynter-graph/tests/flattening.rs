@@ -184,7 +184,7 @@ fn every_bad_setting_is_told() {
     let text = "model m { param Ra = 1; Se s = 1; R r = Ra; s -> r }";
     let found = check_set(text, &[("Rb", "1"), ("nothing", "2"), ("Ra", "x")]);
     assert_eq!(found.codes(), ["BG0906"; 3]);
-    assert!(found.diagnostics.iter().any(|d| d.help.contains("did you mean `Ra`")));
+    assert!(found.diagnostics.iter().any(|d| d.help.to_string().contains("did you mean `Ra`")));
 }
 
 // ---- submodels and arrays ----

@@ -210,7 +210,8 @@ mod tests {
             assert_eq!(diagnostics.len(), 1, "{text}");
             for diagnostic in diagnostics.iter() {
                 assert_eq!(diagnostic.code, code::BAD_CHARACTER);
-                assert!(diagnostic.help.contains(plain), "{text}: {}", diagnostic.help);
+                let help = diagnostic.help.to_string();
+                assert!(help.contains(plain), "{text}: {help}");
             }
         }
     }

@@ -12,7 +12,7 @@ mod file;
 mod statement;
 mod unit;
 
-use paynter_base::{Code, Diagnostic, FileId, Span, code};
+use paynter_base::{Code, Diagnostic, FileId, Remedy, Span, code};
 use rowan::{Checkpoint, GreenNodeBuilder, Language};
 
 use crate::SyntaxKind;
@@ -311,7 +311,7 @@ impl<'t> Parser<'t> {
     // ----- Mistakes -----
 
     /// Reports a mistake after which reading goes on.
-    fn report(&mut self, code: Code, place: Span, message: impl Into<String>, help: impl Into<String>) {
+    fn report(&mut self, code: Code, place: Span, message: impl Into<String>, help: impl Into<Remedy>) {
         self.mistakes.push(Diagnostic::new(code, message).at(place).help(help));
     }
 
@@ -321,7 +321,7 @@ impl<'t> Parser<'t> {
         code: Code,
         place: Span,
         message: impl Into<String>,
-        help: impl Into<String>,
+        help: impl Into<Remedy>,
     ) -> Parsed<T> {
         if self.kind() != SyntaxKind::Unknown {
             self.report(code, place, message, help);
@@ -330,7 +330,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Fails at the next token, which is not what the grammar wants.
-    fn unexpected<T>(&mut self, wanted: &str, help: impl Into<String>) -> Parsed<T> {
+    fn unexpected<T>(&mut self, wanted: &str, help: impl Into<Remedy>) -> Parsed<T> {
         let message = format!("expected {wanted}, found {}", self.describe_next());
         self.fail(code::UNEXPECTED, self.here(), message, help)
     }

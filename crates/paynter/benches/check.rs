@@ -85,7 +85,7 @@ fn one(shape: &str, size: usize) {
     let world = MemoryWorld::new().with("model.bg", text);
     let before = peak_memory();
     let start = Instant::now();
-    let model = Model::load(&world, "model.bg", &LoadOptions { model: None, set });
+    let model = Model::load(&world, "model.bg", &LoadOptions { set, ..LoadOptions::default() });
     let seconds = start.elapsed().as_secs_f64();
     let check = model.check();
     assert!(check.ok, "{:#?}", check.diagnostics);

@@ -12,7 +12,7 @@ impl Model {
         let (pool, graph, _) = self.parts()?;
         let found = frequency_response(pool, graph, &linear, choice, ticket);
         let found = self.finding(found, Diagnostics::new())?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         let (pool, graph, _) = self.parts()?;
         Ok(json::Bode::new(pool, graph, &linear, found, diagnostics))
     }

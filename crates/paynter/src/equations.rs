@@ -91,7 +91,7 @@ impl Model {
     /// Tells the state equations.
     pub fn equations(&mut self, ticket: &Ticket) -> Result<json::Equations, NoAnswer> {
         let (equations, space) = self.derive(ticket)?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         let (pool, graph, _) = self.parts()?;
         let form = equations.shorter_mass_form(pool, graph, space.is_some());
         Ok(match form {
@@ -108,7 +108,7 @@ impl Model {
         let Some(MassForm { right, matrix, space }) = self.mass_form(ticket)? else {
             return self.equations(ticket);
         };
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         let (pool, graph, _) = self.parts()?;
         Ok(json::Equations::with_mass(pool, graph, &right, &matrix, space.as_ref(), diagnostics))
     }
@@ -139,7 +139,7 @@ impl Model {
             findings.push(Diagnostic::new(code::TOO_LONG, message));
         }
         let (found, factors) = self.finding(found, findings)?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         let (pool, graph, _) = self.parts()?;
         Ok(json::Transfer::new(pool, graph, &linear, &found, factors.as_ref(), diagnostics))
     }

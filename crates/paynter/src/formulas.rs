@@ -3,7 +3,7 @@
 use crate::{Model, NoAnswer};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_base::{Diagnostic, Diagnostics, Remedy, Ticket, code};
 use paynter_equations::{Equations, MassForm, derivations, transfer};
 use paynter_export::{self as export, Language, Notation};
 use paynter_graph::BondGraph;
@@ -123,8 +123,10 @@ fn passed_over(pool: &Pool, graph: &BondGraph, equations: &Equations, language: 
         let others = if others == 0 { String::new() } else { format!(" and {others} more") };
         let message =
             format!("the program steps over the switching of `{first}`{others} as if nothing were there");
-        let help = "take short steps, and sensitivities from `paynter simulate`, which finds the times of \
-                    switching: where these move with a parameter, those of the program lack a jump";
+        let help = Remedy::marked(
+            "take short steps, and sensitivities from {ask simulate}, which finds the times of switching: where \
+             these move with a parameter, those of the program lack a jump",
+        );
         found.push(Diagnostic::new(code::PASSED_OVER, message).help(help));
     }
     found

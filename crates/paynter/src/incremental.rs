@@ -318,7 +318,7 @@ impl DerivedModel {
             graph,
             self.model.causality.as_ref(),
             &self.text,
-            json::Diagnostic::list(&diagnostics, &original.sources),
+            json::Diagnostic::list(&diagnostics, &original.sources, original.spelling),
         ))
     }
 }

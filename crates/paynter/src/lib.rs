@@ -37,8 +37,9 @@ pub use format::{Formatted, format};
 pub use incremental::{DerivedForm, DerivedModel, IncrementalOptions};
 pub use model::{LoadOptions, Model};
 pub use paynter_base::{
-    Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Severity, Source,
-    SourceMap, Span, Ticket, World, WorldError, closest, code, resolve_path,
+    Argument, Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Part, Plain,
+    Question, Remedy, Severity, Source, SourceMap, Span, Spelling, Ticket, World, WorldError, closest, code,
+    resolve_path,
 };
 pub use paynter_draw::{draw, plot};
 pub use paynter_export as export;

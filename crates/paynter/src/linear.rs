@@ -96,7 +96,7 @@ impl Model {
         let (equations, _) = self.derive(ticket)?;
         let point = self.steady_state(&equations, ticket)?;
         let jacobians = self.jacobians(&equations, ticket)?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         let (pool, graph, _) = self.parts()?;
         let value = |symbol: Symbol| point.values.get(&symbol).copied();
         let mut answer =

@@ -3,7 +3,7 @@
 use crate::cascade;
 use crate::settings::settings;
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostics, SourceMap, Ticket, World, code};
+use paynter_base::{Diagnostics, Plain, SourceMap, Spelling, Ticket, World, code};
 use paynter_equations::{Equations, Failure, StateSpace, derive};
 use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
 use paynter_language::load;
@@ -12,12 +12,20 @@ use paynter_simulate::data;
 use paynter_view::json::{self, Naming};
 
 /// What to load and what to override.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct LoadOptions {
     /// The model of the file; the last where left out.
     pub model: Option<String>,
     /// Values that replace those of parameters and inputs, by name.
     pub set: Vec<(String, String)>,
+    /// How the edge spells the options and questions that remedies refer to.
+    pub spelling: &'static dyn Spelling,
+}
+
+impl Default for LoadOptions {
+    fn default() -> LoadOptions {
+        LoadOptions { model: None, set: Vec::new(), spelling: &Plain }
+    }
 }
 
 /// A model as far as it could be understood.
@@ -32,6 +40,8 @@ pub struct Model {
     pub graph: Option<BondGraph>,
     /// The causality of a graph without errors, unless it is impossible.
     pub causality: Option<Causality>,
+    /// How the edge spells the options and questions that remedies refer to.
+    pub spelling: &'static dyn Spelling,
     /// The samples of its tables, or why they could not be read.
     pub(crate) tables: Vec<data::Column>,
     /// The equations derived while loading, with the copies they belong to.
@@ -89,6 +99,7 @@ impl Model {
         let mut graph = None;
         let mut causality = None;
         let mut settled = None;
+        let spelling = options.spelling;
         if cascade::worth_reading_on(&diagnostics) {
             let set = settings(&options.set, &mut sources, &mut diagnostics);
             let paths = sources.iter().map(|(_, source)| source.path.clone()).collect();
@@ -121,6 +132,7 @@ impl Model {
             pool,
             graph,
             causality,
+            spelling,
             tables,
             settled,
             plain: None,
@@ -136,13 +148,13 @@ impl Model {
         json::Check {
             ok: !self.diagnostics.has_errors(),
             summary: self.graph.as_ref().map(|graph| json::Summary::new(graph, self.causality.as_ref())),
-            diagnostics: json::Diagnostic::list(&self.diagnostics, &self.sources),
+            diagnostics: json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling),
         }
     }
 
     /// Tells the causality of every bond, where it could be assigned.
     pub fn causality(&self, naming: Naming) -> Option<json::Causality> {
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         Some(json::Causality::new(self.graph.as_ref()?, self.causality.as_ref()?, diagnostics, naming))
     }
 }

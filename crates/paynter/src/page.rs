@@ -281,5 +281,5 @@ fn energy(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
 
 fn findings(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     let model = &asking.model;
-    Ok(report::findings(&json::Diagnostic::list(&model.diagnostics, &model.sources)))
+    Ok(report::findings(&model.diagnostics, &model.sources))
 }

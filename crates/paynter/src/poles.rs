@@ -21,7 +21,7 @@ impl Model {
             Ok((spectrum, estimates))
         });
         let (spectrum, estimates) = self.finding(found, Diagnostics::new())?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         let (pool, graph, _) = self.parts()?;
         Ok(json::Poles::new(pool, graph, &linear, &spectrum, &estimates, characteristic, naming, diagnostics))
     }

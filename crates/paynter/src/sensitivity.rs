@@ -69,7 +69,7 @@ impl Model {
         let (pool, graph, _) = self.parts()?;
         let found = transfer_sensitivity(pool, graph, &linear, &request, &mut findings, ticket);
         let found = self.finding(found, findings)?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         let (pool, graph, _) = self.parts()?;
         Ok(json::Sensitivity::new(pool, graph, &linear, &request, &found, naming, diagnostics))
     }
@@ -93,7 +93,7 @@ impl Model {
         let (pool, graph, _) = self.parts()?;
         let found = response_sensitivity(pool, graph, &linear, &request, &mut findings, ticket);
         let found = self.finding(found, findings)?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         let (normalized, (pool, graph, _)) = (options.which.normalized, self.parts()?);
         Ok(json::SensitivityResponse::new(pool, graph, &linear, &request, found, normalized, diagnostics))
     }

@@ -1,9 +1,12 @@
 //! Reads the values that replace those of parameters and inputs.
 
-use paynter_base::{Diagnostic, Diagnostics, Source, SourceMap, code};
+use paynter_base::{Diagnostic, Diagnostics, Remedy, Source, SourceMap, code};
 use paynter_graph::Setting;
 use paynter_language::ast::{Model, Param, Statement};
 use paynter_language::parse_syntax;
+
+/// The path of the text of a setting among the sources.
+const SETTING: &str = "<set>";
 
 /// Reads `NAME=VALUE` pairs; the later of two for one name counts. The value
 /// is an expression and may carry a unit, as after a `param`.
@@ -16,11 +19,9 @@ pub(crate) fn settings(
     for (name, value) in pairs {
         let Some(param) = read(value, sources) else {
             let message = format!("`{name}={value}`: `{value}` is no value");
-            diagnostics.push(
-                Diagnostic::new(code::BAD_SET, message).help(
-                    "write a number or an expression, with a unit where you like: `--set 'Ra=2.5 [ohm]'`",
-                ),
-            );
+            diagnostics.push(Diagnostic::new(code::BAD_SET, message).help(Remedy::marked(
+                "write a number or an expression, with a unit where you like: {option set=Ra=2.5 [ohm]}",
+            )));
             continue;
         };
         found.retain(|setting| setting.name != *name);
@@ -32,7 +33,7 @@ pub(crate) fn settings(
 /// Reads a value in the place where the language has values: after a `param`.
 fn read(value: &str, sources: &mut SourceMap) -> Option<Param> {
     let text = format!("model set {{ param value = {value} }}");
-    let file = sources.add(Source::new("--set", text.clone()));
+    let file = sources.add(Source::new(SETTING, text.clone()));
     let (syntax, mistakes) = parse_syntax(&text, file);
     let [Model { statements, .. }] = syntax.models.as_slice() else { return None };
     let [Statement::Param(param)] = statements.as_slice() else { return None };

@@ -22,7 +22,7 @@ impl Model {
             Ok((found, junctions))
         });
         let (found, junctions) = self.finding(found, Diagnostics::new())?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         let (pool, graph, _) = self.parts()?;
         Ok(json::Structure::new(pool, graph, &linear, &found, junctions.as_ref(), diagnostics))
     }
@@ -70,7 +70,7 @@ impl Model {
             Ok((flow, found, factors))
         });
         let (flow, found, factors) = self.finding(found, Diagnostics::new())?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources);
+        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
         let (pool, graph, _) = self.parts()?;
         let factors = factors.as_ref();
         let answer = json::Transfer::new(pool, graph, &linear, &found.transfer, factors, diagnostics);

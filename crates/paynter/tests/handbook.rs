@@ -7,7 +7,7 @@
 //! block before it imports.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
-use paynter::{Code, LoadOptions, MemoryWorld, Model, code, examples, explain, format};
+use paynter::{Code, LoadOptions, MemoryWorld, Model, Plain, code, examples, explain, format};
 use std::path::{Path, PathBuf};
 
 /// A model of a page, with the files it imports.
@@ -117,7 +117,7 @@ fn every_model_in_the_handbook_runs() {
 fn every_diagnostic_has_a_page_that_shows_it_and_its_remedy() {
     for code in code::ALL {
         let id = code.id();
-        let page = explain(id).unwrap().page;
+        let page = explain(id, &Plain).unwrap().page;
         assert!(page.starts_with(&format!("# {id}: {}\n", code.title())), "{id} has no page of its title");
         assert!(page.contains("\n## Example\n") && page.contains("\n## Remedy\n"), "{id} lacks a part");
         let blocks = blocks(id, &page);

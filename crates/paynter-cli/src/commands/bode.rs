@@ -4,6 +4,7 @@ use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{BodeArgs, Global};
 use crate::number::significant;
+use crate::spelling::CommandLine;
 use crate::table::columns;
 use crate::{input, picture};
 use paynter::BodeOptions;
@@ -33,7 +34,7 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
             {
                 model.diagnostics.push(*diagnostic);
                 bode.ok = false;
-                bode.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources);
+                bode.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine);
             }
             bode.written = arguments.form.notation().map(|notation| model.bode_formulas(&bode, notation));
             Answer {

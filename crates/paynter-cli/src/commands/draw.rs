@@ -3,6 +3,7 @@
 use crate::answer::{Answer, Exit, output};
 use crate::args::{DrawArgs, Global};
 use crate::picture::{self, unknown_format, unwritable};
+use crate::spelling::CommandLine;
 use crate::{input, replace};
 use paynter::draw::{DrawOptions, Fold, Positions, SvgStyle, blocks_svg, draw_at, draw_blocks, svg};
 use paynter::json::{self, Draw};
@@ -39,7 +40,7 @@ pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
         svg: arguments.output.is_none().then_some(drawn.svg),
         width: drawn.width,
         height: drawn.height,
-        diagnostics: json::Diagnostic::list(&model.diagnostics, &model.sources),
+        diagnostics: json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine),
     };
     Answer {
         output: output(global, &document, |document| document.svg.clone().unwrap_or_default()),

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Exit};
 use crate::args::Global;
+use crate::spelling::CommandLine;
 use crate::table::columns;
 use paynter::json::{Codes, Severity};
 use paynter::{Diagnostic, closest, code, codes, explain};
@@ -9,9 +10,9 @@ use paynter::{Diagnostic, closest, code, codes, explain};
 /// Explains one code, or lists all.
 pub fn run(id: Option<&str>, global: &Global) -> Answer {
     let Some(id) = id else {
-        return Answer::plain(global, &codes(), list);
+        return Answer::plain(global, &codes(&CommandLine), list);
     };
-    if let Some(explanation) = explain(id) {
+    if let Some(explanation) = explain(id, &CommandLine) {
         return Answer::plain(global, &explanation, |explanation| explanation.page.clone());
     }
     let mut diagnostic = Diagnostic::new(code::UNKNOWN_CODE, format!("there is no code `{id}`"));

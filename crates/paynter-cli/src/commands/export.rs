@@ -3,6 +3,7 @@
 use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, LanguageName};
+use crate::spelling::CommandLine;
 use crate::{input, replace};
 use paynter::export::Language;
 use paynter::json::{self, Export};
@@ -51,7 +52,7 @@ pub fn run(file: &Path, to: LanguageName, simulate: bool, target: Option<&Path>,
         language: name.to_owned(),
         file: target.map(|path| path.display().to_string()),
         program: target.is_none().then_some(program),
-        diagnostics: json::Diagnostic::list(&model.diagnostics, &model.sources),
+        diagnostics: json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine),
     };
     Answer {
         output: output(global, &document, |document| document.program.clone().unwrap_or_default()),

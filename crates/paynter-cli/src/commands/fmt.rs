@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Exit, output};
 use crate::args::Global;
+use crate::spelling::CommandLine;
 use crate::{input, replace};
 use paynter::json::{self, Format, FormattedFile};
 use paynter::{Diagnostic, Diagnostics, FileId, SourceMap, Span, code, format};
@@ -18,7 +19,7 @@ pub fn run(files: &[PathBuf], check: bool, global: &Global) -> Answer {
     let document = Format {
         ok: !untidy && !work.diagnostics.has_errors(),
         files: work.files,
-        diagnostics: json::Diagnostic::list(&work.diagnostics, &work.sources),
+        diagnostics: json::Diagnostic::list(&work.diagnostics, &work.sources, &CommandLine),
     };
     Answer {
         output: output(global, &document, |document| text(document, check)),

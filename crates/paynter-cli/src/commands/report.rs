@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Exit, output};
 use crate::args::Global;
+use crate::spelling::CommandLine;
 use crate::{input, picture};
 use paynter::json::{self, Report, ReportSection};
 use paynter::report::html;
@@ -16,7 +17,7 @@ pub fn run(file: &Path, target: Option<&Path>, global: &Global) -> Answer {
     let Ok(report) = model.report(global.ticket()) else {
         return Answer::failure(global, model.diagnostics, model.sources, Exit::Wrong);
     };
-    let page = html(&report);
+    let page = html(&report, &CommandLine);
     if let Some(target) = target
         && let Err(diagnostic) = picture::write_text(&page, target)
     {
@@ -28,7 +29,7 @@ pub fn run(file: &Path, target: Option<&Path>, global: &Global) -> Answer {
         file: target.map(|target| target.display().to_string()),
         html: target.is_none().then_some(page),
         sections: ReportSection::list(&report),
-        diagnostics: json::Diagnostic::list(&model.diagnostics, &model.sources),
+        diagnostics: json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine),
     };
     Answer {
         output: output(global, &document, |document| document.html.clone().unwrap_or_default()),

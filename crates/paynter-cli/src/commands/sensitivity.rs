@@ -5,6 +5,7 @@ use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, SensitivityArgs, SensitivityFigure};
 use crate::fraction::{Denominators, broken};
 use crate::number::{complex, significant};
+use crate::spelling::CommandLine;
 use crate::table::columns;
 use crate::{input, picture};
 use paynter::json::{
@@ -61,7 +62,7 @@ fn in_numbers(
     {
         model.diagnostics.push(*diagnostic);
         document.ok = false;
-        document.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources);
+        document.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine);
     }
     Answer {
         output: output(global, &document, response_text),

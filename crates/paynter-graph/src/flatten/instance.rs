@@ -1,7 +1,7 @@
 //! Instances of models: parameters get their values, elements their places,
 //! submodels their own instances, depth first in text order.
 
-use paynter_base::{Diagnostic, Span, code};
+use paynter_base::{Diagnostic, Remedy, Span, code};
 use paynter_language::ast::{self, Body, ExprKind, Kind};
 
 use super::expression::{Context, Scope, Typed};
@@ -68,10 +68,9 @@ impl<'a> Flattener<'a, '_> {
                 info.ast.name.text, port.name.text
             );
             let diagnostic = Diagnostic::new(code::UNCONNECTED, message).at(port.span);
-            self.report
-                .push(diagnostic.help(
-                    "write a model that uses it (`use NAME x`), or choose another with `--model NAME`",
-                ));
+            self.report.push(diagnostic.help(Remedy::marked(
+                "write a model that uses it (`use NAME x`), or choose another with {option model=NAME}",
+            )));
         }
     }
 

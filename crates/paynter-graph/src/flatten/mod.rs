@@ -19,7 +19,7 @@ mod unused;
 mod validate;
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Code, Diagnostic, Diagnostics, Span, closest, code};
+use paynter_base::{Code, Diagnostic, Diagnostics, Remedy, Span, closest, code};
 use paynter_language::ast;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -260,7 +260,7 @@ impl<'a, 'p> Flattener<'a, 'p> {
         self.pool.one()
     }
 
-    /// Settings that named nothing are mistakes of the command line.
+    /// Settings that named nothing are mistakes.
     fn check_settings(&mut self, options: &FlattenOptions) {
         for setting in &options.set {
             if self.settings_used.contains(&flat_name(&setting.name)) {
@@ -271,8 +271,10 @@ impl<'a, 'p> Flattener<'a, 'p> {
                 .chain(self.graph.derived.iter().map(|d| d.name.as_str()))
                 .chain(self.graph.inputs.iter().map(|i| i.name.as_str()));
             let help = match closest(&setting.name, names) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "name a parameter or an input of the model, as in `--set Ra=2.5`".to_owned(),
+                Some(near) => format!("did you mean `{near}`?").into(),
+                None => {
+                    Remedy::marked("name a parameter or an input of the model, as in {option set=Ra=2.5}")
+                }
             };
             let message = format!("the model has no parameter or input `{}`", setting.name);
             self.report.push(Diagnostic::new(code::BAD_SET, message).help(help));

@@ -2,7 +2,7 @@
 //! units, with tolerances and bounds.
 
 use paynter_algebra::Expr;
-use paynter_base::{Diagnostic, Span, code};
+use paynter_base::{Diagnostic, Remedy, Span, code};
 use paynter_language::ast;
 
 use super::expression::{Context, Dim, Scope, Typed};
@@ -195,8 +195,9 @@ impl<'a> Flattener<'a, '_> {
         if let Some(found) = name {
             let message = format!("the new value of `{}` reads `{found}`", setting.name);
             self.report.push(
-                Diagnostic::new(code::BAD_SET, message)
-                    .help(format!("give a number, as in `--set {}=2.5`", setting.name)),
+                Diagnostic::new(code::BAD_SET, message).help(
+                    Remedy::from("give a number, as in ").option("set", format!("{}=2.5", setting.name)),
+                ),
             );
         }
         name.is_none()

@@ -1,7 +1,7 @@
 //! Checks of the whole graph that no single statement shows.
 
 use paynter_algebra::{Expr, Symbol};
-use paynter_base::{Diagnostic, Span, code};
+use paynter_base::{Diagnostic, Remedy, Span, code};
 use paynter_language::ast::Kind;
 
 use super::Flattener;
@@ -20,7 +20,7 @@ impl Flattener<'_, '_> {
         if self.graph.elements.is_empty() {
             let span = self.infos[self.instances[0].model].ast.name.span;
             let message = format!("the model `{}` has no elements", self.graph.name);
-            let help = "add elements and bonds, or start from `paynter examples`";
+            let help = Remedy::marked("add elements and bonds, or start from {ask examples}");
             self.report.push(Diagnostic::new(code::EMPTY, message).at(span).help(help));
         }
         for id in self.graph.element_ids() {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Func, Pool, Symbol};
-use paynter_base::{Diagnostic, code};
+use paynter_base::{Diagnostic, Remedy, code};
 use paynter_equations::{Equations, Failure};
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
@@ -156,7 +156,7 @@ fn known(
                 let what = if order == 0 { "value" } else { "derivative" };
                 let message = format!("input `{}` has no {what} at time zero", input.name);
                 let diagnostic = Diagnostic::new(code::NO_OPERATING_POINT, message)
-                    .help("give it a value for the operating point: `--set NAME=VALUE`");
+                    .help(Remedy::marked("give it a value for the operating point: {option set=NAME=VALUE}"));
                 return Err(wrong(match graph.inputs.get(k) {
                     Some(input) => diagnostic.at(input.span),
                     None => diagnostic,

@@ -1,7 +1,7 @@
 //! Which parameters, of which transfer functions: what is asked for by name,
 //! and what there is to say where it does not exist.
 
-use paynter_base::{Diagnostic, closest, code};
+use paynter_base::{Diagnostic, Remedy, closest, code};
 use paynter_equations::Failure;
 use paynter_graph::{BondGraph, Element, Kind, flat_name};
 
@@ -40,7 +40,7 @@ fn unknown(graph: &BondGraph, name: &str) -> Diagnostic {
         let message = format!("`{name}` is an input, not a parameter");
         return Diagnostic::new(code::NOT_A_PARAMETER, message)
             .at(input.span)
-            .help("the sensitivity to an input is the transfer function: `paynter tf`");
+            .help(Remedy::marked("the sensitivity to an input is the transfer function: {ask tf}"));
     }
     let diagnostic = Diagnostic::new(code::NOT_A_PARAMETER, format!("there is no parameter `{name}`"));
     match closest(name, graph.parameters.iter().map(|parameter| parameter.name.as_str())) {

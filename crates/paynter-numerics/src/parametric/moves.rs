@@ -2,7 +2,7 @@
 //! nonlinear model, unless it meets laws there that have no second derivative.
 
 use paynter_algebra::{Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, code};
+use paynter_base::{Diagnostic, Diagnostics, Remedy, code};
 use paynter_equations::Failure;
 use paynter_graph::BondGraph;
 
@@ -36,7 +36,8 @@ pub fn moved(
         let shifts = steady.ok().and_then(|steady| steady.shift(&nominal));
         let Some(shifts) = shifts else {
             let message = "the operating point does not move smoothly with the parameters: its equations leave it undetermined";
-            let help = "ask with `--frozen` for the sensitivities at a fixed operating point";
+            let help =
+                Remedy::marked("ask with {option frozen} for the sensitivities at a fixed operating point");
             return Err(refused(Diagnostic::new(code::NO_OPERATING_POINT, message).help(help)));
         };
         for (list, shift) in moved.iter_mut().zip(shifts) {
@@ -73,7 +74,9 @@ fn require_derivatives(
         "{what} changes infinitely fast with {} at the operating point: there are no sensitivities",
         names.join(", ")
     );
-    let help = "choose inputs away from that point, name other parameters by `--only`, or ask with `--frozen` for a point that does not move";
+    let help = Remedy::marked(
+        "choose inputs away from that point, name other parameters by {option only}, or ask with {option frozen} for a point that does not move",
+    );
     let diagnostic = Diagnostic::new(code::NO_SLOPE, message).help(help);
     Err(refused(match law {
         Some(element) => diagnostic.at(element.span),
@@ -120,8 +123,9 @@ fn moving_kinks(
             element.name,
             movers.join(", ")
         );
-        let help =
-            "choose inputs away from that point, or ask with `--frozen` for a point that does not move";
+        let help = Remedy::marked(
+            "choose inputs away from that point, or ask with {option frozen} for a point that does not move",
+        );
         findings.push(Diagnostic::new(code::KINK, message).at(element.span).help(help));
     }
 }

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::{Failure, Note, Outcome};
 use paynter_algebra::{EvalError, Expr, Func, Node, Pool, Symbol};
-use paynter_base::{Code, Diagnostic, Diagnostics, Span, code};
+use paynter_base::{Code, Diagnostic, Diagnostics, Remedy, Span, code};
 use paynter_equations::{Constraint, State, contradiction};
 use paynter_graph::{ElementId, Variable};
 use std::collections::BTreeMap;
@@ -198,8 +198,9 @@ impl<'a> Explanation<'a> {
                     short(t),
                     states[state].name
                 );
-                at(new(code::CANNOT_SIMULATE, message), state)
-                    .help("the solution may run to infinity here; try `--solver stiff`, or larger tolerances")
+                at(new(code::CANNOT_SIMULATE, message), state).help(Remedy::marked(
+                    "the solution may run to infinity here; try {option solver=stiff}, or larger tolerances",
+                ))
             }
             Failure::TooManySteps { t } => {
                 let message = format!(
@@ -207,8 +208,9 @@ impl<'a> Explanation<'a> {
                     short(t),
                     simulation.options.max_steps
                 );
-                new(code::CANNOT_SIMULATE, message)
-                    .help("try `--solver stiff`, larger tolerances, or an earlier `--t-end`")
+                new(code::CANNOT_SIMULATE, message).help(Remedy::marked(
+                    "try {option solver=stiff}, larger tolerances, or an earlier {option t_end}",
+                ))
             }
             Failure::Chattering { t, event } => {
                 let event = simulation.compiled.events.get(event).map_or("", String::as_str);

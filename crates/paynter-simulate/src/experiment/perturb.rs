@@ -5,7 +5,7 @@ use super::question::{Named, named, states, unknown};
 use super::{Direction, Response, SimulateOptions, Simulation, Subject, refused};
 use crate::{Outcome, Wanted};
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code, number};
+use paynter_base::{Diagnostic, Diagnostics, Remedy, Ticket, code, number};
 use paynter_equations::Failure;
 
 /// A change of a parameter or an initial state.
@@ -79,7 +79,8 @@ pub fn perturbed(
         if change.relative && nominal == 0.0 {
             let message = format!("a part of `{}` is no change: its value is zero", change.name);
             let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
-            let help = format!("give the change itself: `--perturb {}=+0.1`", change.name);
+            let help =
+                Remedy::from("give the change itself: ").option("perturb", format!("{}=+0.1", change.name));
             return Err(refused(diagnostic.help(help)));
         }
         let (by, amount, unit) = match change.relative {
@@ -92,7 +93,9 @@ pub fn perturbed(
         if nominal * (nominal + by) < 0.0 {
             let message = format!("the change turns the sign of `{}`", change.name);
             let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
-            let help = "laws are solved for a sign: change it by less, or compare runs with `--scenario`";
+            let help = Remedy::marked(
+                "laws are solved for a sign: change it by less, or compare runs with {option scenario}",
+            );
             return Err(refused(diagnostic.help(help)));
         }
         let sign = if change.by < 0.0 { '−' } else { '+' };

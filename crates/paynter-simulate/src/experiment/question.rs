@@ -3,7 +3,7 @@
 use super::{Sensitivities, SimulateOptions, solvers};
 use crate::{Method, Options, Wanted};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Diagnostic, Severity, closest, code};
+use paynter_base::{Diagnostic, Remedy, Severity, closest, code};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, flat_name};
 use std::collections::BTreeSet;
@@ -49,32 +49,40 @@ pub(super) fn unknown(graph: &BondGraph, states: &[&str], name: &str, inputs: bo
     known.extend(states.iter().map(|state| initial_name(state)));
     let (what, also) = if inputs {
         known.extend(graph.inputs.iter().map(|input| flat_name(&input.name)));
-        (", input", " (what shapes the model, such as the size of an array, differs by `--scenario` only)")
+        (
+            ", input",
+            Remedy::marked(
+                " (what shapes the model, such as the size of an array, differs by {option scenario} only)",
+            ),
+        )
     } else {
-        ("", "")
+        ("", Remedy::default())
     };
     let message = format!("there is no independent parameter{what} or initial state `{name}`");
     let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
     let derived = graph.derived.iter().any(|d| flat_name(&d.name) == flat);
     let input = graph.inputs.iter().any(|input| flat_name(&input.name) == flat);
     Box::new(match closest(&flat, known.iter().map(String::as_str)) {
-        _ if derived => diagnostic.help(format!(
-            "it is defined from other parameters: name those, or make it independent with `--set {name}=VALUE`"
-        )),
+        _ if derived => diagnostic.help(
+            Remedy::from("it is defined from other parameters: name those, or make it independent with ")
+                .option("set", format!("{name}=VALUE")),
+        ),
         _ if states.contains(&flat.as_str()) => {
             diagnostic.help(format!("it is a state: `init({flat})` is where it begins"))
         }
-        _ if input => diagnostic.help("it is an input: compare runs with `--sweep` or `--scenario`"),
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?{also}")),
-        None => diagnostic.help(format!(
-            "`paynter equations` lists parameters and states; an initial state is `init(NAME.q)`{also}"
-        )),
+        _ if input => diagnostic
+            .help(Remedy::marked("it is an input: compare runs with {option sweep} or {option scenario}")),
+        Some(near) => diagnostic.help(Remedy::from(format!("did you mean `{near}`?")).and(also)),
+        None => diagnostic.help(
+            Remedy::marked("{ask equations} lists parameters and states; an initial state is `init(NAME.q)`")
+                .and(also),
+        ),
     })
 }
 
 /// Turns the question into numbers, or says what is wrong with it; `measured` is the end of the data.
 pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<Options, Box<Diagnostic>> {
-    let refuse = |message: String, help: &str| {
+    let refuse = |message: String, help: Remedy| {
         Err(Box::new(Diagnostic::new(code::BAD_SIMULATION, message).help(help)))
     };
     let Some((_, method)) = Method::NAMES.iter().find(|(name, _)| *name == options.solver) else {
@@ -82,38 +90,45 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("choose one of {}", solvers().collect::<Vec<_>>().join(", ")),
         };
-        return refuse(format!("there is no solver `{}`", options.solver), &help);
+        return refuse(format!("there is no solver `{}`", options.solver), help.into());
     };
     let t_end = options.t_end.or(options.times.last().copied()).or(measured).unwrap_or(T_END);
     if !(t_end > 0.0 && t_end.is_finite()) {
         return refuse(
             format!("the end {t_end} is not after the start 0"),
-            "give a positive `--t-end`, in seconds; where it is left out, a run ends with its data",
+            Remedy::marked(
+                "give a positive {option t_end}, in seconds; where it is left out, a run ends with its data",
+            ),
         );
     }
     if options.times.is_empty() && options.points < 2 {
-        return refuse(format!("{} is too few samples", options.points), "ask for two `--points` or more");
+        return refuse(
+            format!("{} is too few samples", options.points),
+            Remedy::marked("ask for two {option points} or more"),
+        );
     }
     let rising = options.times.windows(2).all(|pair| pair[0] < pair[1]);
     let inside = options.times.iter().all(|t| (0.0..=t_end).contains(t));
     if !rising || !inside {
         return refuse(
             format!("the times do not rise from 0 to the end {t_end}"),
-            "list `--times` in rising order, none before 0 or after `--t-end`",
+            Remedy::marked("list {option times} in rising order, none before 0 or after {option t_end}"),
         );
     }
     let positive = |value: f64| value > 0.0 && value.is_finite();
     if !(positive(options.rtol) && options.rtol < 1.0) || options.atol.is_some_and(|atol| !positive(atol)) {
         return refuse(
             "a tolerance must be positive, and a relative one below 1".to_owned(),
-            "give tolerances such as `--rtol 1e-8`; the smallest that makes sense is 1e-13",
+            Remedy::marked(
+                "give tolerances such as {option rtol=1e-8}; the smallest that makes sense is 1e-13",
+            ),
         );
     }
     let step = match (method.is_fixed(), options.step) {
         (_, Some(step)) if !positive(step) => {
             return refuse(
                 format!("a step of {step} does not lead to the end"),
-                "give a positive `--step`, in seconds",
+                Remedy::marked("give a positive {option step}, in seconds"),
             );
         }
         (true, None) => Some(t_end / 1000.0),
@@ -122,7 +137,7 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
     if let Some(step) = step.filter(|step| t_end / step > 1e9) {
         return refuse(
             format!("a step of {step} makes more than a thousand million steps"),
-            "give a larger `--step`",
+            Remedy::marked("give a larger {option step}"),
         );
     }
     Ok(Options {
@@ -140,11 +155,11 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
 
 /// Says that a step was given to a solver that chooses its own.
 pub(super) fn idle_step(solver: &str) -> Diagnostic {
-    let message = format!("the solver `{solver}` chooses its own steps, whatever `--step` says");
+    let message = format!("the solver `{solver}` chooses its own steps and not the one that is given");
     let diagnostic =
         Diagnostic { severity: Severity::Warning, ..Diagnostic::new(code::BAD_SIMULATION, message) };
     diagnostic
-        .help("leave it out, or choose `--solver rk4` or `euler`; `--points` and `--times` ask for samples")
+        .help(Remedy::marked("leave it out, or choose {option solver=rk4} or `euler`; {option points} and {option times} ask for samples"))
 }
 
 /// Finds the parameters and initial states that are named.

@@ -1,6 +1,6 @@
 //! A diagnostic as JSON.
 
-use paynter_base::SourceMap;
+use paynter_base::{SourceMap, Spelling};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ impl From<paynter_base::Severity> for Severity {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// The code that `paynter explain` tells more about.
+    /// The code, which has a page of its own.
     pub code: &'static str,
     /// What is wrong, with the model's own names.
     pub message: String,
@@ -46,8 +46,12 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Translates one finding.
-    pub fn new(diagnostic: &paynter_base::Diagnostic, sources: &SourceMap) -> Diagnostic {
+    /// Translates one finding, its remedy in the spelling of the edge that shows it.
+    pub fn new(
+        diagnostic: &paynter_base::Diagnostic,
+        sources: &SourceMap,
+        spelling: &dyn Spelling,
+    ) -> Diagnostic {
         let place = diagnostic.span.and_then(|span| Some((sources.get(span.file)?, span.start)));
         let position = place.map(|(source, offset)| source.line_column(offset));
         Diagnostic {
@@ -57,12 +61,16 @@ impl Diagnostic {
             file: place.map(|(source, _)| source.path.clone()),
             line: position.map(|p| p.line),
             column: position.map(|p| p.column),
-            help: diagnostic.help.clone(),
+            help: diagnostic.help.spelled(spelling),
         }
     }
 
     /// Translates a list of findings, in its order.
-    pub fn list(diagnostics: &paynter_base::Diagnostics, sources: &SourceMap) -> Vec<Diagnostic> {
-        diagnostics.iter().map(|diagnostic| Diagnostic::new(diagnostic, sources)).collect()
+    pub fn list(
+        diagnostics: &paynter_base::Diagnostics,
+        sources: &SourceMap,
+        spelling: &dyn Spelling,
+    ) -> Vec<Diagnostic> {
+        diagnostics.iter().map(|diagnostic| Diagnostic::new(diagnostic, sources, spelling)).collect()
     }
 }

@@ -72,10 +72,10 @@ pub struct Equations {
     pub initial: Vec<String>,
     /// Named sub-expressions that the strings use, in order, where they would be too long otherwise.
     pub definitions: Vec<Definition>,
-    /// How the equations come about, with `--steps`.
+    /// How the equations come about, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<Vec<Derivation>>,
-    /// The equations in the notation that `--form` asks for.
+    /// The equations in the notation that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
     /// All findings by place.

@@ -1,6 +1,7 @@
 //! The answers of `paynter explain`.
 
 use super::Severity;
+use paynter_base::Spelling;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,12 +22,18 @@ pub struct Code {
     /// What it is about.
     pub title: &'static str,
     /// The general remedy.
-    pub remedy: &'static str,
+    pub remedy: String,
 }
 
-impl From<paynter_base::Code> for Code {
-    fn from(code: paynter_base::Code) -> Code {
-        Code { code: code.id(), severity: code.severity().into(), title: code.title(), remedy: code.remedy() }
+impl Code {
+    /// Translates a code, its remedy in the spelling of the edge that shows it.
+    pub fn new(code: paynter_base::Code, spelling: &dyn Spelling) -> Code {
+        Code {
+            code: code.id(),
+            severity: code.severity().into(),
+            title: code.title(),
+            remedy: code.remedy().spelled(spelling),
+        }
     }
 }
 

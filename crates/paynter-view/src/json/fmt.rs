@@ -7,7 +7,7 @@ use serde::Serialize;
 /// What happened to each file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Format {
-    /// Whether every file could be read and is now laid out (with `--check`: already was).
+    /// Whether every file could be read and is now laid out (already was, where nothing was to be changed).
     pub ok: bool,
     /// The files in the order given.
     pub files: Vec<FormattedFile>,

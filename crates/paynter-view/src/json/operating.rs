@@ -45,7 +45,7 @@ pub struct OperatingPoint {
     /// The model near the point, x' = A x + B u + …: Jacobians in symbols and in numbers, of models up to 200 states.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linear: Option<LinearModel>,
-    /// The answer in the notation that `--form` asks for.
+    /// The answer in the notation that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
     /// The same states, unknowns, inputs and outputs in the order of the text, with their units.

@@ -38,7 +38,7 @@ pub struct Sensitivity {
     pub dc_gain: Vec<DcSensitivity>,
     /// The point about which a nonlinear model was linearised.
     pub operating_point: Option<Point>,
-    /// Whether the operating point was held fixed (`--frozen`).
+    /// Whether the operating point was held fixed.
     pub frozen: bool,
     /// Parameters on which nothing depends: their sensitivities are identically zero.
     pub without_effect: Vec<String>,

@@ -53,7 +53,7 @@ pub struct Structure {
     /// The operating point of a nonlinear model: what states, inputs and unknowns in the strings stand for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operating_point: Option<Point>,
-    /// The answer in the notation that `--form` asks for.
+    /// The answer in the notation that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
     /// All findings by place.

@@ -29,7 +29,7 @@ pub struct Transfer {
     /// The operating point of a nonlinear model: what states, inputs and unknowns in the strings stand for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operating_point: Option<Point>,
-    /// The transfer functions in the notation that `--form` asks for.
+    /// The transfer functions in the notation that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
     /// How it was found.

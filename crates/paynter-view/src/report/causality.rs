@@ -46,7 +46,9 @@ pub fn causality(found: &json::Causality) -> Section {
         if !loops.is_empty() {
             none = false;
             section.heading(title);
-            section.blocks.push(Block::List(loops.iter().take(50).map(|cycle| cycle.join(" – ")).collect()));
+            section
+                .blocks
+                .push(Block::List(loops.iter().take(50).map(|cycle| cycle.join(" – ").into()).collect()));
         }
     }
     if none {

@@ -3,6 +3,7 @@
 use super::Section;
 use super::math::{aligned, column, dotted, expression, fraction, of_s, sparse};
 use paynter_algebra::{Expr, Pool, mathml_name};
+use paynter_base::Remedy;
 use paynter_equations::{Equations, Sparse, StateSpace, Transfer};
 
 /// More than this is not read but computed with.
@@ -23,11 +24,12 @@ pub fn equations(pool: &Pool, found: &Equations) -> Section {
     let roots = found.rates.iter().copied().chain(found.outputs.iter().map(|output| output.value));
     let nodes = size(pool, roots.chain(found.constraints.iter().map(|c| c.residual)));
     if lines > READABLE_LINES || nodes > READABLE_NODES {
-        section.text(format!(
-            "The model has {} states and {} outputs; their equations are too long to be read here. `paynter equations` writes them.",
+        let long = format!(
+            "The model has {} states and {} outputs; their equations are too long to be read here. ",
             found.states.len(),
             found.outputs.len()
-        ));
+        );
+        section.text(Remedy::from(long).and(Remedy::marked("{ask equations} writes them.")));
         return section;
     }
     let mut put = |title: &str, rows: Vec<(String, String)>| {
@@ -66,12 +68,13 @@ pub fn matrices(pool: &Pool, found: &Equations, space: &StateSpace, linearised: 
     let nodes = size(pool, all().flat_map(|m| m.entries.iter().map(|(_, _, e)| *e)));
     let large = |m: &Sparse| m.rows.max(m.columns) > READABLE_MATRIX;
     if all().any(large) || nodes > READABLE_NODES {
-        section.text(format!(
-            "The matrices of {} states, {} inputs and {} outputs are too large to be read here. `paynter equations --json` writes them.",
+        let large = format!(
+            "The matrices of {} states, {} inputs and {} outputs are too large to be read here. ",
             found.states.len(),
             found.inputs.len(),
             found.outputs.len()
-        ));
+        );
+        section.text(Remedy::from(large).and(Remedy::marked("{ask equations json} writes them.")));
         return section;
     }
     if linearised {
@@ -164,9 +167,8 @@ fn derivative(order: usize) -> String {
 /// Says that transfer functions of a high order are not written here.
 pub fn unwritten_transfer(order: usize) -> Section {
     let mut section = Section::new("transfer", "Transfer functions");
-    section.text(format!(
-        "Transfer functions of order {order} in symbols are too long to be read here. `paynter tf` writes them."
-    ));
+    let long = format!("Transfer functions of order {order} in symbols are too long to be read here. ");
+    section.text(Remedy::from(long).and(Remedy::marked("{ask tf} writes them.")));
     section
 }
 
@@ -176,16 +178,14 @@ pub fn transfer(pool: &Pool, found: &Equations, transfer: &Transfer) -> Section 
     let roots = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]);
     let nodes = size(pool, roots.chain(transfer.denominator));
     if let Some(reason) = transfer.shared.as_deref() {
-        section.text(format!(
-            "They are not written out, because {reason}. `paynter tf` writes them with named parts."
-        ));
+        let why = format!("They are not written out, because {reason}. ");
+        section.text(Remedy::from(why).and(Remedy::marked("{ask tf} writes them with named parts.")));
         return section;
     }
     if transfer.entries.len() > READABLE_LINES || nodes > READABLE_NODES {
-        section.text(format!(
-            "The {} transfer functions are too long to be read here. `paynter tf` writes them.",
-            transfer.entries.len()
-        ));
+        let long =
+            format!("The {} transfer functions are too long to be read here. ", transfer.entries.len());
+        section.text(Remedy::from(long).and(Remedy::marked("{ask tf} writes them.")));
         return section;
     }
     if transfer.entries.is_empty() {

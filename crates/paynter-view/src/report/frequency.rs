@@ -2,6 +2,7 @@
 
 use super::{Cell, Section};
 use crate::json;
+use paynter_base::Remedy;
 use paynter_draw::plot::{self, plain};
 
 /// A figure holds so many curves.
@@ -148,7 +149,10 @@ pub fn bode(found: &json::Bode) -> Section {
         }
     }
     if left_out > 0 {
-        section.text(format!("{left_out} more are left out; `paynter bode` lists them."));
+        section.text(
+            Remedy::from(format!("{left_out} more are left out; "))
+                .and(Remedy::marked("{ask bode} lists them.")),
+        );
     }
     section
 }

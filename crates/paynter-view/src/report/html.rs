@@ -2,14 +2,15 @@
 //! scripts, nothing from a network, light or dark as the reader prefers.
 
 use super::{Block, Cell, Report, Section, Table};
+use paynter_base::Spelling;
 use paynter_draw::draw::{Theme, escape, page_font, page_variables};
 use paynter_draw::plot::plot_rules;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
 
-/// Writes a report as an HTML page.
-pub fn html(report: &Report) -> String {
+/// Writes a report as an HTML page, with the questions it refers to as an edge spells them.
+pub fn html(report: &Report, spelling: &dyn Spelling) -> String {
     let title = escape(&report.title);
     let mut out =
         String::from("<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n");
@@ -38,7 +39,7 @@ pub fn html(report: &Report) -> String {
     }
     out.push_str("</ol>\n</nav>\n<main>\n");
     for section in &report.sections {
-        write_section(&mut out, section);
+        write_section(&mut out, section, spelling);
     }
     out.push_str(
         "</main>\n<footer>Made by Paynter, a workbench for bond graphs.</footer>\n</body>\n</html>\n",
@@ -58,25 +59,28 @@ fn style() -> String {
     )
 }
 
-fn write_section(out: &mut String, section: &Section) {
+fn write_section(out: &mut String, section: &Section, spelling: &dyn Spelling) {
     let (id, title) = (section.id, escape(section.title));
     let _ = writeln!(
         out,
         "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>"
     );
     for block in &section.blocks {
-        write_block(out, block);
+        write_block(out, block, spelling);
     }
     out.push_str("</section>\n");
 }
 
-fn write_block(out: &mut String, block: &Block) {
+fn write_block(out: &mut String, block: &Block, spelling: &dyn Spelling) {
     let _ = match block {
         Block::Heading(text) => writeln!(out, "<h3>{}</h3>", words(text)),
-        Block::Text(text) => writeln!(out, "<p>{}</p>", words(text)),
+        Block::Text(text) => writeln!(out, "<p>{}</p>", words(&text.spelled(spelling))),
         Block::Missing(text) => writeln!(out, "<p class=\"missing\">{}</p>", words(text)),
         Block::List(points) => {
-            let points: String = points.iter().map(|point| format!("<li>{}</li>\n", words(point))).collect();
+            let points: String = points
+                .iter()
+                .map(|point| format!("<li>{}</li>\n", words(&point.spelled(spelling))))
+                .collect();
             writeln!(out, "<ul>\n{points}</ul>")
         }
         Block::Table(table) => {

@@ -1,7 +1,7 @@
 //! The report on a model: one page that needs nothing beside it.
 //!
 //! A [`Report`] is plain data, a list of sections made of texts, tables,
-//! formulas and pictures; [`html`] writes it. The functions that make sections
+//! formulas and pictures; [`html`] writes it as an edge spells its questions. The functions that make sections
 //! of results stand in files by subject.
 
 mod causality;
@@ -25,6 +25,7 @@ pub use sensitivity::sensitivity;
 pub use simulation::{NO_ENERGY, Run, energy, simulation, time_sensitivity, unshown_sensitivities};
 pub use structure::structure;
 
+use paynter_base::{Question, Remedy};
 use paynter_draw::plot::{Figure, PLOT_WIDTH, plot_svg};
 
 /// Longer tables are cut, with a word on where to find the rest.
@@ -60,11 +61,11 @@ pub enum Block {
     /// A heading inside the section.
     Heading(String),
     /// A paragraph.
-    Text(String),
+    Text(Remedy),
     /// Why a question has no answer.
     Missing(String),
     /// A list of points.
-    List(Vec<String>),
+    List(Vec<Remedy>),
     /// A table.
     Table(Table),
     /// MathML without its enclosing element, on a line of its own.
@@ -123,12 +124,18 @@ impl Section {
     }
 
     /// Adds a paragraph.
-    pub fn text(&mut self, text: impl Into<String>) {
+    pub fn text(&mut self, text: impl Into<Remedy>) {
         self.blocks.push(Block::Text(text.into()));
     }
 
-    /// Adds a table, cut where it is long; `command` writes it whole.
-    pub fn table(&mut self, caption: &str, head: &[&'static str], mut rows: Vec<Vec<Cell>>, command: &str) {
+    /// Adds a table, cut where it is long; the question, as [`Question::read`] reads it, has it whole.
+    pub fn table(
+        &mut self,
+        caption: &str,
+        head: &[&'static str],
+        mut rows: Vec<Vec<Cell>>,
+        question: &'static str,
+    ) {
         let count = rows.len();
         rows.truncate(MOST_ROWS);
         // A column that says nothing is left out.
@@ -146,9 +153,8 @@ impl Section {
         }
         self.blocks.push(Block::Table(Table { caption: caption.to_owned(), head, rows }));
         if count > MOST_ROWS {
-            self.text(format!(
-                "The first {MOST_ROWS} of {count} are shown; `paynter {command}` lists them all."
-            ));
+            let shown = Remedy::from(format!("The first {MOST_ROWS} of {count} are shown; "));
+            self.text(shown.and(Question::read(question)).and(" lists them all."));
         }
     }
 

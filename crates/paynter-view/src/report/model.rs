@@ -1,8 +1,8 @@
 //! The sections on the model itself: its picture, its quantities, what was found.
 
 use super::{Block, Cell, Section};
-use crate::json;
 use paynter_algebra::{Pool, Target};
+use paynter_base::{Diagnostic, Diagnostics, Remedy, Severity, SourceMap};
 use paynter_draw::draw::{Diagram, DrawOptions, SvgStyle, Theme, draw, svg};
 use paynter_draw::plot::{plain, unit};
 use paynter_graph::dimension::Unit;
@@ -61,7 +61,7 @@ pub fn model(pool: &Pool, graph: &BondGraph) -> Section {
             ]
         });
         let head = ["Parameter", "Value", "Unit", "Tolerance", "Bounds", "Meaning"];
-        section.table("Parameters", &head, rows.collect(), "check --json");
+        section.table("Parameters", &head, rows.collect(), "check json");
     }
     let formula = |e| Cell::Math(pool.print(e, Target::MathMl).to_string());
     // A submodel's parameter that only passes another one on says nothing new.
@@ -112,23 +112,25 @@ pub fn model(pool: &Pool, graph: &BondGraph) -> Section {
 }
 
 /// What was found while the model was read.
-pub fn findings(diagnostics: &[json::Diagnostic]) -> Section {
+pub fn findings(diagnostics: &Diagnostics, sources: &SourceMap) -> Section {
     let mut section = Section::new("findings", "Findings");
     if diagnostics.is_empty() {
         section.text("Nothing is wrong with the model.");
         return section;
     }
-    let point = |d: &json::Diagnostic| {
+    let point = |d: &Diagnostic| {
         let severity = match d.severity {
-            json::Severity::Error => "Error",
-            json::Severity::Warning => "Warning",
-            json::Severity::Note => "Note",
+            Severity::Error => "Error",
+            Severity::Warning => "Warning",
+            Severity::Note => "Note",
         };
-        let place = match (&d.file, d.line) {
-            (Some(file), Some(line)) => format!(" ({file}, line {line})"),
-            _ => String::new(),
-        };
-        format!("{severity} {}{place}: {}. Remedy: {}.", d.code, d.message, d.help)
+        let place = d.span.and_then(|span| Some((sources.get(span.file)?, span.start)));
+        let place = place.map_or_else(String::new, |(source, offset)| {
+            format!(" ({}, line {})", source.path, source.line_column(offset).line)
+        });
+        Remedy::from(format!("{severity} {}{place}: {}. Remedy: ", d.code.id(), d.message))
+            .and(d.help.clone())
+            .and(".")
     };
     section.blocks.push(Block::List(diagnostics.iter().map(point).collect()));
     section

@@ -2,6 +2,7 @@
 
 use super::{Cell, Section};
 use crate::json::SensitivityResponse;
+use paynter_base::Remedy;
 use paynter_draw::plot::plain;
 
 /// A report shows the figures of so many responses.
@@ -45,7 +46,7 @@ pub fn sensitivity(found: &SensitivityResponse) -> Section {
         "Parameters in the order of the largest relative change of the response over the band, at their upper ends",
         &["Response", "Parameter", "Largest change", "At ω in rad/s", "Magnitude there", "Phase there"],
         rows.collect(),
-        "sensitivity --omega",
+        "sensitivity omega",
     );
     for (output, input) in pairs.iter().take(RESPONSES) {
         section.heading(&format!("`{output}` / `{input}`"));
@@ -74,8 +75,10 @@ pub fn sensitivity(found: &SensitivityResponse) -> Section {
     }
     if pairs.len() > RESPONSES {
         let rest = pairs.len() - RESPONSES;
-        section
-            .text(format!("Figures of {rest} more are left out; `paynter sensitivity --plot` draws them."));
+        section.text(
+            Remedy::from(format!("Figures of {rest} more are left out; "))
+                .and(Remedy::marked("{ask sensitivity plot} draws them.")),
+        );
     }
     section
 }

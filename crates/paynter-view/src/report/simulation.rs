@@ -2,6 +2,7 @@
 
 use super::{Cell, Section};
 use crate::json::{Energy, EnergyRole};
+use paynter_base::Remedy;
 use paynter_draw::plot::{Figure, plain};
 
 /// A run over time.
@@ -24,11 +25,11 @@ impl Run {
 /// Outputs over time, as far as the run came.
 pub fn simulation(figure: &Figure, run: &Run) -> Section {
     let mut section = Section::new("simulation", "Response over time");
-    section.text(format!(
-        "From the initial states, with the inputs as the model gives them, for {} s. `paynter simulate --t-end` \
-         chooses another time.",
+    let run_of = format!(
+        "From the initial states, with the inputs as the model gives them, for {} s. ",
         plain(run.t_end, 3)
-    ));
+    );
+    section.text(Remedy::from(run_of).and(Remedy::marked("{ask simulate t_end} chooses another time.")));
     run.tell(&mut section);
     section.plot(figure, "Outputs over time; states where the model has no outputs.");
     section
@@ -43,10 +44,10 @@ pub fn time_sensitivity(figure: &Figure, run: &Run) -> Section {
         section.text("The model has no outputs, or none of its parameters reaches them.");
         return section;
     }
-    section.text(
+    section.text(Remedy::marked(
         "p·∂y/∂p in the unit of the output: where a curve is at 1, one percent more of the parameter \
-         adds a hundredth. `paynter simulate --sensitivity all` prints the derivatives.",
-    );
+         adds a hundredth. {ask simulate sensitivity=all} prints the derivatives.",
+    ));
     run.tell(&mut section);
     section.plot(figure, "What each parameter does to each output; of many parameters those that do most.");
     section
@@ -55,10 +56,10 @@ pub fn time_sensitivity(figure: &Figure, run: &Run) -> Section {
 /// Sensitivities that are left out because there are too many.
 pub fn unshown_sensitivities(parameters: usize) -> Section {
     let mut section = Section::new(SENSITIVITY.0, SENSITIVITY.1);
-    section.text(format!(
-        "The model has {parameters} parameters. `paynter simulate --sensitivity NAMES --plot FILE` shows some of them, \
-         `--gradient` what all of them do to one number."
-    ));
+    section.text(Remedy::from(format!("The model has {parameters} parameters. ")).and(Remedy::marked(
+        "{ask simulate sensitivity=NAMES plot=FILE} shows some of them, \
+         {option gradient} what all of them do to one number.",
+    )));
     section
 }
 
@@ -93,7 +94,7 @@ pub fn energy(found: Option<&Energy>, figure: Option<&Figure>, run: &Run) -> Sec
         "Energies in joules",
         &["Element", "Energy", "At the beginning", "At the end"],
         rows.collect(),
-        "simulate --energy",
+        "simulate energy",
     );
     let worst = found.balance.iter().fold(0.0_f64, |worst, value| worst.max(value.abs()));
     section.text(format!(

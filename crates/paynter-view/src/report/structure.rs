@@ -3,6 +3,7 @@
 use super::frequency::listed;
 use super::{Block, Cell, Section};
 use crate::json::{Reach, Structure};
+use paynter_base::Remedy;
 
 /// Rank, controllability, observability, relative degrees, zero dynamics, causal paths.
 pub fn structure(found: &Structure) -> Section {
@@ -14,8 +15,8 @@ pub fn structure(found: &Structure) -> Section {
         told("controllable", &found.controllability),
         told("observable", &found.observability)
     ));
-    let reasons: Vec<String> =
-        found.controllability.reasons.iter().chain(&found.observability.reasons).cloned().collect();
+    let reasons = found.controllability.reasons.iter().chain(&found.observability.reasons);
+    let reasons: Vec<Remedy> = reasons.map(|reason| reason.as_str().into()).collect();
     if !reasons.is_empty() {
         section.blocks.push(Block::List(reasons));
     }

@@ -7,6 +7,7 @@ mod words;
 use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, SimulateArgs};
+use crate::spelling::CommandLine;
 use crate::{input, picture};
 use paynter::plot::Figure;
 use paynter::simulate::{Direction, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
@@ -96,7 +97,7 @@ fn explained(
 
 /// Prints a document that holds the model's findings.
 fn document(mut document: json::Simulation, model: Model, global: &Global) -> Answer {
-    document.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources);
+    document.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine);
     document.ok = !model.diagnostics.has_errors();
     answer(model, output(global, &document, |_| String::new()))
 }

@@ -4,6 +4,7 @@ use super::sheet::{self, Sheet};
 use super::{affordable, mark, no_answer};
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, Settings, SimulateArgs};
+use crate::spelling::CommandLine;
 use crate::{input, picture};
 use paynter::simulate::{Response, Run, SimulateOptions, Simulation, Sweep, check_names, named, respond_all};
 use paynter::{Diagnostic, Diagnostics, FileId, Model, SourceMap, code, figures, json};
@@ -151,7 +152,11 @@ impl Several<'_> {
             model: first.simulation.model.clone(),
             complete: self.impossible.is_empty() && documents.iter().all(|run| run.run.complete),
             runs: documents,
-            diagnostics: json::Diagnostic::list(&self.findings.diagnostics, &self.findings.sources),
+            diagnostics: json::Diagnostic::list(
+                &self.findings.diagnostics,
+                &self.findings.sources,
+                &CommandLine,
+            ),
         };
         output(self.global, &document, |_| String::new())
     }

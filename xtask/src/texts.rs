@@ -1,0 +1,144 @@
+//! Checks that no text of a library names an option or a command of the
+//! command line: what to do is said as data (`Remedy`), which each edge spells.
+
+use std::path::{Path, PathBuf};
+
+/// Crates whose texts belong to the command line, or never ship.
+const EXEMPT: &[&str] = &["paynter-cli", "paynter-testkit"];
+
+/// The string literals of a Rust file, with the numbers of their lines.
+fn literals(text: &str) -> Vec<(usize, String)> {
+    let bytes = text.as_bytes();
+    let line = |at: usize| text[..at].matches('\n').count() + 1;
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &text[at..];
+        if rest.starts_with("//") {
+            at += rest.find('\n').unwrap_or(rest.len());
+        } else if rest.starts_with("/*") {
+            at += rest.find("*/").map_or(rest.len(), |end| end + 2);
+        } else if let Some(length) = raw_string(rest) {
+            found.push((line(at), rest[..length].to_owned()));
+            at += length;
+        } else if rest.starts_with('"') {
+            let length = quoted(rest);
+            found.push((line(at), rest[..length].to_owned()));
+            at += length;
+        } else {
+            at += character(rest).unwrap_or(1);
+            while !text.is_char_boundary(at) {
+                at += 1;
+            }
+        }
+    }
+    found
+}
+
+/// The length of a raw string at the beginning.
+fn raw_string(text: &str) -> Option<usize> {
+    let after = text.strip_prefix('r')?;
+    let marks = after.len() - after.trim_start_matches('#').len();
+    let inside = after[marks..].strip_prefix('"')?;
+    let close = format!("\"{}", "#".repeat(marks));
+    Some(2 + marks + inside.find(&close)? + close.len())
+}
+
+/// The length of a quoted string at the beginning.
+fn quoted(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The length of a character literal at the beginning; a lifetime is none.
+fn character(text: &str) -> Option<usize> {
+    let mut characters = text.strip_prefix('\'')?.char_indices();
+    let (_, first) = characters.next()?;
+    if first == '\\' {
+        return Some(3 + text[3..].find('\'')?);
+    }
+    let (at, second) = characters.next()?;
+    (second == '\'').then_some(at + 2)
+}
+
+/// Whether a literal names an option; variables of CSS begin alike.
+fn names_option(literal: &str) -> bool {
+    literal.match_indices("--").any(|(at, _)| {
+        let name = &literal[at + 2..];
+        let length =
+            name.find(|c: char| !(c.is_ascii_alphanumeric() || "-{}_".contains(c))).unwrap_or(name.len());
+        let variable = literal[..at].ends_with("var(") || name[length..].starts_with(':');
+        name.starts_with(|c: char| c.is_ascii_lowercase()) && !literal[..at].ends_with('-') && !variable
+    })
+}
+
+/// Whether a literal names a command: the program's name and a word after it.
+fn names_command(literal: &str) -> bool {
+    let commands = literal.match_indices("paynter ");
+    commands.into_iter().any(|(at, name)| {
+        literal[at + name.len()..].starts_with(|c: char| c.is_ascii_lowercase() || c == '{')
+    })
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for entry in entries {
+        match entry.is_dir() {
+            true => sources(&entry, found),
+            false if entry.extension().is_some_and(|extension| extension == "rs") => found.push(entry),
+            false => {}
+        }
+    }
+}
+
+#[test]
+fn no_text_of_a_library_names_an_option_or_a_command() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = entry.file_name().unwrap().to_string_lossy().into_owned();
+        if entry.join("src").is_dir() && !EXEMPT.contains(&name.as_str()) {
+            sources(&entry.join("src"), &mut files);
+        }
+    }
+    assert!(files.len() > 100, "only {} files were read", files.len());
+    let mut found = Vec::new();
+    for file in files {
+        for (line, literal) in literals(&std::fs::read_to_string(&file).unwrap()) {
+            if names_option(&literal) || names_command(&literal) {
+                found.push(format!("{}:{line}: {literal}", file.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "say it by a `Remedy`:\n{}", found.join("\n"));
+}
+
+#[test]
+fn options_and_commands_are_recognised() {
+    for text in ["`--set`", "ask with --frozen", "`--t-end 10`", "see `paynter help`", "`paynter {command}`"]
+    {
+        assert!(names_option(text) || names_command(text), "{text}");
+    }
+    for text in
+        ["a -- b", "var(--ink)", "--plot-quiet:{quiet};", "--curve-{index}:", "-----", "Paynter, a", "→--"]
+    {
+        assert!(!names_option(text) && !names_command(text), "{text}");
+    }
+}
+
+#[test]
+fn literals_are_found_between_code_and_comments() {
+    let text = "a('\"', '\\'', 'x') // \"no\"\n/* \"no\" */ f(\"o\\\"ne\", r#\"t\"wo\"#, &'static str, 'é')";
+    let found: Vec<(usize, String)> = literals(text);
+    assert_eq!(found, [(2, "\"o\\\"ne\"".to_owned()), (2, "r#\"t\"wo\"#".to_owned())]);
+}
