@@ -6,19 +6,16 @@
 //! that it agrees with forward sensitivities over the same steps; at an event
 //! the jump of forward sensitivities is transposed.
 
-use super::drive::Drive;
-use super::sensitivities::times;
-use super::solver::Stages;
-use super::sparse::{Factors, Form};
-use super::system::{Snapshot, System, Trouble, Values};
-use super::tableau::Tableau;
-use super::{Compiled, Failure, Note, Options, Outcome};
+use crate::integrator::Integrator;
+use crate::sensitivities::times;
+use crate::solver::Stages;
+use crate::sparse::{Factors, Form};
+use crate::system::{EvaluationError, Snapshot, System, Values};
+use crate::tableau::Tableau;
+use crate::tolerance::{ADJOINT_HALVINGS, ADJOINT_ITERATIONS, ADJOINT_STEP};
+use crate::{Compiled, Failure, Note, Options, Outcome};
 use paynter_base::Ticket;
 use paynter_numerics::program::Tables;
-
-/// After so many turns of Newton's method a stage is as it is, and so often its way may be halved.
-const TURNS: u32 = 20;
-const HALVINGS: u32 = 100;
 
 /// Where a run has been. What satisfies the equations of its unknowns may be one of several solutions.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +25,7 @@ pub(crate) struct Place {
     pub unknowns: Vec<f64>,
 }
 
-/// What the recorder remembers of a run, in order.
+/// What is recorded of a run, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
     /// A step.
@@ -37,8 +34,9 @@ pub(crate) enum Entry {
     Inner { at: Place, theta: f64 },
     /// A sample between steps.
     Node { at: Place },
-    /// Events at one time: the rates before, and of each event its function and by how much rates fall.
-    Event { at: Place, before: Vec<f64>, falls: Vec<(usize, Vec<f64>)> },
+    /// Events at one time: the rates before, and of each event its function and the jump f⁻ − f⁺ of the
+    /// vector field.
+    Event { at: Place, before: Vec<f64>, rate_jumps: Vec<(usize, Vec<f64>)> },
     /// The state jumps, which only forward sensitivities follow.
     Jump,
     /// Parameters, modes, tables and surfaces from here on.
@@ -70,8 +68,8 @@ pub fn gradient(
 ) -> Gradient {
     let mut total = 0.0;
     let mut slopes: Vec<Vec<f64>> = Vec::new();
-    let drive = Drive::recording(model, parameters, tables, options);
-    let (mut outcome, tape) = drive.record(ticket, &mut |sample| {
+    let integrator = Integrator::recording(model, parameters, tables, options);
+    let (mut outcome, tape) = integrator.record(ticket, &mut |sample| {
         let mut slope = vec![0.0; sample.outputs.len()];
         total += cost(slopes.len(), sample.t, sample.outputs, &mut slope);
         slopes.push(slope);
@@ -79,7 +77,7 @@ pub fn gradient(
     let mut by = vec![0.0; model.wanted.len()];
     if outcome.failure.is_none() && tape.contains(&Entry::Jump) {
         let mut slopes = slopes.iter();
-        outcome = super::simulate(model, parameters, None, tables, options, ticket, &mut |sample| {
+        outcome = crate::simulate(model, parameters, None, tables, options, ticket, &mut |sample| {
             let rows = sample.sensitivities.chunks(by.len().max(1)).zip(slopes.next().into_iter().flatten());
             for (row, slope) in rows {
                 by.iter_mut().zip(row).for_each(|(by, s)| *by += slope * s);
@@ -90,11 +88,11 @@ pub fn gradient(
         let result = sweep.run(&tape, &slopes, ticket);
         match result {
             Ok(()) => {
-                let steep = sweep.steep;
+                let singular = sweep.singular;
                 by = sweep.finish(model, parameters);
-                if let Some((t, state)) = steep {
+                if let Some((t, state)) = singular {
                     let lost = (0..by.len()).filter(|lane| !by[*lane].is_finite());
-                    outcome.notes.extend(lost.map(|lane| Note::Steep { t, lane, state }));
+                    outcome.notes.extend(lost.map(|lane| Note::InfiniteDerivative { t, lane, state }));
                 }
             }
             Err(failure) => outcome.failure = Some(failure),
@@ -103,7 +101,7 @@ pub fn gradient(
     Gradient { cost: total, by, outcome }
 }
 
-/// The sweep back.
+/// The adjoint sweep, back through a recorded run.
 struct Sweep<'a> {
     system: System<'a>,
     /// The derivative of the rest of the cost by the state.
@@ -112,10 +110,10 @@ struct Sweep<'a> {
     outputs: Values,
     relations: Values,
     factors: Option<Factors>,
-    /// Samples of the step that comes next: their weights, and what they pull at the state.
+    /// Samples of the step that comes next: their places in it, and the derivatives of their costs by the state.
     inner: Vec<(f64, Vec<f64>)>,
     /// The first time of an infinite slope, and the state by which it is.
-    steep: Option<(f64, Option<usize>)>,
+    singular: Option<(f64, Option<usize>)>,
 }
 
 impl<'a> Sweep<'a> {
@@ -128,7 +126,7 @@ impl<'a> Sweep<'a> {
             relations: Values::default(),
             factors: None,
             inner: Vec::new(),
-            steep: None,
+            singular: None,
         }
     }
 
@@ -165,37 +163,39 @@ impl<'a> Sweep<'a> {
                 }
                 Entry::Node { at } => {
                     sample -= 1;
-                    self.pull(at, &slopes[sample]).map(|pull| add(&mut self.lambda, &pull))
+                    self.state_derivative(at, &slopes[sample])
+                        .map(|state_derivative| add(&mut self.lambda, &state_derivative))
                 }
                 Entry::Inner { at, theta } => {
                     sample -= 1;
-                    self.pull(at, &slopes[sample]).map(|pull| self.inner.push((*theta, pull)))
+                    self.state_derivative(at, &slopes[sample])
+                        .map(|state_derivative| self.inner.push((*theta, state_derivative)))
                 }
-                Entry::Event { at, before, falls } => self.events(at, before, falls),
+                Entry::Event { at, before, rate_jumps } => self.events(at, before, rate_jumps),
                 Entry::Step { from, h, tableau } => self.step(from, *h, tableau),
             };
-            done.map_err(|trouble| trouble.at(t))?;
+            done.map_err(|error| error.at(t))?;
         }
         Ok(())
     }
 
-    /// What a sample's part of the cost pulls at the state; its own parameters are added at once.
-    fn pull(&mut self, at: &Place, slope: &[f64]) -> Result<Vec<f64>, Trouble> {
-        self.system.rest();
-        self.system.take_unknowns(&at.unknowns);
+    /// The derivative of a sample's part of the cost by the state; that by parameters is added at once.
+    fn state_derivative(&mut self, at: &Place, slope: &[f64]) -> Result<Vec<f64>, EvaluationError> {
+        self.system.end_step();
+        self.system.set_unknowns(&at.unknowns);
         self.system.outputs_full(at.t, &at.x, &mut self.outputs)?;
         let outputs = &self.system.model.outputs_full;
         let by_states = outputs.by_states(&self.outputs.data);
-        let mut pull = vec![0.0; at.x.len()];
+        let mut state_derivative = vec![0.0; at.x.len()];
         for (row, slope) in slope.iter().enumerate() {
             for e in outputs.pattern.row(row) {
-                pull[outputs.pattern.at[e] as usize] += by_states[e] * slope;
+                state_derivative[outputs.pattern.at[e] as usize] += by_states[e] * slope;
             }
         }
         for ((row, lane), value) in outputs.forcing.iter().zip(outputs.by_parameters(&self.outputs.data)) {
             self.by[*lane] += value * slope[*row];
         }
-        Ok(pull)
+        Ok(state_derivative)
     }
 
     /// Goes back to equations of before.
@@ -207,18 +207,23 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// The transposed jumps of events at one time: λ⁻ = λ⁺ − Σ h_xᵀ (λ⁺·(f⁻ − f⁺))/ḣ.
-    fn events(&mut self, at: &Place, before: &[f64], falls: &[(usize, Vec<f64>)]) -> Result<(), Trouble> {
-        self.system.rest();
-        self.system.take_unknowns(&at.unknowns);
+    /// The transposed saltation of events at one time: λ⁻ = λ⁺ − Σ h_xᵀ (λ⁺·(f⁻ − f⁺))/ḣ.
+    fn events(
+        &mut self,
+        at: &Place,
+        before: &[f64],
+        rate_jumps: &[(usize, Vec<f64>)],
+    ) -> Result<(), EvaluationError> {
+        self.system.end_step();
+        self.system.set_unknowns(&at.unknowns);
         self.system.relations_full(at.t, &at.x, &mut self.relations)?;
         let full = &self.system.model.relations_full;
         let by_states = full.by_states(&self.relations.data);
         let by_parameters = full.by_parameters(&self.relations.data);
         let time = self.system.model.wanted.len();
         let after = self.lambda.clone();
-        for (event, fall) in falls {
-            let strength: f64 = after.iter().zip(fall).map(|(lambda, fall)| times(*lambda, *fall)).sum();
+        for (event, jump) in rate_jumps {
+            let strength: f64 = after.iter().zip(jump).map(|(lambda, jump)| times(*lambda, *jump)).sum();
             let own = || full.forcing.iter().zip(by_parameters).filter(|((row, _), _)| row == event);
             let mut slope: f64 = own().filter(|((_, lane), _)| *lane == time).map(|(_, value)| value).sum();
             for e in full.pattern.row(*event) {
@@ -240,15 +245,15 @@ impl<'a> Sweep<'a> {
     }
 
     /// Evaluates the stages of a step that was taken.
-    fn repeat(&mut self, stages: &mut Stages) -> Result<(), Trouble> {
+    fn repeat(&mut self, stages: &mut Stages) -> Result<(), EvaluationError> {
         stages.base(0);
-        self.system.recall(0.0);
+        self.system.predict_unknowns(0.0);
         stages.evaluate(&mut self.system, 0)?;
         let last = stages.tableau.stages - 1;
         for i in 1..self.count(stages.tableau) {
             stages.base(i);
             if i > last {
-                self.system.recall(stages.tableau.c[i]);
+                self.system.predict_unknowns(stages.tableau.c[i]);
             }
             if stages.tableau.gamma != 0.0 {
                 self.solve_stage(stages, i)?;
@@ -256,7 +261,7 @@ impl<'a> Sweep<'a> {
                 stages.evaluate(&mut self.system, i)?;
             }
             if i == last {
-                self.system.reach();
+                self.system.set_step_end();
             }
         }
         Ok(())
@@ -268,9 +273,9 @@ impl<'a> Sweep<'a> {
     }
 
     /// Back through the stages of a step.
-    fn step(&mut self, from: &Place, h: f64, tableau: &'static Tableau) -> Result<(), Trouble> {
+    fn step(&mut self, from: &Place, h: f64, tableau: &'static Tableau) -> Result<(), EvaluationError> {
         let (t, x, n) = (from.t, &from.x, from.x.len());
-        self.system.anchor_at(&from.unknowns);
+        self.system.set_step_start(&from.unknowns);
         let model = self.system.model;
         let last = tableau.stages - 1;
         let implicit = tableau.gamma != 0.0;
@@ -282,28 +287,28 @@ impl<'a> Sweep<'a> {
             done = self.repeat(&mut stages);
             self.system.follow_modes(false);
         }
-        if matches!(done, Err(Trouble::NoSolution(_))) && self.system.guess_unknowns(t, x).is_ok() {
+        if matches!(done, Err(EvaluationError::NoSolution(_))) && self.system.guess_unknowns(t, x).is_ok() {
             done = self.repeat(&mut stages);
         }
         done?;
         let count = self.count(tableau);
-        // What each stage's rate is worth.
-        let mut worth = vec![vec![0.0; n]; count];
+        // The adjoint of each stage's rate.
+        let mut adjoints = vec![vec![0.0; n]; count];
         for (i, factor) in tableau.a[last].iter().chain(&[(last, tableau.gamma)]) {
-            scaled(&mut worth[*i], h * factor, &self.lambda);
+            scaled(&mut adjoints[*i], h * factor, &self.lambda);
         }
         let inner = std::mem::take(&mut self.inner);
-        for (theta, pull) in &inner {
+        for (theta, state_derivative) in &inner {
             let mut weights = Vec::new();
             tableau.weights(*theta, &mut weights);
             for (i, weight) in &weights {
-                scaled(&mut worth[*i], h * weight, pull);
+                scaled(&mut adjoints[*i], h * weight, state_derivative);
             }
-            add(&mut self.lambda, pull);
+            add(&mut self.lambda, state_derivative);
         }
         let full = &model.full;
         for i in (0..count).rev() {
-            let mut u = std::mem::take(&mut worth[i]);
+            let mut u = std::mem::take(&mut adjoints[i]);
             if u.iter().all(|v| *v == 0.0) {
                 continue;
             }
@@ -313,7 +318,7 @@ impl<'a> Sweep<'a> {
                 let k = h * tableau.gamma;
                 let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
                 if factors.factorise(&full.pattern, by_states, Form::stage(k)).is_err() {
-                    return Err(Trouble::NotFinite(0));
+                    return Err(EvaluationError::NotFinite(0));
                 }
                 factors.solve_transposed(&mut u);
             }
@@ -326,15 +331,15 @@ impl<'a> Sweep<'a> {
                     back[full.pattern.at[e] as usize] += by_states[e] * u;
                 }
             }
-            if let Some(steep) = &stages.values[i].steep {
-                // What a state is worth along an infinite slope has no value here, where no error chooses steps.
-                steep.passed.iter().for_each(|state| back[*state] = f64::NAN);
-                steep.lanes.iter().for_each(|lane| self.by[*lane] = f64::NAN);
-                self.steep = Some((t, steep.passed.first().copied()));
+            if let Some(singular) = &stages.values[i].singular {
+                // The adjoint of a state along an infinite derivative has no value here, where no error controls steps.
+                singular.passed.iter().for_each(|state| back[*state] = f64::NAN);
+                singular.lanes.iter().for_each(|lane| self.by[*lane] = f64::NAN);
+                self.singular = Some((t, singular.passed.first().copied()));
             }
             add(&mut self.lambda, &back);
             for (j, a) in &tableau.a[i] {
-                scaled(&mut worth[*j], h * a, &back);
+                scaled(&mut adjoints[*j], h * a, &back);
             }
         }
         Ok(())
@@ -342,36 +347,36 @@ impl<'a> Sweep<'a> {
 
     /// Solves an implicit stage to rounding, from its base in `scratch`. Where a law has no value the way
     /// from the last place where it had one is halved.
-    fn solve_stage(&mut self, stages: &mut Stages, i: usize) -> Result<(), Trouble> {
+    fn solve_stage(&mut self, stages: &mut Stages, i: usize) -> Result<(), EvaluationError> {
         let k = stages.h * stages.tableau.gamma;
         let at = stages.t + stages.tableau.c[i] * stages.h;
         let full = &self.system.model.full;
         let base = stages.scratch.clone();
         stages.advance(i - 1, k);
         let mut inside = stages.start.clone();
-        let (mut turns, mut halvings) = (0, 0);
-        while turns < TURNS {
-            if let Err(trouble) = self.system.full(at, &stages.scratch, &mut stages.values[i]) {
-                if halvings == HALVINGS {
-                    return Err(trouble);
+        let (mut iterations, mut halvings) = (0, 0);
+        while iterations < ADJOINT_ITERATIONS {
+            if let Err(error) = self.system.full(at, &stages.scratch, &mut stages.values[i]) {
+                if halvings == ADJOINT_HALVINGS {
+                    return Err(error);
                 }
                 stages.scratch.iter_mut().zip(&inside).for_each(|(x, inside)| *x = 0.5 * (*x + inside));
-                (turns, halvings) = (0, halvings + 1);
+                (iterations, halvings) = (0, halvings + 1);
                 continue;
             }
-            turns += 1;
+            iterations += 1;
             inside.clone_from(&stages.scratch);
             let values = &stages.values[i].data;
             let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
             if factors.factorise(&full.pattern, full.by_states(values), Form::stage(k)).is_err() {
-                return Err(Trouble::NotFinite(0));
+                return Err(EvaluationError::NotFinite(0));
             }
             let mut change: Vec<f64> =
                 (0..base.len()).map(|j| base[j] + k * values[j] - stages.scratch[j]).collect();
             factors.solve(&mut change);
             let mut small = true;
             for (x, change) in stages.scratch.iter_mut().zip(&change) {
-                small &= change.abs() <= 1e-12 * x.abs().max(1e-12);
+                small &= change.abs() <= ADJOINT_STEP * x.abs().max(ADJOINT_STEP);
                 *x += change;
             }
             if small {
@@ -382,7 +387,7 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    /// Adds what the initial states are worth.
+    /// Adds what the initial states are adjoints.
     fn finish(mut self, model: &Compiled, parameters: &[f64]) -> Vec<f64> {
         let n = model.states.len();
         let mut start = vec![0.0; model.initial.results()];
@@ -391,7 +396,7 @@ impl<'a> Sweep<'a> {
             self.by[*lane] += times(self.lambda[*row], *value);
         }
         for (lane, wanted) in model.wanted.iter().enumerate() {
-            if let super::Wanted::Initial(state) = wanted {
+            if let crate::Wanted::Initial(state) = wanted {
                 self.by[lane] += self.lambda[*state];
             }
         }

@@ -2,10 +2,10 @@
 //! functions with their derivatives. Made once, used by any number of runs
 //! and threads.
 
-use super::freeze::{Freezer, Piece, Rounding};
-use super::jump::{self, Jumps, Plan};
-use super::linearised::{Arguments, Linearised};
-use super::slide::{self, Frozen, Surface};
+use crate::freeze::{Freezer, Piece, Regularisation};
+use crate::jump::{self, Jumps, Plan};
+use crate::linearised::{Arguments, Linearised};
+use crate::slide::{self, Frozen, Surface};
 use paynter_algebra::{Expr, Func, Pool, Symbol};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
@@ -52,7 +52,7 @@ pub struct Compiled {
     pub(crate) outputs_count: usize,
     pub(crate) parameters: usize,
     pub(crate) pieces: Vec<Piece>,
-    pub(crate) roundings: Vec<Rounding>,
+    pub(crate) regularisations: Vec<Regularisation>,
     pub(crate) rates: Program,
     pub(crate) full: Linearised,
     /// r, then r_z.
@@ -130,7 +130,7 @@ impl Compiled {
             flags: Vec::new(),
             widths: freezer.relations.iter().filter_map(|r| r.width).collect(),
         };
-        let lines = (freezer.pieces.as_slice(), freezer.roundings());
+        let lines = (freezer.pieces.as_slice(), freezer.regularisations());
         let mut model = assemble(pool, source, &frozen, &lines, &plan)?;
         if let Some((sliding, surfaces)) = slide::sliding(pool, &frozen, &freezer.relations, &model.timed) {
             let mut other = assemble(pool, source, &sliding, &lines, &plan)?;
@@ -150,7 +150,7 @@ fn assemble(
     pool: &mut Pool,
     source: &Source<'_>,
     frozen: &Frozen,
-    (pieces, roundings): &(&[Piece], Vec<Rounding>),
+    (pieces, regularisations): &(&[Piece], Vec<Regularisation>),
     plan: &Plan,
 ) -> Result<Compiled, CompileError> {
     let (graph, equations) = (source.graph, source.equations);
@@ -160,7 +160,7 @@ fn assemble(
     let mut slow = parameters.clone();
     slow.extend(&frozen.modes);
     slow.extend(pieces.iter().flat_map(|piece| [piece.value, piece.slope, piece.origin]));
-    slow.extend(roundings.iter().map(|rounding| rounding.width));
+    slow.extend(regularisations.iter().map(|regularisation| regularisation.width));
     slow.extend(&frozen.flags);
     let mut fast = vec![*time];
     fast.extend(states.iter().chain(unknowns));
@@ -253,7 +253,7 @@ fn assemble(
         outputs_count: outputs.len(),
         parameters: parameters.len(),
         pieces: pieces.to_vec(),
-        roundings: roundings.clone(),
+        regularisations: regularisations.clone(),
         flags: frozen.flags.len(),
         rates: Program::staged(pool, rates, &slow, &fast)?,
         full,

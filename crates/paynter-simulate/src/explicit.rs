@@ -1,9 +1,9 @@
 //! Explicit Runge–Kutta methods, of fixed and of adapted steps.
 
-use super::solver::{Solver, Stages, Tolerance};
-use super::sparse::Factors;
-use super::system::{System, Trouble};
-use super::tableau::Tableau;
+use crate::solver::{Solver, Stages, Tolerance};
+use crate::sparse::Factors;
+use crate::system::{EvaluationError, System};
+use crate::tableau::Tableau;
 
 /// An explicit method.
 pub(crate) struct Explicit {
@@ -21,7 +21,7 @@ impl Solver for Explicit {
         self.stages.tableau
     }
 
-    fn begin(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), Trouble> {
+    fn begin(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), EvaluationError> {
         self.stages.open(t, x, 0.0);
         self.stages.base(0);
         self.stages.evaluate(system, 0)
@@ -34,7 +34,7 @@ impl Solver for Explicit {
         x: &[f64],
         h: f64,
         tolerance: &Tolerance,
-    ) -> Result<f64, Trouble> {
+    ) -> Result<f64, EvaluationError> {
         let stages = &mut self.stages;
         stages.open(t, x, h);
         let last = stages.tableau.stages - 1;
@@ -49,10 +49,10 @@ impl Solver for Explicit {
         Ok(stages.error(tolerance))
     }
 
-    fn extend(&mut self, system: &mut System<'_>, _: &Tolerance) -> Result<(), Trouble> {
+    fn extend(&mut self, system: &mut System<'_>, _: &Tolerance) -> Result<(), EvaluationError> {
         for i in self.stages.missing() {
             self.stages.base(i);
-            system.recall(self.stages.tableau.c[i]);
+            system.predict_unknowns(self.stages.tableau.c[i]);
             self.stages.evaluate(system, i)?;
         }
         self.stages.extended = true;

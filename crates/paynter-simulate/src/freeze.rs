@@ -34,7 +34,7 @@ pub(crate) struct Piece {
 
 /// A width of zero within which powers with the sign of an event function are rounded off.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rounding {
+pub(crate) struct Regularisation {
     pub relation: usize,
     pub width: Symbol,
     /// Whether nothing else happens where the function is zero.
@@ -59,9 +59,10 @@ impl Freezer {
     }
 
     /// Where powers are rounded off.
-    pub fn roundings(&self) -> Vec<Rounding> {
-        let of =
-            |(relation, r): (usize, &Relation)| Some(Rounding { relation, width: r.width?, alone: !r.jumps });
+    pub fn regularisations(&self) -> Vec<Regularisation> {
+        let of = |(relation, r): (usize, &Relation)| {
+            Some(Regularisation { relation, width: r.width?, alone: !r.jumps })
+        };
         self.relations.iter().enumerate().filter_map(of).collect()
     }
 

@@ -4,13 +4,11 @@
 //! of 1 − hγJ. With sensitivities every stage gets factors of its own, which
 //! then solve its sensitivities for all parameters without iteration.
 
-use super::solver::{Solver, Stages, Tolerance};
-use super::sparse::{Factors, Form};
-use super::system::{System, Trouble, Values};
-use super::tableau::Tableau;
-
-/// Newton's method stops where the change is below this part of the tolerance.
-const CONVERGED: f64 = 0.01;
+use crate::solver::{Solver, Stages, Tolerance};
+use crate::sparse::{Factors, Form};
+use crate::system::{EvaluationError, System, Values};
+use crate::tableau::Tableau;
+use crate::tolerance::{STAGE_CONVERGENCE, STAGE_DIVERGENCE, STAGE_ITERATIONS};
 
 /// An implicit method.
 pub(crate) struct Implicit {
@@ -52,7 +50,7 @@ impl Implicit {
         i: usize,
         with: usize,
         tolerance: &Tolerance,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, EvaluationError> {
         if !self.solve(system, i, with, tolerance)? {
             return Ok(false);
         }
@@ -74,7 +72,7 @@ impl Implicit {
         i: usize,
         with: usize,
         tolerance: &Tolerance,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, EvaluationError> {
         let stages = &mut self.stages;
         let k = stages.h * stages.tableau.gamma;
         let t = stages.t + stages.tableau.c[i] * stages.h;
@@ -84,7 +82,7 @@ impl Implicit {
             stages.advance(j, k * guess);
         }
         let mut last = f64::INFINITY;
-        for iteration in 0..10 {
+        for iteration in 0..STAGE_ITERATIONS {
             system.rates(t, &stages.scratch, &mut self.rate)?;
             for j in 0..self.change.len() {
                 self.change[j] = self.base[j] + k * self.rate[j] - stages.scratch[j];
@@ -99,11 +97,11 @@ impl Implicit {
             }
             let ratio = size / last;
             let left = if iteration == 0 { size } else { size * ratio / (1.0 - ratio.min(0.99)) };
-            if left <= CONVERGED || size <= 1e-3 * CONVERGED {
+            if left <= STAGE_CONVERGENCE || size <= 1e-3 * STAGE_CONVERGENCE {
                 stages.solved(i, &self.base, k);
                 return Ok(true);
             }
-            if ratio > 0.9 && iteration > 1 {
+            if ratio > STAGE_DIVERGENCE && iteration > 1 {
                 return Ok(false);
             }
             last = size;
@@ -117,7 +115,7 @@ impl Solver for Implicit {
         self.stages.tableau
     }
 
-    fn begin(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), Trouble> {
+    fn begin(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), EvaluationError> {
         self.factored = None;
         self.known = None;
         self.stages.open(t, x, 0.0);
@@ -135,7 +133,7 @@ impl Solver for Implicit {
         x: &[f64],
         h: f64,
         tolerance: &Tolerance,
-    ) -> Result<f64, Trouble> {
+    ) -> Result<f64, EvaluationError> {
         let model = system.model;
         self.stages.open(t, x, h);
         let k = h * self.stages.tableau.gamma;
@@ -172,12 +170,12 @@ impl Solver for Implicit {
         Ok(self.stages.error(tolerance))
     }
 
-    fn extend(&mut self, system: &mut System<'_>, tolerance: &Tolerance) -> Result<(), Trouble> {
+    fn extend(&mut self, system: &mut System<'_>, tolerance: &Tolerance) -> Result<(), EvaluationError> {
         let with = if self.stages.sensitive { self.stages.tableau.stages - 1 } else { 0 };
         for i in self.stages.missing() {
-            system.recall(self.stages.tableau.c[i]);
+            system.predict_unknowns(self.stages.tableau.c[i]);
             if !self.stage(system, i, with, tolerance)? {
-                return Err(Trouble::Unsolved(largest(&self.change)));
+                return Err(EvaluationError::StageNotConverged(largest(&self.change)));
             }
         }
         self.stages.extended = true;

@@ -4,17 +4,15 @@
 //! and what switches. Where Ψ jumps its rate is an impulse, and the states
 //! take part in the jump: x⁺ − x⁻ = F·(Ψ⁺ − Ψ⁻).
 
-use super::freeze::Freezer;
-use super::linearised::Linearised;
-use super::loops::Loop;
-use super::sensitivities::Sensitivities;
-use super::system::{System, Trouble, Values};
+use crate::freeze::Freezer;
+use crate::linearised::Linearised;
+use crate::loops::Loop;
+use crate::sensitivities::Sensitivities;
+use crate::system::{EvaluationError, System, Values};
+use crate::tolerance::{JUMP_DIFFERENCE, JUMP_ITERATIONS, JUMP_STEP};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations::Equations;
 use rustc_hash::FxHashMap;
-
-/// After so many turns of Newton's method a jump is given up.
-const TURNS: u32 = 50;
 
 /// What jumps, and what that carries along.
 #[derive(Debug, Clone, Default)]
@@ -102,26 +100,31 @@ pub(crate) struct Jump {
 
 impl Jump {
     /// The jump from a state, with the values of before the event; none where nothing jumps.
-    pub fn find(system: &mut System<'_>, t: f64, x: &[f64], before: Values) -> Result<Option<Jump>, Trouble> {
+    pub fn find(
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        before: Values,
+    ) -> Result<Option<Jump>, EvaluationError> {
         let Some(jumps) = &system.model.jumps else { return Ok(None) };
         let n = x.len();
         let mut after = Values::default();
         system.jumps(t, x, &mut after)?;
         let differs = |j: usize| {
             let (a, b) = (before.data[j], after.data[j]);
-            (a - b).abs() > 1e-12 * a.abs().max(b.abs())
+            (a - b).abs() > JUMP_DIFFERENCE * a.abs().max(b.abs())
         };
         if !(0..jumps.count).any(differs) {
             return Ok(None);
         }
         if let Some((row, _)) = jumps.bent.iter().find(|(_, column)| differs(*column)) {
-            return Err(Trouble::NoJump(*row));
+            return Err(EvaluationError::JumpNotConverged(*row));
         }
         let mut jump = Jump { x: x.to_vec(), by: vec![0.0; jumps.count], before, after };
         // F is that of before the jump; Ψ may depend on the state itself.
         let factors = jump.after.data[jumps.count..jumps.full.rows].to_vec();
         let mut last = Vec::new();
-        for _ in 0..TURNS {
+        for _ in 0..JUMP_ITERATIONS {
             for j in 0..jumps.count {
                 jump.by[j] = jump.after.data[j] - jump.before.data[j];
             }
@@ -131,7 +134,7 @@ impl Jump {
             }
             jumps.matrix(&factors, &jump.after, n).solve(&mut change);
             let size = jump.x.iter().fold(f64::MIN_POSITIVE, |size, v| size.max(v.abs()));
-            let small = change.iter().all(|v| v.abs() <= 1e-14 * size);
+            let small = change.iter().all(|v| v.abs() <= JUMP_STEP * size);
             jump.x.iter_mut().zip(&change).for_each(|(x, change)| *x += change);
             system.jumps(t, &jump.x, &mut jump.after)?;
             if small {
@@ -142,7 +145,7 @@ impl Jump {
         }
         let moved = |i: &usize| last[*i].abs();
         let most = (0..n).max_by(|a, b| moved(a).total_cmp(&moved(b)));
-        Err(Trouble::NoJump(most.unwrap_or(0)))
+        Err(EvaluationError::JumpNotConverged(most.unwrap_or(0)))
     }
 
     /// Carries sensitivities through the jump, `shift` being how its time moves with each parameter.

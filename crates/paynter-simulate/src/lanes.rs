@@ -1,7 +1,8 @@
 //! Sensitivities as lanes: for every state a row of numbers, one for each
 //! parameter, in blocks that stay in the cache and fill vector registers.
 
-use super::sparse::{Factors, Pattern};
+use crate::sparse::{Factors, Pattern};
+use crate::tolerance::LANE_ROUNDING;
 
 /// A matrix with a row for each state and a lane for each parameter.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -232,7 +233,7 @@ pub(crate) fn errors<const W: usize>(
         }
     }
     for l in 0..W {
-        rounding[l] *= 4e-15 * scales[l];
+        rounding[l] *= LANE_ROUNDING * scales[l];
     }
     for (row, (a, b)) in before.iter().zip(after).enumerate() {
         let error: [f64; W] = sum(stages, terms, before.len(), row);

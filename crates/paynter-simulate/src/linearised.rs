@@ -4,9 +4,9 @@
 //! the implicit function theorem, separately for each group of unknowns that
 //! constraints join: dz = −r_z⁻¹ (r_x dx + r_p dp).
 
-use super::gates::gradients;
-use super::loops::Loop;
-use super::sparse::Pattern;
+use crate::dominators::gradients;
+use crate::loops::Loop;
+use crate::sparse::Pattern;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_numerics::program::{CompileError, Program, Tables};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,8 +2,8 @@
 //! divide by, and a sparse factorisation of a fixed order serves; where a
 //! pivot is small, rows are exchanged in a dense one.
 
-use super::small::SMALL;
-use super::sparse::{Factors, Form, Pattern};
+use crate::small::SMALL;
+use crate::sparse::{Factors, Form, Pattern};
 
 /// A matrix of which only the values change.
 #[derive(Debug, Clone)]

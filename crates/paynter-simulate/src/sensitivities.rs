@@ -1,18 +1,12 @@
 //! Sensitivities beside the state: they follow the stages of a step, a block
 //! of parameters after the other, and tell the error that they make.
 
-use super::lanes::{Forcing, Lanes, combine, errors, implicit, multiply, sum};
-use super::linearised::Linearised;
-use super::solver::{Point, Stages, Tolerance, joint_square};
-use super::sparse::Factors;
-use super::system::System;
-
-/// Sensitivities below this are zero.
-const NEGLIGIBLE: f64 = 1e-150;
-/// Steps times slopes below which interpolation is as good as the end of a step.
-const SHORT: f64 = 4.0;
-/// Errors of sensitivities below so many times what rounding makes of their rates in a step are rounding too.
-const BLUR: f64 = 2.0;
+use crate::lanes::{Forcing, Lanes, combine, errors, implicit, multiply, sum};
+use crate::linearised::Linearised;
+use crate::solver::{Point, Stages, Tolerance, joint_square};
+use crate::sparse::Factors;
+use crate::system::System;
+use crate::tolerance::{LONG_STEP, NEGLIGIBLE_SENSITIVITY, SENSITIVITY_ROUNDING};
 
 /// Sensitivities beside the state.
 #[derive(Debug)]
@@ -101,24 +95,26 @@ impl Sensitivities {
     /// The lanes that infinite slopes within the step just taken leave without sensitivities: their states
     /// move along a slope that has no value. With each the state, or none where the parameter itself does that.
     pub fn undefined(&self, stages: &Stages) -> Vec<(usize, Option<usize>)> {
-        let steep =
-            || stages.values[..stages.tableau.stages].iter().filter_map(|values| values.steep.as_deref());
+        let singular =
+            || stages.values[..stages.tableau.stages].iter().filter_map(|values| values.singular.as_deref());
         let moves =
             |state: usize, lane: usize| self.s.get(state, lane) != 0.0 || self.next_s.get(state, lane) != 0.0;
         // Only steps that are chosen by the error find their way past a singularity.
         let judged = self.tested && !stages.tableau.errors.is_empty();
         let lost = |lane: usize| {
-            let mut states = steep().flat_map(|steep| &steep.states).copied();
-            let mut passed =
-                steep().filter(|steep| steep.resting || !judged).flat_map(|steep| &steep.passed).copied();
-            let own = || steep().any(|steep| steep.lanes.contains(&lane));
+            let mut states = singular().flat_map(|singular| &singular.states).copied();
+            let mut passed = singular()
+                .filter(|singular| singular.resting || !judged)
+                .flat_map(|singular| &singular.passed)
+                .copied();
+            let own = || singular().any(|singular| singular.lanes.contains(&lane));
             let state = states.find(|state| moves(*state, lane));
             match state.or_else(|| passed.find(|state| self.s.get(*state, lane) != 0.0)) {
                 None => own().then_some((lane, None)),
                 state => Some((lane, state)),
             }
         };
-        if steep().next().is_none() { Vec::new() } else { (0..self.s.count).filter_map(lost).collect() }
+        if singular().next().is_none() { Vec::new() } else { (0..self.s.count).filter_map(lost).collect() }
     }
 
     /// Gives up a lane, so that it does not hold up the others.
@@ -135,7 +131,7 @@ impl Sensitivities {
         // Numbers near the end of the range are slow, and a wave leaves many of them before its front.
         for lanes in [&mut self.s, &mut self.rate] {
             for value in &mut lanes.data {
-                *value = if value.abs() < NEGLIGIBLE { 0.0 } else { *value };
+                *value = if value.abs() < NEGLIGIBLE_SENSITIVITY { 0.0 } else { *value };
             }
         }
         self.rate_known = true;
@@ -204,7 +200,7 @@ fn follow<const W: usize, const IMPLICIT: bool>(step: Step<'_, '_>) -> f64 {
     let count = if points.is_empty() { tableau.stages } else { tableau.all_stages() };
     sens.work.resize((tableau.all_stages() + 1) * length, 0.0);
     let inside = !points.is_empty() && !tableau.inside.is_empty();
-    let long = inside && h * full.norm(&stages.values[last].data) > SHORT;
+    let long = inside && h * full.norm(&stages.values[last].data) > LONG_STEP;
     let mut worst = 0.0f64;
     for block in 0..sens.s.blocks {
         let range = block * length..(block + 1) * length;
@@ -255,9 +251,9 @@ fn follow<const W: usize, const IMPLICIT: bool>(step: Step<'_, '_>) -> f64 {
             if let Some(rounding) = rounding {
                 let forces = full.by_parameters_and_zero(rounding);
                 multiply::<W>(stage, &full.pattern, full.by_states(rounding), ends.1, forcing, forces);
-                let mut blur = [0.0; W];
-                errors::<W>(&mut blur, stage, &[(0, BLUR)], h, ends, scales, tolerances);
-                found = std::array::from_fn(|l| found[l] / (1.0 + blur[l] / rows as f64));
+                let mut noise = [0.0; W];
+                errors::<W>(&mut noise, stage, &[(0, SENSITIVITY_ROUNDING)], h, ends, scales, tolerances);
+                found = std::array::from_fn(|l| found[l] / (1.0 + noise[l] / rows as f64));
             }
             worst = worse::<W>(worst, found);
             // Within a long step interpolation adds an error of its own.

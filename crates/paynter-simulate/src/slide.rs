@@ -1,20 +1,18 @@
-//! Sliding along the surface where an event function is zero, after Filippov.
+//! Equations of sliding modes (Filippov): motion along the surface where an event function is zero.
 //!
 //! Where the motion on both sides of a surface leads back to it, it stays on
 //! the surface, and the law that switches takes a value between its branches:
 //! a friction takes any force up to its limit. The mode μ of the function then
-//! is an unknown between −1 and 1, and its equation is that the function stays
+//! is an unknown multiplier between −1 and 1, and its equation is that the function stays
 //! zero: h = 0 where h itself depends on μ at once, else ḣ = 0, else
-//! ḧ + 2rḣ + r²h = 0, which brings h to rest at the rate r.
+//! ḧ + 2rḣ + r²h = 0, with which h settles on zero at the rate r.
 //! Sensitivities follow from these equations like those of any other unknown.
 
-use super::freeze::{Relation, children, normalised, rebuilt};
+use crate::freeze::{Relation, children, normalised, rebuilt};
+use crate::tolerance::MULTIPLIER_SLACK_DENOMINATOR;
 use paynter_algebra::{Cmp, Expr, Node, Pool, Rational, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
-
-/// By how much the square of a mode may exceed 1 before the motion leaves its surface.
-const SLACK: i64 = 1_000_000_000;
 
 /// Equations with frozen branches.
 #[derive(Debug, Clone)]
@@ -100,7 +98,7 @@ pub(crate) fn sliding(
         if chosen.is_empty() {
             return None;
         }
-        let soft = Softened::new(pool, own, &chosen);
+        let soft = Convexified::new(pool, own, &chosen);
         let (frozen, surfaces) = soft.close(pool);
         if surfaces.len() == chosen.len() {
             return Some((frozen, surfaces));
@@ -110,7 +108,7 @@ pub(crate) fn sliding(
 }
 
 /// Equations in which some modes are unknowns.
-struct Softened {
+struct Convexified {
     chosen: Vec<usize>,
     /// The equations, still without those of the modes.
     frozen: Frozen,
@@ -122,14 +120,14 @@ struct Softened {
     determined: Vec<usize>,
 }
 
-impl Softened {
-    fn new(pool: &mut Pool, own: &Frozen, chosen: &[usize]) -> Softened {
+impl Convexified {
+    fn new(pool: &mut Pool, own: &Frozen, chosen: &[usize]) -> Convexified {
         let between: Vec<Symbol> = chosen.iter().map(|_| pool.fresh("between")).collect();
         let flags: Vec<Symbol> = chosen.iter().map(|_| pool.fresh("slides")).collect();
         let held: Vec<Symbol> = chosen.iter().map(|k| own.modes[*k]).collect();
         let mut roots = own.rates.clone();
         roots.extend(own.residuals.iter().chain(&own.outputs).chain(&own.jumps).chain(&own.relations));
-        let mut soft = soften(pool, &roots, &held, &between, &flags);
+        let mut soft = convexify(pool, &roots, &held, &between, &flags);
         let mut rest = soft.split_off(own.rates.len());
         let rates = soft;
         let mut tail = rest.split_off(own.residuals.len());
@@ -137,7 +135,7 @@ impl Softened {
         let relations = jumps.split_off(own.jumps.len());
         let frozen = Frozen { rates, residuals: rest, outputs: tail, jumps, relations, flags, ..own.clone() };
         let determined = frozen.determined(pool);
-        Softened { chosen: chosen.to_vec(), frozen, between, held, determined }
+        Convexified { chosen: chosen.to_vec(), frozen, between, held, determined }
     }
 
     /// The unknowns that these expressions depend on, also through each other.
@@ -323,7 +321,7 @@ impl Softened {
             self.frozen.unknowns.push(self.between[j]);
             let equation = pool.select(slides, equation, apart);
             self.frozen.residuals.push(equation);
-            let denominator = pool.int(SLACK);
+            let denominator = pool.int(MULTIPLIER_SLACK_DENOMINATOR);
             let slack = pool.div(one, denominator);
             let square = pool.mul(mode, mode);
             let limit = pool.add(one, slack);
@@ -346,8 +344,8 @@ fn is_multiple(pool: &mut Pool, e: Expr, unknown: Symbol) -> bool {
     pool.as_symbol(e) == Some(unknown)
 }
 
-/// Makes modes unknowns: while one slides, a choice by it is a mixture of both branches.
-fn soften(
+/// Makes modes unknowns: while one slides, a choice by it is a convex combination of both branches.
+fn convexify(
     pool: &mut Pool,
     roots: &[Expr],
     held: &[Symbol],
@@ -401,7 +399,7 @@ fn soften(
             shares.insert(node, entry);
             continue;
         }
-        let softened = match pool.node(node) {
+        let convexified = match pool.node(node) {
             Node::Symbol(s) => match place.get(&s) {
                 Some(j) => pool.var(between[*j]),
                 None => node,
@@ -421,8 +419,8 @@ fn soften(
             }
             _ => rebuilt(pool, node, &new),
         };
-        if softened != node {
-            replaced.insert(node, softened);
+        if convexified != node {
+            replaced.insert(node, convexified);
         }
     }
     roots.iter().map(|e| replaced.get(e).copied().unwrap_or(*e)).collect()

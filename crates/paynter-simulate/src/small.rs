@@ -1,6 +1,6 @@
 //! Factorisation of small dense matrices, unrolled for each size.
 
-use super::sparse::{Form, Pattern, Singular};
+use crate::sparse::{Form, Pattern, Singular};
 
 /// Matrices up to this size are dense.
 pub(crate) const SMALL: usize = 6;

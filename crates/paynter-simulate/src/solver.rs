@@ -4,16 +4,13 @@
 //! own error; then its sensitivities follow through the same stages, whose
 //! derivatives are known by then, a block of parameters after the other.
 
-use super::lanes::combine;
-use super::linearised::Linearised;
-use super::sparse::Factors;
-use super::system::{System, Trouble, Values};
-use super::tableau::{Tableau, Terms};
+use crate::lanes::combine;
+use crate::linearised::Linearised;
+use crate::sparse::Factors;
+use crate::system::{EvaluationError, System, Values};
+use crate::tableau::{Tableau, Terms};
+use crate::tolerance::{FINEST_SQUARED_TOLERANCE, POWER_ITERATIONS, STAGE_ROUNDING, STATE_ROUNDING};
 
-/// Below the root of this relative tolerance, rounding of states may move steep slopes by more than that.
-const FINE: f64 = f64::EPSILON / 5.0;
-/// What rounding makes of a state.
-const ROUNDED: f64 = 4.0 * f64::EPSILON;
 /// Directions in which no structure is to be expected.
 const UNEVEN: [f64; 7] = [1.0, -0.8, 0.9, -1.0, 0.7, -0.9, 0.8];
 
@@ -58,7 +55,7 @@ pub(crate) trait Solver {
     /// Its coefficients.
     fn tableau(&self) -> &'static Tableau;
     /// Starts anew, at the beginning and after events.
-    fn begin(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), Trouble>;
+    fn begin(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), EvaluationError>;
     /// Steps the state; returns the error in units of the tolerance.
     fn step(
         &mut self,
@@ -67,9 +64,9 @@ pub(crate) trait Solver {
         x: &[f64],
         h: f64,
         tolerance: &Tolerance,
-    ) -> Result<f64, Trouble>;
+    ) -> Result<f64, EvaluationError>;
     /// Calculates the stages of the last step that only interpolation needs.
-    fn extend(&mut self, system: &mut System<'_>, tolerance: &Tolerance) -> Result<(), Trouble>;
+    fn extend(&mut self, system: &mut System<'_>, tolerance: &Tolerance) -> Result<(), EvaluationError>;
     /// The stages of the last step.
     fn stages(&mut self) -> &mut Stages;
     /// The rates with their derivatives at the start of the step, of an implicit method.
@@ -160,7 +157,7 @@ impl Stages {
 
     /// Evaluates stage `i` at the state in `scratch`.
     #[inline(always)]
-    pub fn evaluate(&mut self, system: &mut System<'_>, i: usize) -> Result<(), Trouble> {
+    pub fn evaluate(&mut self, system: &mut System<'_>, i: usize) -> Result<(), EvaluationError> {
         let t = self.t + self.tableau.c[i] * self.h;
         if self.sensitive {
             system.full(t, &self.scratch, &mut self.values[i])?;
@@ -201,8 +198,8 @@ impl Stages {
         self.values.get(self.tableau.stages - 1).filter(|_| self.sensitive)
     }
 
-    /// A cubic through both ends and slopes: a rough state within the step, for looking only.
-    pub fn sketch(&self, theta: f64, out: &mut [f64]) {
+    /// A cubic Hermite interpolant through both ends: a rough state within the step, for event detection only.
+    pub fn hermite(&self, theta: f64, out: &mut [f64]) {
         let (first, last) = (self.rates(0), self.rates(self.tableau.stages - 1));
         let (square, rest) = (theta * theta, 1.0 - theta);
         let far = square * (3.0 - 2.0 * theta);
@@ -258,7 +255,7 @@ impl Stages {
             }
         }
         let [rates, states] = sums;
-        let noise = 100.0 * f64::EPSILON / tolerance.rtol;
+        let noise = STAGE_ROUNDING / tolerance.rtol;
         let moves = states > noise * noise;
         moves.then(|| (self.h * (rates / states).sqrt()).abs())
     }
@@ -266,11 +263,12 @@ impl Stages {
     /// What rounding of the state at the end makes of the rates and their derivatives there, where tolerances are so
     /// fine, and steps so short, that it matters.
     pub fn rounding(&self, system: &mut System<'_>, tolerance: &Tolerance) -> Option<Vec<f64>> {
-        if tolerance.rtol * tolerance.rtol > FINE || self.stiffness(tolerance).is_some() {
+        if tolerance.rtol * tolerance.rtol > FINEST_SQUARED_TOLERANCE || self.stiffness(tolerance).is_some() {
             return None;
         }
         let uneven = (0..).map(|i| UNEVEN[i % UNEVEN.len()]);
-        let x: Vec<f64> = self.end.iter().zip(uneven).map(|(x, part)| x * (1.0 + part * ROUNDED)).collect();
+        let x: Vec<f64> =
+            self.end.iter().zip(uneven).map(|(x, part)| x * (1.0 + part * STATE_ROUNDING)).collect();
         let mut values = Values::default();
         system.full(self.t + self.h, &x, &mut values).ok()?;
         let exact = &self.last()?.data;
@@ -283,7 +281,7 @@ impl Stages {
         // Uneven: what is conserved leaves even states alone.
         let mut v: Vec<f64> = (0..self.end.len()).map(|i| UNEVEN[i % UNEVEN.len()]).collect();
         let mut size = 0.0;
-        for _ in 0..10 {
+        for _ in 0..POWER_ITERATIONS {
             let product = |row: usize| {
                 full.pattern.row(row).map(|e| slopes[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
             };

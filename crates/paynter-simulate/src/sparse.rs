@@ -1,7 +1,8 @@
 //! Sparse matrices of numbers with a fixed pattern, and their factorisation
 //! on a schedule that is made once.
 
-use super::small::{SMALL, Small};
+use crate::small::{SMALL, Small};
+use crate::tolerance::{LOOP_PIVOT, STAGE_PIVOT};
 
 /// Where the entries of a sparse matrix stand, row by row.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,12 +54,12 @@ pub(crate) struct Form {
 impl Form {
     /// 1 − k·J, for an implicit stage.
     pub fn stage(k: f64) -> Form {
-        Form { unit: 1.0, scale: -k, least: 1e-11 }
+        Form { unit: 1.0, scale: -k, least: STAGE_PIVOT }
     }
 
     /// J itself.
     pub fn plain() -> Form {
-        Form { unit: 0.0, scale: 1.0, least: 0.05 }
+        Form { unit: 0.0, scale: 1.0, least: LOOP_PIVOT }
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::excessive_precision, reason = "the digits as published")]
 
-use super::dop853;
+use crate::dop853;
 use std::sync::OnceLock;
 
 /// No interpolation is of a higher degree.

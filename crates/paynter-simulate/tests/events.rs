@@ -691,7 +691,7 @@ fn events_that_accumulate_are_told() {
     let model = problem.compile(&[]);
     for method in ADAPTIVE {
         let (_, outcome) = run(&model, &[], &Options { method, ..tight(20.0, vec![20.0], method) });
-        let told = outcome.notes.iter().any(|note| matches!(note, Note::Rattling { .. }));
+        let told = outcome.notes.iter().any(|note| matches!(note, Note::Zeno { .. }));
         assert!(
             told || matches!(outcome.failure, Some(Failure::Chattering { .. })),
             "{method:?} {outcome:?}"
@@ -713,7 +713,7 @@ fn a_relay_rests_beside_friction() {
     let wanted = problem.wanted(&["Mc", "w0"]);
     let options = Options { rtol: 1e-8, ..tight(0.3, vec![0.3], Method::Auto) };
     let (found, outcome) = solved(&mut problem, &wanted, &options);
-    assert!(matches!(outcome.notes[..], [Note::Rattling { .. }]), "{:?}", outcome.notes);
+    assert!(matches!(outcome.notes[..], [Note::Zeno { .. }]), "{:?}", outcome.notes);
     let expected =
         [(found.y[0][0], 0.5), (found.y[0][1], 100.0), (found.s[0][0], 12.5), (found.s[0][3], 1.0)];
     assert!(expected.iter().all(|(found, exact)| (found - exact).abs() < 1e-6 * exact), "{expected:?}");

@@ -325,7 +325,8 @@ fn sensitivities_across_random_events_are_differences() {
                 }
             }
             // What is infinite somewhere has no sum, and along an infinite slope the adjoint is told to be missing.
-            let told = |note: &Note| matches!(note, Note::Steep { lane: lost, .. } if *lost == lane);
+            let told =
+                |note: &Note| matches!(note, Note::InfiniteDerivative { lane: lost, .. } if *lost == lane);
             let missing = gradient.by[lane].is_nan() && gradient.outcome.notes.iter().any(told);
             if sum.is_finite() && !missing && !near(gradient.by[lane], sum, 1e-4 * size + 1e-7) {
                 wrong.push(format!("seed {seed}: the adjoint by {name}: {}, not {sum}", gradient.by[lane]));

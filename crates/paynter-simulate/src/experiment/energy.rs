@@ -2,6 +2,7 @@
 //! dissipated, and how well the balance closes.
 
 use super::{Response, Simulation};
+use crate::tolerance::ENERGY_ROUNDING;
 use paynter_algebra::{Expr, Pool};
 use paynter_equations::{Equations, Role, State};
 use paynter_graph::{BondGraph, Variable, flat_name};
@@ -81,7 +82,7 @@ impl Simulation {
             accounts.push((entry.clone(), values));
         }
         // Where nothing moves, the rounding of what is held is no error.
-        let most = moved.iter().fold(1e-9 * held, |most, value| most.max(*value));
+        let most = moved.iter().fold(ENERGY_ROUNDING * held, |most, value| most.max(*value));
         let worst = balance.iter().fold(0.0_f64, |worst, value| worst.max(value.abs()));
         let error = if most > 0.0 { worst / most } else { 0.0 };
         Some(Energy { t: response.t.clone(), accounts, balance, error })

@@ -52,13 +52,13 @@ impl<'a> Explanation<'a> {
                         None => diagnostic,
                     }
                 }
-                Note::Rattling { t, event } => {
+                Note::Zeno { t, event } => {
                     let event = &simulation.compiled.events[*event];
                     let what = "has switched ever faster, and is brought to rest at zero";
                     let message = format!("at t = {} `{event}` {what}", short(*t));
                     Diagnostic::new(code::RATTLING, message)
                 }
-                Note::Steep { t, lane, state } => {
+                Note::InfiniteDerivative { t, lane, state } => {
                     gone.push(*lane);
                     let by = &simulation.wanted[*lane];
                     let state = state.map(|state| &simulation.equations.states[state]);
@@ -75,7 +75,7 @@ impl<'a> Explanation<'a> {
                         None => diagnostic,
                     }
                 }
-                Note::Unbegun { lane, state } => {
+                Note::UndefinedInitialDerivative { lane, state } => {
                     gone.push(*lane);
                     let (by, state) = (&simulation.wanted[*lane], &simulation.equations.states[*state]);
                     let message = format!(
@@ -87,7 +87,7 @@ impl<'a> Explanation<'a> {
                     let span = simulation.graph.state_span(state.variable);
                     span.into_iter().fold(diagnostic, Diagnostic::at)
                 }
-                Note::TooCold { t, temperature, value } => {
+                Note::BelowAbsoluteZero { t, temperature, value } => {
                     let Some(thermometer) = &simulation.thermometer else { continue };
                     let when = format!("at t = {}", short(*t));
                     thermometer.temperatures[*temperature].too_cold(&simulation.graph, &when, *value)
@@ -150,7 +150,7 @@ impl<'a> Explanation<'a> {
                         .help("look for a division by zero, or a root or logarithm of a negative number, at this state"),
                 }
             }
-            Failure::Contradiction { dependent } => {
+            Failure::InconsistentInitial { dependent } => {
                 contradiction(graph, &simulation.equations.dependent[dependent])
             }
             Failure::NoJump { t, state } => {

@@ -1,6 +1,7 @@
 //! Checks what a simulation is asked for, and finds what names mean.
 
 use super::{Sensitivities, SimulateOptions, solvers};
+use crate::tolerance::{FINEST_TOLERANCE, MOST_FIXED_STEPS};
 use crate::{Method, Options, Wanted};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Remedy, Severity, closest, code};
@@ -134,7 +135,7 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
         (true, None) => Some(t_end / 1000.0),
         (_, step) => step,
     };
-    if let Some(step) = step.filter(|step| t_end / step > 1e9) {
+    if let Some(step) = step.filter(|step| t_end / step > MOST_FIXED_STEPS) {
         return refuse(
             format!("a step of {step} makes more than a thousand million steps"),
             Remedy::marked("give a larger {option step}"),
@@ -144,7 +145,7 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
         t_end,
         times: options.times.clone(),
         points: options.points,
-        rtol: options.rtol.max(1e-13),
+        rtol: options.rtol.max(FINEST_TOLERANCE),
         atol: options.atol,
         method: *method,
         step,

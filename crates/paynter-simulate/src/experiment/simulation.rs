@@ -125,9 +125,9 @@ impl Simulation {
         let Some(thermometer) = &self.thermometer else { return };
         let values = thermometer.read(parameters, &self.tables, sample.t, sample.states);
         for (temperature, value) in values.into_iter().enumerate() {
-            let known = |note: &Note| matches!(note, Note::TooCold { temperature: other, .. } if *other == temperature);
+            let known = |note: &Note| matches!(note, Note::BelowAbsoluteZero { temperature: other, .. } if *other == temperature);
             if thermometer.temperatures[temperature].forbids(value) && !cold.iter().any(known) {
-                cold.push(Note::TooCold { t: sample.t, temperature, value });
+                cold.push(Note::BelowAbsoluteZero { t: sample.t, temperature, value });
             }
         }
     }

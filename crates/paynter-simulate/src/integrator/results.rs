@@ -1,11 +1,15 @@
-//! Results at the times that are asked for, at the ends of steps and within them.
+//! Samples at the times that are asked for: at the ends of steps, and within them by dense output.
 
-use super::{Drive, Entry, Failure, Place, Point, Sample, Trouble};
+use super::Integrator;
+use crate::adjoint::{Entry, Place};
+use crate::solver::Point;
+use crate::system::EvaluationError;
+use crate::{Failure, Sample};
 
 /// No step holds more results than this: they are in memory until it is accepted.
 pub(super) const RESULTS: usize = 4096;
 
-impl Drive<'_> {
+impl Integrator<'_> {
     /// Gives samples at the present point.
     pub(super) fn emit(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
         while let Some(t) = self.options.time(self.next).filter(|t| *t <= self.t) {
@@ -19,9 +23,9 @@ impl Drive<'_> {
                 }),
                 None => self.system.outputs(t, &self.x, y),
             };
-            done.map_err(|trouble| self.failure(trouble))?;
+            done.map_err(|error| self.failure(error))?;
             if let Some(tape) = &mut self.tape {
-                let unknowns = self.system.present().to_vec();
+                let unknowns = self.system.unknowns().to_vec();
                 tape.push(Entry::Node { at: Place { t, x: self.x.clone(), unknowns } });
             }
             let (_, y, s) = &mut self.buffer;
@@ -33,7 +37,7 @@ impl Drive<'_> {
     }
 
     /// Prepares the points strictly within the step that the solver has taken; returns their error.
-    pub(super) fn prepare_points(&mut self, h: f64, to: f64) -> Result<f64, Trouble> {
+    pub(super) fn prepare_points(&mut self, h: f64, to: f64) -> Result<f64, EvaluationError> {
         let options = self.options;
         let within = || (self.next..).map_while(|number| options.time(number)).take_while(|time| *time < to);
         let count = within().count();
@@ -52,7 +56,7 @@ impl Drive<'_> {
             stages.tableau.weights(point.theta, &mut point.weights);
             point.x.resize(self.x.len(), 0.0);
             stages.interpolate(&point.weights, &mut point.x);
-            self.system.recall(point.theta);
+            self.system.predict_unknowns(point.theta);
             point.y.resize(self.system.model.outputs_count, 0.0);
             if self.sensitivities.is_some() {
                 self.system.outputs_full(time, &point.x, &mut point.values)?;
@@ -64,15 +68,16 @@ impl Drive<'_> {
                 self.system.outputs(time, &point.x, &mut point.y)?;
             }
             point.unknowns.clear();
-            point.unknowns.extend_from_slice(self.system.present());
+            point.unknowns.extend_from_slice(self.system.unknowns());
         }
         Ok(stages.error_inside(&self.tolerance))
     }
 
+    /// Gives the samples within the step just accepted.
     pub(super) fn emit_points(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) {
         if let Some(tape) = &mut self.tape {
             let stages = self.solver.stages();
-            let unknowns = self.system.anchored().to_vec();
+            let unknowns = self.system.start_unknowns().to_vec();
             let from = Place { t: stages.t, x: stages.start.clone(), unknowns };
             tape.push(Entry::Step { from, h: stages.h, tableau: stages.tableau });
             tape.extend(self.points[..self.inner].iter().map(|point| {

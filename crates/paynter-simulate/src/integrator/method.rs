@@ -1,17 +1,16 @@
-//! Which method steps: explicit or implicit by stiffness, of order five or eight by trial.
+//! Selection of the method: explicit or implicit by stiffness, of order five or eight by trial.
 
-use super::{Drive, Failure, Method, Options, Solver, System, Tableau, Trouble};
+use super::Integrator;
 use crate::explicit::Explicit;
 use crate::implicit::Implicit;
-
-/// Below this relative tolerance the method of order eight is cheaper than that of order five; above it
-/// both are tried.
-const TIGHT: f64 = 2e-8;
-/// A method is tried over so many steps, once they have stopped to grow by more than this.
-const TRIED: u32 = 4;
-const GROWING: f64 = 1.5;
-/// The other method is tried again where the pace has changed by this, and each time in vain by its square.
-const CHANGED: f64 = 2.0;
+use crate::solver::Solver;
+use crate::system::{EvaluationError, System};
+use crate::tableau::Tableau;
+use crate::tolerance::{
+    NONSTIFF_SIGNS, NONSTIFF_STEP, ORDER_EIGHT_TOLERANCE, STIFF_SIGNS, STIFF_STABILITY_SHARE, TRIAL_GROWTH,
+    TRIAL_PACE_CHANGE, TRIAL_STEPS,
+};
+use crate::{Failure, Method, Options};
 
 /// Two explicit methods are compared by how far they come with an evaluation.
 #[derive(Debug)]
@@ -37,8 +36,9 @@ enum Phase {
 impl Trial {
     /// A trial, where it is open which method is better.
     pub(super) fn new(options: &Options) -> Option<Trial> {
-        let open = matches!(options.method, Method::Auto | Method::Explicit) && options.rtol >= TIGHT;
-        open.then_some(Trial { steps: 0, since: (0.0, 0), phase: Phase::First, changed: CHANGED })
+        let open = matches!(options.method, Method::Auto | Method::Explicit)
+            && options.rtol >= ORDER_EIGHT_TOLERANCE;
+        open.then_some(Trial { steps: 0, since: (0.0, 0), phase: Phase::First, changed: TRIAL_PACE_CHANGE })
     }
 
     /// Forgets the steps so far, at an event.
@@ -47,18 +47,19 @@ impl Trial {
     }
 }
 
-impl Drive<'_> {
-    pub(super) fn judge_stiffness(&mut self) {
+impl Integrator<'_> {
+    /// Counts the steps that look stiff to an explicit method, or nonstiff to the implicit one.
+    pub(super) fn detect_stiffness(&mut self) {
         if self.options.method != Method::Auto {
             return;
         }
         if self.stiff {
             let full = &self.system.model.full;
-            let easy = full.norm(self.solver.slopes()) * self.solver.stages().h < 1.0;
-            self.easy_signs = if easy { self.easy_signs + 1 } else { 0 };
+            let easy = full.norm(self.solver.slopes()) * self.solver.stages().h < NONSTIFF_STEP;
+            self.nonstiff_signs = if easy { self.nonstiff_signs + 1 } else { 0 };
         } else {
             let stages = self.solver.stages();
-            let limit = 0.8 * stages.tableau.stability;
+            let limit = STIFF_STABILITY_SHARE * stages.tableau.stability;
             // Where the state stands still, only its sensitivities show how stiff the model is.
             let shown = stages.stiffness(&self.tolerance).or_else(|| stages.radius(&self.system.model.full));
             if shown.is_some_and(|shown| shown > limit) {
@@ -69,23 +70,23 @@ impl Drive<'_> {
         }
     }
 
-    /// Changes between the explicit and the implicit solver where the signs say so.
-    pub(super) fn change_solver(&mut self) -> Result<(), Failure> {
+    /// Switches between the explicit and the implicit solver where enough steps in a row ask for it.
+    pub(super) fn switch_solver(&mut self) -> Result<(), Failure> {
         let stiff = match self.stiff {
-            false if self.stiff_signs >= 5 => true,
-            true if self.easy_signs >= 20 => false,
+            false if self.stiff_signs >= STIFF_SIGNS => true,
+            true if self.nonstiff_signs >= NONSTIFF_SIGNS => false,
             _ => return Ok(()),
         };
         self.take_solver(stiff)
     }
 
-    /// Goes on with the implicit solver where the explicit one comes no further; tells whether that is possible.
+    /// Goes on with the implicit solver where the explicit one cannot step; tells whether that is possible.
     /// Where unknowns have come to the end of a branch, nothing goes on.
-    pub(super) fn resort(&mut self) -> Result<bool, Failure> {
-        let goes_on = matches!(self.trouble, None | Some(Trouble::NotFinite(_)));
+    pub(super) fn fall_back_to_implicit(&mut self) -> Result<bool, Failure> {
+        let goes_on = matches!(self.last_error, None | Some(EvaluationError::NotFinite(_)));
         let possible = self.options.method == Method::Auto && !self.stiff && goes_on;
         if possible {
-            self.stuck = (self.t, 0);
+            self.repeated_errors = (self.t, 0);
             self.take_solver(true)?;
         }
         Ok(possible)
@@ -93,7 +94,7 @@ impl Drive<'_> {
 
     fn take_solver(&mut self, stiff: bool) -> Result<(), Failure> {
         self.stats.switches += 1;
-        (self.stiff, self.stiff_signs, self.easy_signs) = (stiff, 0, 0);
+        (self.stiff, self.stiff_signs, self.nonstiff_signs) = (stiff, 0, 0);
         self.solver = solver(self.explicit, stiff, &self.system, self.sensitivities.is_some());
         self.spare = None;
         self.begin()
@@ -102,14 +103,14 @@ impl Drive<'_> {
     /// Compares the methods of order five and eight and keeps the one that comes further with an
     /// evaluation: which that is depends on the model, the tolerance and the times asked for, and may change
     /// in the course of a run. Returns by how much longer the steps of the method that follows may be.
-    pub(super) fn choose_order(&mut self, growth: f64) -> Result<f64, Failure> {
+    pub(super) fn select_order(&mut self, growth: f64) -> Result<f64, Failure> {
         let now = (self.t, self.system.evaluations);
         let Some(trial) = self.trial.as_mut().filter(|_| !self.stiff) else { return Ok(1.0) };
         if trial.steps == 0 {
             trial.since = now;
         }
-        trial.steps += u32::from(trial.steps > 0 || growth < GROWING);
-        if trial.steps <= TRIED {
+        trial.steps += u32::from(trial.steps > 0 || growth < TRIAL_GROWTH);
+        if trial.steps <= TRIAL_STEPS {
             return Ok(1.0);
         }
         let pace = (now.0 - trial.since.0) / (now.1 - trial.since.1) as f64;
@@ -120,18 +121,18 @@ impl Drive<'_> {
             }
             Phase::First | Phase::Chosen(_) => trial.phase = Phase::Second(pace),
             Phase::Second(other) if pace >= other => {
-                (trial.phase, trial.changed) = (Phase::Chosen(pace), CHANGED);
+                (trial.phase, trial.changed) = (Phase::Chosen(pace), TRIAL_PACE_CHANGE);
                 return Ok(1.0);
             }
             Phase::Second(other) => {
                 (trial.phase, trial.changed) = (Phase::Chosen(other), trial.changed * trial.changed);
             }
         }
-        self.exchange()
+        self.exchange_order()
     }
 
     /// Goes on with the other explicit method; returns by how much longer its steps may be.
-    fn exchange(&mut self) -> Result<f64, Failure> {
+    fn exchange_order(&mut self) -> Result<f64, Failure> {
         let higher = self.explicit.order < Tableau::dop853().order;
         self.explicit = if higher { Tableau::dop853() } else { Tableau::tsit5() };
         let spare = self.spare.take();
@@ -149,7 +150,7 @@ pub(super) fn explicit(options: &Options) -> &'static Tableau {
         Method::Euler => Tableau::euler(),
         Method::Rk4 => Tableau::rk4(),
         Method::Dop853 => Tableau::dop853(),
-        Method::Auto | Method::Explicit if options.rtol < TIGHT => Tableau::dop853(),
+        Method::Auto | Method::Explicit if options.rtol < ORDER_EIGHT_TOLERANCE => Tableau::dop853(),
         _ => Tableau::tsit5(),
     }
 }

@@ -1,80 +1,85 @@
-//! Derivatives through the narrow places of expressions.
+//! Derivatives through dominators of expression graphs.
 //!
 //! The law of a resistor reads the efforts of many states only through the one effort at its port. Such
-//! a node, through which alone others depend on several symbols, is a gate: what stands above it is
-//! differentiated once by the gate rather than once by each symbol, and both parts are multiplied.
+//! a node, through which alone others depend on several symbols, dominates them: what stands above it is
+//! differentiated once by the dominator rather than once by each symbol, and both parts are multiplied.
 
-use super::freeze::{children, rebuilt};
+use crate::freeze::{children, rebuilt};
 use paynter_algebra::{Expr, Pool, Symbol};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// The derivatives of an expression by the symbols it depends on, those that are not zero.
-pub(crate) type Slopes = BTreeMap<Symbol, Expr>;
+pub(crate) type Gradient = BTreeMap<Symbol, Expr>;
 
 /// What is known about nodes, children before parents.
-struct Gates<'a> {
+struct Dominators<'a> {
     active: &'a dyn Fn(Symbol) -> bool,
-    /// The gate of each node that depends on active symbols: the last node that all its paths to them have
+    /// The dominator of each node that depends on active symbols: the last node that all its paths to them have
     /// in common.
-    gate: FxHashMap<Expr, Expr>,
-    /// Nodes over symbols that stand for the gates below them, where that makes a difference.
+    dominator: FxHashMap<Expr, Expr>,
+    /// Nodes over symbols that stand for the dominators below them, where that makes a difference.
     inner: FxHashMap<Expr, Expr>,
-    /// Symbols of gates that others read, what they stand for, and their derivatives.
+    /// Symbols of dominators that others read, what they stand for, and their derivatives.
     symbols: FxHashMap<Expr, Symbol>,
     meaning: FxHashMap<Symbol, Expr>,
-    slopes: FxHashMap<Symbol, Slopes>,
+    slopes: FxHashMap<Symbol, Gradient>,
 }
 
 /// Differentiates functions by all active symbols.
-pub(crate) fn gradients(pool: &mut Pool, functions: &[Expr], active: &dyn Fn(Symbol) -> bool) -> Vec<Slopes> {
-    let mut gates = Gates {
+pub(crate) fn gradients(
+    pool: &mut Pool,
+    functions: &[Expr],
+    active: &dyn Fn(Symbol) -> bool,
+) -> Vec<Gradient> {
+    let mut dominators = Dominators {
         active,
-        gate: FxHashMap::default(),
+        dominator: FxHashMap::default(),
         inner: FxHashMap::default(),
         symbols: FxHashMap::default(),
         meaning: FxHashMap::default(),
         slopes: FxHashMap::default(),
     };
     for node in pool.reachable(functions) {
-        gates.visit(pool, node);
+        dominators.visit(pool, node);
     }
-    let found: Vec<Slopes> = functions.iter().map(|function| gates.slopes_of(pool, *function)).collect();
-    // The symbols of gates give way to what they stand for.
+    let found: Vec<Gradient> =
+        functions.iter().map(|function| dominators.gradient_of(pool, *function)).collect();
+    // The symbols of dominators give way to what they stand for.
     let list: Vec<Expr> = found.iter().flat_map(|slopes| slopes.values().copied()).collect();
-    let mut list = pool.substitute_all(&list, &gates.meaning).into_iter();
-    let replaced = |slopes: Slopes| slopes.into_keys().zip(&mut list).collect();
+    let mut list = pool.substitute_all(&list, &dominators.meaning).into_iter();
+    let replaced = |slopes: Gradient| slopes.into_keys().zip(&mut list).collect();
     found.into_iter().map(replaced).collect()
 }
 
-impl Gates<'_> {
-    /// Finds the gate of a node.
+impl Dominators<'_> {
+    /// Finds the dominator of a node.
     fn visit(&mut self, pool: &mut Pool, node: Expr) {
         if pool.as_symbol(node).is_some_and(self.active) {
-            self.gate.insert(node, node);
+            self.dominator.insert(node, node);
             return;
         }
         let children = children(pool, node);
-        let mut below = children.iter().filter_map(|child| self.gate.get(child)).copied();
+        let mut below = children.iter().filter_map(|child| self.dominator.get(child)).copied();
         let Some(first) = below.next() else { return };
-        let own = if below.all(|gate| gate == first) { first } else { node };
+        let own = if below.all(|dominator| dominator == first) { first } else { node };
         let args: Vec<Expr> = children.iter().map(|child| self.read(pool, *child)).collect();
         if args != children {
             let inner = rebuilt(pool, node, &args);
             self.inner.insert(node, inner);
         }
-        self.gate.insert(node, own);
+        self.dominator.insert(node, own);
     }
 
-    /// A node as its parents read it: a gate by its symbol.
+    /// A node as its parents read it: a dominator by its symbol.
     fn read(&mut self, pool: &mut Pool, node: Expr) -> Expr {
-        if self.gate.get(&node) != Some(&node) || pool.as_symbol(node).is_some() {
+        if self.dominator.get(&node) != Some(&node) || pool.as_symbol(node).is_some() {
             return self.inner.get(&node).copied().unwrap_or(node);
         }
         let known = self.symbols.get(&node).copied();
         let symbol = known.unwrap_or_else(|| {
-            let symbol = pool.fresh("gate");
-            let slopes = self.slopes_of(pool, node);
+            let symbol = pool.fresh("dominator");
+            let slopes = self.gradient_of(pool, node);
             self.symbols.insert(node, symbol);
             self.meaning.insert(symbol, node);
             self.slopes.insert(symbol, slopes);
@@ -83,8 +88,8 @@ impl Gates<'_> {
         pool.var(symbol)
     }
 
-    /// The derivatives of a node, over the symbols of gates.
-    fn slopes_of(&self, pool: &mut Pool, node: Expr) -> Slopes {
+    /// The derivatives of a node, over the symbols of dominators.
+    fn gradient_of(&self, pool: &mut Pool, node: Expr) -> Gradient {
         let inner = self.inner.get(&node).copied().unwrap_or(node);
         let mut terms: BTreeMap<Symbol, Vec<Expr>> = BTreeMap::new();
         for symbol in pool.symbols(inner) {
@@ -110,7 +115,7 @@ mod tests {
     use paynter_algebra::Func;
     use paynter_numerics::program::Program;
 
-    /// Derivatives through gates are those taken symbol by symbol, and share what stands above a gate.
+    /// Derivatives through dominators are those taken symbol by symbol, and share what stands above a dominator.
     #[test]
     fn gradients_are_derivatives() {
         let mut pool = Pool::new();

@@ -1,23 +1,15 @@
-//! How finely states are resolved, and how long the first step is.
+//! Absolute tolerances of states, and the size of the first step.
 
-use super::Drive;
+use super::Integrator;
 use crate::lanes::larger;
+use crate::tolerance::{
+    GROUP_RESOLUTION, GROUP_ROUNDING, SLIDING_CANCELLATION, STATE_FLOOR, STATE_RESOLUTION,
+};
 
-/// Without an absolute tolerance, states are resolved to this part of the largest value they have had.
-const RESOLVED: f64 = 1e-3;
-/// And to this part of the largest value of states that are measured alike.
-const RESOLVED_AMONG: f64 = 1e-6;
-/// And never finer than this.
-const FLOOR: f64 = 1e-12;
-/// And never finer than this part of what makes it up.
-const ROUNDING: f64 = 1e-15;
-/// Where rates cancel on a surface, a state is resolved to this part of what one side would make of it.
-const CANCELLED: f64 = 1e-13;
-
-impl Drive<'_> {
-    /// Finds how large the rates are that cancel on the surfaces along which the motion slides. What has
-    /// not moved yet and only follows states that are known so badly is known no better.
-    pub(super) fn judge_noise(&mut self) {
+impl Integrator<'_> {
+    /// Estimates the loss of significance where rates cancel on sliding surfaces. A state that has not moved
+    /// yet and only follows states known so badly is known no better.
+    pub(super) fn estimate_cancellation(&mut self) {
         let span = self.options.t_end - self.options.t_start;
         let sliding = (0..self.system.surfaces().len()).filter(|j| self.system.slides_along(*j));
         let sliding: Vec<usize> = sliding.collect();
@@ -27,12 +19,12 @@ impl Drive<'_> {
         let mut noise = vec![0.0f64; self.x.len()];
         for j in sliding {
             let snapshot = self.system.snapshot();
-            self.system.slide(j, 0.0);
+            self.system.set_sliding(j, 0.0);
             let mut beside = vec![0.0; self.x.len()];
             if self.system.rates(self.t, &self.x, &mut beside).is_ok() {
                 let rates = self.solver.stages().rates(0);
                 for ((noise, beside), rate) in noise.iter_mut().zip(&beside).zip(rates) {
-                    *noise = noise.max(CANCELLED * (beside - rate).abs() * span);
+                    *noise = noise.max(SLIDING_CANCELLATION * (beside - rate).abs() * span);
                 }
             }
             self.system.restore(&snapshot);
@@ -49,6 +41,7 @@ impl Drive<'_> {
         self.noise.iter_mut().zip(&noise).for_each(|(known, noise)| *known = known.max(*noise));
     }
 
+    /// Fits the absolute tolerances to the largest values that states have had.
     pub(super) fn refresh_tolerance(&mut self) {
         let groups = &self.system.model.groups;
         for ((largest, x), group) in self.largest.iter_mut().zip(&self.x).zip(groups) {
@@ -59,9 +52,9 @@ impl Drive<'_> {
             let states = self.largest.iter().zip(groups).zip(&self.noise);
             for (((largest, group), noise), atol) in states.zip(&mut self.tolerance.atol) {
                 let among = self.among[*group];
-                let size = larger(larger(RESOLVED * largest, RESOLVED_AMONG * among), FLOOR);
+                let size = larger(larger(STATE_RESOLUTION * largest, GROUP_RESOLUTION * among), STATE_FLOOR);
                 // Finer than rounding nothing can be resolved.
-                *atol = larger(self.options.rtol * size, larger(ROUNDING * among, *noise));
+                *atol = larger(self.options.rtol * size, larger(GROUP_ROUNDING * among, *noise));
             }
         }
     }
@@ -75,7 +68,7 @@ impl Drive<'_> {
             // A state that starts at zero is resolved with regard to where it is going.
             for i in 0..rates.len() {
                 let reach = self.largest[i].max(rates[i].abs() * span * 1e-3);
-                tolerance.atol[i] = self.options.rtol * (RESOLVED * reach).max(FLOOR);
+                tolerance.atol[i] = self.options.rtol * (STATE_RESOLUTION * reach).max(STATE_FLOOR);
             }
         }
         let d0 = tolerance.norm(&self.x, &self.x, &self.x);

@@ -1,32 +1,22 @@
-//! Unknowns and modes that determine each other, found all at once.
+//! The complementarity problem of modes and implicit unknowns, solved by a
+//! homotopy.
 //!
 //! Where laws with jumps stand in algebraic loops, every mode μ belongs to its
 //! event function h after Filippov: μ = 1 where h > 0, μ = −1 where h < 0, and
 //! any value between where h = 0. Instead of trying modes one after another,
 //! μ·√(h² + ε²) = h is solved together with the loops, from a width ε at which
-//! nothing jumps down to one that rounding hardly sees. On the way roots with
-//! a sign are rounded off within a width that shrinks alike.
+//! nothing jumps down to one that rounding hardly sees. On the way signed
+//! powers are regularised within a width that shrinks alike.
 
-use super::{Loop, System, Trouble};
+use super::{EvaluationError, System};
+use crate::loops::Loop;
+use crate::tolerance::{
+    COMPLEMENTARITY_ITERATIONS, COMPLEMENTARITY_STEP, JUMP_RESIDUAL, JUMP_SHRINKAGE, LOOP_RESIDUAL,
+    MULTIPLIER_MARGIN, NARROWEST_JUMP, REGULARISATION_SHRINKAGE, SHRINKAGE_ROOTS, SMALLEST_HOMOTOPY_DAMPING,
+    SUFFICIENT_DECREASE, WIDEST_JUMP,
+};
 
-/// The widths go from this part of what they are compared with down to that one.
-const WIDEST: f64 = 1e3;
-const FINEST: f64 = 1e-10;
-/// By this factor the width shrinks at a time, or by a root of it where that is too much.
-const SHRINK: f64 = 0.1;
-/// So many times the root is taken.
-const ROOTS: i32 = 5;
-/// By this factor roots are sharpened afterwards.
-const SHARPEN: f64 = 1e-6;
-/// A mode closer to 1 than this belongs to a function that is not zero.
-const OUTSIDE: f64 = 1e-7;
-/// Turns of Newton's method at each width, and the part of the width its equation is solved to.
-const TURNS: u32 = 40;
-const CLOSE: f64 = 1e-2;
-/// What remains of residuals, beside their terms.
-const REMAINS: f64 = 1e-8;
-
-/// Surfaces whose modes are looked for, and roots that are rounded off meanwhile.
+/// Surfaces whose modes are unknowns, and signed powers that are regularised meanwhile.
 struct Homotopy {
     /// The surfaces, each with the size of its function.
     surfaces: Vec<(usize, f64)>,
@@ -40,13 +30,19 @@ struct Homotopy {
 }
 
 impl System<'_> {
-    /// Finds unknowns and modes that fit each other at a time and state. Surfaces whose functions react to
+    /// Solves for consistent unknowns and modes at a time and state. Surfaces whose functions react to
     /// their modes at once take part, those along which the motion slides, and those of `zeros`, whose
     /// functions are zero here; other modes follow their functions, but for those that are given. All is
     /// as before where no solution is found.
-    pub fn complement(&mut self, t: f64, x: &[f64], zeros: &[usize], given: &[usize]) -> Result<(), Trouble> {
-        let mut result = Err(Trouble::NoSolution(0));
-        if self.own.surfaces.is_empty() && self.own.roundings.is_empty() {
+    pub fn solve_complementarity(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        zeros: &[usize],
+        given: &[usize],
+    ) -> Result<(), EvaluationError> {
+        let mut result = Err(EvaluationError::NoSolution(0));
+        if self.own.surfaces.is_empty() && self.own.regularisations.is_empty() {
             return result;
         }
         let (snapshot, present) = (self.snapshot(), self.fast.clone());
@@ -55,7 +51,7 @@ impl System<'_> {
         let mut guesses = vec![present[1 + x.len()..][..known].to_vec()];
         guesses.extend(Self::guesses(known));
         for guess in guesses {
-            result = self.approach(t, x, (zeros, given), &guess);
+            result = self.follow_homotopy(t, x, (zeros, given), &guess);
             if result.is_ok() {
                 return Ok(());
             }
@@ -66,13 +62,13 @@ impl System<'_> {
     }
 
     /// Follows the solution from wide jumps to narrow ones, and sets modes and surfaces accordingly.
-    fn approach(
+    fn follow_homotopy(
         &mut self,
         t: f64,
         x: &[f64],
         (zeros, given): (&[usize], &[usize]),
         guess: &[f64],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), EvaluationError> {
         let (surfaces, known) = (self.surfaces(), self.own.unknowns.len());
         let mut sliding = self.sliding.clone();
         for (surface, rate) in surfaces.iter().zip(&mut sliding) {
@@ -81,8 +77,8 @@ impl System<'_> {
                 *rate = 1.0;
             }
         }
-        let widths = self.slow[self.widths()..][..self.model.roundings.len()].to_vec();
-        self.move_to(sliding.clone());
+        let widths = self.slow[self.widths()..][..self.model.regularisations.len()].to_vec();
+        self.take_equations(sliding.clone());
         self.fast[0] = t;
         self.fast[1..=x.len()].copy_from_slice(x);
         self.fast[1 + x.len()..].fill(0.0);
@@ -108,15 +104,15 @@ impl System<'_> {
         let surfaces = chosen.iter().map(|j| (*j, 0.0)).collect();
         let mut homotopy = Homotopy { surfaces, bases, bends, size, places };
         // Without jumps first: all modes are zero.
-        self.narrow(&homotopy, None)?;
+        self.newton_at_width(&homotopy, None)?;
         self.measure(&mut homotopy);
-        let (mut width, mut root) = (WIDEST, 0);
-        while width > FINEST {
+        let (mut width, mut root) = (WIDEST_JUMP, 0);
+        while width > NARROWEST_JUMP {
             let kept = self.fast.clone();
-            let next = (width * SHRINK.powf(0.5f64.powi(root))).max(FINEST);
-            match self.narrow(&homotopy, Some(next)) {
+            let next = (width * JUMP_SHRINKAGE.powf(0.5f64.powi(root))).max(NARROWEST_JUMP);
+            match self.newton_at_width(&homotopy, Some(next)) {
                 Ok(()) => (width, root) = (next, (root - 1).max(0)),
-                Err(trouble) if root == ROOTS => return Err(trouble),
+                Err(error) if root == SHRINKAGE_ROOTS => return Err(error),
                 Err(_) => {
                     self.fast = kept;
                     root += 1;
@@ -132,18 +128,18 @@ impl System<'_> {
         homotopy: &Homotopy,
         widths: &[f64],
         mut sliding: Vec<f64>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), EvaluationError> {
         let surfaces = self.surfaces();
         for (j, _) in &homotopy.surfaces {
-            let mode = self.between(*j);
+            let mode = self.multiplier(*j);
             self.set_mode(surfaces[*j].relation, if mode < 0.0 { -1.0 } else { 1.0 });
-            if mode.abs() > 1.0 - OUTSIDE {
+            if mode.abs() > 1.0 - MULTIPLIER_MARGIN {
                 sliding[*j] = 0.0;
             }
         }
-        self.move_to(sliding);
+        self.take_equations(sliding);
         self.prepare();
-        let mut share = FINEST;
+        let mut share = NARROWEST_JUMP;
         loop {
             let sharpened: Vec<f64> =
                 homotopy.bases.iter().zip(widths).map(|(base, width)| (share * base).max(*width)).collect();
@@ -152,7 +148,7 @@ impl System<'_> {
             if sharpened == widths {
                 break;
             }
-            share *= SHARPEN;
+            share *= REGULARISATION_SHRINKAGE;
         }
         let left = self.residual();
         // A mode that nothing depends on here is not determined.
@@ -161,15 +157,20 @@ impl System<'_> {
         let mut change = vec![1.0; m];
         self.unknowns.solve(&mut change);
         let undetermined = change.iter().any(|v| !v.is_finite());
-        let mut now = self.functions();
-        self.set_back(&mut now);
+        let mut now = self.relation_values();
+        self.apply_hysteresis(&mut now);
         let told = homotopy.surfaces.iter().map(|(j, _)| surfaces[*j].relation);
-        let wrong =
-            told.chain(homotopy.bends.iter().copied()).any(|k| !self.kept[k] && now[k] * self.held[k] < 0.0);
-        let outside =
-            (0..surfaces.len()).any(|j| self.slides_along(j) && self.between(j).abs() > 1.0 + OUTSIDE);
-        if wrong || outside || undetermined || left > REMAINS * self.terms().max(f64::MIN_POSITIVE) {
-            return Err(Trouble::NoSolution(0));
+        let wrong = told
+            .chain(homotopy.bends.iter().copied())
+            .any(|k| !self.at_zero[k] && now[k] * self.held[k] < 0.0);
+        let outside = (0..surfaces.len())
+            .any(|j| self.slides_along(j) && self.multiplier(j).abs() > 1.0 + MULTIPLIER_MARGIN);
+        if wrong
+            || outside
+            || undetermined
+            || left > LOOP_RESIDUAL * self.largest_term().max(f64::MIN_POSITIVE)
+        {
+            return Err(EvaluationError::NoSolution(0));
         }
         Ok(())
     }
@@ -184,7 +185,7 @@ impl System<'_> {
     fn measure(&mut self, homotopy: &mut Homotopy) {
         let known = self.own.unknowns.len();
         let m = self.model.unknowns.len();
-        let (_, mut matrix) = self.softened(homotopy, None);
+        let (_, mut matrix) = self.smoothed(homotopy, None);
         let mut sizes = vec![0.0f64; homotopy.surfaces.len()];
         for (j, _) in &homotopy.surfaces {
             let mut change = vec![0.0; homotopy.size];
@@ -202,15 +203,15 @@ impl System<'_> {
         for ((_, size), found) in homotopy.surfaces.iter_mut().zip(sizes) {
             *size = usable(found);
         }
-        let now = self.functions();
-        for (base, rounding) in homotopy.bases.iter_mut().zip(&self.model.roundings) {
-            *base = usable(now[rounding.relation].abs());
+        let now = self.relation_values();
+        for (base, regularisation) in homotopy.bases.iter_mut().zip(&self.model.regularisations) {
+            *base = usable(now[regularisation.relation].abs());
         }
     }
 
     /// The equations with jumps of a width, or none at all, and the matrix of their derivatives.
-    fn softened(&mut self, homotopy: &Homotopy, width: Option<f64>) -> (Vec<f64>, Loop) {
-        let now = self.functions();
+    fn smoothed(&mut self, homotopy: &Homotopy, width: Option<f64>) -> (Vec<f64>, Loop) {
+        let now = self.relation_values();
         let turned: Vec<usize> = homotopy
             .bends
             .iter()
@@ -253,7 +254,7 @@ impl System<'_> {
     }
 
     /// Newton's method for jumps of a width.
-    fn narrow(&mut self, homotopy: &Homotopy, width: Option<f64>) -> Result<(), Trouble> {
+    fn newton_at_width(&mut self, homotopy: &Homotopy, width: Option<f64>) -> Result<(), EvaluationError> {
         let share = width.unwrap_or(1.0).min(1.0);
         let widths: Vec<f64> = homotopy.bases.iter().map(|base| share * base).collect();
         self.set_widths(&widths);
@@ -261,8 +262,8 @@ impl System<'_> {
         let end = start + homotopy.size;
         let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
         let known = self.own.unknowns.len();
-        let (mut values, mut matrix) = self.softened(homotopy, width);
-        for _ in 0..TURNS {
+        let (mut values, mut matrix) = self.smoothed(homotopy, width);
+        for _ in 0..COMPLEMENTARITY_ITERATIONS {
             let size = norm(&values);
             if size == 0.0 {
                 return Ok(());
@@ -278,21 +279,23 @@ impl System<'_> {
                 for (i, before) in before.iter().enumerate() {
                     self.fast[start + i] = before - part * change[i];
                 }
-                (values, matrix) = self.softened(homotopy, width);
-                if norm(&values) <= (1.0 - 1e-4 * part) * size || part < 1e-6 {
+                (values, matrix) = self.smoothed(homotopy, width);
+                if norm(&values) <= (1.0 - SUFFICIENT_DECREASE * part) * size
+                    || part < SMALLEST_HOMOTOPY_DAMPING
+                {
                     break;
                 }
                 part *= 0.5;
             }
             let level = norm(&self.fast[start..end]);
             let left = homotopy.surfaces.iter().map(|(j, _)| values[known + j].abs()).fold(0.0, f64::max);
-            if norm(&change) <= 1e-7 * level && left <= CLOSE * width.unwrap_or(1.0) {
+            if norm(&change) <= COMPLEMENTARITY_STEP * level && left <= JUMP_RESIDUAL * width.unwrap_or(1.0) {
                 return Ok(());
             }
-            if part < 1e-6 {
+            if part < SMALLEST_HOMOTOPY_DAMPING {
                 break;
             }
         }
-        Err(Trouble::NoSolution(0))
+        Err(EvaluationError::NoSolution(0))
     }
 }

@@ -1,0 +1,249 @@
+//! Event iteration: modes that are consistent with the event functions after
+//! an event and at the start.
+
+use super::{Changes, ZeroCrossingDetector, sign};
+use crate::system::{EvaluationError, System};
+use crate::tolerance::{DERIVATIVE_CANCELLATION, EVENT_ITERATIONS, MODE_STROKE_AT_ZERO, MULTIPLIER_EXCESS};
+
+/// How an event iteration ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Iteration {
+    /// The modes are consistent with the functions.
+    Consistent,
+    /// The modes change each other without end (mode cycling); this function was last.
+    Cycling(usize),
+}
+
+/// Where the vector field takes a function that is zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Tendency {
+    /// To this side, or nowhere.
+    Leaves(f64),
+    /// Back to zero from both sides, steeper from this one.
+    Attracted(f64),
+}
+
+impl ZeroCrossingDetector {
+    /// Initialises the modes: the signs of the functions, or of their rates where they are zero.
+    /// Returns the functions along whose surfaces the motion starts.
+    pub fn initialise_modes(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+    ) -> Result<(Iteration, Changes), EvaluationError> {
+        if system.model.events.is_empty() {
+            return Ok((Iteration::Consistent, Vec::new()));
+        }
+        let mut iteration = self.iterate(system, t, x, (&[], None), &[])?;
+        // Functions that react to their modes at once have to fit them all together.
+        if (0..self.now.len())
+            .any(|k| self.now[k] == 0.0 && !system.is_sliding(k) && system.reacts_at_once(k))
+            && system.solve_complementarity(t, x, &[], &[]).is_ok()
+        {
+            self.evaluate(system, t, x)?;
+        }
+        let zeros: Vec<usize> =
+            (0..self.now.len()).filter(|k| self.now[*k] == 0.0 && !system.is_sliding(*k)).collect();
+        let mut sliding = Vec::new();
+        let coupled = zeros.iter().any(|k| system.reacts_at_once(*k));
+        for k in zeros {
+            match self.tendency(system, t, x, k) {
+                Ok(Tendency::Leaves(mode)) => system.set_mode(k, mode),
+                Ok(Tendency::Attracted(mode)) => match system.surface(k) {
+                    // A function that depends on its mode at once has not moved the state.
+                    Some(j) if system.reacts_at_once(k) => self.enter_sliding(system, t, x, j, 1.0)?,
+                    _ => {
+                        system.set_mode(k, mode);
+                        sliding.push((k, mode));
+                    }
+                },
+                Err(_) => {}
+            }
+            system.prepare();
+        }
+        // The mode of one may have moved another that had its own already.
+        if coupled && iteration == Iteration::Consistent {
+            iteration = self.iterate(system, t, x, (&[], None), &[])?;
+        }
+        Ok((iteration, sliding))
+    }
+
+    /// A function on both sides of its zero, with the modes 1 and −1: where it reacts to its mode at once its
+    /// values, else its derivatives by time. The mode is left as it was.
+    fn one_sided(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        k: usize,
+    ) -> Result<[f64; 2], EvaluationError> {
+        let at_once = system.reacts_at_once(k);
+        let mut rates = vec![0.0; x.len()];
+        let kept = system.mode(k);
+        let found = [1.0, -1.0].map(|mode| {
+            system.set_mode(k, mode);
+            system.prepare();
+            if at_once {
+                self.evaluate(system, t, x).map(|()| self.now[k] - mode * self.margin[k])
+            } else {
+                system.rates(t, x, &mut rates).and_then(|()| self.derivative(system, t, x, &rates, k))
+            }
+        });
+        system.set_mode(k, kept);
+        system.prepare();
+        let [above, below] = found;
+        let sides = [above?, below?];
+        // What rounding has left before its zero is at its zero, if its mode does more than rounding.
+        let (margin, stroke) = (self.margin[k], (sides[0] - sides[1]).abs());
+        let moves = at_once
+            && margin <= MODE_STROKE_AT_ZERO * stroke
+            && stroke > DERIVATIVE_CANCELLATION * self.largest[k];
+        Ok(sides.map(|value| if moves && value.abs() <= margin { 0.0 } else { value }))
+    }
+
+    /// Where a function that is zero goes from here. The mode is left open.
+    fn tendency(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        k: usize,
+    ) -> Result<Tendency, EvaluationError> {
+        let [above, below] = self.one_sided(system, t, x, k)?;
+        let order = system.surface(k).map(|j| system.surfaces()[j].order);
+        let still = above == 0.0 && below == 0.0;
+        let leads_back = match order {
+            Some(0 | 1) => above <= 0.0 && below >= 0.0 && !still,
+            Some(_) => still,
+            None => false,
+        };
+        Ok(if leads_back {
+            Tendency::Attracted(if above.abs() >= below.abs() { 1.0 } else { -1.0 })
+        } else if above > 0.0 && below > 0.0 {
+            Tendency::Leaves(1.0)
+        } else if above < 0.0 && below < 0.0 {
+            Tendency::Leaves(-1.0)
+        } else {
+            Tendency::Leaves(0.0)
+        })
+    }
+
+    /// Event iteration: makes the modes consistent with the functions, but for those that are given; where
+    /// that is not possible one after another, all at once as a complementarity problem.
+    pub fn iterate(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (zeros, settling_rate): (&[usize], Option<f64>),
+        given: &[usize],
+    ) -> Result<Iteration, EvaluationError> {
+        let snapshot = system.snapshot();
+        let iterated = self.iterate_in_turn(system, t, x, (zeros, settling_rate), given);
+        if iterated == Ok(Iteration::Consistent) {
+            return iterated;
+        }
+        system.restore(&snapshot);
+        match system.solve_complementarity(t, x, zeros, given) {
+            Ok(()) => Ok(Iteration::Consistent),
+            Err(_) => iterated,
+        }
+    }
+
+    /// Changes modes one after another until they are consistent with the functions. Where the vector field
+    /// leads to the zero of a function from both sides the motion enters sliding; where its multiplier is out
+    /// of range it exits. Functions with Zeno behaviour may settle on their zeros at a rate.
+    fn iterate_in_turn(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (zeros, settling_rate): (&[usize], Option<f64>),
+        given: &[usize],
+    ) -> Result<Iteration, EvaluationError> {
+        let mut zeros = zeros.to_vec();
+        let mut given = given.to_vec();
+        let mut turned = Vec::new();
+        system.prepare();
+        // Unknowns may jump to where other modes hold.
+        if self.evaluate(system, t, x).is_err() {
+            system.initialise(t, x)?;
+        }
+        for _ in 0..EVENT_ITERATIONS {
+            self.evaluate(system, t, x)?;
+            let exiting = (0..system.surfaces().len())
+                .find(|j| system.slides_along(*j) && system.multiplier(*j).abs() > 1.0 + MULTIPLIER_EXCESS);
+            // What is at its zero may enter sliding; before it does, its mode is only one of two, and may drive
+            // a multiplier out of range that the sliding motion keeps in range.
+            let returning = |detector: &mut ZeroCrossingDetector, system: &mut System<'_>, k: usize| {
+                system.surface(k).is_some()
+                    && matches!(detector.tendency(system, t, x, k), Ok(Tendency::Attracted(_)))
+            };
+            if let Some(j) = exiting {
+                match (0..zeros.len()).find(|place| returning(self, system, zeros[*place])) {
+                    Some(place) => {
+                        let k = zeros.remove(place);
+                        given.push(k);
+                        if let Some(j) = system.surface(k) {
+                            self.enter_sliding(system, t, x, j, settling_rate.unwrap_or(1.0))?;
+                        }
+                    }
+                    None => given.push(self.exit_sliding(system, t, x, j)?),
+                }
+                continue;
+            }
+            if let Some(k) = zeros.pop() {
+                given.push(k);
+                let Some(j) = system.surface(k) else { continue };
+                if returning(self, system, k) || (settling_rate.is_some() && system.surfaces()[j].order == 2)
+                {
+                    self.enter_sliding(system, t, x, j, settling_rate.unwrap_or(1.0))?;
+                }
+                continue;
+            }
+            let Some(k) = self.inconsistent(system, t, x, (&given, &turned)) else {
+                return Ok(Iteration::Consistent);
+            };
+            given.retain(|other| *other != k);
+            self.evaluate(system, t, x)?;
+            if turned.contains(&k) {
+                // Neither mode fits a function that depends on its own.
+                zeros.push(k);
+            }
+            turned.push(k);
+            system.set_mode(k, sign(self.now[k]));
+            system.prepare();
+        }
+        Ok(Iteration::Cycling(turned.last().or(given.last()).copied().unwrap_or(0)))
+    }
+
+    /// A function on the other side than its mode. Rounding puts there what was given its mode at zero, unless
+    /// it reacts to modes at once, others have changed since, and it has gone farther. Those changed longest
+    /// ago come first.
+    fn inconsistent(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (given, turned): (&[usize], &[usize]),
+    ) -> Option<usize> {
+        let now = self.now.clone();
+        let astray = |k: &usize| {
+            let side = sign(now[*k]);
+            side != 0.0 && side != system.mode(*k) && !system.is_sliding(*k)
+        };
+        let mut doubtful: Vec<usize> = (0..now.len()).filter(astray).collect();
+        doubtful.sort_by_key(|k| turned.iter().rposition(|other| other == k));
+        doubtful.into_iter().find(|k| {
+            if !given.contains(k) || !system.reacts_at_once(*k) {
+                return !given.contains(k);
+            }
+            let noise = DERIVATIVE_CANCELLATION * self.largest[*k];
+            let sides = self.one_sided(system, t, x, *k);
+            sides.is_ok_and(|[above, below]| {
+                now[*k].abs() > (MODE_STROKE_AT_ZERO * (above - below).abs()).max(noise)
+            })
+        })
+    }
+}

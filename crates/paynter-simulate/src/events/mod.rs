@@ -1,0 +1,155 @@
+//! Events: zero crossings of event functions, and the modes after them.
+
+mod crossing;
+mod iteration;
+mod parabola;
+mod root;
+mod saltation;
+mod sliding;
+mod timed;
+mod zeno;
+
+pub(crate) use iteration::Iteration;
+
+use crate::system::{EvaluationError, System, Values};
+use crate::tableau::Terms;
+use crate::tolerance::EVENT_TOLERANCE_FACTOR;
+use zeno::Intervals;
+
+/// A zero crossing within a step.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Crossing {
+    /// Where in the step, from 0 to 1; just behind the zero.
+    pub theta: f64,
+    /// The event functions that cross there.
+    pub events: Vec<usize>,
+    /// The mean rate of change of the first of them before.
+    pub mean_rate: f64,
+}
+
+/// Event functions with their new modes.
+pub(crate) type Changes = Vec<(usize, f64)>;
+
+fn sign(value: f64) -> f64 {
+    if value > 0.0 {
+        1.0
+    } else if value < 0.0 {
+        -1.0
+    } else {
+        0.0
+    }
+}
+
+/// Detects zero crossings of the event functions of a run.
+#[derive(Debug)]
+pub(crate) struct ZeroCrossingDetector {
+    now: Vec<f64>,
+    values: Values,
+    state: Vec<f64>,
+    weights: Terms,
+    /// Hysteresis: by how much rounding has left each function on the wrong side of zero after an event.
+    margin: Vec<f64>,
+    /// The times between the last events of each function.
+    intervals: Vec<Intervals>,
+    /// The largest value that each function has had.
+    largest: Vec<f64>,
+    /// The part of it within which a function counts as zero.
+    event_tolerance: f64,
+    /// Functions that grazed zero in the step, and where in it.
+    pub grazing: Vec<(usize, f64)>,
+    /// The functions at both ends and in the middle of a step, as far as they have values.
+    samples: [Vec<f64>; 3],
+}
+
+/// Keeps the largest sizes that functions have had.
+fn record_largest(largest: &mut Vec<f64>, now: &[f64]) {
+    largest.resize(now.len(), 0.0);
+    largest.iter_mut().zip(now).for_each(|(largest, now)| *largest = largest.max(now.abs()));
+}
+
+impl ZeroCrossingDetector {
+    /// A detector for a run of this relative tolerance.
+    pub fn new(system: &System<'_>, rtol: f64) -> ZeroCrossingDetector {
+        ZeroCrossingDetector {
+            largest: vec![0.0; system.model.events.len()],
+            event_tolerance: EVENT_TOLERANCE_FACTOR * rtol,
+            now: vec![0.0; system.model.events.len()],
+            values: Values::default(),
+            state: vec![0.0; system.model.states.len()],
+            weights: Vec::new(),
+            margin: vec![0.0; system.model.events.len() + system.surfaces().len()],
+            intervals: vec![Intervals::none(); system.model.events.len()],
+            grazing: Vec::new(),
+            samples: Default::default(),
+        }
+    }
+
+    /// Gives an event function its mode at an event, also where rounding has left it before its zero.
+    pub fn set_mode(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        k: usize,
+        mode: f64,
+    ) -> Result<(), EvaluationError> {
+        self.margin[k] = 0.0;
+        if system.mode(k) != mode {
+            self.evaluate(system, t, x)?;
+            if self.now[k] * mode < 0.0 {
+                self.margin[k] = 2.0 * self.now[k].abs();
+            }
+            system.set_mode(k, mode);
+            system.prepare();
+        }
+        Ok(())
+    }
+
+    /// Evaluates the event functions.
+    fn evaluate(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), EvaluationError> {
+        self.now.resize(system.model.events.len(), 0.0);
+        system.relations(t, x, &mut self.now)?;
+        self.apply_hysteresis(system);
+        Ok(())
+    }
+
+    /// Takes the event functions as they were calculated with the rates.
+    fn adopt(&mut self, system: &System<'_>, known: &[f64]) {
+        self.now.clear();
+        self.now.extend_from_slice(known);
+        self.apply_hysteresis(system);
+    }
+
+    /// Applies the hysteresis of regularised powers, and of functions that rounding has left on the wrong side.
+    fn apply_hysteresis(&mut self, system: &System<'_>) {
+        system.apply_hysteresis(&mut self.now);
+        for (k, now) in self.now.iter_mut().enumerate() {
+            *now += system.mode(k) * self.margin[k];
+        }
+    }
+
+    /// Records how large the functions are here.
+    pub fn record_magnitudes(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+    ) -> Result<(), EvaluationError> {
+        self.evaluate(system, t, x)?;
+        record_largest(&mut self.largest, &self.now);
+        Ok(())
+    }
+
+    /// The largest value that each function has had.
+    pub fn largest(&self) -> &[f64] {
+        &self.largest
+    }
+
+    /// Evaluates the event functions at the state in `state`.
+    fn evaluate_scratch(&mut self, system: &mut System<'_>, t: f64) -> Result<(), EvaluationError> {
+        let state = std::mem::take(&mut self.state);
+        let done = self.evaluate(system, t, &state);
+        self.state = state;
+        done
+    }
+}

@@ -1,0 +1,234 @@
+//! The integrator of a run: its state between steps.
+
+mod event;
+mod method;
+mod results;
+mod run;
+mod scales;
+mod step;
+
+use method::{Trial, explicit, solver};
+
+use crate::adjoint::Entry;
+use crate::compiled::{Compiled, Wanted};
+use crate::events::ZeroCrossingDetector;
+use crate::sensitivities::Sensitivities;
+use crate::solver::{Point, Solver, Tolerance};
+use crate::system::{EvaluationError, System, Values};
+use crate::tableau::Tableau;
+use crate::tolerance::INITIAL_MISFIT;
+use crate::{Failure, Method, Note, Options, Outcome, Sample, Stats};
+use paynter_base::Ticket;
+use paynter_numerics::program::Tables;
+
+/// A step that was taken.
+struct Step {
+    step: f64,
+    to: f64,
+    error: f64,
+    events: Vec<(usize, f64)>,
+    mean_rate: f64,
+}
+
+/// When time alone ends a step, and the events that happen then.
+struct Stop {
+    at: f64,
+    events: Vec<(usize, f64)>,
+    /// Whether something happens then, or the run only ends.
+    eventful: bool,
+}
+
+/// Integrates a model over time: steps and their control, events, samples.
+pub(crate) struct Integrator<'a> {
+    system: System<'a>,
+    /// The equations that solver and sensitivities are made for.
+    bound: &'a Compiled,
+    options: &'a Options,
+    solver: Box<dyn Solver>,
+    stiff: bool,
+    /// The method where the model is not stiff, and its choice while that is open.
+    explicit: &'static Tableau,
+    trial: Option<Trial>,
+    /// The explicit method that is not at work, once it has been.
+    spare: Option<Box<dyn Solver>>,
+    sensitivities: Option<Sensitivities>,
+    tolerance: Tolerance,
+    detector: ZeroCrossingDetector,
+    t: f64,
+    x: Vec<f64>,
+    largest: Vec<f64>,
+    among: Vec<f64>,
+    /// What rounding makes of each state.
+    noise: Vec<f64>,
+    next: usize,
+    /// Room for points within a step, of which the step has so many.
+    points: Vec<Point>,
+    inner: usize,
+    /// The lanes that have no sensitivities any more.
+    undefined: Vec<bool>,
+    stats: Stats,
+    notes: Vec<Note>,
+    last_error: Option<EvaluationError>,
+    /// Since when steps were rejected for evaluation errors, and how often.
+    repeated_errors: (f64, u32),
+    tried: Option<(f64, Vec<f64>)>,
+    /// The logarithm of the error of the step before.
+    error_before: f64,
+    stiff_signs: u32,
+    nonstiff_signs: u32,
+    immediate_events: u32,
+    buffer: (Values, Vec<f64>, Vec<f64>),
+    /// A dependent state whose initial value contradicts those it depends on.
+    contradiction: Option<usize>,
+    /// What is recorded for an adjoint sweep.
+    tape: Option<Vec<Entry>>,
+}
+
+impl<'a> Integrator<'a> {
+    pub fn new(
+        model: &'a Compiled,
+        parameters: &[f64],
+        initial: Option<&[f64]>,
+        tables: &'a Tables,
+        options: &'a Options,
+    ) -> Integrator<'a> {
+        Integrator::with(model, parameters, initial, tables, options, !model.wanted.is_empty())
+    }
+
+    /// A run without forward sensitivities that is recorded for an adjoint sweep.
+    pub fn recording(
+        model: &'a Compiled,
+        parameters: &[f64],
+        tables: &'a Tables,
+        options: &'a Options,
+    ) -> Integrator<'a> {
+        Integrator {
+            tape: Some(Vec::new()),
+            ..Integrator::with(model, parameters, None, tables, options, false)
+        }
+    }
+
+    fn with(
+        model: &'a Compiled,
+        parameters: &[f64],
+        initial: Option<&[f64]>,
+        tables: &'a Tables,
+        options: &'a Options,
+        sensitive: bool,
+    ) -> Integrator<'a> {
+        let system = System::new(model, parameters, tables);
+        let n = model.states.len();
+        let mut start = vec![0.0; model.initial.results()];
+        model.initial.run(&parameters[..model.parameters.min(parameters.len())], &mut Vec::new(), &mut start);
+        let x = initial.map_or_else(|| start[..n].to_vec(), <[f64]>::to_vec);
+        let (mut undefined, mut notes) = (vec![false; model.wanted.len()], Vec::new());
+        let sensitivities = sensitive.then(|| {
+            let scale = |wanted: &Wanted| {
+                let value = match wanted {
+                    Wanted::Parameter(i) => system.parameter(*i),
+                    Wanted::Initial(i) => x[*i],
+                };
+                if value == 0.0 || !value.is_finite() { 1.0 } else { value.abs() }
+            };
+            let scales = model.wanted.iter().map(scale).collect();
+            let mut sensitivities = Sensitivities::new(&system, scales, options.sensitivities_tested);
+            for ((row, lane), value) in model.initial_places.iter().zip(&start[n..]) {
+                if initial.is_none() {
+                    sensitivities.s.set(*row, *lane, *value);
+                    if !value.is_finite() && !std::mem::replace(&mut undefined[*lane], true) {
+                        notes.push(Note::UndefinedInitialDerivative { lane: *lane, state: *row });
+                    }
+                }
+            }
+            (0..undefined.len()).filter(|lane| undefined[*lane]).for_each(|lane| sensitivities.forget(lane));
+            for (lane, wanted) in model.wanted.iter().enumerate() {
+                if let Wanted::Initial(state) = wanted {
+                    sensitivities.s.set(*state, lane, 1.0);
+                }
+            }
+            sensitivities
+        });
+        let stiff = options.method == Method::Stiff;
+        let explicit = explicit(options);
+        let solver = solver(explicit, stiff, &system, sensitive);
+        let detector = ZeroCrossingDetector::new(&system, options.rtol);
+        Integrator {
+            tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
+            among: vec![0.0; n],
+            noise: vec![0.0; n],
+            largest: x.iter().map(|v| v.abs()).collect(),
+            t: options.t_start,
+            x,
+            solver,
+            stiff,
+            explicit,
+            trial: Trial::new(options),
+            spare: None,
+            sensitivities,
+            detector,
+            options,
+            bound: model,
+            system,
+            next: 0,
+            points: Vec::new(),
+            inner: 0,
+            undefined,
+            stats: Stats::default(),
+            notes,
+            last_error: None,
+            repeated_errors: (options.t_start, 0),
+            tried: None,
+            error_before: 0.0,
+            stiff_signs: 0,
+            nonstiff_signs: 0,
+            immediate_events: 0,
+            buffer: Default::default(),
+            contradiction: contradiction(model, parameters).filter(|_| initial.is_none()),
+            tape: None,
+        }
+    }
+
+    /// Integrates to the end.
+    pub fn run(self, ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
+        self.record(ticket, sink).0
+    }
+
+    /// Integrates to the end, and returns what was recorded.
+    pub fn record(mut self, ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> (Outcome, Vec<Entry>) {
+        let failure = self.integrate(ticket, sink).err();
+        self.stats.solver = self.solver.tableau().name;
+        self.stats.evaluations = self.system.evaluations;
+        self.stats.jacobians = self.system.jacobians;
+        let outcome = Outcome {
+            stats: self.stats,
+            notes: self.notes,
+            failure,
+            t: self.t,
+            states: self.x,
+            tried: self.tried,
+        };
+        (outcome, self.tape.unwrap_or_default())
+    }
+
+    /// The failure that an evaluation error is at the present time; on a sliding surface it is chattering.
+    fn failure(&self, error: EvaluationError) -> Failure {
+        let surface = match error {
+            EvaluationError::NoSolution(unknown) => self.system.surface_of_unknown(unknown),
+            _ => None,
+        };
+        match surface {
+            Some(event) => Failure::Chattering { t: self.t, event },
+            None => error.at(self.t),
+        }
+    }
+}
+
+/// The first dependent state whose initial value is not what follows from those it depends on.
+fn contradiction(model: &Compiled, parameters: &[f64]) -> Option<usize> {
+    let mut pairs = vec![0.0; model.agreement.results()];
+    let parameters = &parameters[..model.parameters.min(parameters.len())];
+    model.agreement.run(parameters, &mut Vec::new(), &mut pairs);
+    let (pairs, _) = pairs.as_chunks::<2>();
+    let differs = |[a, b]: &[f64; 2]| (a - b).abs() > INITIAL_MISFIT * a.abs().max(b.abs());
+    model.agreeing.iter().zip(pairs).find(|(_, pair)| differs(pair)).map(|(place, _)| *place)
+}

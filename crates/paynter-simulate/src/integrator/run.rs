@@ -1,0 +1,164 @@
+//! A run from its consistent initial values to its end.
+
+use super::method::solver;
+use super::{Integrator, Stop};
+use crate::adjoint::Entry;
+use crate::events::Iteration;
+use crate::system::EvaluationError;
+use crate::tolerance::{SMALLEST_STEP, STEP_SLIVER};
+use crate::{Failure, Note, Sample};
+use paynter_base::Ticket;
+
+impl Integrator<'_> {
+    /// Integrates from consistent initial values to the end.
+    pub(super) fn integrate(
+        &mut self,
+        ticket: &Ticket,
+        sink: &mut dyn FnMut(&Sample<'_>),
+    ) -> Result<(), Failure> {
+        if let Some(state) = self.x.iter().position(|v| !v.is_finite()) {
+            return Err(Failure::BadInitial { state });
+        }
+        if let Some(dependent) = self.contradiction {
+            return Err(Failure::InconsistentInitial { dependent });
+        }
+        self.system.place_tables(self.t);
+        self.system.prepare();
+        self.system.initialise(self.t, &self.x).map_err(|error| self.failure(error))?;
+        if !self.system.model.regularisations.is_empty() {
+            let noted = self.detector.record_magnitudes(&mut self.system, self.t, &self.x);
+            noted.map_err(|error| self.failure(error))?;
+            self.widen_regularisation();
+        }
+        let started = self.detector.initialise_modes(&mut self.system, self.t, &self.x);
+        let (iteration, sliding) = started.map_err(|error| self.failure(error))?;
+        if let Iteration::Cycling(event) = iteration {
+            return Err(Failure::Chattering { t: self.t, event });
+        }
+        self.begin()?;
+        for change in sliding {
+            self.handle_events(&[change], 0.0)?;
+        }
+        let end = self.options.t_end;
+        let span = end - self.t;
+        let mut h = match self.options.step {
+            Some(step) if self.options.method.is_fixed() => step,
+            _ => self.first_step(span),
+        };
+        let mut grid = 0u64;
+        loop {
+            self.emit(sink)?;
+            if self.t >= end {
+                return Ok(());
+            }
+            ticket.check().map_err(|_| Failure::Cancelled)?;
+            if self.stats.steps + self.stats.rejected >= self.options.max_steps {
+                return Err(Failure::TooManySteps { t: self.t });
+            }
+            if self.options.method.is_fixed() {
+                let to = self.options.t_start + (grid + 1) as f64 * h;
+                // The last step ends at the end, and one at an event, also where rounding leaves a sliver.
+                let sliver = STEP_SLIVER * h;
+                let to = if to > end - sliver { end } else { to };
+                self.fixed_step(to, to + sliver, span, sink)?;
+                grid += u64::from(self.t >= to - sliver);
+            } else {
+                h = self.adapted_step(h, span, sink)?;
+            }
+        }
+    }
+
+    /// Starts the solver anew, at the beginning and after events.
+    pub(super) fn begin(&mut self) -> Result<(), Failure> {
+        if !std::ptr::eq(self.bound, self.system.model) {
+            self.bound = self.system.model;
+            self.spare = None;
+            self.solver = solver(self.explicit, self.stiff, &self.system, self.solver.stages().sensitive);
+            if let Some(sensitivities) = &mut self.sensitivities {
+                sensitivities.bind(&self.system);
+            }
+        }
+        let mut begun = self.solver.begin(&mut self.system, self.t, &self.x);
+        // At an event rounding may leave a law just outside its domain.
+        if begun.is_err() && self.system.follow_modes(true) {
+            begun = self.solver.begin(&mut self.system, self.t, &self.x);
+        }
+        self.system.follow_modes(false);
+        begun.map_err(|error| self.failure(error))?;
+        self.system.begin_steps();
+        if let Some(sensitivities) = &mut self.sensitivities {
+            sensitivities.restart();
+        }
+        self.estimate_cancellation();
+        self.refresh_tolerance();
+        if let Some(tape) = &mut self.tape {
+            tape.push(Entry::Modes(self.system.snapshot()));
+        }
+        Ok(())
+    }
+
+    /// Follows the step with the sensitivities and fills the points; returns their error.
+    pub(super) fn step_sensitivities(&mut self, h: f64, to: f64) -> Result<f64, EvaluationError> {
+        let inside = self.prepare_points(h, to)?;
+        let Some(sensitivities) = &mut self.sensitivities else { return Ok(inside) };
+        // Explicit and implicit solvers differ in their factors only.
+        let (stages, factors) = self.solver.parts();
+        let points = &mut self.points[..self.inner];
+        Ok(sensitivities.step(&mut self.system, stages, factors, &self.tolerance, points).max(inside))
+    }
+
+    /// Moves to the end of the step.
+    pub(super) fn accept(&mut self, to: f64) {
+        let stages = self.solver.stages();
+        self.x.copy_from_slice(&stages.end);
+        stages.accept();
+        self.t = to;
+        self.system.accept_step();
+        if let Some(sensitivities) = &mut self.sensitivities {
+            sensitivities.accept();
+        }
+        self.stats.steps += 1;
+    }
+
+    /// Widens the regularisation of signed powers to the tolerance; fixed steps have none.
+    pub(super) fn widen_regularisation(&mut self) {
+        if !self.options.method.is_fixed() {
+            self.system.widen_regularisation(self.detector.largest(), self.options.rtol);
+        }
+    }
+
+    /// Records which sensitivities the step just tried leaves undefined; returns whether there are new ones.
+    pub(super) fn lose_sensitivities(&mut self) -> bool {
+        let Some(sensitivities) = &mut self.sensitivities else { return false };
+        let mut lost = false;
+        for (lane, state) in sensitivities.undefined(self.solver.stages()) {
+            if !std::mem::replace(&mut self.undefined[lane], true) {
+                self.notes.push(Note::InfiniteDerivative { t: self.t, lane, state });
+                sensitivities.forget(lane);
+                lost = true;
+            }
+        }
+        lost
+    }
+
+    /// The next event of time alone, or corner of a table, or the end.
+    pub(super) fn next_stop(&mut self) -> Result<Stop, Failure> {
+        let mut stop = Stop { at: self.options.t_end, events: Vec::new(), eventful: false };
+        let timed = self.detector.next_time_event(&mut self.system, self.t, &self.x);
+        if let Some((at, events)) = timed.map_err(|error| self.failure(error))?
+            && at <= stop.at
+        {
+            stop = Stop { at, events, eventful: true };
+        }
+        match self.system.next_corner(self.t) {
+            Some(at) if at < stop.at => Ok(Stop { at, events: Vec::new(), eventful: true }),
+            Some(at) if at == stop.at => Ok(Stop { eventful: true, ..stop }),
+            _ => Ok(stop),
+        }
+    }
+
+    /// No step is smaller than this.
+    pub(super) fn smallest(&self, span: f64) -> f64 {
+        SMALLEST_STEP * self.t.abs().max(1e-3 * span)
+    }
+}

@@ -1,0 +1,297 @@
+//! One step: its size and error, the events that end it, what follows from it.
+
+use super::results::RESULTS;
+use super::{Integrator, Step, Stop};
+use crate::adjoint::Entry;
+use crate::events::Crossing;
+use crate::system::EvaluationError;
+use crate::tolerance::{
+    CHATTERING_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, LANDING_SHARE,
+    LEAST_LOG_ERROR, LEAST_STEP_ERROR, PI_CONTROL, REPEATED_ERROR_SPAN, REPEATED_ERRORS,
+    SIMULTANEOUS_SPAN_SHARE, STEP_GROWTH, STEP_SAFETY, STEP_SHRINKAGE,
+};
+use crate::{Failure, Note, Sample};
+
+impl Integrator<'_> {
+    /// Takes a step that ends at `to`, or at an event before, or at one of time alone before `latest`.
+    pub(super) fn fixed_step(
+        &mut self,
+        to: f64,
+        latest: f64,
+        span: f64,
+        sink: &mut dyn FnMut(&Sample<'_>),
+    ) -> Result<(), Failure> {
+        let stop = self.next_stop()?;
+        if stop.at <= self.t {
+            return self.handle_events(&stop.events, 0.0);
+        }
+        let goal = if stop.at < latest { stop.at } else { to };
+        let tried = self.try_step(goal - self.t, goal, self.smallest(span));
+        self.system.follow_modes(false);
+        if let Ok(taken) = tried.map_err(|error| self.failure(error))? {
+            self.finish_step(taken, stop, span, sink)?;
+            if let Some(state) = self.x.iter().position(|v| !v.is_finite()) {
+                return Err(Failure::NotFinite { t: self.t, state });
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes to the end of a step, and through the events there; tells whether there were any.
+    pub(super) fn finish_step(
+        &mut self,
+        taken: Step,
+        stop: Stop,
+        span: f64,
+        sink: &mut dyn FnMut(&Sample<'_>),
+    ) -> Result<bool, Failure> {
+        let mut events = taken.events;
+        if taken.step == 0.0 {
+            self.detect_chattering(true, events.first())?;
+            self.handle_events(&events, taken.mean_rate)?;
+            return Ok(true);
+        }
+        self.emit_points(sink);
+        self.detect_stiffness();
+        self.accept(taken.to);
+        self.widen_regularisation();
+        self.refresh_tolerance();
+        let at_stop = taken.to == stop.at && stop.eventful;
+        if events.is_empty() && !at_stop {
+            self.immediate_events = 0;
+            return Ok(false);
+        }
+        self.detect_chattering(taken.step <= SIMULTANEOUS_SPAN_SHARE * span, events.first())?;
+        if at_stop {
+            events.extend(stop.events);
+        }
+        self.system.place_tables(self.t);
+        self.handle_events(&events, taken.mean_rate)?;
+        Ok(true)
+    }
+
+    /// Takes one step of adapted size, or learns that it was too large; returns the size to try next.
+    pub(super) fn adapted_step(
+        &mut self,
+        h: f64,
+        span: f64,
+        sink: &mut dyn FnMut(&Sample<'_>),
+    ) -> Result<f64, Failure> {
+        let stop = self.next_stop()?;
+        if stop.at <= self.t {
+            // An event at the very present.
+            self.handle_events(&stop.events, 0.0)?;
+            return Ok(h);
+        }
+        let smallest = self.smallest(span);
+        let goal = self.isolated_sample(h).map_or(stop.at, |at| stop.at.min(at));
+        let left = goal - self.t;
+        let room = self.options.time(self.next + RESULTS).map_or(left, |at| at - self.t);
+        let lands = h >= LANDING_SHARE * left && left <= room;
+        // Two even steps are better than a whole one and a remainder.
+        let step = if lands { left } else { h.min((0.5 * left).max(0.5 * h)).min(room) };
+        if step < smallest && !lands {
+            if self.fall_back_to_implicit()? {
+                return Ok(2.0 * smallest);
+            }
+            return Err(match self.last_error {
+                Some(error) => self.failure(error),
+                None => Failure::StepTooSmall { t: self.t, state: self.worst_state() },
+            });
+        }
+        let to = if lands { goal } else { self.t + step };
+        let taken = match self.try_step(step, to, smallest) {
+            Ok(Ok(taken)) => taken,
+            Ok(Err(next)) => return Ok(next),
+            Err(error) => {
+                self.system.follow_modes(false);
+                self.last_error = Some(error);
+                self.tried = Some((to, self.solver.stages().scratch.clone()));
+                self.stats.rejected += 1;
+                if self.t - self.repeated_errors.0 > REPEATED_ERROR_SPAN * span {
+                    self.repeated_errors = (self.t, 0);
+                }
+                self.repeated_errors.1 += 1;
+                if self.repeated_errors.1 > REPEATED_ERRORS && !self.fall_back_to_implicit()? {
+                    return Err(self.failure(error));
+                }
+                return Ok(STEP_SHRINKAGE * step);
+            }
+        };
+        self.system.follow_modes(false);
+        let (length, error) = (taken.step, taken.error);
+        let eventful = self.finish_step(taken, stop, span, sink)?;
+        if length == 0.0 {
+            return Ok(step);
+        }
+        self.last_error = None;
+        let rate = self.solver.tableau().rate;
+        // An explicit method is kept from swinging about its limit of stability; an implicit one has
+        // none, and its steps grow with time.
+        let (now, before) = if self.stiff { (1.0, 0.0) } else { PI_CONTROL };
+        let log = error.max(LEAST_STEP_ERROR).ln();
+        let factor = STEP_SAFETY * ((before * self.error_before - now * log) / rate).exp();
+        let factor = factor.clamp(STEP_SHRINKAGE, STEP_GROWTH);
+        self.error_before = log.max(LEAST_LOG_ERROR);
+        // A step cut short by an event or a stop says little about the next one.
+        let grown = if length < 0.9 * h { h.max(length * factor) } else { length * factor };
+        if !eventful {
+            self.switch_solver()?;
+            return Ok(grown * self.select_order(grown / length)?);
+        }
+        Ok(grown)
+    }
+
+    /// A sample that is alone in the next steps of the implicit method. These are long, and what decays fast
+    /// within them is known best at their ends, so that one ends there.
+    pub(super) fn isolated_sample(&self, h: f64) -> Option<f64> {
+        let first = self.options.time(self.next)?;
+        let alone = self.options.time(self.next + 1).is_none_or(|second| second - first >= h);
+        (self.stiff && alone && first - self.t <= 2.0 * h).then_some(first)
+    }
+
+    /// Counts events that follow each other at once; too many of them are chattering.
+    pub(super) fn detect_chattering(
+        &mut self,
+        at_once: bool,
+        event: Option<&(usize, f64)>,
+    ) -> Result<(), Failure> {
+        self.immediate_events = if at_once { self.immediate_events + 1 } else { 0 };
+        let event = event.map_or(0, |(k, _)| *k);
+        if self.immediate_events > CHATTERING_EVENTS {
+            Err(Failure::Chattering { t: self.t, event })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Steps the state, shortened to the first event in the step, and then the sensitivities.
+    /// Where the step is too large, the size to try next.
+    pub(super) fn try_step(
+        &mut self,
+        step: f64,
+        to: f64,
+        smallest: f64,
+    ) -> Result<Result<Step, f64>, EvaluationError> {
+        let mut taken = Step { step, to, error: 0.0, events: Vec::new(), mean_rate: 0.0 };
+        let mut pending: Option<Crossing> = None;
+        for _ in 0..EVENT_LOCATION_STEPS {
+            taken.error = match self.step_state(taken.step)? {
+                error if error <= 1.0 => error,
+                error => return Ok(Err(self.reject(taken.step, error))),
+            };
+            if let Some(crossing) = &pending
+                && self.detector.is_at_zero(
+                    &mut self.system,
+                    self.solver.stages(),
+                    crossing,
+                    EVENT_REACHED,
+                )?
+            {
+                break;
+            }
+            if pending.is_none() {
+                let opened = self.detector.left_zero(&mut self.system, self.solver.stages())?;
+                if !opened.is_empty() {
+                    // A function that was zero has left it: the step is taken again with its sign.
+                    self.system.follow_modes(false);
+                    opened.iter().for_each(|(k, mode)| self.system.set_mode(*k, *mode));
+                    self.system.prepare();
+                    self.solver.begin(&mut self.system, self.t, &self.x)?;
+                    if let Some(sensitivities) = &mut self.sensitivities {
+                        sensitivities.restart();
+                    }
+                    if let Some(tape) = &mut self.tape {
+                        tape.push(Entry::Modes(self.system.snapshot()));
+                    }
+                    return Ok(Err(step));
+                }
+            }
+            let found = self.detector.first_crossing(&mut self.system, &mut *self.solver, &self.tolerance)?;
+            // A crossing that the dense output showed just behind the end of the shortened step happens at its end.
+            if found.is_none()
+                && let Some(crossing) = &pending
+                && self.detector.is_at_zero(
+                    &mut self.system,
+                    self.solver.stages(),
+                    crossing,
+                    EVENT_NEARLY_REACHED,
+                )?
+            {
+                break;
+            }
+            pending = found;
+            let Some(crossing) = &pending else { break };
+            if crossing.theta * taken.step <= smallest {
+                (taken.step, taken.to) = (0.0, self.t);
+                break;
+            }
+            if crossing.theta >= 1.0 {
+                break;
+            }
+            // Dense output beyond the event may mislead, so the shortened step is searched again.
+            taken.step *= crossing.theta;
+            taken.to = self.t + taken.step;
+        }
+        if let Some(crossing) = &pending {
+            taken.events = crossing.events.iter().map(|k| (*k, -self.system.mode(*k))).collect();
+            taken.mean_rate = crossing.mean_rate;
+        }
+        if pending.is_none() {
+            for (event, theta) in std::mem::take(&mut self.detector.grazing) {
+                self.notes.push(Note::Grazing { t: self.t + theta * taken.step, event });
+            }
+        }
+        if taken.step > 0.0 {
+            let end = &self.solver.stages().end;
+            self.system.check_continuation((self.t, &self.x), (taken.to, end))?;
+            let followed = self.step_sensitivities(taken.step, taken.to)?;
+            if self.lose_sensitivities() {
+                return Ok(Err(step));
+            }
+            if followed > 1.0 || followed.is_nan() {
+                return Ok(Err(self.reject(taken.step, followed)));
+            }
+            taken.error = taken.error.max(followed);
+        }
+        Ok(Ok(taken))
+    }
+
+    /// Steps the state. A frozen branch may have no value beyond its event (a root of what becomes
+    /// negative); then branches follow the state for this step, until the event is found.
+    pub(super) fn step_state(&mut self, step: f64) -> Result<f64, EvaluationError> {
+        self.system.predict_unknowns(0.0);
+        let mut tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
+        if tried.is_err() && self.system.follow_modes(true) {
+            tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
+        }
+        self.system.set_step_end();
+        tried
+    }
+
+    /// Counts a rejected step; the size to try next.
+    pub(super) fn reject(&mut self, step: f64, error: f64) -> f64 {
+        self.stats.rejected += 1;
+        let rate = self.solver.tableau().rate;
+        let factor = if error.is_finite() { STEP_SAFETY * error.powf(-1.0 / rate) } else { 0.25 };
+        step * factor.clamp(0.1, 0.9)
+    }
+
+    /// The state whose error is largest.
+    pub(super) fn worst_state(&mut self) -> usize {
+        let stages = self.solver.stages();
+        let mut worst = (0, -1.0);
+        for i in 0..self.x.len() {
+            let error: f64 = match stages.tableau.errors.first() {
+                Some(terms) => stages.weigh(terms, i),
+                None => 0.0,
+            };
+            let scaled =
+                (stages.h * error).abs() / (self.tolerance.atol[i] + self.tolerance.rtol * self.x[i].abs());
+            if scaled > worst.1 || scaled.is_nan() {
+                worst = (i, scaled);
+            }
+        }
+        worst.0
+    }
+}

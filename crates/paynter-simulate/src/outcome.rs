@@ -1,0 +1,170 @@
+//! What a run gives: samples, what it cost, what was found on the way, how it ended.
+
+/// What is known at one time.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample<'a> {
+    /// The time.
+    pub t: f64,
+    /// The states.
+    pub states: &'a [f64],
+    /// The outputs.
+    pub outputs: &'a [f64],
+    /// The sensitivities of outputs, output by output, in the order of [`crate::Compiled::wanted`].
+    pub sensitivities: &'a [f64],
+}
+
+/// What a run cost.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stats {
+    /// The solver, the last one where several took part.
+    pub solver: &'static str,
+    /// Steps that were taken.
+    pub steps: u64,
+    /// Steps that were rejected because of their error.
+    pub rejected: u64,
+    /// Evaluations of the rates.
+    pub evaluations: u64,
+    /// Evaluations of their derivatives.
+    pub jacobians: u64,
+    /// Events.
+    pub events: u64,
+    /// How often the motion entered sliding along a surface.
+    pub slides: u64,
+    /// Changes between the explicit and the implicit solver.
+    pub switches: u64,
+}
+
+/// A finding about a run that went on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Note {
+    /// This event function grazes zero at this time: sensitivities may be undefined there.
+    Grazing {
+        /// When.
+        t: f64,
+        /// Place in [`crate::Compiled::events`].
+        event: usize,
+    },
+    /// This output contains an impulse at this time, which its values do not show.
+    Impulse {
+        /// When.
+        t: f64,
+        /// Which output.
+        output: usize,
+    },
+    /// This event function has crossed zero ever faster (Zeno behaviour), and stays at zero from then on.
+    Zeno {
+        /// When.
+        t: f64,
+        /// Place in [`crate::Compiled::events`].
+        event: usize,
+    },
+    /// The derivative of a rate is infinite (a root at zero) along this sensitivity, so that it has no values
+    /// from this time on.
+    InfiniteDerivative {
+        /// From when on.
+        t: f64,
+        /// Which derivative, by its place in [`crate::Compiled::wanted`].
+        lane: usize,
+        /// The state that it moves and that the rate changes with; none where that is the parameter itself.
+        state: Option<usize>,
+    },
+    /// This derivative of an initial state has no finite value, so that the sensitivity has none later.
+    UndefinedInitialDerivative {
+        /// Which derivative, by its place in [`crate::Compiled::wanted`].
+        lane: usize,
+        /// Of which state.
+        state: usize,
+    },
+    /// A temperature is below absolute zero at this time, and perhaps at others.
+    BelowAbsoluteZero {
+        /// When first.
+        t: f64,
+        /// Which of the model's temperatures.
+        temperature: usize,
+        /// The temperature, in kelvin.
+        value: f64,
+    },
+    /// This output, or a derivative of it, has no finite value at this time, and perhaps at others.
+    Undefined {
+        /// When first.
+        t: f64,
+        /// Which output.
+        output: usize,
+        /// Which derivative, by its place in [`crate::Compiled::wanted`].
+        lane: Option<usize>,
+    },
+}
+
+/// Why a run ended early.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Failure {
+    /// It was cancelled.
+    Cancelled,
+    /// The rate of a state is infinite or undefined.
+    NotFinite {
+        /// When.
+        t: f64,
+        /// Which state.
+        state: usize,
+    },
+    /// An initial state is infinite or undefined.
+    BadInitial {
+        /// Which state.
+        state: usize,
+    },
+    /// The initial value given to a dependent state is not consistent with those it depends on.
+    InconsistentInitial {
+        /// Which, by its place among the dependent states of the equations.
+        dependent: usize,
+    },
+    /// The states after a jump were not found.
+    NoJump {
+        /// When.
+        t: f64,
+        /// The state that moved most at last.
+        state: usize,
+    },
+    /// An implicit unknown has no value that satisfies its equation and goes on from before.
+    NoSolution {
+        /// When.
+        t: f64,
+        /// Which unknown.
+        unknown: usize,
+    },
+    /// Steps became too small to go on.
+    StepTooSmall {
+        /// When.
+        t: f64,
+        /// The state with the largest error.
+        state: usize,
+    },
+    /// The limit of steps is reached.
+    TooManySteps {
+        /// When.
+        t: f64,
+    },
+    /// Events follow each other without time going on (chattering).
+    Chattering {
+        /// When.
+        t: f64,
+        /// Place in [`crate::Compiled::events`].
+        event: usize,
+    },
+}
+
+/// How a run went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// What it cost.
+    pub stats: Stats,
+    /// What was found on the way.
+    pub notes: Vec<Note>,
+    /// Why it ended early, if it did; what came before is valid.
+    pub failure: Option<Failure>,
+    /// The time it reached.
+    pub t: f64,
+    /// The state it reached.
+    pub states: Vec<f64>,
+    /// The time and state that was tried last without success.
+    pub tried: Option<(f64, Vec<f64>)>,
+}

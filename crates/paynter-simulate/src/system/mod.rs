@@ -1,0 +1,144 @@
+//! A compiled model at work: the parameters of a run, the modes of its
+//! branches, and everything a solver evaluates at a time and state.
+
+mod complementarity;
+mod continuation;
+mod evaluation;
+mod modes;
+mod singular;
+mod unknowns;
+mod workspace;
+
+pub(crate) use modes::Snapshot;
+pub(crate) use workspace::Values;
+
+use crate::Failure;
+use crate::compiled::Compiled;
+use crate::loops::Loop;
+use crate::tolerance::UNUSED_REGULARISATION_WIDTH;
+use evaluation::RelationCache;
+use paynter_numerics::program::Tables;
+use workspace::{Configuration, Workspace};
+
+/// Why the equations cannot be evaluated at a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EvaluationError {
+    /// The rate of this state is infinite or undefined.
+    NotFinite(usize),
+    /// This implicit unknown was not found.
+    NoSolution(usize),
+    /// Newton's method did not converge in a stage of an implicit step; the error of this state was largest.
+    StageNotConverged(usize),
+    /// Newton's method did not converge for the states after a jump; this one moved most at last.
+    JumpNotConverged(usize),
+}
+
+impl EvaluationError {
+    /// The failure that it is at a time.
+    pub fn at(self, t: f64) -> Failure {
+        match self {
+            EvaluationError::NotFinite(state) => Failure::NotFinite { t, state },
+            EvaluationError::NoSolution(unknown) => Failure::NoSolution { t, unknown },
+            EvaluationError::JumpNotConverged(state) => Failure::NoJump { t, state },
+            EvaluationError::StageNotConverged(state) => Failure::StepTooSmall { t, state },
+        }
+    }
+}
+
+/// A compiled model with the parameters of a run, at work.
+pub(crate) struct System<'a> {
+    /// The model as it moves now: its own equations, or those for sliding.
+    pub model: &'a Compiled,
+    own: &'a Compiled,
+    /// For each surface, the rate with which motion settles on it; zero where it does not slide.
+    sliding: Vec<f64>,
+    /// Whether each event function is kept at zero by sliding.
+    at_zero: Vec<bool>,
+    tables: &'a Tables,
+    slow: Vec<f64>,
+    /// The modes as events have set them.
+    held: Vec<f64>,
+    /// Whether modes follow the state instead.
+    following: bool,
+    /// Time, states, unknowns.
+    fast: Vec<f64>,
+    configuration: Configuration<'a>,
+    rates: Workspace,
+    full: Workspace,
+    residuals: Workspace,
+    outputs: Workspace,
+    outputs_full: Workspace,
+    relations: Workspace,
+    cached_relations: RelationCache,
+    relations_full: Workspace,
+    jumps: Workspace,
+    newton: Vec<f64>,
+    /// The matrix of Newton's method for the unknowns, its change, and where it started.
+    unknowns: Loop,
+    change: Vec<f64>,
+    before: Vec<f64>,
+    /// The unknowns at the start of the present step, and at its end.
+    step_start: Vec<f64>,
+    step_end: Vec<f64>,
+    /// Whether unknowns are solved for within a step, rather than at an event.
+    stepping: bool,
+    /// The largest residual that steps have met.
+    scale: f64,
+    pub evaluations: u64,
+    pub jacobians: u64,
+}
+
+impl<'a> System<'a> {
+    /// Makes a system with these parameters; all modes are open.
+    pub fn new(model: &'a Compiled, parameters: &[f64], tables: &'a Tables) -> System<'a> {
+        let mut slow = parameters.to_vec();
+        slow.resize(model.parameters + model.events.len() + 3 * model.pieces.len(), 0.0);
+        slow.resize(slow.len() + model.regularisations.len(), UNUSED_REGULARISATION_WIDTH);
+        let mut held = vec![0.0; model.events.len()];
+        held.resize(model.events.len() + model.surfaces.len(), 1.0);
+        let mut system = System {
+            model,
+            own: model,
+            sliding: vec![0.0; model.surfaces.len()],
+            at_zero: vec![false; held.len()],
+            tables,
+            held,
+            following: false,
+            slow,
+            fast: vec![0.0; 1 + model.states.len() + model.unknowns.len()],
+            configuration: Configuration { epoch: 0, slow: Vec::new(), tables },
+            rates: Workspace::default(),
+            full: Workspace::default(),
+            residuals: Workspace::default(),
+            outputs: Workspace::default(),
+            outputs_full: Workspace::default(),
+            relations: Workspace::default(),
+            cached_relations: RelationCache::default(),
+            relations_full: Workspace::default(),
+            jumps: Workspace::default(),
+            newton: Vec::new(),
+            unknowns: Loop::new(model.unknowns.len(), &model.residual_places),
+            change: Vec::new(),
+            before: Vec::new(),
+            step_start: Vec::new(),
+            step_end: Vec::new(),
+            stepping: false,
+            scale: 0.0,
+            evaluations: 0,
+            jacobians: 0,
+        };
+        system.prepare();
+        system
+    }
+
+    /// Takes new modes and table lines into account. Programs are prepared for them when they are run next.
+    pub fn prepare(&mut self) {
+        self.configuration.slow.clone_from(&self.slow);
+        self.configuration.epoch += 1;
+    }
+
+    /// The number of the present modes, which rises whenever they change.
+    pub fn epoch(&self) -> u32 {
+        self.configuration.epoch
+    }
+}

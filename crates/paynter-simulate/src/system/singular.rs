@@ -1,0 +1,82 @@
+//! Infinite derivatives: roots at zero, and powers as steep as that.
+
+use super::workspace::Singularities;
+use super::{EvaluationError, System, Values};
+use crate::tolerance::{INFINITE_DERIVATIVE, LOOKAHEAD_STATE_FLOOR, SINGULARITY_LOOKAHEAD};
+
+impl System<'_> {
+    /// Takes infinite derivatives (a root at zero) from a point a little ahead along the solution: a solution
+    /// that leaves the place at once passes an integrable singularity. What stays infinite is recorded.
+    #[cold]
+    pub(super) fn extrapolate_singular(&mut self, t: f64, x: &[f64], values: &mut Values) {
+        let n = x.len();
+        let full = &self.model.full;
+        let infinite = |values: &Values| -> Vec<usize> {
+            let slopes = full.pattern.at.iter().zip(full.by_states(&values.data));
+            slopes.filter(|(_, slope)| !slope.is_finite()).map(|(state, _)| *state as usize).collect()
+        };
+        saturate(values);
+        let here = values.data.clone();
+        let rates = &here[..n];
+        let passed = infinite(values);
+        let resting = rates.iter().all(|rate| *rate == 0.0);
+        let mut singular = Singularities { passed, resting, ..Singularities::default() };
+        let present = self.fast.clone();
+        if self.set_point_ahead(t, x, rates) {
+            self.full.run_full(full, &self.configuration, &self.fast, values);
+            saturate(values);
+            restore_where(values, &here, |value| value.is_finite());
+        }
+        self.fast = present;
+        singular.states = infinite(values);
+        let by_parameters = full.forcing.iter().zip(full.by_parameters(&values.data));
+        singular.lanes = by_parameters.filter(|(_, x)| !x.is_finite()).map(|((_, lane), _)| *lane).collect();
+        values.data.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = 0.0);
+        values.singular = Some(Box::new(singular));
+    }
+
+    /// Takes a point a little ahead along the solution, if that is possible; from rest, where the rates of a
+    /// little later lead.
+    pub(super) fn set_point_ahead(&mut self, t: f64, x: &[f64], rates: &[f64]) -> bool {
+        let size = |list: &[f64]| list.iter().fold(0.0f64, |size, v| size.max(v.abs()));
+        let along = |ahead: f64, rates: &[f64]| -> Vec<f64> {
+            x.iter().zip(rates).map(|(x, k)| x + ahead * k).collect()
+        };
+        let speed = size(rates);
+        if speed > 0.0 {
+            let ahead = SINGULARITY_LOOKAHEAD * size(x).max(LOOKAHEAD_STATE_FLOOR) / speed;
+            return self.set_point(t + ahead, &along(ahead, rates)).is_ok();
+        }
+        let ahead = SINGULARITY_LOOKAHEAD * t.abs().max(1.0);
+        let mut later = vec![0.0; x.len()];
+        self.rates(t + ahead, x, &mut later).is_ok()
+            && self.set_point(t + ahead, &along(0.5 * ahead, &later)).is_ok()
+    }
+}
+
+/// Makes derivatives infinite that are as good as that.
+pub(super) fn saturate(values: &mut Values) {
+    let singular = values.data.iter_mut().filter(|value| value.abs() >= INFINITE_DERIVATIVE);
+    singular.for_each(|value| *value = f64::INFINITY.copysign(*value));
+}
+
+/// Restores the values of before that are good.
+pub(super) fn restore_where(values: &mut Values, before: &[f64], good: impl Fn(f64) -> bool) {
+    for (value, before) in values.data.iter_mut().zip(before).filter(|(_, before)| good(**before)) {
+        *value = *before;
+    }
+}
+
+/// Whether all values are finite and none is as good as infinite. Their sum tells most often.
+pub(super) fn all_finite(values: &[f64]) -> bool {
+    let sum: f64 = values.iter().map(|value| value.abs()).sum();
+    sum < INFINITE_DERIVATIVE || values.iter().all(|value| value.abs() < INFINITE_DERIVATIVE)
+}
+
+/// Refuses rates that are infinite or undefined.
+pub(super) fn finite(values: &[f64]) -> Result<(), EvaluationError> {
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(i) => Err(EvaluationError::NotFinite(i)),
+    }
+}

@@ -1,0 +1,144 @@
+//! Implicit unknowns: Newton's method on the residuals of algebraic loops.
+
+use super::{EvaluationError, System};
+use crate::tolerance::{
+    MONOTONE_ITERATIONS, MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH, RESIDUAL_REDUCTION, RESIDUAL_ROUNDING,
+    SMALLEST_DAMPING, STALLED_UNKNOWN_STEP, UNKNOWN_CANCELLATION, UNKNOWN_ITERATIONS, UNKNOWN_STEP,
+};
+
+impl System<'_> {
+    /// Calculates r and r_z at the present point and returns the size of r.
+    pub(super) fn residual(&mut self) -> f64 {
+        if self.following {
+            self.adopt_modes();
+        }
+        let model = self.model;
+        self.newton.resize(model.residuals.results(), 0.0);
+        self.residuals.run(&model.residuals, &self.configuration, &self.fast, &mut self.newton);
+        let m = model.unknowns.len();
+        self.newton[..m].iter().map(|r| r * r).sum::<f64>().sqrt()
+    }
+
+    /// The largest term of the residuals that an unknown makes.
+    pub(super) fn largest_term(&self) -> f64 {
+        let m = self.model.unknowns.len();
+        let unknowns = &self.fast[self.fast.len() - m..];
+        let slopes = self.model.residual_places.iter().zip(&self.newton[m..]);
+        slopes.fold(0.0, |most, ((_, column), slope)| most.max((slope * unknowns[*column]).abs()))
+    }
+
+    /// Solves for the implicit unknowns by Newton's method, damped by halving, from the present ones.
+    pub(super) fn solve_unknowns(&mut self) -> Result<(), EvaluationError> {
+        let m = self.model.unknowns.len();
+        let start = self.fast.len() - m;
+        let mut size = self.residual();
+        let first = size;
+        let mut last = f64::INFINITY;
+        for iteration in 0..UNKNOWN_ITERATIONS {
+            // At a root of several equal ones steps shrink with the unknowns themselves.
+            if size <= RESIDUAL_REDUCTION * first {
+                return Ok(());
+            }
+            if !size.is_finite() {
+                break;
+            }
+            self.unknowns.factorise(self.newton[m..].iter().copied());
+            let (mut change, mut before) =
+                (std::mem::take(&mut self.change), std::mem::take(&mut self.before));
+            change.clear();
+            change.extend_from_slice(&self.newton[..m]);
+            self.unknowns.solve(&mut change);
+            before.clear();
+            before.extend_from_slice(&self.fast[start..]);
+            let mut share = 1.0;
+            loop {
+                for i in 0..m {
+                    self.fast[start + i] = before[i] - share * change[i];
+                }
+                let new = self.residual();
+                // A test that also rejects what is not a number. Across a kink, and where iterates have
+                // cycled, only a smaller residual is accepted.
+                let monotone = self.following || iteration >= MONOTONE_ITERATIONS;
+                let limit = if monotone { MONOTONE_RESIDUAL_FACTOR } else { RESIDUAL_GROWTH };
+                if new <= limit * size || share < SMALLEST_DAMPING {
+                    size = new;
+                    break;
+                }
+                share *= 0.5;
+            }
+            let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let (length, level) = (norm(&change), norm(&self.fast[start..]));
+            (self.change, self.before) = (change, before);
+            // A step that is halved without end leads nowhere, however little it moves; but at an event it
+            // may lead to the kink at which friction sticks.
+            let kinks = self.following || !self.stepping;
+            let moved = if kinks { share * length } else { length };
+            if moved <= UNKNOWN_STEP * level || (moved <= STALLED_UNKNOWN_STEP * level && moved >= 0.5 * last)
+            {
+                self.scale = self.scale.max(first);
+                return if level.is_finite() { Ok(()) } else { Err(EvaluationError::NoSolution(0)) };
+            }
+            if !kinks && share < SMALLEST_DAMPING {
+                if size <= RESIDUAL_ROUNDING * self.scale.max(first).max(self.largest_term()) {
+                    return Ok(());
+                }
+                break;
+            }
+            last = moved;
+        }
+        // Along an infinitely steep root Newton's method only comes close to the zero that it is about.
+        let near = self.fast[start..].iter_mut().filter(|z| z.abs() < UNKNOWN_CANCELLATION);
+        near.for_each(|z| *z = 0.0);
+        if self.residual() <= RESIDUAL_ROUNDING * size {
+            return Ok(());
+        }
+        let worst =
+            (0..m).max_by(|a, b| self.newton[*a].abs().total_cmp(&self.newton[*b].abs())).unwrap_or(0);
+        self.fast[start..].fill(0.0);
+        Err(EvaluationError::NoSolution(worst))
+    }
+
+    /// Consistent initialisation: finds the unknowns at the start, where nothing is known about them, with
+    /// consistent modes; where there are none, modes stay open.
+    pub fn initialise(&mut self, t: f64, x: &[f64]) -> Result<(), EvaluationError> {
+        if self.model.unknowns.is_empty() {
+            return Ok(());
+        }
+        if self.follow_modes(true) {
+            let found = self.guess_unknowns(t, x);
+            if found.is_ok() {
+                let (start, count) = (self.model.parameters, self.model.events.len());
+                self.held[..count].copy_from_slice(&self.slow[start..start + count]);
+            }
+            self.follow_modes(false);
+            if found.is_ok() {
+                return Ok(());
+            }
+        }
+        self.solve_complementarity(t, x, &[], &[]).or_else(|_| self.guess_unknowns(t, x))
+    }
+
+    /// What unknowns may be where nothing is known about them.
+    pub(super) fn guesses(count: usize) -> impl Iterator<Item = Vec<f64>> {
+        // Not all alike, so that differences of unknowns do not vanish.
+        let spread = move |guess: f64| -> Vec<f64> {
+            (0..count).map(|i| guess * (1.0 + 0.1 * i as f64 / count as f64)).collect()
+        };
+        [0.0, 1.0, -1.0, 0.1, -0.1, 10.0, -10.0, 1e-3, 1e3, 1e-6, 1e6].into_iter().map(spread)
+    }
+
+    /// Solves for the unknowns from several guesses, where nothing is known about them.
+    pub fn guess_unknowns(&mut self, t: f64, x: &[f64]) -> Result<(), EvaluationError> {
+        let m = self.model.unknowns.len();
+        let start = self.fast.len() - m;
+        let mut result = Ok(());
+        for guess in Self::guesses(m) {
+            self.fast[start..].copy_from_slice(&guess);
+            result = self.set_point(t, x);
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    }
+}

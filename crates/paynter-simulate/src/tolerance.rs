@@ -1,0 +1,248 @@
+//! Every numeric tolerance of the crate: what it bounds, in which measure, and
+//! why that value. Shares are parts of what they are compared with.
+
+// Zero crossings.
+
+/// A function within so many relative tolerances of its largest value counts as zero: the solution is known
+/// no better, and errors accumulate over steps.
+pub(crate) const EVENT_TOLERANCE_FACTOR: f64 = 10.0;
+/// Values this many times their range above zero cannot come close to it: a parabola through three of them
+/// stays above a quarter of their range, whatever the stage within the step.
+pub(crate) const FAR_RANGES: f64 = 2.0;
+/// A parabola's minimum below this part of the range of its values is searched for a crossing; above it the
+/// error of the parabola is too small to hide one.
+pub(crate) const MINIMUM_SEARCH_RANGE: f64 = 0.25;
+/// A minimum below this part of the range grazes zero: the search by parabolas resolves the root of rounding.
+pub(crate) const GRAZING_RANGE: f64 = 1e-9;
+/// Parabolas of a minimum search; each gains several digits, so that few are needed.
+pub(crate) const MINIMUM_ITERATIONS: usize = 20;
+/// An event whose derivative cancels to this part of its terms grazes: half the digits are lost.
+pub(crate) const GRAZING_CANCELLATION: f64 = 1e-7;
+/// An event whose derivative is below this part of its mean rate in the step grazes: there the time of the
+/// event, and with it every sensitivity, is no longer determined.
+pub(crate) const GRAZING_RATE_SHARE: f64 = 1e-5;
+/// A derivative below this part of the sum of its terms is zero: cancellation leaves four digits of doubt.
+pub(crate) const DERIVATIVE_CANCELLATION: f64 = 1e-12;
+/// Crossings closer than this part of a step are simultaneous: the root is bracketed more tightly than that.
+pub(crate) const SIMULTANEOUS_STEP_SHARE: f64 = 1e-12;
+/// Time events closer than this part of their time are simultaneous: rounding of the time itself.
+pub(crate) const SIMULTANEOUS_TIME_SHARE: f64 = 1e-14;
+/// Events closer than this part of the whole run count as one instant where chattering is detected.
+pub(crate) const SIMULTANEOUS_SPAN_SHARE: f64 = 1e-9;
+/// A root is bracketed to this part of the step, which is the rounding of a place in it.
+pub(crate) const ROOT_BRACKET: f64 = 4.0 * f64::EPSILON;
+/// Iterations of the root finder; with bisection in every fourth, fifty suffice.
+pub(crate) const ROOT_ITERATIONS: u32 = 200;
+/// A signal is divided until a cubic predicts it to this part of its range: no crossing hides in less.
+pub(crate) const SIGNAL_PREDICTION_ERROR: f64 = 0.05;
+/// And no further than to this part of a step: faster signals are beyond what steps are chosen for.
+pub(crate) const SIGNAL_INTERVAL_SHARE: f64 = 1e-4;
+/// Rounding of a cubic's prediction beside the largest of its values.
+pub(crate) const SIGNAL_ROUNDING: f64 = 16.0 * f64::EPSILON;
+/// Rounding of a state, or of a sum of terms, beside its size: a few units in the last place.
+pub(crate) const STATE_ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// A shortened step ends at its event where the function is this part of its change over the step.
+pub(crate) const EVENT_REACHED: f64 = 1e-9;
+/// And here where dense output shows the crossing no more: its error beside the solution's.
+pub(crate) const EVENT_NEARLY_REACHED: f64 = 1e-5;
+/// So often a step is shortened to an event; each time the place is known several digits better.
+pub(crate) const EVENT_LOCATION_STEPS: u32 = 12;
+
+// Modes and event iteration.
+
+/// So many events at one instant are chattering: no model switches as many branches at once by design.
+pub(crate) const CHATTERING_EVENTS: u32 = 100;
+/// So many events of a function, each sooner than the one before the last, are Zeno behaviour.
+pub(crate) const ZENO_EVENTS: u32 = 10_000;
+/// Rounds of an event iteration; more than modes of any loop need that is not cycling.
+pub(crate) const EVENT_ITERATIONS: u32 = 100;
+/// Rounds in which modes follow the unknowns that they change.
+pub(crate) const MODE_FOLLOWING_ITERATIONS: u32 = 10;
+/// A function farther from zero than this part of what its mode does to it is not at zero.
+pub(crate) const MODE_STROKE_AT_ZERO: f64 = 1e-6;
+/// By this much a sliding multiplier may exceed 1 before the motion exits: far above the error with which
+/// Newton's method finds it.
+pub(crate) const MULTIPLIER_EXCESS: f64 = 1e-9;
+/// The reciprocal of what the square of a multiplier may exceed 1 by in the event function of the exit; an
+/// integer, because the function is exact.
+pub(crate) const MULTIPLIER_SLACK_DENOMINATOR: i64 = 1_000_000_000;
+/// A multiplier closer to 1 than this, found by the homotopy, belongs to a function that is not zero.
+pub(crate) const MULTIPLIER_MARGIN: f64 = 1e-7;
+
+// Regularisation of signed powers, and infinite derivatives.
+
+/// The width of regularisation while a base has been zero only: so narrow that roots are as good as
+/// infinitely steep, and so wide that its square is a number.
+pub(crate) const UNUSED_REGULARISATION_WIDTH: f64 = 1e-90;
+/// The width in relative tolerances of the largest value a base has had: below what steps resolve.
+pub(crate) const REGULARISATION_WIDTH: f64 = 5.0;
+/// The hysteresis of a regularised power, in widths.
+pub(crate) const REGULARISATION_HYSTERESIS: f64 = 10.0;
+/// Derivatives from here on are infinite: regularised roots at zero reach it, no model does.
+pub(crate) const INFINITE_DERIVATIVE: f64 = 1e30;
+/// How far ahead an infinite derivative is taken, beside the size of the states: the root of rounding.
+pub(crate) const SINGULARITY_LOOKAHEAD: f64 = 1e-9;
+/// States smaller than this count as this where the look-ahead is chosen.
+pub(crate) const LOOKAHEAD_STATE_FLOOR: f64 = 1e-6;
+
+// Newton's method for implicit unknowns.
+
+/// Iterations for the implicit unknowns; multiple roots converge linearly.
+pub(crate) const UNKNOWN_ITERATIONS: u32 = 80;
+/// From this iteration on residuals must fall: iterates that have not converged by then may be cycling.
+pub(crate) const MONOTONE_ITERATIONS: u32 = 20;
+/// By this factor a residual may grow in an iteration before: Newton's method often climbs first.
+pub(crate) const RESIDUAL_GROWTH: f64 = 2.0;
+/// And by this factor it must fall afterwards.
+pub(crate) const MONOTONE_RESIDUAL_FACTOR: f64 = 0.999;
+/// Damping below this is no progress.
+pub(crate) const SMALLEST_DAMPING: f64 = 1e-9;
+/// Unknowns that move by less than this part have converged: near rounding.
+pub(crate) const UNKNOWN_STEP: f64 = 1e-13;
+/// And by less than this part where they converge no further: ill-conditioned loops.
+pub(crate) const STALLED_UNKNOWN_STEP: f64 = 1e-9;
+/// A residual reduced to this part of the first is zero: at a multiple root steps shrink with the unknowns.
+pub(crate) const RESIDUAL_REDUCTION: f64 = 1e-28;
+/// A residual below this part of its terms, or of what it has been, is what rounding leaves.
+pub(crate) const RESIDUAL_ROUNDING: f64 = 1e-10;
+/// Unknowns below this are what cancellation leaves of others.
+pub(crate) const UNKNOWN_CANCELLATION: f64 = 1e-9;
+/// Solutions of the same equations that differ by this part are on two branches.
+pub(crate) const DISTINCT_SOLUTIONS: f64 = 1e-4;
+
+// The homotopy for complementarity problems.
+
+/// Jumps are smoothed from this width, beside the size of their functions, at which nothing jumps.
+pub(crate) const WIDEST_JUMP: f64 = 1e3;
+/// Down to this width, which rounding hardly sees.
+pub(crate) const NARROWEST_JUMP: f64 = 1e-10;
+/// By this factor the width shrinks at a time, or by a root of it where that is too much.
+pub(crate) const JUMP_SHRINKAGE: f64 = 0.1;
+/// So many times the square root is taken before the homotopy is given up.
+pub(crate) const SHRINKAGE_ROOTS: i32 = 5;
+/// By this factor regularisation is narrowed afterwards, to its width in the run.
+pub(crate) const REGULARISATION_SHRINKAGE: f64 = 1e-6;
+/// Newton iterations at each width.
+pub(crate) const COMPLEMENTARITY_ITERATIONS: u32 = 40;
+/// Unknowns that move by less than this part have converged at a width.
+pub(crate) const COMPLEMENTARITY_STEP: f64 = 1e-7;
+/// The part of the width that the equations of modes are solved to.
+pub(crate) const JUMP_RESIDUAL: f64 = 1e-2;
+/// What may remain of the loops' residuals in the end, beside their terms.
+pub(crate) const LOOP_RESIDUAL: f64 = 1e-8;
+/// A damped iteration must reduce the residual by this part of its damping (Armijo's condition).
+pub(crate) const SUFFICIENT_DECREASE: f64 = 1e-4;
+/// Damping below this is no progress in the homotopy.
+pub(crate) const SMALLEST_HOMOTOPY_DAMPING: f64 = 1e-6;
+
+// Initial values and jumps of states.
+
+/// Initial values of dependent states that differ by this part contradict each other: far above rounding.
+pub(crate) const INITIAL_MISFIT: f64 = 1e-9;
+/// Dependent states that differ by more than this part across an event jump.
+pub(crate) const JUMP_DIFFERENCE: f64 = 1e-12;
+/// The states after a jump have converged where they move by less than this part: rounding.
+pub(crate) const JUMP_STEP: f64 = 1e-14;
+/// Newton iterations for the states after a jump.
+pub(crate) const JUMP_ITERATIONS: u32 = 50;
+
+// Steps and their control.
+
+/// The safety factor of step-size control, as usual (Hairer, Nørsett and Wanner, II.4).
+pub(crate) const STEP_SAFETY: f64 = 0.9;
+/// A step shrinks to no less than this part of the one before, also after an evaluation error.
+pub(crate) const STEP_SHRINKAGE: f64 = 0.2;
+/// And grows to no more than so many times it.
+pub(crate) const STEP_GROWTH: f64 = 8.0;
+/// The exponents of the errors of a step and of the one before in the control of explicit steps (PI control).
+pub(crate) const PI_CONTROL: (f64, f64) = (0.7, 0.4);
+/// Errors below this part of the tolerance count as this: steps grow by their bound anyway.
+pub(crate) const LEAST_STEP_ERROR: f64 = 1e-10;
+/// The logarithm below which the error of the step before is taken for no smaller: ln 1e-4.
+pub(crate) const LEAST_LOG_ERROR: f64 = -9.210_340_371_976_182;
+/// A step that reaches this part of the way to a stop lands on it.
+pub(crate) const LANDING_SHARE: f64 = 0.999;
+/// No step is smaller than this part of the time: rounding of the time itself.
+pub(crate) const SMALLEST_STEP: f64 = 1e-14;
+/// A remainder below this part of a fixed step is rounding.
+pub(crate) const STEP_SLIVER: f64 = 1e-9;
+/// So many evaluation errors within a small part of the run end it.
+pub(crate) const REPEATED_ERRORS: u32 = 200;
+/// That part of the run.
+pub(crate) const REPEATED_ERROR_SPAN: f64 = 1e-6;
+/// Without an absolute tolerance, states are resolved to this part of the largest value they have had.
+pub(crate) const STATE_RESOLUTION: f64 = 1e-3;
+/// And to this part of the largest value of states that are measured alike.
+pub(crate) const GROUP_RESOLUTION: f64 = 1e-6;
+/// And never finer than this, in SI: states of a model at rest are zero, not undefined.
+pub(crate) const STATE_FLOOR: f64 = 1e-12;
+/// And never finer than this part of states that are measured alike: rounding of what makes them up.
+pub(crate) const GROUP_ROUNDING: f64 = 1e-15;
+/// Where rates cancel on a sliding surface, a state is resolved to this part of what one side would make of it.
+pub(crate) const SLIDING_CANCELLATION: f64 = 1e-13;
+
+// Selection of the method.
+
+/// Below this relative tolerance the method of order eight is cheaper than that of order five; above it both
+/// are tried.
+pub(crate) const ORDER_EIGHT_TOLERANCE: f64 = 2e-8;
+/// A method is tried over so many steps.
+pub(crate) const TRIAL_STEPS: u32 = 4;
+/// Once they have stopped to grow by more than this.
+pub(crate) const TRIAL_GROWTH: f64 = 1.5;
+/// The other method is tried again where the pace has changed by this, and each time in vain by its square.
+pub(crate) const TRIAL_PACE_CHANGE: f64 = 2.0;
+/// An explicit step beyond this part of its limit of stability shows stiffness.
+pub(crate) const STIFF_STABILITY_SHARE: f64 = 0.8;
+/// So many such steps change to the implicit solver.
+pub(crate) const STIFF_SIGNS: u32 = 5;
+/// An implicit step times the norm of the Jacobian below this could be explicit.
+pub(crate) const NONSTIFF_STEP: f64 = 1.0;
+/// So many such steps in a row change back.
+pub(crate) const NONSTIFF_SIGNS: u32 = 20;
+/// What rounding makes of the last two stages, in units of their size: differences below say nothing of stiffness.
+pub(crate) const STAGE_ROUNDING: f64 = 100.0 * f64::EPSILON;
+/// Power iterations for the spectral radius of a Jacobian.
+pub(crate) const POWER_ITERATIONS: u32 = 10;
+
+// Implicit stages.
+
+/// Newton's method in a stage stops where the remaining error is below this part of the tolerance.
+pub(crate) const STAGE_CONVERGENCE: f64 = 0.01;
+/// Iterations of a stage; slower convergence is dearer than a shorter step.
+pub(crate) const STAGE_ITERATIONS: u32 = 10;
+/// Changes that shrink by no more than this factor do not converge.
+pub(crate) const STAGE_DIVERGENCE: f64 = 0.9;
+/// Pivots of 1 − hγJ must be larger than this part of their row: below it rounding takes over.
+pub(crate) const STAGE_PIVOT: f64 = 1e-11;
+/// Pivots of a loop's matrix must be larger than this part of their row, else rows are exchanged.
+pub(crate) const LOOP_PIVOT: f64 = 0.05;
+
+// Sensitivities.
+
+/// Sensitivities below this are zero: numbers near the end of the range are slow.
+pub(crate) const NEGLIGIBLE_SENSITIVITY: f64 = 1e-150;
+/// Steps times the norm of the Jacobian below which dense output is as good as the end of a step.
+pub(crate) const LONG_STEP: f64 = 4.0;
+/// Errors of sensitivities below so many times what rounding makes of their rates in a step are rounding too.
+pub(crate) const SENSITIVITY_ROUNDING: f64 = 2.0;
+/// Rounding of sensitivities beside the largest of their parameter.
+pub(crate) const LANE_ROUNDING: f64 = 4e-15;
+/// Relative tolerances whose square is below this are so fine that rounding of states may move steep
+/// derivatives by more.
+pub(crate) const FINEST_SQUARED_TOLERANCE: f64 = f64::EPSILON / 5.0;
+/// Newton iterations of a stage in an adjoint sweep, which solves it to rounding.
+pub(crate) const ADJOINT_ITERATIONS: u32 = 20;
+/// Such a stage has converged where it moves by this part of a state, or by its square of one near zero.
+pub(crate) const ADJOINT_STEP: f64 = 1e-12;
+/// So often the way to such a stage may be halved where a law has no value.
+pub(crate) const ADJOINT_HALVINGS: u32 = 100;
+
+// Experiments.
+
+/// The finest relative tolerance that makes sense: two digits above rounding.
+pub(crate) const FINEST_TOLERANCE: f64 = 1e-13;
+/// A fixed step that makes more steps than this to the end is refused.
+pub(crate) const MOST_FIXED_STEPS: f64 = 1e9;
+/// Energy moved below this part of what is held is rounding of what is held.
+pub(crate) const ENERGY_ROUNDING: f64 = 1e-9;
