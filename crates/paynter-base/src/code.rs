@@ -136,11 +136,11 @@ codes! {
     BEYOND_FIRST_ORDER = "BG0715" Warning "tolerances beyond first order", "trust the samples there, or make the tolerances smaller";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
-    CHATTERING = "BG0802" Error "switching without end", "give the switch a hysteresis, or replace the jump by a steep slope";
-    GRAZING = "BG0803" Warning "a condition that is only touched", "sensitivities may be undefined from this time on; change a parameter a little and compare";
+    CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or replace the jump by a steep slope";
+    GRAZING = "BG0803" Warning "a condition touched without crossing (grazing)", "sensitivities may be undefined from this time on; change a parameter a little and compare";
     BAD_SIMULATION = "BG0804" Error "a simulation that cannot be asked for", "see {ask help command=simulate} for the options";
     UNDEFINED_OUTPUT = "BG0805" Warning "an output or a derivative without a value", "look for a division by zero, or a root or logarithm of a negative number, in the output's expression";
-    RATTLING = "BG0821" Warning "a switch brought to rest", "give the switch a hysteresis, or more damping near it, if what it does there matters";
+    ZENO = "BG0821" Warning "ever faster switching (Zeno behaviour)", "give the switch a hysteresis, or more damping near it, if what it does there matters";
     IMPULSE = "BG0822" Warning "an impulse in an output", "let the source rise in a short time instead of jumping, or put a small resistance between it and the storage";
     PASSED_OVER = "BG0823" Warning "a jump that an exported program passes over", "simulate with {ask simulate}, which finds jumps, or let the source rise in a short time";
     // 09: files and command line

@@ -464,7 +464,7 @@ fn a_mass_sticks_and_slips_on_a_belt() {
 
 /// A preloaded spring holds a mass within its preload.
 #[test]
-fn a_preloaded_spring_comes_to_rest() {
+fn a_preloaded_spring_slides_at_its_preload() {
     let text = "model preload {
         param m = 1; param k = 4; param F0 = 2; param b = 3
         1 motion; I mass = m; C spring { e = F0*sign(q) + k*q }; R damper = b
@@ -622,7 +622,7 @@ fn a_threshold_is_grazed() {
     }
 }
 
-/// Wherever in a step a threshold is crossed, it is found, also where a rough look sees it too early: one that
+/// Wherever in a step a threshold is crossed, it is found, also where a rough sample shows it too early: one that
 /// stands still, and one that moves.
 #[test]
 fn thresholds_are_met_anywhere_in_a_step() {
@@ -682,28 +682,29 @@ fn a_branch_is_followed_to_its_end() {
     }
 }
 
-/// The optimal control of a double integrator switches ever faster towards its end: it is told, and ends.
+/// The optimal control of a double integrator switches ever faster towards its end: Zeno behaviour is reported,
+/// and the run ends.
 #[test]
-fn events_that_accumulate_are_told() {
+fn zeno_behaviour_is_reported() {
     let text = "model fuller { signal x = integral(v, 1); signal v = integral(-sign(x + 0.4446*v*abs(v)), 0)
         Se s = x; R r = 1; s -> r; output y = x }";
     let mut problem = Problem::new(text);
     let model = problem.compile(&[]);
     for method in ADAPTIVE {
         let (_, outcome) = run(&model, &[], &Options { method, ..tight(20.0, vec![20.0], method) });
-        let told = outcome.notes.iter().any(|note| matches!(note, Note::Zeno { .. }));
+        let reported = outcome.notes.iter().any(|note| matches!(note, Note::Zeno { .. }));
         assert!(
-            told || matches!(outcome.failure, Some(Failure::Chattering { .. })),
+            reported || matches!(outcome.failure, Some(Failure::Chattering { .. })),
             "{method:?} {outcome:?}"
         );
         assert!(outcome.t > 1.0 && outcome.states[0].abs() < 1e-6, "{method:?} {outcome:?}");
     }
 }
 
-/// A relay that holds the speed of a motor on dry friction, through the coil's current: it switches ever faster and
-/// is brought to rest, although how the speed changes depends on the side of the friction.
+/// A relay that holds the speed of a motor on dry friction, through the coil's current: it shows Zeno behaviour and
+/// settles on its surface, although how the speed changes depends on the side of the friction.
 #[test]
-fn a_relay_rests_beside_friction() {
+fn a_relay_with_zeno_behaviour_slides_beside_friction() {
     let text = "model motor { param k = 0.08; param Mc = 0.03; param d = 1e-4; param w0 = 100
         Se supply = 12*sign(w0 - rotor.f); 1 armature; R winding = 1.2; I coil = 3e-3; GY motor = k
         1 shaft; I rotor = 2e-4; R bearing { e = Mc*sign(f) + d*f }
@@ -837,9 +838,9 @@ fn fixed_steps_keep_their_order_over_events() {
     }
 }
 
-/// Conditions are told in the words of the model, also where they read others and roots that are rounded off.
+/// Event functions are named in the words of the model, also where they read others and roots that are regularised.
 #[test]
-fn conditions_are_told_in_the_words_of_the_model() {
+fn event_functions_are_named_in_the_words_of_the_model() {
     let text = "model words { param k = 2; signal x = integral(sign(min(k*t, 1) - x - sign(x - 3)*sqrt(abs(x - 3))), 0)
         Se s = x; R r = 1; s -> r; output y = r.f }";
     let mut problem = Problem::new(text);

@@ -1,0 +1,133 @@
+//! Why a run ended early.
+
+use super::{Explanation, short};
+use crate::{Failure, Outcome};
+use paynter_base::{Diagnostic, Remedy, code};
+use paynter_equations::contradiction;
+use paynter_graph::Variable;
+
+/// Says that a simulation cannot go on.
+fn cannot(message: String) -> Diagnostic {
+    Diagnostic::new(code::CANNOT_SIMULATE, message)
+}
+
+impl Explanation<'_> {
+    /// Says why a run ended early.
+    pub(super) fn failure(&self, outcome: &Outcome, failure: Failure) -> Diagnostic {
+        let simulation = self.simulation;
+        let states = &simulation.equations.states;
+        match failure {
+            Failure::Cancelled => cannot("the simulation was stopped".to_owned()),
+            Failure::BadInitial { state } => self.bad_initial(state),
+            Failure::NotFinite { t, state } => self.not_finite(outcome, t, state),
+            Failure::InconsistentInitial { dependent } => {
+                contradiction(&simulation.graph, &simulation.equations.dependent[dependent])
+            }
+            Failure::NoJump { t, state } => {
+                let name = &states[state].name;
+                let message = format!("at t = {} the jump of `{name}` cannot be calculated", short(t));
+                self.at_state(cannot(message), state).help(
+                    "its size and the state after it determine each other, or it comes of an impulse in a law \
+                     that is not linear; put a small resistance between the source and the storage",
+                )
+            }
+            Failure::NoSolution { t, unknown } => self.no_solution(outcome, t, unknown),
+            Failure::StepTooSmall { t, state } => {
+                let name = &states[state].name;
+                let message =
+                    format!("at t = {} steps become too small to go on; `{name}` changes fastest", short(t));
+                self.at_state(cannot(message), state).help(Remedy::marked(
+                    "the solution may run to infinity here; try {option solver=stiff}, or larger tolerances",
+                ))
+            }
+            Failure::TooManySteps { t } => {
+                let most = simulation.options.max_steps;
+                cannot(format!("at t = {} the limit of {most} steps is reached", short(t))).help(
+                    Remedy::marked(
+                        "try {option solver=stiff}, larger tolerances, or an earlier {option t_end}",
+                    ),
+                )
+            }
+            Failure::Chattering { t, event } => self.chattering(t, event),
+        }
+    }
+
+    /// Puts a diagnostic where a state is declared.
+    pub(super) fn at_state(&self, diagnostic: Diagnostic, state: usize) -> Diagnostic {
+        let state = self.simulation.equations.states.get(state);
+        let span = state.and_then(|state| self.simulation.graph.state_span(state.variable));
+        span.into_iter().fold(diagnostic, Diagnostic::at)
+    }
+
+    fn bad_initial(&self, state: usize) -> Diagnostic {
+        let declared = &self.simulation.equations.states[state];
+        let message = format!("the initial value of `{}` is not finite", declared.name);
+        let diagnostic = self.at_state(cannot(message), state);
+        let given = match declared.variable {
+            Variable::State(element, port) => {
+                let initial = &self.simulation.graph.element(element).initial;
+                initial.iter().find(|(p, _, _)| *p == port as usize).map(|(_, _, span)| *span)
+            }
+            _ => None,
+        };
+        let diagnostic = given.into_iter().fold(diagnostic, Diagnostic::at);
+        diagnostic.help("give an initial state with a finite value")
+    }
+
+    fn not_finite(&self, outcome: &Outcome, t: f64, state: usize) -> Diagnostic {
+        let name = &self.simulation.equations.states[state].name;
+        let message = format!("at t = {} the rate of `{name}` is infinite or undefined", short(t));
+        let (tried, x) = outcome.tried.clone().unwrap_or((t, outcome.states.clone()));
+        match self.culprit(tried, &x) {
+            Some((Some(law), help)) => cannot(message).at(law).help(help),
+            Some((None, help)) => self.at_state(cannot(message), state).help(help),
+            None => self.at_state(cannot(message), state).help(
+                "look for a division by zero, or a root or logarithm of a negative number, at this state",
+            ),
+        }
+    }
+
+    fn no_solution(&self, outcome: &Outcome, t: f64, unknown: usize) -> Diagnostic {
+        let graph = &self.simulation.graph;
+        let constraint = &self.simulation.equations.constraints[unknown];
+        let values = self.values_at(t, &outcome.states);
+        if let Some((constraint, state)) = values.ok().and_then(|values| self.undecided(&values)) {
+            let name = &constraint.name;
+            let message = format!("at t = {} no equation decides the value of `{name}`", short(t));
+            let help = format!(
+                "while `{}` is zero every value will do, or none: begin elsewhere, or put a small resistance next \
+                 to the storage",
+                state.name
+            );
+            let span = constraint.elements.first().map(|element| graph.element(*element).span);
+            return span.into_iter().fold(cannot(message).help(help), Diagnostic::at);
+        }
+        let any_more = if t > 0.0 { " any more" } else { "" };
+        let name = &constraint.name;
+        let diagnostic =
+            cannot(format!("at t = {} no value of `{name}` satisfies its law{any_more}", short(t)));
+        // What the unknown depends on may have no value itself.
+        let (tried, x) = outcome.tried.clone().unwrap_or((t, outcome.states.clone()));
+        if let Some((Some(law), help)) = self.culprit(tried, &x) {
+            return diagnostic.at(law).help(help);
+        }
+        let span = constraint.elements.first().map(|element| graph.element(*element).span);
+        span.into_iter().fold(diagnostic, Diagnostic::at).help(
+            "check that the law can be met by the effort or flow it receives; a small storage next to the \
+             element breaks the loop",
+        )
+    }
+
+    fn chattering(&self, t: f64, event: usize) -> Diagnostic {
+        let event = self.simulation.compiled.events.get(event).map_or("", String::as_str);
+        let message = format!(
+            "at t = {} `{event}` switches back and forth without time going on (chattering)",
+            short(t)
+        );
+        let elements = self.switching(event);
+        let mut spans = elements.iter().map(|element| self.simulation.graph.element(*element).span);
+        let diagnostic = Diagnostic::new(code::CHATTERING, message);
+        let diagnostic = spans.next().into_iter().fold(diagnostic, Diagnostic::at);
+        spans.take(3).fold(diagnostic, |diagnostic, span| diagnostic.label(span, "this law switches too"))
+    }
+}

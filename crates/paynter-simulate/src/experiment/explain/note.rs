@@ -1,0 +1,76 @@
+//! What was found on the way of a run.
+
+use super::{Explanation, short};
+use crate::Note;
+use paynter_base::{Diagnostic, code};
+
+impl Explanation<'_> {
+    /// Says what a note means; nothing where something else says it.
+    pub(super) fn note(&self, note: &Note) -> Option<Diagnostic> {
+        let simulation = self.simulation;
+        Some(match note {
+            Note::Grazing { t, event } => {
+                let event = &simulation.compiled.events[*event];
+                let what = "touches zero without crossing it (grazing), so sensitivities may jump";
+                Diagnostic::new(code::GRAZING, format!("at t = {} `{event}` {what}", short(*t)))
+            }
+            Note::Impulse { t, output } => {
+                let name = &simulation.outputs[*output].name;
+                let message = format!(
+                    "at t = {} the output `{name}` contains an impulse, which its values do not show",
+                    short(*t)
+                );
+                self.at_output(Diagnostic::new(code::IMPULSE, message), *output)
+            }
+            Note::Zeno { t, event } => {
+                let event = &simulation.compiled.events[*event];
+                let what = "switches ever faster (Zeno behaviour), and stays at zero from then on";
+                Diagnostic::new(code::ZENO, format!("at t = {} `{event}` {what}", short(*t)))
+            }
+            Note::InfiniteDerivative { t, lane, state } => self.infinite_derivative(*t, *lane, *state),
+            Note::UndefinedInitialDerivative { lane, state } => {
+                let by = &simulation.wanted[*lane];
+                let name = &simulation.equations.states[*state].name;
+                let message = format!(
+                    "there are no derivatives by `{by}`: where the run begins, `{name}` changes infinitely fast \
+                     with it"
+                );
+                let help = "look for a modulus, a divisor or a root that is zero there, and begin beside it";
+                self.at_state(Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help), *state)
+            }
+            Note::BelowAbsoluteZero { t, temperature, value } => {
+                let thermometer = simulation.thermometer.as_ref()?;
+                let when = format!("at t = {}", short(*t));
+                thermometer.temperatures[*temperature].too_cold(&simulation.graph, &when, *value)
+            }
+            Note::Undefined { t, output, lane } => {
+                let name = &simulation.outputs[*output].name;
+                let what = match lane.and_then(|lane| simulation.wanted.get(lane)) {
+                    Some(by) => format!("the derivative of `{name}` by `{by}`"),
+                    None => format!("the output `{name}`"),
+                };
+                let message = format!("at t = {} {what} has no finite value", short(*t));
+                self.at_output(Diagnostic::new(code::UNDEFINED_OUTPUT, message), *output)
+            }
+        })
+    }
+
+    fn infinite_derivative(&self, t: f64, lane: usize, state: Option<usize>) -> Diagnostic {
+        let by = &self.simulation.wanted[lane];
+        let name = state.map(|state| &self.simulation.equations.states[state].name);
+        let with = name.map_or_else(|| "it".to_owned(), |name| format!("`{name}`, which it moves"));
+        let message = format!(
+            "from t = {} on there are no derivatives by `{by}`: a rate changes infinitely fast with {with}",
+            short(t)
+        );
+        let help = "look for a root at zero; begin beside it, or take a law with a finite slope there";
+        let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help);
+        state.into_iter().fold(diagnostic, |diagnostic, state| self.at_state(diagnostic, state))
+    }
+
+    /// Puts a diagnostic where an output is declared.
+    fn at_output(&self, diagnostic: Diagnostic, output: usize) -> Diagnostic {
+        let declared = self.simulation.graph.outputs.get(output);
+        declared.into_iter().fold(diagnostic, |diagnostic, output| diagnostic.at(output.span))
+    }
+}
