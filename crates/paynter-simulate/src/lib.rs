@@ -8,38 +8,24 @@
 //! initial values, accounts of energy), and explains its runs; [`data`] reads
 //! measured signals.
 
-mod adjoint;
-mod compiled;
 pub mod data;
-mod dominators;
-mod dop853;
 mod events;
 pub mod experiment;
-mod explicit;
-mod freeze;
-mod implicit;
 mod integrator;
-mod jump;
-mod lanes;
-mod linearised;
-mod loops;
+mod method;
+mod model;
 mod options;
 mod outcome;
-mod sensitivities;
-mod slide;
-mod small;
-mod solver;
-mod sparse;
+mod sensitivity;
 mod start;
 mod system;
-mod tableau;
 mod tolerance;
 
-pub use adjoint::{Cost, Gradient, gradient};
-pub use compiled::{Compiled, Source, Wanted};
-pub use freeze::switches;
+pub use model::freeze::switches;
+pub use model::{Compiled, Source, Wanted};
 pub use options::{Method, Options};
 pub use outcome::{Failure, Note, Outcome, Sample, Stats};
+pub use sensitivity::adjoint::{Cost, Gradient, gradient};
 pub use start::start;
 
 use paynter_base::Ticket;

@@ -215,8 +215,6 @@ pub(crate) const STAGE_ITERATIONS: u32 = 10;
 pub(crate) const STAGE_DIVERGENCE: f64 = 0.9;
 /// Pivots of 1 − hγJ must be larger than this part of their row: below it rounding takes over.
 pub(crate) const STAGE_PIVOT: f64 = 1e-11;
-/// Pivots of a loop's matrix must be larger than this part of their row, else rows are exchanged.
-pub(crate) const LOOP_PIVOT: f64 = 0.05;
 
 // Sensitivities.
 

@@ -1,11 +1,13 @@
 //! Linear algebra: the matrices of linear models in floating point and in
 //! exact numbers, characteristic polynomials and their roots, eigenvalues of
-//! dense matrices, and sparse complex systems solved at many frequencies.
+//! dense matrices, sparse complex systems solved at many frequencies, and real
+//! ones of a fixed pattern solved at every step of a simulation.
 
 mod big;
 mod characteristic;
 mod eigen;
 mod exact;
+mod factors;
 mod matrices;
 mod modular;
 mod roots;
@@ -14,6 +16,7 @@ mod schedule;
 pub use characteristic::{Integers, Polynomials, characteristic};
 pub use eigen::{eigenvalues, transmission_zeros};
 pub use exact::exact_values;
+pub use factors::{Factors, Form, Pattern, PivotedFactors};
 pub use matrices::{Matrices, Sparse};
 pub use roots::{Root, roots, sort_conjugate};
 pub(crate) use roots::{integers, poly};

@@ -77,7 +77,7 @@ impl Lanes {
     }
 }
 
-/// There is no pivot left: the matrix is singular at this frequency.
+/// There is no pivot to divide by: the matrix is singular.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Singular;
 

@@ -4,7 +4,7 @@
 
 use super::parabola::{is_far, parabola_minimum, range};
 use super::{Crossing, ZeroCrossingDetector, record_largest, sign};
-use crate::solver::{Solver, Stages, Tolerance};
+use crate::method::{Solver, Stages, Tolerance};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
     GRAZING_RANGE, MINIMUM_ITERATIONS, MINIMUM_SEARCH_RANGE, SIGNAL_INTERVAL_SHARE, SIGNAL_PREDICTION_ERROR,
@@ -260,10 +260,10 @@ impl ZeroCrossingDetector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiled::{Compiled, Source, Wanted};
-    use crate::explicit::Explicit;
-    use crate::implicit::Implicit;
-    use crate::tableau::Tableau;
+    use crate::method::explicit::Explicit;
+    use crate::method::implicit::Implicit;
+    use crate::method::tableau::Tableau;
+    use crate::model::{Compiled, Source, Wanted};
     use paynter_base::Ticket;
     use paynter_numerics::program::Tables;
     use paynter_testkit::read::{Causal, causal};
@@ -341,7 +341,7 @@ mod tests {
         });
     }
 
-    /// What is not looked at could not come close to zero: a parabola through the three values that are known
+    /// What is not searched could not come close to zero: a parabola through the three values that are known
     /// does not, whatever they are and at whatever stage.
     #[test]
     fn what_lies_far_stays_far() {

@@ -11,8 +11,8 @@ mod zeno;
 
 pub(crate) use iteration::Iteration;
 
+use crate::method::tableau::Terms;
 use crate::system::{EvaluationError, System, Values};
-use crate::tableau::Terms;
 use crate::tolerance::EVENT_TOLERANCE_FACTOR;
 use zeno::Intervals;
 

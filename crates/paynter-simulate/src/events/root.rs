@@ -2,7 +2,7 @@
 //! a shortened step ends there.
 
 use super::{Crossing, ZeroCrossingDetector, sign};
-use crate::solver::Stages;
+use crate::method::Stages;
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{ROOT_BRACKET, ROOT_ITERATIONS, STATE_ROUNDING};
 

@@ -2,7 +2,7 @@
 //! event functions along the solution, and of event times by parameters.
 
 use super::ZeroCrossingDetector;
-use crate::sensitivities::Sensitivities;
+use crate::sensitivity::Sensitivities;
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{DERIVATIVE_CANCELLATION, GRAZING_CANCELLATION, GRAZING_RATE_SHARE};
 

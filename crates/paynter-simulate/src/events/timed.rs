@@ -1,7 +1,7 @@
 //! Time events, and functions that leave their zero within a step.
 
 use super::{Changes, ZeroCrossingDetector, sign};
-use crate::solver::Stages;
+use crate::method::Stages;
 use crate::system::{EvaluationError, System};
 use crate::tolerance::SIMULTANEOUS_TIME_SHARE;
 

@@ -4,6 +4,7 @@ use super::{Response, Simulation};
 use crate::Outcome;
 use paynter_base::number::{plain, unit};
 use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+#[cfg(feature = "parallel")]
 use rayon::prelude::*;
 
 /// A sweep of more runs than this is refused as a mistake.
@@ -146,12 +147,29 @@ pub fn named(run: &str, said: &Diagnostics) -> Diagnostics {
 pub fn respond_all(runs: &[Run<'_>], ticket: &Ticket, each: &mut dyn FnMut(&Run<'_>, Response, Outcome)) {
     let total: usize = runs.iter().map(|run| run.simulation.options.count()).sum();
     ticket.begin("simulation", total as u64);
-    for batch in runs.chunks(8 * rayon::current_num_threads()) {
-        let done: Vec<(Response, Outcome)> =
-            batch.par_iter().map(|run| run.simulation.respond(&run.parameters, ticket)).collect();
+    for batch in runs.chunks(8 * threads()) {
+        let done = respond_batch(batch, ticket);
         if ticket.is_cancelled() {
             return;
         }
         batch.iter().zip(done).for_each(|(run, (response, outcome))| each(run, response, outcome));
     }
+}
+
+/// The number of threads that runs are made on.
+fn threads() -> usize {
+    #[cfg(feature = "parallel")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "parallel"))]
+    1
+}
+
+/// Makes some runs, in their order.
+fn respond_batch(batch: &[Run<'_>], ticket: &Ticket) -> Vec<(Response, Outcome)> {
+    let respond = |run: &Run<'_>| run.simulation.respond(&run.parameters, ticket);
+    #[cfg(feature = "parallel")]
+    let runs = batch.par_iter();
+    #[cfg(not(feature = "parallel"))]
+    let runs = batch.iter();
+    runs.map(respond).collect()
 }

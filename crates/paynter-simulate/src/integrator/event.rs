@@ -2,9 +2,9 @@
 //! jump, and sensitivities take their saltation.
 
 use super::Integrator;
-use crate::adjoint::{Entry, Place};
 use crate::events::Iteration;
-use crate::jump::Jump;
+use crate::model::jump::Jump;
+use crate::sensitivity::adjoint::{Entry, Place};
 use crate::system::Values;
 use crate::{Failure, Note};
 

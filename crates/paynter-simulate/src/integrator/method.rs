@@ -1,11 +1,11 @@
 //! Selection of the method: explicit or implicit by stiffness, of order five or eight by trial.
 
 use super::Integrator;
-use crate::explicit::Explicit;
-use crate::implicit::Implicit;
-use crate::solver::Solver;
+use crate::method::Solver;
+use crate::method::explicit::Explicit;
+use crate::method::implicit::Implicit;
+use crate::method::tableau::Tableau;
 use crate::system::{EvaluationError, System};
-use crate::tableau::Tableau;
 use crate::tolerance::{
     NONSTIFF_SIGNS, NONSTIFF_STEP, ORDER_EIGHT_TOLERANCE, STIFF_SIGNS, STIFF_STABILITY_SHARE, TRIAL_GROWTH,
     TRIAL_PACE_CHANGE, TRIAL_STEPS,
@@ -48,7 +48,7 @@ impl Trial {
 }
 
 impl Integrator<'_> {
-    /// Counts the steps that look stiff to an explicit method, or nonstiff to the implicit one.
+    /// Counts the steps that show stiffness to an explicit method, or nonstiff to the implicit one.
     pub(super) fn detect_stiffness(&mut self) {
         if self.options.method != Method::Auto {
             return;

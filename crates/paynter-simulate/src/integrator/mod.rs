@@ -9,13 +9,13 @@ mod step;
 
 use method::{Trial, explicit, solver};
 
-use crate::adjoint::Entry;
-use crate::compiled::{Compiled, Wanted};
 use crate::events::ZeroCrossingDetector;
-use crate::sensitivities::Sensitivities;
-use crate::solver::{Point, Solver, Tolerance};
+use crate::method::tableau::Tableau;
+use crate::method::{Point, Solver, Tolerance};
+use crate::model::{Compiled, Wanted};
+use crate::sensitivity::Sensitivities;
+use crate::sensitivity::adjoint::Entry;
 use crate::system::{EvaluationError, System, Values};
-use crate::tableau::Tableau;
 use crate::tolerance::INITIAL_MISFIT;
 use crate::{Failure, Method, Note, Options, Outcome, Sample, Stats};
 use paynter_base::Ticket;

@@ -1,8 +1,8 @@
 //! Samples at the times that are asked for: at the ends of steps, and within them by dense output.
 
 use super::Integrator;
-use crate::adjoint::{Entry, Place};
-use crate::solver::Point;
+use crate::method::Point;
+use crate::sensitivity::adjoint::{Entry, Place};
 use crate::system::EvaluationError;
 use crate::{Failure, Sample};
 

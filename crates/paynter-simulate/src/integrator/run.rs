@@ -2,8 +2,8 @@
 
 use super::method::solver;
 use super::{Integrator, Stop};
-use crate::adjoint::Entry;
 use crate::events::Iteration;
+use crate::sensitivity::adjoint::Entry;
 use crate::system::EvaluationError;
 use crate::tolerance::{SMALLEST_STEP, STEP_SLIVER};
 use crate::{Failure, Note, Sample};

@@ -1,7 +1,7 @@
 //! Absolute tolerances of states, and the size of the first step.
 
 use super::Integrator;
-use crate::lanes::larger;
+use crate::sensitivity::lanes::larger;
 use crate::tolerance::{
     GROUP_RESOLUTION, GROUP_ROUNDING, SLIDING_CANCELLATION, STATE_FLOOR, STATE_RESOLUTION,
 };

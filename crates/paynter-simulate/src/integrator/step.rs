@@ -2,8 +2,8 @@
 
 use super::results::RESULTS;
 use super::{Integrator, Step, Stop};
-use crate::adjoint::Entry;
 use crate::events::Crossing;
+use crate::sensitivity::adjoint::Entry;
 use crate::system::EvaluationError;
 use crate::tolerance::{
     CHATTERING_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, LANDING_SHARE,

@@ -9,12 +9,12 @@
 //! powers are regularised within a width that shrinks alike.
 
 use super::{EvaluationError, System};
-use crate::loops::Loop;
 use crate::tolerance::{
     COMPLEMENTARITY_ITERATIONS, COMPLEMENTARITY_STEP, JUMP_RESIDUAL, JUMP_SHRINKAGE, LOOP_RESIDUAL,
     MULTIPLIER_MARGIN, NARROWEST_JUMP, REGULARISATION_SHRINKAGE, SHRINKAGE_ROOTS, SMALLEST_HOMOTOPY_DAMPING,
     SUFFICIENT_DECREASE, WIDEST_JUMP,
 };
+use paynter_numerics::linalg::PivotedFactors;
 
 /// Surfaces whose modes are unknowns, and signed powers that are regularised meanwhile.
 struct Homotopy {
@@ -96,8 +96,8 @@ impl System<'_> {
         places.dedup();
         // Events of time alone have happened or not, unless nothing is known yet.
         let follows = |k: &usize| {
-            let told = given.contains(k) || (self.own.timed[*k] && self.held[*k] != 0.0);
-            !told && !chosen.iter().any(|j| surfaces[*j].relation == *k)
+            let fixed = given.contains(k) || (self.own.timed[*k] && self.held[*k] != 0.0);
+            !fixed && !chosen.iter().any(|j| surfaces[*j].relation == *k)
         };
         let bends = (0..self.own.events.len()).filter(follows).collect();
         let bases = vec![1.0; widths.len()];
@@ -159,8 +159,8 @@ impl System<'_> {
         let undetermined = change.iter().any(|v| !v.is_finite());
         let mut now = self.relation_values();
         self.apply_hysteresis(&mut now);
-        let told = homotopy.surfaces.iter().map(|(j, _)| surfaces[*j].relation);
-        let wrong = told
+        let solved = homotopy.surfaces.iter().map(|(j, _)| surfaces[*j].relation);
+        let wrong = solved
             .chain(homotopy.bends.iter().copied())
             .any(|k| !self.at_zero[k] && now[k] * self.held[k] < 0.0);
         let outside = (0..surfaces.len())
@@ -210,7 +210,7 @@ impl System<'_> {
     }
 
     /// The equations with jumps of a width, or none at all, and the matrix of their derivatives.
-    fn smoothed(&mut self, homotopy: &Homotopy, width: Option<f64>) -> (Vec<f64>, Loop) {
+    fn smoothed(&mut self, homotopy: &Homotopy, width: Option<f64>) -> (Vec<f64>, PivotedFactors) {
         let now = self.relation_values();
         let turned: Vec<usize> = homotopy
             .bends
@@ -248,7 +248,7 @@ impl System<'_> {
             let scaled = if factor == 0.0 { 0.0 } else { factor * slope };
             scaled + if place.0 == place.1 { own } else { 0.0 }
         };
-        let mut matrix = Loop::new(homotopy.size, &homotopy.places);
+        let mut matrix = PivotedFactors::new(homotopy.size, &homotopy.places);
         matrix.factorise(homotopy.places.iter().map(entry));
         (values, matrix)
     }

@@ -79,7 +79,7 @@ impl System<'_> {
                 self.outputs_full.run_full(full, &self.configuration, &self.fast, values);
             }
             self.fast = present;
-            // What is infinite is so in truth, and is told; a quotient of zeros has its value ahead.
+            // What is infinite is truly so, and is reported; a quotient of zeros has its value ahead.
             restore_where(values, &here, |value| !value.is_nan());
             values.data[..full.rows].copy_from_slice(&here[..full.rows]);
         }

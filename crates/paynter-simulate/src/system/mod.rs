@@ -13,10 +13,10 @@ pub(crate) use modes::Snapshot;
 pub(crate) use workspace::Values;
 
 use crate::Failure;
-use crate::compiled::Compiled;
-use crate::loops::Loop;
+use crate::model::Compiled;
 use crate::tolerance::UNUSED_REGULARISATION_WIDTH;
 use evaluation::RelationCache;
+use paynter_numerics::linalg::PivotedFactors;
 use paynter_numerics::program::Tables;
 use workspace::{Configuration, Workspace};
 
@@ -74,7 +74,7 @@ pub(crate) struct System<'a> {
     jumps: Workspace,
     newton: Vec<f64>,
     /// The matrix of Newton's method for the unknowns, its change, and where it started.
-    unknowns: Loop,
+    unknowns: PivotedFactors,
     change: Vec<f64>,
     before: Vec<f64>,
     /// The unknowns at the start of the present step, and at its end.
@@ -117,7 +117,7 @@ impl<'a> System<'a> {
             relations_full: Workspace::default(),
             jumps: Workspace::default(),
             newton: Vec::new(),
-            unknowns: Loop::new(model.unknowns.len(), &model.residual_places),
+            unknowns: PivotedFactors::new(model.unknowns.len(), &model.residual_places),
             change: Vec::new(),
             before: Vec::new(),
             step_start: Vec::new(),

@@ -2,9 +2,9 @@
 //! regularisation: what changes at events only.
 
 use super::{EvaluationError, System};
-use crate::loops::Loop;
-use crate::slide::Surface;
+use crate::model::sliding::Surface;
 use crate::tolerance::{MODE_FOLLOWING_ITERATIONS, REGULARISATION_HYSTERESIS, REGULARISATION_WIDTH};
+use paynter_numerics::linalg::PivotedFactors;
 
 /// Parameters, modes, tables and surfaces at a moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,7 @@ impl<'a> System<'a> {
             self.at_zero[surface.relation] = *rate > 0.0;
         }
         if !std::ptr::eq(model, self.model) {
-            self.unknowns = Loop::new(model.unknowns.len(), &model.residual_places);
+            self.unknowns = PivotedFactors::new(model.unknowns.len(), &model.residual_places);
             for workspace in
                 [&mut self.full, &mut self.outputs_full, &mut self.relations_full, &mut self.jumps]
             {

@@ -1,7 +1,7 @@
 //! Room that programs need between evaluations, and the values they give.
 
-use crate::linearised::Linearised;
-use crate::loops::Loop;
+use crate::model::linearised::Linearised;
+use paynter_numerics::linalg::PivotedFactors;
 use paynter_numerics::program::{Program, Tables};
 
 /// Values of functions with their derivatives, kept between evaluations.
@@ -32,7 +32,7 @@ pub(super) struct Workspace {
     epoch: u32,
     registers: Vec<f64>,
     template: Vec<f64>,
-    pub(super) loops: Vec<Loop>,
+    pub(super) loops: Vec<PivotedFactors>,
 }
 
 /// Parameters, modes and tables as programs take them into account, and how often these have changed.

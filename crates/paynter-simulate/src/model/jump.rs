@@ -4,14 +4,14 @@
 //! and what switches. Where Ψ jumps its rate is an impulse, and the states
 //! take part in the jump: x⁺ − x⁻ = F·(Ψ⁺ − Ψ⁻).
 
-use crate::freeze::Freezer;
-use crate::linearised::Linearised;
-use crate::loops::Loop;
-use crate::sensitivities::Sensitivities;
+use crate::model::freeze::Freezer;
+use crate::model::linearised::Linearised;
+use crate::sensitivity::Sensitivities;
 use crate::system::{EvaluationError, System, Values};
 use crate::tolerance::{JUMP_DIFFERENCE, JUMP_ITERATIONS, JUMP_STEP};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations::Equations;
+use paynter_numerics::linalg::PivotedFactors;
 use rustc_hash::FxHashMap;
 
 /// What jumps, and what that carries along.
@@ -194,7 +194,7 @@ impl Jump {
 
 impl Jumps {
     /// 1 − F Ψₓ, factorised.
-    fn matrix(&self, factors: &[f64], values: &Values, n: usize) -> Loop {
+    fn matrix(&self, factors: &[f64], values: &Values, n: usize) -> PivotedFactors {
         let by_states = self.full.by_states(&values.data);
         let mut matrix = vec![0.0; n * n];
         for i in 0..n {
@@ -206,7 +206,7 @@ impl Jumps {
             }
         }
         let places: Vec<(usize, usize)> = (0..n * n).map(|place| (place / n, place % n)).collect();
-        let mut factorised = Loop::new(n, &places);
+        let mut factorised = PivotedFactors::new(n, &places);
         factorised.factorise(matrix.into_iter());
         factorised
     }

@@ -4,7 +4,7 @@
 //! a node, through which alone others depend on several symbols, dominates them: what stands above it is
 //! differentiated once by the dominator rather than once by each symbol, and both parts are multiplied.
 
-use crate::freeze::{children, rebuilt};
+use crate::model::freeze::{children, rebuilt};
 use paynter_algebra::{Expr, Pool, Symbol};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

@@ -1,12 +1,15 @@
 //! Sensitivities beside the state: they follow the stages of a step, a block
 //! of parameters after the other, and tell the error that they make.
 
-use crate::lanes::{Forcing, Lanes, combine, errors, implicit, multiply, sum};
-use crate::linearised::Linearised;
-use crate::solver::{Point, Stages, Tolerance, joint_square};
-use crate::sparse::Factors;
+pub(crate) mod adjoint;
+pub(crate) mod lanes;
+
+use crate::method::{Point, Stages, Tolerance, joint_square};
+use crate::model::linearised::Linearised;
+use crate::sensitivity::lanes::{Forcing, Lanes, combine, errors, implicit, multiply, sum};
 use crate::system::System;
 use crate::tolerance::{LONG_STEP, NEGLIGIBLE_SENSITIVITY, SENSITIVITY_ROUNDING};
+use paynter_numerics::linalg::Factors;
 
 /// Sensitivities beside the state.
 #[derive(Debug)]

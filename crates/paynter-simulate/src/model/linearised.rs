@@ -4,10 +4,10 @@
 //! the implicit function theorem, separately for each group of unknowns that
 //! constraints join: dz = −r_z⁻¹ (r_x dx + r_p dp).
 
-use crate::dominators::gradients;
-use crate::loops::Loop;
-use crate::sparse::Pattern;
+use crate::model::dominators::gradients;
 use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_numerics::linalg::Pattern;
+use paynter_numerics::linalg::PivotedFactors;
 use paynter_numerics::program::{CompileError, Program, Tables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -148,7 +148,7 @@ impl Linearised {
         fast: &[f64],
         tables: &Tables,
         work: &mut [f64],
-        loops: &mut [Loop],
+        loops: &mut [PivotedFactors],
         values: &mut [f64],
     ) {
         self.program.run_prepared(fast, tables, work, values);
@@ -163,8 +163,8 @@ impl Linearised {
     }
 
     /// Room for the matrices of a run.
-    pub fn loops(&self) -> Vec<Loop> {
-        self.groups.iter().map(|group| Loop::new(group.size, &group.places)).collect()
+    pub fn loops(&self) -> Vec<PivotedFactors> {
+        self.groups.iter().map(|group| PivotedFactors::new(group.size, &group.places)).collect()
     }
 
     /// The derivatives by states.
@@ -204,7 +204,7 @@ impl Linearised {
         &values[self.beside.clone()]
     }
 
-    fn eliminate(&self, loops: &mut [Loop], values: &mut [f64]) {
+    fn eliminate(&self, loops: &mut [PivotedFactors], values: &mut [f64]) {
         values[self.x_start..].fill(0.0);
         for (from, to) in &self.copies {
             values[*to] = values[*from];

@@ -1,8 +1,8 @@
 //! Sensitivities as lanes: for every state a row of numbers, one for each
 //! parameter, in blocks that stay in the cache and fill vector registers.
 
-use crate::sparse::{Factors, Pattern};
 use crate::tolerance::LANE_ROUNDING;
+use paynter_numerics::linalg::{Factors, Pattern};
 
 /// A matrix with a row for each state and a lane for each parameter.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -7,14 +7,15 @@
 //! the jump of forward sensitivities is transposed.
 
 use crate::integrator::Integrator;
-use crate::sensitivities::times;
-use crate::solver::Stages;
-use crate::sparse::{Factors, Form};
+use crate::method::Stages;
+use crate::method::implicit::stage_matrix;
+use crate::method::tableau::Tableau;
+use crate::sensitivity::times;
 use crate::system::{EvaluationError, Snapshot, System, Values};
-use crate::tableau::Tableau;
 use crate::tolerance::{ADJOINT_HALVINGS, ADJOINT_ITERATIONS, ADJOINT_STEP};
 use crate::{Compiled, Failure, Note, Options, Outcome};
 use paynter_base::Ticket;
+use paynter_numerics::linalg::Factors;
 use paynter_numerics::program::Tables;
 
 /// Where a run has been. What satisfies the equations of its unknowns may be one of several solutions.
@@ -317,7 +318,7 @@ impl<'a> Sweep<'a> {
             if implicit && i > 0 {
                 let k = h * tableau.gamma;
                 let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
-                if factors.factorise(&full.pattern, by_states, Form::stage(k)).is_err() {
+                if factors.factorise(&full.pattern, by_states, stage_matrix(k)).is_err() {
                     return Err(EvaluationError::NotFinite(0));
                 }
                 factors.solve_transposed(&mut u);
@@ -368,7 +369,7 @@ impl<'a> Sweep<'a> {
             inside.clone_from(&stages.scratch);
             let values = &stages.values[i].data;
             let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
-            if factors.factorise(&full.pattern, full.by_states(values), Form::stage(k)).is_err() {
+            if factors.factorise(&full.pattern, full.by_states(values), stage_matrix(k)).is_err() {
                 return Err(EvaluationError::NotFinite(0));
             }
             let mut change: Vec<f64> =

@@ -4,12 +4,19 @@
 //! own error; then its sensitivities follow through the same stages, whose
 //! derivatives are known by then, a block of parameters after the other.
 
-use crate::lanes::combine;
-use crate::linearised::Linearised;
-use crate::sparse::Factors;
+mod dop853;
+pub(crate) mod explicit;
+pub(crate) mod implicit;
+mod kvaerno5;
+pub(crate) mod tableau;
+mod tsit5;
+
+use crate::method::tableau::{Tableau, Terms};
+use crate::model::linearised::Linearised;
+use crate::sensitivity::lanes::combine;
 use crate::system::{EvaluationError, System, Values};
-use crate::tableau::{Tableau, Terms};
 use crate::tolerance::{FINEST_SQUARED_TOLERANCE, POWER_ITERATIONS, STAGE_ROUNDING, STATE_ROUNDING};
+use paynter_numerics::linalg::Factors;
 
 /// Directions in which no structure is to be expected.
 const UNEVEN: [f64; 7] = [1.0, -0.8, 0.9, -1.0, 0.7, -0.9, 0.8];

@@ -8,7 +8,7 @@
 //! ḧ + 2rḣ + r²h = 0, with which h settles on zero at the rate r.
 //! Sensitivities follow from these equations like those of any other unknown.
 
-use crate::freeze::{Relation, children, normalised, rebuilt};
+use crate::model::freeze::{Relation, children, normalised, rebuilt};
 use crate::tolerance::MULTIPLIER_SLACK_DENOMINATOR;
 use paynter_algebra::{Cmp, Expr, Node, Pool, Rational, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -31,7 +31,7 @@ pub(crate) struct Frozen {
     pub modes: Vec<Symbol>,
     /// For each surface, a positive rate while the motion slides along it.
     pub flags: Vec<Symbol>,
-    /// Widths within which powers with a sign are rounded off.
+    /// Widths within which signed powers are regularised.
     pub widths: Vec<Symbol>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Surface {
 ///
 /// Behind the model's own unknowns come the modes of the surfaces, then rates of unknowns; behind its own
 /// event functions one for each surface that falls below zero where the motion leaves it.
-pub(crate) fn sliding(
+pub(crate) fn equations(
     pool: &mut Pool,
     own: &Frozen,
     relations: &[Relation],
@@ -201,7 +201,7 @@ impl Convexified {
             };
             let flag = pool.var(self.frozen.flags[j]);
             let slides = pool.compare(Cmp::Gt, flag, zero);
-            // An open mode is being looked for, and the unknown is not zero yet.
+            // An open mode is being solved for, and the unknown is not zero yet.
             let held = pool.var(self.held[j]);
             let square = pool.mul(held, held);
             let decided = pool.compare(Cmp::Gt, square, zero);
@@ -240,7 +240,7 @@ impl Convexified {
                 let fast = [&self.frozen.states, &self.frozen.unknowns, &self.between];
                 *s == self.frozen.time || fast.iter().any(|list| list.contains(s))
             };
-            // What is rounded off is positive, and modes and parameters are not zero.
+            // What is regularised is positive, and modes and parameters are not zero.
             let positive = matches!(pool.node(factor), Node::Power(..))
                 && symbols.iter().any(|s| self.frozen.widths.contains(s));
             if positive || !symbols.iter().any(moves) {

@@ -1,9 +1,9 @@
 //! Explicit Runge–Kutta methods, of fixed and of adapted steps.
 
-use crate::solver::{Solver, Stages, Tolerance};
-use crate::sparse::Factors;
+use crate::method::tableau::Tableau;
+use crate::method::{Solver, Stages, Tolerance};
 use crate::system::{EvaluationError, System};
-use crate::tableau::Tableau;
+use paynter_numerics::linalg::Factors;
 
 /// An explicit method.
 pub(crate) struct Explicit {

@@ -5,7 +5,7 @@
 //! symbol that holds the sign of h and changes at events only. A table
 //! becomes a straight line whose three numbers change at its corners. A power
 //! with the sign of its base, sign(x)·|x|ʳ, is continuous; because roots are
-//! infinitely steep at zero, it is rounded off within a small width of zero.
+//! infinitely steep at zero, it is regularised within a small width of zero.
 
 use paynter_algebra::{Cmp, Expr, Func, Node, Pool, Rational, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,7 +19,7 @@ pub(crate) struct Relation {
     pub function: Expr,
     /// Whether something may jump with the mode; `abs`, `min` and `max` only bend.
     pub jumps: bool,
-    /// Below this size of the function, powers with its sign are rounded off.
+    /// Below this size of the function, powers with its sign are regularised.
     pub width: Option<Symbol>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Piece {
     pub origin: Symbol,
 }
 
-/// A width of zero within which powers with the sign of an event function are rounded off.
+/// The regularisation width within which powers with the sign of an event function are smooth.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Regularisation {
     pub relation: usize,
@@ -58,7 +58,7 @@ impl Freezer {
         Freezer { relations: Vec::new(), pieces: Vec::new(), time, fast, known: FxHashMap::default() }
     }
 
-    /// Where powers are rounded off.
+    /// Where powers are regularised.
     pub fn regularisations(&self) -> Vec<Regularisation> {
         let of = |(relation, r): (usize, &Relation)| {
             Some(Regularisation { relation, width: r.width?, alone: !r.jumps })
@@ -70,7 +70,7 @@ impl Freezer {
     pub fn freeze(&mut self, pool: &mut Pool, roots: &[Expr]) -> Vec<Expr> {
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
         let mut moving: FxHashSet<Expr> = FxHashSet::default();
-        let roots = &steepened(pool, roots)[..];
+        let roots = &transversal(pool, roots)[..];
         let order = pool.reachable(roots);
         let signed = signed_bases(pool, &order, roots);
         for node in order {
@@ -79,13 +79,13 @@ impl Freezer {
                 Node::Symbol(s) => self.fast.contains(&s),
                 _ => children.iter().any(|c| moving.contains(c)),
             };
-            // A root of what an input switches on and off is rounded off like any other.
+            // A root of what an input switches on and off is regularised like any other.
             let switched = !moves && !powered(pool, node).is_empty() && !self.is_fixed(pool, node);
             if !moves && !switched {
                 continue;
             }
             moving.insert(node);
-            // The products that read such a sign round it off.
+            // The products that read such a sign regularise it.
             if sign_of(pool, node).is_some_and(|x| signed.contains(&x)) {
                 continue;
             }
@@ -146,7 +146,7 @@ impl Freezer {
     }
 
     /// The size √(x² + w²) in place of |x|, and x/√(x² + w²) in place of the sign.
-    fn rounded(&mut self, pool: &mut Pool, f: Func, x: Expr) -> Expr {
+    fn regularised(&mut self, pool: &mut Pool, f: Func, x: Expr) -> Expr {
         let (k, leading) = self.relation(pool, x, false);
         let relation = &mut self.relations[k];
         let width = *relation.width.get_or_insert_with(|| pool.fresh("width"));
@@ -162,7 +162,7 @@ impl Freezer {
         if f == Func::Abs && is_negative(pool, leading) { pool.neg(value) } else { value }
     }
 
-    /// The factors of a product, powers with a sign among them rounded off.
+    /// The factors of a product, signed powers among them regularised.
     fn powers(
         &mut self,
         pool: &mut Pool,
@@ -174,7 +174,7 @@ impl Freezer {
         let mut bases = powered(pool, node);
         bases.extend(broken(pool, node));
         for x in bases {
-            let (size, sign) = [Func::Abs, Func::Sign].map(|f| self.rounded(pool, f, new(&x))).into();
+            let (size, sign) = [Func::Abs, Func::Sign].map(|f| self.regularised(pool, f, new(&x))).into();
             for (factor, arg) in children(pool, node).into_iter().zip(&mut args) {
                 if sign_of(pool, factor) == Some(x) {
                     *arg = sign;
@@ -332,8 +332,8 @@ fn vanishes(pool: &Pool, factor: Expr, x: Expr) -> bool {
     }
 }
 
-/// The same expressions, but what they ask the sign of crosses zero steeply.
-fn steepened(pool: &mut Pool, roots: &[Expr]) -> Vec<Expr> {
+/// The same expressions, but what they ask the sign of crosses zero transversally.
+fn transversal(pool: &mut Pool, roots: &[Expr]) -> Vec<Expr> {
     let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
     for node in pool.reachable(roots) {
         let args: Vec<Expr> =

@@ -2,7 +2,7 @@
 
 #![allow(clippy::excessive_precision, reason = "the digits as published")]
 
-use crate::dop853;
+use super::dop853;
 use std::sync::OnceLock;
 
 /// No interpolation is of a higher degree.
@@ -13,14 +13,14 @@ const STAGES: usize = 16;
 
 /// The stages that interpolate, and power by power their coefficients.
 #[derive(Debug, Clone, PartialEq)]
-struct Dense {
+pub(super) struct Dense {
     stages: Vec<usize>,
     rows: Vec<[f64; STAGES]>,
 }
 
 impl Dense {
     /// From stages with their coefficients.
-    fn new(columns: impl IntoIterator<Item = (usize, Vec<f64>)>) -> Dense {
+    pub(super) fn new(columns: impl IntoIterator<Item = (usize, Vec<f64>)>) -> Dense {
         let (stages, columns): (Vec<usize>, Vec<Vec<f64>>) = columns.into_iter().unzip();
         let degree = columns.iter().map(Vec::len).max().unwrap_or(0);
         let coefficient = |power: usize, i: usize| columns.get(i).and_then(|list| list.get(power)).copied();
@@ -39,7 +39,7 @@ const WEIGHT: f64 = 5.0;
 pub(crate) type Terms = Vec<(usize, f64)>;
 
 /// Leaves out what is zero.
-fn terms(row: &[f64]) -> Terms {
+pub(super) fn terms(row: &[f64]) -> Terms {
     row.iter().copied().enumerate().filter(|(_, factor)| *factor != 0.0).collect()
 }
 
@@ -69,9 +69,9 @@ pub(crate) struct Tableau {
     /// Weights of the error within a step, where it may be far larger than at the end.
     pub inside: Terms,
     /// How the stages interpolate within a step: their coefficients of θ, θ², …, or of θ, θ(1 − θ), θ²(1 − θ), …
-    dense: Dense,
+    pub(super) dense: Dense,
     /// Whether the latter, as in the code DOP853.
-    nested: bool,
+    pub(super) nested: bool,
 }
 
 impl Tableau {
@@ -97,7 +97,7 @@ impl Tableau {
     }
 
     /// Weights of the difference between a stage and the interpolation at its place, times a factor.
-    fn apart(&self, stage: usize, factor: f64) -> Terms {
+    pub(super) fn apart(&self, stage: usize, factor: f64) -> Terms {
         let mut row = vec![0.0; self.all_stages()];
         let mut weights = Vec::new();
         self.weights(self.c[stage], &mut weights);
@@ -160,65 +160,6 @@ impl Tableau {
         })
     }
 
-    /// The pair of orders 5 and 4 of Tsitouras (2011).
-    pub fn tsit5() -> &'static Tableau {
-        static METHOD: OnceLock<Tableau> = OnceLock::new();
-        let b = [
-            0.096_460_766_818_065_23,
-            0.01,
-            0.479_889_650_414_499_6,
-            1.379_008_574_103_742,
-            -3.290_069_515_436_080_7,
-            2.324_710_524_099_774,
-        ];
-        let embedded = [
-            0.094_680_755_765_839_46,
-            0.009_183_565_540_343_254,
-            0.487_770_528_424_761_57,
-            1.234_297_566_930_479,
-            -2.707_712_349_983_525_5,
-            1.866_628_418_170_587,
-            1.0 / 66.0,
-        ];
-        METHOD.get_or_init(|| Tableau {
-            name: "tsit5",
-            stages: 7,
-            extra: 0,
-            a: [
-                &[][..],
-                &[0.161],
-                &[-0.008_480_655_492_356_989, 0.335_480_655_492_357],
-                &[2.897_153_057_105_493_4, -6.359_448_489_975_075, 4.362_295_432_869_581_5],
-                &[
-                    5.325_864_828_439_257,
-                    -11.748_883_564_062_828,
-                    7.495_539_342_889_836_5,
-                    -0.092_495_066_361_755_25,
-                ],
-                &[
-                    5.861_455_442_946_42,
-                    -12.920_969_317_847_11,
-                    8.159_367_898_576_159,
-                    -0.071_584_973_281_401,
-                    -0.028_269_050_394_068_383,
-                ],
-                &b,
-            ]
-            .map(terms)
-            .to_vec(),
-            c: vec![0.0, 0.161, 0.327, 0.9, 0.980_025_540_904_509_7, 1.0, 1.0],
-            gamma: 0.0,
-            guess: Vec::new(),
-            errors: vec![(0..7).map(|i| (i, b.get(i).copied().unwrap_or(0.0) - embedded[i])).collect()],
-            order: 5,
-            rate: 5.0,
-            stability: 3.3,
-            inside: Vec::new(),
-            dense: Dense::new(tsit5_dense().into_iter().enumerate()),
-            nested: false,
-        })
-    }
-
     /// The method of order eight of Dormand and Prince, with interpolation of order seven.
     pub fn dop853() -> &'static Tableau {
         static METHOD: OnceLock<Tableau> = OnceLock::new();
@@ -258,206 +199,6 @@ impl Tableau {
             method
         })
     }
-
-    /// The L-stable, stiffly accurate method of orders 5 and 4 of Kværnø (2004).
-    ///
-    /// Its interpolation has order five as well, by two more implicit stages whose error is of order five.
-    /// Weights follow from the order conditions, and from the demand that a fast decay which the step
-    /// skips stays out of sight between its ends.
-    pub fn kvaerno5() -> &'static Tableau {
-        static METHOD: OnceLock<Tableau> = OnceLock::new();
-        const GAMMA: f64 = 0.26;
-        METHOD.get_or_init(|| {
-            let a = vec![
-                vec![],
-                vec![GAMMA],
-                vec![0.13, 0.840_333_209_967_908_1],
-                vec![0.223_719_614_783_205_05, 0.476_755_323_197_997, -0.064_708_953_631_126_15],
-                vec![
-                    0.166_485_643_232_483_21,
-                    0.104_500_188_415_917_2,
-                    0.036_314_822_720_987_15,
-                    -0.130_907_044_510_739_98,
-                ],
-                vec![
-                    0.138_556_402_312_682_24,
-                    0.0,
-                    -0.042_453_372_017_520_43,
-                    0.024_466_578_980_031_41,
-                    0.619_430_390_724_806_8,
-                ],
-                vec![
-                    0.136_597_511_776_402_91,
-                    0.0,
-                    -0.054_969_087_965_383_76,
-                    -0.041_186_267_283_210_46,
-                    0.629_933_048_990_164,
-                    0.069_624_794_482_027_28,
-                ],
-                vec![
-                    0.078_958_711_658_212_43,
-                    0.0,
-                    -0.011_669_146_167_287_842,
-                    -0.015_654_008_211_421_214,
-                    -0.099_829_995_542_641_06,
-                    0.0,
-                    0.038_194_438_263_137_69,
-                ],
-                vec![
-                    0.173_069_721_452_538_02,
-                    0.0,
-                    0.036_157_612_894_069_36,
-                    -0.195_762_530_935_602_64,
-                    0.243_811_451_940_559_12,
-                    0.0,
-                    0.032_723_744_648_436_15,
-                ],
-            ];
-            let mut error = a[6].clone();
-            error.push(GAMMA);
-            for (value, other) in error.iter_mut().zip(a[5].iter().chain(&[GAMMA])) {
-                *value -= other;
-            }
-            Tableau {
-                name: "kvaerno5",
-                stages: 7,
-                extra: 2,
-                c: vec![
-                    0.0,
-                    0.52,
-                    1.230_333_209_967_908,
-                    0.895_765_984_350_075_9,
-                    0.436_393_609_858_647_56,
-                    1.0,
-                    1.0,
-                    0.25,
-                    0.55,
-                ],
-                gamma: GAMMA,
-                guess: vec![
-                    vec![],
-                    vec![1.0],
-                    vec![-1.366_025_403_784_441, 2.366_025_403_784_435_7],
-                    vec![-0.196_505_526_131_222_07, 0.811_357_954_649_662_3, 0.385_147_571_481_559_54],
-                    vec![0.103_753_043_699_586_93, 0.937_994_698_066_431, -0.041_747_741_766_017_81],
-                    vec![-0.172_811_128_738_980_72, 0.623_578_448_102_584_7, 0.549_232_680_636_395_9],
-                    vec![
-                        0.138_556_402_312_682_24,
-                        0.0,
-                        -0.042_453_372_017_520_43,
-                        0.024_466_578_980_031_41,
-                        0.619_430_390_724_806_8,
-                        GAMMA,
-                    ],
-                    vec![
-                        0.184_011_712_305_853_48,
-                        0.0,
-                        -0.299_817_715_087_816_6,
-                        -2.387_556_739_539_038,
-                        1.323_254_935_665_073_8,
-                        0.0,
-                        2.180_107_806_655_927_4,
-                    ],
-                    vec![
-                        -0.025_004_807_494_900_767,
-                        0.0,
-                        0.129_154_654_962_874_37,
-                        1.333_052_732_748_726_3,
-                        0.649_041_566_500_956_2,
-                        0.0,
-                        -1.086_244_146_717_656,
-                    ],
-                ],
-                errors: vec![terms(&error)],
-                order: 5,
-                rate: 5.0,
-                stability: f64::INFINITY,
-                inside: Vec::new(),
-                dense: Dense::new([0, 2, 3, 4, 5, 6, 7, 8].into_iter().zip([
-                    vec![
-                        1.000_000_000_000_000_4,
-                        -3.406_518_279_550_479,
-                        4.351_942_592_998_037_5,
-                        -1.801_342_788_462_625_4,
-                        -0.007_484_013_208_530_787_6,
-                    ],
-                    vec![
-                        0.0,
-                        -0.604_659_967_619_220_5,
-                        2.748_454_398_269_188,
-                        -3.957_774_333_507_632_7,
-                        1.759_010_814_892_281_6,
-                    ],
-                    vec![
-                        0.0,
-                        -0.453_048_940_115_312,
-                        2.059_313_364_160_521,
-                        -2.965_411_244_391_155_3,
-                        1.317_960_553_062_736_7,
-                    ],
-                    vec![
-                        0.0,
-                        6.929_263_538_891_776,
-                        -31.496_652_449_508_183,
-                        45.355_179_527_291_83,
-                        -20.157_857_567_685_27,
-                    ],
-                    vec![
-                        1.336_365_757_789_810_5,
-                        -5.794_468_253_484_044,
-                        11.461_759_203_911_974,
-                        -10.537_452_706_120_925,
-                        3.603_420_792_385_21,
-                    ],
-                    vec![
-                        -1.336_365_757_789_809,
-                        7.926_513_832_292_511,
-                        -21.017_073_002_087_41,
-                        23.900_067_538_456_526,
-                        -9.213_142_610_871_817,
-                    ],
-                    vec![
-                        0.0,
-                        3.259_259_259_259_271,
-                        -1.777_777_777_777_786_8,
-                        -6.222_222_222_222_23,
-                        4.740_740_740_740_749,
-                    ],
-                    vec![
-                        0.0,
-                        -7.856_341_189_674_504,
-                        33.670_033_670_033_66,
-                        -43.771_043_771_043_786,
-                        17.957_351_290_684_638,
-                    ],
-                ])),
-                nested: false,
-                a: a.iter().map(|row| terms(row)).collect(),
-            }
-        })
-    }
-}
-
-/// The interpolation of Tsitouras, multiplied out.
-fn tsit5_dense() -> Vec<Vec<f64>> {
-    // k·θ²·(θ − a)·(θ − b), and for the first weight k·θ·(θ − a)·(θ² + b·θ + c).
-    let square = |k: f64, a: f64, b: f64| vec![0.0, k * a * b, -k * (a + b), k];
-    let plain = |k: f64, b: f64, c: f64| vec![0.0, k * c, k * b, k];
-    let (k, a, b, c) = (
-        -1.053_088_497_729_021_6,
-        1.329_989_018_975_141_2,
-        -1.436_402_854_171_635_1,
-        0.713_981_691_707_420_9,
-    );
-    vec![
-        vec![-k * a * c, k * (c - a * b), k * (b - a), k],
-        plain(0.1017, -2.196_656_833_824_975_4, 1.294_985_250_737_463_1),
-        plain(2.490_627_285_651_252_8, -2.385_356_454_720_616_6, 1.578_034_682_080_924_9),
-        square(-16.548_102_889_244_903, 1.217_129_272_955_332_4, 0.616_204_060_378_000_9),
-        square(47.379_521_962_819_28, 1.203_071_208_372_362_6, 0.658_047_292_653_547_4),
-        square(-34.870_657_861_496_61, 1.2, 2.0 / 3.0),
-        square(2.5, 1.0, 0.6),
-    ]
 }
 
 #[cfg(test)]

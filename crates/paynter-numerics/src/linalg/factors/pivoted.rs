@@ -1,13 +1,17 @@
-//! Linear equations of implicit loops. Most have entries on the diagonal to
-//! divide by, and a sparse factorisation of a fixed order serves; where a
-//! pivot is small, rows are exchanged in a dense one.
+//! Factorisation with row exchanges where they are needed: as of algebraic
+//! loops. Most matrices have entries on the diagonal to divide by, and a sparse
+//! factorisation of a fixed order serves; where a pivot is small, rows are
+//! exchanged in a dense one.
 
-use crate::small::SMALL;
-use crate::sparse::{Factors, Form, Pattern};
+use super::small::SMALL;
+use super::{Factors, Form, Pattern};
 
-/// A matrix of which only the values change.
+/// Pivots on the diagonal must be larger than this part of their row, else rows are exchanged.
+const DIAGONAL_PIVOT: f64 = 0.05;
+
+/// The factors of a matrix of which only the values change, with row exchanges where they are needed.
 #[derive(Debug, Clone)]
-pub(crate) struct Loop {
+pub struct PivotedFactors {
     pattern: Pattern,
     entries: Vec<f64>,
     factors: Factors,
@@ -17,11 +21,11 @@ pub(crate) struct Loop {
     exchanges: Vec<usize>,
 }
 
-impl Loop {
+impl PivotedFactors {
     /// Prepares for square matrices with entries at these places, which are sorted.
-    pub fn new(size: usize, places: &[(usize, usize)]) -> Loop {
+    pub fn new(size: usize, places: &[(usize, usize)]) -> PivotedFactors {
         let pattern = Pattern::new(size, size, places);
-        Loop {
+        PivotedFactors {
             factors: Factors::analyse(&pattern),
             entries: vec![0.0; places.len()],
             exchanged: false,
@@ -37,7 +41,14 @@ impl Loop {
         // Few rows cost little to exchange; and forces that cancel must do so to the last bit, for which
         // a reciprocal is not good enough.
         self.exchanged = self.pattern.rows() <= SMALL
-            || self.factors.factorise(&self.pattern, &self.entries, Form::plain()).is_err();
+            || self
+                .factors
+                .factorise(
+                    &self.pattern,
+                    &self.entries,
+                    Form { unit: 0.0, scale: 1.0, least: DIAGONAL_PIVOT },
+                )
+                .is_err();
         if self.exchanged {
             let n = self.pattern.rows();
             self.dense.clear();
@@ -123,7 +134,7 @@ mod tests {
                 let x: Vec<f64> = (0..n).map(|i| i as f64 - 1.5).collect();
                 let mut b = vec![0.0; n];
                 places.iter().for_each(|(i, j)| b[*i] += value((*i, *j)) * x[*j]);
-                let mut matrix = Loop::new(n, &places);
+                let mut matrix = PivotedFactors::new(n, &places);
                 matrix.factorise(places.iter().map(|place| value(*place)));
                 matrix.solve(&mut b);
                 assert!(b.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-9), "{n} {diagonal}: {b:?} {x:?}");

@@ -4,11 +4,16 @@
 //! of 1 − hγJ. With sensitivities every stage gets factors of its own, which
 //! then solve its sensitivities for all parameters without iteration.
 
-use crate::solver::{Solver, Stages, Tolerance};
-use crate::sparse::{Factors, Form};
+use crate::method::tableau::Tableau;
+use crate::method::{Solver, Stages, Tolerance};
 use crate::system::{EvaluationError, System, Values};
-use crate::tableau::Tableau;
-use crate::tolerance::{STAGE_CONVERGENCE, STAGE_DIVERGENCE, STAGE_ITERATIONS};
+use crate::tolerance::{STAGE_CONVERGENCE, STAGE_DIVERGENCE, STAGE_ITERATIONS, STAGE_PIVOT};
+use paynter_numerics::linalg::{Factors, Form};
+
+/// The matrix 1 − k·J of an implicit stage.
+pub(crate) fn stage_matrix(k: f64) -> Form {
+    Form { unit: 1.0, scale: -k, least: STAGE_PIVOT }
+}
 
 /// An implicit method.
 pub(crate) struct Implicit {
@@ -60,7 +65,7 @@ impl Implicit {
         let (stages, full) = (&mut self.stages, &system.model.full);
         let at = stages.t + stages.tableau.c[i] * stages.h;
         system.full(at, &stages.scratch, &mut stages.values[i])?;
-        let form = Form::stage(stages.h * stages.tableau.gamma);
+        let form = stage_matrix(stages.h * stages.tableau.gamma);
         let by_states = full.by_states(&stages.values[i].data);
         Ok(system.model.linear || self.factors[i].factorise(&full.pattern, by_states, form).is_ok())
     }
@@ -147,7 +152,7 @@ impl Solver for Implicit {
             }
             let start = if sensitive { &self.stages.values[0] } else { &self.values };
             let by_states = model.full.by_states(&start.data);
-            if self.factors[0].factorise(&model.full.pattern, by_states, Form::stage(k)).is_err() {
+            if self.factors[0].factorise(&model.full.pattern, by_states, stage_matrix(k)).is_err() {
                 return Ok(f64::INFINITY);
             }
             if model.linear {

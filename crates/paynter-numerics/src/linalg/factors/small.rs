@@ -1,9 +1,9 @@
 //! Factorisation of small dense matrices, unrolled for each size.
 
-use crate::sparse::{Form, Pattern, Singular};
+use super::{Form, Pattern, Singular};
 
 /// Matrices up to this size are dense.
-pub(crate) const SMALL: usize = 6;
+pub(super) const SMALL: usize = 6;
 
 /// Calls a kernel for the number of rows.
 macro_rules! unrolled {
@@ -21,28 +21,33 @@ macro_rules! unrolled {
 
 /// A factorisation: below the diagonal L, above it U, on it the reciprocals of the pivots.
 #[derive(Debug, Clone)]
-pub(crate) struct Small {
+pub struct SmallFactors {
     rows: usize,
     entries: [[f64; SMALL]; SMALL],
 }
 
-impl Small {
-    pub fn new(rows: usize) -> Small {
-        Small { rows, entries: [[0.0; SMALL]; SMALL] }
+impl SmallFactors {
+    pub(super) fn new(rows: usize) -> SmallFactors {
+        SmallFactors { rows, entries: [[0.0; SMALL]; SMALL] }
     }
 
     /// Factorises a matrix made from J.
-    pub fn factorise(&mut self, pattern: &Pattern, values: &[f64], form: Form) -> Result<(), Singular> {
+    pub(super) fn factorise(
+        &mut self,
+        pattern: &Pattern,
+        values: &[f64],
+        form: Form,
+    ) -> Result<(), Singular> {
         unrolled!(self.rows, factorise(&mut self.entries, pattern, values, form))
     }
 
     /// Solves for one right-hand side, in place.
-    pub fn solve(&self, b: &mut [f64]) {
+    pub(super) fn solve(&self, b: &mut [f64]) {
         self.solve_lanes::<1>(b);
     }
 
     /// Solves with the transposed matrix, in place.
-    pub fn solve_transposed(&self, b: &mut [f64]) {
+    pub(super) fn solve_transposed(&self, b: &mut [f64]) {
         let (n, a) = (self.rows, &self.entries);
         for i in 0..n {
             b[i] *= a[i][i];
@@ -59,7 +64,7 @@ impl Small {
 
     /// Solves for W right-hand sides at once, row by row in `b`; in place.
     #[inline(always)]
-    pub fn solve_lanes<const W: usize>(&self, b: &mut [f64]) {
+    pub(super) fn solve_lanes<const W: usize>(&self, b: &mut [f64]) {
         unrolled!(self.rows, solve::<W>(&self.entries, b));
     }
 }

@@ -2,10 +2,16 @@
 //! functions with their derivatives. Made once, used by any number of runs
 //! and threads.
 
-use crate::freeze::{Freezer, Piece, Regularisation};
-use crate::jump::{self, Jumps, Plan};
-use crate::linearised::{Arguments, Linearised};
-use crate::slide::{self, Frozen, Surface};
+pub(crate) mod dominators;
+pub(crate) mod freeze;
+pub(crate) mod jump;
+pub(crate) mod linearised;
+pub(crate) mod sliding;
+
+use self::jump::{Jumps, Plan};
+use self::sliding::{Frozen, Surface};
+use crate::model::freeze::{Freezer, Piece, Regularisation};
+use crate::model::linearised::{Arguments, Linearised};
 use paynter_algebra::{Expr, Func, Pool, Symbol};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
@@ -132,7 +138,8 @@ impl Compiled {
         };
         let lines = (freezer.pieces.as_slice(), freezer.regularisations());
         let mut model = assemble(pool, source, &frozen, &lines, &plan)?;
-        if let Some((sliding, surfaces)) = slide::sliding(pool, &frozen, &freezer.relations, &model.timed) {
+        if let Some((sliding, surfaces)) = sliding::equations(pool, &frozen, &freezer.relations, &model.timed)
+        {
             let mut other = assemble(pool, source, &sliding, &lines, &plan)?;
             // The function that a motion leaves goes by the name of the surface.
             for (k, surface) in surfaces.iter().enumerate() {
