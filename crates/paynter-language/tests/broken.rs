@@ -1,30 +1,25 @@
-//! What a person reads about a badly broken file, and every text that once
-//! crashed the parser or the layout.
+//! Every wrong model of `tests/wrong` through the parser, and every text that
+//! once crashed the parser or the layout.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::fmt::Write;
-
-use paynter_base::{FileId, Source};
+use paynter_base::{FileId, Source, SourceMap};
 use paynter_language::{format, parse};
-
-/// The diagnostics as a list for people.
-fn report(text: &str) -> String {
-    let source = Source::new("broken.bg", text);
-    let mut out = String::new();
-    for diagnostic in parse(text, FileId(0)).diagnostics.iter() {
-        let place = source.line_column(diagnostic.span.unwrap().start);
-        let (code, message, help) = (diagnostic.code.id(), &diagnostic.message, &diagnostic.help);
-        writeln!(out, "{}:{} {code} {message}\n    {help}", place.line, place.column).unwrap();
-    }
-    out
-}
+use paynter_testkit::wrong::{self, findings};
 
 #[test]
-fn a_badly_broken_file() {
-    let text = include_str!("broken.bg");
-    insta::assert_snapshot!(report(text));
-    assert_eq!(parse(text, FileId(0)).tree().to_string(), text);
+fn wrong_models_keep_their_text_and_get_their_findings() {
+    let mut complaints = Vec::new();
+    for model in wrong::models().unwrap() {
+        let mut sources = SourceMap::default();
+        let file = sources.add(Source::new(&model.name, &model.text));
+        let parsed = parse(&model.text, file);
+        assert_eq!(parsed.tree().to_string(), model.text, "{}", model.name);
+        let found = findings(&parsed.diagnostics, &sources);
+        complaints.extend(model.unannounced(&found));
+        complaints.extend(model.missing(&found, |code| code < "BG0105"));
+    }
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub mod rng;
 pub mod scalable;
 pub mod structure;
 mod text;
+pub mod wrong;
 
 pub use census::Census;
 pub use generate::{Options, Sample, generate, plain, shrink, switching, write};

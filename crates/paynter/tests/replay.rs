@@ -9,7 +9,7 @@ use std::path::Path;
 #[test]
 fn nothing_breaks_again() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for folder in ["fuzz/crashes", "examples", "crates/paynter-cli/tests/bad"] {
+    for folder in ["fuzz/crashes", "examples", "tests/wrong"] {
         let mut paths: Vec<_> =
             std::fs::read_dir(root.join(folder)).unwrap().map(|e| e.unwrap().path()).collect();
         paths.sort();
