@@ -1,7 +1,7 @@
 //! Random bond graphs: the derived equations against the acausal equations of
 //! the test kit, one for each port, so that a wrong causality cannot hide.
 //!
-//! `PAYNTER_RANDOM=N` runs each property on N seeds, `PAYNTER_RANDOM_FROM=K` starts at seed K.
+//! `cargo xtask random SEED [COUNT]` runs other seeds.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -14,7 +14,7 @@ use paynter_testkit::Options;
 use paynter_testkit::linear::{Pencil, small_point};
 use paynter_testkit::nonlinear::{self, Point};
 use paynter_testkit::number::{Number, Rational};
-use paynter_testkit::property::check;
+use paynter_testkit::property::{check, demand};
 use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Structure;
@@ -100,7 +100,7 @@ fn transfer_functions_equal_the_acausal_ones() {
         }
         Ok(true)
     });
-    assert!(judged > 200, "only {judged} models were judged");
+    demand("models judged", judged, 200, 250);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn the_order_is_the_number_of_finite_eigenvalues() {
         }
         Ok(true)
     });
-    assert!(judged > 100, "only {judged} models were judged");
+    demand("models judged", judged, 100, 150);
 }
 
 /// Newton's method on the constraints that were kept implicit.
@@ -246,7 +246,7 @@ fn rates_of_nonlinear_models_equal_the_acausal_ones() {
         }
         Ok(true)
     });
-    assert!(judged > 100, "only {judged} models were judged");
+    demand("models judged", judged, 100, 200);
 }
 
 /// Numbers for parameters, inputs and states of a model, each of the order of one.
@@ -290,7 +290,7 @@ fn equations_hold_nothing_but_what_they_list() {
         }
         Ok(true)
     });
-    assert!(judged > 100, "only {judged} models were judged");
+    demand("models judged", judged, 100, 150);
 }
 
 /// Storages on one junction behind a transformer or gyrator that can vanish: one of them is a state, and
@@ -345,7 +345,7 @@ fn linear_models_are_their_own_linearisation() {
         }
         Ok(true)
     });
-    assert!(judged > 80, "only {judged} models were judged");
+    demand("models judged", judged, 80, 100);
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn linearisations_are_differences_of_the_implicit_system() {
         }
         Ok(true)
     });
-    assert!(judged > 80, "only {judged} models were judged");
+    demand("models judged", judged, 80, 150);
 }
 
 /// Follows the implicit unknowns from where they are.

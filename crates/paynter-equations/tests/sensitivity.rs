@@ -1,7 +1,7 @@
 //! Sensitivities in symbols: the results of the papers, and random bond graphs
 //! against the acausal oracle of the test kit, whose derivatives are exact.
 //!
-//! `PAYNTER_RANDOM=N` runs each property on N seeds, `PAYNTER_RANDOM_FROM=K` starts at seed K.
+//! `cargo xtask random SEED [COUNT]` runs other seeds.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -15,7 +15,7 @@ use paynter_equations::{
 use paynter_graph::{BondGraph, flat_name};
 use paynter_testkit::linear::{sensitivity, small_point};
 use paynter_testkit::number::{Number, Rational};
-use paynter_testkit::property::seeds;
+use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Structure;
@@ -260,9 +260,9 @@ fn random_models_agree_with_the_acausal_oracle_and_with_their_products() {
             assert_eq!(&sum, right, "seed {seed}: products of {place:?}\n{}", sample.text);
         }
     }
-    assert!(judged > 200, "only {judged} models were judged");
-    assert!(expanded > 150, "only {expanded} models were expanded");
-    assert!(by_products > 150, "only {by_products} models had products");
+    demand("models judged", judged, 200, 250);
+    demand("models expanded", expanded, 150, 250);
+    demand("models with products", by_products, 150, 250);
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn the_shared_form_and_relative_sensitivities_agree_with_the_expanded_form() {
             }
         }
     }
-    assert!(judged > 200, "only {judged} entries were judged");
+    demand("entries judged", judged, 200, 60);
 }
 
 /// A root in a modulus: what it cancels is cancelled, and the denominator stays a square.

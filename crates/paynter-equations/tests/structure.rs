@@ -2,7 +2,7 @@
 //! junction structure and its balance of power, controllability and relative
 //! degree against definitions, on random models and on those of the papers.
 //!
-//! `PAYNTER_RANDOM=N` runs each property on N seeds, `PAYNTER_RANDOM_FROM=K` starts at seed K.
+//! `cargo xtask random SEED [COUNT]` runs other seeds.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -14,7 +14,7 @@ use paynter_equations::{
     junction_structure, mason, signal_flow, structure, transfer,
 };
 use paynter_graph::{BondGraph, Causality};
-use paynter_testkit::property::seeds;
+use paynter_testkit::property::{demand, seeds, tolerate};
 use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::{Options, generate};
 use rustc_hash::FxHashMap;
@@ -110,7 +110,7 @@ fn masons_rule_gives_what_the_matrices_give() {
             Err(message) => panic!("seed {seed}: {message}\n{}", sample.text),
         }
     }
-    assert!(judged > 50, "only {judged} models were judged");
+    demand("models judged", judged, 50, 150);
 }
 
 /// A value for every symbol, the same each time.
@@ -158,7 +158,7 @@ fn masons_rule_gives_what_linearised_matrices_give() {
         judged += usize::from(said);
     }
     println!("{judged} nonlinear models judged");
-    assert!(judged > 20, "only {judged} models were judged");
+    demand("models judged", judged, 20, 80);
 }
 
 /// Junctions, transformers and gyrators neither store nor dissipate, modulated or not.
@@ -178,8 +178,8 @@ fn the_junction_structure_conserves_power() {
         assert!(found.conserves_power(pool), "seed {seed}\n{}", sample.text);
         judged += 1;
     }
-    assert!(rings <= judged / 50, "{rings} models without a junction structure matrix");
-    assert!(judged > 150, "only {judged} models were judged");
+    tolerate("models without a junction structure matrix", rings, 3, 200);
+    demand("models judged", judged, 150, 200);
 }
 
 /// A matrix of rational numbers at the nominal values.
@@ -283,7 +283,7 @@ fn controllable_and_observable_spaces_are_those_of_kalman() {
         judged += 1;
     }
     println!("{judged} judged, {hidden} where numbers and structure differ");
-    assert!(judged > 50, "only {judged} models were judged");
+    demand("models judged", judged, 50, 120);
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn the_relative_degree_is_that_of_the_transfer_function() {
         }
         judged += 1;
     }
-    assert!(judged > 50, "only {judged} models were judged");
+    demand("models judged", judged, 50, 100);
 }
 
 fn example(name: &str) -> Loaded {

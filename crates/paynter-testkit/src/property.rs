@@ -8,12 +8,42 @@ use std::ops::Range;
 /// How many failing models one message shows.
 const SHOWN: usize = 3;
 
-/// The seeds to run: the first few, or `PAYNTER_RANDOM=N` of them, from
-/// `PAYNTER_RANDOM_FROM=K` on.
-pub fn seeds(default: u64) -> Range<u64> {
+/// The seeds to run: the first few, `PAYNTER_RANDOM_TIMES=K` times as many, or
+/// `PAYNTER_RANDOM=N` of them; from `PAYNTER_RANDOM_FROM=SEED` on.
+pub fn seeds(count: u64) -> Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let from = number("PAYNTER_RANDOM_FROM").unwrap_or(0);
-    from..from + number("PAYNTER_RANDOM").unwrap_or(default)
+    let count =
+        number("PAYNTER_RANDOM").unwrap_or_else(|| number("PAYNTER_RANDOM_TIMES").unwrap_or(1) * count);
+    from..from + count
+}
+
+/// Asserts that a test on random models has met its subject often enough: at
+/// least `number` times on its own first `count` seeds, and in proportion on
+/// other seeds, less what chance may take. One seed alone demands nothing.
+#[track_caller]
+pub fn demand(what: &str, found: usize, number: usize, count: u64) {
+    let least = least(number, count, &seeds(count));
+    assert!(found >= least, "only {found} {what}, not {least}");
+}
+
+/// Asserts that a test on random models has seldom met what it cannot judge:
+/// at most `number` times on its own first `count` seeds, and in proportion
+/// on other seeds, with what chance may add.
+#[track_caller]
+pub fn tolerate(what: &str, found: usize, number: usize, count: u64) {
+    let most = most(number, count, &seeds(count));
+    assert!(found <= most, "{found} {what}, more than {most}");
+}
+
+/// How many of something these seeds must give where the first `count` give `number`.
+fn least(number: usize, count: u64, seeds: &Range<u64>) -> usize {
+    if *seeds == (0..count) {
+        return number;
+    }
+    // Twice the root are four standard deviations of a coin's tosses.
+    let run = (seeds.end - seeds.start) as f64;
+    (number as f64 * (run - 2.0 * run.sqrt()).max(0.0) / count as f64) as usize
 }
 
 /// What a property found out about a model that it does not contradict.
@@ -80,4 +110,30 @@ fn smallest<V>(
         next = shrink(&structure).into_iter().find_map(fails);
     }
     format!("seed {}: {message}\n{text}", sample.seed)
+}
+
+/// How many of something these seeds may give where the first `count` give `number`.
+fn most(number: usize, count: u64, seeds: &Range<u64>) -> usize {
+    if *seeds == (0..count) {
+        return number;
+    }
+    let run = (seeds.end - seeds.start) as f64;
+    (number as f64 * run / count as f64 + 2.0 * run.sqrt()) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guards_scale_with_the_seeds_that_are_run() {
+        assert_eq!(least(80, 100, &(0..100)), 80);
+        assert_eq!(least(80, 100, &(0..10_000)), 7840);
+        assert_eq!(least(80, 100, &(5000..5100)), 64);
+        assert_eq!(least(80, 100, &(17..18)), 0);
+        assert_eq!(least(1000, 100, &(17..20)), 0);
+        assert_eq!(most(3, 100, &(0..100)), 3);
+        assert_eq!(most(3, 100, &(0..10_000)), 500);
+        assert_eq!(most(0, 100, &(17..18)), 2);
+    }
 }

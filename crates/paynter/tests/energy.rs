@@ -4,7 +4,7 @@
 use paynter::energy::{Energy, Role};
 use paynter::simulate::SimulateOptions;
 use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
-use paynter_testkit::property::seeds;
+use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::{Options as RandomOptions, generate, switching};
 
 fn energy(text: &str, t_end: f64) -> Option<Energy> {
@@ -110,5 +110,7 @@ fn the_balance_closes_on_random_models() {
     }
     println!("{judged} judged, {eventful} with events, {dependent} with dependent storages; {apart:#?}");
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
-    assert!(judged >= 34 && eventful >= 8 && dependent >= 8, "{judged} {eventful} {dependent}");
+    demand("models judged", judged, 34, 20);
+    demand("models with events", eventful, 8, 20);
+    demand("models with dependent storages", dependent, 8, 20);
 }

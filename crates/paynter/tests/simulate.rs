@@ -1,6 +1,6 @@
 //! Questions to a simulation: directions, finite changes, gradients, sweeps,
-//! measured inputs, and runs that cannot go on. `PAYNTER_RANDOM=N` takes N random
-//! models instead of a few, `PAYNTER_RANDOM_FROM=K` starts at seed K.
+//! measured inputs, and runs that cannot go on. `cargo xtask random SEED [COUNT]`
+//! takes other random models.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use paynter::simulate::{
@@ -8,7 +8,7 @@ use paynter::simulate::{
     Vary, respond_all,
 };
 use paynter::{DerivedForm, IncrementalOptions, LoadOptions, MemoryWorld, Model, NoAnswer, Ticket, examples};
-use paynter_testkit::property::seeds;
+use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::{Options as RandomOptions, generate, switching};
 
 const RC: &str = "model rc { input u = 1 [mV]; param R = 2; param C = 0.5; param q0 = 0.1\n\
@@ -743,7 +743,8 @@ fn random_models_change_as_their_texts_do() {
             }
         }
     }
-    assert!(compared > 10 && paired > 16, "only {compared} outputs and {paired} pairs were compared");
+    demand("outputs compared", compared, 11, 8);
+    demand("pairs compared", paired, 17, 8);
 }
 
 /// On random models with what switches, the exact rerun of a finite change is the run of a changed text, and
@@ -815,7 +816,9 @@ fn random_models_with_events_change_and_slope() {
     }
     println!("{compared} outputs changed, {eventful} runs with events, {sloped} slopes");
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(compared > 80 && eventful > 15 && sloped > 80, "{compared} {eventful} {sloped}");
+    demand("outputs compared", compared, 80, 12);
+    demand("runs with events", eventful, 16, 12);
+    demand("slopes compared", sloped, 80, 12);
 }
 
 /// On random models with what switches, the sensitivities to initial states are differences of runs that begin
@@ -892,7 +895,9 @@ fn random_models_differ_by_where_they_begin() {
         }
     }
     println!("{models} models, {eventful} with events, {judged} values");
-    assert!(models >= 9 && eventful >= 6 && judged >= 150, "{models} {eventful} {judged}");
+    demand("models", models, 9, 12);
+    demand("models with events", eventful, 6, 12);
+    demand("values judged", judged, 150, 12);
 }
 
 /// Bodies colder than anything can be are told, with the time: entropy flow makes temperatures absolute, while

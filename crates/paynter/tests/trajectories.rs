@@ -1,7 +1,6 @@
 //! Random models over time, judged by routes of their own: the acausal
 //! equations of every port and junction, and the exported programs, integrated
-//! by SciPy and by themselves. `PAYNTER_RANDOM=N` takes N models instead of a
-//! few, `PAYNTER_RANDOM_FROM=K` starts at seed K.
+//! by SciPy and by themselves. `cargo xtask random SEED [COUNT]` takes other models.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,7 +8,7 @@ use paynter::export::Language;
 use paynter::simulate::{Note, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
 use paynter::{LoadOptions, MemoryWorld, Model, Ticket};
 use paynter_testkit::expr::Expr;
-use paynter_testkit::property::seeds;
+use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::residual::{Equation, System, Values};
 use paynter_testkit::structure::Structure;
 use paynter_testkit::{Options, Sample, generate, plain, switching, write};
@@ -249,7 +248,10 @@ fn every_port_obeys_its_equation_and_every_state_its_rate() {
         "{models} models, {dependent} with dependent storages, {events} events, {equations} times, {panels} panels; {odd:#?}"
     );
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(models >= 30 && dependent >= 3 && events >= 20 && panels >= 1000);
+    demand("models", models, 30, 20);
+    demand("models with dependent storages", dependent, 3, 20);
+    demand("events", events as usize, 20, 20);
+    demand("panels", panels, 1000, 20);
 }
 
 /// Integrates every exported model tightly and prints its outputs: `CASE VALUE…`, or the case alone
@@ -360,7 +362,8 @@ fn exported_programs_integrated_by_scipy_agree() {
     }
     println!("{models} models, {eventful} with events; {odd:#?}");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(models >= 16 && eventful >= 4, "{models} models, {eventful} with events");
+    demand("models", models, 16, 12);
+    demand("models with events", eventful, 4, 12);
 }
 
 /// Exported C simulators take the steps of Euler, and of Runge and Kutta, that the simulation takes,
@@ -447,5 +450,8 @@ fn exported_simulators_take_the_same_steps() {
         "{models} runs, {implicit} implicit, {dependent} with dependent storages, {sensitivities} sensitivities"
     );
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(models >= 12 && implicit >= 1 && dependent >= 1 && sensitivities >= 60);
+    demand("runs", models, 12, 8);
+    demand("implicit runs", implicit, 1, 8);
+    demand("runs with dependent storages", dependent, 1, 8);
+    demand("sensitivities", sensitivities, 60, 8);
 }
