@@ -1,68 +1,15 @@
-//! The work behind each verb.
+//! The work behind each verb that has no file of its own.
 
-use crate::metadata::Metadata;
 use crate::run::{cargo, installed, root, run};
-use crate::{layers, licences, pages, rivals, solvers};
+use crate::{rivals, solvers};
 use std::process::Command;
-
-/// One thing that must pass: its name and the work.
-type Step = (&'static str, fn() -> Result<(), String>);
-
-/// Everything that must pass before a change lands. The tests against Python
-/// oracles find their environment below target/, so it is made before them.
-const STEPS: &[Step] = &[
-    ("format", || run(cargo().args(["fmt", "--all", "--check"]))),
-    ("lints", || {
-        run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
-    }),
-    ("python", || python(&[])),
-    ("tests", || run(cargo().args(["test", "--workspace", "--locked"]))),
-    ("docs", || {
-        let mut doc = cargo();
-        doc.args(["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
-        run(doc.env("RUSTDOCFLAGS", "-D warnings"))
-    }),
-    ("pages", || report(pages::complaints(&root().join("docs/src"))?)),
-    ("layers", || report(layers::complaints(&Metadata::read()?))),
-    ("licences", || {
-        let deny =
-            std::fs::read_to_string(root().join("deny.toml")).map_err(|e| format!("deny.toml: {e}"))?;
-        report(licences::complaints(&Metadata::read()?, &deny))
-    }),
-];
-
-/// Runs all steps, or those named. None is skipped when another fails, so
-/// that one round shows all that is wrong.
-pub fn test(arguments: &[String]) -> Result<(), String> {
-    if let Some(unknown) = arguments.iter().find(|name| !STEPS.iter().any(|(step, _)| step == name)) {
-        let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
-        return Err(format!("there is no step `{unknown}`; the steps are {}", names.join(", ")));
-    }
-    let chosen = |name: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == name);
-    let steps: Vec<&Step> = STEPS.iter().filter(|(name, _)| chosen(name)).collect();
-    let mut failed = Vec::new();
-    for (name, step) in &steps {
-        println!("\n=== {name}");
-        match step() {
-            Ok(()) => println!("=== {name}: passed"),
-            Err(message) => {
-                println!("=== {name}: FAILED: {message}");
-                failed.push(*name);
-            }
-        }
-    }
-    println!();
-    if failed.is_empty() {
-        println!("All {} steps passed.", steps.len());
-        return Ok(());
-    }
-    Err(format!("{} of {} steps failed: {}", failed.len(), steps.len(), failed.join(", ")))
-}
 
 /// The main job on a built-in example.
 pub fn demo(arguments: &[String]) -> Result<(), String> {
     none(arguments)?;
-    run(cargo().args(["build", "--release", "--locked", "-p", "paynter-cli"]))?;
+    let build = ["build", "--profile", "demo", "--locked", "-p", "paynter-cli"];
+    run(cargo().args(build))?;
+    let paynter = crate::python::target().join(format!("demo/paynter{}", std::env::consts::EXE_SUFFIX));
     for line in [
         "examples dc_motor --write target/demo --force",
         "check target/demo/dc_motor.bg",
@@ -70,8 +17,7 @@ pub fn demo(arguments: &[String]) -> Result<(), String> {
         "report target/demo/dc_motor.bg -o target/demo/dc_motor.html",
     ] {
         println!("\n$ paynter {line}");
-        let quietly = ["run", "--release", "--locked", "--quiet", "-p", "paynter-cli", "--"];
-        run(cargo().args(quietly).args(line.split(' ')))?;
+        run(Command::new(&paynter).current_dir(root()).args(line.split(' ')))?;
     }
     println!("\nThe report is in target/demo/dc_motor.html; open it in a browser.");
     Ok(())
@@ -98,13 +44,8 @@ pub fn fuzz(arguments: &[String]) -> Result<(), String> {
         -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Ccodegen-units=1";
     let folder = root().join("fuzz");
     let [target, seconds] = arguments else {
-        let targets =
-            std::fs::read_dir(folder.join("fuzz_targets")).map_err(|e| format!("fuzz_targets: {e}"))?;
-        let mut names: Vec<String> = targets
-            .filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_string_lossy().into_owned()))
-            .collect();
-        names.sort();
-        return Err(format!("say `cargo xtask fuzz TARGET SECONDS`; the targets are {}", names.join(", ")));
+        let names = targets()?.join(", ");
+        return Err(format!("say `cargo xtask fuzz TARGET SECONDS`; the targets are {names}"));
     };
     seconds.parse::<u32>().map_err(|_| format!("`{seconds}` is no number of seconds"))?;
     // Host and target are told apart, so that build scripts are built without the flags.
@@ -118,40 +59,22 @@ pub fn fuzz(arguments: &[String]) -> Result<(), String> {
         .current_dir(&folder)
         .env("RUSTFLAGS", FLAGS)
         .args(["run", "--release", "--target", &host, "--bin", target, "--"])
-        .args([&corpus, &root().join("examples"), &root().join("crates/paynter-cli/tests/bad")])
+        .args([&corpus, &root().join("examples"), &root().join("tests/wrong")])
         .arg(format!("-artifact_prefix={}/", crashes.display()))
         .arg(format!("-dict={}", folder.join("model.dict").display()))
         .arg(format!("-max_total_time={seconds}"))
         .args(["-timeout=10", "-rss_limit_mb=4096", "-print_final_stats=1"]))
 }
 
-/// The properties of random bond graphs, on as many seeds as asked for.
-pub fn random(arguments: &[String]) -> Result<(), String> {
-    let (seeds, from) = match arguments {
-        [seeds] => (seeds, "0"),
-        [seeds, from] => (seeds, from.as_str()),
-        _ => return Err("say `cargo xtask random SEEDS [FROM]`".to_owned()),
-    };
-    for number in [seeds, from] {
-        number.parse::<u64>().map_err(|_| format!("`{number}` is no number of seeds"))?;
-    }
-    let tests = [
-        ("paynter-graph", "random_causality"),
-        ("paynter-equations", "random"),
-        ("paynter-equations", "sensitivity"),
-        ("paynter-transform", "random"),
-        ("paynter-numerics", "frequency"),
-        ("paynter-simulate", "random"),
-        ("paynter", "simulate"),
-        ("paynter", "trajectories"),
-        ("paynter", "energy"),
-        ("paynter", "sensitivity"),
-    ];
-    for (package, test) in tests {
-        let words = ["test", "--locked", "--release", "-p", package, "--test", test];
-        run(cargo().env("PAYNTER_RANDOM", seeds).env("PAYNTER_RANDOM_FROM", from).args(words))?;
-    }
-    Ok(())
+/// The names of the fuzz targets.
+pub fn targets() -> Result<Vec<String>, String> {
+    let folder = root().join("fuzz/fuzz_targets");
+    let entries = std::fs::read_dir(folder).map_err(|e| format!("fuzz_targets: {e}"))?;
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_string_lossy().into_owned()))
+        .collect();
+    names.sort();
+    Ok(names)
 }
 
 /// The Python environment of the tests.
@@ -177,22 +100,6 @@ fn host() -> Result<String, String> {
         .find_map(|line| line.strip_prefix("host: "))
         .map(str::to_owned)
         .ok_or_else(|| "rustc does not name its host".to_owned())
-}
-
-/// The handbook as web pages.
-pub fn docs(arguments: &[String]) -> Result<(), String> {
-    none(arguments)?;
-    if !installed("mdbook") {
-        return Err("mdbook is not installed; `cargo install --locked mdbook` installs it".to_owned());
-    }
-    run(Command::new("mdbook").current_dir(root()).args([
-        "build",
-        "docs",
-        "--dest-dir",
-        "../target/handbook",
-    ]))?;
-    println!("the handbook is target/handbook/index.html");
-    Ok(())
 }
 
 /// The committed JSON schemas.
@@ -222,12 +129,4 @@ fn none(arguments: &[String]) -> Result<(), String> {
         None => Ok(()),
         Some(extra) => Err(format!("takes no arguments, but was given `{extra}`")),
     }
-}
-
-/// Fails with all complaints, or passes where there are none.
-fn report(complaints: Vec<String>) -> Result<(), String> {
-    for complaint in &complaints {
-        println!("{complaint}");
-    }
-    if complaints.is_empty() { Ok(()) } else { Err(format!("{} complaints", complaints.len())) }
 }

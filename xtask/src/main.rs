@@ -2,14 +2,18 @@
 //! of verbs; each check has a file of its own.
 
 mod chores;
+mod facade;
+mod handbook;
 mod layers;
 mod licences;
 mod metadata;
 mod pages;
 mod python;
+mod random;
 mod rivals;
 mod run;
 mod solvers;
+mod suite;
 #[cfg(test)]
 mod texts;
 
@@ -26,9 +30,9 @@ struct Verb {
 const VERBS: &[Verb] = &[
     Verb {
         name: "test",
-        arguments: "[STEP]…",
-        about: "format, lints, tests, documentation, licences: all that must pass",
-        work: chores::test,
+        arguments: "[--all | STEP…]",
+        about: "all that must pass; --all: also large random sets, fuzzing, rivals and more",
+        work: suite::test,
     },
     Verb { name: "demo", arguments: "", about: "make the report on the built-in motor", work: chores::demo },
     Verb {
@@ -45,9 +49,9 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "random",
-        arguments: "SEEDS [FROM]",
-        about: "judge that many random bond graphs of each kind by the oracles",
-        work: chores::random,
+        arguments: "SEED [COUNT]",
+        about: "run the tests of random models on one seed, or on many from it on",
+        work: random::random,
     },
     Verb {
         name: "python",
@@ -63,9 +67,9 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "docs",
-        arguments: "",
-        about: "build the handbook into target/handbook (needs mdbook)",
-        work: chores::docs,
+        arguments: "[--screenshots]",
+        about: "build the handbook into target/handbook, or also pictures of its pages",
+        work: handbook::docs,
     },
     Verb {
         name: "schemas",
