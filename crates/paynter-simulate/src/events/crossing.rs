@@ -16,6 +16,18 @@ fn inside<'v>(system: &System<'_>, stages: &'v Stages) -> Option<(f64, &'v [f64]
     stages.middle().and_then(|(theta, values)| Some((theta, system.known_relations(values)?)))
 }
 
+/// An interval of a step in which an event function crosses zero.
+#[derive(Debug, Clone, Copy)]
+struct Bracket {
+    function: usize,
+    low: f64,
+    high: f64,
+}
+
+fn is_bracketed(found: &[Bracket], k: usize) -> bool {
+    found.iter().any(|bracket| bracket.function == k)
+}
+
 impl ZeroCrossingDetector {
     /// Finds the first zero crossing in the step that the stages hold.
     pub fn first_crossing(
@@ -32,10 +44,41 @@ impl ZeroCrossingDetector {
         if self.stays_far(system, solver.stages()) {
             return Ok(None);
         }
-        // The interval in which each function crosses.
-        let mut found: Vec<(usize, f64, f64)> = Vec::new();
-        let mut before = 0.0;
         let middle = inside(system, solver.stages()).map_or(0.5, |(theta, _)| theta);
+        let mut found = self.bracket_samples(system, (&mut *solver, tolerance), middle)?;
+        self.bracket_minima(system, (&mut *solver, tolerance), middle, &mut found)?;
+        for k in system.model.signals.iter().filter(|k| !system.is_sliding(**k)).copied().collect::<Vec<_>>()
+        {
+            if let Some((low, high)) = self.scan_signal(system, solver.stages(), k) {
+                found.retain(|other| other.function != k);
+                found.push(Bracket { function: k, low, high });
+            }
+        }
+        if found.is_empty() {
+            // A function that has left its zero for good needs no hysteresis.
+            for k in 0..count {
+                if self.margin[k] > 0.0 && self.now[k] * system.mode(k) > self.margin[k] {
+                    self.margin[k] = 0.0;
+                }
+            }
+            return Ok(None);
+        }
+        found.sort_by(|a, b| a.high.total_cmp(&b.high));
+        solver.extend(system, tolerance)?;
+        self.locate_first(system, solver.stages(), &found)
+    }
+
+    /// Samples the functions at both ends and about the middle of the step, and brackets those that change
+    /// sign between samples.
+    fn bracket_samples(
+        &mut self,
+        system: &mut System<'_>,
+        (solver, tolerance): (&mut dyn Solver, &Tolerance),
+        middle: f64,
+    ) -> Result<Vec<Bracket>, EvaluationError> {
+        let count = system.model.events.len();
+        let mut found: Vec<Bracket> = Vec::new();
+        let mut before = 0.0;
         for (i, theta) in [0.0, middle, 1.0].into_iter().enumerate() {
             self.samples[i].clear();
             let mut sampled = self.sample(system, solver.stages(), theta);
@@ -49,16 +92,27 @@ impl ZeroCrossingDetector {
                 self.samples[i].extend_from_slice(&self.now);
                 record_largest(&mut self.largest, &self.now);
                 for k in (0..count).filter(|_| theta > 0.0) {
-                    if self.crosses(system, k) && !found.iter().any(|(other, ..)| *other == k) {
-                        found.push((k, before, theta));
+                    if self.crosses(system, k) && !is_bracketed(&found, k) {
+                        found.push(Bracket { function: k, low: before, high: theta });
                     }
                 }
             }
             before = theta;
         }
-        for k in 0..count {
+        Ok(found)
+    }
+
+    /// Brackets functions that cross zero twice between samples, by their minima.
+    fn bracket_minima(
+        &mut self,
+        system: &mut System<'_>,
+        (solver, tolerance): (&mut dyn Solver, &Tolerance),
+        middle: f64,
+        found: &mut Vec<Bracket>,
+    ) -> Result<(), EvaluationError> {
+        for k in 0..system.model.events.len() {
             let (mode, still) = (system.mode(k), system.model.timed[k] || system.is_sliding(k));
-            if mode == 0.0 || still || found.iter().any(|(other, ..)| *other == k) {
+            if mode == 0.0 || still || is_bracketed(found, k) {
                 continue;
             }
             let [Some(a), Some(b), Some(c)] = self.samples.each_ref().map(|sample| sample.get(k)) else {
@@ -66,29 +120,20 @@ impl ZeroCrossingDetector {
             };
             let values = [*a, *b, *c].map(|value| mode * value);
             let interval = self.minimum(system, (&mut *solver, tolerance), k, values, middle)?;
-            found.extend(interval.map(|(low, high)| (k, low, high)));
+            found.extend(interval.map(|(low, high)| Bracket { function: k, low, high }));
         }
-        for k in system.model.signals.iter().filter(|k| !system.is_sliding(**k)).copied().collect::<Vec<_>>()
-        {
-            if let Some((low, high)) = self.scan_signal(system, solver.stages(), k) {
-                found.retain(|(other, ..)| *other != k);
-                found.push((k, low, high));
-            }
-        }
-        if found.is_empty() {
-            // A function that has left its zero for good needs no hysteresis.
-            for k in 0..count {
-                if self.margin[k] > 0.0 && self.now[k] * system.mode(k) > self.margin[k] {
-                    self.margin[k] = 0.0;
-                }
-            }
-            return Ok(None);
-        }
-        found.sort_by(|a, b| a.2.total_cmp(&b.2));
-        solver.extend(system, tolerance)?;
-        let stages = solver.stages();
+        Ok(())
+    }
+
+    /// Locates the first of the bracketed crossings, with those that are simultaneous.
+    fn locate_first(
+        &mut self,
+        system: &mut System<'_>,
+        stages: &Stages,
+        found: &[Bracket],
+    ) -> Result<Option<Crossing>, EvaluationError> {
         let mut first: Option<Crossing> = None;
-        for (k, low, high) in found {
+        for Bracket { function: k, low, high } in found.iter().copied() {
             let limit = first.as_ref().map_or(1.0, |c| c.theta);
             if low > limit {
                 continue;

@@ -123,29 +123,10 @@ impl<'a> Integrator<'a> {
         let x = initial.map_or_else(|| start[..n].to_vec(), <[f64]>::to_vec);
         let (mut undefined, mut notes) = (vec![false; model.wanted.len()], Vec::new());
         let sensitivities = sensitive.then(|| {
-            let scale = |wanted: &Wanted| {
-                let value = match wanted {
-                    Wanted::Parameter(i) => system.parameter(*i),
-                    Wanted::Initial(i) => x[*i],
-                };
-                if value == 0.0 || !value.is_finite() { 1.0 } else { value.abs() }
-            };
-            let scales = model.wanted.iter().map(scale).collect();
-            let mut sensitivities = Sensitivities::new(&system, scales, options.sensitivities_tested);
-            for ((row, lane), value) in model.initial_places.iter().zip(&start[n..]) {
-                if initial.is_none() {
-                    sensitivities.s.set(*row, *lane, *value);
-                    if !value.is_finite() && !std::mem::replace(&mut undefined[*lane], true) {
-                        notes.push(Note::UndefinedInitialDerivative { lane: *lane, state: *row });
-                    }
-                }
-            }
-            (0..undefined.len()).filter(|lane| undefined[*lane]).for_each(|lane| sensitivities.forget(lane));
-            for (lane, wanted) in model.wanted.iter().enumerate() {
-                if let Wanted::Initial(state) = wanted {
-                    sensitivities.s.set(*state, lane, 1.0);
-                }
-            }
+            let derivatives = if initial.is_none() { &start[n..] } else { &[] };
+            let mut sensitivities =
+                Sensitivities::new(&system, scales(&system, &x), options.sensitivities_tested);
+            notes = sensitivities.initialise(model, derivatives, &mut undefined);
             sensitivities
         });
         let stiff = options.method == Method::Stiff;
@@ -221,6 +202,18 @@ impl<'a> Integrator<'a> {
             None => error.at(self.t),
         }
     }
+}
+
+/// By how much each parameter and initial state scales its sensitivities: its size, or one where it is zero.
+fn scales(system: &System<'_>, x: &[f64]) -> Vec<f64> {
+    let scale = |wanted: &Wanted| {
+        let value = match wanted {
+            Wanted::Parameter(i) => system.parameter(*i),
+            Wanted::Initial(i) => x[*i],
+        };
+        if value == 0.0 || !value.is_finite() { 1.0 } else { value.abs() }
+    };
+    system.model.wanted.iter().map(scale).collect()
 }
 
 /// The first dependent state whose initial value is not what follows from those it depends on.

@@ -38,7 +38,7 @@ impl Integrator<'_> {
     }
 
     /// Goes to the end of a step, and through the events there; tells whether there were any.
-    pub(super) fn finish_step(
+    fn finish_step(
         &mut self,
         taken: Step,
         stop: Stop,
@@ -104,17 +104,7 @@ impl Integrator<'_> {
             Ok(Ok(taken)) => taken,
             Ok(Err(next)) => return Ok(next),
             Err(error) => {
-                self.system.follow_modes(false);
-                self.last_error = Some(error);
-                self.tried = Some((to, self.solver.stages().scratch.clone()));
-                self.stats.rejected += 1;
-                if self.t - self.repeated_errors.0 > REPEATED_ERROR_SPAN * span {
-                    self.repeated_errors = (self.t, 0);
-                }
-                self.repeated_errors.1 += 1;
-                if self.repeated_errors.1 > REPEATED_ERRORS && !self.fall_back_to_implicit()? {
-                    return Err(self.failure(error));
-                }
+                self.record_error(error, to, span)?;
                 return Ok(STEP_SHRINKAGE * step);
             }
         };
@@ -125,14 +115,7 @@ impl Integrator<'_> {
             return Ok(step);
         }
         self.last_error = None;
-        let rate = self.solver.tableau().rate;
-        // An explicit method is kept from swinging about its limit of stability; an implicit one has
-        // none, and its steps grow with time.
-        let (now, before) = if self.stiff { (1.0, 0.0) } else { PI_CONTROL };
-        let log = error.max(LEAST_STEP_ERROR).ln();
-        let factor = STEP_SAFETY * ((before * self.error_before - now * log) / rate).exp();
-        let factor = factor.clamp(STEP_SHRINKAGE, STEP_GROWTH);
-        self.error_before = log.max(LEAST_LOG_ERROR);
+        let factor = self.control_step(error);
         // A step cut short by an event or a stop says little about the next one.
         let grown = if length < 0.9 * h { h.max(length * factor) } else { length * factor };
         if !eventful {
@@ -142,20 +125,45 @@ impl Integrator<'_> {
         Ok(grown)
     }
 
+    /// Records an evaluation error in a step, and gives up after too many of them.
+    fn record_error(&mut self, error: EvaluationError, to: f64, span: f64) -> Result<(), Failure> {
+        self.system.follow_modes(false);
+        self.last_error = Some(error);
+        self.tried = Some((to, self.solver.stages().scratch.clone()));
+        self.stats.rejected += 1;
+        if self.t - self.repeated_errors.0 > REPEATED_ERROR_SPAN * span {
+            self.repeated_errors = (self.t, 0);
+        }
+        self.repeated_errors.1 += 1;
+        if self.repeated_errors.1 > REPEATED_ERRORS && !self.fall_back_to_implicit()? {
+            return Err(self.failure(error));
+        }
+        Ok(())
+    }
+
+    /// Step-size control: the factor by which the next step may be longer, by the errors of this one and of
+    /// the one before.
+    fn control_step(&mut self, error: f64) -> f64 {
+        let rate = self.solver.tableau().rate;
+        // An explicit method is kept from swinging about its limit of stability; an implicit one has
+        // none, and its steps grow with time.
+        let (now, before) = if self.stiff { (1.0, 0.0) } else { PI_CONTROL };
+        let log = error.max(LEAST_STEP_ERROR).ln();
+        let factor = STEP_SAFETY * ((before * self.error_before - now * log) / rate).exp();
+        self.error_before = log.max(LEAST_LOG_ERROR);
+        factor.clamp(STEP_SHRINKAGE, STEP_GROWTH)
+    }
+
     /// A sample that is alone in the next steps of the implicit method. These are long, and what decays fast
     /// within them is known best at their ends, so that one ends there.
-    pub(super) fn isolated_sample(&self, h: f64) -> Option<f64> {
+    fn isolated_sample(&self, h: f64) -> Option<f64> {
         let first = self.options.time(self.next)?;
         let alone = self.options.time(self.next + 1).is_none_or(|second| second - first >= h);
         (self.stiff && alone && first - self.t <= 2.0 * h).then_some(first)
     }
 
     /// Counts events that follow each other at once; too many of them are chattering.
-    pub(super) fn detect_chattering(
-        &mut self,
-        at_once: bool,
-        event: Option<&(usize, f64)>,
-    ) -> Result<(), Failure> {
+    fn detect_chattering(&mut self, at_once: bool, event: Option<&(usize, f64)>) -> Result<(), Failure> {
         self.immediate_events = if at_once { self.immediate_events + 1 } else { 0 };
         let event = event.map_or(0, |(k, _)| *k);
         if self.immediate_events > CHATTERING_EVENTS {
@@ -167,12 +175,7 @@ impl Integrator<'_> {
 
     /// Steps the state, shortened to the first event in the step, and then the sensitivities.
     /// Where the step is too large, the size to try next.
-    pub(super) fn try_step(
-        &mut self,
-        step: f64,
-        to: f64,
-        smallest: f64,
-    ) -> Result<Result<Step, f64>, EvaluationError> {
+    fn try_step(&mut self, step: f64, to: f64, smallest: f64) -> Result<Result<Step, f64>, EvaluationError> {
         let mut taken = Step { step, to, error: 0.0, events: Vec::new(), mean_rate: 0.0 };
         let mut pending: Option<Crossing> = None;
         for _ in 0..EVENT_LOCATION_STEPS {
@@ -180,44 +183,15 @@ impl Integrator<'_> {
                 error if error <= 1.0 => error,
                 error => return Ok(Err(self.reject(taken.step, error))),
             };
-            if let Some(crossing) = &pending
-                && self.detector.is_at_zero(
-                    &mut self.system,
-                    self.solver.stages(),
-                    crossing,
-                    EVENT_REACHED,
-                )?
-            {
+            if self.has_reached(pending.as_ref(), EVENT_REACHED)? {
                 break;
             }
-            if pending.is_none() {
-                let opened = self.detector.left_zero(&mut self.system, self.solver.stages())?;
-                if !opened.is_empty() {
-                    // A function that was zero has left it: the step is taken again with its sign.
-                    self.system.follow_modes(false);
-                    opened.iter().for_each(|(k, mode)| self.system.set_mode(*k, *mode));
-                    self.system.prepare();
-                    self.solver.begin(&mut self.system, self.t, &self.x)?;
-                    if let Some(sensitivities) = &mut self.sensitivities {
-                        sensitivities.restart();
-                    }
-                    if let Some(tape) = &mut self.tape {
-                        tape.push(Entry::Modes(self.system.snapshot()));
-                    }
-                    return Ok(Err(step));
-                }
+            if pending.is_none() && self.close_modes()? {
+                return Ok(Err(step));
             }
             let found = self.detector.first_crossing(&mut self.system, &mut *self.solver, &self.tolerance)?;
             // A crossing that the dense output showed just behind the end of the shortened step happens at its end.
-            if found.is_none()
-                && let Some(crossing) = &pending
-                && self.detector.is_at_zero(
-                    &mut self.system,
-                    self.solver.stages(),
-                    crossing,
-                    EVENT_NEARLY_REACHED,
-                )?
-            {
+            if found.is_none() && self.has_reached(pending.as_ref(), EVENT_NEARLY_REACHED)? {
                 break;
             }
             pending = found;
@@ -233,13 +207,15 @@ impl Integrator<'_> {
             taken.step *= crossing.theta;
             taken.to = self.t + taken.step;
         }
-        if let Some(crossing) = &pending {
-            taken.events = crossing.events.iter().map(|k| (*k, -self.system.mode(*k))).collect();
-            taken.mean_rate = crossing.mean_rate;
-        }
-        if pending.is_none() {
-            for (event, theta) in std::mem::take(&mut self.detector.grazing) {
-                self.notes.push(Note::Grazing { t: self.t + theta * taken.step, event });
+        match &pending {
+            Some(crossing) => {
+                taken.events = crossing.events.iter().map(|k| (*k, -self.system.mode(*k))).collect();
+                taken.mean_rate = crossing.mean_rate;
+            }
+            None => {
+                for (event, theta) in std::mem::take(&mut self.detector.grazing) {
+                    self.notes.push(Note::Grazing { t: self.t + theta * taken.step, event });
+                }
             }
         }
         if taken.step > 0.0 {
@@ -257,9 +233,35 @@ impl Integrator<'_> {
         Ok(Ok(taken))
     }
 
+    /// Whether the step ends at the crossing that it was shortened to, if there is one.
+    fn has_reached(&mut self, crossing: Option<&Crossing>, part: f64) -> Result<bool, EvaluationError> {
+        let Some(crossing) = crossing else { return Ok(false) };
+        self.detector.is_at_zero(&mut self.system, self.solver.stages(), crossing, part)
+    }
+
+    /// Gives modes to functions that were zero and have left it in the step, which then is taken again; tells
+    /// whether there are any.
+    fn close_modes(&mut self) -> Result<bool, EvaluationError> {
+        let opened = self.detector.left_zero(&mut self.system, self.solver.stages())?;
+        if opened.is_empty() {
+            return Ok(false);
+        }
+        self.system.follow_modes(false);
+        opened.iter().for_each(|(k, mode)| self.system.set_mode(*k, *mode));
+        self.system.prepare();
+        self.solver.begin(&mut self.system, self.t, &self.x)?;
+        if let Some(sensitivities) = &mut self.sensitivities {
+            sensitivities.restart();
+        }
+        if let Some(tape) = &mut self.tape {
+            tape.push(Entry::Modes(self.system.snapshot()));
+        }
+        Ok(true)
+    }
+
     /// Steps the state. A frozen branch may have no value beyond its event (a root of what becomes
     /// negative); then branches follow the state for this step, until the event is found.
-    pub(super) fn step_state(&mut self, step: f64) -> Result<f64, EvaluationError> {
+    fn step_state(&mut self, step: f64) -> Result<f64, EvaluationError> {
         self.system.predict_unknowns(0.0);
         let mut tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
         if tried.is_err() && self.system.follow_modes(true) {
@@ -270,7 +272,7 @@ impl Integrator<'_> {
     }
 
     /// Counts a rejected step; the size to try next.
-    pub(super) fn reject(&mut self, step: f64, error: f64) -> f64 {
+    fn reject(&mut self, step: f64, error: f64) -> f64 {
         self.stats.rejected += 1;
         let rate = self.solver.tableau().rate;
         let factor = if error.is_finite() { STEP_SAFETY * error.powf(-1.0 / rate) } else { 0.25 };
@@ -278,7 +280,7 @@ impl Integrator<'_> {
     }
 
     /// The state whose error is largest.
-    pub(super) fn worst_state(&mut self) -> usize {
+    fn worst_state(&mut self) -> usize {
         let stages = self.solver.stages();
         let mut worst = (0, -1.0);
         for i in 0..self.x.len() {

@@ -162,7 +162,6 @@ fn assemble(
 ) -> Result<Compiled, CompileError> {
     let (graph, equations) = (source.graph, source.equations);
     let Frozen { time, states, unknowns, rates, residuals, outputs, relations, .. } = frozen;
-    let initial: Vec<Expr> = equations.states.iter().map(|state| state.initial).collect();
     let parameters: Vec<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
     let mut slow = parameters.clone();
     slow.extend(&frozen.modes);
@@ -202,52 +201,12 @@ fn assemble(
     };
 
     let moving: BTreeSet<Symbol> = fast.iter().copied().collect();
-    let timed: Vec<bool> = relations
-        .iter()
-        .map(|h| {
-            let slope = pool.diff(*h, *time);
-            let own = pool.symbols(*h).into_iter().filter(|s| moving.contains(s)).all(|s| s == *time);
-            own && pool.symbols(slope).iter().all(|s| !moving.contains(s))
-        })
-        .collect();
+    let timed = straight_in_time(pool, relations, *time, &moving);
     let reads_time = |k: &usize| !timed[*k] && pool.depends_on(relations[*k], *time);
     let signals = (0..relations.len()).filter(reads_time).collect();
-    let linear = unknowns.is_empty() && {
-        let slopes = rates.iter().flat_map(|rate| {
-            let read = pool.symbols(*rate);
-            states.iter().filter(move |s| read.binary_search(s).is_ok()).map(move |s| (*rate, *s))
-        });
-        let slopes: Vec<(Expr, Symbol)> = slopes.collect();
-        slopes.iter().all(|(rate, s)| {
-            let slope = pool.diff(*rate, *s);
-            pool.symbols(slope).iter().all(|s| !moving.contains(s))
-        })
-    };
-
-    let mut newton = residuals.clone();
-    let mut residual_places = Vec::new();
-    for (row, residual) in residuals.iter().enumerate() {
-        for (column, unknown) in unknowns.iter().enumerate() {
-            if pool.depends_on(*residual, *unknown) {
-                residual_places.push((row, column));
-                newton.push(pool.diff(*residual, *unknown));
-            }
-        }
-    }
-    let mut starts = initial.clone();
-    let mut initial_places = Vec::new();
-    let zero = pool.zero();
-    for (row, value) in initial.iter().enumerate() {
-        for (lane, parameter) in lanes.iter().enumerate() {
-            if let Some(parameter) = parameter.filter(|p| pool.depends_on(*value, *p)) {
-                let slope = pool.diff(*value, parameter);
-                if slope != zero {
-                    initial_places.push((row, lane));
-                    starts.push(slope);
-                }
-            }
-        }
-    }
+    let linear = unknowns.is_empty() && is_linear(pool, rates, states, &moving);
+    let (newton, residual_places) = with_derivatives(pool, residuals, unknowns);
+    let (starts, initial_places) = initial_values(pool, equations, &lanes);
     let (agreeing, agreement) = agreement(pool, source, *time);
     let own = equations.constraints.len();
     let names = equations.constraints.iter().map(|c| c.name.clone());
@@ -281,6 +240,75 @@ fn assemble(
         surfaces: Vec::new(),
         sliding: None,
     })
+}
+
+/// Which event functions are of time alone and straight in time, so that their events are known ahead.
+fn straight_in_time(
+    pool: &mut Pool,
+    relations: &[Expr],
+    time: Symbol,
+    moving: &BTreeSet<Symbol>,
+) -> Vec<bool> {
+    let straight = |h: &Expr| {
+        let slope = pool.diff(*h, time);
+        let own = pool.symbols(*h).into_iter().filter(|s| moving.contains(s)).all(|s| s == time);
+        own && pool.symbols(slope).iter().all(|s| !moving.contains(s))
+    };
+    relations.iter().map(straight).collect()
+}
+
+/// Whether the derivatives of rates by states change between events only.
+fn is_linear(pool: &mut Pool, rates: &[Expr], states: &[Symbol], moving: &BTreeSet<Symbol>) -> bool {
+    let slopes = rates.iter().flat_map(|rate| {
+        let read = pool.symbols(*rate);
+        states.iter().filter(move |s| read.binary_search(s).is_ok()).map(move |s| (*rate, *s))
+    });
+    let slopes: Vec<(Expr, Symbol)> = slopes.collect();
+    slopes.iter().all(|(rate, s)| {
+        let slope = pool.diff(*rate, *s);
+        pool.symbols(slope).iter().all(|s| !moving.contains(s))
+    })
+}
+
+/// Residuals, then their derivatives by the unknowns, with the rows and columns of the latter.
+fn with_derivatives(
+    pool: &mut Pool,
+    residuals: &[Expr],
+    unknowns: &[Symbol],
+) -> (Vec<Expr>, Vec<(usize, usize)>) {
+    let (mut functions, mut places) = (residuals.to_vec(), Vec::new());
+    for (row, residual) in residuals.iter().enumerate() {
+        for (column, unknown) in unknowns.iter().enumerate() {
+            if pool.depends_on(*residual, *unknown) {
+                places.push((row, column));
+                functions.push(pool.diff(*residual, *unknown));
+            }
+        }
+    }
+    (functions, places)
+}
+
+/// Initial states, then their derivatives by parameters, with the rows and lanes of the latter.
+fn initial_values(
+    pool: &mut Pool,
+    equations: &Equations,
+    lanes: &[Option<Symbol>],
+) -> (Vec<Expr>, Vec<(usize, usize)>) {
+    let mut functions: Vec<Expr> = equations.states.iter().map(|state| state.initial).collect();
+    let mut places = Vec::new();
+    let zero = pool.zero();
+    for (row, state) in equations.states.iter().enumerate() {
+        for (lane, parameter) in lanes.iter().enumerate() {
+            if let Some(parameter) = parameter.filter(|p| pool.depends_on(state.initial, *p)) {
+                let slope = pool.diff(state.initial, parameter);
+                if slope != zero {
+                    places.push((row, lane));
+                    functions.push(slope);
+                }
+            }
+        }
+    }
+    (functions, places)
 }
 
 /// The event functions as people read them: without modes and widths, as long as that is short.

@@ -9,6 +9,7 @@ use crate::model::linearised::Linearised;
 use crate::sensitivity::lanes::{Forcing, Lanes, combine, errors, implicit, multiply, sum};
 use crate::system::System;
 use crate::tolerance::{LONG_STEP, NEGLIGIBLE_SENSITIVITY, SENSITIVITY_ROUNDING};
+use crate::{Compiled, Note, Wanted};
 use paynter_numerics::linalg::Factors;
 
 /// Sensitivities beside the state.
@@ -51,6 +52,24 @@ impl Sensitivities {
         };
         sensitivities.bind(system);
         sensitivities
+    }
+
+    /// Takes the derivatives of initial states; notes those that are infinite, whose lanes become undefined.
+    pub fn initialise(&mut self, model: &Compiled, derivatives: &[f64], undefined: &mut [bool]) -> Vec<Note> {
+        let mut notes = Vec::new();
+        for ((row, lane), value) in model.initial_places.iter().zip(derivatives) {
+            self.s.set(*row, *lane, *value);
+            if !value.is_finite() && !std::mem::replace(&mut undefined[*lane], true) {
+                notes.push(Note::UndefinedInitialDerivative { lane: *lane, state: *row });
+            }
+        }
+        (0..undefined.len()).filter(|lane| undefined[*lane]).for_each(|lane| self.forget(lane));
+        for (lane, wanted) in model.wanted.iter().enumerate() {
+            if let Wanted::Initial(state) = wanted {
+                self.s.set(*state, lane, 1.0);
+            }
+        }
+        notes
     }
 
     /// Takes on the structure of the equations that hold now.
