@@ -314,7 +314,7 @@ fn initial_values(
 /// The event functions as people read them: without modes and widths, as long as that is short.
 fn shown(pool: &mut Pool, frozen: &Frozen) -> Vec<String> {
     /// Longer ones would rather hide what they say.
-    const LONGEST: u64 = 200;
+    const LONGEST_EVENT_NAME: u64 = 200;
     let zero = pool.zero();
     let mut known: FxHashMap<Symbol, Expr> = frozen.widths.iter().map(|width| (*width, zero)).collect();
     let mut names = Vec::new();
@@ -323,7 +323,7 @@ fn shown(pool: &mut Pool, frozen: &Frozen) -> Vec<String> {
         if let Some(mode) = frozen.modes.get(k) {
             known.insert(*mode, pool.call(Func::Sign, &[whole]));
         }
-        let short = pool.written_size(whole) <= LONGEST;
+        let short = pool.written_size(whole) <= LONGEST_EVENT_NAME;
         names.push(pool.display(if short { whole } else { *function }).to_string());
     }
     names

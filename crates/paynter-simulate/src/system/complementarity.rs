@@ -8,6 +8,7 @@
 //! nothing jumps down to one that rounding hardly sees. On the way signed
 //! powers are regularised within a width that shrinks alike.
 
+use super::newton::{halve, norm};
 use super::{EvaluationError, System};
 use crate::tolerance::{
     COMPLEMENTARITY_ITERATIONS, COMPLEMENTARITY_STEP, JUMP_RESIDUAL, JUMP_SHRINKAGE, LOOP_RESIDUAL,
@@ -260,7 +261,6 @@ impl System<'_> {
         self.set_widths(&widths);
         let start = 1 + self.model.states.len();
         let end = start + homotopy.size;
-        let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
         let known = self.own.unknowns.len();
         let (mut values, mut matrix) = self.smoothed(homotopy, width);
         for _ in 0..COMPLEMENTARITY_ITERATIONS {
@@ -274,25 +274,20 @@ impl System<'_> {
                 break;
             }
             let before = self.fast[start..end].to_vec();
-            let mut part = 1.0;
-            loop {
+            let limit = |damping: f64| 1.0 - SUFFICIENT_DECREASE * damping;
+            let (damping, _) = halve(size, SMALLEST_HOMOTOPY_DAMPING, limit, |damping| {
                 for (i, before) in before.iter().enumerate() {
-                    self.fast[start + i] = before - part * change[i];
+                    self.fast[start + i] = before - damping * change[i];
                 }
                 (values, matrix) = self.smoothed(homotopy, width);
-                if norm(&values) <= (1.0 - SUFFICIENT_DECREASE * part) * size
-                    || part < SMALLEST_HOMOTOPY_DAMPING
-                {
-                    break;
-                }
-                part *= 0.5;
-            }
+                norm(&values)
+            });
             let level = norm(&self.fast[start..end]);
             let left = homotopy.surfaces.iter().map(|(j, _)| values[known + j].abs()).fold(0.0, f64::max);
             if norm(&change) <= COMPLEMENTARITY_STEP * level && left <= JUMP_RESIDUAL * width.unwrap_or(1.0) {
                 return Ok(());
             }
-            if part < SMALLEST_HOMOTOPY_DAMPING {
+            if damping < SMALLEST_HOMOTOPY_DAMPING {
                 break;
             }
         }

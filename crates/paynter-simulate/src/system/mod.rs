@@ -5,6 +5,7 @@ mod complementarity;
 mod continuation;
 mod evaluation;
 mod modes;
+mod newton;
 mod singular;
 mod unknowns;
 mod workspace;

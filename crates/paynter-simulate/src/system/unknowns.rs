@@ -1,5 +1,6 @@
 //! Implicit unknowns: Newton's method on the residuals of algebraic loops.
 
+use super::newton::{halve, norm};
 use super::{EvaluationError, System};
 use crate::tolerance::{
     MONOTONE_ITERATIONS, MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH, RESIDUAL_REDUCTION, RESIDUAL_ROUNDING,
@@ -16,7 +17,7 @@ impl System<'_> {
         self.newton.resize(model.residuals.results(), 0.0);
         self.residuals.run(&model.residuals, &self.configuration, &self.fast, &mut self.newton);
         let m = model.unknowns.len();
-        self.newton[..m].iter().map(|r| r * r).sum::<f64>().sqrt()
+        norm(&self.newton[..m])
     }
 
     /// The largest term of the residuals that an unknown makes.
@@ -50,35 +51,33 @@ impl System<'_> {
             self.unknowns.solve(&mut change);
             before.clear();
             before.extend_from_slice(&self.fast[start..]);
-            let mut share = 1.0;
-            loop {
-                for i in 0..m {
-                    self.fast[start + i] = before[i] - share * change[i];
-                }
-                let new = self.residual();
-                // A test that also rejects what is not a number. Across a kink, and where iterates have
-                // cycled, only a smaller residual is accepted.
-                let monotone = self.following || iteration >= MONOTONE_ITERATIONS;
-                let limit = if monotone { MONOTONE_RESIDUAL_FACTOR } else { RESIDUAL_GROWTH };
-                if new <= limit * size || share < SMALLEST_DAMPING {
-                    size = new;
-                    break;
-                }
-                share *= 0.5;
-            }
-            let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+            // Across a kink, and where iterates have cycled, only a smaller residual is accepted.
+            let monotone = self.following || iteration >= MONOTONE_ITERATIONS;
+            let limit = if monotone { MONOTONE_RESIDUAL_FACTOR } else { RESIDUAL_GROWTH };
+            let damping;
+            (damping, size) = halve(
+                size,
+                SMALLEST_DAMPING,
+                |_| limit,
+                |damping| {
+                    for i in 0..m {
+                        self.fast[start + i] = before[i] - damping * change[i];
+                    }
+                    self.residual()
+                },
+            );
             let (length, level) = (norm(&change), norm(&self.fast[start..]));
             (self.change, self.before) = (change, before);
             // A step that is halved without end leads nowhere, however little it moves; but at an event it
             // may lead to the kink at which friction sticks.
             let kinks = self.following || !self.stepping;
-            let moved = if kinks { share * length } else { length };
+            let moved = if kinks { damping * length } else { length };
             if moved <= UNKNOWN_STEP * level || (moved <= STALLED_UNKNOWN_STEP * level && moved >= 0.5 * last)
             {
                 self.scale = self.scale.max(first);
                 return if level.is_finite() { Ok(()) } else { Err(EvaluationError::NoSolution(0)) };
             }
-            if !kinks && share < SMALLEST_DAMPING {
+            if !kinks && damping < SMALLEST_DAMPING {
                 if size <= RESIDUAL_ROUNDING * self.scale.max(first).max(self.largest_term()) {
                     return Ok(());
                 }

@@ -12,7 +12,7 @@ impl<'a> Explanation<'a> {
     /// The elements whose laws switch, first those that read this condition.
     pub(super) fn switching(&self, event: &str) -> Vec<ElementId> {
         /// Longer laws are not searched.
-        const LONGEST: u64 = 10_000;
+        const LONGEST_SEARCHED_LAW: u64 = 10_000;
         let switches = |node: &Expr| match self.pool.node(*node) {
             Node::Compare(..) => true,
             Node::Call(f, _) => matches!(f, Func::Sign | Func::Abs | Func::Min | Func::Max),
@@ -22,7 +22,7 @@ impl<'a> Explanation<'a> {
         for assignment in &self.simulation.equations.assignments {
             let Some(element) = assignment.element else { continue };
             if self.pool.reachable(&[assignment.definition]).iter().any(switches) {
-                let short = self.pool.written_size(assignment.value) < LONGEST;
+                let short = self.pool.written_size(assignment.value) < LONGEST_SEARCHED_LAW;
                 let reads = short && self.pool.display(assignment.value).to_string().contains(event);
                 found.push((!reads, element));
             }
