@@ -12,7 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("paynter-algebra", &["paynter-base"]),
     ("paynter-graph", &["paynter-base", "paynter-language", "paynter-algebra"]),
     ("paynter-equations", &["paynter-base", "paynter-algebra", "paynter-graph"]),
-    ("paynter-transform", &["paynter-base", "paynter-algebra", "paynter-graph"]),
+    ("paynter-transform", &["paynter-base", "paynter-language", "paynter-algebra", "paynter-graph"]),
     ("paynter-numerics", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
     ("paynter-draw", &["paynter-base", "paynter-algebra", "paynter-graph"]),
     ("paynter-export", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),

@@ -30,6 +30,7 @@ mod collect;
 mod diff;
 mod eval;
 mod gradient;
+mod import;
 mod interval;
 mod node;
 mod number;

@@ -269,6 +269,14 @@ impl Pool {
         number::decimal(text).map(|r| self.number(r))
     }
 
+    /// Writes an exact constant as the shortest decimal number that reads back as a double, where that is exact.
+    pub fn decimal_text(&self, e: Expr) -> Option<String> {
+        let exact = self.as_rational(e)?;
+        let text = format!("{:?}", self.eval(e, &|_| None).ok()?);
+        let text = text.strip_suffix(".0").map_or(text.as_str(), |whole| whole);
+        (number::decimal(text).as_ref() == Some(exact)).then(|| text.to_owned())
+    }
+
     /// Makes the number pi.
     pub fn pi(&mut self) -> Expr {
         self.intern(Head::plain(Tag::Pi), &[])

@@ -61,7 +61,7 @@ fn describe(pool: &Pool, graph: &BondGraph, divisor: Expr) -> Diagnostic {
         .elements
         .iter()
         .filter(|element| {
-            values(&element.law).iter().any(|e| symbols.iter().any(|s| pool.depends_on(*e, *s)))
+            element.law.expressions().iter().any(|e| symbols.iter().any(|s| pool.depends_on(*e, *s)))
         })
         .collect();
     let names: Vec<String> = users.iter().take(4).map(|element| format!("`{}`", element.name)).collect();
@@ -87,16 +87,5 @@ fn describe(pool: &Pool, graph: &BondGraph, divisor: Expr) -> Diagnostic {
         Some(parameter) => diagnostic
             .help(format!("give `{}` a value other than zero, or leave the element out", parameter.name)),
         None => diagnostic,
-    }
-}
-
-/// The expressions of a law.
-fn values(law: &Law) -> Vec<Expr> {
-    match law {
-        Law::Structure => Vec::new(),
-        Law::Value(value) => vec![*value],
-        Law::Matrix(rows) => rows.iter().flatten().copied().collect(),
-        Law::Equations(equations) => equations.iter().flat_map(|eq| [eq.left, eq.right]).collect(),
-        Law::Switch { condition, on, off } => vec![*condition, *on, *off],
     }
 }

@@ -231,6 +231,87 @@ pub struct Element {
     pub initial: Vec<(usize, Expr, Span)>,
     /// Where its name is declared.
     pub span: Span,
+    /// Where its statement and its value stand; of a derived graph's element those of the original.
+    pub written: Written,
+    /// What it is made from.
+    pub origin: Origin,
+}
+
+/// Where an element stands in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Written {
+    /// The whole statement.
+    pub statement: Span,
+    /// What follows `=`, where something does.
+    pub value: Option<Span>,
+}
+
+/// What an element is made from. Names are those of the graph that a derived one is made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Somebody wrote it.
+    Declared,
+    /// The element itself, in a graph that holds the original beside what is made of it.
+    Nominal {
+        /// The element.
+        of: String,
+    },
+    /// The linear element of small changes, in the place of another.
+    Increment {
+        /// The element it stands for.
+        of: String,
+    },
+    /// An element that carries sensitivities, with its original's variables or beside it.
+    Sensitivity {
+        /// The element it stands for.
+        of: String,
+    },
+    /// A sink: what the change of a parameter adds to an element, or that of signals where none is named.
+    Sink {
+        /// The element that it stands beside.
+        of: String,
+        /// The parameter.
+        parameter: Option<String>,
+    },
+    /// A junction that takes in sinks, or joins what one of them drives.
+    Junction {
+        /// The element that it stands beside.
+        of: String,
+    },
+    /// A modulated two-port between an independent sink and the element that it acts on.
+    Modulator {
+        /// The element.
+        of: String,
+        /// The parameter that changes.
+        parameter: String,
+    },
+    /// A storage without weight, beside a port whose effort or flow it makes a state.
+    Weightless {
+        /// The element.
+        of: String,
+    },
+}
+
+impl Element {
+    /// The name of the element that it is made from or stands beside, in the graph that a derived one is
+    /// made from; its own where somebody wrote it.
+    pub fn original(&self) -> &str {
+        match &self.origin {
+            Origin::Declared => &self.name,
+            Origin::Nominal { of }
+            | Origin::Increment { of }
+            | Origin::Sensitivity { of }
+            | Origin::Sink { of, .. }
+            | Origin::Junction { of }
+            | Origin::Modulator { of, .. }
+            | Origin::Weightless { of } => of,
+        }
+    }
+
+    /// Whether it is a sink that a derived graph adds for a change.
+    pub fn is_sink(&self) -> bool {
+        matches!(self.origin, Origin::Sink { .. })
+    }
 }
 
 /// One port of an element. `into` tells whether the bond's arrow points into the element.
@@ -264,6 +345,38 @@ pub enum Law {
         /// Conductance when open.
         off: Expr,
     },
+}
+
+impl Law {
+    /// All its expressions.
+    pub fn expressions(&self) -> Vec<Expr> {
+        match self {
+            Law::Structure => Vec::new(),
+            Law::Value(value) => vec![*value],
+            Law::Matrix(rows) => rows.concat(),
+            Law::Equations(list) => list.iter().flat_map(|law| [law.left, law.right]).collect(),
+            Law::Switch { condition, on, off } => vec![*condition, *on, *off],
+        }
+    }
+
+    /// Changes all its expressions, in the same order.
+    pub fn rewrite(&mut self, change: &mut dyn FnMut(Expr) -> Expr) {
+        match self {
+            Law::Structure => {}
+            Law::Value(value) => *value = change(*value),
+            Law::Matrix(rows) => rows.iter_mut().flatten().for_each(|entry| *entry = change(*entry)),
+            Law::Equations(equations) => {
+                for law in equations {
+                    (law.left, law.right) = (change(law.left), change(law.right));
+                }
+            }
+            Law::Switch { condition, on, off } => {
+                for part in [condition, on, off] {
+                    *part = change(*part);
+                }
+            }
+        }
+    }
 }
 
 /// One law: left = right.

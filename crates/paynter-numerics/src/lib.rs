@@ -17,6 +17,7 @@ pub mod sweep;
 pub use linalg::Matrices;
 pub use linear::LinearModel;
 pub use operating::{
-    OperatingPoint, Probes, Slope, Trust, doubtful_laws, operating_point, rough_laws, rough_slopes,
+    About, OperatingPoint, Probes, Slope, Trust, doubtful_laws, nominal_values, operating_point, rough_laws,
+    rough_slopes,
 };
 pub use program::{CompileError, Program, Tables};

@@ -5,9 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::Expr;
 use paynter_base::Span;
-use paynter_graph::{Bond, BondGraph, BondId, Element, ElementId, End, Kind, Law, Port, is_junction};
+use paynter_graph::{
+    Bond, BondGraph, BondId, Element, ElementId, End, Kind, Law, Origin, Port, Written, is_junction,
+};
 
 use crate::names::{is_number, plain};
+
+/// An element to be added.
+pub(crate) struct New {
+    pub name: String,
+    pub kind: Kind,
+    pub law: Law,
+    pub ports: usize,
+    /// Where what it is made of stands.
+    pub at: (Span, Written),
+    pub origin: Origin,
+}
 
 /// A graph that grows.
 pub(crate) struct Builder {
@@ -24,12 +37,20 @@ impl Builder {
     }
 
     /// Adds an element whose ports are filled as bonds come.
-    pub fn element(&mut self, name: String, kind: Kind, law: Law, ports: usize, span: Span) -> ElementId {
+    pub fn element(&mut self, new: New) -> ElementId {
+        let New { name, kind, law, ports, at: (span, written), origin } = new;
         let id = ElementId(self.graph.elements.len() as u32);
         let place = Port { bond: BondId(u32::MAX), into: false, domain: None };
         let ports = vec![place; if is_junction(kind) { 0 } else { ports }];
-        self.graph.elements.push(Element { name, kind, ports, law, initial: Vec::new(), span });
+        let initial = Vec::new();
+        self.graph.elements.push(Element { name, kind, ports, law, initial, span, written, origin });
         id
+    }
+
+    /// Where an element stands in the text, for what is made of it.
+    pub fn place(&self, id: ElementId) -> (Span, Written) {
+        let element = self.graph.element(id);
+        (element.span, element.written)
     }
 
     /// Adds a bond between two ports (from 0); a junction's port is found at the end.
@@ -52,10 +73,12 @@ impl Builder {
         }
         let element = self.graph.element(id);
         let (span, place, many) = (element.span, element.ports[port], element.ports.len() > 1);
+        let at = self.place(id);
         let number = if many { format!("_{}", port + 1) } else { String::new() };
         let name = format!("j_{name}{number}");
         let kind = if flow { Kind::Zero } else { Kind::One };
-        let junction = self.element(name, kind, Law::Structure, 0, span);
+        let origin = Origin::Junction { of: self.graph.element(id).original().to_owned() };
+        let junction = self.element(New { name, kind, law: Law::Structure, ports: 0, at, origin });
         // The bond that was there now ends at the junction.
         let shared = &mut self.graph.bonds[place.bond.index()];
         let end = if place.into { &mut shared.to } else { &mut shared.from };
@@ -75,11 +98,18 @@ impl Builder {
     }
 
     /// Adds a source or sink behind a junction, power along the bond into it.
-    pub fn sink(&mut self, junction: ElementId, name: String, flow: bool, value: Expr) -> ElementId {
-        let span = self.graph.element(junction).span;
+    pub fn sink(
+        &mut self,
+        junction: ElementId,
+        name: String,
+        flow: bool,
+        value: Expr,
+        origin: Origin,
+    ) -> ElementId {
+        let at = self.place(junction);
         let kind = if flow { Kind::Sf } else { Kind::Se };
-        let sink = self.element(name, kind, Law::Value(value), 1, span);
-        self.bond((junction, 0), (sink, 0), span);
+        let sink = self.element(New { name, kind, law: Law::Value(value), ports: 1, at, origin });
+        self.bond((junction, 0), (sink, 0), at.0);
         self.sinks.push(sink);
         sink
     }

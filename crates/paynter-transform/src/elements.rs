@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Span, Ticket};
-use paynter_graph::{Element, ElementId, Equation, Kind, Law, Value, is_storage};
+use paynter_graph::{Element, ElementId, Equation, Kind, Law, Origin, Value, is_storage};
 use rustc_hash::FxHashMap;
 
+use crate::build::New;
 use crate::incremental::Maker;
 use crate::laws::{Change, Residuals, locals, nominal, residuals, turned, wanted};
 use crate::names::plain;
@@ -255,6 +256,7 @@ impl Maker<'_> {
     /// Puts sinks beside an element's ports.
     fn place_sinks(&mut self, id: ElementId, name: &str, sinks: Vec<Sink>) {
         let many = self.build.graph.element(id).ports.len() > 1;
+        let of = self.build.graph.element(id).original().to_owned();
         let mut split: BTreeMap<usize, Vec<(usize, bool, Expr)>> = BTreeMap::new();
         for Sink { port, flow, change } in sinks {
             let number = if many { format!("_{}", port + 1) } else { String::new() };
@@ -269,14 +271,17 @@ impl Maker<'_> {
                 }
                 let delta = self.pool.var(self.deltas[parameter]);
                 let value = self.pool.mul(factor, delta);
-                let sink = format!("sink_{name}_{}{number}", plain(&self.old.parameters[*parameter].name));
+                let parameter = &self.old.parameters[*parameter].name;
+                let sink = format!("sink_{name}_{}{number}", plain(parameter));
+                let origin = Origin::Sink { of: of.clone(), parameter: Some(parameter.clone()) };
                 let junction = self.build.junction(id, name, port, flow);
-                self.build.sink(junction, sink, flow, value);
+                self.build.sink(junction, sink, flow, value, origin);
             }
             if let Some(value) = change.signals {
                 let value = signed(self.pool, value);
                 let junction = self.build.junction(id, name, port, flow);
-                self.build.sink(junction, format!("sink_{name}{number}"), flow, value);
+                let origin = Origin::Sink { of: of.clone(), parameter: None };
+                self.build.sink(junction, format!("sink_{name}{number}"), flow, value, origin);
             }
         }
         for (parameter, parts) in split {
@@ -290,31 +295,50 @@ impl Maker<'_> {
     fn place_split(&mut self, id: ElementId, name: &str, parameter: usize, parts: &[(usize, bool, Expr)]) {
         let what = format!("{name}_{}", plain(&self.old.parameters[parameter].name));
         let many = self.build.graph.element(id).ports.len() > 1;
-        let span = self.build.graph.element(id).span;
+        let of = self.build.graph.element(id).original().to_owned();
+        let changing = self.old.parameters[parameter].name.clone();
+        let at = self.build.place(id);
         let as_flow = parts.iter().any(|(_, flow, _)| *flow);
         let kind = if as_flow { Kind::Sf } else { Kind::Se };
         let delta = self.pool.var(self.deltas[&parameter]);
-        let sink = self.build.element(format!("sink_{what}"), kind, Law::Value(delta), 1, span);
+        let origin = Origin::Sink { of: of.clone(), parameter: Some(changing.clone()) };
+        let sink = self.build.element(New {
+            name: format!("sink_{what}"),
+            kind,
+            law: Law::Value(delta),
+            ports: 1,
+            at,
+            origin,
+        });
         self.build.sinks.push(sink);
         let target = if parts.len() == 1 {
             sink
         } else {
             let kind = if as_flow { Kind::One } else { Kind::Zero };
-            self.build.element(format!("j_{what}"), kind, Law::Structure, 0, span)
+            let origin = Origin::Junction { of: of.clone() };
+            let name = format!("j_{what}");
+            self.build.element(New { name, kind, law: Law::Structure, ports: 0, at, origin })
         };
         for (port, flow, factor) in parts {
             let number = if many { format!("_{}", port + 1) } else { String::new() };
             let junction = self.build.junction(id, name, *port, *flow);
             let (kind, word) = if as_flow && !flow { (Kind::Gy, "mgy") } else { (Kind::Tf, "mtf") };
-            let two_port =
-                self.build.element(format!("{word}_{what}{number}"), kind, Law::Value(*factor), 2, span);
+            let origin = Origin::Modulator { of: of.clone(), parameter: changing.clone() };
+            let two_port = self.build.element(New {
+                name: format!("{word}_{what}{number}"),
+                kind,
+                law: Law::Value(*factor),
+                ports: 2,
+                at,
+                origin,
+            });
             // f2 = m f1 gives the flow at port 2, e1 = m e2 the effort at port 1.
             let (near, far) = if *flow { (1, 0) } else { (0, 1) };
-            self.build.bond((junction, 0), (two_port, near), span);
-            self.build.bond((two_port, far), (target, 0), span);
+            self.build.bond((junction, 0), (two_port, near), at.0);
+            self.build.bond((two_port, far), (target, 0), at.0);
         }
         if target != sink {
-            self.build.bond((target, 0), (sink, 0), span);
+            self.build.bond((target, 0), (sink, 0), at.0);
         }
     }
 }

@@ -7,8 +7,6 @@ use std::collections::BTreeSet;
 use paynter_algebra::{Expr, Pool};
 use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Variable, is_storage};
 
-use crate::text::law_expressions;
-
 /// The ports of storages that belong to groups of dependent ones.
 pub(crate) fn dependent_groups(
     pool: &Pool,
@@ -81,7 +79,7 @@ impl Walk<'_> {
             }
             _ => self.incoming(end.element),
         }
-        self.read(&law_expressions(&element.law));
+        self.read(&element.law.expressions());
         is_storage(element.kind).then_some((end.element, end.port as usize))
     }
 

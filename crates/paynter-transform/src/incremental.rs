@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Cancelled, Span, Ticket};
 use paynter_graph::{
-    BondGraph, BondId, Causality, Element, ElementId, Input, Integrator, Law, Output, Override, Parameter,
-    Signal, Value, Variable, is_storage,
+    BondGraph, BondId, Causality, Element, ElementId, Input, Integrator, Law, Origin, Output, Override,
+    Parameter, Signal, Value, Variable, is_storage,
 };
 use rustc_hash::FxHashMap;
 
@@ -22,7 +22,6 @@ use crate::group::dependent_groups;
 use crate::laws::Change;
 use crate::names::plain;
 use crate::strokes::keep_strokes;
-use crate::text::law_expressions;
 
 /// Which changes the graph is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,7 +172,10 @@ impl<'a> Maker<'a> {
             }
         }
         let members = dependent_groups(pool, &old, causality);
-        let base = if request.pair { old.clone() } else { empty(&old) };
+        let mut base = if request.pair { old.clone() } else { empty(&old) };
+        for element in &mut base.elements {
+            element.origin = Origin::Nominal { of: element.name.clone() };
+        }
         let first = (base.elements.len() as u32, base.bonds.len() as u32);
         Maker {
             pool,
@@ -210,6 +212,7 @@ impl<'a> Maker<'a> {
                 name: format!("{prefix}{}", element.name),
                 law: Law::Structure,
                 initial: Vec::new(),
+                origin: Origin::Increment { of: element.name.clone() },
                 ..element.clone()
             };
             for port in &mut copy.ports {
@@ -444,7 +447,7 @@ impl<'a> Maker<'a> {
         let graph = &self.build.graph;
         let mut open: Vec<Expr> = graph.outputs.iter().map(|output| output.value).collect();
         for element in &graph.elements[self.first.0 as usize..] {
-            open.extend(law_expressions(&element.law));
+            open.extend(element.law.expressions());
         }
         while let Some(expr) = open.pop() {
             for symbol in self.pool.symbols(expr) {
@@ -562,10 +565,10 @@ fn empty(old: &BondGraph) -> BondGraph {
 }
 
 /// All expressions of a graph, initial states included.
-pub fn all_expressions(graph: &BondGraph) -> Vec<Expr> {
+pub(crate) fn all_expressions(graph: &BondGraph) -> Vec<Expr> {
     let mut all = Vec::new();
     for element in &graph.elements {
-        all.extend(law_expressions(&element.law));
+        all.extend(element.law.expressions());
         all.extend(element.initial.iter().map(|(_, value, _)| *value));
     }
     all.extend(graph.signals.iter().map(|signal| signal.value));
@@ -578,21 +581,7 @@ pub fn all_expressions(graph: &BondGraph) -> Vec<Expr> {
 /// Rewrites all expressions that read variables.
 fn rewrite(graph: &mut BondGraph, change: &mut dyn FnMut(Expr) -> Expr) {
     for element in &mut graph.elements {
-        match &mut element.law {
-            Law::Structure => {}
-            Law::Value(value) => *value = change(*value),
-            Law::Matrix(rows) => rows.iter_mut().flatten().for_each(|entry| *entry = change(*entry)),
-            Law::Equations(equations) => {
-                for law in equations {
-                    (law.left, law.right) = (change(law.left), change(law.right));
-                }
-            }
-            Law::Switch { condition, on, off } => {
-                for part in [condition, on, off] {
-                    *part = change(*part);
-                }
-            }
-        }
+        element.law.rewrite(change);
     }
     for signal in &mut graph.signals {
         signal.value = change(signal.value);

@@ -4,17 +4,22 @@
 mod build;
 mod elements;
 mod group;
+mod heading;
 mod incremental;
 mod laws;
 mod names;
 mod pseudo;
 mod solve;
+mod spelling;
+mod standalone;
 mod storage;
 mod strokes;
 mod text;
 mod weightless;
 
-pub use incremental::{Begins, Derived, Form, Request, Start, all_expressions as expressions, incremental};
+pub use heading::{incremental_comments, sensitivity_comments, without_effect};
+pub use incremental::{Begins, Derived, Form, Request, Start, incremental};
 pub use pseudo::{Sensitivity, pseudo};
-pub use text::{TextOptions, to_text};
+pub use standalone::standalone;
+pub use text::{TextOptions, printed, to_text};
 pub use weightless::{Weightless, divided, weightless};

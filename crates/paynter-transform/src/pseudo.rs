@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Cancelled, Ticket};
 use paynter_graph::{
-    BondGraph, BondId, Causality, Element, ElementId, End, Equation, Input, Integrator, Kind, Law, Output,
-    Signal, Value, Variable, is_storage,
+    BondGraph, BondId, Causality, Element, ElementId, End, Equation, Input, Integrator, Kind, Law, Origin,
+    Output, Signal, Value, Variable, is_storage,
 };
 use rustc_hash::FxHashMap;
 
-use crate::build::Builder;
+use crate::build::{Builder, New};
 use crate::incremental::Start;
 use crate::laws::{Residuals, locals, residuals, turned};
 use crate::names::{is_number, plain};
@@ -213,6 +213,8 @@ impl<'a> Maker<'a> {
     fn copies(&mut self, element: &Element) -> Vec<(ElementId, usize)> {
         let mut out = Vec::new();
         for layer in 0..=self.layers.len() {
+            let of = element.name.clone();
+            let origin = if layer == 0 { Origin::Nominal { of } } else { Origin::Sensitivity { of } };
             let (prefix, law) = match (layer.checked_sub(1), &element.law) {
                 (None, law) => (String::new(), law.clone()),
                 (Some(layer), law) => {
@@ -226,7 +228,8 @@ impl<'a> Maker<'a> {
                 }
             };
             let name = format!("{prefix}{}", element.name);
-            let id = self.build.element(name, element.kind, law, element.ports.len(), element.span);
+            let (kind, ports, at) = (element.kind, element.ports.len(), (element.span, element.written));
+            let id = self.build.element(New { name, kind, law, ports, at, origin });
             out.push((id, 0));
         }
         out
@@ -273,8 +276,14 @@ impl<'a> Maker<'a> {
                 equations.push(self.equation(value, *solved, &port_maps[layer + 1], element));
             }
         }
-        let new =
-            self.build.element(element.name.clone(), kind, Law::Equations(equations), all, element.span);
+        let new = self.build.element(New {
+            name: element.name.clone(),
+            kind,
+            law: Law::Equations(equations),
+            ports: all,
+            at: (element.span, element.written),
+            origin: Origin::Sensitivity { of: element.name.clone() },
+        });
         for (port, value, span) in &element.initial {
             self.build.graph.elements[new.index()].initial.push((*port, *value, *span));
         }

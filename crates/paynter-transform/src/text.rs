@@ -5,17 +5,18 @@
 //! too, because expressions hold the independent ones. The layout is left to
 //! the formatter.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use paynter_algebra::{Expr, Pool, Symbol, Target};
+use paynter_base::{Diagnostics, FileId};
 use paynter_graph::dimension::Unit;
 use paynter_graph::{
-    BondGraph, BondId, Element, ElementId, End, Kind, Law, Override, Tolerance, Variable, is_junction,
+    BondGraph, Element, End, FlattenOptions, Kind, Law, Override, Tolerance, Variable, flatten,
 };
-use rustc_hash::FxHashMap;
+use paynter_language::{format, parse_syntax};
 
-use crate::names::{Names, is_local, is_number, plain};
+use crate::names::{Names, plain};
+use crate::spelling::{Spelling, suffix};
 
 /// Lines longer than this stand apart, so that the formatter does not align others with them.
 const LONG_LINE: usize = 100;
@@ -36,16 +37,33 @@ pub fn to_text(pool: &mut Pool, graph: &BondGraph, options: &TextOptions) -> Str
     writer.out
 }
 
+/// Writes a graph as model text, laid out. Units are left out where they do not fit: nominal variables have
+/// none, where laws may ask for them. Where the text would be no model, says why.
+pub fn printed(pool: &mut Pool, graph: &BondGraph, comments: Vec<String>) -> Result<String, Diagnostics> {
+    let mut options = TextOptions { comments, without_units: false };
+    let first = laid_out(&to_text(pool, graph, &options));
+    if first.is_ok() {
+        return first;
+    }
+    options.without_units = true;
+    laid_out(&to_text(pool, graph, &options)).or(first)
+}
+
+/// A text laid out, or what makes it no model.
+fn laid_out(text: &str) -> Result<String, Diagnostics> {
+    let text = format(text)?;
+    let (file, mut found) = parse_syntax(&text, FileId::default());
+    if !found.has_errors() {
+        found = flatten(&mut Pool::new(), &[file], &FlattenOptions::default()).1;
+    }
+    if found.has_errors() { Err(found) } else { Ok(text) }
+}
+
 struct Writer<'a> {
     pool: &'a mut Pool,
     graph: &'a BondGraph,
     options: &'a TextOptions,
-    /// How each symbol is read outside of laws.
-    readings: FxHashMap<Symbol, String>,
-    /// The names of elements as they are written.
-    elements: Vec<String>,
-    /// The names of bonds that are written with them.
-    named: BTreeMap<usize, String>,
+    spelling: Spelling,
     /// What calls of tables are written as.
     tables: Vec<Symbol>,
     out: String,
@@ -53,131 +71,10 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(pool: &'a mut Pool, graph: &'a BondGraph, options: &'a TextOptions) -> Writer<'a> {
-        let mut writer = Writer {
-            pool,
-            graph,
-            options,
-            readings: FxHashMap::default(),
-            elements: Vec::new(),
-            named: BTreeMap::new(),
-            tables: Vec::new(),
-            out: String::new(),
-        };
-        writer.name_parts();
-        writer.name_values();
+        let spelling = Spelling::new(pool, graph);
+        let mut writer = Writer { pool, graph, options, spelling, tables: Vec::new(), out: String::new() };
         writer.name_tables();
         writer
-    }
-
-    /// Chooses the names of elements and bonds, and how their variables are read.
-    fn name_parts(&mut self) {
-        let mut names = Names::default();
-        self.elements = self.graph.elements.iter().map(|element| names.take(&element.name)).collect();
-        let mut read = BTreeSet::new();
-        for expr in expressions(self.graph) {
-            for symbol in self.pool.symbols(expr) {
-                if let Some(Variable::Effort(bond) | Variable::Flow(bond)) =
-                    self.graph.variables.meaning(symbol)
-                    && self.reader(bond).is_none()
-                {
-                    read.insert(bond.index());
-                }
-            }
-        }
-        let numbered = self.numbers_are_automatic(&read);
-        for (index, bond) in self.graph.bonds.iter().enumerate() {
-            if !numbered || read.contains(&index) || !is_number(&bond.name) {
-                self.named.insert(index, names.take(&bond.name));
-            }
-        }
-        for id in self.graph.bond_ids() {
-            for (letter, variable) in [('e', Variable::Effort(id)), ('f', Variable::Flow(id))] {
-                let Some(symbol) = self.graph.variables.symbol(variable) else { continue };
-                let reading = match (self.reader(id), self.named.get(&id.index())) {
-                    (Some((element, port)), _) => {
-                        format!("{}.{letter}{port}", self.elements[element.index()])
-                    }
-                    (None, Some(name)) => format!("{name}.{letter}"),
-                    (None, None) => continue,
-                };
-                self.readings.insert(symbol, reading);
-            }
-        }
-        for id in self.graph.element_ids() {
-            let element = self.graph.element(id);
-            let letter = if element.kind == Kind::I { 'p' } else { 'q' };
-            for port in 0..element.ports.len() {
-                if let Some(symbol) = self.graph.variables.symbol(Variable::State(id, port as u32)) {
-                    let reading = format!("{}.{letter}{}", self.elements[id.index()], suffix(element, port));
-                    self.readings.insert(symbol, reading);
-                }
-            }
-        }
-    }
-
-    /// Tells whether counting gives every bond the number it has, so that numbers need not be written.
-    fn numbers_are_automatic(&self, read: &BTreeSet<usize>) -> bool {
-        let bonds = &self.graph.bonds;
-        let written = bonds.iter().enumerate().filter(|(i, bond)| read.contains(i) || !is_number(&bond.name));
-        let mut taken: BTreeSet<String> = written.map(|(_, bond)| plain(&bond.name)).collect();
-        taken.extend(self.elements.iter().cloned());
-        let mut number = 0;
-        for (i, bond) in bonds.iter().enumerate() {
-            if read.contains(&i) || !is_number(&bond.name) {
-                continue;
-            }
-            loop {
-                number += 1;
-                let name = format!("b{number}");
-                if !taken.contains(&name) {
-                    if name != bond.name {
-                        return false;
-                    }
-                    break;
-                }
-            }
-        }
-        true
-    }
-
-    /// The element after which a bond's variables are read, with the number of its port.
-    fn reader(&self, bond: BondId) -> Option<(ElementId, String)> {
-        let bond = self.graph.bond(bond);
-        let ends = [bond.to, bond.from];
-        let element = |end: &End| self.graph.element(end.element);
-        let single = ends.iter().find(|end| !is_junction(element(end).kind) && element(end).ports.len() == 1);
-        let end = single.or_else(|| ends.iter().find(|end| !is_junction(element(end).kind)))?;
-        Some((end.element, suffix(element(end), end.port as usize)))
-    }
-
-    /// Chooses the names of parameters, inputs and signals.
-    fn name_values(&mut self) {
-        let graph = self.graph;
-        let in_braces = self.read_in_braces();
-        let values = (graph.parameters.iter().map(|p| (&p.name, p.symbol)))
-            .chain(graph.inputs.iter().map(|i| (&i.name, i.symbol)))
-            .chain(graph.signals.iter().map(|s| (&s.name, s.symbol)))
-            .chain(graph.integrators.iter().map(|i| (&i.name, i.symbol)));
-        let mut names = Names::values();
-        for (name, symbol) in values {
-            // Inside braces `e`, `f`, `q`, `p` are the element's own variables.
-            let hidden = in_braces.contains(&symbol) && is_local(name);
-            let name = if hidden { names.take(&format!("{name}_")) } else { names.take(name) };
-            self.readings.insert(symbol, name);
-        }
-    }
-
-    fn read_in_braces(&self) -> BTreeSet<Symbol> {
-        let mut symbols = BTreeSet::new();
-        for element in &self.graph.elements {
-            if let Law::Equations(equations) = &element.law {
-                for equation in equations {
-                    symbols.extend(self.pool.symbols(equation.left));
-                    symbols.extend(self.pool.symbols(equation.right));
-                }
-            }
-        }
-        symbols
     }
 
     /// Makes a symbol for each table that is written as the call.
@@ -201,22 +98,14 @@ impl<'a> Writer<'a> {
             self.pool.replace_tables(expr, &|table| tables.get(table as usize).copied())
         };
         let name = |symbol: Symbol| {
-            self.readings.get(&symbol).cloned().unwrap_or_else(|| self.pool.name(symbol).to_owned())
+            self.spelling.readings.get(&symbol).cloned().unwrap_or_else(|| self.pool.name(symbol).to_owned())
         };
         self.pool.print_with(expr, Target::Text, &name).to_string()
     }
 
     /// A constant, as a decimal number where that is exact.
     fn value(&mut self, expr: Expr) -> String {
-        if self.pool.as_rational(expr).is_some()
-            && let Ok(number) = self.pool.eval(expr, &|_| None)
-        {
-            let text = number_text(number);
-            if self.pool.decimal(&text) == Some(expr) {
-                return text;
-            }
-        }
-        self.expr(expr)
+        self.pool.decimal_text(expr).unwrap_or_else(|| self.expr(expr))
     }
 
     /// A value in SI as it stands before a unit, and the unit.
@@ -267,7 +156,7 @@ impl<'a> Writer<'a> {
 
     fn parameters(&mut self) {
         for parameter in &self.graph.parameters {
-            let name = self.readings[&parameter.symbol].clone();
+            let name = self.spelling.readings[&parameter.symbol].clone();
             let value = parameter.value.expr(self.pool);
             let value = self.with_unit(value, parameter.unit.as_ref());
             let in_unit = value.ends_with(']');
@@ -295,7 +184,7 @@ impl<'a> Writer<'a> {
 
     fn inputs(&mut self) {
         for input in &self.graph.inputs {
-            let name = self.readings[&input.symbol].clone();
+            let name = self.spelling.readings[&input.symbol].clone();
             let mut line = format!("input {name} = {}", self.with_unit(input.value, input.unit.as_ref()));
             if let Some(doc) = &input.doc {
                 line.push_str(&format!(" {}", quoted(doc)));
@@ -320,7 +209,7 @@ impl<'a> Writer<'a> {
         {
             line.insert(0, 'M');
         }
-        let _ = write!(line, " {}", self.elements[index]);
+        let _ = write!(line, " {}", self.spelling.elements[index]);
         if element.ports.len() > 1 && matches!(element.kind, Kind::R | Kind::C | Kind::I) {
             let _ = write!(line, "[{}]", element.ports.len());
         }
@@ -370,7 +259,7 @@ impl<'a> Writer<'a> {
     /// One end of a bond, with its port where the arrows do not say it.
     fn end(&self, end: End) -> String {
         let element = self.graph.element(end.element);
-        let name = &self.elements[end.element.index()];
+        let name = &self.spelling.elements[end.element.index()];
         let port = end.port + 1;
         match element.kind {
             Kind::Zero | Kind::One => name.clone(),
@@ -388,7 +277,7 @@ impl<'a> Writer<'a> {
         let mut last: Option<String> = None;
         for (index, bond) in self.graph.bonds.iter().enumerate() {
             let (from, to) = (self.end(bond.from), self.end(bond.to));
-            let named = self.named.get(&index).cloned();
+            let named = self.spelling.bonds.get(&index).cloned();
             match named {
                 None if last.as_ref() == Some(&from) => {
                     self.out.pop();
@@ -411,7 +300,7 @@ impl<'a> Writer<'a> {
         for (index, element) in self.graph.elements.iter().enumerate() {
             let letter = if element.kind == Kind::I { 'p' } else { 'q' };
             for (port, value, _) in &element.initial {
-                let (name, number) = (self.elements[index].clone(), suffix(element, *port));
+                let (name, number) = (self.spelling.elements[index].clone(), suffix(element, *port));
                 let value = self.value(*value);
                 self.line(&format!("init {name}.{letter}{number} = {value}"));
             }
@@ -423,13 +312,13 @@ impl<'a> Writer<'a> {
         for entry in &self.graph.overrides {
             let line = match entry {
                 Override::Prefer { element, port, integral, .. } => {
-                    let name = &self.elements[element.index()];
+                    let name = &self.spelling.elements[element.index()];
                     let port = port.map(|port| format!(".{}", port + 1)).unwrap_or_default();
                     format!("prefer {} {name}{port}", if *integral { "integral" } else { "derivative" })
                 }
                 Override::Stroke { bond, effort_into, .. } => {
-                    let name = self.named.get(&bond.index()).unwrap_or(&self.graph.bond(*bond).name);
-                    format!("causality {name} effort_into {}", self.elements[effort_into.index()])
+                    let name = self.spelling.bonds.get(&bond.index()).unwrap_or(&self.graph.bond(*bond).name);
+                    format!("causality {name} effort_into {}", self.spelling.elements[effort_into.index()])
                 }
             };
             self.line(&line);
@@ -439,11 +328,11 @@ impl<'a> Writer<'a> {
 
     fn signals(&mut self) {
         for signal in &self.graph.signals {
-            let (name, value) = (self.readings[&signal.symbol].clone(), self.expr(signal.value));
+            let (name, value) = (self.spelling.readings[&signal.symbol].clone(), self.expr(signal.value));
             self.line(&format!("signal {name} = {value}"));
         }
         for integrator in &self.graph.integrators {
-            let name = self.readings[&integrator.symbol].clone();
+            let name = self.spelling.readings[&integrator.symbol].clone();
             let (rate, initial) = (self.expr(integrator.rate), self.value(integrator.initial));
             self.line(&format!("signal {name} = integral({rate}, {initial})"));
         }
@@ -470,35 +359,6 @@ impl<'a> Writer<'a> {
                 self.blank();
             }
         }
-    }
-}
-
-/// The number of a port in the names of its variables; none for one-ports.
-fn suffix(element: &Element, port: usize) -> String {
-    let several = matches!(element.kind, Kind::Tf | Kind::Gy | Kind::Rs) || element.ports.len() > 1;
-    if several { (port + 1).to_string() } else { String::new() }
-}
-
-/// All expressions that read variables.
-fn expressions(graph: &BondGraph) -> Vec<Expr> {
-    let mut all: Vec<Expr> = Vec::new();
-    for element in &graph.elements {
-        all.extend(law_expressions(&element.law));
-    }
-    all.extend(graph.signals.iter().map(|signal| signal.value));
-    all.extend(graph.integrators.iter().map(|integrator| integrator.rate));
-    all.extend(graph.outputs.iter().map(|output| output.value));
-    all
-}
-
-/// All expressions of a law.
-pub(crate) fn law_expressions(law: &Law) -> Vec<Expr> {
-    match law {
-        Law::Structure => Vec::new(),
-        Law::Value(value) => vec![*value],
-        Law::Matrix(rows) => rows.concat(),
-        Law::Equations(list) => list.iter().flat_map(|equation| [equation.left, equation.right]).collect(),
-        Law::Switch { condition, on, off } => vec![*condition, *on, *off],
     }
 }
 

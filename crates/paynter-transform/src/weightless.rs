@@ -7,9 +7,9 @@
 //! and one of −1 on that flow store nothing together, but the first one makes
 //! the flow its state, and all other storages follow from it.
 
-use crate::build::Builder;
+use crate::build::{Builder, New};
 use paynter_algebra::Pool;
-use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Law, Variable};
+use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Law, Origin, Variable};
 
 /// A pair of storages that cancel each other.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +50,7 @@ pub fn weightless(
 fn beside(pool: &mut Pool, builder: &mut Builder, id: ElementId, port: usize, flow: bool) -> Weightless {
     let element = builder.graph.element(id);
     let (bond, name, span) = (element.ports[port].bond, element.name.clone(), element.span);
+    let (of, at) = (element.original().to_owned(), builder.place(id));
     let inner = BondId(builder.graph.bonds.len() as u32);
     let junction = builder.junction(id, &name, port, !flow);
     // The bond that was there may have given its variables the names after the element already.
@@ -62,7 +63,8 @@ fn beside(pool: &mut Pool, builder: &mut Builder, id: ElementId, port: usize, fl
     // No model has such names, so that nothing else is called like it.
     let [storage, _] = values.map(|value| {
         let name = format!("{name} {} {}", port + 1, pool.display(value));
-        let storage = builder.element(name, kind, Law::Value(value), 1, span);
+        let (law, origin) = (Law::Value(value), Origin::Weightless { of: of.clone() });
+        let storage = builder.element(New { name, kind, law, ports: 1, at, origin });
         builder.bond((junction, 0), (storage, 0), span);
         storage
     });

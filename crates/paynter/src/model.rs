@@ -97,8 +97,6 @@ impl Model {
         let (mut sources, mut diagnostics) = (loaded.sources, loaded.diagnostics);
         let mut pool = Pool::new();
         let mut graph = None;
-        let mut causality = None;
-        let mut settled = None;
         let spelling = options.spelling;
         if cascade::worth_reading_on(&diagnostics) {
             let set = settings(&options.set, &mut sources, &mut diagnostics);
@@ -110,6 +108,28 @@ impl Model {
             diagnostics.extend(found);
             graph = flat;
         }
+        diagnostics.sort();
+        let tables = graph.as_ref().map_or_else(Vec::new, |graph| data::read(world, graph, &mut sources));
+        Model::new(sources, diagnostics, pool, graph, tables, spelling)
+    }
+
+    /// Makes a model of a graph that is made from this model's; its places lie in the same sources.
+    pub(crate) fn of_derived(&self, pool: Pool, graph: BondGraph) -> Model {
+        let (sources, tables) = (self.sources.clone(), self.tables.clone());
+        Model::new(sources, Diagnostics::new(), pool, Some(graph), tables, self.spelling)
+    }
+
+    /// Assigns causality and settles what the equations tell, where nothing is wrong so far.
+    fn new(
+        sources: SourceMap,
+        mut diagnostics: Diagnostics,
+        mut pool: Pool,
+        graph: Option<BondGraph>,
+        tables: Vec<data::Column>,
+        spelling: &'static dyn Spelling,
+    ) -> Model {
+        let mut causality = None;
+        let mut settled = None;
         if let Some(graph) = graph.as_ref().filter(|_| !diagnostics.has_errors()) {
             let (assigned, found) = assign_causality(&mut pool, graph);
             diagnostics.extend(found);
@@ -125,7 +145,6 @@ impl Model {
             }
         }
         diagnostics.sort();
-        let tables = graph.as_ref().map_or_else(Vec::new, |graph| data::read(world, graph, &mut sources));
         Model {
             sources,
             diagnostics,

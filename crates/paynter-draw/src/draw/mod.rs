@@ -28,7 +28,6 @@ pub use fold::Fold;
 pub use font::{FAMILY, FONT, text_width};
 pub use geometry::{Point, Rect, segments_cross};
 pub use label::Run;
-pub use model::is_added;
 pub use paths::causal_path;
 pub use png::{PngError, png};
 pub use positions::Positions;

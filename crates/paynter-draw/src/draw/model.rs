@@ -4,7 +4,9 @@
 use super::diagram::{Bond, Diagram, Group, Node, NodeKind, NodeStyle, SignalArrow, Stroke};
 use paynter_algebra::{Expr, Pool};
 use paynter_base::{Diagnostics, SourceMap, Span};
-use paynter_graph::{BondGraph, BondId, Causality, Element, ElementId, Kind, Law, Variable, is_junction};
+use paynter_graph::{
+    BondGraph, BondId, Causality, Element, ElementId, Kind, Law, Origin, Variable, is_junction,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Longer expressions are left to the tooltip.
@@ -22,7 +24,7 @@ impl Diagram {
     ) -> Diagram {
         let mut diagram = Diagram { title: graph.name.clone(), ..Diagram::default() };
         let mut groups = BTreeMap::new();
-        let bad = bad_elements(graph, sources, diagnostics);
+        let bad = bad_elements(graph, diagnostics);
         for (index, element) in graph.elements.iter().enumerate() {
             let mut node = Node::new(node_kind(element.kind), element.name.clone());
             node.value = value(pool, element, sources);
@@ -34,7 +36,7 @@ impl Diagram {
             node.note = Some(describe(element));
             if bad.contains(&ElementId(index as u32)) {
                 node.style = NodeStyle::Bad;
-            } else if is_added(graph, ElementId(index as u32)) {
+            } else if element.is_sink() {
                 node.style = NodeStyle::AddedSink;
             }
             diagram.nodes.push(node);
@@ -56,8 +58,7 @@ impl Diagram {
                 ..Bond::new(bond.from.element.index(), bond.to.element.index(), index + 1)
             });
         }
-        Signals { pool, graph, sources, diagram: &mut diagram, block_of: BTreeMap::new(), open: Vec::new() }
-            .add();
+        Signals { pool, graph, diagram: &mut diagram, block_of: BTreeMap::new(), open: Vec::new() }.add();
         diagram
     }
 }
@@ -73,20 +74,6 @@ impl Diagram {
             node.sensitivity = !node.kind.is_junction();
         }
     }
-}
-
-/// Whether an element is a sink that a derived graph adds, which the text of such a graph tells by
-/// names: a source `sink_…` behind a junction `j_…` or a two-port `mtf_…`, `mgy_…`.
-pub fn is_added(graph: &BondGraph, id: ElementId) -> bool {
-    let element = graph.element(id);
-    if !matches!(element.kind, Kind::Se | Kind::Sf) || !element.name.starts_with("sink_") {
-        return false;
-    }
-    element.ports.iter().any(|port| {
-        let bond = graph.bond(port.bond);
-        let other = if bond.from.element == id { bond.to.element } else { bond.from.element };
-        ["j_", "mtf_", "mgy_"].iter().any(|start| graph.element(other).name.starts_with(start))
-    })
 }
 
 fn node_kind(kind: Kind) -> NodeKind {
@@ -127,53 +114,36 @@ fn describe(element: &Element) -> String {
     .to_owned()
 }
 
-/// The value of an element: as written, else as the algebra prints it.
+/// The value of an element: as its author wrote it, else as the algebra prints it.
 pub(super) fn value(pool: &Pool, element: &Element, sources: &SourceMap) -> Option<String> {
-    match &element.law {
-        Law::Value(expr) => {
-            Some(written(sources, element.span).unwrap_or_else(|| pool.display(*expr).to_string()))
-        }
-        Law::Matrix(rows) => Some(written(sources, element.span).unwrap_or_else(|| {
+    let printed = match &element.law {
+        Law::Value(expr) => constant(pool, *expr),
+        Law::Matrix(rows) => {
             let row = |row: &Vec<Expr>| {
-                let entries: Vec<String> = row.iter().map(|&entry| pool.display(entry).to_string()).collect();
+                let entries: Vec<String> = row.iter().map(|&entry| constant(pool, entry)).collect();
                 format!("[{}]", entries.join(", "))
             };
             format!("[{}]", rows.iter().map(row).collect::<Vec<_>>().join(", "))
-        })),
-        Law::Structure | Law::Equations(_) | Law::Switch { .. } => None,
+        }
+        Law::Structure | Law::Equations(_) | Law::Switch { .. } => return None,
+    };
+    match (&element.origin, element.written.value) {
+        (Origin::Declared, Some(span)) => {
+            Some(on_one_line(sources.snippet(span))).filter(|text| !text.is_empty()).or(Some(printed))
+        }
+        _ => Some(printed),
     }
 }
 
-/// What stands after `=` behind a declared name, blanks made single.
-fn written(sources: &SourceMap, name: Span) -> Option<String> {
-    let text = sources.get(name.file)?.text.get(name.end as usize..)?;
-    let text = text.trim_start_matches([' ', '\t']);
-    // The number of ports of a field.
-    let text = match text.strip_prefix('[') {
-        Some(rest) => rest.split_once(']')?.1.trim_start_matches([' ', '\t']),
-        None => text,
-    };
-    let text = text.strip_prefix('=')?;
-    let mut value = String::new();
-    let mut depth = 0_i32;
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        let unfinished = value.trim_end().ends_with(['+', '-', '*', '/', '^', ',', '=', '(', '[']);
-        match character {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth -= 1,
-            ';' | '"' | '{' | '}' => break,
-            '/' if characters.peek() == Some(&'/') => break,
-            '\n' if depth <= 0 && !value.trim().is_empty() && !unfinished => break,
-            _ => {}
-        }
-        let blank = character.is_whitespace();
-        if !(blank && (value.is_empty() || value.ends_with(' '))) {
-            value.push(if blank { ' ' } else { character });
-        }
-    }
-    let value = value.trim();
-    (!value.is_empty()).then(|| value.to_owned())
+/// An expression, as a decimal number where it is one.
+fn constant(pool: &Pool, expr: Expr) -> String {
+    pool.decimal_text(expr).unwrap_or_else(|| pool.display(expr).to_string())
+}
+
+/// A text without its comments and with single blanks.
+fn on_one_line(text: &str) -> String {
+    let words = text.lines().flat_map(|line| line.split("//").next().unwrap_or("").split_whitespace());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The submodel instance of a flattened name, and those around it.
@@ -194,34 +164,17 @@ fn group_of(name: &str, groups: &mut Vec<Group>, known: &mut BTreeMap<String, us
     parent
 }
 
-/// From an element's name to the end of its statement.
-fn declaration(sources: &SourceMap, name: Span) -> Span {
-    let rest = sources.get(name.file).and_then(|source| source.text.get(name.end as usize..)).unwrap_or("");
-    let mut depth = 0_i32;
-    let end = rest.char_indices().find_map(|(at, character)| {
-        match character {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
-            _ => {}
-        }
-        (depth < 0 || (depth == 0 && matches!(character, '\n' | ';'))).then_some(at)
-    });
-    Span { end: name.end + end.unwrap_or(rest.len()) as u32, ..name }
-}
-
 /// The elements that errors point at, directly or by one of their bonds.
-fn bad_elements(graph: &BondGraph, sources: &SourceMap, diagnostics: &Diagnostics) -> BTreeSet<ElementId> {
+fn bad_elements(graph: &BondGraph, diagnostics: &Diagnostics) -> BTreeSet<ElementId> {
     let mut bad = BTreeSet::new();
     if !diagnostics.has_errors() {
         return bad;
     }
-    let declared: Vec<Span> =
-        graph.elements.iter().map(|element| declaration(sources, element.span)).collect();
     let meet = |a: Span, b: Span| a.file == b.file && a.start < b.end && b.start < a.end;
     for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error()) {
         let spans = diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
         for span in spans {
-            let found = graph.element_ids().filter(|&id| meet(declared[id.index()], span));
+            let found = graph.element_ids().filter(|&id| meet(graph.element(id).written.statement, span));
             let before = bad.len();
             bad.extend(found);
             if bad.len() == before {
@@ -238,7 +191,6 @@ fn bad_elements(graph: &BondGraph, sources: &SourceMap, diagnostics: &Diagnostic
 struct Signals<'a> {
     pool: &'a Pool,
     graph: &'a BondGraph,
-    sources: &'a SourceMap,
     diagram: &'a mut Diagram,
     block_of: BTreeMap<String, usize>,
     /// Blocks whose own readings are still to be drawn.
@@ -248,7 +200,7 @@ struct Signals<'a> {
 impl Signals<'_> {
     fn add(&mut self) {
         for id in self.graph.element_ids() {
-            let expressions = law_expressions(&self.graph.element(id).law);
+            let expressions = self.graph.element(id).law.expressions();
             for source in self.read_by(&expressions) {
                 self.diagram.nodes[id.index()].modulated |= can_be_modulated(self.graph.element(id).kind);
                 self.arrow(source, id.index());
@@ -276,8 +228,7 @@ impl Signals<'_> {
                 Variable::State(element, _) => Some(element.index()),
                 Variable::Signal(index) => {
                     let signal = &graph.signals[index as usize];
-                    let value = written(self.sources, signal.span)
-                        .unwrap_or_else(|| self.pool.display(signal.value).to_string());
+                    let value = self.pool.display(signal.value).to_string();
                     Some(self.block(&signal.name, signal.value, value))
                 }
                 Variable::Integrator(index) => {
@@ -329,15 +280,4 @@ impl Signals<'_> {
 /// Whether the sign of a kind takes an `M`.
 fn can_be_modulated(kind: Kind) -> bool {
     matches!(kind, Kind::Se | Kind::Sf | Kind::Tf | Kind::Gy)
-}
-
-/// All expressions of a law.
-fn law_expressions(law: &Law) -> Vec<Expr> {
-    match law {
-        Law::Structure => Vec::new(),
-        Law::Value(value) => vec![*value],
-        Law::Matrix(rows) => rows.concat(),
-        Law::Equations(list) => list.iter().flat_map(|equation| [equation.left, equation.right]).collect(),
-        Law::Switch { condition, on, off } => vec![*condition, *on, *off],
-    }
 }

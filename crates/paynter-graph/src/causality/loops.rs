@@ -512,15 +512,8 @@ impl Builder<'_> {
     /// What a law reads besides its own ports goes to all of the element's outputs.
     fn readings(&mut self, pool: &Pool, id: ElementId) {
         let element = self.graph.element(id);
-        let expressions: Vec<Expr> = match &element.law {
-            Law::Structure => return,
-            Law::Value(value) => vec![*value],
-            Law::Matrix(rows) => rows.iter().flatten().copied().collect(),
-            Law::Equations(list) => list.iter().flat_map(|e| [e.left, e.right]).collect(),
-            Law::Switch { condition, on, off } => vec![*condition, *on, *off],
-        };
         let mut outputs: Option<Vec<u32>> = None;
-        for expr in expressions {
+        for expr in element.law.expressions() {
             if let Some(symbol) = pool.as_symbol(expr)
                 && matches!(
                     self.graph.variables.meaning(symbol),

@@ -8,7 +8,9 @@ use super::expression::{Context, Scope, Typed};
 use super::params::Arguments;
 use super::program::Slot;
 use super::{Flattener, MAX_ELEMENTS};
-use crate::model::{Element, ElementId, Input, Integrator, Law, Signal, Variable, flat_name};
+use crate::model::{
+    Element, ElementId, Input, Integrator, Law, Origin, Signal, Variable, Written, flat_name,
+};
 
 /// Submodels nested deeper than this are refused.
 const MAX_DEPTH: usize = 256;
@@ -211,6 +213,8 @@ impl<'a> Flattener<'a, '_> {
             law: Law::Structure,
             initial: Vec::new(),
             span: ast.name.span,
+            written: Written { statement: ast.span, value: value_span(&ast.body) },
+            origin: Origin::Declared,
         });
     }
 
@@ -332,5 +336,14 @@ impl<'a> Flattener<'a, '_> {
             return None;
         }
         Some((low, high))
+    }
+}
+
+/// Where the value of an element stands, as far as it could be read.
+fn value_span(body: &Body) -> Option<Span> {
+    match body {
+        Body::Value(value) => (!matches!(value.kind, ExprKind::Error)).then_some(value.span),
+        Body::Matrix(_, span) => Some(*span),
+        Body::None | Body::Laws(..) => None,
     }
 }

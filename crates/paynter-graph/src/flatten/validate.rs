@@ -198,13 +198,7 @@ impl Flattener<'_, '_> {
         }
         let mut reads: Vec<(usize, Expr)> = Vec::new();
         for (i, element) in self.graph.elements.iter().enumerate() {
-            match &element.law {
-                Law::Structure => {}
-                Law::Value(value) => reads.push((i, *value)),
-                Law::Matrix(rows) => reads.extend(rows.iter().flatten().map(|e| (i, *e))),
-                Law::Equations(list) => reads.extend(list.iter().flat_map(|e| [(i, e.left), (i, e.right)])),
-                Law::Switch { condition, on, off } => reads.extend([(i, *condition), (i, *on), (i, *off)]),
-            }
+            reads.extend(element.law.expressions().into_iter().map(|expr| (i, expr)));
         }
         reads.extend(self.graph.signals.iter().enumerate().map(|(k, s)| (elements + k, s.value)));
         reads

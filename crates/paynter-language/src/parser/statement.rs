@@ -18,14 +18,20 @@ impl Parser<'_> {
     pub(super) fn statement(&mut self, statements: &mut Vec<Statement>) {
         let state = self.state();
         let muted = self.mistakes.muted;
-        match self.statement_form() {
-            Some(statement) => {
-                statements.push(statement);
-                self.expect_end();
-            }
-            None => statements.extend(self.salvaged.take()),
+        let read = self.statement_form();
+        let is_whole = read.is_some();
+        if is_whole {
+            self.expect_end();
         }
+        let salvaged = read.or_else(|| self.salvaged.take());
         self.recover(state);
+        if let Some(mut statement) = salvaged {
+            if let (Statement::Element(element), false) = (&mut statement, is_whole) {
+                // What could not be read belongs to it.
+                element.span.end = element.span.end.max(self.last_end);
+            }
+            statements.push(statement);
+        }
         self.mistakes.muted = muted;
     }
 

@@ -9,6 +9,7 @@ mod conserved;
 mod elimination;
 mod flow;
 mod newton;
+mod nominal;
 mod probes;
 mod problem;
 mod random;
@@ -25,6 +26,7 @@ use paynter_graph::{BondGraph, Variable};
 
 use crate::program::Tables;
 use conserved::{Combination, combinations};
+pub use nominal::{About, nominal_values};
 pub use probes::{Probes, Trust};
 use problem::{Problem, evaluate, initial};
 use search::search;

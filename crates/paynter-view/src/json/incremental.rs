@@ -2,7 +2,6 @@
 
 use super::Diagnostic;
 use paynter_algebra::{Expr, Pool};
-use paynter_draw::draw::is_added;
 use paynter_graph::{BondGraph, Causality, ElementId, Kind, Law, flat_name};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -121,7 +120,7 @@ impl Incremental {
                 ports: element.ports.len(),
                 value,
                 laws,
-                added: is_added(graph, id),
+                added: element.is_sink(),
             }
         });
         let bonds = graph.bond_ids().map(|id| {

@@ -129,13 +129,7 @@ impl Builder<'_> {
     /// Wires what an element's law reads beside its own ports to the blocks made for it.
     fn modulation(&mut self, id: ElementId, first: usize) {
         let element = self.graph.element(id);
-        let expressions: Vec<Expr> = match &element.law {
-            Law::Structure => return,
-            Law::Value(value) => vec![*value],
-            Law::Matrix(rows) => rows.iter().flatten().copied().collect(),
-            Law::Equations(list) => list.iter().flat_map(|law| [law.left, law.right]).collect(),
-            Law::Switch { condition, on, off } => vec![*condition, *on, *off],
-        };
+        let expressions = element.law.expressions();
         let source = matches!(element.kind, Kind::Se | Kind::Sf);
         let blocks: Vec<usize> = (first..self.diagram.blocks.len()).collect();
         let read = self.readings(&expressions, source);

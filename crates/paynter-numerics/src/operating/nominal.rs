@@ -1,0 +1,105 @@
+//! Nominal values of a model's variables, about which changes are small: at
+//! the operating point where there is one, else at the start.
+
+use std::collections::BTreeMap;
+
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_equations::{Equations, Failure};
+use paynter_graph::{BondGraph, Variable};
+
+use super::{Probes, Slope, operating_point, rough_laws};
+use crate::program::Tables;
+
+/// The operating point of models with more states than this is not searched for.
+const STEADY_STATES: usize = 300;
+
+/// Where changes are taken about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// The operating point, where there is one.
+    OperatingPoint,
+    /// The initial states, with inputs at time zero.
+    Start,
+}
+
+/// Evaluates the variables at the nominal point as far as they are known there; finds the laws that have no
+/// derivative there.
+pub fn nominal_values(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    about: About,
+    ticket: &Ticket,
+    findings: &mut Diagnostics,
+) -> Result<BTreeMap<Variable, f64>, Failure> {
+    let point = if about == About::OperatingPoint && equations.states.len() <= STEADY_STATES {
+        match operating_point(pool, graph, equations, &Tables::default(), ticket) {
+            Ok(point) => Some((point.values, point.sizes)),
+            Err(Failure::Wrong(_)) => None,
+            Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+        }
+    } else {
+        None
+    };
+    let (known, sizes) = point.unwrap_or_else(|| (start(pool, graph, equations), BTreeMap::new()));
+    let values = values(pool, graph, equations, &known, ticket)?;
+    let probes = Probes::new(pool, equations, &known, &sizes);
+    for (element, slope) in rough_laws(pool, graph, equations, &probes) {
+        let element = graph.element(element);
+        let how = match slope {
+            Slope::Jump => "jumps",
+            Slope::Kink => "has a kink",
+            Slope::Infinite => "has an infinite slope",
+        };
+        let message = format!("the law of `{}` {how} at the nominal point", element.name);
+        findings.push(Diagnostic::new(code::KINK, message).at(element.span));
+    }
+    Ok(values)
+}
+
+/// Every variable that the equations compute from the known symbols.
+fn values(
+    pool: &Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    known: &BTreeMap<Symbol, f64>,
+    ticket: &Ticket,
+) -> Result<BTreeMap<Variable, f64>, Failure> {
+    let number = |expr: Expr| pool.eval(expr, &|symbol| known.get(&symbol).copied()).ok();
+    let mut values: BTreeMap<Variable, f64> = BTreeMap::new();
+    for (k, input) in graph.inputs.iter().enumerate() {
+        values.extend(known.get(&input.symbol).map(|value| (Variable::Input(k as u32), *value)));
+    }
+    for state in &equations.states {
+        values.extend(known.get(&state.symbol).map(|value| (state.variable, *value)));
+    }
+    for dependent in &equations.dependent {
+        let variable = Variable::State(dependent.element, dependent.port as u32);
+        values.extend(number(dependent.value).map(|value| (variable, value)));
+    }
+    for assignment in &equations.assignments {
+        ticket.check()?;
+        values.extend(number(assignment.value).map(|value| (assignment.variable, value)));
+    }
+    for constraint in &equations.constraints {
+        let variable = graph.variables.meaning(constraint.unknown);
+        let value = known.get(&constraint.unknown);
+        values.extend(variable.zip(value.copied()));
+    }
+    Ok(values)
+}
+
+/// Values of parameters, inputs at time zero and initial states.
+fn start(pool: &Pool, graph: &BondGraph, equations: &Equations) -> BTreeMap<Symbol, f64> {
+    let mut known: BTreeMap<Symbol, f64> = BTreeMap::new();
+    known.extend(graph.variables.symbol(Variable::Time).map(|time| (time, 0.0)));
+    known.extend(graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.number)));
+    let inputs = graph.inputs.iter().map(|input| (input.symbol, input.value));
+    for (symbol, expr) in inputs.chain(equations.states.iter().map(|state| (state.symbol, state.initial))) {
+        if let Ok(value) = pool.eval(expr, &|symbol| known.get(&symbol).copied()) {
+            known.insert(symbol, value);
+        }
+    }
+    known
+}
