@@ -10,14 +10,14 @@ mod common;
 use common::{Model, all, model, transfer_at};
 use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
 use paynter_equations::Equations;
-use paynter_graph::Variable;
+use paynter_graph::{BondGraph, BondId, Element, Law, Variable};
 use paynter_testkit::Options;
 use paynter_testkit::linear::{sensitivity, small_point};
 use paynter_testkit::number::{Number, Rational};
 use paynter_testkit::property::{check, demand};
 use paynter_testkit::rng::Rng;
 use paynter_testkit::structure::Structure;
-use paynter_transform::{Request, Sensitivity, TextOptions, pseudo, to_text};
+use paynter_transform::{Request, Sensitivity, TextOptions, printed, pseudo, standalone, to_text};
 use rustc_hash::FxHashMap;
 
 /// A name as one word.
@@ -74,8 +74,6 @@ fn printed_graphs_flatten_to_themselves() {
                 return Err(format!("not the same:\n{printed}\n{again}"));
             }
             for (a, b) in first.graph.elements.iter().zip(&second.graph.elements) {
-                let ports =
-                    |e: &paynter_graph::Element| e.ports.iter().map(|p| (p.bond, p.into)).collect::<Vec<_>>();
                 if word(&a.name) != b.name || a.kind != b.kind || ports(a) != ports(b) {
                     return Err(format!("`{}` differs from `{}`\n{printed}", a.name, b.name));
                 }
@@ -89,6 +87,78 @@ fn printed_graphs_flatten_to_themselves() {
             Ok(first.graph.elements.len() == second.graph.elements.len())
         });
         demand("models judged", judged, 100, 120);
+    }
+}
+
+/// A value for every symbol of a model by its name, other for other names.
+fn by_name(pool: &Pool, symbol: Symbol) -> Option<f64> {
+    let sum = pool.name(symbol).bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte));
+    Some(0.5 + f64::from(sum % 1009) / 1009.0)
+}
+
+/// Says where two graphs differ, each with its own pool.
+fn difference((pool, graph): (&Pool, &BondGraph), (other, text): (&Pool, &BondGraph)) -> Option<String> {
+    let names = |graph: &BondGraph| -> Vec<String> {
+        let elements = graph.elements.iter().map(|e| format!("{:?} {} {:?}", e.kind, e.name, ports(e)));
+        let bonds = graph.bonds.iter().map(|b| format!("{} {:?} {:?}", b.name, b.from, b.to));
+        let values = graph.parameters.iter().map(|p| format!("param {}", p.name));
+        let inputs = graph.inputs.iter().map(|i| format!("input {}", i.name));
+        let outputs = graph.outputs.iter().map(|o| format!("output {}", o.name));
+        elements.chain(bonds).chain(values).chain(inputs).chain(outputs).collect()
+    };
+    if let Some((a, b)) = names(graph).into_iter().zip(names(text)).find(|(a, b)| a != b) {
+        return Some(format!("`{a}` and `{b}`"));
+    }
+    let numbers = |pool: &Pool, graph: &BondGraph| -> Vec<f64> {
+        let laws = graph.elements.iter().filter(|e| !matches!(e.law, Law::Switch { .. }));
+        let values = (laws.flat_map(|e| e.law.expressions()))
+            .chain(graph.signals.iter().map(|signal| signal.value))
+            .chain(graph.integrators.iter().flat_map(|i| [i.rate, i.initial]))
+            .chain(graph.inputs.iter().map(|input| input.value))
+            .chain(graph.outputs.iter().map(|output| output.value))
+            .chain(graph.elements.iter().flat_map(|e| e.initial.iter().map(|(_, value, _)| *value)));
+        let values: Vec<Expr> = values.collect();
+        let number = |expr: &Expr| pool.eval(*expr, &|symbol| by_name(pool, symbol)).unwrap_or(f64::NAN);
+        values.iter().map(number).chain(graph.parameters.iter().map(|p| p.number)).collect()
+    };
+    let (a, b) = (numbers(pool, graph), numbers(other, text));
+    if a.len() != b.len() {
+        return Some(format!("{} and {} expressions", a.len(), b.len()));
+    }
+    let same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + a.abs()) || (a.is_nan() && b.is_nan());
+    let place = a.iter().zip(&b).position(|(a, b)| !same(*a, *b))?;
+    Some(format!("expression {place}: {} and {}", a[place], b[place]))
+}
+
+fn ports(element: &Element) -> Vec<(BondId, bool)> {
+    element.ports.iter().map(|port| (port.bond, port.into)).collect()
+}
+
+#[test]
+fn derived_graphs_and_their_texts_are_the_same_model() {
+    for options in [Options::linear(), Options::nonlinear()] {
+        let judged = check(30, &options, |text, _| {
+            let Ok(mut original) = model(text) else { return Ok(false) };
+            for (split, pair) in [(false, false), (true, false), (false, true)] {
+                let request = Request { split, pair, ..all(&original.graph) };
+                let (derived, _) = original.derived(&request);
+                let Ok(printed) = printed(&mut original.pool, &derived.graph, Vec::new()) else {
+                    // A law may have no finite slope at the nominal values that are made up here.
+                    return Ok(false);
+                };
+                let loaded = model(&printed).map_err(|error| format!("refused: {error}\n{printed}"))?;
+                let (pool, graph) = standalone(&original.pool, &derived.graph);
+                if let Some(found) = difference((&pool, &graph), (&loaded.pool, &loaded.graph)) {
+                    return Err(format!("{found}\n{printed}"));
+                }
+                let sinks = graph.elements.iter().filter(|element| element.is_sink()).count();
+                if sinks != derived.sinks.len() {
+                    return Err(format!("{sinks} sinks of {}\n{printed}", derived.sinks.len()));
+                }
+            }
+            Ok(true)
+        });
+        assert!(judged > 20, "only {judged} models were judged");
     }
 }
 
