@@ -1,14 +1,16 @@
 //! The command line: its commands, options and their help.
 
 mod simulate;
+mod target;
 
 pub use simulate::{Settings, SimulateArgs};
+pub use target::{Form, Language};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use paynter::draw::Theme;
-use paynter::export::Notation;
 use paynter::{Frequencies, Ticket};
 use std::path::PathBuf;
+use target::{language_help, notation_help};
 
 /// Bond graphs from text: checked, made causal, explained.
 #[derive(Debug, Parser)]
@@ -102,9 +104,8 @@ pub enum Command {
     Equations {
         /// The model file, or `-` for standard input
         file: PathBuf,
-        /// The notation: text, latex, mathml, python, matlab, c or julia
-        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
-        form: FormName,
+        #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: Form,
         /// Show the derivation, from the law of each storage back along the causal paths
         #[arg(long)]
         steps: bool,
@@ -116,9 +117,8 @@ pub enum Command {
     OperatingPoint {
         /// The model file, or `-` for standard input
         file: PathBuf,
-        /// The notation: text, latex, mathml, python, matlab, c or julia
-        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
-        form: FormName,
+        #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: Form,
     },
     /// Derive the transfer functions, in symbols; nonlinear models at their operating point
     Tf {
@@ -127,9 +127,8 @@ pub enum Command {
         /// By `matrix`, or by `mason`'s rule with its paths and loops listed
         #[arg(long, value_name = "METHOD", default_value = "matrix", hide_possible_values = true)]
         method: Method,
-        /// The notation: text, latex, mathml, python, matlab, c or julia
-        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
-        form: FormName,
+        #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: Form,
         /// Write polynomials out up to so many terms
         #[arg(long, value_name = "N", default_value_t = paynter::TERMS)]
         terms: usize,
@@ -141,17 +140,15 @@ pub enum Command {
         /// Show the junction structure matrix as well
         #[arg(long)]
         junction_matrix: bool,
-        /// The notation: text, latex, mathml, python, matlab, c or julia
-        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
-        form: FormName,
+        #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: Form,
     },
     /// Write the model as a program for elsewhere: Python, MATLAB/Octave, C, Julia or LaTeX
     Export {
         /// The model file, or `-` for standard input
         file: PathBuf,
-        /// The language: python, matlab, c, julia or latex
-        #[arg(long, value_name = "LANGUAGE", hide_possible_values = true)]
-        to: LanguageName,
+        #[arg(long, help = language_help(), value_name = "LANGUAGE", hide_possible_values = true)]
+        to: Language,
         /// With `--to c`: simulate, by Euler's method or Runge-Kutta, with sensitivities to all parameters
         #[arg(long)]
         simulate: bool,
@@ -163,9 +160,8 @@ pub enum Command {
     Poles {
         /// The model file, or `-` for standard input
         file: PathBuf,
-        /// The notation: text, latex, mathml, python, matlab, c or julia
-        #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
-        form: FormName,
+        #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        form: Form,
     },
     /// Compute the frequency response
     Bode(BodeArgs),
@@ -220,9 +216,8 @@ pub struct BodeArgs {
     /// Only this output; may be repeated
     #[arg(long, value_name = "NAME")]
     pub output: Vec<String>,
-    /// The notation: text, latex, mathml, python, matlab, c or julia
-    #[arg(long, value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
-    pub form: FormName,
+    #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+    pub form: Form,
     /// Plot magnitude and phase to this file, `.svg` or `.png`, as well
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -286,55 +281,6 @@ pub enum SensitivityFigure {
     Bode,
     /// What each parameter does, the largest first.
     Tornado,
-}
-
-/// The notation of formulas.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FormName {
-    /// Plain text.
-    Text,
-    /// LaTeX with amsmath.
-    Latex,
-    /// MathML for web pages.
-    Mathml,
-    /// Python with NumPy.
-    Python,
-    /// MATLAB and Octave.
-    Matlab,
-    /// C.
-    C,
-    /// Julia.
-    Julia,
-}
-
-impl FormName {
-    /// The notation, where it is not plain text.
-    pub fn notation(self) -> Option<Notation> {
-        match self {
-            FormName::Text => None,
-            FormName::Latex => Some(Notation::Latex),
-            FormName::Mathml => Some(Notation::MathMl),
-            FormName::Python => Some(Notation::Python),
-            FormName::Matlab => Some(Notation::Matlab),
-            FormName::C => Some(Notation::C),
-            FormName::Julia => Some(Notation::Julia),
-        }
-    }
-}
-
-/// What a program is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LanguageName {
-    /// A Python module.
-    Python,
-    /// A function file for MATLAB and Octave.
-    Matlab,
-    /// A C99 file.
-    C,
-    /// A Julia module.
-    Julia,
-    /// A LaTeX document.
-    Latex,
 }
 
 /// How transfer functions are found.

@@ -3,12 +3,60 @@
 mod simulate;
 
 use crate::lines::{Lines, heading, number, quoted};
-use crate::names::{Names, Spelling};
+use crate::names::{Identifiers, Names};
+use crate::page::{Dialect, Page, code, joined};
 use crate::plan::{Body, Place, Plan, Quantity};
-use paynter_algebra::{Expr, Pool, Target};
+use crate::target::{C_SIMULATOR, Exported, Target};
+use paynter_algebra::{Expr, Pool, Target as Notation};
 use paynter_equations::Sparse;
 
-pub(crate) static SPELLING: Spelling = Spelling {
+/// C99.
+#[derive(Debug)]
+pub(crate) struct C {
+    /// Whether programs simulate, with sensitivities.
+    pub simulates: bool,
+}
+
+impl Target for C {
+    fn name(&self) -> &'static str {
+        "c"
+    }
+
+    fn about(&self) -> &'static str {
+        "C"
+    }
+
+    fn program_about(&self) -> Option<&'static str> {
+        Some("A C99 file")
+    }
+
+    fn extension(&self) -> &'static str {
+        "c"
+    }
+
+    fn identifiers(&self) -> Option<&'static Identifiers> {
+        Some(&IDENTIFIERS)
+    }
+
+    fn page(&self, pool: &Pool, page: &Page) -> String {
+        code(pool, page, &DIALECT)
+    }
+
+    fn program(&self, pool: &mut Pool, model: &Exported<'_>) -> Option<String> {
+        let plan = Plan::new(pool, model);
+        Some(program(pool, &plan, self.simulates))
+    }
+
+    fn simulator(&self) -> Option<&'static dyn Target> {
+        (!self.simulates).then_some(C_SIMULATOR)
+    }
+
+    fn integrates(&self) -> bool {
+        self.simulates
+    }
+}
+
+static IDENTIFIERS: Identifiers = Identifiers {
     reserved: "alignas alignof and asm auto bool break case catch char class const constexpr continue default \
         delete do double else enum explicit extern false float for friend goto if inline int long \
         mutable namespace new not nullptr operator or private protected public register restrict return \
@@ -21,15 +69,44 @@ pub(crate) static SPELLING: Spelling = Spelling {
     longest: 60,
 };
 
+static DIALECT: Dialect = Dialect {
+    notation: Notation::C,
+    identifiers: &IDENTIFIERS,
+    comment: "//",
+    assign: ("const double ", " = ", ";"),
+    assign_complex: ("const double complex ", " = ", ";"),
+    matrix: |name, rows| {
+        let columns = rows.first().map_or(0, Vec::len);
+        let inside = joined(rows, "{", ", ", "}", ", ");
+        format!("const double {name}[{}][{columns}] = {{{inside}}};", rows.len())
+    },
+    list: |name, values, complex| {
+        if values.is_empty() {
+            return format!("// {name}: none");
+        }
+        let kind = if complex { "double complex" } else { "double" };
+        format!("const {kind} {name}[{}] = {{{}}};", values.len(), values.join(", "))
+    },
+    complex: |re, im| format!("CMPLX({re}, {im})"),
+    nothing: "NAN",
+    complex_needs: ", with complex.h and tgmath.h",
+    ratio: |name, num, den| {
+        let list = |what: &str, items: &[String]| {
+            format!("const double {name}_{what}[{}] = {{{}}};", items.len(), items.join(", "))
+        };
+        format!("{}\n{}", list("num", num), list("den", den))
+    },
+};
+
 /// The program's own prefix: the model's name in C's letters.
 fn prefix(plan: &Plan) -> String {
-    Names::of_program(&SPELLING).unique(&plan.name)
+    Names::of_program(&IDENTIFIERS).unique(&plan.name)
 }
 
 /// A file with functions NAME_f, NAME_g and what belongs to them, and an example under `NAME_MAIN`.
-pub(crate) fn program(pool: &mut Pool, plan: &Plan, simulate: bool) -> String {
+fn program(pool: &mut Pool, plan: &Plan, simulate: bool) -> String {
     let prefix = prefix(plan);
-    let mut names = Names::of_program(&SPELLING);
+    let mut names = Names::of_program(&IDENTIFIERS);
     // The arguments of the function that fills the matrices.
     for (matrix, _) in &plan.matrices {
         names.unique(matrix);
@@ -259,7 +336,7 @@ impl Writer<'_> {
     }
 
     fn function(&mut self, what: &str, head: &str, result: &str, roots: &[Expr]) {
-        let body = self.plan.body(self.pool, &self.names, Target::C, roots);
+        let body = self.plan.body(self.pool, &self.names, Notation::C, roots);
         self.begin(what, head, &body);
         for (i, text) in body.results.iter().enumerate() {
             self.out.add(1, &format!("{result}[{i}] = {text};"));
@@ -271,7 +348,7 @@ impl Writer<'_> {
     /// The default signals; the derivative of a table has to be given by the caller.
     fn inputs(&mut self) {
         let known: Vec<Expr> = self.plan.signals.iter().flatten().copied().collect();
-        let body = self.plan.body(self.pool, &self.names, Target::C, &known);
+        let body = self.plan.body(self.pool, &self.names, Notation::C, &known);
         let head = format!("void {}_inputs(double t, const double p[], double u[])", self.prefix);
         self.begin("The inputs as the model gives them.", &head, &body);
         let mut texts = body.results.iter();
@@ -285,7 +362,7 @@ impl Writer<'_> {
 
     fn slopes(&mut self, head: &str) {
         let entries: Vec<Expr> = self.plan.slopes.entries.iter().map(|(_, _, e)| *e).collect();
-        let body = self.plan.body(self.pool, &self.names, Target::C, &entries);
+        let body = self.plan.body(self.pool, &self.names, Notation::C, &entries);
         self.begin("The derivatives of the residuals by the unknowns, row by row.", head, &body);
         self.out
             .add(1, &format!("for (int i = 0; i < {}; i++) s[i] = 0.0;", self.plan.unknowns.len().pow(2)));
@@ -302,7 +379,7 @@ impl Writer<'_> {
             plan.matrices.iter().flat_map(|(_, m)| m.entries.iter().map(|(_, _, e)| *e)).collect();
         let (a, c) = plan.offsets.clone().unwrap_or_default();
         entries.extend(a.iter().chain(&c));
-        let body = plan.body(self.pool, &self.names, Target::C, &entries);
+        let body = plan.body(self.pool, &self.names, Notation::C, &entries);
         let mut list: Vec<(&str, Sparse, bool)> =
             plan.matrices.iter().map(|(name, m)| (name.as_str(), m.clone(), true)).collect();
         if plan.offsets.is_some() {

@@ -1,4 +1,4 @@
-//! Answers for reading and for use elsewhere (`--form`): equations, transfer
+//! Answers for reading and for use elsewhere: equations, transfer
 //! functions, operating points, poles, responses and structure in a notation,
 //! without a program around them.
 
@@ -6,7 +6,8 @@ use crate::inputs::{
     FrequencyResponse, Mode, PolesAndZeros, RelativeDegree, SteadyState, StructuralNumbers, Values,
 };
 use crate::page::{Cell, Law, Left, Matrix, Page, Ratio, Section, Table};
-use paynter_algebra::{Expr, Pool, Symbol, Target};
+use crate::target::Target;
+use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations as eq;
 use paynter_graph::BondGraph;
 
@@ -16,54 +17,6 @@ const WRITTEN_NODES: u64 = 200_000;
 /// Matrices of more rows or columns than this are left out.
 const MATRIX: usize = 30;
 
-/// A notation other than plain text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notation {
-    /// LaTeX with amsmath.
-    Latex,
-    /// MathML inside one `div`.
-    MathMl,
-    /// Python with NumPy.
-    Python,
-    /// MATLAB and Octave.
-    Matlab,
-    /// C.
-    C,
-    /// Julia.
-    Julia,
-}
-
-impl Notation {
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Notation::Latex => "latex",
-            Notation::MathMl => "mathml",
-            Notation::Python => "python",
-            Notation::Matlab => "matlab",
-            Notation::C => "c",
-            Notation::Julia => "julia",
-        }
-    }
-
-    /// The printer of its expressions.
-    pub fn target(self) -> Target {
-        match self {
-            Notation::Latex => Target::Latex,
-            Notation::MathMl => Target::MathMl,
-            Notation::Python => Target::Python,
-            Notation::Matlab => Target::Matlab,
-            Notation::C => Target::C,
-            Notation::Julia => Target::Julia,
-        }
-    }
-
-    /// Whether it is for the eye: polynomials are written in s, where programs list coefficients.
-    fn typeset(self) -> bool {
-        matches!(self, Notation::Latex | Notation::MathMl)
-    }
-}
-
 /// Writes the equations of a model; with a mass matrix E their rates are the right sides of E x'.
 pub fn equations(
     pool: &mut Pool,
@@ -71,7 +24,7 @@ pub fn equations(
     equations: &eq::Equations,
     mass: Option<&eq::Sparse>,
     space: Option<&eq::StateSpace>,
-    notation: Notation,
+    notation: &dyn Target,
 ) -> String {
     let mut roots: Vec<Expr> = equations.rates.clone();
     roots.extend(equations.constraints.iter().map(|c| c.residual));
@@ -105,7 +58,7 @@ pub fn equations(
         page.matrices.insert(0, dense(pool, "E".to_owned(), mass));
         page.law.iter_mut().for_each(|law| law.mass = true);
     }
-    page.written(pool, notation)
+    notation.page(pool, &page)
 }
 
 /// Writes the transfer functions of a model.
@@ -114,7 +67,7 @@ pub fn transfer(
     name: &str,
     equations: &eq::Equations,
     transfer: &eq::Transfer,
-    notation: Notation,
+    notation: &dyn Target,
 ) -> String {
     let mut roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
     roots.extend(transfer.denominator);
@@ -144,7 +97,7 @@ pub fn transfer(
     }
     page.sections.push(Section { title: "Transfer functions", lines });
     page.sections = filled(page.sections);
-    page.written(pool, notation)
+    notation.page(pool, &page)
 }
 
 /// Writes a steady state, and what the model is near it.
@@ -153,7 +106,7 @@ pub fn operating_point(
     point: &SteadyState,
     equations: &eq::Equations,
     space: Option<&eq::StateSpace>,
-    notation: Notation,
+    notation: &dyn Target,
 ) -> String {
     let mut page = Page::new(&point.model, "operating point");
     let lines = |values: &mut dyn Iterator<Item = (&String, &f64)>| {
@@ -182,7 +135,7 @@ pub fn operating_point(
         }
         page.matrices.retain(|m| m.rows.iter().any(|row| !row.is_empty()));
     }
-    page.written(pool, notation)
+    notation.page(pool, &page)
 }
 
 /// Writes poles and zeros, with the characteristic polynomial where there is one.
@@ -190,7 +143,7 @@ pub fn poles(
     pool: &mut Pool,
     found: &PolesAndZeros,
     characteristic: Option<(Expr, Symbol)>,
-    notation: Notation,
+    notation: &dyn Target,
 ) -> String {
     let mut page = Page::new(&found.model, "poles and zeros");
     if let Some((polynomial, s)) = characteristic {
@@ -218,11 +171,11 @@ pub fn poles(
             ],
         });
     }
-    page.written(pool, notation)
+    notation.page(pool, &page)
 }
 
 /// Writes a frequency response.
-pub fn bode(pool: &Pool, found: &FrequencyResponse, notation: Notation) -> String {
+pub fn bode(pool: &Pool, found: &FrequencyResponse, notation: &dyn Target) -> String {
     let mut page = Page::new(&found.model, "frequency response");
     let mut columns = vec![("omega".to_owned(), found.omega.iter().map(|w| Cell::Real(*w)).collect())];
     for entry in &found.entries {
@@ -230,7 +183,7 @@ pub fn bode(pool: &Pool, found: &FrequencyResponse, notation: Notation) -> Strin
         columns.push((format!("H_{}_{}", entry.output, entry.input), values));
     }
     page.tables.push(Table { title: "Angular frequency in rad/s, transfer functions".to_owned(), columns });
-    page.written(pool, notation)
+    notation.page(pool, &page)
 }
 
 /// Writes what the structure of a model says: the numbers, the zero dynamics, the junction structure.
@@ -240,7 +193,7 @@ pub fn structure(
     zeros: &[eq::ZeroDynamics],
     junctions: Option<&eq::JunctionStructure>,
     s: Symbol,
-    notation: Notation,
+    notation: &dyn Target,
 ) -> String {
     let mut page = Page::new(&found.model, "structure");
     let count = |name: &str, value: usize| (Left::Name(name.to_owned()), Cell::Real(value as f64));
@@ -265,7 +218,7 @@ pub fn structure(
         page.matrices.push(dense(pool, "S".to_owned(), &junctions.matrix));
     }
     page.sections = filled(page.sections);
-    page.written(pool, notation)
+    notation.page(pool, &page)
 }
 
 impl Page {
@@ -297,12 +250,12 @@ impl Page {
         title: &'static str,
         list: Vec<(Left, Expr)>,
         s: Symbol,
-        notation: Notation,
+        notation: &dyn Target,
     ) {
         if list.is_empty() {
             return;
         }
-        if notation.typeset() {
+        if notation.is_typeset() {
             let lines = list.into_iter().map(|(left, e)| (left, Cell::Formula(e))).collect();
             self.sections.push(Section { title, lines });
             return;

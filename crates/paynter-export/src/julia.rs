@@ -1,12 +1,49 @@
 //! Julia: one module without dependencies.
 
 use crate::lines::{Lines, heading, number, quoted};
-use crate::names::{Names, Spelling};
+use crate::names::{Identifiers, Names};
+use crate::page::{Dialect, PLAIN, Page, code, joined};
 use crate::plan::{Body, Place, Plan};
-use paynter_algebra::{Expr, Pool, Target};
+use crate::target::{Exported, Target};
+use paynter_algebra::{Expr, Pool, Target as Notation};
 use paynter_equations::Sparse;
 
-pub(crate) static SPELLING: Spelling = Spelling {
+/// Julia.
+#[derive(Debug)]
+pub(crate) struct Julia;
+
+impl Target for Julia {
+    fn name(&self) -> &'static str {
+        "julia"
+    }
+
+    fn about(&self) -> &'static str {
+        "Julia"
+    }
+
+    fn program_about(&self) -> Option<&'static str> {
+        Some("A Julia module")
+    }
+
+    fn extension(&self) -> &'static str {
+        "jl"
+    }
+
+    fn identifiers(&self) -> Option<&'static Identifiers> {
+        Some(&IDENTIFIERS)
+    }
+
+    fn page(&self, pool: &Pool, page: &Page) -> String {
+        code(pool, page, &DIALECT)
+    }
+
+    fn program(&self, pool: &mut Pool, model: &Exported<'_>) -> Option<String> {
+        let plan = Plan::new(pool, model);
+        Some(program(pool, &plan))
+    }
+}
+
+static IDENTIFIERS: Identifiers = Identifiers {
     reserved: "abstract baremodule begin break catch const continue do else elseif end export false finally \
         for function global if import in isa let local macro module mutable primitive quote return \
         struct true try type using where while abs acos acosh asin asinh atan atanh cos cosh exp log \
@@ -19,9 +56,31 @@ pub(crate) static SPELLING: Spelling = Spelling {
     longest: 200,
 };
 
+static DIALECT: Dialect = Dialect {
+    notation: Notation::Julia,
+    identifiers: &IDENTIFIERS,
+    comment: "#",
+    assign: PLAIN,
+    assign_complex: PLAIN,
+    matrix: |name, rows| {
+        let guarded: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| {
+                row.iter().map(|e| if e.contains(' ') { format!("({e})") } else { e.clone() }).collect()
+            })
+            .collect();
+        format!("{name} = [{}]", joined(&guarded, "", " ", "", "; "))
+    },
+    list: |name, values, _| format!("{name} = [{}]", values.join(", ")),
+    complex: |re, im| format!("complex({re}, {im})"),
+    nothing: "NaN",
+    complex_needs: "",
+    ratio: |name, num, den| format!("{name} = (num = [{}], den = [{}])", num.join(", "), den.join(", ")),
+};
+
 /// A module with functions f, g and what belongs to them; p is a named tuple.
-pub(crate) fn program(pool: &mut Pool, plan: &Plan) -> String {
-    let names = plan.names(pool, Names::of_program(&SPELLING));
+fn program(pool: &mut Pool, plan: &Plan) -> String {
+    let names = plan.names(pool, Names::of_program(&IDENTIFIERS));
     let fields: Vec<String> = plan.parameter_symbols().iter().map(|symbol| names.of(pool, *symbol)).collect();
     let mut out = Lines::default();
     out.add(0, "\"\"\"");
@@ -66,7 +125,7 @@ pub(crate) fn program(pool: &mut Pool, plan: &Plan) -> String {
 
 /// A module's name: capitals instead of underscores.
 fn title(name: &str) -> String {
-    let plain = Names::of_program(&SPELLING).unique(name);
+    let plain = Names::of_program(&IDENTIFIERS).unique(name);
     let mut out = String::new();
     for word in plain.split('_').filter(|word| !word.is_empty()) {
         let mut chars = word.chars();
@@ -74,7 +133,7 @@ fn title(name: &str) -> String {
         out.push_str(chars.as_str());
     }
     // A module must not be called like one of Julia's own, or like something inside it.
-    let taken = ["Base", "Core", "Main"].into_iter().chain(SPELLING.own.split(' '));
+    let taken = ["Base", "Core", "Main"].into_iter().chain(IDENTIFIERS.own.split(' '));
     if out.is_empty() || taken.into_iter().any(|word| word == out) {
         out.push_str("Model");
     }
@@ -102,7 +161,7 @@ impl Writer<'_> {
         if plan.has_unknowns() {
             self.function("residuals(t, x, u, p, z)", "What the unknowns z make zero.", &plan.residuals);
             let entries: Vec<Expr> = plan.slopes.entries.iter().map(|(_, _, e)| *e).collect();
-            let body = plan.body(self.pool, &self.names, Target::Julia, &entries);
+            let body = plan.body(self.pool, &self.names, Notation::Julia, &entries);
             self.begin("slopes(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
             self.filled("s", &plan.slopes, &mut body.results.into_iter());
             self.out.add(1, "return s");
@@ -151,7 +210,7 @@ impl Writer<'_> {
     }
 
     fn function(&mut self, head: &str, what: &str, roots: &[Expr]) {
-        let body = self.plan.body(self.pool, &self.names, Target::Julia, roots);
+        let body = self.plan.body(self.pool, &self.names, Notation::Julia, roots);
         self.begin(head, what, &body);
         self.results(&body.results);
     }
@@ -168,7 +227,7 @@ impl Writer<'_> {
     /// The default signals; the derivative of a table has to be given by the caller.
     fn inputs(&mut self) {
         let known: Vec<Expr> = self.plan.signals.iter().flatten().copied().collect();
-        let body = self.plan.body(self.pool, &self.names, Target::Julia, &known);
+        let body = self.plan.body(self.pool, &self.names, Notation::Julia, &known);
         self.begin("inputs(t, p)", "The inputs as the model gives them.", &body);
         let mut given = body.results.into_iter();
         let signals = self.plan.signals.iter();
@@ -190,7 +249,7 @@ impl Writer<'_> {
             plan.matrices.iter().flat_map(|(_, m)| m.entries.iter().map(|(_, _, e)| *e)).collect();
         let constants = plan.offsets.clone().unwrap_or_default();
         entries.extend(constants.0.iter().chain(&constants.1));
-        let body = plan.body(self.pool, &self.names, Target::Julia, &entries);
+        let body = plan.body(self.pool, &self.names, Notation::Julia, &entries);
         let what = "x' = A x + B u (+ a), y = C x + D u (+ c); Bd1, Dd1 belong to the inputs' derivatives.";
         let timed = body.reads(|place| place == Place::Time);
         self.begin(if timed { "matrices(p, t = 0.0)" } else { "matrices(p)" }, what, &body);

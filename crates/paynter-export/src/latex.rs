@@ -1,12 +1,56 @@
 //! LaTeX with amsmath: formulas for a paper, and a document of its own.
 
+use crate::formulas;
 use crate::lines::shown;
+use crate::names::Identifiers;
 use crate::page::{Cell, Law, Left, Page, Ratio};
 use crate::plan::{Plan, Quantity};
-use paynter_algebra::{Expr, Pool, Target, latex_name};
+use crate::target::{Exported, Target};
+use paynter_algebra::{Expr, Pool, Symbol, Target as Notation, greek_name, latex_name};
+use paynter_equations::{Derivation, Side};
+
+/// LaTeX with amsmath.
+#[derive(Debug)]
+pub(crate) struct Latex;
+
+impl Target for Latex {
+    fn name(&self) -> &'static str {
+        "latex"
+    }
+
+    fn about(&self) -> &'static str {
+        "LaTeX with amsmath"
+    }
+
+    fn program_about(&self) -> Option<&'static str> {
+        Some("A LaTeX document")
+    }
+
+    fn extension(&self) -> &'static str {
+        "tex"
+    }
+
+    fn identifiers(&self) -> Option<&'static Identifiers> {
+        None
+    }
+
+    fn page(&self, pool: &Pool, content: &Page) -> String {
+        page(pool, content)
+    }
+
+    fn derivation(&self, pool: &Pool, model: &str, derivations: &[Derivation]) -> String {
+        derivation(pool, model, derivations)
+    }
+
+    fn program(&self, pool: &mut Pool, model: &Exported<'_>) -> Option<String> {
+        let plan = Plan::new(pool, model);
+        let body = formulas::equations(pool, model.graph, model.equations, None, model.space, self);
+        Some(document(&plan, &body))
+    }
+}
 
 /// Aligned formulas under each title, then the matrices, then the tables.
-pub(crate) fn page(pool: &Pool, page: &Page) -> String {
+fn page(pool: &Pool, page: &Page) -> String {
     let mut out = format!("% {}\n", page.title);
     for section in &page.sections {
         let rows: Vec<(String, String)> =
@@ -137,11 +181,11 @@ fn real(value: f64) -> String {
 }
 
 fn math(pool: &Pool, e: Expr) -> String {
-    pool.print(e, Target::Latex).to_string()
+    pool.print(e, Notation::Latex).to_string()
 }
 
 /// Formulas aligned at their equals signs.
-pub(crate) fn aligned(rows: &[(String, String)]) -> String {
+fn aligned(rows: &[(String, String)]) -> String {
     let lines: Vec<String> = rows.iter().map(|(left, right)| format!("  {left} &= {right}")).collect();
     format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", lines.join(" \\\\\n"))
 }
@@ -152,7 +196,7 @@ fn matrix(rows: &[Vec<String>]) -> String {
 }
 
 /// A document that typesets by itself: the model, its quantities, its formulas.
-pub(crate) fn document(plan: &Plan, body: &str) -> String {
+fn document(plan: &Plan, body: &str) -> String {
     let title = match plan.doc.is_empty() {
         true => escaped(&plan.name),
         false => escaped(&plan.doc),
@@ -245,10 +289,58 @@ fn escaped(text: &str) -> String {
             '\\' => out.push_str("\\textbackslash{}"),
             '^' => out.push_str("\\textasciicircum{}"),
             '~' => out.push_str("\\textasciitilde{}"),
-            c => match paynter_algebra::greek_name(c) {
+            c => match greek_name(c) {
                 Some(name) => out.push_str(&format!("$\\{name}$")),
                 None => out.push(c),
             },
+        }
+    }
+    out
+}
+
+/// Derivations, a paragraph of aligned lines each.
+fn derivation(pool: &Pool, model: &str, derivations: &[Derivation]) -> String {
+    let mut out = format!("% {model}: derivation\n");
+    let math = |e: Expr| pool.print(e, Notation::Latex).to_string();
+    let symbol = |s: Symbol| latex_name(pool.name(s));
+    for derivation in derivations {
+        out += &format!("\n\\paragraph{{{}}}\n\\begin{{align*}}\n", words(&derivation.title));
+        let lines: Vec<String> = derivation
+            .lines
+            .iter()
+            .map(|line| {
+                let left = match &line.left {
+                    Some(Side::Symbol(s)) => symbol(*s),
+                    Some(Side::Rate(name)) => latex_name(&format!("der({name})")),
+                    Some(Side::Output(name)) => latex_name(name),
+                    Some(Side::Zero) => "0".to_owned(),
+                    None => String::new(),
+                };
+                let right = line.right.map_or("\\dots".to_owned(), math);
+                let law = match line.law {
+                    Some((s, value)) if pool.written_size(value) <= 300 => {
+                        format!(": $ {} = {}$", symbol(s), math(value))
+                    }
+                    _ => String::new(),
+                };
+                format!("  {left} &= {right} && \\text{{{}{law}}}", words(&line.why))
+            })
+            .collect();
+        out += &format!("{}\n\\end{{align*}}\n", lines.join(" \\\\\n"));
+    }
+    out
+}
+
+/// Words between formulas, with what LaTeX reserves marked.
+fn words(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if matches!(c, '_' | '#' | '$' | '%' | '&' | '{' | '}') {
+            out.push('\\');
+        }
+        match greek_name(c) {
+            Some(name) => out.push_str(&format!("$\\{name}$")),
+            None => out.push(c),
         }
     }
     out

@@ -1,13 +1,47 @@
 //! MathML: formulas inside one `div`, for web pages.
 
 use crate::lines::shown;
+use crate::names::Identifiers;
 use crate::page::{Cell, Left, Page, Ratio};
-use paynter_algebra::{Expr, Pool, Target, mathml_name};
+use crate::steps::why_text;
+use crate::target::Target;
+use paynter_algebra::{Expr, Pool, Target as Notation, mathml_name};
+use paynter_equations::{Derivation, Side};
 
 const OPEN: &str = "<math xmlns=\"http://www.w3.org/1998/Math/MathML\" display=\"block\">";
 
+/// MathML inside one `div`.
+#[derive(Debug)]
+pub(crate) struct MathMl;
+
+impl Target for MathMl {
+    fn name(&self) -> &'static str {
+        "mathml"
+    }
+
+    fn about(&self) -> &'static str {
+        "MathML for web pages"
+    }
+
+    fn extension(&self) -> &'static str {
+        "html"
+    }
+
+    fn identifiers(&self) -> Option<&'static Identifiers> {
+        None
+    }
+
+    fn page(&self, pool: &Pool, content: &Page) -> String {
+        page(pool, content)
+    }
+
+    fn derivation(&self, pool: &Pool, model: &str, derivations: &[Derivation]) -> String {
+        derivation(pool, model, derivations)
+    }
+}
+
 /// A table of formulas under each title, then the matrices, then the tables.
-pub(crate) fn page(pool: &Pool, page: &Page) -> String {
+fn page(pool: &Pool, page: &Page) -> String {
     let mut out = format!("<div class=\"equations\">\n<h2>{}</h2>\n", escaped(&page.title));
     for section in &page.sections {
         let rows: Vec<(String, String)> =
@@ -111,7 +145,7 @@ fn real(value: f64) -> String {
 }
 
 fn math(pool: &Pool, e: Expr) -> String {
-    pool.print(e, Target::MathMl).to_string()
+    pool.print(e, Notation::MathMl).to_string()
 }
 
 /// Formulas aligned at their equals signs.
@@ -134,4 +168,34 @@ fn matrix(rows: &[Vec<String>]) -> String {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Derivations, a table of lines each.
+fn derivation(pool: &Pool, model: &str, derivations: &[Derivation]) -> String {
+    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let mut out = format!("<div class=\"derivation\">\n<h2>{}: derivation</h2>\n", escaped(model));
+    for derivation in derivations {
+        out += &format!(
+            "<h3>{}</h3>\n<math xmlns=\"http://www.w3.org/1998/Math/MathML\" display=\"block\">\
+             <mtable columnalign=\"right left left\">\n",
+            escaped(&derivation.title)
+        );
+        for line in &derivation.lines {
+            let left = match &line.left {
+                Some(Side::Symbol(s)) => mathml_name(pool.name(*s)),
+                Some(Side::Rate(name)) => mathml_name(&format!("der({name})")),
+                Some(Side::Output(name)) => mathml_name(name),
+                Some(Side::Zero) => "<mn>0</mn>".to_owned(),
+                None => String::new(),
+            };
+            let right =
+                line.right.map_or("<mo>…</mo>".to_owned(), |e| pool.print(e, Notation::MathMl).to_string());
+            out += &format!(
+                "<mtr><mtd>{left}</mtd><mtd><mo>=</mo>{right}</mtd><mtd><mtext>{}</mtext></mtd></mtr>\n",
+                escaped(&why_text(pool, line))
+            );
+        }
+        out += "</mtable></math>\n";
+    }
+    out + "</div>\n"
 }

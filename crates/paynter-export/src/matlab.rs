@@ -1,12 +1,49 @@
 //! MATLAB and Octave: one function file.
 
 use crate::lines::{Lines, heading, number};
-use crate::names::{Names, Spelling};
+use crate::names::{Identifiers, Names};
+use crate::page::{Dialect, Page, code, joined};
 use crate::plan::{Body, Place, Plan};
-use paynter_algebra::{Expr, Pool, Target};
+use crate::target::{Exported, Target};
+use paynter_algebra::{Expr, Pool, Target as Notation};
 use paynter_equations::Sparse;
 
-pub(crate) static SPELLING: Spelling = Spelling {
+/// MATLAB and Octave.
+#[derive(Debug)]
+pub(crate) struct Matlab;
+
+impl Target for Matlab {
+    fn name(&self) -> &'static str {
+        "matlab"
+    }
+
+    fn about(&self) -> &'static str {
+        "MATLAB and Octave"
+    }
+
+    fn program_about(&self) -> Option<&'static str> {
+        Some("A function file for MATLAB and Octave")
+    }
+
+    fn extension(&self) -> &'static str {
+        "m"
+    }
+
+    fn identifiers(&self) -> Option<&'static Identifiers> {
+        Some(&IDENTIFIERS)
+    }
+
+    fn page(&self, pool: &Pool, page: &Page) -> String {
+        code(pool, page, &DIALECT)
+    }
+
+    fn program(&self, pool: &mut Pool, model: &Exported<'_>) -> Option<String> {
+        let plan = Plan::new(pool, model);
+        Some(program(pool, &plan))
+    }
+}
+
+static IDENTIFIERS: Identifiers = Identifiers {
     reserved: "break case catch classdef continue do else elseif end end_try_catch end_unwind_protect endfor \
         endfunction endif endswitch endwhile for function global if otherwise parfor persistent return \
         spmd switch try until unwind_protect unwind_protect_cleanup while abs acos acosh asin asinh \
@@ -18,10 +55,24 @@ pub(crate) static SPELLING: Spelling = Spelling {
     longest: 58,
 };
 
+static DIALECT: Dialect = Dialect {
+    notation: Notation::Matlab,
+    identifiers: &IDENTIFIERS,
+    comment: "%",
+    assign: ("", " = ", ";"),
+    assign_complex: ("", " = ", ";"),
+    matrix: |name, rows| format!("{name} = [{}];", joined(rows, "", ", ", "", "; ")),
+    list: |name, values, _| format!("{name} = [{}];", values.join(", ")),
+    complex: |re, im| format!("complex({re}, {im})"),
+    nothing: "NaN",
+    complex_needs: "",
+    ratio: |name, num, den| format!("{name} = tf([{}], [{}]);", num.join(", "), den.join(", ")),
+};
+
 /// A function that returns the model as a structure of data and function handles.
-pub(crate) fn program(pool: &mut Pool, plan: &Plan) -> String {
-    let title = Names::of_program(&SPELLING).unique(&plan.name);
-    let names = plan.names(pool, Names::of_program(&SPELLING));
+fn program(pool: &mut Pool, plan: &Plan) -> String {
+    let title = Names::of_program(&IDENTIFIERS).unique(&plan.name);
+    let names = plan.names(pool, Names::of_program(&IDENTIFIERS));
     let fields = fields(pool, plan, &names);
     let mut out = Lines::default();
     out.add(0, &format!("function model = {title}()"));
@@ -145,7 +196,7 @@ impl Writer<'_> {
     }
 
     fn function(&mut self, head: &str, what: &str, result: &str, roots: &[Expr]) {
-        let body = self.plan.body(self.pool, &self.names, Target::Matlab, roots);
+        let body = self.plan.body(self.pool, &self.names, Notation::Matlab, roots);
         self.begin(head, what, &body);
         self.vector(result, &body.results);
         self.out.add(0, "end");
@@ -161,7 +212,7 @@ impl Writer<'_> {
     /// The default signals; the derivative of a table has to be given by the caller.
     fn inputs(&mut self) {
         let known: Vec<Expr> = self.plan.signals.iter().flatten().copied().collect();
-        let body = self.plan.body(self.pool, &self.names, Target::Matlab, &known);
+        let body = self.plan.body(self.pool, &self.names, Notation::Matlab, &known);
         self.begin("u = inputs(t, p)", "The inputs as the model gives them.", &body);
         let mut given = body.results.into_iter();
         let signals = self.plan.signals.iter();
@@ -173,7 +224,7 @@ impl Writer<'_> {
 
     fn slopes(&mut self) {
         let entries: Vec<Expr> = self.plan.slopes.entries.iter().map(|(_, _, e)| *e).collect();
-        let body = self.plan.body(self.pool, &self.names, Target::Matlab, &entries);
+        let body = self.plan.body(self.pool, &self.names, Notation::Matlab, &entries);
         self.begin("s = slopes(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
         self.filled("s", &self.plan.slopes, &mut body.results.into_iter());
         self.out.add(0, "end");
@@ -192,7 +243,7 @@ impl Writer<'_> {
             plan.matrices.iter().flat_map(|(_, m)| m.entries.iter().map(|(_, _, e)| *e)).collect();
         let constants = plan.offsets.clone().unwrap_or_default();
         entries.extend(constants.0.iter().chain(&constants.1));
-        let body = plan.body(self.pool, &self.names, Target::Matlab, &entries);
+        let body = plan.body(self.pool, &self.names, Notation::Matlab, &entries);
         let what = "x' = A x + B u (+ a), y = C x + D u (+ c); Bd1, Dd1 belong to the inputs' derivatives.";
         let timed = body.reads(|place| place == Place::Time);
         self.begin(if timed { "result = matrices(p, t)" } else { "result = matrices(p)" }, what, &body);

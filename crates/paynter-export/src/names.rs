@@ -6,7 +6,8 @@ use paynter_algebra::{Pool, Symbol, greek_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a target allows in names.
-pub(crate) struct Spelling {
+#[derive(Debug)]
+pub struct Identifiers {
     /// Words of the language and of its library, with spaces between.
     pub reserved: &'static str,
     /// Words of the program around the formulas.
@@ -17,25 +18,25 @@ pub(crate) struct Spelling {
     pub longest: usize,
 }
 
-/// The spelling of every symbol, without two alike.
+/// The identifiers of every symbol, without two alike.
 #[derive(Clone)]
 pub(crate) struct Names {
-    spelling: &'static Spelling,
+    identifiers: &'static Identifiers,
     table: BTreeMap<Symbol, String>,
     taken: BTreeSet<String>,
 }
 
 impl Names {
     /// Starts with what a formula by itself reserves: words of the language, time and s.
-    pub fn new(spelling: &'static Spelling) -> Names {
-        let words = ["t", "s"].into_iter().chain(spelling.reserved.split(' '));
-        Names { spelling, table: BTreeMap::new(), taken: words.map(str::to_owned).collect() }
+    pub fn new(identifiers: &'static Identifiers) -> Names {
+        let words = ["t", "s"].into_iter().chain(identifiers.reserved.split(' '));
+        Names { identifiers, table: BTreeMap::new(), taken: words.map(str::to_owned).collect() }
     }
 
     /// Starts with what a whole program reserves.
-    pub fn of_program(spelling: &'static Spelling) -> Names {
-        let mut names = Names::new(spelling);
-        names.taken.extend(spelling.own.split(' ').map(str::to_owned));
+    pub fn of_program(identifiers: &'static Identifiers) -> Names {
+        let mut names = Names::new(identifiers);
+        names.taken.extend(identifiers.own.split(' ').map(str::to_owned));
         names
     }
 
@@ -51,7 +52,7 @@ impl Names {
 
     /// Makes a name that nothing else has.
     pub fn unique(&mut self, name: &str) -> String {
-        let plain = spelled(name, self.spelling);
+        let plain = spelled(name, self.identifiers);
         let mut candidate = plain.clone();
         let mut number = 1;
         while self.taken.contains(&candidate) || is_table(&candidate) {
@@ -65,9 +66,9 @@ impl Names {
         candidate
     }
 
-    /// The spelling of a symbol; one that was not added is spelled alone.
+    /// The identifiers of a symbol; one that was not added is spelled alone.
     pub fn of(&self, pool: &Pool, symbol: Symbol) -> String {
-        self.table.get(&symbol).cloned().unwrap_or_else(|| spelled(pool.name(symbol), self.spelling))
+        self.table.get(&symbol).cloned().unwrap_or_else(|| spelled(pool.name(symbol), self.identifiers))
     }
 }
 
@@ -78,7 +79,7 @@ fn is_table(name: &str) -> bool {
 }
 
 /// A name in the characters of a target: `rotor.p` is `rotor_p`, `der(u)` is `der_u`.
-fn spelled(name: &str, spelling: &Spelling) -> String {
+fn spelled(name: &str, identifiers: &Identifiers) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
         match c {
@@ -86,7 +87,7 @@ fn spelled(name: &str, spelling: &Spelling) -> String {
             ')' => {}
             '₀'..='₉' => out.push(char::from(b'0' + (c as u32 - '₀' as u32) as u8)),
             c if c.is_ascii() => out.push('_'),
-            c if spelling.unicode && c.is_alphanumeric() => out.push(c),
+            c if identifiers.unicode && c.is_alphanumeric() => out.push(c),
             c => match greek_name(c) {
                 Some(word) => out.push_str(word),
                 None => out.push_str(&format!("u{:x}", c as u32)),
@@ -97,8 +98,8 @@ fn spelled(name: &str, spelling: &Spelling) -> String {
         out.insert(0, 'x');
     }
     // Room is left for a mark.
-    if out.chars().count() > spelling.longest {
-        out = out.chars().take(spelling.longest).collect();
+    if out.chars().count() > identifiers.longest {
+        out = out.chars().take(identifiers.longest).collect();
     }
     out
 }
@@ -107,7 +108,7 @@ fn spelled(name: &str, spelling: &Spelling) -> String {
 mod tests {
     use super::*;
 
-    static PLAIN: Spelling = Spelling { reserved: "lambda", own: "f", unicode: false, longest: 12 };
+    static PLAIN: Identifiers = Identifiers { reserved: "lambda", own: "f", unicode: false, longest: 12 };
 
     #[test]
     fn names_are_legal_and_distinct() {

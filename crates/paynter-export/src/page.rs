@@ -1,17 +1,13 @@
-//! A page of formulas and numbers, which is what `--form` writes, and how the
-//! programming languages write it.
+//! A page of formulas and numbers, and how programming languages write it.
 
-use crate::latex;
 use crate::lines::number;
-use crate::mathml;
-use crate::names::{Names, Spelling};
-use crate::{Notation, c, julia, matlab, python};
-use paynter_algebra::{Expr, Pool, Symbol, Target};
+use crate::names::{Identifiers, Names};
+use paynter_algebra::{Expr, Pool, Symbol, Target as Notation};
 use std::collections::BTreeMap;
 
 /// All that is written about a model in answer to one question.
 #[derive(Default)]
-pub(crate) struct Page {
+pub struct Page {
     pub title: String,
     pub sections: Vec<Section>,
     /// The vectors x, u, y by their names, beside the matrices.
@@ -23,13 +19,13 @@ pub(crate) struct Page {
 }
 
 /// Formulas or values under a title.
-pub(crate) struct Section {
+pub struct Section {
     pub title: &'static str,
     pub lines: Vec<(Left, Cell)>,
 }
 
 /// What stands on the left of a formula.
-pub(crate) enum Left {
+pub enum Left {
     /// The rate of a state, by its name.
     Rate(String),
     /// A row of E x': coefficients with the names of the states.
@@ -45,7 +41,7 @@ pub(crate) enum Left {
 }
 
 /// A formula or a number.
-pub(crate) enum Cell {
+pub enum Cell {
     Formula(Expr),
     Ratio(Ratio),
     /// A number, or nothing where it is not finite.
@@ -54,7 +50,7 @@ pub(crate) enum Cell {
 }
 
 /// A quotient of polynomials in s.
-pub(crate) struct Ratio {
+pub struct Ratio {
     pub num: Expr,
     pub den: Expr,
     /// Coefficients of numerator and denominator by falling powers of s, where they can be told.
@@ -62,19 +58,19 @@ pub(crate) struct Ratio {
 }
 
 /// A matrix with its name.
-pub(crate) struct Matrix {
+pub struct Matrix {
     pub name: String,
     pub rows: Vec<Vec<Cell>>,
 }
 
 /// Columns of equal length with their names.
-pub(crate) struct Table {
+pub struct Table {
     pub title: String,
     pub columns: Vec<(String, Vec<Cell>)>,
 }
 
 /// Which terms x' and y have by the matrices.
-pub(crate) struct Law {
+pub struct Law {
     /// Whether a matrix E stands before x'.
     pub mass: bool,
     /// The highest derivative of the inputs.
@@ -82,124 +78,29 @@ pub(crate) struct Law {
     pub offset: bool,
 }
 
-impl Page {
-    /// Writes it in a notation.
-    pub fn written(&self, pool: &Pool, notation: Notation) -> String {
-        match notation {
-            Notation::Latex => latex::page(pool, self),
-            Notation::MathMl => mathml::page(pool, self),
-            _ => code(pool, self, &dialect(notation)),
-        }
-    }
-}
-
 /// How a programming language writes statements.
-struct Dialect {
-    target: Target,
-    spelling: &'static Spelling,
-    comment: &'static str,
+pub(crate) struct Dialect {
+    pub notation: Notation,
+    pub identifiers: &'static Identifiers,
+    pub comment: &'static str,
     /// Before the name, between name and value, after the value.
-    assign: (&'static str, &'static str, &'static str),
+    pub assign: (&'static str, &'static str, &'static str),
     /// The same for what depends on s.
-    assign_complex: (&'static str, &'static str, &'static str),
-    matrix: fn(&str, &[Vec<String>]) -> String,
+    pub assign_complex: (&'static str, &'static str, &'static str),
+    pub matrix: fn(&str, &[Vec<String>]) -> String,
     /// Name, values, and whether these are complex.
-    list: fn(&str, &[String], bool) -> String,
-    complex: fn(&str, &str) -> String,
-    nothing: &'static str,
+    pub list: fn(&str, &[String], bool) -> String,
+    pub complex: fn(&str, &str) -> String,
+    pub nothing: &'static str,
     /// What complex numbers need, as a remark.
-    complex_needs: &'static str,
+    pub complex_needs: &'static str,
     /// Name, coefficients of numerator and denominator.
-    ratio: fn(&str, &[String], &[String]) -> String,
+    pub ratio: fn(&str, &[String], &[String]) -> String,
 }
 
-const PLAIN: (&str, &str, &str) = ("", " = ", "");
+pub(crate) const PLAIN: (&str, &str, &str) = ("", " = ", "");
 
-fn dialect(notation: Notation) -> Dialect {
-    match notation {
-        Notation::Matlab => Dialect {
-            target: Target::Matlab,
-            spelling: &matlab::SPELLING,
-            comment: "%",
-            assign: ("", " = ", ";"),
-            assign_complex: ("", " = ", ";"),
-            matrix: |name, rows| format!("{name} = [{}];", joined(rows, "", ", ", "", "; ")),
-            list: |name, values, _| format!("{name} = [{}];", values.join(", ")),
-            complex: |re, im| format!("complex({re}, {im})"),
-            nothing: "NaN",
-            complex_needs: "",
-            ratio: |name, num, den| format!("{name} = tf([{}], [{}]);", num.join(", "), den.join(", ")),
-        },
-        Notation::C => Dialect {
-            target: Target::C,
-            spelling: &c::SPELLING,
-            comment: "//",
-            assign: ("const double ", " = ", ";"),
-            assign_complex: ("const double complex ", " = ", ";"),
-            matrix: |name, rows| {
-                let columns = rows.first().map_or(0, Vec::len);
-                let inside = joined(rows, "{", ", ", "}", ", ");
-                format!("const double {name}[{}][{columns}] = {{{inside}}};", rows.len())
-            },
-            list: |name, values, complex| {
-                if values.is_empty() {
-                    return format!("// {name}: none");
-                }
-                let kind = if complex { "double complex" } else { "double" };
-                format!("const {kind} {name}[{}] = {{{}}};", values.len(), values.join(", "))
-            },
-            complex: |re, im| format!("CMPLX({re}, {im})"),
-            nothing: "NAN",
-            complex_needs: ", with complex.h and tgmath.h",
-            ratio: |name, num, den| {
-                let list = |what: &str, items: &[String]| {
-                    format!("const double {name}_{what}[{}] = {{{}}};", items.len(), items.join(", "))
-                };
-                format!("{}\n{}", list("num", num), list("den", den))
-            },
-        },
-        Notation::Julia => Dialect {
-            target: Target::Julia,
-            spelling: &julia::SPELLING,
-            comment: "#",
-            assign: PLAIN,
-            assign_complex: PLAIN,
-            matrix: |name, rows| {
-                let guarded: Vec<Vec<String>> = rows
-                    .iter()
-                    .map(|row| {
-                        row.iter()
-                            .map(|e| if e.contains(' ') { format!("({e})") } else { e.clone() })
-                            .collect()
-                    })
-                    .collect();
-                format!("{name} = [{}]", joined(&guarded, "", " ", "", "; "))
-            },
-            list: |name, values, _| format!("{name} = [{}]", values.join(", ")),
-            complex: |re, im| format!("complex({re}, {im})"),
-            nothing: "NaN",
-            complex_needs: "",
-            ratio: |name, num, den| {
-                format!("{name} = (num = [{}], den = [{}])", num.join(", "), den.join(", "))
-            },
-        },
-        _ => Dialect {
-            target: Target::Python,
-            spelling: &python::SPELLING,
-            comment: "#",
-            assign: PLAIN,
-            assign_complex: PLAIN,
-            matrix: |name, rows| format!("{name} = np.array([{}])", joined(rows, "[", ", ", "]", ", ")),
-            list: |name, values, _| format!("{name} = np.array([{}])", values.join(", ")),
-            complex: |re, im| format!("complex({re}, {im})"),
-            nothing: "np.nan",
-            complex_needs: "",
-            ratio: |name, num, den| format!("{name} = ([{}], [{}])", num.join(", "), den.join(", ")),
-        },
-    }
-}
-
-fn joined(rows: &[Vec<String>], open: &str, between: &str, close: &str, next: &str) -> String {
+pub(crate) fn joined(rows: &[Vec<String>], open: &str, between: &str, close: &str, next: &str) -> String {
     let row = |row: &Vec<String>| format!("{open}{}{close}", row.join(between));
     rows.iter().map(row).collect::<Vec<_>>().join(next)
 }
@@ -214,7 +115,7 @@ fn spell(pool: &Pool, names: &Names, symbol: Symbol) -> String {
 
 impl Dialect {
     fn formula(&self, pool: &Pool, names: &Names, e: Expr) -> String {
-        pool.print_with(e, self.target, &|s| spell(pool, names, s)).to_string()
+        pool.print_with(e, self.notation, &|s| spell(pool, names, s)).to_string()
     }
 
     fn cell(&self, pool: &Pool, names: &Names, cell: &Cell) -> String {
@@ -243,13 +144,14 @@ fn roots(page: &Page) -> Vec<Expr> {
     lines.chain(matrices).chain(tables).flat_map(formulas).collect()
 }
 
-fn code(pool: &Pool, page: &Page, dialect: &Dialect) -> String {
+/// Writes a page as statements of a programming language.
+pub(crate) fn code(pool: &Pool, page: &Page, dialect: &Dialect) -> String {
     let roots = roots(page);
     let mut symbols: Vec<Symbol> =
         pool.reachable(&roots).into_iter().filter_map(|e| pool.as_symbol(e)).collect();
     symbols.sort_unstable();
     let read: BTreeMap<&str, Symbol> = symbols.iter().map(|symbol| (pool.name(*symbol), *symbol)).collect();
-    let mut names = Names::new(dialect.spelling);
+    let mut names = Names::new(dialect.identifiers);
     for symbol in &symbols {
         names.add(pool, *symbol);
     }

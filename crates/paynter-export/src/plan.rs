@@ -3,6 +3,7 @@
 //! the pieces of a function's body.
 
 use crate::names::Names;
+use crate::target::Exported;
 use paynter_algebra::{Expr, Func, Node, Pool, Shared, Symbol, Target};
 use paynter_equations::{Equations, Sparse, StateSpace};
 use paynter_graph::dimension::Unit;
@@ -80,13 +81,8 @@ impl Body {
 
 impl Plan {
     /// Gathers what a program says.
-    pub fn new(
-        pool: &mut Pool,
-        graph: &BondGraph,
-        equations: &Equations,
-        space: Option<&StateSpace>,
-        tables: Vec<Samples>,
-    ) -> Plan {
+    pub fn new(pool: &mut Pool, model: &Exported<'_>) -> Plan {
+        let Exported { graph, equations, space, .. } = *model;
         let mut places = BTreeMap::new();
         let time = graph.variables.symbol(Variable::Time);
         if let Some(time) = time {
@@ -156,7 +152,7 @@ impl Plan {
                 let zero = pool.zero();
                 f.iter().chain(g).any(|e| *e != zero)
             }),
-            tables,
+            tables: model.tables.clone(),
             places,
         }
     }

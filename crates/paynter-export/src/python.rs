@@ -1,12 +1,49 @@
 //! Python with NumPy.
 
 use crate::lines::{Lines, heading, number, quoted};
-use crate::names::{Names, Spelling};
+use crate::names::{Identifiers, Names};
+use crate::page::{Dialect, PLAIN, Page, code, joined};
 use crate::plan::{Body, Place, Plan};
-use paynter_algebra::{Expr, Pool, Target};
+use crate::target::{Exported, Target};
+use paynter_algebra::{Expr, Pool, Target as Notation};
 use paynter_equations::Sparse;
 
-pub(crate) static SPELLING: Spelling = Spelling {
+/// Python with NumPy.
+#[derive(Debug)]
+pub(crate) struct Python;
+
+impl Target for Python {
+    fn name(&self) -> &'static str {
+        "python"
+    }
+
+    fn about(&self) -> &'static str {
+        "Python with NumPy"
+    }
+
+    fn program_about(&self) -> Option<&'static str> {
+        Some("A Python module")
+    }
+
+    fn extension(&self) -> &'static str {
+        "py"
+    }
+
+    fn identifiers(&self) -> Option<&'static Identifiers> {
+        Some(&IDENTIFIERS)
+    }
+
+    fn page(&self, pool: &Pool, page: &Page) -> String {
+        code(pool, page, &DIALECT)
+    }
+
+    fn program(&self, pool: &mut Pool, model: &Exported<'_>) -> Option<String> {
+        let plan = Plan::new(pool, model);
+        Some(program(pool, &plan))
+    }
+}
+
+static IDENTIFIERS: Identifiers = Identifiers {
     reserved: "False None True and as assert async await break class continue def del elif else except finally \
         for from global if import in is lambda nonlocal not or pass raise return try while with yield \
         np",
@@ -16,9 +53,23 @@ pub(crate) static SPELLING: Spelling = Spelling {
     longest: 200,
 };
 
+static DIALECT: Dialect = Dialect {
+    notation: Notation::Python,
+    identifiers: &IDENTIFIERS,
+    comment: "#",
+    assign: PLAIN,
+    assign_complex: PLAIN,
+    matrix: |name, rows| format!("{name} = np.array([{}])", joined(rows, "[", ", ", "]", ", ")),
+    list: |name, values, _| format!("{name} = np.array([{}])", values.join(", ")),
+    complex: |re, im| format!("complex({re}, {im})"),
+    nothing: "np.nan",
+    complex_needs: "",
+    ratio: |name, num, den| format!("{name} = ([{}], [{}])", num.join(", "), den.join(", ")),
+};
+
 /// A module with functions f, g and what belongs to them.
-pub(crate) fn program(pool: &mut Pool, plan: &Plan) -> String {
-    let names = plan.names(pool, Names::of_program(&SPELLING));
+fn program(pool: &mut Pool, plan: &Plan) -> String {
+    let names = plan.names(pool, Names::of_program(&IDENTIFIERS));
     let mut out = Lines::default();
     let index = |vector: &str, i: usize| format!("{vector}[{i}]");
     out.add(0, "\"\"\"");
@@ -159,7 +210,7 @@ fn function(
     what: &str,
     roots: &[Expr],
 ) {
-    let body = plan.body(pool, names, Target::Python, roots);
+    let body = plan.body(pool, names, Notation::Python, roots);
     begin(out, head, what, &body);
     results(out, &body.results);
 }
@@ -175,7 +226,7 @@ fn results(out: &mut Lines, results: &[String]) {
 /// The default signals; the derivative of a table has to be given by the caller.
 fn inputs(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
     let known: Vec<Expr> = plan.signals.iter().flatten().copied().collect();
-    let body = plan.body(pool, names, Target::Python, &known);
+    let body = plan.body(pool, names, Notation::Python, &known);
     begin(out, "inputs(t, p)", "The inputs as the model gives them.", &body);
     let mut given = body.results.into_iter();
     let list: Vec<String> = plan
@@ -191,7 +242,7 @@ fn inputs(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
 
 fn slopes(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
     let entries: Vec<Expr> = plan.slopes.entries.iter().map(|(_, _, e)| *e).collect();
-    let body = plan.body(pool, names, Target::Python, &entries);
+    let body = plan.body(pool, names, Notation::Python, &entries);
     begin(out, "slopes(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
     filled(out, "s", &plan.slopes, &mut body.results.into_iter());
     out.add(1, "return s");
@@ -209,7 +260,7 @@ fn matrices(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
         plan.matrices.iter().flat_map(|(_, m)| m.entries.iter().map(|(_, _, e)| *e)).collect();
     let constants = plan.offsets.clone().unwrap_or_default();
     entries.extend(constants.0.iter().chain(&constants.1));
-    let body = plan.body(pool, names, Target::Python, &entries);
+    let body = plan.body(pool, names, Notation::Python, &entries);
     let timed = body.reads(|place| place == Place::Time);
     let head = if timed { "matrices(p, t=0.0)" } else { "matrices(p)" };
     let what = "x' = A x + B u (+ a), y = C x + D u (+ c); Bd1, Dd1 belong to the inputs' derivatives.";

@@ -5,14 +5,14 @@ use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Remedy, Ticket, code};
 use paynter_equations::{Equations, MassForm, derivations, transfer};
-use paynter_export::{self as export, Language, Notation};
+use paynter_export::{self as export, Exported, Target};
 use paynter_graph::BondGraph;
 use paynter_simulate::switches;
 use paynter_view::json;
 
 impl Model {
     /// Writes the equations in a notation.
-    pub fn formulas(&mut self, notation: Notation, ticket: &Ticket) -> Result<String, NoAnswer> {
+    pub fn formulas(&mut self, notation: &dyn Target, ticket: &Ticket) -> Result<String, NoAnswer> {
         let (equations, space) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
         Ok(export::equations(&mut self.pool, graph, &equations, None, space.as_ref(), notation))
@@ -20,7 +20,7 @@ impl Model {
 
     /// Writes the equations in a notation, with the mass matrix that dependent storages make; the
     /// ordinary ones where there is none.
-    pub fn mass_formulas(&mut self, notation: Notation, ticket: &Ticket) -> Result<String, NoAnswer> {
+    pub fn mass_formulas(&mut self, notation: &dyn Target, ticket: &Ticket) -> Result<String, NoAnswer> {
         let Some(MassForm { right, matrix, space }) = self.mass_form(ticket)? else {
             return self.formulas(notation, ticket);
         };
@@ -32,7 +32,7 @@ impl Model {
     pub fn transfer_formulas(
         &mut self,
         terms: usize,
-        notation: Notation,
+        notation: &dyn Target,
         ticket: &Ticket,
     ) -> Result<String, NoAnswer> {
         let linear = self.linear(ticket)?;
@@ -46,7 +46,7 @@ impl Model {
     pub fn operating_formulas(
         &mut self,
         point: &json::OperatingPoint,
-        notation: Notation,
+        notation: &dyn Target,
         ticket: &Ticket,
     ) -> Result<String, NoAnswer> {
         let (equations, _) = self.derive(ticket)?;
@@ -61,7 +61,7 @@ impl Model {
     pub fn poles_formulas(
         &mut self,
         poles: &json::Poles,
-        notation: Notation,
+        notation: &dyn Target,
         ticket: &Ticket,
     ) -> Result<String, NoAnswer> {
         let polynomial = self.characteristic(ticket)?;
@@ -69,14 +69,14 @@ impl Model {
     }
 
     /// Writes a frequency response in a notation.
-    pub fn bode_formulas(&self, bode: &json::Bode, notation: Notation) -> String {
+    pub fn bode_formulas(&self, bode: &json::Bode, notation: &dyn Target) -> String {
         export::bode(&self.pool, &bode.into(), notation)
     }
 
     /// Derives the equations step by step: as data, and written in a notation or in plain text.
     pub fn steps(
         &mut self,
-        notation: Option<Notation>,
+        notation: Option<&dyn Target>,
         ticket: &Ticket,
     ) -> Result<(Vec<json::Derivation>, String), NoAnswer> {
         let (equations, _) = self.derive(ticket)?;
@@ -87,22 +87,23 @@ impl Model {
     }
 
     /// Writes the model as a complete program; what the program cannot do is told.
-    pub fn export(&mut self, language: Language, ticket: &Ticket) -> Result<String, NoAnswer> {
+    pub fn export(&mut self, target: &dyn Target, ticket: &Ticket) -> Result<String, NoAnswer> {
         let samples = self.samples()?;
         let (equations, space) = self.derive(ticket)?;
         let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        if language != Language::Latex {
-            let found = passed_over(&self.pool, graph, &equations, language);
+        if !target.is_typeset() {
+            let found = passed_over(&self.pool, graph, &equations, target);
             self.diagnostics.extend(found);
             self.diagnostics.sort();
         }
-        Ok(export::export(&mut self.pool, graph, &equations, space.as_ref(), samples, language))
+        let model = Exported { graph, equations: &equations, space: space.as_ref(), tables: samples };
+        Ok(export::export(&mut self.pool, &model, target))
     }
 }
 
 /// The jumps that a program passes over: those of inputs whose rates storages read, and in a simulator
 /// all of them.
-fn passed_over(pool: &Pool, graph: &BondGraph, equations: &Equations, language: Language) -> Diagnostics {
+fn passed_over(pool: &Pool, graph: &BondGraph, equations: &Equations, target: &dyn Target) -> Diagnostics {
     let mut found = Diagnostics::new();
     let fixed: Vec<Symbol> = graph.parameters.iter().map(|parameter| parameter.symbol).collect();
     for (input, declared) in equations.inputs.iter().zip(&graph.inputs) {
@@ -117,7 +118,7 @@ fn passed_over(pool: &Pool, graph: &BondGraph, equations: &Equations, language: 
     let mut roots: Vec<Expr> = equations.rates.clone();
     roots.extend(equations.constraints.iter().map(|constraint| constraint.residual));
     roots.extend(equations.inputs.iter().map(|input| input.value));
-    let all = if language == Language::CSimulator { switches(pool, &roots, &fixed) } else { Vec::new() };
+    let all = if target.integrates() { switches(pool, &roots, &fixed) } else { Vec::new() };
     if let Some(first) = all.first() {
         let (first, others) = (pool.display(*first), all.len() - 1);
         let others = if others == 0 { String::new() } else { format!(" and {others} more") };

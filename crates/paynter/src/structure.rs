@@ -4,7 +4,7 @@ use crate::{Model, NoAnswer};
 use paynter_algebra::poly::Budget;
 use paynter_base::{Diagnostics, Ticket};
 use paynter_equations::{LoopBudget, junction_structure, mason};
-use paynter_export::{self as export, Notation};
+use paynter_export::{self as export, Target};
 use paynter_numerics::LinearModel;
 use paynter_numerics::structure::{analyse_structure, signal_flow_near, zero_polynomials};
 use paynter_view::json;
@@ -32,7 +32,7 @@ impl Model {
     pub fn structure_formulas(
         &mut self,
         found: &json::Structure,
-        notation: Notation,
+        notation: &dyn Target,
         ticket: &Ticket,
     ) -> Result<String, NoAnswer> {
         let (linear, _) = self.linear_or_structure(ticket)?;

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use paynter::export::Language;
+use paynter::export;
 use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
 use paynter_algebra::{Expr, Node, Pool, Symbol};
 use paynter_graph::Variable;
@@ -221,7 +221,7 @@ fn python_programs_agree() {
     let mut list = String::from("CASES = [\n");
     for case in &mut cases {
         let path = folder.join(format!("{}.py", case.name));
-        std::fs::write(&path, case.model.export(Language::Python, &Ticket::new()).unwrap()).unwrap();
+        std::fs::write(&path, case.model.export(export::PYTHON, &Ticket::new()).unwrap()).unwrap();
         let points: Vec<String> =
             case.points.iter().map(|p| format!("({:?}, {:?}, {:?}, {:?})", p.t, p.x, p.u, p.p)).collect();
         list += &format!("    ({path:?}, [{}]),\n", points.join(", "));
@@ -304,7 +304,7 @@ fn c_programs_agree() {
     let mut cases = cases();
     let mut printed = String::new();
     for (index, case) in cases.iter_mut().enumerate() {
-        let program = case.model.export(Language::C, &Ticket::new()).unwrap();
+        let program = case.model.export(export::C, &Ticket::new()).unwrap();
         std::fs::write(folder.join(format!("{}.c", case.name)), &program).unwrap();
         let driver = folder.join(format!("{}_main.c", case.name));
         std::fs::write(&driver, c_driver(case, index, &program)).unwrap();
@@ -328,11 +328,11 @@ fn tables_are_in_the_program() {
         .with("d.csv", b"t,w,v\n0,9,1\n1,9,3\n3,9,-1\n".to_vec());
     let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
     let folder = folder("export-tables");
-    std::fs::write(folder.join("m.py"), model.export(Language::Python, &Ticket::new()).unwrap()).unwrap();
+    std::fs::write(folder.join("m.py"), model.export(export::PYTHON, &Ticket::new()).unwrap()).unwrap();
     let ask = "import m; print(*(float(m.inputs(t, [])[0]) for t in (-1, 0.5, 2, 9)))";
     let said = run(Command::new(python).current_dir(&folder).args(["-c", ask]));
     assert_eq!(said.trim(), "1.0 2.0 1.0 -1.0");
-    std::fs::write(folder.join("m.c"), model.export(Language::C, &Ticket::new()).unwrap()).unwrap();
+    std::fs::write(folder.join("m.c"), model.export(export::C, &Ticket::new()).unwrap()).unwrap();
     let main = "#include \"m.c\"\n#include <stdio.h>\nint main(void) { const double t[] = {-1, 0.5, 2, 9}; double u[1]; \
                 for (int i = 0; i < 4; i++) { m_inputs(t[i], 0, u); printf(\"%g \", u[0]); } return 0; }\n";
     std::fs::write(folder.join("main.c"), main).unwrap();
@@ -342,7 +342,7 @@ fn tables_are_in_the_program() {
     assert_eq!(run(&mut Command::new(folder.join("main"))).trim(), "1 2 1 -1");
     let alone = MemoryWorld::new().with("model.bg", text.as_bytes().to_vec());
     let mut model = Model::load(&alone, "model.bg", &LoadOptions::default());
-    assert!(model.export(Language::C, &Ticket::new()).is_err(), "a table that is not there");
+    assert!(model.export(export::C, &Ticket::new()).is_err(), "a table that is not there");
 }
 
 const OCTAVE_DRIVER: &str = r#"
@@ -398,7 +398,7 @@ fn octave_programs_agree() {
     let mut cases = cases();
     let mut driver = OCTAVE_DRIVER.to_owned();
     for (index, case) in cases.iter_mut().enumerate() {
-        let program = case.model.export(Language::Matlab, &Ticket::new()).unwrap();
+        let program = case.model.export(export::MATLAB, &Ticket::new()).unwrap();
         let name =
             program.lines().next().unwrap().trim_start_matches("function model = ").trim_end_matches("()");
         // Functions are found by the names of their files, which several models may share.

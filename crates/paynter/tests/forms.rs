@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use paynter::export::{Language, Notation};
+use paynter::export::{self, Target};
 use paynter::json::Naming;
 use paynter::{BodeOptions, Frequencies, LoadOptions, MemoryWorld, Model, TERMS, Ticket, examples};
 use std::process::Command;
@@ -14,7 +14,7 @@ fn load(text: &str) -> Model {
 }
 
 /// The equations, their derivation and the transfer functions in a notation.
-fn written(model: &mut Model, notation: Notation) -> Vec<String> {
+fn written(model: &mut Model, notation: &dyn Target) -> Vec<String> {
     let ticket = Ticket::new();
     let mut all = vec![
         model.formulas(notation, &ticket).unwrap(),
@@ -26,7 +26,7 @@ fn written(model: &mut Model, notation: Notation) -> Vec<String> {
 }
 
 /// Operating point, poles, structure and frequency response in a notation, by the names of their pages.
-fn pages(model: &mut Model, notation: Notation) -> [(&'static str, String); 4] {
+fn pages(model: &mut Model, notation: &dyn Target) -> [(&'static str, String); 4] {
     let ticket = Ticket::new();
     let point = model.operating_point(&ticket).unwrap();
     let poles = model.poles(Naming::Flat, &ticket).unwrap();
@@ -105,8 +105,8 @@ fn pages_in_python_agree_with_each_other() {
         std::fs::create_dir_all(&own).unwrap();
         let write = |file: &str, text: &str| std::fs::write(own.join(file), text).unwrap();
         write("parameters.py", &parameters(&model, "", ""));
-        write("tf.py", &model.transfer_formulas(2_000, Notation::Python, &Ticket::new()).unwrap());
-        for (page, text) in pages(&mut model, Notation::Python) {
+        write("tf.py", &model.transfer_formulas(2_000, export::PYTHON, &Ticket::new()).unwrap());
+        for (page, text) in pages(&mut model, export::PYTHON) {
             write(&format!("{page}.py"), &text);
         }
         write("agree.py", AGREE);
@@ -122,8 +122,8 @@ fn pages_in_c_compile() {
     std::fs::create_dir_all(&folder).unwrap();
     for (name, text) in plain_examples() {
         let mut model = load(&text);
-        let transfer = model.transfer_formulas(2_000, Notation::C, &Ticket::new()).unwrap();
-        let [point, rest @ ..] = pages(&mut model, Notation::C);
+        let transfer = model.transfer_formulas(2_000, export::C, &Ticket::new()).unwrap();
+        let [point, rest @ ..] = pages(&mut model, export::C);
         let parameters = parameters(&model, "const double ", ";");
         for (page, text) in rest.into_iter().chain([("tf", transfer)]) {
             let program = format!(
@@ -144,9 +144,9 @@ fn pages_in_c_compile() {
 fn mathml_is_well_formed() {
     for example in examples::all() {
         let mut model = load(example.text);
-        let mut texts = written(&mut model, Notation::MathMl);
+        let mut texts = written(&mut model, export::MATHML);
         if plain_examples().iter().any(|(name, _)| *name == example.name) {
-            texts.extend(pages(&mut model, Notation::MathMl).map(|(_, text)| text));
+            texts.extend(pages(&mut model, export::MATHML).map(|(_, text)| text));
         }
         for text in texts {
             let tree =
@@ -192,14 +192,14 @@ fn assert_balanced(name: &str, text: &str) {
 fn latex_closes_what_it_opens() {
     for example in examples::all() {
         let mut model = load(example.text);
-        let mut texts = written(&mut model, Notation::Latex);
+        let mut texts = written(&mut model, export::LATEX);
         if plain_examples().iter().any(|(name, _)| *name == example.name) {
-            texts.extend(pages(&mut model, Notation::Latex).map(|(_, text)| text));
+            texts.extend(pages(&mut model, export::LATEX).map(|(_, text)| text));
         }
         for text in texts {
             assert_balanced(example.name, &text);
         }
-        assert_balanced(example.name, &model.export(Language::Latex, &Ticket::new()).unwrap());
+        assert_balanced(example.name, &model.export(export::LATEX, &Ticket::new()).unwrap());
     }
 }
 
@@ -230,7 +230,7 @@ fn names_stay_apart_in_every_language() {
     let ticket = Ticket::new();
     let mut model = load(NAMES);
     assert!(!model.diagnostics.has_errors(), "{:?}", model.diagnostics);
-    let python = model.export(Language::Python, &ticket).unwrap();
+    let python = model.export(export::PYTHON, &ticket).unwrap();
     for line in [
         "lambda_ = p[0]",
         "λ = p[1]",
@@ -243,15 +243,15 @@ fn names_stay_apart_in_every_language() {
     ] {
         assert!(python.contains(&format!("    {line}\n")), "{line}\n{python}");
     }
-    let c = model.export(Language::C, &ticket).unwrap();
+    let c = model.export(export::C, &ticket).unwrap();
     for line in ["lambda = p[0]", "lambda_ = p[1]", "int_ = p[3]", "C_ = p[2]", "table0_ = p[8]"] {
         assert!(c.contains(&format!("const double {line};\n")), "{line}\n{c}");
     }
-    let matlab = model.export(Language::Matlab, &ticket).unwrap();
+    let matlab = model.export(export::MATLAB, &ticket).unwrap();
     assert!(matlab.contains("end_ = p.end_;") && matlab.contains("lambda_ = p.lambda_;"), "{matlab}");
-    let julia = model.export(Language::Julia, &ticket).unwrap();
+    let julia = model.export(export::JULIA, &ticket).unwrap();
     assert!(julia.contains("λ = p.λ\n") && julia.contains("end_ = p.end_\n"), "{julia}");
-    let latex = model.formulas(Notation::Latex, &ticket).unwrap();
+    let latex = model.formulas(export::LATEX, &ticket).unwrap();
     assert!(latex.contains("\\dot{q}_{a} &= "), "{latex}");
 }
 
@@ -299,12 +299,12 @@ fn a_mass_matrix_times_the_rates_is_the_right_side() {
 fn a_mass_matrix_is_written_in_every_notation() {
     let mut model = load(examples::find("two_tanks").unwrap().text);
     for (notation, lines) in [
-        (Notation::Python, ["right = inflow  # (A2/A1 + 1)*tank1.q'", "E = np.array([[A2/A1 + 1]])"]),
-        (Notation::Matlab, ["right = inflow;  % (A2/A1 + 1)*tank1.q'", "E = [A2/A1 + 1];"]),
-        (Notation::C, ["const double right = inflow;  // (", "const double E[1][1] = {{A2/A1 + 1.0}};"]),
-        (Notation::Julia, ["right = inflow  # (A2/A1 + 1)*tank1.q'", "E = [(A2/A1 + 1)]"]),
-        (Notation::Latex, ["\\right) \\dot{q}_{\\mathrm{tank1}} &= ", "E \\, \\dot{x} &= A \\, x + B \\, u"]),
-        (Notation::MathMl, ["<mo>)</mo></mrow><mo>\u{2062}</mo>", "<mi>E</mi><mo>=</mo>"]),
+        (export::PYTHON, ["right = inflow  # (A2/A1 + 1)*tank1.q'", "E = np.array([[A2/A1 + 1]])"]),
+        (export::MATLAB, ["right = inflow;  % (A2/A1 + 1)*tank1.q'", "E = [A2/A1 + 1];"]),
+        (export::C, ["const double right = inflow;  // (", "const double E[1][1] = {{A2/A1 + 1.0}};"]),
+        (export::JULIA, ["right = inflow  # (A2/A1 + 1)*tank1.q'", "E = [(A2/A1 + 1)]"]),
+        (export::LATEX, ["\\right) \\dot{q}_{\\mathrm{tank1}} &= ", "E \\, \\dot{x} &= A \\, x + B \\, u"]),
+        (export::MATHML, ["<mo>)</mo></mrow><mo>\u{2062}</mo>", "<mi>E</mi><mo>=</mo>"]),
     ] {
         let text = model.mass_formulas(notation, &Ticket::new()).unwrap();
         for line in lines {

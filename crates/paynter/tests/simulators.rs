@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use paynter::export::Language;
+use paynter::export;
 use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,7 +44,7 @@ fn compile(name: &str, test: &str, driver: Option<&str>) -> PathBuf {
     std::fs::create_dir_all(&folder).unwrap();
     let world = MemoryWorld::new().with("model.bg", text(name).into_bytes());
     let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
-    let program = model.export(Language::CSimulator, &Ticket::new()).unwrap();
+    let program = model.export(export::C_SIMULATOR, &Ticket::new()).unwrap();
     let upper = format!("{}_MAIN", name.to_uppercase());
     let source = folder.join(format!("{name}_{test}.c"));
     let main = driver
@@ -169,10 +169,10 @@ const SWITCHED: &str = "model switched {
     output v = store.e
 }";
 
-fn told(text: &str, language: Language) -> Vec<String> {
+fn told(text: &str, target: &dyn export::Target) -> Vec<String> {
     let world = MemoryWorld::new().with("model.bg", text);
     let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
-    model.export(language, &Ticket::new()).unwrap();
+    model.export(target, &Ticket::new()).unwrap();
     let found = model.diagnostics.iter().filter(|found| found.code.id() == "BG0823");
     found.map(|found| format!("{} {}", found.message, found.help)).collect()
 }
@@ -180,15 +180,15 @@ fn told(text: &str, language: Language) -> Vec<String> {
 /// What switches is stepped over: outputs come near, and the rest is told.
 #[test]
 fn switching_is_told() {
-    let found = told(SWITCHED, Language::CSimulator);
+    let found = told(SWITCHED, export::C_SIMULATOR);
     assert!(found.len() == 1 && found[0].contains("t > t0") && found[0].contains("and 1 more"), "{found:?}");
-    assert!(told(SWITCHED, Language::Python).is_empty(), "f has the branches; its solver is another's");
+    assert!(told(SWITCHED, export::PYTHON).is_empty(), "f has the branches; its solver is another's");
     let smooth = SWITCHED
         .replace("if(t > t0, 1, 0)", "1")
         .replace("if(e > level, 3*(e - level), 0)", "sign(e)*sqrt(abs(e))");
-    assert!(told(&smooth, Language::CSimulator).is_empty(), "a power with a sign is continuous");
+    assert!(told(&smooth, export::C_SIMULATOR).is_empty(), "a power with a sign is continuous");
     let straight = "model charge { input u = step(1); Se s = u; 1 l; C a = 1; C b = 2; s -> l; l -> a, b; output y = b.f }";
-    let found = told(straight, Language::Python);
+    let found = told(straight, export::PYTHON);
     assert!(found.len() == 1 && found[0].contains("`u` jumps straight"), "{found:?}");
     let binary = compile("switched", "events", None);
     let row = last_row(&binary, &["1", "0.001"]);

@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use paynter::export::Language;
+use paynter::export;
 use paynter::simulate::{Note, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
 use paynter::{LoadOptions, MemoryWorld, Model, Ticket};
 use paynter_testkit::expr::Expr;
@@ -329,7 +329,7 @@ fn exported_programs_integrated_by_scipy_agree() {
             continue;
         }
         let path = folder.join(format!("case{}.py", cases.len()));
-        std::fs::write(&path, model.export(Language::Python, &Ticket::new()).unwrap()).unwrap();
+        std::fs::write(&path, model.export(export::PYTHON, &Ticket::new()).unwrap()).unwrap();
         list += &format!("({}, {path:?}), ", cases.len());
         cases.push((sample, response, outcome.stats.events));
     }
@@ -375,7 +375,7 @@ fn exported_simulators_take_the_same_steps() {
     let mut wrong = Vec::new();
     for sample in samples(8) {
         let Some(mut model) = load(&sample.text) else { continue };
-        let Ok(program) = model.export(Language::CSimulator, &Ticket::new()) else { continue };
+        let Ok(program) = model.export(export::C_SIMULATOR, &Ticket::new()) else { continue };
         let all: Vec<String> =
             model.graph.as_ref().unwrap().parameters.iter().map(|p| p.name.clone()).collect();
         let options = |solver: &str| SimulateOptions {

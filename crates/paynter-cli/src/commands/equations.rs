@@ -1,14 +1,14 @@
 //! `paynter equations`: the state equations, in symbols.
 
 use crate::answer::{Answer, Exit, output};
-use crate::args::{FormName, Global};
+use crate::args::{Form, Global};
 use crate::input;
 use paynter::json::{Equations, Matrix};
 use paynter::{Model, NoAnswer};
 use std::path::Path;
 
 /// Shows the equations of a model.
-pub fn run(file: &Path, form: FormName, steps: bool, mass: bool, global: &Global) -> Answer {
+pub fn run(file: &Path, form: Form, steps: bool, mass: bool, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,

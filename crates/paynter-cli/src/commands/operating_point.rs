@@ -2,7 +2,7 @@
 
 use super::equations::{grid, no_answer};
 use crate::answer::{Answer, Exit, output};
-use crate::args::{FormName, Global};
+use crate::args::{Form, Global};
 use crate::input;
 use crate::number::significant;
 use crate::table::columns;
@@ -13,7 +13,7 @@ use std::path::Path;
 const SHOWN: usize = 8;
 
 /// Shows the steady state of a model.
-pub fn run(file: &Path, form: FormName, global: &Global) -> Answer {
+pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,

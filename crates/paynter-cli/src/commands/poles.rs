@@ -2,7 +2,7 @@
 
 use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
-use crate::args::{FormName, Global};
+use crate::args::{Form, Global};
 use crate::input;
 use crate::number::{complex_list, significant};
 use crate::table::columns;
@@ -13,7 +13,7 @@ use std::path::Path;
 const WIDE: usize = 400;
 
 /// Shows the poles of a model.
-pub fn run(file: &Path, form: FormName, global: &Global) -> Answer {
+pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,

@@ -2,7 +2,7 @@
 
 use super::equations::{grid, no_answer};
 use crate::answer::{Answer, Exit, output};
-use crate::args::{FormName, Global};
+use crate::args::{Form, Global};
 use crate::input;
 use crate::number::complex_list;
 use crate::table::columns;
@@ -16,7 +16,7 @@ const SHOWN: usize = 40;
 const WIDE: usize = 100;
 
 /// Shows the structure of a model.
-pub fn run(file: &Path, junctions: bool, form: FormName, global: &Global) -> Answer {
+pub fn run(file: &Path, junctions: bool, form: Form, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,

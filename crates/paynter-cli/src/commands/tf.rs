@@ -3,7 +3,7 @@
 use super::equations::no_answer;
 use super::structure::route;
 use crate::answer::{Answer, Exit, output};
-use crate::args::{FormName, Global, Method};
+use crate::args::{Form, Global, Method};
 use crate::fraction::Denominators;
 use crate::input;
 use crate::number::significant;
@@ -12,7 +12,7 @@ use paynter::json::Transfer;
 use std::path::Path;
 
 /// Shows the transfer matrix of a model.
-pub fn run(file: &Path, method: Method, form: FormName, terms: usize, global: &Global) -> Answer {
+pub fn run(file: &Path, method: Method, form: Form, terms: usize, global: &Global) -> Answer {
     let mut model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
