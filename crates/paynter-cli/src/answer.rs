@@ -96,11 +96,7 @@ pub fn output<T: Serialize>(global: &Global, document: &T, text: impl FnOnce(&T)
     if !global.json {
         return text(document);
     }
-    match serde_json::to_string_pretty(document) {
-        Ok(json) => json + "\n",
-        // Only maps with keys that are no strings fail; the documents have none.
-        Err(_) => "{\"ok\": false, \"diagnostics\": []}\n".to_owned(),
-    }
+    json::text(document)
 }
 
 fn write_stdout(text: &str) -> std::io::Result<()> {

@@ -23,6 +23,7 @@ mod response;
 mod sensitivity;
 mod simulation;
 mod structure;
+mod text;
 mod transfer;
 
 pub use bode::{Bode, BodeEntry};
@@ -56,6 +57,7 @@ pub use structure::{
     CausalPath, Direction, JunctionField, JunctionPort, JunctionStructure, Reach, RelativeDegree, SignalEdge,
     SignalFlow, SignalKind, SignalNode, Structure, ZeroDynamics,
 };
+pub use text::text;
 pub use transfer::{Loop, Method, Path, Transfer, TransferEntry};
 
 use paynter_numerics::linalg::Complex64;
