@@ -10,6 +10,7 @@
 use crate::node::{Cmp, Expr, Func, Node, Symbol};
 use crate::simplify::product::Factor;
 use crate::{Rational, number};
+use paynter_base::number::shortest;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -272,9 +273,8 @@ impl Pool {
     /// Writes an exact constant as the shortest decimal number that reads back as a double, where that is exact.
     pub fn decimal_text(&self, e: Expr) -> Option<String> {
         let exact = self.as_rational(e)?;
-        let text = format!("{:?}", self.eval(e, &|_| None).ok()?);
-        let text = text.strip_suffix(".0").map_or(text.as_str(), |whole| whole);
-        (number::decimal(text).as_ref() == Some(exact)).then(|| text.to_owned())
+        let text = shortest(self.eval(e, &|_| None).ok()?);
+        (number::decimal(&text).as_ref() == Some(exact)).then_some(text)
     }
 
     /// Makes the number pi.

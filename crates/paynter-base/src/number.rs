@@ -1,14 +1,106 @@
-//! Numbers and units as people read them: in messages, and set with a real
-//! minus and powers of ten with raised exponents.
+//! The one formatter of numbers, in the few styles that there are:
+//!
+//! | function | for | looks like |
+//! | --- | --- | --- |
+//! | [`short`] | messages, four significant digits | `0.3333`, `1.235e6` |
+//! | [`significant`] | tables on a terminal, six significant digits | `0.333333`, `1.23457e6` |
+//! | [`data`] | tables of data, twelve significant digits | `0.333333333333` |
+//! | [`moment`] | times in messages, six decimals | `0.25`, `1.00000e-5` |
+//! | [`plain`] | pages, with a real minus and raised powers of ten | `−2.5`, `1.23·10⁹` |
+//! | [`fixed`] | the ticks of an axis, so many decimals each | `−0.50` |
+//! | [`rounded`] | coordinates, at most so many decimals | `12.5` |
+//! | [`exact`], [`shortest`] | programs and models, read back as they were | `1.0`, `1` |
+//!
+//! Exact rational numbers in formulas are the business of the algebra.
 
 /// Writes a number in a message, with four significant digits.
 pub fn short(value: f64) -> String {
-    let digits = format!("{value:.3e}");
-    match digits.parse::<f64>() {
-        Ok(rounded) if rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) => format!("{rounded}"),
-        Ok(rounded) => format!("{rounded:e}"),
-        Err(_) => digits,
+    scientific(value, 4, -4..6)
+}
+
+/// Writes a number in a table, with six significant digits and without trailing zeros.
+pub fn significant(value: f64) -> String {
+    scientific(value, 6, -4..6)
+}
+
+/// Writes a number in a table of data, with twelve significant digits in their shortest form.
+pub fn data(value: f64) -> String {
+    if value.is_finite() { scientific(value, 12, -5..12) } else { value.to_string() }
+}
+
+/// Writes a time or a state in a message on a run, with six decimals.
+pub fn moment(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
+        trimmed(&format!("{value:.6}")).to_owned()
+    } else {
+        format!("{value:.5e}")
     }
+}
+
+/// Writes a number so that every programming language reads it back as it was: always with a point or
+/// an exponent.
+pub fn exact(value: f64) -> String {
+    format!("{value:?}")
+}
+
+/// Writes the shortest decimal that is read back as it was.
+pub fn shortest(value: f64) -> String {
+    let text = exact(value);
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
+/// Writes a number with at most so many decimals.
+pub fn rounded(value: f64, decimals: i32) -> String {
+    let scale = 10_f64.powi(decimals);
+    let rounded = (value * scale).round() / scale;
+    // Minus zero is zero.
+    format!("{}", if rounded == 0.0 { 0.0 } else { rounded })
+}
+
+/// So many significant digits without trailing zeros; with an exponent unless it lies in the range.
+fn scientific(value: f64, digits: usize, plain: std::ops::Range<i32>) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !value.is_finite() {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", if value.is_nan() { "–" } else { "∞" });
+    }
+    // Rounding first: 999999.9 is 1e6 to six digits.
+    let text = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let mantissa = trimmed(mantissa);
+    if !plain.contains(&exponent) {
+        return format!("{mantissa}e{exponent}");
+    }
+    // The same digits with the point moved.
+    let mut out = String::with_capacity(digits + 8);
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit).map(char::from);
+    if value < 0.0 {
+        out.push('-');
+    }
+    if exponent < 0 {
+        out.push_str("0.");
+        out.extend((exponent + 1..0).map(|_| '0'));
+        out.extend(digits);
+        return out;
+    }
+    let mut whole = exponent + 1;
+    for digit in digits {
+        if whole == 0 {
+            out.push('.');
+        }
+        out.push(digit);
+        whole -= 1;
+    }
+    out.extend((0..whole).map(|_| '0'));
+    out
+}
+
+/// Without zeros at the end of the decimals.
+fn trimmed(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 /// Writes an integer raised.
@@ -57,15 +149,11 @@ pub fn plain(value: f64, digits: usize) -> String {
     let scientific = format!("{value:.*e}", digits - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let trimmed = |text: String| {
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-    };
     if (-3..6).contains(&exponent) {
         let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
-        return trimmed(fixed(value, decimals));
+        return trimmed(&fixed(value, decimals)).to_owned();
     }
-    let mantissa = trimmed(mantissa.replace('-', "−"));
-    format!("{mantissa}·{}", power(exponent))
+    format!("{}·{}", trimmed(&mantissa.replace('-', "−")), power(exponent))
 }
 
 /// Sets a unit as people write it: `N*s/m^2` becomes N·s/m².
@@ -138,6 +226,69 @@ mod tests {
             assert_eq!(plain(value, 6), expected, "{value}");
         }
         assert_eq!(fixed(-0.0004, 2), "0.00");
+    }
+
+    #[test]
+    fn significant_digits_are_shown_without_trailing_zeros() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (1.0, "1"),
+            (-2.002_500_781_7, "-2.0025"),
+            (123_456.7, "123457"),
+            (1_234_567.0, "1.23457e6"),
+            (0.000_123_456_78, "0.000123457"),
+            (1e-5, "1e-5"),
+            (999_999.9, "1e6"),
+            (100.0, "100"),
+            (f64::NEG_INFINITY, "-∞"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
+        assert_eq!((short(1.0 / 3.0), short(-12_345.6)), ("0.3333".into(), "-12350".into()));
+    }
+
+    #[test]
+    fn data_keep_twelve_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (0.1 + 0.2, "0.3"),
+            (99.999_999_999_999, "100"),
+            (-1.5e-7, "-1.5e-7"),
+            (1e300, "1e300"),
+            (123_456.789, "123456.789"),
+            (-123_456_789_012.0, "-123456789012"),
+            (1_234_567_890_123.4, "1.23456789012e12"),
+            (1.0 / 3.0, "0.333333333333"),
+            (2e-5 / 3.0, "6.66666666667e-6"),
+            (2e-4 / 3.0, "0.0000666666666667"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(data(value), text);
+        }
+    }
+
+    #[test]
+    fn programs_read_numbers_back() {
+        for value in [0.1, 1.0, -2e300, 5e-324, 1e16, 123_456.789] {
+            assert_eq!(exact(value).parse(), Ok(value));
+            assert_eq!(shortest(value).parse(), Ok(value));
+        }
+        assert_eq!((exact(1.0), shortest(1.0), shortest(0.5)), ("1.0".into(), "1".into(), "0.5".into()));
+    }
+
+    #[test]
+    fn coordinates_and_moments_are_short() {
+        assert_eq!(
+            (rounded(-0.01, 1), rounded(1.25, 1), rounded(3.0, 2)),
+            ("0".into(), "1.3".into(), "3".into())
+        );
+        assert_eq!(
+            (moment(0.25), moment(0.0), moment(1e-5)),
+            ("0.25".into(), "0".into(), "1.00000e-5".into())
+        );
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 mod simulate;
 
-use crate::lines::{Lines, heading, number, quoted};
+use crate::lines::{Lines, heading, quoted};
 use crate::names::{Identifiers, Names};
 use crate::page::{Dialect, Page, code, joined};
 use crate::plan::{Body, Place, Plan, Quantity};
 use crate::target::{C_SIMULATOR, Exported, Target};
 use paynter_algebra::{Expr, Pool, Target as Notation};
+use paynter_base::number::exact;
 use paynter_equations::Sparse;
 
 /// C99.
@@ -187,7 +188,7 @@ impl Writer<'_> {
         self.out.add(0, "/* Nominal values of the parameters. */");
         self.out.add(0, &format!("const double {prefix}_nominal[] = {{"));
         for (parameter, value) in plan.parameters.iter().zip(&plan.nominal) {
-            self.out.add(1, &format!("{}, /* {} */", number(*value), described(parameter)));
+            self.out.add(1, &format!("{}, /* {} */", exact(*value), described(parameter)));
         }
         if plan.parameters.is_empty() {
             self.out.add(1, "0.0");
@@ -213,7 +214,7 @@ impl Writer<'_> {
         self.out.space(1);
         self.out.block(INTERPOLATE);
         for (k, table) in self.plan.tables.iter().enumerate() {
-            let list = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(", ");
+            let list = |values: &[f64]| values.iter().map(|v| exact(*v)).collect::<Vec<_>>().join(", ");
             self.out.space(1);
             self.out.block(&format!(
                 "/* Column {} of {}, linear between samples. */\nstatic double table{k}(double t)\n{{\n    \

@@ -1,11 +1,12 @@
 //! Julia: one module without dependencies.
 
-use crate::lines::{Lines, heading, number, quoted};
+use crate::lines::{Lines, heading, quoted};
 use crate::names::{Identifiers, Names};
 use crate::page::{Dialect, PLAIN, Page, code, joined};
 use crate::plan::{Body, Place, Plan};
 use crate::target::{Exported, Target};
 use paynter_algebra::{Expr, Pool, Target as Notation};
+use paynter_base::number::exact;
 use paynter_equations::Sparse;
 
 /// Julia.
@@ -113,7 +114,7 @@ fn program(pool: &mut Pool, plan: &Plan) -> String {
         let unit = if parameter.unit.is_empty() { String::new() } else { format!("[{}] ", parameter.unit) };
         let doc = format!("{unit}{}", parameter.doc);
         let remark = if doc.is_empty() { String::new() } else { format!("  # {}", doc.trim_end()) };
-        out.add(1, &format!("{field} = {},{remark}", number(*value)));
+        out.add(1, &format!("{field} = {},{remark}", exact(*value)));
     }
     out.add(0, ")");
     let mut writer = Writer { out, pool, plan, names, fields };
@@ -179,7 +180,7 @@ impl Writer<'_> {
             self.matrices();
         }
         for (k, table) in plan.tables.iter().enumerate() {
-            let list = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(", ");
+            let list = |values: &[f64]| values.iter().map(|v| exact(*v)).collect::<Vec<_>>().join(", ");
             let (times, values) = (list(&table.times), list(&table.values));
             let column = text(&format!("Column {} of {}, linear between samples.", table.column, table.path));
             self.out.space(1);

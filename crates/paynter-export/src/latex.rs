@@ -1,12 +1,12 @@
 //! LaTeX with amsmath: formulas for a paper, and a document of its own.
 
 use crate::formulas;
-use crate::lines::shown;
 use crate::names::Identifiers;
 use crate::page::{Cell, Law, Left, Page, Ratio};
 use crate::plan::{Plan, Quantity};
 use crate::target::{Exported, Target};
 use paynter_algebra::{Expr, Pool, Symbol, Target as Notation, greek_name, latex_name};
+use paynter_base::number::significant;
 use paynter_equations::{Derivation, Side};
 
 /// LaTeX with amsmath.
@@ -175,7 +175,7 @@ fn cell(pool: &Pool, cell: &Cell) -> String {
 
 fn real(value: f64) -> String {
     match value.is_finite() {
-        true => powered(&shown(value)),
+        true => powered(&significant(value)),
         false => "\\text{--}".to_owned(),
     }
 }

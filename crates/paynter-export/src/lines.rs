@@ -101,20 +101,6 @@ pub(crate) fn heading(plan: &Plan, index: Index, parameter: Index) -> Vec<String
     lines
 }
 
-/// A number as every language reads it, exact.
-pub(crate) fn number(value: f64) -> String {
-    format!("{value:?}")
-}
-
-/// A finite number as people read it, with six significant digits; a power of ten stands behind an `e`.
-pub(crate) fn shown(value: f64) -> String {
-    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
-    match rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) {
-        true => format!("{rounded}"),
-        false => format!("{rounded:e}"),
-    }
-}
-
 /// A text as a literal in double quotes; the names and descriptions of models hold no control characters.
 pub(crate) fn quoted(text: &str) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -1,11 +1,11 @@
 //! MathML: formulas inside one `div`, for web pages.
 
-use crate::lines::shown;
 use crate::names::Identifiers;
 use crate::page::{Cell, Left, Page, Ratio};
 use crate::steps::why_text;
 use crate::target::Target;
 use paynter_algebra::{Expr, Pool, Target as Notation, mathml_name};
+use paynter_base::number::significant;
 use paynter_equations::{Derivation, Side};
 
 const OPEN: &str = "<math xmlns=\"http://www.w3.org/1998/Math/MathML\" display=\"block\">";
@@ -131,7 +131,7 @@ fn real(value: f64) -> String {
         return "<mtext>–</mtext>".to_owned();
     }
     let minus = if value < 0.0 { "<mo form=\"prefix\">\u{2212}</mo>" } else { "" };
-    let text = shown(value.abs());
+    let text = significant(value.abs());
     match text.split_once('e') {
         Some((mantissa, exponent)) => {
             let sign = if exponent.starts_with('-') { "<mo form=\"prefix\">\u{2212}</mo>" } else { "" };

@@ -1,11 +1,12 @@
 //! MATLAB and Octave: one function file.
 
-use crate::lines::{Lines, heading, number};
+use crate::lines::{Lines, heading};
 use crate::names::{Identifiers, Names};
 use crate::page::{Dialect, Page, code, joined};
 use crate::plan::{Body, Place, Plan};
 use crate::target::{Exported, Target};
 use paynter_algebra::{Expr, Pool, Target as Notation};
+use paynter_base::number::exact;
 use paynter_equations::Sparse;
 
 /// MATLAB and Octave.
@@ -101,7 +102,7 @@ fn program(pool: &mut Pool, plan: &Plan) -> String {
         let unit = if parameter.unit.is_empty() { String::new() } else { format!("[{}] ", parameter.unit) };
         let doc = format!("{unit}{}", parameter.doc);
         let remark = if doc.is_empty() { String::new() } else { format!("  % {}", doc.trim_end()) };
-        out.add(1, &format!("model.parameters.{field} = {};{remark}", number(*value)));
+        out.add(1, &format!("model.parameters.{field} = {};{remark}", exact(*value)));
     }
     let mut writer = Writer { out, pool, plan, names, fields, chooses: false };
     writer.handles();
@@ -262,7 +263,7 @@ impl Writer<'_> {
 
     fn tables(&mut self) {
         for (k, table) in self.plan.tables.iter().enumerate() {
-            let list = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(", ");
+            let list = |values: &[f64]| values.iter().map(|v| exact(*v)).collect::<Vec<_>>().join(", ");
             self.out.space(1);
             self.out.add(0, &format!("function v = table{k}(t)"));
             self.out.add(0, &format!("% Column {} of {}, linear between samples.", table.column, table.path));

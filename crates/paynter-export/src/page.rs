@@ -1,8 +1,8 @@
 //! A page of formulas and numbers, and how programming languages write it.
 
-use crate::lines::number;
 use crate::names::{Identifiers, Names};
 use paynter_algebra::{Expr, Pool, Symbol, Target as Notation};
+use paynter_base::number::exact;
 use std::collections::BTreeMap;
 
 /// All that is written about a model in answer to one question.
@@ -119,7 +119,7 @@ impl Dialect {
     }
 
     fn cell(&self, pool: &Pool, names: &Names, cell: &Cell) -> String {
-        let real = |value: f64| if value.is_finite() { number(value) } else { self.nothing.to_owned() };
+        let real = |value: f64| if value.is_finite() { exact(value) } else { self.nothing.to_owned() };
         match cell {
             Cell::Formula(e) => self.formula(pool, names, *e),
             Cell::Ratio(Ratio { num, den, .. }) => {

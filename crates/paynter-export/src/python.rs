@@ -1,11 +1,12 @@
 //! Python with NumPy.
 
-use crate::lines::{Lines, heading, number, quoted};
+use crate::lines::{Lines, heading, quoted};
 use crate::names::{Identifiers, Names};
 use crate::page::{Dialect, PLAIN, Page, code, joined};
 use crate::plan::{Body, Place, Plan};
 use crate::target::{Exported, Target};
 use paynter_algebra::{Expr, Pool, Target as Notation};
+use paynter_base::number::exact;
 use paynter_equations::Sparse;
 
 /// Python with NumPy.
@@ -91,7 +92,7 @@ fn program(pool: &mut Pool, plan: &Plan) -> String {
     }
     out.add(0, "PARAMETERS = {");
     for (parameter, value) in plan.parameters.iter().zip(&plan.nominal) {
-        out.add(1, &format!("{}: {},{}", quoted(&parameter.name), number(*value), remark(parameter)));
+        out.add(1, &format!("{}: {},{}", quoted(&parameter.name), exact(*value), remark(parameter)));
     }
     out.block(
         r#"
@@ -282,7 +283,7 @@ fn matrices(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
 
 fn tables(out: &mut Lines, plan: &Plan) {
     for (k, table) in plan.tables.iter().enumerate() {
-        let list = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(", ");
+        let list = |values: &[f64]| values.iter().map(|v| exact(*v)).collect::<Vec<_>>().join(", ");
         out.space(2);
         out.add(0, &format!("def table{k}(t):"));
         out.add(

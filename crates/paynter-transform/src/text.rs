@@ -8,6 +8,7 @@
 use std::fmt::Write;
 
 use paynter_algebra::{Expr, Pool, Symbol, Target};
+use paynter_base::number::shortest;
 use paynter_base::{Diagnostics, FileId};
 use paynter_graph::dimension::Unit;
 use paynter_graph::{
@@ -167,11 +168,11 @@ impl<'a> Writer<'a> {
             let mut line = format!("param {name} = {value}");
             match parameter.tolerance {
                 Some(Tolerance::Relative(r)) => line.push_str(&format!(" ±{}%", percent(r))),
-                Some(Tolerance::Absolute(a)) => line.push_str(&format!(" ±{}", number_text(a / factor))),
+                Some(Tolerance::Absolute(a)) => line.push_str(&format!(" ±{}", shortest(a / factor))),
                 None => {}
             }
             if let Some((low, high)) = parameter.bounds {
-                let (low, high) = (number_text(low / factor), number_text(high / factor));
+                let (low, high) = (shortest(low / factor), shortest(high / factor));
                 line.push_str(&format!(" in [{low}, {high}]"));
             }
             if let Some(doc) = &parameter.doc {
@@ -366,15 +367,9 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "'").replace(['\n', '\r'], " "))
 }
 
-/// The shortest decimal that reads back as the number.
-fn number_text(number: f64) -> String {
-    let text = format!("{number:?}");
-    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
-}
-
 /// A fraction in percent, such that reading it gives the fraction.
 fn percent(fraction: f64) -> String {
     let rounded = (fraction * 1e12).round() / 1e10;
     let percent = if rounded / 100.0 == fraction { rounded } else { fraction * 100.0 };
-    number_text(percent)
+    shortest(percent)
 }

@@ -39,7 +39,7 @@ pub use model::{LoadOptions, Model};
 pub use paynter_base::{
     Argument, Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Part, Plain,
     Question, Remedy, Severity, Source, SourceMap, Span, Spelling, Ticket, World, WorldError, closest, code,
-    resolve_path,
+    number, resolve_path,
 };
 pub use paynter_draw::{draw, plot};
 pub use paynter_export as export;

@@ -3,12 +3,12 @@
 use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{BodeArgs, Global};
-use crate::number::significant;
 use crate::spelling::CommandLine;
 use crate::table::columns;
 use crate::{input, picture};
 use paynter::BodeOptions;
 use paynter::json::{self, Bode, BodeEntry};
+use paynter::number::significant;
 
 /// Tables for people have at most this many rows.
 const ROWS: usize = 40;

@@ -4,9 +4,9 @@ use super::equations::{grid, no_answer};
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Form, Global};
 use crate::input;
-use crate::number::significant;
 use crate::table::columns;
 use paynter::json::{LinearModel, Matrix, OperatingPoint, Role};
+use paynter::number::significant;
 use std::path::Path;
 
 /// The matrices of larger models are left to `--json`.

@@ -4,9 +4,10 @@ use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Form, Global};
 use crate::input;
-use crate::number::{complex_list, significant};
+use crate::number::complex_list;
 use crate::table::columns;
 use paynter::json::{Estimate, Mode, Naming, Poles, Zeros};
+use paynter::number::significant;
 use std::path::Path;
 
 /// Polynomials longer than this are left to `--json`.

@@ -4,13 +4,14 @@ use super::equations::{grid, no_answer};
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, SensitivityArgs, SensitivityFigure};
 use crate::fraction::{Denominators, broken};
-use crate::number::{complex, significant};
+use crate::number::complex;
 use crate::spelling::CommandLine;
 use crate::table::columns;
 use crate::{input, picture};
 use paynter::json::{
     self, Matrix, Naming, Sensitivity, SensitivityEntry, SensitivityResponse, ToleranceBand,
 };
+use paynter::number::significant;
 use paynter::{Diagnostic, Model, ResponseOptions, SensitivityOptions, code};
 use std::path::Path;
 

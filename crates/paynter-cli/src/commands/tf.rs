@@ -6,9 +6,9 @@ use crate::answer::{Answer, Exit, output};
 use crate::args::{Form, Global, Method};
 use crate::fraction::Denominators;
 use crate::input;
-use crate::number::significant;
 use crate::table::columns;
 use paynter::json::Transfer;
+use paynter::number::significant;
 use std::path::Path;
 
 /// Shows the transfer matrix of a model.

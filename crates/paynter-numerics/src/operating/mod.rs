@@ -20,6 +20,7 @@ mod slopes;
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Pool, Symbol};
+use paynter_base::number::significant;
 use paynter_base::{Diagnostic, Diagnostics, Span, Ticket, code};
 use paynter_equations::{Equations, Failure, temperatures};
 use paynter_graph::{BondGraph, Variable};
@@ -89,7 +90,7 @@ pub fn operating_point(
             let message = format!(
                 "`{}` changes by {} every second; nothing reads it, so that it is left out of the steady state",
                 state.name,
-                short(rate)
+                significant(rate)
             );
             notes.push(Diagnostic::new(code::DRIFTING_STATE, message).at(place(graph, state.variable)));
         }
@@ -139,23 +140,13 @@ fn place(graph: &BondGraph, variable: Variable) -> Span {
     }
 }
 
-/// A number for a message.
-fn short(x: f64) -> String {
-    let rounded: f64 = format!("{x:.5e}").parse().unwrap_or(x);
-    if rounded != 0.0 && !(1e-4..1e6).contains(&rounded.abs()) {
-        format!("{rounded:e}")
-    } else {
-        format!("{rounded}")
-    }
-}
-
 /// Says what runs away.
 fn runaway(graph: &BondGraph, equations: &Equations, combination: &Combination) -> Diagnostic {
     let state = |i: usize| &equations.states[i];
     let Some(&(first, scale)) = combination.parts.first() else {
         return Diagnostic::new(code::RUNAWAY, "something runs away");
     };
-    let rate = short(combination.rate / scale);
+    let rate = significant(combination.rate / scale);
     let element = |i: usize| match state(i).variable {
         Variable::State(id, _) => graph.element(id).name.clone(),
         _ => state(i).name.clone(),
@@ -178,7 +169,7 @@ fn runaway(graph: &BondGraph, equations: &Equations, combination: &Combination) 
                 (false, false) => " + ",
                 (false, true) => " − ",
             };
-            let size = if c.abs() == 1.0 { String::new() } else { format!("{}*", short(c.abs())) };
+            let size = if c.abs() == 1.0 { String::new() } else { format!("{}*", significant(c.abs())) };
             sum.push_str(&format!("{sign}{size}{}", state(*i).name));
         }
         if combination.parts.len() > 6 {
@@ -233,7 +224,7 @@ fn nowhere(
             let message = format!(
                 "no operating point was found: `{}` still changes by {} every second where the search ended",
                 state.name,
-                short(rates[i])
+                significant(rates[i])
             );
             Diagnostic::new(code::NO_OPERATING_POINT, message).at(place(graph, state.variable))
         }
@@ -249,7 +240,7 @@ fn several(equations: &Equations, point: &[f64], others: &[Vec<f64>]) -> Diagnos
             .iter()
             .zip(w)
             .take(6)
-            .map(|(state, value)| format!("{} = {}", state.name, short(*value)))
+            .map(|(state, value)| format!("{} = {}", state.name, significant(*value)))
             .collect();
         let more = if equations.states.len() > 6 { ", …" } else { "" };
         format!("({}{more})", parts.join(", "))

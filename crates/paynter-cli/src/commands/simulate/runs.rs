@@ -6,6 +6,7 @@ use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, Settings, SimulateArgs};
 use crate::spelling::CommandLine;
 use crate::{input, picture};
+use paynter::number::data;
 use paynter::simulate::{Response, Run, SimulateOptions, Simulation, Sweep, check_names, named, respond_all};
 use paynter::{Diagnostic, Diagnostics, FileId, Model, SourceMap, code, figures, json};
 
@@ -24,7 +25,7 @@ pub fn sweep(arguments: &SimulateArgs, options: SimulateOptions, global: &Global
     let refused = |diagnostic: Box<Diagnostic>| Answer::refusal(global, *diagnostic, Exit::Wrong);
     let (models, runs) = sweep.runs().map_err(refused)?;
     let names = nominal.varied.iter().map(|varied| varied.column.name.clone()).collect();
-    let lead = |run: &Run<'_>| run.values.iter().map(|value| sheet::number(*value) + ",").collect();
+    let lead = |run: &Run<'_>| run.values.iter().map(|value| data(*value) + ",").collect();
     let mut several =
         Several { arguments, global, findings: Findings::new(models[0]), impossible: Vec::new() };
     let text = several.run(&models, &runs, names, &lead);

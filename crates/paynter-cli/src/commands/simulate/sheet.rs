@@ -3,6 +3,7 @@
 use crate::answer::{Answer, Exit};
 use crate::args::Global;
 use crate::picture;
+use paynter::number::data;
 use paynter::simulate::{Column, Perturbation, Response, Sample, Simulation};
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write};
 use std::path::Path;
@@ -40,10 +41,10 @@ impl Sheet<'_> {
     /// Writes a sample.
     pub fn sample(&mut self, simulation: &Simulation, sample: &Sample<'_>) {
         let shown = &simulation.outputs;
-        let mut line = number(sample.t);
+        let mut line = data(sample.t);
         let mut put = |value: f64, column: &Column| {
             line.push(',');
-            line.push_str(&number(value / column.factor));
+            line.push_str(&data(value / column.factor));
         };
         sample.outputs.iter().zip(shown).for_each(|(value, column)| put(*value, column));
         let lanes = simulation.wanted.len().max(1);
@@ -81,10 +82,10 @@ impl Sheet<'_> {
     /// Writes columns over time; a column may end early.
     fn table(&mut self, lead: &str, t: &[f64], columns: &[(&Vec<f64>, f64)]) {
         for (row, t) in t.iter().enumerate() {
-            let mut line = format!("{lead}{}", number(*t));
+            let mut line = format!("{lead}{}", data(*t));
             for (list, factor) in columns {
                 line.push(',');
-                list.get(row).iter().for_each(|value| line.push_str(&number(**value / factor)));
+                list.get(row).iter().for_each(|value| line.push_str(&data(**value / factor)));
             }
             self.line(&line);
         }
@@ -134,52 +135,12 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// A number with twelve digits, in its shortest form.
-pub fn number(value: f64) -> String {
-    let size = value.abs();
-    if !(1e-5..1e12).contains(&size) {
-        return match size {
-            0.0 => "0".to_owned(),
-            _ if size.is_finite() => {
-                let text = format!("{value:.11e}");
-                let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-                format!("{}e{exponent}", trimmed(mantissa))
-            }
-            _ => value.to_string(),
-        };
-    }
-    let decimals = (11.0 - size.log10().floor()) as usize;
-    trimmed(&format!("{value:.decimals$}")).to_owned()
-}
-
-/// Without zeros at the end of its decimals.
-fn trimmed(text: &str) -> &str {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short() {
-        for (value, text) in [
-            (0.0, "0"),
-            (-0.0, "0"),
-            (0.1 + 0.2, "0.3"),
-            (99.999_999_999_999, "100"),
-            (-1.5e-7, "-1.5e-7"),
-            (1e300, "1e300"),
-            (123_456.789, "123456.789"),
-            (-123_456_789_012.0, "-123456789012"),
-            (1_234_567_890_123.4, "1.23456789012e12"),
-            (1.0 / 3.0, "0.333333333333"),
-            (2e-5 / 3.0, "6.66666666667e-6"),
-            (2e-4 / 3.0, "0.0000666666666667"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(number(value), text);
-        }
+    fn cells_are_quoted_where_a_reader_would_stumble() {
         assert_eq!(quoted("a, \"b\""), "\"a, \"\"b\"\"\"");
     }
 }

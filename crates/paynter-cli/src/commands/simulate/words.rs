@@ -1,8 +1,8 @@
 //! Energies and gradients as tables for people.
 
-use crate::number::significant;
 use crate::table::columns;
 use paynter::energy::{Energy, Role};
+use paynter::number::significant;
 use paynter::report::NO_ENERGY;
 use paynter::simulate::{CostGradient, Simulation};
 

@@ -1,9 +1,10 @@
 //! What causes a failure: the law without a value, the equation that decides
 //! nothing, the laws that switch.
 
-use super::{Explanation, short};
+use super::Explanation;
 use paynter_algebra::{EvalError, Expr, Func, Node, Symbol};
 use paynter_base::Span;
+use paynter_base::number::moment;
 use paynter_equations::{Constraint, State};
 use paynter_graph::{ElementId, Variable};
 use std::collections::BTreeMap;
@@ -49,7 +50,7 @@ impl<'a> Explanation<'a> {
                     .symbols(part)
                     .into_iter()
                     .filter(|s| equations.states.iter().any(|state| state.symbol == *s))
-                    .filter_map(|s| Some(format!("`{}` = {}", self.pool.name(s), short(*values.get(&s)?))))
+                    .filter_map(|s| Some(format!("`{}` = {}", self.pool.name(s), moment(*values.get(&s)?))))
                     .collect();
                 let with =
                     if reads.is_empty() { String::new() } else { format!(", with {}", reads.join(", ")) };

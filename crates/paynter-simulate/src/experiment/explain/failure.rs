@@ -1,7 +1,8 @@
 //! Why a run ended early.
 
-use super::{Explanation, short};
+use super::Explanation;
 use crate::{Failure, Outcome};
+use paynter_base::number::moment;
 use paynter_base::{Diagnostic, Remedy, code};
 use paynter_equations::contradiction;
 use paynter_graph::Variable;
@@ -25,7 +26,7 @@ impl Explanation<'_> {
             }
             Failure::NoJump { t, state } => {
                 let name = &states[state].name;
-                let message = format!("at t = {} the jump of `{name}` cannot be calculated", short(t));
+                let message = format!("at t = {} the jump of `{name}` cannot be calculated", moment(t));
                 self.at_state(cannot(message), state).help(
                     "its size and the state after it determine each other, or it comes of an impulse in a law \
                      that is not linear; put a small resistance between the source and the storage",
@@ -35,14 +36,14 @@ impl Explanation<'_> {
             Failure::StepTooSmall { t, state } => {
                 let name = &states[state].name;
                 let message =
-                    format!("at t = {} steps become too small to go on; `{name}` changes fastest", short(t));
+                    format!("at t = {} steps become too small to go on; `{name}` changes fastest", moment(t));
                 self.at_state(cannot(message), state).help(Remedy::marked(
                     "the solution may run to infinity here; try {option solver=stiff}, or larger tolerances",
                 ))
             }
             Failure::TooManySteps { t } => {
                 let most = simulation.options.max_steps;
-                cannot(format!("at t = {} the limit of {most} steps is reached", short(t))).help(
+                cannot(format!("at t = {} the limit of {most} steps is reached", moment(t))).help(
                     Remedy::marked(
                         "try {option solver=stiff}, larger tolerances, or an earlier {option t_end}",
                     ),
@@ -76,7 +77,7 @@ impl Explanation<'_> {
 
     fn not_finite(&self, outcome: &Outcome, t: f64, state: usize) -> Diagnostic {
         let name = &self.simulation.equations.states[state].name;
-        let message = format!("at t = {} the rate of `{name}` is infinite or undefined", short(t));
+        let message = format!("at t = {} the rate of `{name}` is infinite or undefined", moment(t));
         let (tried, x) = outcome.tried.clone().unwrap_or((t, outcome.states.clone()));
         match self.culprit(tried, &x) {
             Some((Some(law), help)) => cannot(message).at(law).help(help),
@@ -93,7 +94,7 @@ impl Explanation<'_> {
         let values = self.values_at(t, &outcome.states);
         if let Some((constraint, state)) = values.ok().and_then(|values| self.undecided(&values)) {
             let name = &constraint.name;
-            let message = format!("at t = {} no equation decides the value of `{name}`", short(t));
+            let message = format!("at t = {} no equation decides the value of `{name}`", moment(t));
             let help = format!(
                 "while `{}` is zero every value will do, or none: begin elsewhere, or put a small resistance next \
                  to the storage",
@@ -105,7 +106,7 @@ impl Explanation<'_> {
         let any_more = if t > 0.0 { " any more" } else { "" };
         let name = &constraint.name;
         let diagnostic =
-            cannot(format!("at t = {} no value of `{name}` satisfies its law{any_more}", short(t)));
+            cannot(format!("at t = {} no value of `{name}` satisfies its law{any_more}", moment(t)));
         // What the unknown depends on may have no value itself.
         let (tried, x) = outcome.tried.clone().unwrap_or((t, outcome.states.clone()));
         if let Some((Some(law), help)) = self.culprit(tried, &x) {
@@ -122,7 +123,7 @@ impl Explanation<'_> {
         let event = self.simulation.compiled.events.get(event).map_or("", String::as_str);
         let message = format!(
             "at t = {} `{event}` switches back and forth without time going on (chattering)",
-            short(t)
+            moment(t)
         );
         let elements = self.switching(event);
         let mut spans = elements.iter().map(|element| self.simulation.graph.element(*element).span);

@@ -40,13 +40,3 @@ struct Explanation<'a> {
     simulation: &'a Simulation,
     parameters: &'a [f64],
 }
-
-/// A number as people read it.
-fn short(value: f64) -> String {
-    let text = format!("{value:.6}");
-    if value == 0.0 || (value.abs() >= 1e-3 && value.abs() < 1e6) {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        format!("{value:.5e}")
-    }
-}

@@ -1,7 +1,8 @@
 //! What was found on the way of a run.
 
-use super::{Explanation, short};
+use super::Explanation;
 use crate::Note;
+use paynter_base::number::moment;
 use paynter_base::{Diagnostic, code};
 
 impl Explanation<'_> {
@@ -12,20 +13,20 @@ impl Explanation<'_> {
             Note::Grazing { t, event } => {
                 let event = &simulation.compiled.events[*event];
                 let what = "touches zero without crossing it (grazing), so sensitivities may jump";
-                Diagnostic::new(code::GRAZING, format!("at t = {} `{event}` {what}", short(*t)))
+                Diagnostic::new(code::GRAZING, format!("at t = {} `{event}` {what}", moment(*t)))
             }
             Note::Impulse { t, output } => {
                 let name = &simulation.outputs[*output].name;
                 let message = format!(
                     "at t = {} the output `{name}` contains an impulse, which its values do not show",
-                    short(*t)
+                    moment(*t)
                 );
                 self.at_output(Diagnostic::new(code::IMPULSE, message), *output)
             }
             Note::Zeno { t, event } => {
                 let event = &simulation.compiled.events[*event];
                 let what = "switches ever faster (Zeno behaviour), and stays at zero from then on";
-                Diagnostic::new(code::ZENO, format!("at t = {} `{event}` {what}", short(*t)))
+                Diagnostic::new(code::ZENO, format!("at t = {} `{event}` {what}", moment(*t)))
             }
             Note::InfiniteDerivative { t, lane, state } => self.infinite_derivative(*t, *lane, *state),
             Note::UndefinedInitialDerivative { lane, state } => {
@@ -40,7 +41,7 @@ impl Explanation<'_> {
             }
             Note::BelowAbsoluteZero { t, temperature, value } => {
                 let thermometer = simulation.thermometer.as_ref()?;
-                let when = format!("at t = {}", short(*t));
+                let when = format!("at t = {}", moment(*t));
                 thermometer.temperatures[*temperature].too_cold(&simulation.graph, &when, *value)
             }
             Note::Undefined { t, output, lane } => {
@@ -49,7 +50,7 @@ impl Explanation<'_> {
                     Some(by) => format!("the derivative of `{name}` by `{by}`"),
                     None => format!("the output `{name}`"),
                 };
-                let message = format!("at t = {} {what} has no finite value", short(*t));
+                let message = format!("at t = {} {what} has no finite value", moment(*t));
                 self.at_output(Diagnostic::new(code::UNDEFINED_OUTPUT, message), *output)
             }
         })
@@ -61,7 +62,7 @@ impl Explanation<'_> {
         let with = name.map_or_else(|| "it".to_owned(), |name| format!("`{name}`, which it moves"));
         let message = format!(
             "from t = {} on there are no derivatives by `{by}`: a rate changes infinitely fast with {with}",
-            short(t)
+            moment(t)
         );
         let help = "look for a root at zero; begin beside it, or take a law with a finite slope there";
         let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help);
