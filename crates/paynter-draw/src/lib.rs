@@ -3,4 +3,6 @@
 //! of plain data; this crate knows neither results nor files.
 
 pub mod draw;
+mod palette;
 pub mod plot;
+mod writer;

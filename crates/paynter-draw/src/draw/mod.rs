@@ -22,6 +22,8 @@ mod route;
 mod scene;
 mod svg;
 
+pub use crate::palette::{Theme, page_variables};
+pub use crate::writer::{SvgStyle, escape, page_font};
 pub use blocks::{Block, BlockDiagram, BlockDrawing, BlockKind, Wire, blocks_svg, draw_blocks};
 pub use diagram::{Bond, Diagram, Group, Node, NodeKind, NodeStyle, SignalArrow, Stroke};
 pub use fold::Fold;
@@ -32,8 +34,7 @@ pub use paths::causal_path;
 pub use png::{PngError, png};
 pub use positions::Positions;
 pub use scene::{Drawing, DrawnBond, DrawnGroup, DrawnNode, DrawnSignal, flow_side};
-pub use svg::{SvgStyle, Theme, escape, number, page_font, page_variables, svg};
-pub(crate) use svg::{font_face, open, paper};
+pub use svg::svg;
 
 /// What a drawing shows.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,128 +1,13 @@
-//! The SVG writer: one group per thing, with a class and a tooltip.
+//! Drawings of bond graphs as SVG: one group per thing, with a class and a tooltip.
 
 use super::diagram::{NodeKind, NodeStyle};
-use super::font::{FAMILY, FONT};
+use super::font::FAMILY;
 use super::geometry::{Point, Rect};
 use super::label::{CAPSULE, SMALL};
 use super::scene::{Drawing, DrawnBond, DrawnGroup, DrawnNode, DrawnSignal};
+use crate::palette::{Palette, palette};
+use crate::writer::{SvgStyle, TENTHS, escape, font_face, open, paper};
 use std::fmt::Write;
-
-/// Light or dark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Theme {
-    /// Dark ink on light paper.
-    #[default]
-    Light,
-    /// Light ink on dark paper.
-    Dark,
-    /// The colours of the page around it, by the variables of [`page_variables`].
-    Page,
-}
-
-/// How a drawing is written.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SvgStyle {
-    /// The colours.
-    pub theme: Theme,
-    /// Whether the paper is left transparent.
-    pub transparent: bool,
-    /// Whether the font is put into the file, so that it looks the same everywhere.
-    pub embed_font: bool,
-    /// Magnification.
-    pub scale: f64,
-}
-
-impl Default for SvgStyle {
-    fn default() -> SvgStyle {
-        SvgStyle { theme: Theme::Light, transparent: false, embed_font: false, scale: 1.0 }
-    }
-}
-
-/// The colours of a theme. In grey they stay apart by lightness, weight and dashes.
-struct Palette {
-    paper: &'static str,
-    ink: &'static str,
-    quiet: &'static str,
-    source: &'static str,
-    store: &'static str,
-    loss: &'static str,
-    signal: &'static str,
-    mark: &'static str,
-    mark_paper: &'static str,
-    bad: &'static str,
-    group: &'static str,
-}
-
-const LIGHT: Palette = Palette {
-    paper: "#ffffff",
-    ink: "#16181d",
-    quiet: "#5a6270",
-    source: "#0b6b3a",
-    store: "#1d4fa3",
-    loss: "#a03412",
-    signal: "#5a6270",
-    mark: "#b3006b",
-    mark_paper: "#fbe3f1",
-    bad: "#c00000",
-    group: "#f3f5f8",
-};
-
-const DARK: Palette = Palette {
-    paper: "#14171c",
-    ink: "#eceff4",
-    quiet: "#a3acba",
-    source: "#67d69a",
-    store: "#8ab8ff",
-    loss: "#ff9d76",
-    signal: "#a3acba",
-    mark: "#ff7ac8",
-    mark_paper: "#43203a",
-    bad: "#ff6b6b",
-    group: "#1d2128",
-};
-
-/// Colours that the page around a drawing decides.
-const PAGE: Palette = Palette {
-    paper: "var(--paper)",
-    ink: "var(--ink)",
-    quiet: "var(--quiet)",
-    source: "var(--source)",
-    store: "var(--store)",
-    loss: "var(--loss)",
-    signal: "var(--signal)",
-    mark: "var(--mark)",
-    mark_paper: "var(--mark-paper)",
-    bad: "var(--bad)",
-    group: "var(--group)",
-};
-
-/// The variables that drawings and plots with [`Theme::Page`] use, as CSS
-/// declarations with the colours of a theme.
-pub fn page_variables(theme: Theme) -> String {
-    let Palette { paper, ink, quiet, source, store, loss, signal, mark, mark_paper, bad, group } =
-        palette(theme);
-    let own = [
-        ("paper", paper),
-        ("ink", ink),
-        ("quiet", quiet),
-        ("source", source),
-        ("store", store),
-        ("loss", loss),
-        ("signal", signal),
-        ("mark", mark),
-        ("mark-paper", mark_paper),
-        ("bad", bad),
-        ("group", group),
-    ];
-    let mut out: String = own.iter().map(|(name, colour)| format!("--{name}:{colour};")).collect();
-    out.push_str(&crate::plot::variables(theme));
-    out
-}
-
-/// The embedded font for a page, as a CSS rule.
-pub fn page_font() -> String {
-    font_face(&SvgStyle { embed_font: true, ..SvgStyle::default() })
-}
 
 /// Writes a drawing as SVG.
 pub fn svg(drawing: &Drawing, style: &SvgStyle) -> String {
@@ -158,52 +43,6 @@ pub fn svg(drawing: &Drawing, style: &SvgStyle) -> String {
     }
     out.push_str("</svg>\n");
     out
-}
-
-fn palette(theme: Theme) -> &'static Palette {
-    match theme {
-        Theme::Light => &LIGHT,
-        Theme::Dark => &DARK,
-        Theme::Page => &PAGE,
-    }
-}
-
-/// Opens the document, with further attributes of its root.
-pub(crate) fn open(title: &str, frame: Rect, style: &SvgStyle, attributes: &str) -> String {
-    let (width, height) = (frame.width(), frame.height());
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"{} {} {} {}\" role=\"img\"{attributes}>",
-        number(width * style.scale),
-        number(height * style.scale),
-        number(frame.left),
-        number(frame.top),
-        number(width),
-        number(height)
-    );
-    let _ = writeln!(out, "<title>{}</title>", escape(title));
-    out
-}
-
-pub(crate) fn paper(out: &mut String, frame: Rect, colour: &str) {
-    let _ = writeln!(
-        out,
-        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{colour}\"/>",
-        number(frame.left),
-        number(frame.top),
-        number(frame.width()),
-        number(frame.height())
-    );
-}
-
-/// The embedded font, where it is asked for.
-pub(crate) fn font_face(style: &SvgStyle) -> String {
-    if style.embed_font {
-        format!("@font-face{{font-family:{FAMILY};src:url(data:font/otf;base64,{})}}", base64(FONT))
-    } else {
-        String::new()
-    }
 }
 
 fn rules(palette: &Palette) -> String {
@@ -242,9 +81,9 @@ fn write_group(out: &mut String, group: &DrawnGroup) {
     let _ = writeln!(
         out,
         "<g class=\"group\"><path d=\"{}Z\"/><text x=\"{}\" y=\"{}\" font-size=\"{SMALL}\">{}</text></g>",
-        path(&group.outline),
-        number(group.label.left),
-        number(group.label.centre().y + 0.36 * SMALL),
+        TENTHS.path(&group.outline),
+        TENTHS.number(group.label.left),
+        TENTHS.number(group.label.centre().y + 0.36 * SMALL),
         escape(&group.name)
     );
 }
@@ -259,16 +98,16 @@ fn write_bond(out: &mut String, bond: &DrawnBond) {
     let _ = write!(out, "<g class=\"{class}\"><title>{}</title>", escape(&bond.note));
     let mut line = bond.way.clone();
     line.push(bond.barb);
-    let _ = write!(out, "<path d=\"{}\" stroke-linejoin=\"bevel\"/>", path(&line));
+    let _ = write!(out, "<path d=\"{}\" stroke-linejoin=\"bevel\"/>", TENTHS.path(&line));
     if let Some((a, b)) = bond.stroke {
-        let _ = write!(out, "<path class=\"causal\" d=\"{}\"/>", path(&[a, b]));
+        let _ = write!(out, "<path class=\"causal\" d=\"{}\"/>", TENTHS.path(&[a, b]));
     }
     for (text, rect) in &bond.labels {
         let _ = write!(
             out,
             "<text x=\"{}\" y=\"{}\" font-size=\"{SMALL}\">{}</text>",
-            number(rect.left),
-            number(rect.centre().y + 0.36 * SMALL),
+            TENTHS.number(rect.left),
+            TENTHS.number(rect.centre().y + 0.36 * SMALL),
             escape(text)
         );
     }
@@ -278,7 +117,7 @@ fn write_bond(out: &mut String, bond: &DrawnBond) {
 fn write_signal(out: &mut String, signal: &DrawnSignal) {
     let class = if signal.highlighted { "signal marked" } else { "signal" };
     let _ = write!(out, "<g class=\"{class}\"><title>{}</title>", escape(&signal.note));
-    let _ = write!(out, "<path d=\"{}\"/>", path(&signal.way));
+    let _ = write!(out, "<path d=\"{}\"/>", TENTHS.path(&signal.way));
     out.push_str(&head(&signal.way));
     out.push_str("</g>\n");
 }
@@ -291,7 +130,7 @@ pub(super) fn head(way: &[Point]) -> String {
     let base = tip.along(along, 8.0);
     format!(
         "<path class=\"head\" d=\"{}Z\"/>",
-        path(&[*tip, base.along(across, 3.0), base.along(across, -3.0)])
+        TENTHS.path(&[*tip, base.along(across, 3.0), base.along(across, -3.0)])
     )
 }
 
@@ -339,9 +178,9 @@ fn write_node(out: &mut String, node: &DrawnNode) {
         let _ = write!(
             out,
             "<text class=\"{class}\" x=\"{}\" y=\"{}\" font-size=\"{}\">{}</text>",
-            number(run.at.x),
-            number(run.at.y + 0.36 * run.size),
-            number(run.size),
+            TENTHS.number(run.at.x),
+            TENTHS.number(run.at.y + 0.36 * run.size),
+            TENTHS.number(run.size),
             escape(&run.text)
         );
     }
@@ -349,75 +188,5 @@ fn write_node(out: &mut String, node: &DrawnNode) {
 }
 
 fn write_box(out: &mut String, class: &str, rect: Rect, round: f64) {
-    let _ = write!(
-        out,
-        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>",
-        number(rect.left),
-        number(rect.top),
-        number(rect.width()),
-        number(rect.height()),
-        number(round)
-    );
-}
-
-/// The data of a path through points.
-pub(super) fn path(points: &[Point]) -> String {
-    let mut data = String::new();
-    for (index, point) in points.iter().enumerate() {
-        let letter = if index == 0 { 'M' } else { 'L' };
-        let _ = write!(data, "{letter}{} {}", number(point.x), number(point.y));
-    }
-    data
-}
-
-/// A number with at most one decimal.
-pub fn number(value: f64) -> String {
-    let rounded = (value * 10.0).round() / 10.0;
-    // Negative zero reads badly.
-    format!("{}", if rounded == 0.0 { 0.0 } else { rounded })
-}
-
-/// Text safe inside SVG; control characters become spaces.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push('\n'),
-            control if control.is_control() => out.push(' '),
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word =
-            chunk.iter().fold(0_u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
-        for index in 0..4 {
-            let digit = (word >> (18 - 6 * index)) & 63;
-            out.push(if index <= chunk.len() { DIGITS[digit as usize] as char } else { '=' });
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_and_text_are_encoded() {
-        assert_eq!(base64(b"Man"), "TWFu");
-        assert_eq!(base64(b"Ma"), "TWE=");
-        assert_eq!(base64(b"M"), "TQ==");
-        assert_eq!(escape("a<b & \"c\"\u{1}"), "a&lt;b &amp; &quot;c&quot; ");
-        assert_eq!((number(-0.01), number(1.25), number(3.0)), ("0".into(), "1.3".into(), "3".into()));
-    }
+    let _ = write!(out, "<rect class=\"{class}\" {} rx=\"{}\"/>", TENTHS.rect(rect), TENTHS.number(round));
 }

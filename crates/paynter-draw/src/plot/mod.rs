@@ -17,11 +17,11 @@ mod svg;
 mod ticks;
 
 pub use figure::{Axis, Bar, Figure, Layer, Look, Mark, Panel, Scale};
+pub(crate) use figure::{COLOURS, SHADES};
 pub use kinds::{
     Band, Effect, EnergyPart, Family, Response, Tolerance, Trace, bode, energy, family, phase_degrees, poles,
     time, time_axis, tolerance, tornado,
 };
 pub use layout::{Frame, Label, Layout, PLOT_WIDTH, arrange};
 pub use paynter_base::number::{plain, unit};
-pub(crate) use svg::variables;
 pub use svg::{plot_rules, plot_svg};

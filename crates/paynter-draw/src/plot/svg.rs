@@ -4,106 +4,18 @@ use super::curve::{clip_area, pieces};
 use super::figure::{COLOURS, Figure, Layer, Look, Mark, Panel, SHADES};
 use super::layout::{Frame, Label, Layout, arrange};
 use super::legend::{SAMPLE, Sample};
-use crate::draw::{FAMILY, Point, Rect, SvgStyle, Theme, escape, font_face, open, paper};
+use crate::draw::{FAMILY, Point, Rect};
+use crate::palette::{Palette, Theme, palette};
+use crate::writer::{HUNDREDTHS, SvgStyle, escape, font_face, open, paper};
 use std::fmt::Write;
-
-/// The colours of a theme. The seven of the curves differ in hue for people
-/// who see all colours and in lightness for those who do not; the shades run
-/// from dark to light, for curves that follow one another.
-struct Palette {
-    paper: &'static str,
-    ink: &'static str,
-    quiet: &'static str,
-    grid: &'static str,
-    fine: &'static str,
-    curves: [&'static str; COLOURS],
-    shades: [&'static str; SHADES],
-}
-
-const LIGHT: Palette = Palette {
-    paper: "#ffffff",
-    ink: "#16181d",
-    quiet: "#4c5462",
-    grid: "#d5dae1",
-    fine: "#eceff3",
-    curves: ["#0868ac", "#d1500b", "#00805c", "#a63a86", "#9b7400", "#3aa0d8", "#5b5f66"],
-    shades: [
-        "#0d0887", "#3a049a", "#5c01a6", "#7e03a8", "#9c179e", "#b52f8c", "#cc4778", "#d8576b", "#e4695e",
-        "#ed7953", "#f48849", "#f89540",
-    ],
-};
-
-const DARK: Palette = Palette {
-    paper: "#14171c",
-    ink: "#eceff4",
-    quiet: "#b3bcc9",
-    grid: "#39404b",
-    fine: "#252a32",
-    curves: ["#6fb7f2", "#ff9455", "#42c79d", "#e08bc4", "#e3bd4e", "#a8d8ff", "#a9afb9"],
-    shades: [
-        "#6f7bf7", "#8e6ff2", "#a966e6", "#c25fd2", "#d65db8", "#e5619b", "#ef6c7f", "#f67d66", "#fa9252",
-        "#fcab45", "#fbc546", "#f4df5e",
-    ],
-};
-
-const PAGE: Palette = Palette {
-    paper: "var(--paper)",
-    ink: "var(--ink)",
-    quiet: "var(--plot-quiet)",
-    grid: "var(--plot-grid)",
-    fine: "var(--plot-fine)",
-    curves: [
-        "var(--curve-0)",
-        "var(--curve-1)",
-        "var(--curve-2)",
-        "var(--curve-3)",
-        "var(--curve-4)",
-        "var(--curve-5)",
-        "var(--curve-6)",
-    ],
-    shades: [
-        "var(--shade-0)",
-        "var(--shade-1)",
-        "var(--shade-2)",
-        "var(--shade-3)",
-        "var(--shade-4)",
-        "var(--shade-5)",
-        "var(--shade-6)",
-        "var(--shade-7)",
-        "var(--shade-8)",
-        "var(--shade-9)",
-        "var(--shade-10)",
-        "var(--shade-11)",
-    ],
-};
 
 /// Solid, dashed, dotted, dash-dotted.
 const DASHES: [&str; super::figure::DASHES] = ["", "7 3.5", "1.5 3", "8 3 1.5 3"];
 
-fn palette(theme: Theme) -> &'static Palette {
-    match theme {
-        Theme::Light => &LIGHT,
-        Theme::Dark => &DARK,
-        Theme::Page => &PAGE,
-    }
-}
-
-/// The values of the page's variables that plots with [`Theme::Page`] use, as CSS declarations.
-pub(crate) fn variables(theme: Theme) -> String {
-    let Palette { quiet, grid, fine, curves, shades, .. } = palette(theme);
-    let mut out = format!("--plot-quiet:{quiet};--plot-grid:{grid};--plot-fine:{fine};");
-    for (index, colour) in curves.iter().enumerate() {
-        let _ = write!(out, "--curve-{index}:{colour};");
-    }
-    for (index, colour) in shades.iter().enumerate() {
-        let _ = write!(out, "--shade-{index}:{colour};");
-    }
-    out
-}
-
 /// The style rules of plots in a theme; a page has them once for all its plots.
 pub fn plot_rules(theme: Theme) -> String {
-    let Palette { ink, quiet, grid, fine, curves, shades, .. } = palette(theme);
+    let Palette { ink, plot_quiet: quiet, plot_grid: grid, plot_fine: fine, curves, shades, .. } =
+        palette(theme);
     let mut out = format!(
         ".plot text{{font-family:{FAMILY},'Helvetica Neue',Arial,sans-serif;fill:{quiet}}}\
          .plot .strong{{fill:{ink}}}\
@@ -151,23 +63,8 @@ pub fn plot_svg(figure: &Figure, style: &SvgStyle) -> String {
     out
 }
 
-/// A number with at most two decimals: curves stay smooth when they are magnified.
-fn number(value: f64) -> String {
-    let rounded = (value * 100.0).round() / 100.0;
-    format!("{}", if rounded == 0.0 { 0.0 } else { rounded })
-}
-
-fn path(points: &[Point]) -> String {
-    let mut data = String::new();
-    for (index, point) in points.iter().enumerate() {
-        let letter = if index == 0 { 'M' } else { 'L' };
-        let _ = write!(data, "{letter}{} {}", number(point.x), number(point.y));
-    }
-    data
-}
-
 fn rule(from: Point, to: Point) -> String {
-    path(&[from, to])
+    HUNDREDTHS.path(&[from, to])
 }
 
 /// Lines through the ticks, the fine ones first.
@@ -202,14 +99,7 @@ fn write_grid(out: &mut String, panel: &Panel, frame: &Frame) {
 /// The frame with a tick outside at every name.
 fn write_frame(out: &mut String, frame: &Frame) {
     let rect = frame.rect;
-    let _ = writeln!(
-        out,
-        "<rect class=\"frame\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-        number(rect.left),
-        number(rect.top),
-        number(rect.width()),
-        number(rect.height())
-    );
+    let _ = writeln!(out, "<rect class=\"frame\" {}/>", HUNDREDTHS.rect(rect));
     let mut data = String::new();
     for (x, _) in frame.x.iter().filter(|(_, major)| *major) {
         data.push_str(&rule(Point::new(*x, rect.bottom), Point::new(*x, rect.bottom + 4.0)));
@@ -247,7 +137,7 @@ fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
                 return;
             }
             named(out, "curve");
-            let data: String = drawn.iter().map(|piece| path(piece)).collect();
+            let data: String = drawn.iter().map(|piece| HUNDREDTHS.path(piece)).collect();
             let _ = writeln!(out, "<path class=\"{}\" d=\"{data}\"/></g>", line_class(*look));
         }
         Layer::Band { look, x, lower, upper, opacity, .. } => {
@@ -272,8 +162,8 @@ fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
                         out,
                         "<path class=\"a{}\" fill-opacity=\"{}\" d=\"{}Z\"/>",
                         colour(*look),
-                        number(*opacity),
-                        path(&area)
+                        HUNDREDTHS.number(*opacity),
+                        HUNDREDTHS.path(&area)
                     );
                 }
             }
@@ -330,11 +220,11 @@ fn write_area(out: &mut String, rect: Rect, look: Look, opacity: f64) {
         out,
         "<rect class=\"a{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill-opacity=\"{}\"/>",
         colour(look),
-        number(rect.left),
-        number(rect.top),
-        number(rect.width()),
-        number(rect.height()),
-        number(opacity)
+        HUNDREDTHS.number(rect.left),
+        HUNDREDTHS.number(rect.top),
+        HUNDREDTHS.number(rect.width()),
+        HUNDREDTHS.number(rect.height()),
+        HUNDREDTHS.number(opacity)
     );
 }
 
@@ -350,14 +240,14 @@ fn write_mark(out: &mut String, at: Point, mark: Mark, look: Look) {
         Mark::Circle => write!(
             out,
             "<circle class=\"mark c{colour}\" cx=\"{}\" cy=\"{}\" r=\"4.6\"/>",
-            number(at.x),
-            number(at.y)
+            HUNDREDTHS.number(at.x),
+            HUNDREDTHS.number(at.y)
         ),
         Mark::Dot => write!(
             out,
             "<circle class=\"a{colour}\" cx=\"{}\" cy=\"{}\" r=\"2.4\"/>",
-            number(at.x),
-            number(at.y)
+            HUNDREDTHS.number(at.x),
+            HUNDREDTHS.number(at.y)
         ),
     };
 }
@@ -384,15 +274,21 @@ fn write_samples(out: &mut String, layout: &Layout) {
 
 fn write_label(out: &mut String, label: &Label) {
     let class = if label.strong { " class=\"strong\"" } else { "" };
-    let (size, text) = (number(label.size), escape(&label.text));
+    let (size, text) = (HUNDREDTHS.number(label.size), escape(&label.text));
     let _ = if label.upwards {
-        let (x, y) = (number(label.rect.centre().x + 0.36 * label.size), number(label.rect.bottom));
+        let (x, y) = (
+            HUNDREDTHS.number(label.rect.centre().x + 0.36 * label.size),
+            HUNDREDTHS.number(label.rect.bottom),
+        );
         writeln!(
             out,
             "<text{class} x=\"{x}\" y=\"{y}\" font-size=\"{size}\" transform=\"rotate(-90 {x} {y})\">{text}</text>"
         )
     } else {
-        let (x, y) = (number(label.rect.left), number(label.rect.centre().y + 0.36 * label.size));
+        let (x, y) = (
+            HUNDREDTHS.number(label.rect.left),
+            HUNDREDTHS.number(label.rect.centre().y + 0.36 * label.size),
+        );
         writeln!(out, "<text{class} x=\"{x}\" y=\"{y}\" font-size=\"{size}\">{text}</text>")
     };
 }

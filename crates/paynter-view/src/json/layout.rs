@@ -1,7 +1,8 @@
 //! Layout files: positions a person has chosen, as a small JSON document
 //! `{"name": [x, y], …}`.
 
-use paynter_draw::draw::{Point, Positions, number};
+use paynter_base::number::rounded;
+use paynter_draw::draw::{Point, Positions};
 use std::collections::BTreeMap;
 
 /// Reads a layout file.
@@ -14,7 +15,7 @@ pub fn read_layout(text: &str) -> Result<Positions, String> {
 pub fn write_layout(positions: &Positions) -> String {
     let line = |(name, place): (&String, &Point)| {
         let name = serde_json::Value::from(name.as_str());
-        format!("  {name}: [{}, {}]", number(place.x), number(place.y))
+        format!("  {name}: [{}, {}]", rounded(place.x, 1), rounded(place.y, 1))
     };
     let lines: Vec<String> = positions.places().iter().map(line).collect();
     format!("{{\n{}\n}}\n", lines.join(",\n"))

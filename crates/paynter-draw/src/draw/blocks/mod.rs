@@ -8,7 +8,9 @@ mod wires;
 use super::font::text_width;
 use super::geometry::{Point, Rect};
 use super::label::{LINE, SMALL};
-use super::svg::{self, SvgStyle, Theme};
+use super::svg;
+use crate::palette::{Palette, palette};
+use crate::writer::{self, SvgStyle, TENTHS};
 use std::fmt::Write;
 
 /// A block diagram to be drawn.
@@ -102,32 +104,28 @@ pub fn draw_blocks(diagram: &BlockDiagram) -> BlockDrawing {
 
 /// Writes a block diagram as SVG.
 pub fn blocks_svg(drawing: &BlockDrawing, style: &SvgStyle) -> String {
-    let (paper, ink, quiet) = match style.theme {
-        Theme::Light => ("#ffffff", "#16181d", "#5a6270"),
-        Theme::Dark => ("#14171c", "#eceff4", "#a3acba"),
-        Theme::Page => ("var(--paper)", "var(--ink)", "var(--quiet)"),
-    };
-    let mut out = svg::open(&drawing.title, drawing.frame, style, "");
+    let Palette { paper, ink, quiet, .. } = palette(style.theme);
+    let mut out = writer::open(&drawing.title, drawing.frame, style, "");
     let _ = writeln!(
         out,
         "<style>{}text{{font-family:{},'Helvetica Neue',Arial,sans-serif;fill:{ink}}}\
          .wire{{fill:none;stroke:{quiet};stroke-width:1.1}}.head,.dot{{fill:{quiet}}}\
          .block rect,.block ellipse{{fill:{paper};stroke:{ink};stroke-width:1.3}}</style>",
-        svg::font_face(style),
+        writer::font_face(style),
         super::font::FAMILY
     );
     if !style.transparent {
-        svg::paper(&mut out, drawing.frame, paper);
+        writer::paper(&mut out, drawing.frame, paper);
     }
     for &(a, b) in &drawing.lines {
-        let _ = writeln!(out, "<path class=\"wire\" d=\"{}\"/>", svg::path(&[a, b]));
+        let _ = writeln!(out, "<path class=\"wire\" d=\"{}\"/>", TENTHS.path(&[a, b]));
     }
     for &dot in &drawing.dots {
         let _ = writeln!(
             out,
             "<circle class=\"dot\" cx=\"{}\" cy=\"{}\" r=\"2.6\"/>",
-            svg::number(dot.x),
-            svg::number(dot.y)
+            TENTHS.number(dot.x),
+            TENTHS.number(dot.y)
         );
     }
     for (block, rect) in &drawing.blocks {
@@ -136,7 +134,7 @@ pub fn blocks_svg(drawing: &BlockDrawing, style: &SvgStyle) -> String {
     for &(tip, negative) in &drawing.heads {
         out.push_str(&svg::head(&[Point::new(tip.x - 10.0, tip.y), tip]));
         if negative {
-            let (x, y) = (svg::number(tip.x - 13.0), svg::number(tip.y + 12.0));
+            let (x, y) = (TENTHS.number(tip.x - 13.0), TENTHS.number(tip.y + 12.0));
             let _ = write!(out, "<text x=\"{x}\" y=\"{y}\" font-size=\"{SMALL}\">−</text>");
         }
         out.push('\n');
@@ -147,29 +145,22 @@ pub fn blocks_svg(drawing: &BlockDrawing, style: &SvgStyle) -> String {
 
 fn write_block(out: &mut String, block: &Block, rect: Rect) {
     let centre = rect.centre();
-    let _ = write!(out, "<g class=\"block\"><title>{}</title>", svg::escape(&block.note));
+    let _ = write!(out, "<g class=\"block\"><title>{}</title>", writer::escape(&block.note));
     match block.kind {
         BlockKind::Sum => {
             let _ = write!(
                 out,
                 "<ellipse cx=\"{}\" cy=\"{}\" rx=\"{}\" ry=\"{}\"/><text x=\"{}\" y=\"{}\" font-size=\"{SMALL}\">Σ</text>",
-                svg::number(centre.x),
-                svg::number(centre.y),
-                svg::number(rect.width() / 2.0),
-                svg::number(rect.height() / 2.0),
-                svg::number(centre.x - text_width("Σ", SMALL) / 2.0),
-                svg::number(centre.y + 0.36 * SMALL)
+                TENTHS.number(centre.x),
+                TENTHS.number(centre.y),
+                TENTHS.number(rect.width() / 2.0),
+                TENTHS.number(rect.height() / 2.0),
+                TENTHS.number(centre.x - text_width("Σ", SMALL) / 2.0),
+                TENTHS.number(centre.y + 0.36 * SMALL)
             );
         }
         BlockKind::Function => {
-            let _ = write!(
-                out,
-                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-                svg::number(rect.left),
-                svg::number(rect.top),
-                svg::number(rect.width()),
-                svg::number(rect.height())
-            );
+            let _ = write!(out, "<rect {}/>", TENTHS.rect(rect));
         }
         BlockKind::Input | BlockKind::Output => {}
     }
@@ -177,9 +168,9 @@ fn write_block(out: &mut String, block: &Block, rect: Rect) {
         let _ = write!(
             out,
             "<text x=\"{}\" y=\"{}\" font-size=\"{SMALL}\">{}</text>",
-            svg::number(centre.x - text_width(&block.text, SMALL) / 2.0),
-            svg::number(centre.y + 0.36 * SMALL),
-            svg::escape(&block.text)
+            TENTHS.number(centre.x - text_width(&block.text, SMALL) / 2.0),
+            TENTHS.number(centre.y + 0.36 * SMALL),
+            writer::escape(&block.text)
         );
     }
     out.push_str("</g>\n");
