@@ -4,13 +4,16 @@
 #![no_main]
 
 use paynter::json::Naming;
-use paynter::{LoadOptions, MemoryWorld, Model};
+use paynter::{LoadOptions, MemoryWorld, Model, Plain, Ticket};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let world = MemoryWorld::new().with("model.bg", paynter_testkit::fuzzed(data));
     let model = Model::load(&world, "model.bg", &LoadOptions::default());
-    let check = model.check();
-    assert_eq!(check.ok, !model.diagnostics.has_errors());
+    let ticket = Ticket::new();
+    let check = model.check(&ticket).expect("nobody cancels").document(&Plain);
+    let findings = model.findings(&ticket).expect("nobody cancels");
+    assert_eq!(check.ok, !findings.has_errors());
     // What is accepted has a causality.
-    assert!(model.causality(Naming::Flat).is_some() || !check.ok);
+    let causality = model.causality(&ticket).map(|found| found.document(Naming::Flat, &Plain));
+    assert!(causality.is_ok() || !check.ok);
 });

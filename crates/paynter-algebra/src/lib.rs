@@ -29,6 +29,7 @@ mod branch;
 mod collect;
 mod diff;
 mod eval;
+mod expression;
 mod gradient;
 mod import;
 mod interval;
@@ -48,8 +49,10 @@ pub mod poly;
 
 pub use dashu_ratio::RBig as Rational;
 pub use eval::EvalError;
+pub use expression::Expression;
 pub use interval::Interval;
 pub use node::{Cmp, Expr, Func, Node, Symbol};
+pub use number::{decimal, to_f64};
 pub use pool::Pool;
 pub use print::{Printed, Target, greek_name, latex_name, mathml_name};
 pub use share::Shared;

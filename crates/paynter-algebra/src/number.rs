@@ -39,7 +39,8 @@ pub(crate) fn is_exact(r: &Rational) -> bool {
     matches!(r.to_f64(), dashu_base::Approximation::Exact(_))
 }
 
-pub(crate) fn to_f64(r: &Rational) -> f64 {
+/// The floating-point number nearest to an exact one.
+pub fn to_f64(r: &Rational) -> f64 {
     r.to_f64().value()
 }
 
@@ -87,7 +88,7 @@ pub(crate) fn root(r: &Rational, degree: u64) -> Option<Rational> {
 }
 
 /// Reads a decimal literal such as `12`, `0.5` or `5e-3` exactly.
-pub(crate) fn decimal(text: &str) -> Option<Rational> {
+pub fn decimal(text: &str) -> Option<Rational> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], text[at + 1..].parse::<i64>().ok()?),
         None => (text, 0),

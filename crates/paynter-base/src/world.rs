@@ -10,6 +10,11 @@ pub trait World {
     ///
     /// `path` is normalised (see [`resolve_path`]): forward slashes, no `.` or `..`.
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, WorldError>;
+
+    /// How people know the file: as they have written its path.
+    fn shown(&self, path: &str) -> String {
+        path.to_owned()
+    }
 }
 
 /// Why a file could not be read.

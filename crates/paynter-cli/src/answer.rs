@@ -5,9 +5,10 @@ use crate::args::Global;
 use crate::render;
 use crate::spelling::CommandLine;
 use anstream::AutoStream;
-use paynter::{Diagnostic, Diagnostics, SourceMap, code, json};
+use paynter::{Diagnostic, Diagnostics, QueryError, SourceMap, code, json};
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
+use std::sync::Arc;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Answer {
     /// The findings for standard error; with `--json` they are in the document.
     pub diagnostics: Diagnostics,
     /// The files the findings are about.
-    pub sources: SourceMap,
+    pub sources: Arc<SourceMap>,
     /// How it ended.
     pub exit: Exit,
 }
@@ -45,13 +46,27 @@ impl Answer {
         Answer {
             output: output(global, document, text),
             diagnostics: Diagnostics::new(),
-            sources: SourceMap::new(),
+            sources: Arc::default(),
             exit: Exit::Done,
         }
     }
 
+    /// Says something with findings; wrong where one of them is an error.
+    pub fn told(output: String, diagnostics: Diagnostics, sources: Arc<SourceMap>) -> Answer {
+        Answer { output, exit: Exit::of(&diagnostics), diagnostics, sources }
+    }
+
+    /// Says why a question has no answer.
+    pub fn unanswered(global: &Global, sources: &Arc<SourceMap>, reason: QueryError) -> Answer {
+        let diagnostics = match reason {
+            QueryError::Wrong(diagnostics) => diagnostics,
+            QueryError::Cancelled => Diagnostics::new(),
+        };
+        Answer::failure(global, diagnostics, sources.clone(), Exit::Wrong)
+    }
+
     /// Says why nothing could be done.
-    pub fn failure(global: &Global, diagnostics: Diagnostics, sources: SourceMap, exit: Exit) -> Answer {
+    pub fn failure(global: &Global, diagnostics: Diagnostics, sources: Arc<SourceMap>, exit: Exit) -> Answer {
         let document = json::Failure::new(json::Diagnostic::list(&diagnostics, &sources, &CommandLine));
         Answer { output: output(global, &document, |_| String::new()), diagnostics, sources, exit }
     }
@@ -60,7 +75,7 @@ impl Answer {
     pub fn refusal(global: &Global, diagnostic: Diagnostic, exit: Exit) -> Answer {
         let mut diagnostics = Diagnostics::new();
         diagnostics.push(diagnostic);
-        Answer::failure(global, diagnostics, SourceMap::new(), exit)
+        Answer::failure(global, diagnostics, Arc::default(), exit)
     }
 
     /// Prints it all and returns the exit code.

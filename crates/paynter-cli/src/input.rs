@@ -2,7 +2,6 @@
 
 use crate::answer::{Answer, Exit};
 use crate::args::Global;
-use crate::spelling::CommandLine;
 use crate::world::{FileWorld, read_file};
 use paynter::simulate::Data;
 use paynter::{
@@ -11,6 +10,7 @@ use paynter::{
 };
 use paynter::{closest, code, examples};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Loads a model, or says why its file cannot be read.
 pub fn load(path: &Path, global: &Global) -> Result<Model, Answer> {
@@ -24,7 +24,7 @@ pub fn open(path: &Path, global: &Global) -> Result<FileWorld, Answer> {
         Ok(_) => Ok(world),
         Err(error) => {
             let (sources, diagnostics) = refusal(&world, &error);
-            Err(Answer::failure(global, diagnostics, sources, Exit::Wrong))
+            Err(Answer::failure(global, diagnostics, Arc::new(sources), Exit::Wrong))
         }
     }
 }
@@ -32,10 +32,7 @@ pub fn open(path: &Path, global: &Global) -> Result<FileWorld, Answer> {
 /// Loads a model with settings on top of those for all.
 pub fn load_with(world: &FileWorld, global: &Global, set: &[(String, String)]) -> Model {
     let set = global.set.iter().chain(set).cloned().collect();
-    let options = LoadOptions { model: global.model.clone(), set, spelling: &CommandLine };
-    let mut model = Model::load(world, world.main(), &options);
-    model.sources.rename(|path| world.shown(path));
-    model
+    Model::load(world, world.main(), &LoadOptions { model: global.model.clone(), set })
 }
 
 /// Reads a file of measured data.

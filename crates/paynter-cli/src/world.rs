@@ -34,15 +34,6 @@ impl FileWorld {
         &self.main
     }
 
-    /// A file of the tree as the user would write its path from here.
-    pub fn shown(&self, path: &str) -> String {
-        match path {
-            "<stdin>" => path.to_owned(),
-            "<set>" => "--set".to_owned(),
-            _ => self.folder.join(path).display().to_string(),
-        }
-    }
-
     /// The folder of the model file; the current one where its path names none.
     fn folder(&self) -> &Path {
         if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder }
@@ -61,6 +52,10 @@ impl FileWorld {
 }
 
 impl World for FileWorld {
+    fn shown(&self, path: &str) -> String {
+        if path == "<stdin>" { path.to_owned() } else { self.folder.join(path).display().to_string() }
+    }
+
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, WorldError> {
         if path == self.main {
             return match &self.content {

@@ -16,6 +16,7 @@ mod method;
 mod model;
 mod options;
 mod outcome;
+mod passed_over;
 mod sensitivity;
 mod start;
 mod system;
@@ -25,6 +26,7 @@ pub use model::freeze::switches;
 pub use model::{Compiled, Source, Wanted};
 pub use options::{Method, Options};
 pub use outcome::{Failure, Note, Outcome, Sample, Stats};
+pub use passed_over::passed_over;
 pub use sensitivity::adjoint::{Cost, Gradient, gradient};
 pub use start::start;
 

@@ -112,7 +112,8 @@ mod tests {
     fn codes(text: &str) -> Vec<&'static str> {
         let world = MemoryWorld::new().with("m.bg", text);
         let model = Model::load(&world, "m.bg", &LoadOptions::default());
-        model.diagnostics.iter().map(|d| d.code.id()).collect()
+        let findings = model.findings(&crate::Ticket::new()).unwrap_or_default();
+        findings.iter().map(|d| d.code.id()).collect()
     }
 
     #[test]

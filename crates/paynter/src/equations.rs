@@ -1,134 +1,89 @@
-//! Questions about equations: the equations themselves, transfer functions.
+//! Questions about equations: the equations themselves, their derivation, transfer functions.
 
 use crate::Model;
+use crate::answer::Asked;
 use paynter_algebra::poly::Budget;
-use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, Failure, MassForm, StateSpace, Transfer, derive, transfer};
-use paynter_view::json;
-
-/// Why a question about equations has no answer.
-#[derive(Debug)]
-pub enum NoAnswer {
-    /// The work was cancelled.
-    Cancelled,
-    /// The findings say why.
-    Wrong(Diagnostics),
-}
-
-impl From<Failure> for NoAnswer {
-    fn from(failure: Failure) -> NoAnswer {
-        match failure {
-            Failure::Cancelled => NoAnswer::Cancelled,
-            Failure::Wrong(diagnostics) => NoAnswer::Wrong(diagnostics),
-        }
-    }
-}
-
-impl From<Cancelled> for NoAnswer {
-    fn from(_: Cancelled) -> NoAnswer {
-        NoAnswer::Cancelled
-    }
-}
+use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_equations::{
+    Derivation, Equations, LoopBudget, Mason, MassForm, SignalFlow, Sparse, StateSpace, Transfer,
+    derivations, mason, transfer,
+};
+use paynter_numerics::LinearModel;
+use paynter_numerics::poles::Spectrum;
+use paynter_numerics::structure::signal_flow_near;
+use std::sync::Arc;
 
 /// Polynomials of transfer functions are written out up to so many terms, unless one asks for more.
 pub const TERMS: usize = 200_000;
 
+/// The state equations of a model.
+#[derive(Debug, Clone)]
+pub struct StateEquations {
+    /// The equations; with a mass matrix E, right-hand sides of E x' = f in place of rates.
+    pub equations: Arc<Equations>,
+    /// Their matrices, where they are linear.
+    pub space: Option<Arc<StateSpace>>,
+    /// The mass matrix.
+    pub mass: Option<Sparse>,
+}
+
+/// The transfer matrix of a model.
+#[derive(Debug, Clone)]
+pub struct TransferMatrix {
+    /// The linear model it belongs to.
+    pub linear: Arc<LinearModel>,
+    /// Its entries in symbols.
+    pub transfer: Transfer,
+    /// Poles and zeros of the entries, where they can be had.
+    pub factors: Option<Spectrum>,
+    /// The signal-flow graph, forward paths and loops, where Mason's rule was asked for.
+    pub mason: Option<(SignalFlow, Mason)>,
+}
+
 impl Model {
-    /// Derives the equations, with the matrices if they are linear, as numbers need them.
-    pub(crate) fn derive_plain(
-        &mut self,
-        ticket: &Ticket,
-    ) -> Result<(Equations, Option<StateSpace>), NoAnswer> {
-        if let Some(known) = &self.plain {
-            return Ok(known.clone());
-        }
-        if self.diagnostics.has_errors() {
-            return Err(NoAnswer::Wrong(self.diagnostics.clone()));
-        }
-        let settled = self.settled.take().map(|settled| *settled);
-        let (Some(graph), Some(causality)) = (&mut self.graph, &self.causality) else {
-            return Err(NoAnswer::Wrong(self.diagnostics.clone()));
-        };
-        let equations = match settled {
-            Some(settled) => {
-                (self.pool, *graph) = (settled.pool, settled.graph);
-                settled.equations
-            }
+    /// Tells the state equations, in the form a person would write.
+    pub fn equations(&self, ticket: &Ticket) -> Asked<StateEquations> {
+        let view = self.readable(ticket)?;
+        let mut pool = view.overlay();
+        let form = view.equations.shorter_mass_form(&mut pool, &view.graph, view.space.is_some());
+        let found = match form {
+            Some(form) => with_mass(form),
             None => {
-                let derived = derive(&mut self.pool, graph, causality, ticket);
-                let found = match &derived {
-                    Ok(equations) => equations.soundness(&mut self.pool, graph).0,
-                    Err(Failure::Wrong(found)) => found.clone(),
-                    Err(Failure::Cancelled) => Diagnostics::new(),
-                };
-                self.diagnostics.extend(found);
-                self.diagnostics.sort();
-                if self.diagnostics.has_errors() {
-                    return Err(NoAnswer::Wrong(self.diagnostics.clone()));
-                }
-                derived?
+                StateEquations { equations: view.equations.clone(), space: view.space.clone(), mass: None }
             }
         };
-        let space = equations.state_space(&mut self.pool, graph);
-        self.plain = Some((equations.clone(), space.clone()));
-        Ok((equations, space))
+        view.answer(pool, Ok(found), Diagnostics::new())
     }
 
-    /// Derives the equations in the form a person would write, with the matrices if they are linear.
-    pub fn derive(&mut self, ticket: &Ticket) -> Result<(Equations, Option<StateSpace>), NoAnswer> {
-        if let Some(known) = &self.derived {
-            return Ok(known.clone());
+    /// Tells the state equations with the mass matrix that dependent storages make, as E x' = f; the
+    /// ordinary ones where there is none.
+    pub fn equations_with_mass(&self, ticket: &Ticket) -> Asked<StateEquations> {
+        let view = self.readable(ticket)?;
+        let mut pool = view.overlay();
+        match view.equations.mass_form(&mut pool, &view.graph, view.space.is_some(), ticket) {
+            Some(form) => view.answer(pool, Ok(with_mass(form)), Diagnostics::new()),
+            None => self.equations(ticket),
         }
-        let (mut equations, mut space) = self.derive_plain(ticket)?;
-        if let Some(space) = &mut space {
-            space.make_readable(&mut self.pool, ticket);
-        }
-        equations.make_readable(&mut self.pool, ticket);
-        self.derived = Some((equations.clone(), space.clone()));
-        Ok((equations, space))
     }
 
-    /// Tells the state equations.
-    pub fn equations(&mut self, ticket: &Ticket) -> Result<json::Equations, NoAnswer> {
-        let (equations, space) = self.derive(ticket)?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
-        let (pool, graph, _) = self.parts()?;
-        let form = equations.shorter_mass_form(pool, graph, space.is_some());
-        Ok(match form {
-            Some(MassForm { right, matrix, space }) => {
-                json::Equations::with_mass(pool, graph, &right, &matrix, space.as_ref(), diagnostics)
-            }
-            None => json::Equations::new(pool, graph, &equations, space.as_ref(), diagnostics),
-        })
-    }
-
-    /// Tells the state equations with the mass matrix that dependent storages make, as E x' = f;
-    /// the ordinary ones where there is none.
-    pub fn equations_with_mass(&mut self, ticket: &Ticket) -> Result<json::Equations, NoAnswer> {
-        let Some(MassForm { right, matrix, space }) = self.mass_form(ticket)? else {
-            return self.equations(ticket);
-        };
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
-        let (pool, graph, _) = self.parts()?;
-        Ok(json::Equations::with_mass(pool, graph, &right, &matrix, space.as_ref(), diagnostics))
-    }
-
-    /// The equations with the mass matrix that dependent storages make, where they make one.
-    pub(crate) fn mass_form(&mut self, ticket: &Ticket) -> Result<Option<MassForm>, NoAnswer> {
-        let (equations, space) = self.derive(ticket)?;
-        let (pool, graph, _) = self.parts()?;
-        Ok(equations.mass_form(pool, graph, space.is_some(), ticket))
+    /// Derives the equations step by step.
+    pub fn steps(&self, ticket: &Ticket) -> Asked<Vec<Derivation>> {
+        let view = self.readable(ticket)?;
+        let mut pool = view.overlay();
+        let found = derivations(&mut pool, &view.graph, &view.equations);
+        view.answer(pool, Ok(found), Diagnostics::new())
     }
 
     /// Tells the transfer matrix, at the operating point where the model is nonlinear; polynomials are
     /// written out up to so many terms.
-    pub fn transfer(&mut self, terms: usize, ticket: &Ticket) -> Result<json::Transfer, NoAnswer> {
-        let linear = self.linear(ticket)?;
-        let (pool, graph, _) = self.parts()?;
+    pub fn transfer(&self, terms: usize, ticket: &Ticket) -> Asked<TransferMatrix> {
+        let stage = self.linear(ticket)?;
+        let (linear, graph) = (&stage.result, &stage.view.graph);
+        let mut pool = stage.overlay();
         let budget = Budget::of_terms(terms);
-        let found = transfer(pool, &linear.equations, &linear.space, budget, ticket).and_then(|found| {
+        let found = transfer(&mut pool, &linear.equations, &linear.space, budget, ticket).and_then(|found| {
             let wanted: Vec<_> = found.entries.iter().map(|e| (e.output, e.input)).collect();
-            let factors = linear.factors(pool, graph, &wanted, ticket)?;
+            let factors = linear.factors(&pool, graph, &wanted, ticket)?;
             Ok((found, factors))
         });
         let mut findings = Diagnostics::new();
@@ -138,9 +93,33 @@ impl Model {
             );
             findings.push(Diagnostic::new(code::TOO_LONG, message));
         }
-        let (found, factors) = self.finding(found, findings)?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
-        let (pool, graph, _) = self.parts()?;
-        Ok(json::Transfer::new(pool, graph, &linear, &found, factors.as_ref(), diagnostics))
+        let found = found.map(|(transfer, factors)| TransferMatrix {
+            linear: stage.result.clone(),
+            transfer,
+            factors,
+            mason: None,
+        });
+        stage.answer(pool, found, findings)
     }
+
+    /// Tells the transfer matrix by Mason's rule, with forward paths and loops.
+    pub fn transfer_by_mason(&self, terms: usize, ticket: &Ticket) -> Asked<TransferMatrix> {
+        let stage = self.linear(ticket)?;
+        let (linear, view) = (&stage.result, &stage.view);
+        let mut pool = stage.overlay();
+        let flow = signal_flow_near(&mut pool, &view.graph, &view.causality, linear, ticket);
+        let found = flow.and_then(|flow| {
+            let found = mason(&mut pool, &flow, LoopBudget::default(), Budget::of_terms(terms), ticket)?;
+            let wanted: Vec<_> = found.transfer.entries.iter().map(|e| (e.output, e.input)).collect();
+            let factors = linear.factors(&pool, &view.graph, &wanted, ticket)?;
+            let transfer = found.transfer.clone();
+            Ok(TransferMatrix { linear: stage.result.clone(), transfer, factors, mason: Some((flow, found)) })
+        });
+        stage.answer(pool, found, Diagnostics::new())
+    }
+}
+
+fn with_mass(form: MassForm) -> StateEquations {
+    let MassForm { right, matrix, space } = form;
+    StateEquations { equations: Arc::new(right), space: space.map(Arc::new), mass: Some(matrix) }
 }

@@ -1,16 +1,17 @@
 //! Graphs made from the model's graph: incremental, linearised, sensitivity.
 
-use crate::{Model, NoAnswer};
+use crate::Model;
+use crate::answer::{Asked, QueryError, after};
 use paynter_base::{Diagnostic, Diagnostics, Ticket};
 use paynter_draw::draw::Diagram;
-use paynter_graph::Variable;
+use paynter_graph::{Causality, Variable};
 use paynter_numerics::parametric::chosen_parameters;
 use paynter_numerics::{About, nominal_values};
 use paynter_transform::{
     Form, Request, Sensitivity, Start, incremental, incremental_comments, printed, pseudo,
     sensitivity_comments, standalone, without_effect,
 };
-use paynter_view::json;
+use std::sync::Arc;
 
 /// Which graph to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,28 +41,25 @@ pub struct IncrementalOptions {
 }
 
 /// A model made from a model.
+#[derive(Clone)]
 pub struct DerivedModel {
     /// Its text, laid out.
     pub text: String,
     /// The model itself.
     pub model: Model,
+    /// Its causality.
+    pub causality: Option<Arc<Causality>>,
     /// Its picture as plain data.
     pub diagram: Option<Diagram>,
-    /// What was found out on the way, about the original model.
-    pub diagnostics: Diagnostics,
 }
 
 impl Model {
     /// Makes a graph from the model's graph, a model of its own, with nominal values at the operating point,
-    /// or at the start where there is none or nothing has a slope.
-    pub fn incremental(
-        &mut self,
-        options: &IncrementalOptions,
-        ticket: &Ticket,
-    ) -> Result<DerivedModel, NoAnswer> {
+    /// or at the start where there is none or nothing has a derivative.
+    pub fn incremental(&self, options: &IncrementalOptions, ticket: &Ticket) -> Asked<DerivedModel> {
         match self.incremental_at(options, About::OperatingPoint, ticket) {
-            Err(NoAnswer::Wrong(first)) => match self.incremental_at(options, About::Start, ticket) {
-                Err(NoAnswer::Wrong(_)) => Err(NoAnswer::Wrong(first)),
+            Err(QueryError::Wrong(first)) => match self.incremental_at(options, About::Start, ticket) {
+                Err(QueryError::Wrong(_)) => Err(QueryError::Wrong(first)),
                 other => other,
             },
             other => other,
@@ -69,93 +67,77 @@ impl Model {
     }
 
     fn incremental_at(
-        &mut self,
+        &self,
         options: &IncrementalOptions,
         about: About,
         ticket: &Ticket,
-    ) -> Result<DerivedModel, NoAnswer> {
-        let (equations, _) = self.derive(ticket)?;
+    ) -> Asked<DerivedModel> {
+        let view = self.readable(ticket)?;
+        let (graph, causality, mut pool) = (&view.graph, &view.causality, view.overlay());
         let is_pseudo = matches!(options.form, DerivedForm::Pseudo | DerivedForm::PseudoEach);
-        let (Some(graph), Some(causality)) = (self.graph.clone(), self.causality.clone()) else {
-            return Err(NoAnswer::Wrong(self.diagnostics.clone()));
-        };
         let mut kinks = Diagnostics::new();
-        let point = nominal_values(&mut self.pool, &graph, &equations, about, ticket, &mut kinks)?;
-        let start = if options.pair || is_pseudo { self.start(ticket)? } else { Start::default() };
+        let point = nominal_values(&mut pool, graph, &view.equations, about, ticket, &mut kinks)?;
+        let start = match options.pair || is_pseudo {
+            true => self.start(&mut pool, ticket)?,
+            false => Start::default(),
+        };
         let parameters = match options.form {
             DerivedForm::Linear => Vec::new(),
-            _ => self.finding(chosen_parameters(&graph, &options.only), Diagnostics::new())?,
+            _ => {
+                let chosen = chosen_parameters(graph, &options.only);
+                chosen.map_err(|failure| after(&view.findings, failure))?
+            }
         };
-        let pool = &mut self.pool;
-        let mut diagnostics = Diagnostics::new();
+        let mut findings = Diagnostics::new();
         if !options.only.is_empty() {
-            without_effect(pool, &graph, &parameters, &mut diagnostics);
+            without_effect(&pool, graph, &parameters, &mut findings);
         }
-        diagnostics.extend(kinks);
+        findings.extend(kinks);
         let value = |variable: Variable| point.get(&variable).copied();
-        let made = match options.form {
+        let (derived, comments) = match options.form {
             DerivedForm::Incremental | DerivedForm::Linear => {
                 let form = match options.form {
                     DerivedForm::Linear => Form::Linear,
                     _ => Form::Incremental,
                 };
                 let request = Request { form, parameters, split: options.split, pair: options.pair };
-                incremental(pool, &graph, &causality, &request, &value, &start, ticket).map(|derived| {
-                    let comments = incremental_comments(&graph, &request, &derived.begins);
-                    (derived.graph, comments)
-                })
+                let made = incremental(&mut pool, graph, causality, &request, &value, &start, ticket)?;
+                let comments = incremental_comments(graph, &request, &made.begins);
+                (made.graph, comments)
             }
             DerivedForm::Pseudo | DerivedForm::PseudoEach => {
                 let sensitivity = match options.form {
                     DerivedForm::Pseudo => Sensitivity::Weighted,
                     _ => Sensitivity::Each,
                 };
-                pseudo(pool, &graph, &causality, &parameters, sensitivity, &start, ticket)
-                    .map(|derived| (derived, sensitivity_comments(&graph, sensitivity)))
+                let made = pseudo(&mut pool, graph, causality, &parameters, sensitivity, &start, ticket)?;
+                (made, sensitivity_comments(graph, sensitivity))
             }
         };
-        let (derived, comments) = made.map_err(|_| NoAnswer::Cancelled)?;
-        let text = printed(pool, &derived, comments).map_err(|found| self.unusable(&found))?;
-        let (pool, derived) = standalone(&self.pool, &derived);
-        let model = self.of_derived(pool, derived);
-        if model.diagnostics.has_errors() {
-            return Err(self.unusable(&model.diagnostics));
+        let text =
+            printed(&mut pool, &derived, comments).map_err(|found| unusable(&view.findings, &found))?;
+        let (own, derived) = standalone(&pool, &derived);
+        let model = self.made(&text, own, derived);
+        let found = model.findings(ticket)?;
+        if found.has_errors() {
+            return Err(unusable(&view.findings, &found));
         }
-        let diagram = if is_pseudo {
-            self.diagram().map(|mut diagram| {
-                diagram.title = model.graph.as_ref().map_or_else(String::new, |graph| graph.name.clone());
-                diagram.make_sensitivity();
-                diagram
-            })
-        } else {
-            model.diagram()
-        };
-        Ok(DerivedModel { text, model, diagram, diagnostics })
-    }
-
-    /// Says why a derived graph is no model, in words about the original.
-    fn unusable(&self, found: &Diagnostics) -> NoAnswer {
-        let mut diagnostics = self.diagnostics.clone();
-        for found in found.iter().filter(|found| found.is_error()) {
-            let message = format!("the graph of increments cannot be used: {}", found.message);
-            diagnostics.push(Diagnostic::new(found.code, message));
+        let mut diagram = if is_pseudo { self.diagram(ticket)? } else { model.diagram(ticket)? };
+        if let Some(diagram) = diagram.as_mut().filter(|_| is_pseudo) {
+            diagram.title = model.name().to_owned();
+            diagram.make_sensitivity();
         }
-        NoAnswer::Wrong(diagnostics)
+        let causality = model.causality_as_known(ticket)?;
+        view.answer(pool, Ok(DerivedModel { text, model, causality, diagram }), findings)
     }
 }
 
-impl DerivedModel {
-    /// The derived model as data.
-    pub fn document(&self, original: &Model) -> Option<json::Incremental> {
-        let graph = self.model.graph.as_ref()?;
-        let mut diagnostics = original.diagnostics.clone();
-        diagnostics.extend(self.diagnostics.clone());
-        Some(json::Incremental::new(
-            &self.model.pool,
-            graph,
-            self.model.causality.as_ref(),
-            &self.text,
-            json::Diagnostic::list(&diagnostics, &original.sources, original.spelling),
-        ))
+/// Says why a derived graph is no model, in words about the original.
+fn unusable(before: &Diagnostics, found: &Diagnostics) -> QueryError {
+    let mut diagnostics = before.clone();
+    for found in found.iter().filter(|found| found.is_error()) {
+        let message = format!("the graph of increments cannot be used: {}", found.message);
+        diagnostics.push(Diagnostic::new(found.code, message));
     }
+    QueryError::Wrong(diagnostics)
 }

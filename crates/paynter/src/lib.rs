@@ -1,21 +1,45 @@
 //! The facade of Paynter: [`Model::load`] and one method per question. The
 //! command line, Python and the browser call this crate only.
+//!
+//! A [`Model`] is immutable, `Send + Sync` and cheap to clone. An [`Answer`] holds its result as data, with
+//! the findings that belong to it; documents and formulas are made of it where an edge wants them.
+//! [`Model::with`] gives the model at other values.
+//!
+//! ```
+//! use paynter::{LoadOptions, Model, Plain, Ticket, examples};
+//!
+//! let text = examples::find("dc_motor").map(|example| example.text).unwrap_or_default();
+//! let world = paynter::MemoryWorld::new().with("motor.bg", text);
+//! let motor = Model::load(&world, "motor.bg", &LoadOptions::default());
+//! let ticket = Ticket::new();
+//! let slow = motor.with([("Jm", 1e-3)]).poles(&ticket).expect("the motor is linear");
+//! let fast = motor.poles(&ticket).expect("the motor is linear");
+//! assert!(slow.spectrum.poles.len() == fast.spectrum.poles.len());
+//! let equations = motor.equations(&ticket).expect("the motor has equations");
+//! let rate = equations.expression(equations.equations.rates[0]);
+//! assert!(rate.names().contains(&"Ra"));
+//! assert!(equations.document(&Plain).f.len() == 2);
+//! ```
 
-mod bode;
+mod answer;
 mod cascade;
+mod check;
+mod derivation;
+mod documents;
 mod drawing;
 mod equations;
 mod explain;
 mod format;
-mod formulas;
 mod incremental;
 mod linear;
 mod model;
 mod page;
-mod poles;
+mod program;
 mod sensitivity;
 mod settings;
+mod stage;
 mod structure;
+mod with;
 
 pub mod examples;
 pub mod simulate;
@@ -31,11 +55,15 @@ mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }
 
-pub use equations::{NoAnswer, TERMS};
+pub use answer::{Answer, Asked, QueryError};
+pub use check::Checked;
+pub use equations::{StateEquations, TERMS, TransferMatrix};
 pub use explain::{codes, explain};
 pub use format::{Formatted, format};
 pub use incremental::{DerivedForm, DerivedModel, IncrementalOptions};
+pub use linear::{Bode, Poles, SteadyState};
 pub use model::{LoadOptions, Model};
+pub use paynter_algebra::{Expr, Expression, Target};
 pub use paynter_base::{
     Argument, Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Part, Plain,
     Question, Remedy, Severity, Source, SourceMap, Span, Spelling, Ticket, World, WorldError, closest, code,
@@ -49,4 +77,6 @@ pub use paynter_numerics::grid::Frequencies;
 pub use paynter_numerics::response::ResponseChoice as BodeOptions;
 pub use paynter_simulate::data::MAX_DATA_SIZE;
 pub use paynter_view::{figures, json, report};
-pub use sensitivity::{ResponseOptions, SensitivityOptions};
+pub use sensitivity::{ResponseOptions, ResponseTolerance, SensitivityOptions, SymbolicSensitivity};
+pub use structure::StructureReport;
+pub use with::NewValue;

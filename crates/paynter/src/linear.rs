@@ -1,151 +1,197 @@
-//! Questions about the linear model, and the stages it is made of: the
-//! operating point, the model in numbers, the model in symbols.
+//! Questions about the linear model, and the stages it is made of: the operating point, the model in
+//! numbers, the model in symbols.
 
-use crate::{Model, NoAnswer};
-use paynter_algebra::{Pool, Symbol};
-use paynter_base::{Diagnostics, Ticket};
-use paynter_equations::{Equations, Failure};
-use paynter_graph::{BondGraph, Causality};
+use crate::Model;
+use crate::answer::{Asked, QueryError, after, optional};
+use crate::model::{Found, View};
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{Diagnostic, Diagnostics, Ticket};
+use paynter_equations::{Equations, StateSpace, readable_characteristic};
+use paynter_numerics::estimate::{Estimate, estimates};
 use paynter_numerics::linear::{tangent, to_differentiate};
-use paynter_numerics::{LinearModel, OperatingPoint, Tables, operating_point};
-use paynter_view::json;
+use paynter_numerics::poles::{Spectrum, expanded};
+use paynter_numerics::response::{FrequencyResponse, ResponseChoice, frequency_response};
+use paynter_numerics::{LinearModel, Matrices, OperatingPoint, Tables, operating_point};
 use std::sync::Arc;
 
 /// Models of more states than this are not linearised beside their operating point.
 const JACOBIAN_STATES: usize = 200;
 
+/// The steady state of a model, with what the model is near it.
+#[derive(Debug, Clone)]
+pub struct SteadyState {
+    /// The equations that rest there.
+    pub equations: Arc<Equations>,
+    /// The values of all symbols.
+    pub point: OperatingPoint,
+    /// The linear model and its matrices in numbers; none where a law has no derivative there.
+    pub linear: Option<(Arc<LinearModel>, Matrices)>,
+}
+
+/// The poles of a model.
+#[derive(Debug, Clone)]
+pub struct Poles {
+    /// The linear model they belong to.
+    pub linear: Arc<LinearModel>,
+    /// Poles with their multiplicities, zeros of the entries.
+    pub spectrum: Spectrum,
+    /// Estimates read off the graph.
+    pub estimates: Vec<Estimate>,
+    /// The characteristic polynomial and its variable s, where it can be read.
+    pub characteristic: Option<(Expr, Symbol)>,
+}
+
+/// The frequency response of a model.
+#[derive(Debug, Clone)]
+pub struct Bode {
+    /// The linear model it belongs to.
+    pub linear: Arc<LinearModel>,
+    /// Frequencies and values.
+    pub response: FrequencyResponse,
+}
+
+impl<T> Found<T> {
+    /// A pool for what a question makes of the result.
+    pub fn overlay(&self) -> Pool {
+        Pool::over(&self.pool)
+    }
+
+    /// An answer made of the result, with all findings on the way.
+    pub fn answer<U>(&self, pool: Pool, found: Result<U, QueryError>, findings: Diagnostics) -> Asked<U> {
+        self.view.answer_after(&self.findings, pool, found, findings)
+    }
+}
+
 impl Model {
-    /// Derives the linear model with matrices to be read, at the operating point where the equations are
-    /// nonlinear.
-    pub fn linear(&mut self, ticket: &Ticket) -> Result<LinearModel, NoAnswer> {
-        if let Some(linear) = &self.linear {
-            return Ok(linear.clone());
-        }
-        let (equations, space) = self.derive(ticket)?;
-        let linear = match space {
-            Some(space) => {
-                let (pool, graph, _) = self.parts()?;
-                LinearModel::nominal(pool, graph, Arc::new(equations), space, ticket)
+    /// Finds the operating point.
+    pub(crate) fn steady_state(&self, ticket: &Ticket) -> Result<Arc<Found<OperatingPoint>>, QueryError> {
+        self.0.own.steady.get(|| {
+            let view = self.readable(ticket)?;
+            let mut pool = view.overlay();
+            let found = operating_point(&mut pool, &view.graph, &view.equations, &Tables::default(), ticket);
+            let notes = found.as_ref().map_or_else(|_| Diagnostics::new(), |point| point.notes.clone());
+            kept(&view, &view.findings, pool, found, notes)
+        })
+    }
+
+    /// The linear model with matrices to be read, at the operating point where the equations are nonlinear.
+    pub(crate) fn linear(&self, ticket: &Ticket) -> Result<Arc<Found<LinearModel>>, QueryError> {
+        self.0.own.linear.get(|| {
+            let view = self.readable(ticket)?;
+            match &view.space {
+                Some(space) => nominal(&view, space, ticket),
+                None => self.tangent(&view, ticket),
             }
-            None => self.tangent(equations, ticket)?,
-        };
-        self.linear = Some(linear.clone());
-        Ok(linear)
+        })
     }
 
     /// The linear model for numbers, whose matrices are as they were derived; that at the operating point
     /// where the equations are nonlinear.
-    pub(crate) fn numeric(&mut self, ticket: &Ticket) -> Result<LinearModel, NoAnswer> {
-        if let Some(numeric) = &self.numeric {
-            return Ok(numeric.clone());
+    pub(crate) fn numeric(&self, ticket: &Ticket) -> Result<Arc<Found<LinearModel>>, QueryError> {
+        let view = self.matrices(ticket)?;
+        match &view.space {
+            Some(space) => self.0.own.numeric.get(|| nominal(&view, space, ticket)),
+            None => self.linear(ticket),
         }
-        let (equations, space) = self.derive_plain(ticket)?;
-        let numeric = match space {
-            Some(space) => {
-                let (pool, graph, _) = self.parts()?;
-                LinearModel::nominal(pool, graph, Arc::new(equations), space, ticket)
-            }
-            None => self.linear(ticket)?,
-        };
-        self.numeric = Some(numeric.clone());
-        Ok(numeric)
     }
 
     /// The linearisation at the operating point.
-    fn tangent(&mut self, equations: Equations, ticket: &Ticket) -> Result<LinearModel, NoAnswer> {
-        let point = self.steady_state(&equations, ticket)?;
+    fn tangent(&self, view: &Arc<View>, ticket: &Ticket) -> Result<Found<LinearModel>, QueryError> {
+        let steady = self.steady_state(ticket)?;
+        let mut pool = steady.overlay();
         let mut findings = Diagnostics::new();
-        let (pool, graph, causality) = self.parts()?;
-        let found = tangent(pool, graph, causality, Arc::new(equations), point, &mut findings, ticket);
-        self.finding(found, findings)
+        let (graph, causality) = (&view.graph, &view.causality);
+        let (equations, point) = (view.equations.clone(), OperatingPoint::clone(&steady.result));
+        let found = tangent(&mut pool, graph, causality, equations, point, &mut findings, ticket);
+        kept(view, &steady.findings, pool, found, findings)
     }
 
-    /// A linear model as it serves for derivatives by parameters.
+    /// A linear model as it serves for derivatives by parameters, with the pool of its expressions.
     pub(crate) fn differentiable(
-        &mut self,
-        linear: LinearModel,
+        &self,
+        stage: &Arc<Found<LinearModel>>,
         ticket: &Ticket,
-    ) -> Result<LinearModel, NoAnswer> {
-        let (pool, graph, causality) = self.parts()?;
-        let other = to_differentiate(pool, graph, causality, &linear, ticket);
-        Ok(self.finding(other, Diagnostics::new())?.unwrap_or(linear))
-    }
-
-    /// Finds the operating point; what there is to say about it joins the findings.
-    fn steady_state(&mut self, equations: &Equations, ticket: &Ticket) -> Result<OperatingPoint, NoAnswer> {
-        if let Some(known) = &self.steady {
-            return known.clone().map_err(NoAnswer::Wrong);
-        }
-        let (pool, graph, _) = self.parts()?;
-        let found = operating_point(pool, graph, equations, &Tables::default(), ticket);
-        let findings = found.as_ref().map_or_else(|_| Diagnostics::new(), |point| point.notes.clone());
-        let found = match self.finding(found, findings) {
-            Ok(point) => Ok(point),
-            Err(NoAnswer::Wrong(mut diagnostics)) => {
-                diagnostics.sort();
-                Err(diagnostics)
-            }
-            Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
-        };
-        self.steady = Some(found.clone());
-        found.map_err(NoAnswer::Wrong)
+    ) -> Result<(Pool, Arc<LinearModel>), QueryError> {
+        let (view, mut pool) = (&stage.view, stage.overlay());
+        let other = to_differentiate(&mut pool, &view.graph, &view.causality, &stage.result, ticket);
+        let other = other.map_err(|failure| after(&stage.findings, failure))?;
+        Ok((pool, other.map_or_else(|| stage.result.clone(), Arc::new)))
     }
 
     /// Tells the steady state with the inputs at time zero.
-    pub fn operating_point(&mut self, ticket: &Ticket) -> Result<json::OperatingPoint, NoAnswer> {
-        let (equations, _) = self.derive(ticket)?;
-        let point = self.steady_state(&equations, ticket)?;
-        let jacobians = self.jacobians(&equations, ticket)?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
-        let (pool, graph, _) = self.parts()?;
-        let value = |symbol: Symbol| point.values.get(&symbol).copied();
-        let mut answer =
-            json::OperatingPoint::new(pool, graph, &equations, &value, &point.outputs, diagnostics);
-        answer.linear = jacobians;
-        Ok(answer)
-    }
-
-    /// The matrices at the operating point, in symbols and in numbers; none where a law has no slope there.
-    fn jacobians(
-        &mut self,
-        equations: &Equations,
-        ticket: &Ticket,
-    ) -> Result<Option<json::LinearModel>, NoAnswer> {
-        if equations.states.len() > JACOBIAN_STATES {
-            return Ok(None);
-        }
-        let linear = match self.linear(ticket) {
-            Ok(linear) => linear,
-            Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
-            Err(NoAnswer::Wrong(_)) => return Ok(None),
+    pub fn operating_point(&self, ticket: &Ticket) -> Asked<SteadyState> {
+        let steady = self.steady_state(ticket)?;
+        let view = &steady.view;
+        let linear = match view.equations.states.len() > JACOBIAN_STATES {
+            true => None,
+            false => optional(self.linear(ticket))?,
         };
-        let Ok(matrices) = linear.matrices(&self.pool) else { return Ok(None) };
-        Ok(Some(json::LinearModel::new(&self.pool, &linear, &matrices)))
+        // What linearising finds is said as well.
+        let mut findings = Diagnostics::new();
+        let known = |finding: &Diagnostic| steady.findings.iter().any(|known| known == finding);
+        let more = linear.iter().flat_map(|linear| linear.findings.iter());
+        more.filter(|finding| !known(finding)).for_each(|finding| findings.push(finding.clone()));
+        let pool = linear.as_ref().map_or_else(|| steady.overlay(), |linear| linear.overlay());
+        let linear = linear
+            .as_ref()
+            .and_then(|stage| Some((stage.result.clone(), stage.result.matrices(&stage.pool).ok()?)));
+        let (equations, point) = (view.equations.clone(), OperatingPoint::clone(&steady.result));
+        let found = Ok(SteadyState { equations, point, linear });
+        view.answer_after(&steady.findings, pool, found, findings)
     }
 
-    /// The pool, the graph and its causality, which a model without errors has.
-    pub(crate) fn parts(&mut self) -> Result<(&mut Pool, &BondGraph, &Causality), NoAnswer> {
-        match (&self.graph, &self.causality) {
-            (Some(graph), Some(causality)) => Ok((&mut self.pool, graph, causality)),
-            _ => Err(NoAnswer::Wrong(self.diagnostics.clone())),
+    /// Tells the eigenvalues with their damping, the zeros, and estimates read off the graph.
+    pub fn poles(&self, ticket: &Ticket) -> Asked<Poles> {
+        let stage = self.numeric(ticket)?;
+        let (linear, graph) = (&stage.result, &stage.view.graph);
+        let mut pool = stage.overlay();
+        let polynomial = readable_characteristic(&mut pool, &linear.equations, &linear.space, ticket);
+        let found = polynomial.and_then(|characteristic| {
+            let matrices = linear.matrices(&pool)?;
+            let spectrum = linear.spectrum(&pool, graph, &matrices, &linear.all_entries(), ticket)?;
+            let poles = expanded(&spectrum.poles);
+            let estimates = estimates(&mut pool, graph, linear, &matrices, &poles, ticket);
+            Ok(Poles { linear: stage.result.clone(), spectrum, estimates, characteristic })
+        });
+        stage.answer(pool, found, Diagnostics::new())
+    }
+
+    /// Tells the frequency response, on a grid that shows its peaks where no other is asked for.
+    pub fn bode(&self, choice: &ResponseChoice, ticket: &Ticket) -> Asked<Bode> {
+        let stage = self.numeric(ticket)?;
+        let mut pool = stage.overlay();
+        let found = frequency_response(&mut pool, &stage.view.graph, &stage.result, choice, ticket);
+        let found = found.map(|response| Bode { linear: stage.result.clone(), response });
+        stage.answer(pool, found, Diagnostics::new())
+    }
+}
+
+/// A model that is linear, with its parameters at their nominal values.
+fn nominal(view: &Arc<View>, space: &StateSpace, ticket: &Ticket) -> Result<Found<LinearModel>, QueryError> {
+    let mut pool = view.overlay();
+    let (equations, space) = (view.equations.clone(), space.clone());
+    let linear = LinearModel::nominal(&mut pool, &view.graph, equations, space, ticket);
+    ticket.check()?;
+    kept(view, &view.findings, pool, Ok(linear), Diagnostics::new())
+}
+
+/// A result to be kept with all findings on the way to it.
+fn kept<T>(
+    view: &Arc<View>,
+    before: &Diagnostics,
+    pool: Pool,
+    found: Result<T, QueryError>,
+    findings: Diagnostics,
+) -> Result<Found<T>, QueryError> {
+    let mut all = before.clone();
+    all.extend(findings);
+    all.sort();
+    let result = found.map_err(|failure| match after(&all, failure) {
+        QueryError::Wrong(mut diagnostics) => {
+            diagnostics.sort();
+            QueryError::Wrong(diagnostics)
         }
-    }
-
-    /// Takes over what a pass found out, and why it failed where it did.
-    pub(crate) fn finding<T>(
-        &mut self,
-        result: Result<T, Failure>,
-        findings: Diagnostics,
-    ) -> Result<T, NoAnswer> {
-        self.diagnostics.extend(findings);
-        self.diagnostics.sort();
-        result.map_err(|failure| match failure {
-            Failure::Cancelled => NoAnswer::Cancelled,
-            Failure::Wrong(found) => {
-                let mut diagnostics = self.diagnostics.clone();
-                diagnostics.extend(found);
-                NoAnswer::Wrong(diagnostics)
-            }
-        })
-    }
+        cancelled => cancelled,
+    })?;
+    Ok(Found { view: view.clone(), pool: Arc::new(pool), result: Arc::new(result), findings: all })
 }

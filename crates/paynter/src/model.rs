@@ -1,179 +1,244 @@
-//! A loaded model, and the questions it answers.
+//! A loaded model: immutable, cheap to clone, asked from any number of threads.
 
-use crate::cascade;
-use crate::settings::settings;
+use crate::answer::{Answer, Asked, QueryError, after};
+use crate::derivation::{CausalityStage, Derivation, EquationsStage, FormStage, GraphStage, Text};
+use crate::stage::Stage;
+use crate::with::Values;
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostics, Plain, SourceMap, Spelling, Ticket, World, code};
-use paynter_equations::{Equations, Failure, StateSpace, derive};
-use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
-use paynter_language::load;
-use paynter_numerics::{LinearModel, OperatingPoint};
+use paynter_base::{Diagnostics, MemoryWorld, SourceMap, Ticket, World};
+use paynter_equations::{Equations, StateSpace};
+use paynter_graph::{BondGraph, Causality, Samples};
+use paynter_numerics::program::Hold;
+use paynter_numerics::{LinearModel, OperatingPoint, Tables};
 use paynter_simulate::data;
-use paynter_view::json::{self, Naming};
+use std::sync::Arc;
 
 /// What to load and what to override.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
     /// The model of the file; the last where left out.
     pub model: Option<String>,
     /// Values that replace those of parameters and inputs, by name.
     pub set: Vec<(String, String)>,
-    /// How the edge spells the options and questions that remedies refer to.
-    pub spelling: &'static dyn Spelling,
 }
 
-impl Default for LoadOptions {
-    fn default() -> LoadOptions {
-        LoadOptions { model: None, set: Vec::new(), spelling: &Plain }
+/// A model as far as it could be understood. Each stage on the way to an answer is computed when it is first
+/// asked for, and kept; clones share all of it. No question changes the answer to another.
+#[derive(Clone)]
+pub struct Model(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub text: Arc<Text>,
+    /// The values that were replaced, as one would write them.
+    pub set: Vec<(String, String)>,
+    pub origin: Arc<GraphStage>,
+    /// Values that differ from those of the origin.
+    pub values: Values,
+    /// The stages that other values share.
+    pub derivation: Arc<Derivation>,
+    pub own: Own,
+}
+
+/// The stages that belong to the values of one model.
+#[derive(Default)]
+pub(crate) struct Own {
+    plain: Stage<View>,
+    matrices: Stage<View>,
+    readable: Stage<View>,
+    pub steady: Stage<Found<OperatingPoint>>,
+    pub numeric: Stage<Found<LinearModel>>,
+    pub linear: Stage<Found<LinearModel>>,
+}
+
+/// A result of numbers with what was found on the way to it.
+pub(crate) struct Found<T> {
+    pub view: Arc<View>,
+    /// An overlay on the view's pool, with the expressions of the result.
+    pub pool: Arc<Pool>,
+    pub result: Arc<T>,
+    /// All findings so far.
+    pub findings: Diagnostics,
+}
+
+/// Equations at the values of a model.
+pub(crate) struct View {
+    pub pool: Arc<Pool>,
+    pub graph: Arc<BondGraph>,
+    pub causality: Arc<Causality>,
+    pub equations: Arc<Equations>,
+    pub space: Option<Arc<StateSpace>>,
+    pub sources: Arc<SourceMap>,
+    pub findings: Diagnostics,
+}
+
+impl View {
+    /// A pool for what a question makes.
+    pub fn overlay(&self) -> Pool {
+        Pool::over(&self.pool)
     }
-}
 
-/// A model as far as it could be understood.
-pub struct Model {
-    /// Its files, the one asked for first.
-    pub sources: SourceMap,
-    /// All findings by place.
-    pub diagnostics: Diagnostics,
-    /// The expressions that the graph refers to.
-    pub pool: Pool,
-    /// The flattened graph; with errors only what could be understood.
-    pub graph: Option<BondGraph>,
-    /// The causality of a graph without errors, unless it is impossible.
-    pub causality: Option<Causality>,
-    /// How the edge spells the options and questions that remedies refer to.
-    pub spelling: &'static dyn Spelling,
-    /// The samples of its tables, or why they could not be read.
-    pub(crate) tables: Vec<data::Column>,
-    /// The equations derived while loading, with the copies they belong to.
-    pub(crate) settled: Option<Box<Settled>>,
-    /// The equations as they were derived, once somebody has asked.
-    pub(crate) plain: Option<(Equations, Option<StateSpace>)>,
-    /// The equations in the form a person would write, once somebody has asked.
-    pub(crate) derived: Option<(Equations, Option<StateSpace>)>,
-    /// The linear model to be read, once somebody has asked.
-    pub(crate) linear: Option<LinearModel>,
-    /// The linear model for numbers, once somebody has asked.
-    pub(crate) numeric: Option<LinearModel>,
-    /// The operating point, or why there is none, once somebody has asked: the search can be long.
-    pub(crate) steady: Option<Result<OperatingPoint, Diagnostics>>,
-}
-
-/// Equations with the pool and the graph that they refer to.
-pub(crate) struct Settled {
-    pub pool: Pool,
-    pub graph: BondGraph,
-    pub equations: Equations,
-}
-
-/// Models of at most this many bonds are brought to their equations when they are loaded.
-const SETTLED_BONDS: usize = 100;
-
-/// Settles by the equations what causality alone leaves open: that there are
-/// any, how many states they have in the end, and the rank where signals or
-/// fields take part. Works on copies, so that answers do not depend on it; the
-/// first question about equations takes them over.
-fn settle(pool: &Pool, graph: &BondGraph, causality: &mut Causality) -> (Diagnostics, Option<Box<Settled>>) {
-    if graph.bonds.len() > SETTLED_BONDS {
-        return (Diagnostics::new(), None);
+    /// An answer made of this view, with findings of its own.
+    pub fn answer<T>(&self, pool: Pool, found: Result<T, QueryError>, findings: Diagnostics) -> Asked<T> {
+        self.answer_after(&self.findings, pool, found, findings)
     }
-    let (mut pool, mut graph) = (pool.clone(), graph.clone());
-    match derive(&mut pool, &mut graph, causality, &Ticket::new()) {
-        Ok(equations) => {
-            causality.order = equations.states.len();
-            causality.rank = equations.generic_rank(&mut pool).unwrap_or(causality.rank);
-            let (diagnostics, _) = equations.soundness(&mut pool, &graph);
-            (diagnostics, Some(Box::new(Settled { pool, graph, equations })))
-        }
-        Err(Failure::Wrong(diagnostics)) => (diagnostics, None),
-        Err(Failure::Cancelled) => (Diagnostics::new(), None),
+
+    /// An answer made of this view and of later stages, with all their findings.
+    pub fn answer_after<T>(
+        &self,
+        before: &Diagnostics,
+        pool: Pool,
+        found: Result<T, QueryError>,
+        findings: Diagnostics,
+    ) -> Asked<T> {
+        let mut all = before.clone();
+        all.extend(findings);
+        all.sort();
+        let result = found.map_err(|failure| after(&all, failure))?;
+        let (sources, graph) = (self.sources.clone(), self.graph.clone());
+        Ok(Answer { result, findings: all, sources, pool: Arc::new(pool), graph })
     }
 }
 
 impl Model {
-    /// Loads a model with what it imports, flattens it and assigns causality.
-    /// Never fails: what is wrong is in the findings.
+    /// Loads a model with what it imports and flattens it. Never fails: what is wrong is in the findings.
     pub fn load(world: &dyn World, path: &str, options: &LoadOptions) -> Model {
-        let loaded = load(world, path);
-        let (mut sources, mut diagnostics) = (loaded.sources, loaded.diagnostics);
-        let mut pool = Pool::new();
-        let mut graph = None;
-        let spelling = options.spelling;
-        if cascade::worth_reading_on(&diagnostics) {
-            let set = settings(&options.set, &mut sources, &mut diagnostics);
-            let paths = sources.iter().map(|(_, source)| source.path.clone()).collect();
-            let options = FlattenOptions { model: options.model.clone(), set, paths };
-            let files: Vec<_> = loaded.files.into_iter().map(|(_, file)| file).collect();
-            let (flat, found) = flatten(&mut pool, &files, &options);
-            let found = cascade::own_mistakes(found, &diagnostics, &sources);
-            diagnostics.extend(found);
-            graph = flat;
-        }
-        diagnostics.sort();
-        let tables = graph.as_ref().map_or_else(Vec::new, |graph| data::read(world, graph, &mut sources));
-        Model::new(sources, diagnostics, pool, graph, tables, spelling)
+        let text = Text::read(world, path, options.model.clone());
+        let origin = text.flatten(&options.set, &|table, sources| data::read(world, table, sources));
+        Model::new(Arc::new(text), options.set.clone(), Arc::new(origin), Values::default(), Arc::default())
     }
 
-    /// Makes a model of a graph that is made from this model's; its places lie in the same sources.
-    pub(crate) fn of_derived(&self, pool: Pool, graph: BondGraph) -> Model {
-        let (sources, tables) = (self.sources.clone(), self.tables.clone());
-        Model::new(sources, Diagnostics::new(), pool, Some(graph), tables, self.spelling)
-    }
-
-    /// Assigns causality and settles what the equations tell, where nothing is wrong so far.
-    fn new(
-        sources: SourceMap,
-        mut diagnostics: Diagnostics,
-        mut pool: Pool,
-        graph: Option<BondGraph>,
-        tables: Vec<data::Column>,
-        spelling: &'static dyn Spelling,
+    pub(crate) fn new(
+        text: Arc<Text>,
+        set: Vec<(String, String)>,
+        origin: Arc<GraphStage>,
+        values: Values,
+        derivation: Arc<Derivation>,
     ) -> Model {
-        let mut causality = None;
-        let mut settled = None;
-        if let Some(graph) = graph.as_ref().filter(|_| !diagnostics.has_errors()) {
-            let (assigned, found) = assign_causality(&mut pool, graph);
-            diagnostics.extend(found);
-            causality = assigned;
-            if let Some(causality) = causality.as_mut().filter(|_| !diagnostics.has_errors()) {
-                let (found, equations) = settle(&pool, graph, causality);
-                if found.iter().any(|d| d.code == code::SINGULAR_STRUCTURE) {
-                    // That loops are solved is not to be said beside one that cannot be.
-                    diagnostics.retain(|d| d.code != code::ALGEBRAIC_LOOP);
-                }
-                diagnostics.extend(found);
-                settled = equations;
-            }
+        Model(Arc::new(Inner { text, set, origin, values, derivation, own: Own::default() }))
+    }
+
+    /// A model of a graph that was made of this one's; the text stands for it where it is flattened again.
+    pub(crate) fn made(&self, text: &str, pool: Pool, graph: BondGraph) -> Model {
+        let world = MemoryWorld::new().with("derived.bg", text);
+        let origin = GraphStage {
+            pool: Arc::new(pool),
+            graph: Some(Arc::new(graph)),
+            sources: self.sources().clone(),
+            findings: Diagnostics::new(),
+            tables: self.0.origin.tables.clone(),
+        };
+        let text = Text::read(&world, "derived.bg", None);
+        Model::new(Arc::new(text), Vec::new(), Arc::new(origin), Values::default(), Arc::default())
+    }
+
+    /// The model's name; empty where it could not be read.
+    pub fn name(&self) -> &str {
+        self.0.origin.graph.as_ref().map_or("", |graph| graph.name.as_str())
+    }
+
+    /// Its files, the one asked for first.
+    pub fn sources(&self) -> &Arc<SourceMap> {
+        &self.0.origin.sources
+    }
+
+    /// The flattened graph at the model's values; with errors only what could be understood.
+    pub fn graph(&self) -> Option<BondGraph> {
+        let origin = &self.0.origin;
+        let graph = origin.graph.as_ref()?;
+        Some(self.0.values.apply(&origin.pool, graph).1)
+    }
+
+    /// All that is wrong with the model, and what else is worth knowing about it: what [`Model::check`] finds.
+    pub fn findings(&self, ticket: &Ticket) -> Result<Diagnostics, QueryError> {
+        match self.equations_stage(ticket) {
+            Ok(stage) => Ok(stage.findings.clone()),
+            Err(QueryError::Wrong(findings)) => Ok(findings),
+            Err(QueryError::Cancelled) => Err(QueryError::Cancelled),
         }
-        diagnostics.sort();
-        Model {
-            sources,
-            diagnostics,
+    }
+
+    /// The graph with the pool of its expressions.
+    pub(crate) fn graph_stage(&self) -> Option<(Arc<Pool>, BondGraph)> {
+        let origin = &self.0.origin;
+        origin.graph.as_ref().map(|graph| self.0.values.apply(&origin.pool, graph))
+    }
+
+    pub(crate) fn causality_stage(&self) -> Result<Arc<CausalityStage>, QueryError> {
+        let origin = &self.0.origin;
+        let Some((pool, graph)) = self.graph_stage() else {
+            return Err(QueryError::Wrong(origin.findings.clone()));
+        };
+        self.0.derivation.causality.get(|| Ok(CausalityStage::assign(&pool, &graph, &origin.findings)))
+    }
+
+    pub(crate) fn equations_stage(&self, ticket: &Ticket) -> Result<Arc<EquationsStage>, QueryError> {
+        self.0.derivation.equations.get(|| {
+            let causality = self.causality_stage()?;
+            let Some((_, graph)) = self.graph_stage() else {
+                return Err(QueryError::Wrong(self.0.origin.findings.clone()));
+            };
+            EquationsStage::derive(&causality, &graph, ticket)
+        })
+    }
+
+    fn matrices_stage(&self, ticket: &Ticket) -> Result<Arc<FormStage>, QueryError> {
+        let stage = self.equations_stage(ticket)?;
+        self.0.derivation.matrices.get(|| Ok(stage.matrices()))
+    }
+
+    /// The equations as they are derived, at the model's values.
+    pub(crate) fn plain(&self, ticket: &Ticket) -> Result<Arc<View>, QueryError> {
+        self.0.own.plain.get(|| {
+            let stage = self.equations_stage(ticket)?;
+            Ok(self.view(&stage, &stage.pool, &stage.equations, None))
+        })
+    }
+
+    /// The equations as they are derived, with their matrices if they are linear.
+    pub(crate) fn matrices(&self, ticket: &Ticket) -> Result<Arc<View>, QueryError> {
+        self.0.own.matrices.get(|| {
+            let (stage, form) = (self.equations_stage(ticket)?, self.matrices_stage(ticket)?);
+            Ok(self.view(&stage, &form.pool, &form.equations, form.space.clone()))
+        })
+    }
+
+    /// The equations in the form a person would write, with the matrices if they are linear.
+    pub(crate) fn readable(&self, ticket: &Ticket) -> Result<Arc<View>, QueryError> {
+        self.0.own.readable.get(|| {
+            let (stage, plain) = (self.equations_stage(ticket)?, self.matrices_stage(ticket)?);
+            let form = self.0.derivation.readable.get(|| stage.readable(&plain, ticket))?;
+            Ok(self.view(&stage, &form.pool, &form.equations, form.space.clone()))
+        })
+    }
+
+    fn view(
+        &self,
+        stage: &EquationsStage,
+        pool: &Arc<Pool>,
+        equations: &Arc<Equations>,
+        space: Option<Arc<StateSpace>>,
+    ) -> View {
+        let (pool, graph) = self.0.values.apply(pool, &stage.graph);
+        let equations = self.0.values.apply_inputs(&graph, equations);
+        let (causality, sources) = (stage.causality.clone(), self.sources().clone());
+        View {
             pool,
-            graph,
+            graph: Arc::new(graph),
             causality,
-            spelling,
-            tables,
-            settled,
-            plain: None,
-            derived: None,
-            linear: None,
-            numeric: None,
-            steady: None,
+            equations,
+            space,
+            sources,
+            findings: stage.findings.clone(),
         }
     }
 
-    /// Tells whether it is a well-formed bond graph.
-    pub fn check(&self) -> json::Check {
-        json::Check {
-            ok: !self.diagnostics.has_errors(),
-            summary: self.graph.as_ref().map(|graph| json::Summary::new(graph, self.causality.as_ref())),
-            diagnostics: json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling),
-        }
+    /// The samples of every table, by its number, or why one is missing.
+    pub fn samples(&self) -> Result<Vec<Samples>, QueryError> {
+        self.0.origin.samples()
     }
 
-    /// Tells the causality of every bond, where it could be assigned.
-    pub fn causality(&self, naming: Naming) -> Option<json::Causality> {
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
-        Some(json::Causality::new(self.graph.as_ref()?, self.causality.as_ref()?, diagnostics, naming))
+    /// The tables for calculations.
+    pub fn tables(&self, hold: Hold) -> Result<Tables, QueryError> {
+        Ok(data::tables(self.samples()?, hold))
     }
 }

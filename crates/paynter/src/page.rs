@@ -1,10 +1,12 @@
 //! The report on a model: every question asked, each answer a section.
 
+use crate::answer::{Answer, Asked, QueryError, optional};
+use crate::model::Found;
 use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
-use crate::{BodeOptions, LinearModel, Model, NoAnswer, ResponseOptions};
+use crate::{BodeOptions, LinearModel, Model, ResponseOptions};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Func, Node, Symbol};
-use paynter_base::{Cancelled, Diagnostics, Severity, Ticket};
+use paynter_base::{Diagnostics, Plain, Severity, Ticket};
 use paynter_equations::transfer;
 use paynter_graph::Variable;
 use paynter_simulate::experiment::T_END;
@@ -12,6 +14,7 @@ use paynter_view::figures;
 use paynter_view::json::{self, Naming};
 use paynter_view::report::{self, Report, Section};
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
 /// Longer transfer functions are not read, so that no time is spent on them.
 const READABLE: Budget = Budget { terms: 20_000, steps: 20_000_000 };
@@ -26,34 +29,50 @@ const SAMPLES: usize = 501;
 const PERIODS: f64 = 40.0;
 
 /// One section: its anchor, its heading, and the question it answers.
-type Maker = (&'static str, &'static str, fn(&mut Asking<'_>) -> Result<Section, NoAnswer>);
+type Maker = (&'static str, &'static str, fn(&mut Asking<'_>) -> Result<Section, QueryError>);
 
-/// A model being asked one question after the other.
+/// A model being asked one question after the other, and what the answers found.
 struct Asking<'a> {
-    model: &'a mut Model,
+    model: &'a Model,
     ticket: &'a Ticket,
+    findings: Diagnostics,
 }
 
 impl Asking<'_> {
     /// The linear model, at the operating point where the equations are nonlinear.
-    fn linear(&mut self) -> Result<LinearModel, NoAnswer> {
-        self.model.linear(self.ticket)
+    fn linear(&mut self) -> Result<Arc<Found<LinearModel>>, QueryError> {
+        let linear = self.model.linear(self.ticket)?;
+        self.note(&linear.findings);
+        Ok(linear)
+    }
+
+    /// Takes over what an answer found.
+    fn noted<T>(&mut self, answer: Result<Answer<T>, QueryError>) -> Result<Answer<T>, QueryError> {
+        let answer = answer?;
+        self.note(&answer.findings);
+        Ok(answer)
+    }
+
+    fn note(&mut self, findings: &Diagnostics) {
+        for finding in findings.iter() {
+            if !self.findings.iter().any(|known| known == finding) {
+                self.findings.push(finding.clone());
+            }
+        }
     }
 
     /// How long a run should be, and how many samples it needs: until the slowest
     /// mode has decayed or has swung a few times, and no more periods of a source than can be seen.
-    fn horizon(&mut self) -> Result<(f64, usize), NoAnswer> {
+    fn horizon(&mut self) -> Result<(f64, usize), QueryError> {
         let default = T_END;
         let fastest = self.source_frequency()?;
-        let (modes, nonlinear) = match self.linear() {
-            Ok(linear) => match self.model.poles(Naming::Flat, self.ticket) {
-                Ok(found) => (found.modes, linear.point.is_some()),
-                Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
-                Err(NoAnswer::Wrong(_)) => (Vec::new(), false),
-            },
-            Err(NoAnswer::Cancelled) => return Err(NoAnswer::Cancelled),
-            Err(NoAnswer::Wrong(_)) => (Vec::new(), false),
+        let linear = optional(self.linear())?;
+        let poles = match &linear {
+            Some(_) => optional(self.model.poles(self.ticket))?,
+            None => None,
         };
+        let nonlinear = linear.is_some_and(|linear| linear.result.point.is_some()) && poles.is_some();
+        let modes = poles.map_or_else(Vec::new, |poles| poles.document(Naming::Flat, &Plain).modes);
         let time = |mode: &json::Mode| match mode.pole {
             // Near its end a nonlinear model may tell nothing of how long the way there is.
             [0.0, 0.0] => nonlinear.then_some(default),
@@ -75,14 +94,13 @@ impl Asking<'_> {
     }
 
     /// The highest angular frequency of sines and cosines of time in the model, in rad/s.
-    fn source_frequency(&mut self) -> Result<Option<f64>, NoAnswer> {
-        let (equations, _) = self.model.derive(self.ticket)?;
-        let Some(graph) = &self.model.graph else { return Ok(None) };
+    fn source_frequency(&mut self) -> Result<Option<f64>, QueryError> {
+        let view = self.model.readable(self.ticket)?;
+        let (graph, equations, mut pool) = (&view.graph, &view.equations, view.overlay());
         let Some(time) = graph.variables.symbol(Variable::Time) else { return Ok(None) };
         let mut roots = equations.rates.clone();
         roots.extend(equations.inputs.iter().map(|input| input.value));
         roots.extend(equations.outputs.iter().map(|output| output.value));
-        let pool = &mut self.model.pool;
         let arguments: Vec<Expr> = pool
             .reachable(&roots)
             .into_iter()
@@ -91,7 +109,7 @@ impl Asking<'_> {
                 _ => None,
             })
             .collect();
-        let value = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+        let value = |symbol: Symbol| graph.number(symbol);
         let mut fastest: Option<f64> = None;
         for argument in arguments {
             let rate = pool.diff(argument, time);
@@ -137,24 +155,27 @@ const SECTIONS: &[Maker] = &[
 impl Model {
     /// Asks every question and puts the answers on one page. A question that
     /// has no answer says why in its section; only Ctrl-C stops the report.
-    pub fn report(&mut self, ticket: &Ticket) -> Result<Report, Cancelled> {
+    pub fn report(&self, ticket: &Ticket) -> Asked<Report> {
         let mut sections = Vec::new();
-        let mut asking = Asking { model: self, ticket };
+        let findings = optional(self.findings(ticket))?.unwrap_or_default();
+        let wrong = findings.has_errors();
+        let mut asking = Asking { model: self, ticket, findings };
         for (id, title, maker) in SECTIONS {
             ticket.check()?;
             ticket.begin(title, 0);
             sections.push(match maker(&mut asking) {
                 Ok(section) => section,
-                Err(NoAnswer::Cancelled) => return Err(Cancelled),
-                Err(NoAnswer::Wrong(diagnostics)) => {
-                    Section::missing(id, title, &asking.model.reason(&diagnostics))
+                Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
+                Err(QueryError::Wrong(diagnostics)) => {
+                    Section::missing(id, title, &reason(wrong, &diagnostics))
                 }
             });
         }
-        let graph = self.graph.as_ref();
+        let graph = self.graph();
         let mut figures = Vec::new();
-        if let Some(graph) = graph {
-            let summary = json::Summary::new(graph, self.causality.as_ref());
+        if let Some(graph) = &graph {
+            let causality = optional(self.causality_as_known(ticket))?.flatten();
+            let summary = json::Summary::new(graph, causality.as_deref());
             let mut put = |label: &str, value: usize| figures.push((label.to_owned(), value.to_string()));
             put("elements", summary.elements);
             put("bonds", summary.bonds);
@@ -163,106 +184,116 @@ impl Model {
             put("outputs", summary.outputs);
             summary.order.into_iter().for_each(|order| put("order", order));
         }
-        Ok(Report {
-            title: graph.map_or_else(|| "A model with errors".to_owned(), |graph| graph.name.clone()),
-            about: graph.and_then(|graph| graph.doc.clone()).unwrap_or_default(),
-            figures,
-            sections,
-        })
-    }
-
-    /// Why a question has no answer, in one sentence.
-    fn reason(&self, diagnostics: &Diagnostics) -> String {
-        if self.diagnostics.has_errors() {
-            return "the model has errors, which the findings list".to_owned();
-        }
-        let mut errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
-        errors.next_back().map_or_else(|| "there is no answer".to_owned(), |error| error.message.clone())
-    }
-
-    /// No answer, because the model has errors.
-    fn wrong(&self) -> NoAnswer {
-        NoAnswer::Wrong(self.diagnostics.clone())
+        let title = graph.as_ref().map_or("A model with errors", |graph| graph.name.as_str()).to_owned();
+        let about = graph.as_ref().and_then(|graph| graph.doc.clone()).unwrap_or_default();
+        let (mut findings, sources) = (asking.findings, self.sources().clone());
+        findings.sort();
+        let (pool, graph) = (self.0.origin.pool.clone(), Arc::new(graph.unwrap_or_default()));
+        Ok(Answer { result: Report { title, about, figures, sections }, findings, sources, pool, graph })
     }
 }
 
-fn drawing(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    let diagram = asking.model.diagram().ok_or_else(|| asking.model.wrong())?;
+/// Why a question has no answer, in one sentence.
+fn reason(wrong: bool, diagnostics: &Diagnostics) -> String {
+    if wrong {
+        return "the model has errors, which the findings list".to_owned();
+    }
+    let mut errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    errors.next_back().map_or_else(|| "there is no answer".to_owned(), |error| error.message.clone())
+}
+
+impl Asking<'_> {
+    /// No answer, because the model has errors.
+    fn wrong(&self) -> QueryError {
+        QueryError::Wrong(self.findings.clone())
+    }
+}
+
+fn drawing(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let diagram = asking.model.diagram(asking.ticket)?.ok_or_else(|| asking.wrong())?;
     Ok(report::drawing(&diagram))
 }
 
-fn quantities(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    let graph = asking.model.graph.as_ref().ok_or_else(|| asking.model.wrong())?;
-    Ok(report::model(&asking.model.pool, graph))
+fn quantities(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let (pool, graph) = asking.model.graph_stage().ok_or_else(|| asking.wrong())?;
+    Ok(report::model(&pool, &graph))
 }
 
-fn causality(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    let found = asking.model.causality(Naming::Shown).ok_or_else(|| asking.model.wrong())?;
-    Ok(report::causality(&found))
+fn causality(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let found = asking.model.causality(asking.ticket)?;
+    Ok(report::causality(&found.document(Naming::Shown, &Plain)))
 }
 
-fn equations(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    let (equations, _) = asking.model.derive(asking.ticket)?;
-    Ok(report::equations(&asking.model.pool, &equations))
+fn equations(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let view = asking.model.readable(asking.ticket)?;
+    Ok(report::equations(&view.pool, &view.equations))
 }
 
-fn operating_point(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    Ok(report::operating_point(&asking.model.operating_point(asking.ticket)?))
+fn operating_point(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let found = asking.noted(asking.model.operating_point(asking.ticket))?;
+    Ok(report::operating_point(&found.document(&Plain)))
 }
 
-fn matrices(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    let linear = asking.linear()?;
-    Ok(report::matrices(&asking.model.pool, &linear.equations, &linear.space, linear.point.is_some()))
+fn matrices(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let stage = asking.linear()?;
+    let linear = &stage.result;
+    Ok(report::matrices(&stage.pool, &linear.equations, &linear.space, linear.point.is_some()))
 }
 
-fn transfers(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    let linear = asking.linear()?;
+fn transfers(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let stage = asking.linear()?;
+    let linear = &stage.result;
     if linear.equations.states.len() > READABLE_ORDER {
         return Ok(report::unwritten_transfer(linear.equations.states.len()));
     }
-    let pool = &mut asking.model.pool;
-    let found = transfer(pool, &linear.equations, &linear.space, READABLE, asking.ticket)?;
-    Ok(report::transfer(pool, &linear.equations, &found))
+    let mut pool = stage.overlay();
+    let found = transfer(&mut pool, &linear.equations, &linear.space, READABLE, asking.ticket)?;
+    Ok(report::transfer(&mut pool, &linear.equations, &found))
 }
 
-fn poles(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    Ok(report::poles(&asking.model.poles(Naming::Shown, asking.ticket)?))
+fn poles(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let found = asking.noted(asking.model.poles(asking.ticket))?;
+    Ok(report::poles(&found.document(Naming::Shown, &Plain)))
 }
 
-fn structure(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    Ok(report::structure(&asking.model.structure(false, asking.ticket)?))
+fn structure(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let found = asking.noted(asking.model.structure(false, asking.ticket))?;
+    Ok(report::structure(&found.document(&Plain)))
 }
 
-fn frequency(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    Ok(report::bode(&asking.model.bode(&BodeOptions::default(), asking.ticket)?))
+fn frequency(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let found = asking.noted(asking.model.bode(&BodeOptions::default(), asking.ticket))?;
+    Ok(report::bode(&found.document(&Plain)))
 }
 
-fn sensitivity(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    Ok(report::sensitivity(&asking.model.sensitivity_response(&ResponseOptions::default(), asking.ticket)?))
+fn sensitivity(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let options = ResponseOptions::default();
+    let found = asking.noted(asking.model.sensitivity_response(&options, asking.ticket))?;
+    Ok(report::sensitivity(&found.document(&Plain)))
 }
 
 /// Simulates for as long as the slowest mode takes; says how far the run came where it stopped.
 fn simulated(
     asking: &mut Asking<'_>,
     options: SimulateOptions,
-) -> Result<(Simulation, Response, report::Run), NoAnswer> {
+) -> Result<(Answer<Simulation>, Response, report::Run), QueryError> {
     let (t_end, points) = asking.horizon()?;
     let options = SimulateOptions { t_end: Some(t_end), points, ..options };
-    let simulation = asking.model.simulation(&options, asking.ticket)?;
+    let simulation = asking.noted(asking.model.simulation(&options, asking.ticket))?;
     let (response, outcome) = simulation.respond(&simulation.parameters, asking.ticket);
     asking.ticket.check()?;
-    let said = asking.model.explain_run(&simulation, &simulation.parameters, &outcome);
+    let said = simulation.explain(&simulation.parameters, &outcome);
     let stopped = said.iter().find(|d| d.severity == Severity::Error).map(|d| d.message.clone());
     Ok((simulation, response, report::Run { t_end, stopped }))
 }
 
-fn simulation(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+fn simulation(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let (simulation, response, run) = simulated(asking, SimulateOptions::default())?;
     Ok(report::simulation(&figures::response(&simulation, &response), &run))
 }
 
-fn time_sensitivity(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    let parameters = asking.model.graph.as_ref().map_or(0, |graph| graph.parameters.len());
+fn time_sensitivity(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let parameters = asking.model.graph().map_or(0, |graph| graph.parameters.len());
     if parameters > SENSITIVE {
         return Ok(report::unshown_sensitivities(parameters));
     }
@@ -271,7 +302,7 @@ fn time_sensitivity(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     Ok(report::time_sensitivity(&figures::sensitivities(&simulation, &response), &run))
 }
 
-fn energy(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
+fn energy(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let options = SimulateOptions { energy: true, ..SimulateOptions::default() };
     let (simulation, response, run) = simulated(asking, options)?;
     let energy = simulation.energy(&response);
@@ -279,7 +310,8 @@ fn energy(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
     Ok(report::energy(energy.as_ref().map(json::Energy::new).as_ref(), figure.as_ref(), &run))
 }
 
-fn findings(asking: &mut Asking<'_>) -> Result<Section, NoAnswer> {
-    let model = &asking.model;
-    Ok(report::findings(&model.diagnostics, &model.sources))
+fn findings(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let mut findings = asking.findings.clone();
+    findings.sort();
+    Ok(report::findings(&findings, asking.model.sources()))
 }

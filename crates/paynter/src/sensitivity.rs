@@ -1,12 +1,15 @@
 //! Questions about sensitivities: in symbols, and over frequency.
 
-use crate::{Model, NoAnswer, TERMS};
+use crate::answer::Asked;
+use crate::{Model, TERMS};
 use paynter_base::{Diagnostics, Ticket};
+use paynter_numerics::LinearModel;
 use paynter_numerics::grid::Frequencies;
 use paynter_numerics::parametric::{
-    ResponseRequest, SymbolicRequest, response_sensitivity, transfer_sensitivity,
+    ResponseRequest, ResponseSensitivity, SymbolicRequest, TransferSensitivity, response_sensitivity,
+    transfer_sensitivity,
 };
-use paynter_view::json::{self, Naming};
+use std::sync::Arc;
 
 /// Which sensitivities are asked for, and how.
 #[derive(Debug, Clone)]
@@ -48,16 +51,35 @@ pub struct ResponseOptions {
     pub seed: u64,
 }
 
+/// The sensitivities of the transfer matrix, in symbols.
+#[derive(Debug, Clone)]
+pub struct SymbolicSensitivity {
+    /// The linear model they belong to.
+    pub linear: Arc<LinearModel>,
+    /// What was asked for.
+    pub request: SymbolicRequest,
+    /// What came out.
+    pub found: TransferSensitivity,
+}
+
+/// The sensitivities of the frequency response, and what tolerances make of it.
+#[derive(Debug, Clone)]
+pub struct ResponseTolerance {
+    /// The linear model they belong to.
+    pub linear: Arc<LinearModel>,
+    /// What was asked for.
+    pub request: ResponseRequest,
+    /// What came out.
+    pub found: ResponseSensitivity,
+    /// Whether relative ones are shown, (p/H)·∂H/∂p.
+    pub normalized: bool,
+}
+
 impl Model {
     /// Tells the sensitivities of the transfer matrix, in symbols.
-    pub fn sensitivity(
-        &mut self,
-        options: &SensitivityOptions,
-        naming: Naming,
-        ticket: &Ticket,
-    ) -> Result<json::Sensitivity, NoAnswer> {
-        let linear = self.linear(ticket)?;
-        let linear = self.differentiable(linear, ticket)?;
+    pub fn sensitivity(&self, options: &SensitivityOptions, ticket: &Ticket) -> Asked<SymbolicSensitivity> {
+        let stage = self.linear(ticket)?;
+        let (mut pool, linear) = self.differentiable(&stage, ticket)?;
         let request = SymbolicRequest {
             only: options.only.clone(),
             normalized: options.normalized,
@@ -66,22 +88,20 @@ impl Model {
             terms: options.terms,
         };
         let mut findings = Diagnostics::new();
-        let (pool, graph, _) = self.parts()?;
-        let found = transfer_sensitivity(pool, graph, &linear, &request, &mut findings, ticket);
-        let found = self.finding(found, findings)?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
-        let (pool, graph, _) = self.parts()?;
-        Ok(json::Sensitivity::new(pool, graph, &linear, &request, &found, naming, diagnostics))
+        let graph = &stage.view.graph;
+        let found = transfer_sensitivity(&mut pool, graph, &linear, &request, &mut findings, ticket);
+        let found = found.map(|found| SymbolicSensitivity { linear, request, found });
+        stage.answer(pool, found, findings)
     }
 
     /// Tells the sensitivities of the frequency response, and what tolerances make of it.
     pub fn sensitivity_response(
-        &mut self,
+        &self,
         options: &ResponseOptions,
         ticket: &Ticket,
-    ) -> Result<json::SensitivityResponse, NoAnswer> {
-        let linear = self.numeric(ticket)?;
-        let linear = self.differentiable(linear, ticket)?;
+    ) -> Asked<ResponseTolerance> {
+        let stage = self.numeric(ticket)?;
+        let (mut pool, linear) = self.differentiable(&stage, ticket)?;
         let request = ResponseRequest {
             only: options.which.only.clone(),
             frozen: options.which.frozen,
@@ -90,11 +110,10 @@ impl Model {
             seed: options.seed,
         };
         let mut findings = Diagnostics::new();
-        let (pool, graph, _) = self.parts()?;
-        let found = response_sensitivity(pool, graph, &linear, &request, &mut findings, ticket);
-        let found = self.finding(found, findings)?;
-        let diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, self.spelling);
-        let (normalized, (pool, graph, _)) = (options.which.normalized, self.parts()?);
-        Ok(json::SensitivityResponse::new(pool, graph, &linear, &request, found, normalized, diagnostics))
+        let graph = &stage.view.graph;
+        let found = response_sensitivity(&mut pool, graph, &linear, &request, &mut findings, ticket);
+        let normalized = options.which.normalized;
+        let found = found.map(|found| ResponseTolerance { linear, request, found, normalized });
+        stage.answer(pool, found, findings)
     }
 }

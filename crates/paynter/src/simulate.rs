@@ -1,17 +1,16 @@
 //! Simulation over time: fetches the stages that the passes of
 //! `paynter-simulate` work on.
 
-use crate::{Model, NoAnswer};
+use crate::Model;
+use crate::answer::{Answer, Asked, QueryError, refused};
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostic, Diagnostics, Ticket};
-use paynter_equations::Failure;
-use paynter_graph::Samples;
-use paynter_numerics::Tables;
+use paynter_base::{Diagnostic, Diagnostics, Source, SourceMap, Ticket};
 use paynter_transform::Start;
+use std::sync::Arc;
 
 pub use paynter_numerics::program::Hold;
 pub use paynter_simulate::data::Data;
-use paynter_simulate::data::{self, Measured};
+use paynter_simulate::data::Measured;
 pub use paynter_simulate::experiment::{
     Change, Changed, Column, Cost, CostGradient, CostKind, Direction, Perturbation, Plan, Response, Run,
     Sensitivities, SimulateOptions, Simulation, Varied, Vary, check_names, named, respond_all, solvers,
@@ -19,27 +18,34 @@ pub use paynter_simulate::experiment::{
 use paynter_simulate::experiment::{Subject, gradients, perturbed};
 pub use paynter_simulate::{Note, Options, Outcome, Sample, Stats};
 
+/// A simulation with a step along finite changes as its one sensitivity.
+pub struct Perturbed {
+    /// The simulation.
+    pub simulation: Simulation,
+    /// The changes.
+    pub changes: Vec<Changed>,
+}
+
+/// Gradients of costs with the simulation that they belong to.
+pub struct Gradients {
+    /// The simulation.
+    pub simulation: Simulation,
+    /// The gradients.
+    pub gradients: Vec<CostGradient>,
+    /// How the last run went.
+    pub outcome: Outcome,
+}
+
 impl Model {
-    /// The samples of every table, by its number, or why one is missing.
-    pub fn samples(&self) -> Result<Vec<Samples>, NoAnswer> {
-        self.tables.iter().cloned().collect::<Result<_, _>>().map_err(|found| refused(*found))
-    }
-
-    /// The tables for calculations.
-    pub fn tables(&self, hold: Hold) -> Result<Tables, NoAnswer> {
-        Ok(data::tables(self.samples()?, hold))
-    }
-
-    /// The variables at time zero, over parameters.
-    pub(crate) fn start(&mut self, ticket: &Ticket) -> Result<Start, NoAnswer> {
-        let (equations, _) = self.derive(ticket)?;
+    /// The variables at time zero, over parameters; their expressions are made in the pool.
+    pub(crate) fn start(&self, pool: &mut Pool, ticket: &Ticket) -> Result<Start, QueryError> {
+        let view = self.readable(ticket)?;
         let tables = self.tables(Hold::Linear).unwrap_or_default();
-        let Some(graph) = &self.graph else { return Err(NoAnswer::Wrong(self.diagnostics.clone())) };
-        Ok(paynter_simulate::start(&mut self.pool, graph, &equations, &tables, ticket)?)
+        paynter_simulate::start(pool, &view.graph, &view.equations, &tables, ticket)
     }
 
     /// Compiles the model for simulation.
-    pub fn simulation(&mut self, options: &SimulateOptions, ticket: &Ticket) -> Result<Simulation, NoAnswer> {
+    pub fn simulation(&self, options: &SimulateOptions, ticket: &Ticket) -> Asked<Simulation> {
         self.experiment(options, ticket, |pool, subject, findings| {
             Simulation::compile(pool, subject, options, findings, ticket)
         })
@@ -47,117 +53,127 @@ impl Model {
 
     /// Compiles the model with a step along finite changes as its one sensitivity.
     pub fn perturbed(
-        &mut self,
+        &self,
         options: &SimulateOptions,
         changes: &[Change],
         ticket: &Ticket,
-    ) -> Result<(Simulation, Vec<Changed>), NoAnswer> {
+    ) -> Asked<Perturbed> {
         self.experiment(options, ticket, |pool, subject, findings| {
-            perturbed(pool, subject, (options, changes), findings, ticket)
+            let (simulation, changes) = perturbed(pool, subject, (options, changes), findings, ticket)?;
+            Ok(Perturbed { simulation, changes })
         })
     }
 
     /// Calculates gradients of costs by the asked parameters and initial states, all where none are asked.
-    pub fn gradients(
-        &mut self,
-        options: &SimulateOptions,
-        costs: &[Cost],
-        ticket: &Ticket,
-    ) -> Result<(Simulation, Vec<CostGradient>, Outcome), NoAnswer> {
+    pub fn gradients(&self, options: &SimulateOptions, costs: &[Cost], ticket: &Ticket) -> Asked<Gradients> {
         self.experiment(options, ticket, |pool, subject, findings| {
-            gradients(pool, subject, (options, costs), findings, ticket)
+            let (simulation, gradients, outcome) =
+                gradients(pool, subject, (options, costs), findings, ticket)?;
+            Ok(Gradients { simulation, gradients, outcome })
         })
     }
 
-    /// Says why a run ended early, and what else is worth knowing about it.
-    pub fn explain_run(&self, simulation: &Simulation, parameters: &[f64], outcome: &Outcome) -> Diagnostics {
-        simulation.explain(&self.pool, parameters, outcome)
-    }
-
-    /// Asks a pass on the derived model with its measured inputs; what it finds joins the findings, once.
+    /// Asks a pass on the derived model with its measured inputs.
     fn experiment<T>(
-        &mut self,
+        &self,
         options: &SimulateOptions,
         ticket: &Ticket,
-        pass: impl FnOnce(&mut Pool, &Subject<'_>, &mut Diagnostics) -> Result<T, Failure>,
-    ) -> Result<T, NoAnswer> {
-        if self.diagnostics.has_errors() {
-            return Err(NoAnswer::Wrong(self.diagnostics.clone()));
-        }
-        let (equations, _) = self.derive(ticket)?;
+        pass: impl FnOnce(&mut Pool, &Subject<'_>, &mut Diagnostics) -> Result<T, QueryError>,
+    ) -> Asked<T> {
+        let view = self.plain(ticket)?;
         let tables = self.tables(options.hold)?;
-        let (Some(graph), Some(causality)) = (&self.graph, &self.causality) else {
-            return Err(NoAnswer::Wrong(self.diagnostics.clone()));
-        };
+        let (graph, mut pool) = (&view.graph, view.overlay());
         let mut findings = Diagnostics::new();
+        let sources = self.sources_with(options.data.as_ref());
         let measured = match &options.data {
             None => Ok(Measured::none(tables)),
             Some(data) => {
-                let file = (data, options.hold);
-                Measured::read(&mut self.pool, graph, tables, file, &mut self.sources, &mut findings)
+                let (file, mut texts) = ((data, options.hold), SourceMap::clone(&view.sources));
+                Measured::read(&mut pool, graph, tables, file, &mut texts, &mut findings)
             }
         };
-        let answer = measured.and_then(|measured| {
-            let subject = Subject { graph, causality, equations: &equations, measured: &measured };
-            pass(&mut self.pool, &subject, &mut findings)
-        });
-        for finding in findings {
-            if !self.diagnostics.iter().any(|known| *known == finding) {
-                self.diagnostics.push(finding);
-            }
-        }
-        Ok(answer?)
+        let result = measured.and_then(|measured| {
+            let (causality, equations) = (&view.causality, &view.equations);
+            let subject = Subject { graph, causality, equations, measured: &measured };
+            pass(&mut pool, &subject, &mut findings)
+        })?;
+        Ok(Answer { sources, ..view.answer(pool, Ok(result), findings)? })
+    }
+
+    /// The files that findings about measured data refer to: those of the model, then the data.
+    pub fn sources_with(&self, data: Option<&Data>) -> Arc<SourceMap> {
+        let Some(data) = data else { return self.sources().clone() };
+        let mut sources = SourceMap::clone(self.sources());
+        sources.add(Source::new(data.path.clone(), String::from_utf8_lossy(&data.content)));
+        Arc::new(sources)
     }
 }
 
-fn refused(diagnostic: Diagnostic) -> NoAnswer {
-    let mut diagnostics = Diagnostics::new();
-    diagnostics.push(diagnostic);
-    NoAnswer::Wrong(diagnostics)
+/// A result that holds a compiled simulation.
+pub trait Simulated {
+    /// The simulation.
+    fn simulation(&self) -> &Simulation;
+}
+
+impl Simulated for Simulation {
+    fn simulation(&self) -> &Simulation {
+        self
+    }
+}
+
+impl Simulated for Perturbed {
+    fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+}
+
+impl Simulated for Gradients {
+    fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+}
+
+impl<T: Simulated> Answer<T> {
+    /// Says why a run ended early, and what else is worth knowing about it.
+    pub fn explain(&self, parameters: &[f64], outcome: &Outcome) -> Diagnostics {
+        self.result.simulation().explain(&self.pool, parameters, outcome)
+    }
 }
 
 /// A model compiled once for a sweep, and once more for each combination of signs in it.
 pub struct Sweep {
-    models: Vec<(Model, Simulation)>,
+    simulations: Vec<Answer<Simulation>>,
     plan: Plan,
     sweeps: Vec<Vary>,
 }
 
 impl Sweep {
-    /// Compiles the models that a sweep needs; `load` makes one with values for some parameters.
+    /// Compiles what a sweep needs: the model itself, and the model with other signs of some parameters.
     pub fn new(
-        load: &mut dyn FnMut(&[(String, String)]) -> Model,
+        model: &Model,
         options: &SimulateOptions,
         sweeps: &[Vary],
         ticket: &Ticket,
-    ) -> Result<Sweep, (Box<Model>, NoAnswer)> {
-        let compile = |mut model: Model| match model.simulation(options, ticket) {
-            Ok(simulation) => Ok((model, simulation)),
-            Err(reason) => Err((Box::new(model), reason)),
-        };
-        let (model, nominal) = compile(load(&[]))?;
-        let plan = match Plan::new(&nominal, sweeps) {
-            Ok(plan) => plan,
-            Err(found) => return Err((Box::new(model), refused(*found))),
-        };
-        let mut models = vec![(model, nominal)];
+    ) -> Result<Sweep, QueryError> {
+        let nominal = model.simulation(options, ticket)?;
+        let plan = Plan::new(&nominal, sweeps).map_err(|found| refused(*found))?;
+        let mut simulations = vec![nominal];
         for turned in &plan.signs[1..] {
-            let set: Vec<(String, String)> =
-                turned.iter().map(|(name, value)| (name.clone(), format!("{value:e}"))).collect();
-            models.push(compile(load(&set))?);
+            let turned = model.with(turned.iter().map(|(name, value)| (name.as_str(), *value)));
+            simulations.push(turned.simulation(options, ticket)?);
         }
-        Ok(Sweep { models, plan, sweeps: sweeps.to_vec() })
+        Ok(Sweep { simulations, plan, sweeps: sweeps.to_vec() })
     }
 
-    /// The nominal model, compiled.
-    pub fn nominal(&self) -> &(Model, Simulation) {
-        &self.models[0]
+    /// The simulation at nominal values.
+    pub fn nominal(&self) -> &Answer<Simulation> {
+        &self.simulations[0]
     }
 
-    /// The runs, each with the model that serves it.
-    pub fn runs(&self) -> Result<(Vec<&Model>, Vec<Run<'_>>), Box<Diagnostic>> {
-        let compiled: Vec<&Simulation> = self.models.iter().map(|(_, simulation)| simulation).collect();
-        let models = self.plan.serving.iter().map(|place| &self.models[*place].0).collect();
-        Ok((models, self.plan.runs(&compiled, &self.sweeps)?))
+    /// The runs, each with the simulation that serves it.
+    pub fn runs(&self) -> Result<(Vec<&Answer<Simulation>>, Vec<Run<'_>>), Box<Diagnostic>> {
+        let compiled: Vec<&Simulation> = self.simulations.iter().map(|answer| &answer.result).collect();
+        let serving = self.plan.serving.iter().map(|place| &self.simulations[*place]).collect();
+        Ok((serving, self.plan.runs(&compiled, &self.sweeps)?))
     }
 }

@@ -4,25 +4,24 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
+use common::{findings, load};
 use paynter::draw::{DrawOptions, SvgStyle, draw, svg};
 use paynter::simulate::{Sensitivities, SimulateOptions};
 use paynter::{
-    BodeOptions, DerivedForm, Frequencies, IncrementalOptions, LoadOptions, MemoryWorld, Model, NoAnswer,
-    SensitivityOptions, Ticket, format, json,
+    BodeOptions, DerivedForm, Frequencies, IncrementalOptions, Model, QueryError, SensitivityOptions, Ticket,
+    format,
 };
 use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::{Options, generate};
 
-fn load(text: &str) -> Model {
-    Model::load(&MemoryWorld::new().with("m.bg", text), "m.bg", &LoadOptions::default())
-}
-
 /// What a command answers: nothing, or why not.
-fn outcome<T>(answer: Result<T, NoAnswer>) -> Result<(), String> {
+fn outcome<T>(answer: Result<T, QueryError>) -> Result<(), String> {
     match answer {
         Ok(_) => Ok(()),
-        Err(NoAnswer::Cancelled) => Err("cancelled".to_owned()),
-        Err(NoAnswer::Wrong(found)) => {
+        Err(QueryError::Cancelled) => Err("cancelled".to_owned()),
+        Err(QueryError::Wrong(found)) => {
             let errors: Vec<String> = found
                 .iter()
                 .filter(|d| d.is_error())
@@ -35,20 +34,20 @@ fn outcome<T>(answer: Result<T, NoAnswer>) -> Result<(), String> {
 
 const BAND: Frequencies = Frequencies { low: 0.3, high: 3.0, points: 3 };
 
-type Question = (&'static str, fn(&mut Model) -> Result<(), String>);
+type Question = (&'static str, fn(&Model) -> Result<(), String>);
 
 const QUESTIONS: [Question; 8] = [
     ("equations", |model| outcome(model.equations(&Ticket::new()))),
     ("structure", |model| outcome(model.structure(true, &Ticket::new()))),
     ("operating-point", |model| outcome(model.operating_point(&Ticket::new()))),
     ("tf", |model| outcome(model.transfer(300, &Ticket::new()))),
-    ("poles", |model| outcome(model.poles(json::Naming::Flat, &Ticket::new()))),
+    ("poles", |model| outcome(model.poles(&Ticket::new()))),
     ("bode", |model| {
         outcome(model.bode(&BodeOptions { omega: Some(BAND), ..BodeOptions::default() }, &Ticket::new()))
     }),
     ("sensitivity", |model| {
         let options = SensitivityOptions { terms: 300, ..SensitivityOptions::default() };
-        outcome(model.sensitivity(&options, json::Naming::Flat, &Ticket::new()))
+        outcome(model.sensitivity(&options, &Ticket::new()))
     }),
     ("simulate", |model| {
         let options = SimulateOptions { t_end: Some(0.1), points: 3, ..SimulateOptions::default() };
@@ -65,7 +64,7 @@ const QUESTIONS: [Question; 8] = [
 fn demanded(text: &str, question: &str) -> bool {
     match question {
         "equations" => true,
-        "operating-point" => load(text).poles(json::Naming::Flat, &Ticket::new()).is_ok(),
+        "operating-point" => load(text).poles(&Ticket::new()).is_ok(),
         "simulate" => {
             let sensitivities = Sensitivities::All;
             let options =
@@ -87,16 +86,17 @@ fn derived_models_answer_what_their_originals_answer() {
         let kind = if seed % 2 == 0 { Options::nonlinear() } else { Options::linear() };
         let sample = generate(seed, &kind.tiny());
         let text = &sample.text;
-        let mut original = load(text);
-        if original.diagnostics.has_errors() {
+        let original = load(text);
+        if findings(&original).has_errors() {
             continue;
         }
-        let able: Vec<Result<(), String>> = QUESTIONS.iter().map(|(_, ask)| ask(&mut load(text))).collect();
-        let bonds = original.graph.as_ref().unwrap().bonds.len();
+        let able: Vec<Result<(), String>> = QUESTIONS.iter().map(|(_, ask)| ask(&load(text))).collect();
+        let bonds = original.graph().unwrap().bonds.len();
         let strokes = |model: &Model| -> Vec<bool> {
-            model.causality.as_ref().unwrap().strokes.iter().map(|stroke| stroke.effort_to).collect()
+            let causality = model.causality(&Ticket::new()).unwrap();
+            causality.strokes.iter().map(|stroke| stroke.effort_to).collect()
         };
-        let first = original.graph.as_ref().unwrap().parameters.first().map(|p| p.name.clone());
+        let first = original.graph().unwrap().parameters.first().map(|p| p.name.clone());
         let wanted = |form: DerivedForm, split: bool, pair: bool| IncrementalOptions {
             form,
             only: Vec::new(),
@@ -142,13 +142,14 @@ fn derived_models_answer_what_their_originals_answer() {
                     derived.text
                 );
             }
-            for diagram in [derived.diagram.unwrap(), derived.model.diagram().unwrap()] {
+            let picture = derived.model.diagram(&Ticket::new()).unwrap();
+            for diagram in [derived.diagram.as_ref().unwrap(), picture.as_ref().unwrap()] {
                 assert!(
-                    svg(&draw(&diagram, &DrawOptions::default()), &SvgStyle::default()).contains("</svg>")
+                    svg(&draw(diagram, &DrawOptions::default()), &SvgStyle::default()).contains("</svg>")
                 );
             }
             for ((question, ask), able) in QUESTIONS.iter().zip(&able) {
-                let answer = ask(&mut load(&derived.text));
+                let answer = ask(&load(&derived.text));
                 if able.is_ok() && (sample.linear || demanded(text, question)) {
                     let what = format!("seed {seed}, {name}, {question}");
                     assert!(answer.is_ok(), "{what}: {answer:?}\n{text}\n{}", derived.text);

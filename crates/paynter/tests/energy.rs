@@ -1,18 +1,19 @@
 //! The energy ledger: closed forms, and a balance that closes on every example.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+mod common;
+
+use common::load;
 use paynter::energy::{Energy, Role};
 use paynter::simulate::SimulateOptions;
-use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
+use paynter::{Ticket, examples};
 use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::{Options as RandomOptions, generate, switching};
 
 fn energy(text: &str, t_end: f64) -> Option<Energy> {
-    let world = MemoryWorld::new().with("model.bg", text);
-    let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
     let options =
         SimulateOptions { t_end: Some(t_end), rtol: 1e-9, energy: true, ..SimulateOptions::default() };
-    let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|_| panic!("{text}"));
+    let simulation = load(text).simulation(&options, &Ticket::new()).unwrap_or_else(|_| panic!("{text}"));
     let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
     assert!(outcome.failure.is_none(), "{text}: {:?}", outcome.failure);
     simulation.energy(&response)
@@ -84,15 +85,14 @@ fn the_balance_closes_on_random_models() {
     for seed in seeds(20) {
         let drawn = generate(seed, &RandomOptions::nonlinear().small());
         for sample in [switching(&drawn), drawn] {
-            let world = MemoryWorld::new().with("model.bg", sample.text.as_str());
-            let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
+            let model = load(&sample.text);
             let options =
                 SimulateOptions { t_end: Some(0.6), rtol: 1e-9, energy: true, ..SimulateOptions::default() };
             let Ok(mut simulation) = model.simulation(&options, &Ticket::new()) else {
                 apart.push(format!("seed {seed}: no equations"));
                 continue;
             };
-            simulation.options.max_steps = 20_000;
+            simulation.result.options.max_steps = 20_000;
             let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
             // What came before a run stopped is valid.
             let Some(found) = simulation.energy(&response).filter(|found| found.t.len() > 1) else {

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod common;
+
+use common::{folder, run};
 use paynter::export;
 use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
 use paynter_algebra::{Expr, Node, Pool, Symbol};
@@ -10,7 +13,6 @@ use paynter_graph::Variable;
 use paynter_testkit::rng::Rng;
 use paynter_testkit::{Options, generate};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A model at some points, with what its program must say there.
@@ -28,10 +30,9 @@ struct Point {
 }
 
 fn load(name: &str, text: &str) -> Option<Case> {
-    let world = MemoryWorld::new().with("model.bg", text.as_bytes().to_vec());
-    let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
-    let (equations, _) = model.derive(&Ticket::new()).ok()?;
-    let graph = model.graph.as_ref()?;
+    let model = common::load(text);
+    let answer = model.explicit_equations(&Ticket::new()).ok()?;
+    let (equations, graph) = (&answer.equations, answer.graph());
     let p: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
     let mut values: BTreeMap<Symbol, f64> =
         graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.number)).collect();
@@ -42,7 +43,7 @@ fn load(name: &str, text: &str) -> Option<Case> {
         if let Some(time) = time {
             values.insert(time, t);
         }
-        let eval = |e: Expr| model.pool.eval(e, &|s| values.get(&s).copied()).unwrap_or(1.0);
+        let eval = |e: Expr| answer.pool().eval(e, &|s| values.get(&s).copied()).unwrap_or(1.0);
         let mut near =
             |value: f64| value + t * (0.1 + rng.unit()) * if value == 0.0 { 0.3 } else { 0.1 * value };
         let x = equations.states.iter().map(|state| near(eval(state.initial))).collect();
@@ -71,13 +72,6 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).unwrap();
-    path
-}
-
 /// What a program printed: `CASE POINT WHAT VALUE…` a line.
 type Said = BTreeMap<(usize, usize, String), Vec<f64>>;
 
@@ -91,13 +85,6 @@ fn read(text: &str) -> Said {
             ((case, point, what), values)
         })
         .collect()
-}
-
-fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|e| panic!("{command:?} cannot be started: {e}"));
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}:\n{}\n{errors}", String::from_utf8_lossy(&output.stdout));
-    String::from_utf8(output.stdout).unwrap()
 }
 
 /// A size of the numbers that an expression adds up, below which differences are rounding.
@@ -115,12 +102,11 @@ fn size(pool: &Pool, e: Expr, eval: &dyn Fn(Expr) -> Option<f64>) -> f64 {
 }
 
 /// Compares what a program said with the values of the expressions; returns how many agreed.
-fn judge(cases: &mut [Case], said: &Said, language: &str) -> usize {
+fn judge(cases: &[Case], said: &Said, language: &str) -> usize {
     let mut agreed = 0;
-    for (c, case) in cases.iter_mut().enumerate() {
-        let (equations, space) = case.model.derive(&Ticket::new()).unwrap();
-        let graph = case.model.graph.as_ref().unwrap();
-        let pool = &case.model.pool;
+    for (c, case) in cases.iter().enumerate() {
+        let answer = case.model.explicit_equations(&Ticket::new()).unwrap();
+        let (equations, graph, pool) = (&answer.equations, answer.graph(), answer.pool());
         for (k, point) in case.points.iter().enumerate() {
             let get = |what: &str| said.get(&(c, k, what.to_owned())).cloned().unwrap_or_default();
             let mut values: BTreeMap<Symbol, f64> =
@@ -142,7 +128,7 @@ fn judge(cases: &mut [Case], said: &Said, language: &str) -> usize {
             let eval = |e: Expr| pool.eval(e, &|s| values.get(&s).copied()).ok();
             for constraint in equations.constraints.iter().filter(|_| !z.is_empty()) {
                 let slope = equations.constraints.iter().zip(&z).map(|(other, value)| {
-                    let mut pool = pool.clone();
+                    let mut pool = Pool::over(pool);
                     let slope = pool.diff(constraint.residual, other.unknown);
                     pool.eval(slope, &|s| values.get(&s).copied()).map_or(0.0, |d| (d * value).abs())
                 });
@@ -159,7 +145,7 @@ fn judge(cases: &mut [Case], said: &Said, language: &str) -> usize {
                 wanted.push(("g", equations.outputs.iter().map(|o| o.value).collect()));
                 wanted.push(("w", equations.dependent.iter().map(|d| d.value).collect()));
             }
-            if let Some(space) = &space {
+            if let Some(space) = &answer.space {
                 let dense = |m: &paynter_equations::Sparse| {
                     (0..m.rows * m.columns).map(|i| m.get(pool, i / m.columns, i % m.columns)).collect()
                 };
@@ -217,11 +203,11 @@ fn python_programs_agree() {
     let python =
         paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).unwrap_or_else(|e| panic!("{e}"));
     let folder = folder("export-python");
-    let mut cases = cases();
+    let cases = cases();
     let mut list = String::from("CASES = [\n");
-    for case in &mut cases {
+    for case in &cases {
         let path = folder.join(format!("{}.py", case.name));
-        std::fs::write(&path, case.model.export(export::PYTHON, &Ticket::new()).unwrap()).unwrap();
+        std::fs::write(&path, case.model.export(export::PYTHON, &Ticket::new()).unwrap().result).unwrap();
         let points: Vec<String> =
             case.points.iter().map(|p| format!("({:?}, {:?}, {:?}, {:?})", p.t, p.x, p.u, p.p)).collect();
         list += &format!("    ({path:?}, [{}]),\n", points.join(", "));
@@ -229,7 +215,7 @@ fn python_programs_agree() {
     let driver = folder.join("driver.py");
     std::fs::write(&driver, format!("{list}]\n{PYTHON_DRIVER}")).unwrap();
     let said = read(&run(Command::new(python).arg("-W").arg("ignore").arg(&driver)));
-    let agreed = judge(&mut cases, &said, "Python");
+    let agreed = judge(&cases, &said, "Python");
     assert!(agreed > 1000, "only {agreed} values were compared");
 }
 
@@ -301,10 +287,10 @@ fn c_driver(case: &Case, index: usize, program: &str) -> String {
 #[test]
 fn c_programs_agree() {
     let folder = folder("export-c");
-    let mut cases = cases();
+    let cases = cases();
     let mut printed = String::new();
-    for (index, case) in cases.iter_mut().enumerate() {
-        let program = case.model.export(export::C, &Ticket::new()).unwrap();
+    for (index, case) in cases.iter().enumerate() {
+        let program = case.model.export(export::C, &Ticket::new()).unwrap().result;
         std::fs::write(folder.join(format!("{}.c", case.name)), &program).unwrap();
         let driver = folder.join(format!("{}_main.c", case.name));
         std::fs::write(&driver, c_driver(case, index, &program)).unwrap();
@@ -313,7 +299,7 @@ fn c_programs_agree() {
         run(Command::new("cc").args(flags).arg(&driver).arg("-o").arg(&binary).arg("-lm"));
         printed += &run(&mut Command::new(&binary));
     }
-    let agreed = judge(&mut cases, &read(&printed), "C");
+    let agreed = judge(&cases, &read(&printed), "C");
     assert!(agreed > 1000, "only {agreed} values were compared");
 }
 
@@ -326,13 +312,14 @@ fn tables_are_in_the_program() {
     let world = MemoryWorld::new()
         .with("model.bg", text.as_bytes().to_vec())
         .with("d.csv", b"t,w,v\n0,9,1\n1,9,3\n3,9,-1\n".to_vec());
-    let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
+    let model = Model::load(&world, "model.bg", &LoadOptions::default());
     let folder = folder("export-tables");
-    std::fs::write(folder.join("m.py"), model.export(export::PYTHON, &Ticket::new()).unwrap()).unwrap();
+    std::fs::write(folder.join("m.py"), model.export(export::PYTHON, &Ticket::new()).unwrap().result)
+        .unwrap();
     let ask = "import m; print(*(float(m.inputs(t, [])[0]) for t in (-1, 0.5, 2, 9)))";
     let said = run(Command::new(python).current_dir(&folder).args(["-c", ask]));
     assert_eq!(said.trim(), "1.0 2.0 1.0 -1.0");
-    std::fs::write(folder.join("m.c"), model.export(export::C, &Ticket::new()).unwrap()).unwrap();
+    std::fs::write(folder.join("m.c"), model.export(export::C, &Ticket::new()).unwrap().result).unwrap();
     let main = "#include \"m.c\"\n#include <stdio.h>\nint main(void) { const double t[] = {-1, 0.5, 2, 9}; double u[1]; \
                 for (int i = 0; i < 4; i++) { m_inputs(t[i], 0, u); printf(\"%g \", u[0]); } return 0; }\n";
     std::fs::write(folder.join("main.c"), main).unwrap();
@@ -341,7 +328,7 @@ fn tables_are_in_the_program() {
         .args(["-std=c99", "-Wall", "-Werror", "main.c", "-o", "main", "-lm"]));
     assert_eq!(run(&mut Command::new(folder.join("main"))).trim(), "1 2 1 -1");
     let alone = MemoryWorld::new().with("model.bg", text.as_bytes().to_vec());
-    let mut model = Model::load(&alone, "model.bg", &LoadOptions::default());
+    let model = Model::load(&alone, "model.bg", &LoadOptions::default());
     assert!(model.export(export::C, &Ticket::new()).is_err(), "a table that is not there");
 }
 
@@ -395,10 +382,10 @@ end
 #[ignore = "needs Octave; `cargo xtask octave` runs it"]
 fn octave_programs_agree() {
     let folder = folder("export-octave");
-    let mut cases = cases();
+    let cases = cases();
     let mut driver = OCTAVE_DRIVER.to_owned();
-    for (index, case) in cases.iter_mut().enumerate() {
-        let program = case.model.export(export::MATLAB, &Ticket::new()).unwrap();
+    for (index, case) in cases.iter().enumerate() {
+        let program = case.model.export(export::MATLAB, &Ticket::new()).unwrap().result;
         let name =
             program.lines().next().unwrap().trim_start_matches("function model = ").trim_end_matches("()");
         // Functions are found by the names of their files, which several models may share.
@@ -415,6 +402,6 @@ fn octave_programs_agree() {
     let script = folder.join("driver.m");
     std::fs::write(&script, driver).unwrap();
     let said = read(&run(Command::new("octave").args(["--no-gui", "--quiet", "--norc"]).arg(&script)));
-    let agreed = judge(&mut cases, &said, "Octave");
+    let agreed = judge(&cases, &said, "Octave");
     assert!(agreed > 1000, "only {agreed} values were compared");
 }

@@ -3,47 +3,46 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod common;
+
+use common::{findings, load};
 use paynter::export::{self, Target};
 use paynter::json::Naming;
-use paynter::{BodeOptions, Frequencies, LoadOptions, MemoryWorld, Model, TERMS, Ticket, examples};
+use paynter::{BodeOptions, Frequencies, Model, Plain, TERMS, Ticket, examples};
+use paynter_algebra::Pool;
 use std::process::Command;
 
-fn load(text: &str) -> Model {
-    let world = MemoryWorld::new().with("model.bg", text.as_bytes().to_vec());
-    Model::load(&world, "model.bg", &LoadOptions::default())
-}
-
 /// The equations, their derivation and the transfer functions in a notation.
-fn written(model: &mut Model, notation: &dyn Target) -> Vec<String> {
+fn written(model: &Model, notation: &dyn Target) -> Vec<String> {
     let ticket = Ticket::new();
     let mut all = vec![
-        model.formulas(notation, &ticket).unwrap(),
-        model.mass_formulas(notation, &ticket).unwrap(),
-        model.steps(Some(notation), &ticket).unwrap().1,
+        model.equations(&ticket).unwrap().written(notation),
+        model.equations_with_mass(&ticket).unwrap().written(notation),
+        model.steps(&ticket).unwrap().written(Some(notation)),
     ];
-    all.extend(model.transfer_formulas(TERMS, notation, &ticket).ok());
+    all.extend(model.transfer(TERMS, &ticket).ok().map(|found| found.written(notation)));
     all
 }
 
 /// Operating point, poles, structure and frequency response in a notation, by the names of their pages.
-fn pages(model: &mut Model, notation: &dyn Target) -> [(&'static str, String); 4] {
+fn pages(model: &Model, notation: &dyn Target) -> [(&'static str, String); 4] {
     let ticket = Ticket::new();
     let point = model.operating_point(&ticket).unwrap();
-    let poles = model.poles(Naming::Flat, &ticket).unwrap();
+    let poles = model.poles(&ticket).unwrap();
     let structure = model.structure(true, &ticket).unwrap();
     let omega = Some(Frequencies { low: 0.1, high: 100.0, points: 4 });
     let bode = model.bode(&BodeOptions { omega, ..BodeOptions::default() }, &ticket).unwrap();
     [
-        ("point", model.operating_formulas(&point, notation, &ticket).unwrap()),
-        ("poles", model.poles_formulas(&poles, notation, &ticket).unwrap()),
-        ("structure", model.structure_formulas(&structure, notation, &ticket).unwrap()),
-        ("bode", model.bode_formulas(&bode, notation)),
+        ("point", point.written(&point.document(&Plain), notation)),
+        ("poles", poles.written(&poles.document(Naming::Flat, &Plain), notation)),
+        ("structure", structure.written(&structure.document(&Plain), notation)),
+        ("bode", bode.written(&bode.document(&Plain), notation)),
     ]
 }
 
 /// Statements that give the parameters their values, in Python or C.
 fn parameters(model: &Model, open: &str, close: &str) -> String {
-    let graph = model.graph.as_ref().unwrap();
+    let graph = model.graph().unwrap();
     let line = |p: &paynter_graph::Parameter| {
         format!("{open}{} = {:?}{close}\n", paynter_graph::flat_name(&p.name).replace('.', "_"), p.number)
     };
@@ -100,13 +99,13 @@ fn pages_in_python_agree_with_each_other() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("forms");
     let python = paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for (name, text) in plain_examples() {
-        let mut model = load(&text);
+        let model = load(&text);
         let own = folder.join(name);
         std::fs::create_dir_all(&own).unwrap();
         let write = |file: &str, text: &str| std::fs::write(own.join(file), text).unwrap();
         write("parameters.py", &parameters(&model, "", ""));
-        write("tf.py", &model.transfer_formulas(2_000, export::PYTHON, &Ticket::new()).unwrap());
-        for (page, text) in pages(&mut model, export::PYTHON) {
+        write("tf.py", &model.transfer(2_000, &Ticket::new()).unwrap().written(export::PYTHON));
+        for (page, text) in pages(&model, export::PYTHON) {
             write(&format!("{page}.py"), &text);
         }
         write("agree.py", AGREE);
@@ -121,9 +120,9 @@ fn pages_in_c_compile() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("forms-c");
     std::fs::create_dir_all(&folder).unwrap();
     for (name, text) in plain_examples() {
-        let mut model = load(&text);
-        let transfer = model.transfer_formulas(2_000, export::C, &Ticket::new()).unwrap();
-        let [point, rest @ ..] = pages(&mut model, export::C);
+        let model = load(&text);
+        let transfer = model.transfer(2_000, &Ticket::new()).unwrap().written(export::C);
+        let [point, rest @ ..] = pages(&model, export::C);
         let parameters = parameters(&model, "const double ", ";");
         for (page, text) in rest.into_iter().chain([("tf", transfer)]) {
             let program = format!(
@@ -143,10 +142,10 @@ fn pages_in_c_compile() {
 #[test]
 fn mathml_is_well_formed() {
     for example in examples::all() {
-        let mut model = load(example.text);
-        let mut texts = written(&mut model, export::MATHML);
+        let model = load(example.text);
+        let mut texts = written(&model, export::MATHML);
         if plain_examples().iter().any(|(name, _)| *name == example.name) {
-            texts.extend(pages(&mut model, export::MATHML).map(|(_, text)| text));
+            texts.extend(pages(&model, export::MATHML).map(|(_, text)| text));
         }
         for text in texts {
             let tree =
@@ -191,10 +190,10 @@ fn assert_balanced(name: &str, text: &str) {
 #[test]
 fn latex_closes_what_it_opens() {
     for example in examples::all() {
-        let mut model = load(example.text);
-        let mut texts = written(&mut model, export::LATEX);
+        let model = load(example.text);
+        let mut texts = written(&model, export::LATEX);
         if plain_examples().iter().any(|(name, _)| *name == example.name) {
-            texts.extend(pages(&mut model, export::LATEX).map(|(_, text)| text));
+            texts.extend(pages(&model, export::LATEX).map(|(_, text)| text));
         }
         for text in texts {
             assert_balanced(example.name, &text);
@@ -228,9 +227,9 @@ const NAMES: &str = "model names {
 #[test]
 fn names_stay_apart_in_every_language() {
     let ticket = Ticket::new();
-    let mut model = load(NAMES);
-    assert!(!model.diagnostics.has_errors(), "{:?}", model.diagnostics);
-    let python = model.export(export::PYTHON, &ticket).unwrap();
+    let model = load(NAMES);
+    assert!(!findings(&model).has_errors(), "{:?}", findings(&model));
+    let python = model.export(export::PYTHON, &ticket).unwrap().result;
     for line in [
         "lambda_ = p[0]",
         "λ = p[1]",
@@ -243,25 +242,25 @@ fn names_stay_apart_in_every_language() {
     ] {
         assert!(python.contains(&format!("    {line}\n")), "{line}\n{python}");
     }
-    let c = model.export(export::C, &ticket).unwrap();
+    let c = model.export(export::C, &ticket).unwrap().result;
     for line in ["lambda = p[0]", "lambda_ = p[1]", "int_ = p[3]", "C_ = p[2]", "table0_ = p[8]"] {
         assert!(c.contains(&format!("const double {line};\n")), "{line}\n{c}");
     }
-    let matlab = model.export(export::MATLAB, &ticket).unwrap();
+    let matlab = model.export(export::MATLAB, &ticket).unwrap().result;
     assert!(matlab.contains("end_ = p.end_;") && matlab.contains("lambda_ = p.lambda_;"), "{matlab}");
-    let julia = model.export(export::JULIA, &ticket).unwrap();
+    let julia = model.export(export::JULIA, &ticket).unwrap().result;
     assert!(julia.contains("λ = p.λ\n") && julia.contains("end_ = p.end_\n"), "{julia}");
-    let latex = model.formulas(export::LATEX, &ticket).unwrap();
+    let latex = model.equations(&ticket).unwrap().written(export::LATEX);
     assert!(latex.contains("\\dot{q}_{a} &= "), "{latex}");
 }
 
 #[test]
 fn derivations_end_in_the_equations() {
     for example in examples::all() {
-        let mut model = load(example.text);
+        let model = load(example.text);
         let ticket = Ticket::new();
-        let equations = model.equations(&ticket).unwrap();
-        let (steps, _) = model.steps(None, &ticket).unwrap();
+        let equations = model.equations(&ticket).unwrap().document(&Plain);
+        let steps = model.steps(&ticket).unwrap().document();
         for (state, rate) in equations.states.iter().zip(&equations.f) {
             let own =
                 steps.iter().find(|d| d.lines.iter().any(|line| line.left == Some(format!("{state}'"))));
@@ -277,27 +276,27 @@ fn derivations_end_in_the_equations() {
 fn a_mass_matrix_times_the_rates_is_the_right_side() {
     for name in ["two_tanks", "robot_arm", "two_coils"] {
         let example = examples::find(name).unwrap();
-        let mut model = load(example.text);
-        let (equations, _) = model.derive(&Ticket::new()).unwrap();
-        let graph = model.graph.as_ref().unwrap();
-        let Some(mass) = equations.mass(&mut model.pool, graph) else {
+        let model = load(example.text);
+        let answer = model.explicit_equations(&Ticket::new()).unwrap();
+        let (equations, mut pool) = (&answer.equations, Pool::over(answer.pool()));
+        let Some(mass) = equations.mass(&mut pool, answer.graph()) else {
             assert!(name == "two_coils", "{name} has no mass matrix");
             continue;
         };
         for (i, right) in mass.right.iter().enumerate() {
-            let mut terms = vec![model.pool.neg(*right)];
+            let mut terms = vec![pool.neg(*right)];
             for (_, j, entry) in mass.matrix.entries.iter().filter(|(row, _, _)| *row == i) {
-                terms.push(model.pool.mul(*entry, equations.rates[*j]));
+                terms.push(pool.mul(*entry, equations.rates[*j]));
             }
-            let difference = model.pool.sum(&terms);
-            assert!(model.pool.is_zero(difference), "{name}, row {i}: {}", model.pool.display(difference));
+            let difference = pool.sum(&terms);
+            assert!(pool.is_zero(difference), "{name}, row {i}: {}", pool.display(difference));
         }
     }
 }
 
 #[test]
 fn a_mass_matrix_is_written_in_every_notation() {
-    let mut model = load(examples::find("two_tanks").unwrap().text);
+    let model = load(examples::find("two_tanks").unwrap().text);
     for (notation, lines) in [
         (export::PYTHON, ["right = inflow  # (A2/A1 + 1)*tank1.q'", "E = np.array([[A2/A1 + 1]])"]),
         (export::MATLAB, ["right = inflow;  % (A2/A1 + 1)*tank1.q'", "E = [A2/A1 + 1];"]),
@@ -306,7 +305,7 @@ fn a_mass_matrix_is_written_in_every_notation() {
         (export::LATEX, ["\\right) \\dot{q}_{\\mathrm{tank1}} &= ", "E \\, \\dot{x} &= A \\, x + B \\, u"]),
         (export::MATHML, ["<mo>)</mo></mrow><mo>\u{2062}</mo>", "<mi>E</mi><mo>=</mo>"]),
     ] {
-        let text = model.mass_formulas(notation, &Ticket::new()).unwrap();
+        let text = model.equations_with_mass(&Ticket::new()).unwrap().written(notation);
         for line in lines {
             assert!(text.contains(line), "{line}\n{text}");
         }

@@ -2,28 +2,24 @@
 //! of models that have none.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
-use paynter::json::OperatingPoint;
-use paynter::{LoadOptions, MemoryWorld, Model, NoAnswer, TERMS, Ticket, examples};
+mod common;
 
-fn load(text: &str) -> Model {
-    let world = MemoryWorld::new().with("model.bg", text);
-    let model = Model::load(&world, "model.bg", &LoadOptions::default());
-    assert!(!model.diagnostics.has_errors(), "{:?}\n{text}", model.diagnostics);
-    model
-}
+use common::{findings, sound as load};
+use paynter::json::OperatingPoint;
+use paynter::{Plain, QueryError, TERMS, Ticket, examples};
 
 fn point(text: &str) -> OperatingPoint {
     match load(text).operating_point(&Ticket::new()) {
-        Ok(point) => point,
-        Err(NoAnswer::Wrong(list)) => panic!("{list:?}\n{text}"),
-        Err(NoAnswer::Cancelled) => panic!("nobody cancelled"),
+        Ok(point) => point.document(&Plain),
+        Err(QueryError::Wrong(list)) => panic!("{list:?}\n{text}"),
+        Err(QueryError::Cancelled) => panic!("nobody cancelled"),
     }
 }
 
 /// The code and the message of the error that a question ends with.
-fn refused<T>(answer: Result<T, NoAnswer>) -> (String, String) {
+fn refused<T>(answer: Result<T, QueryError>) -> (String, String) {
     match answer {
-        Err(NoAnswer::Wrong(list)) => {
+        Err(QueryError::Wrong(list)) => {
             let error = list.iter().find(|d| d.is_error()).unwrap();
             (error.code.id().to_owned(), error.message.clone())
         }
@@ -47,26 +43,25 @@ fn the_motor_of_the_tutorials_runs_at_its_known_speed() {
 fn every_example_rests_or_says_what_runs_away() {
     let moving = ["robot_arm", "two_coils", "two_coils_printed", "two_tanks"];
     for example in examples::all() {
-        let mut model = load(example.text);
+        let model = load(example.text);
         match model.operating_point(&Ticket::new()) {
             Ok(found) => {
                 assert!(!moving.contains(&example.name), "{} rests", example.name);
-                let (equations, _) = model.derive(&Ticket::new()).unwrap();
-                let linear = model.linear(&Ticket::new());
-                let Ok(linear) = linear else { continue };
+                let Some((linear, _)) = &found.linear else { continue };
                 let Some(at) = &linear.point else { continue };
+                let (equations, document) = (&found.equations, found.document(&Plain));
                 for (state, rate) in equations.states.iter().zip(&equations.rates) {
-                    let value = model.pool.eval(*rate, &|s| linear.value(s)).unwrap();
-                    let size = found.point.states[&state.name].abs().max(1.0);
+                    let value = found.pool().eval(*rate, &|s| linear.value(s)).unwrap();
+                    let size = document.point.states[&state.name].abs().max(1.0);
                     assert!(value.abs() < 1e-8 * size, "{}: {}' = {value}", example.name, state.name);
                 }
                 assert_eq!(at.states.len(), equations.states.len());
             }
-            Err(NoAnswer::Wrong(list)) => {
+            Err(QueryError::Wrong(list)) => {
                 assert!(moving.contains(&example.name), "{}: {list:?}", example.name);
                 assert!(list.iter().any(|d| d.code.id() == "BG0603"), "{}: {list:?}", example.name);
             }
-            Err(NoAnswer::Cancelled) => panic!("nobody cancelled"),
+            Err(QueryError::Cancelled) => panic!("nobody cancelled"),
         }
     }
 }
@@ -140,16 +135,17 @@ fn what_has_no_steady_state_is_named() {
 
 #[test]
 fn an_angle_that_nothing_reads_may_grow() {
-    let mut model = load(
+    let model = load(
         "model m { input M = 2; Se s = M; 1 j; I rotor = 1; R air { e = f*abs(f) }; s -> j; j -> rotor, air
          signal angle = integral(rotor.f, 0.5); output phi = angle }",
     );
-    let found = model.operating_point(&Ticket::new()).unwrap();
+    let answer = model.operating_point(&Ticket::new()).unwrap();
+    let found = answer.document(&Plain);
     near(found.point.states["rotor.p"], 2f64.sqrt());
     assert_eq!(found.point.states["angle"], 0.5);
-    assert!(model.diagnostics.iter().any(|d| d.code.id() == "BG0604"));
+    assert!(answer.findings.iter().any(|d| d.code.id() == "BG0604"));
     // And the transfer function has its integrator.
-    let tf = model.transfer(TERMS, &Ticket::new()).unwrap();
+    let tf = model.transfer(TERMS, &Ticket::new()).unwrap().document(&Plain);
     assert_eq!(tf.entries[0].num, "1");
     assert_eq!(tf.entries[0].den, "s*(2*rotor.p + s)");
     near(tf.operating_point.unwrap().states["rotor.p"], 2f64.sqrt());
@@ -162,14 +158,16 @@ fn several_steady_states_are_said_and_the_nearest_is_taken() {
             "model m {{ 1 v; I m = 1; C s {{ e = q^3 - q{init} }}; R d = 1; v -> m, s, d; output x = s.q }}"
         )
     };
-    let mut model = load(&text(""));
-    let found = model.operating_point(&Ticket::new()).unwrap();
-    assert_eq!(found.point.states["s.q"], 0.0);
-    let warning = model.diagnostics.iter().find(|d| d.code.id() == "BG0602").unwrap();
+    let model = load(&text(""));
+    let answer = model.operating_point(&Ticket::new()).unwrap();
+    assert_eq!(answer.document(&Plain).point.states["s.q"], 0.0);
+    let warning = answer.findings.iter().find(|d| d.code.id() == "BG0602").unwrap();
     assert!(warning.message.contains("s.q = 1)") && warning.message.contains("s.q = -1)"), "{warning:?}");
-    let mut model = load(&text("; init q = -0.8"));
-    near(model.operating_point(&Ticket::new()).unwrap().point.states["s.q"], -1.0);
-    assert!(model.diagnostics.is_empty(), "{:?}", model.diagnostics);
+    let model = load(&text("; init q = -0.8"));
+    let answer = model.operating_point(&Ticket::new()).unwrap();
+    near(answer.document(&Plain).point.states["s.q"], -1.0);
+    assert!(answer.findings.is_empty(), "{:?}", answer.findings);
+    assert!(findings(&model).is_empty());
 }
 
 #[test]
@@ -180,9 +178,9 @@ fn laws_without_a_slope_are_named() {
     assert!(code == "BG0605" && message.contains("`outlet`"), "{code}: {message}");
     assert_eq!(point(tank).point.states["water.q"], 0.0);
     // With a flow through it the slope is finite: p = 2 u², dp/du = 4 u/(4 u s + 1) for C = 1.
-    let mut model = load(&tank.replace("u = 0", "u = 0.1"));
-    let linear = model.linear(&Ticket::new()).unwrap();
-    let numbers = linear.matrices(&model.pool).unwrap();
+    let model = load(&tank.replace("u = 0", "u = 0.1"));
+    let answer = model.operating_point(&Ticket::new()).unwrap();
+    let (_, numbers) = answer.linear.as_ref().unwrap();
     near(numbers.a.entries[0].2, -2.5);
     near(numbers.b[0].entries[0].2, 1.0);
 }

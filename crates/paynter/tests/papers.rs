@@ -4,8 +4,11 @@
 //! functions at random points in floating point.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+mod common;
+
+use common::{example, sound};
 use paynter::json::Matrix;
-use paynter::{LoadOptions, MemoryWorld, Model, TERMS, Ticket, examples, json};
+use paynter::{Plain, TERMS, Ticket, json};
 use std::collections::BTreeMap;
 
 /// What expressions are evaluated in.
@@ -206,20 +209,12 @@ fn same(found: &str, expected: &str) -> bool {
     })
 }
 
-fn load(name: &str) -> Model {
-    let text = examples::find(name).unwrap().text;
-    let world = MemoryWorld::new().with("model.bg", text);
-    let model = Model::load(&world, "model.bg", &LoadOptions::default());
-    assert!(!model.diagnostics.has_errors(), "{name}");
-    model
-}
-
 fn equations(name: &str) -> json::Equations {
-    load(name).equations(&Ticket::new()).unwrap()
+    sound(example(name)).equations(&Ticket::new()).unwrap().document(&Plain)
 }
 
 fn transfer(name: &str) -> json::Transfer {
-    load(name).transfer(TERMS, &Ticket::new()).unwrap()
+    sound(example(name)).transfer(TERMS, &Ticket::new()).unwrap().document(&Plain)
 }
 
 fn dense(matrix: &Option<Matrix>) -> &[Vec<String>] {

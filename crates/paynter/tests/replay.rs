@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use paynter::{LoadOptions, MemoryWorld, Model};
+mod common;
+
+use paynter::{LoadOptions, MemoryWorld, Model, Plain, Ticket};
 use std::path::Path;
 
 #[test]
@@ -17,8 +19,11 @@ fn nothing_breaks_again() {
             let bytes = paynter_testkit::fuzzed(&std::fs::read(&path).unwrap());
             let world = MemoryWorld::new().with("model.bg", bytes.clone());
             let model = Model::load(&world, "model.bg", &LoadOptions::default());
-            assert_eq!(model.check().ok, !model.diagnostics.has_errors(), "{}", path.display());
-            model.causality(paynter::json::Naming::Flat);
+            let check = model.check(&Ticket::new()).unwrap().document(&Plain);
+            assert_eq!(check.ok, !common::findings(&model).has_errors(), "{}", path.display());
+            if let Ok(found) = model.causality(&Ticket::new()) {
+                found.document(paynter::json::Naming::Flat, &Plain);
+            }
             let once = paynter::format("model.bg", &bytes);
             if !once.diagnostics.has_errors() {
                 let twice = paynter::format("model.bg", once.text.as_bytes());

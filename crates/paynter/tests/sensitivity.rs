@@ -4,9 +4,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+mod common;
+
+use common::{load, load_with};
+use paynter::json::Naming;
 use paynter::{
-    BodeOptions, Frequencies, LoadOptions, MemoryWorld, Model, NoAnswer, ResponseOptions, SensitivityOptions,
-    Severity, Ticket, json,
+    BodeOptions, Frequencies, Plain, QueryError, ResponseOptions, SensitivityOptions, Severity, TERMS,
+    Ticket, json,
 };
 use paynter_graph::flat_name;
 use paynter_testkit::property::{demand, seeds};
@@ -15,20 +19,15 @@ use std::collections::BTreeMap;
 
 const BAND: Frequencies = Frequencies { low: 0.3, high: 3.0, points: 3 };
 
-fn load(text: &str, set: &[(String, String)]) -> Model {
-    let world = MemoryWorld::new().with("m.bg", text);
-    Model::load(&world, "m.bg", &LoadOptions { set: set.to_vec(), ..LoadOptions::default() })
-}
-
-fn response(text: &str, frozen: bool) -> Result<json::SensitivityResponse, NoAnswer> {
+fn response(text: &str, frozen: bool) -> Result<json::SensitivityResponse, QueryError> {
     let which = SensitivityOptions { frozen, ..SensitivityOptions::default() };
     let options = ResponseOptions { which, omega: Some(BAND), ..ResponseOptions::default() };
-    load(text, &[]).sensitivity_response(&options, &Ticket::new())
+    Ok(load(text).sensitivity_response(&options, &Ticket::new())?.document(&Plain))
 }
 
 /// The codes of the errors that say why there is no answer.
-fn errors(reason: NoAnswer) -> String {
-    let NoAnswer::Wrong(found) = reason else { panic!("cancelled") };
+fn errors(reason: QueryError) -> String {
+    let QueryError::Wrong(found) = reason else { panic!("cancelled") };
     let list: Vec<&str> =
         found.iter().filter(|d| d.severity == Severity::Error).map(|d| d.code.id()).collect();
     list.join(" ")
@@ -37,8 +36,8 @@ fn errors(reason: NoAnswer) -> String {
 /// The frequency response with one parameter changed, by output and input.
 fn bode(text: &str, name: &str, value: f64) -> Option<Vec<Vec<(f64, f64)>>> {
     let options = BodeOptions { omega: Some(BAND), ..BodeOptions::default() };
-    let mut model = load(text, &[(name.to_owned(), format!("{value:e}"))]);
-    let bode = model.bode(&options, &Ticket::new()).ok()?;
+    let model = load_with(text, &[(name, &format!("{value:e}"))]);
+    let bode = model.bode(&options, &Ticket::new()).ok()?.document(&Plain);
     let list = |entry: &json::BodeEntry| -> Option<Vec<(f64, f64)>> {
         entry.re.iter().zip(&entry.im).map(|(re, im)| Some(((*re)?, (*im)?))).collect()
     };
@@ -78,8 +77,8 @@ fn compare(text: &str) -> Result<Verdict, String> {
     if let Some(warned) = found.diagnostics.iter().find(|d| d.code == "BG0609") {
         return Ok(Verdict::Skipped(warned.code.to_owned()));
     }
-    let model = load(text, &[]);
-    let graph = model.graph.as_ref().unwrap();
+    let model = load(text);
+    let graph = model.graph().unwrap();
     let mut compared = 0;
     for name in &found.parameters {
         let value = graph.parameters.iter().find(|p| flat_name(&p.name) == *name).unwrap().number;
@@ -193,7 +192,8 @@ fn samples_show_where_first_order_fails() {
         seed: 3,
         ..ResponseOptions::default()
     };
-    let ask = |text: &str| load(text, &[]).sensitivity_response(&options, &Ticket::new()).unwrap();
+    let ask =
+        |text: &str| load(text).sensitivity_response(&options, &Ticket::new()).unwrap().document(&Plain);
     let wide = ask(&oscillator("10%"));
     assert!(wide.bands[0].outside.iter().any(|omega| (0.9..1.1).contains(omega)));
     assert_eq!(wide.diagnostics[0].code, "BG0715");
@@ -213,7 +213,8 @@ fn samples_show_where_first_order_fails() {
 fn samples_of_a_nonlinear_model_rest_at_points_of_their_own() {
     let with = |tolerance: &str| TANK.replace("param k = 0.5", &format!("param k = 0.5 ±{tolerance}"));
     let options = ResponseOptions { omega: Some(BAND), verify: 300, seed: 1, ..ResponseOptions::default() };
-    let ask = |text: &str| load(text, &[]).sensitivity_response(&options, &Ticket::new()).unwrap();
+    let ask =
+        |text: &str| load(text).sensitivity_response(&options, &Ticket::new()).unwrap().document(&Plain);
     let text = with("80%");
     let found = ask(&text);
     assert_eq!(found.verification.as_ref().unwrap().failed, 0);
@@ -234,7 +235,7 @@ fn samples_of_a_nonlinear_model_rest_at_points_of_their_own() {
     assert!(ask(&with("1%")).bands.iter().all(|band| band.outside.is_empty()));
     let frozen = SensitivityOptions { frozen: true, ..SensitivityOptions::default() };
     let fixed = ResponseOptions { which: frozen, ..options.clone() };
-    let fixed = load(&text, &[]).sensitivity_response(&fixed, &Ticket::new()).unwrap();
+    let fixed = load(&text).sensitivity_response(&fixed, &Ticket::new()).unwrap().document(&Plain);
     assert_ne!(fixed.bands[0].magnitude.sampled_upper, found.bands[0].magnitude.sampled_upper);
 }
 
@@ -250,7 +251,7 @@ fn a_kink_in_a_slope_is_said_where_the_point_moves_along_it() {
     let said = |u: &str, only: &str| {
         let which = SensitivityOptions { only: vec![only.to_owned()], ..SensitivityOptions::default() };
         let options = ResponseOptions { which, omega: Some(BAND), ..ResponseOptions::default() };
-        let found = load(&text(u), &[]).sensitivity_response(&options, &Ticket::new()).unwrap();
+        let found = load(&text(u)).sensitivity_response(&options, &Ticket::new()).unwrap().document(&Plain);
         found.diagnostics.iter().any(|d| d.code == "BG0606" && d.line == Some(2))
     };
     // At rest the point moves with the offset b and stays with r; elsewhere the slope is smooth.
@@ -308,7 +309,7 @@ fn where_there_is_no_tangent_law_and_point_are_named() {
     for law in ["e = k*abs(f)^1.5*sign(f)", "f = k*sign(e)*sqrt(abs(e))", "e = k*f^3"] {
         for drive in drives {
             let text = series(law, "", drive);
-            let NoAnswer::Wrong(found) = response(&text, true).err().unwrap() else { panic!("cancelled") };
+            let QueryError::Wrong(found) = response(&text, true).err().unwrap() else { panic!("cancelled") };
             let said = found.iter().find(|d| d.code.id() == "BG0605").unwrap();
             assert!(
                 said.message.starts_with("the law of `a`, ") && said.message.contains("(e = "),
@@ -323,12 +324,12 @@ fn where_there_is_no_tangent_law_and_point_are_named() {
     let ask = |only: &str| {
         let which = SensitivityOptions { only: vec![only.to_owned()], ..SensitivityOptions::default() };
         let options = ResponseOptions { which, omega: Some(BAND), ..ResponseOptions::default() };
-        load(&text, &[]).sensitivity_response(&options, &Ticket::new())
+        load(&text).sensitivity_response(&options, &Ticket::new())
     };
     assert_eq!(errors(ask("b").err().unwrap()), "BG0605");
     assert!(ask("c").is_ok() && ask("r").is_ok());
     let symbols = SensitivityOptions { only: vec!["b".to_owned()], ..SensitivityOptions::default() };
-    let found = load(&text, &[]).sensitivity(&symbols, json::Naming::Flat, &Ticket::new());
+    let found = load(&text).sensitivity(&symbols, &Ticket::new());
     assert_eq!(errors(found.err().unwrap()), "BG0605");
 }
 
@@ -340,10 +341,10 @@ fn a_saturated_storage_keeps_its_digits_or_says_that_it_does_not() {
             "model m {{ param m = 2; param r = 1; input u = {u}; Se s = u; 1 j; R p = r
                 C a {{ q = m*tanh(e) }}; s -> j; j -> p, a; output y = a.e }}"
         );
-        let mut model = load(&text, &[]);
-        let linear = model.linear(&Ticket::new()).map_err(errors)?;
-        let said = model.diagnostics.iter().any(|d| d.code.id() == "BG0609");
-        let found = linear.matrices(&model.pool).unwrap().a.entries[0].2;
+        let model = load(&text);
+        let answer = model.transfer(TERMS, &Ticket::new()).map_err(errors)?;
+        let said = answer.findings.iter().any(|d| d.code.id() == "BG0609");
+        let found = answer.linear.matrices(answer.pool()).unwrap().a.entries[0].2;
         Ok::<_, String>((found / (-(u.cosh().powi(2)) / 2.0) - 1.0, said))
     };
     for u in [1.0, 5.0, 8.0, 9.0, 10.0, 11.0, 12.0, 14.0] {
@@ -363,7 +364,7 @@ fn a_pole_on_the_way_is_said_with_its_place() {
         C c = 1/k; s -> j; j -> a, c; output x = c.q }";
     let omega = Some(Frequencies { low: 1.0, high: 4.0, points: 3 });
     let options = ResponseOptions { omega, ..ResponseOptions::default() };
-    let found = load(text, &[]).sensitivity_response(&options, &Ticket::new()).unwrap();
+    let found = load(text).sensitivity_response(&options, &Ticket::new()).unwrap().document(&Plain);
     assert_eq!(found.entries[0].re[1], None);
     let said: Vec<_> = found.diagnostics.iter().filter(|d| d.code == "BG0713").collect();
     assert!(said.len() == 1 && said[0].message.contains("at 2 rad/s") && said[0].line == Some(2));
@@ -374,9 +375,10 @@ fn a_parameter_that_is_zero_moves_modes_all_the_same() {
     // q' = u + b − q², at rest q = √(u + b): λ = −2√(u + b), H(0) = 1/(2√(u + b)).
     let text = "model m { param b = 0; input u = 4; Sf s = u + b; 0 n; C c { e = q }; R r { f = e^2 }
         s -> n; n -> c, r; output y = c.q; init c.q = 1 }";
-    let found = load(text, &[])
-        .sensitivity(&SensitivityOptions::default(), json::Naming::Flat, &Ticket::new())
-        .unwrap();
+    let found = load(text)
+        .sensitivity(&SensitivityOptions::default(), &Ticket::new())
+        .unwrap()
+        .document(Naming::Flat, &Plain);
     assert!((found.poles[0].sensitivities[0].re.unwrap() + 0.5).abs() < 1e-12, "{:?}", found.poles);
     assert!((found.dc_gain[0].sensitivities[0].value + 1.0 / 32.0).abs() < 1e-13, "{:?}", found.dc_gain);
 }
@@ -386,9 +388,10 @@ fn modes_move_as_their_polynomial_says() {
     // m s² + b s + k: ∂|λ|/∂k = 1/(2√(k m)), ζ = b/(2√(k m)), H(0) = 1/k.
     let text = "model m { param m = 2; param b = 0.4; param k = 8; input u = 1; Se a = u; 1 j
         I mass = m; C s = 1/k; R d = b; a -> j; j -> mass, s, d; output x = s.q }";
-    let found = load(text, &[])
-        .sensitivity(&SensitivityOptions::default(), json::Naming::Flat, &Ticket::new())
-        .unwrap();
+    let found = load(text)
+        .sensitivity(&SensitivityOptions::default(), &Ticket::new())
+        .unwrap()
+        .document(Naming::Flat, &Plain);
     let pole = &found.poles[0];
     let by = |name: &str| pole.sensitivities.iter().find(|s| s.parameter == name).unwrap();
     assert!((by("k").natural_frequency.unwrap() - 0.125).abs() < 1e-12);

@@ -3,42 +3,33 @@
 //! takes other random models.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+mod common;
+
+use common::{example, sound as load, sound_with as load_with};
 use paynter::simulate::{
-    Change, Cost, CostKind, Data, Direction, Hold, Response, Sensitivities, SimulateOptions, Simulation,
-    Vary, respond_all,
+    Change, Cost, CostKind, Data, Direction, Gradients, Hold, Perturbed, Response, Sensitivities,
+    SimulateOptions, Simulation, Vary, respond_all,
 };
-use paynter::{DerivedForm, IncrementalOptions, LoadOptions, MemoryWorld, Model, NoAnswer, Ticket, examples};
+use paynter::{Answer, DerivedForm, IncrementalOptions, LoadOptions, MemoryWorld, Model, QueryError, Ticket};
 use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::{Options as RandomOptions, generate, switching};
 
 const RC: &str = "model rc { input u = 1 [mV]; param R = 2; param C = 0.5; param q0 = 0.1\n\
     Se s = u; 1 j; R r = R; C c = C\n s -> j; j -> r, c; init c.q = q0; output v = c.e }";
 
-fn load(text: &str, set: &[(&str, &str)]) -> Model {
-    let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let world = MemoryWorld::new().with("m.bg", text);
-    let model = Model::load(&world, "m.bg", &LoadOptions { set, ..LoadOptions::default() });
-    assert!(!model.diagnostics.has_errors(), "{:?}", model.diagnostics);
-    model
-}
-
-fn example(name: &str) -> String {
-    examples::find(name).unwrap().text.to_owned()
-}
-
 fn accurate(t_end: f64) -> SimulateOptions {
     SimulateOptions { t_end: Some(t_end), points: 21, rtol: 1e-10, ..SimulateOptions::default() }
 }
 
-fn respond(model: &mut Model, options: &SimulateOptions) -> (Simulation, Response) {
+fn respond(model: &Model, options: &SimulateOptions) -> (Answer<Simulation>, Response) {
     let simulation = model.simulation(options, &Ticket::new()).unwrap_or_else(|reason| panic!("{reason:?}"));
     let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
     assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
     (simulation, response)
 }
 
-fn message(reason: NoAnswer) -> String {
-    let NoAnswer::Wrong(diagnostics) = reason else { panic!("cancelled") };
+fn message(reason: QueryError) -> String {
+    let QueryError::Wrong(diagnostics) = reason else { panic!("cancelled") };
     let last = diagnostics.iter().next_back().unwrap();
     assert!(!last.help.to_string().is_empty());
     format!("{}: {}", last.message, last.help)
@@ -68,8 +59,8 @@ fn motion_goes_on_where_a_modulus_vanishes() {
         weight -> turn; turn -> body; init body.p = m*l^2*w0
         output angle = phi; output speed = body.f; output across = l*cos(phi)*body.f }";
     let options = SimulateOptions { sensitivities: Sensitivities::All, energy: true, ..accurate(3.0) };
-    let (axes, found) = respond(&mut load(AXES, &[]), &options);
-    let (body, expected) = respond(&mut load(BODY, &[]), &options);
+    let (axes, found) = respond(&load(AXES), &options);
+    let (body, expected) = respond(&load(BODY), &options);
     for output in 0..3 {
         assert_near(&found.outputs[output], &expected.outputs[output], 1e-7, "an output");
         for parameter in ["m", "l", "g", "phi0", "w0"] {
@@ -98,8 +89,7 @@ fn motion_goes_on_where_a_modulus_vanishes() {
         let vary = |name: &str, value: f64| Vary { name: name.to_owned(), values: vec![value] };
         let sweeps = [vary("init(my.p)", my), vary("init(phi)", phi)];
         let varied = sweeps.iter().map(|vary| vary.name.clone()).collect();
-        let simulation =
-            load(AXES, &[]).simulation(&SimulateOptions { varied, ..accurate(3.0) }, &Ticket::new());
+        let simulation = load(AXES).simulation(&SimulateOptions { varied, ..accurate(3.0) }, &Ticket::new());
         let simulation = simulation.unwrap_or_else(|reason| panic!("{reason:?}"));
         let runs = simulation.grid(&sweeps).unwrap();
         let (response, outcome) = simulation.respond(&runs[0].parameters, &Ticket::new());
@@ -108,7 +98,7 @@ fn motion_goes_on_where_a_modulus_vanishes() {
     };
     let own = Sensitivities::Names(vec!["init".to_owned()]);
     let (asked, found) =
-        respond(&mut load(AXES, &[]), &SimulateOptions { sensitivities: own.clone(), ..accurate(3.0) });
+        respond(&load(AXES), &SimulateOptions { sensitivities: own.clone(), ..accurate(3.0) });
     assert_eq!(asked.wanted, ["init(my.p)", "init(phi)"]);
     let my = 0.8 * 3f64.sin() * 0.4;
     assert_near(
@@ -126,20 +116,20 @@ fn motion_goes_on_where_a_modulus_vanishes() {
         }
     }
     // Where the modulus is zero, a change of the momentum has no speed to go with it.
-    let mut across = load(AXES, &[("phi0", "0")]);
+    let across = load_with(AXES, &[("phi0", "0")]);
     let simulation = across
         .simulation(&SimulateOptions { sensitivities: own, ..accurate(1.0) }, &Ticket::new())
         .unwrap_or_else(|r| panic!("{r:?}"));
     let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
     assert!(outcome.failure.is_none() && response.sensitivities[1][0].iter().all(|value| value.is_nan()));
-    let said = across.explain_run(&simulation, &simulation.parameters, &outcome);
+    let said = simulation.explain(&simulation.parameters, &outcome);
     assert!(said.iter().any(|d| d.message.contains("there are no derivatives by `init(my.p)`")), "{said:?}");
     // At the angle where the modulus is zero an initial momentum across it is impossible.
-    respond(&mut load(AXES, &[("phi0", "0")]), &accurate(1.0));
-    let mut across = load(&AXES.replace("m*l*sin(phi0)*w0", "w0"), &[("phi0", "0")]);
+    respond(&load_with(AXES, &[("phi0", "0")]), &accurate(1.0));
+    let across = load_with(&AXES.replace("m*l*sin(phi0)*w0", "w0"), &[("phi0", "0")]);
     let simulation = across.simulation(&accurate(1.0), &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
     let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
-    let said = across.explain_run(&simulation, &simulation.parameters, &outcome);
+    let said = simulation.explain(&simulation.parameters, &outcome);
     assert!(said.iter().any(|d| d.message.contains("the initial state of `my` contradicts")), "{said:?}");
 }
 
@@ -147,7 +137,7 @@ fn motion_goes_on_where_a_modulus_vanishes() {
 #[test]
 fn a_robot_arm_turns_through_every_angle() {
     let arm =
-        |theta0: &str| respond(&mut load(&example("robot_arm"), &[("theta0", theta0)]), &accurate(5.0)).1;
+        |theta0: &str| respond(&load_with(example("robot_arm"), &[("theta0", theta0)]), &accurate(5.0)).1;
     let expected = arm("0.3");
     for theta0 in [-1.0, 0.0, 3.0] {
         let found = arm(&theta0.to_string());
@@ -169,10 +159,10 @@ fn a_direction_is_the_weighted_sum_of_sensitivities() {
         let names = weights.iter().map(|(name, _)| name.clone()).collect();
         let direction = Direction { name: "lambda".to_owned(), weights: weights.clone() };
         let options = SimulateOptions { directions: vec![direction], ..accurate(t_end) };
-        let (along, response) = respond(&mut load(&example(name), &[]), &options);
+        let (along, response) = respond(&load(example(name)), &options);
         assert_eq!(along.wanted, ["lambda"], "{name}: one lane");
         let options = SimulateOptions { sensitivities: Sensitivities::Names(names), ..accurate(t_end) };
-        let (_, single) = respond(&mut load(&example(name), &[]), &options);
+        let (_, single) = respond(&load(example(name)), &options);
         for (output, lists) in single.sensitivities.iter().enumerate() {
             let sum: Vec<f64> = (0..single.t.len())
                 .map(|i| lists.iter().zip(&weights).map(|(list, (_, weight))| weight * list[i]).sum())
@@ -194,9 +184,9 @@ fn finite_changes_agree_with_the_incremental_bond_graph() {
             .into_iter()
             .map(|(name, by, relative)| Change { name: name.to_owned(), by, relative })
             .collect();
-        let mut model = load(&example(name), &[]);
-        let (simulation, changed) =
-            model.perturbed(&accurate(t_end), &changes, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let model = load(example(name));
+        let answer = model.perturbed(&accurate(t_end), &changes, &Ticket::new());
+        let Perturbed { simulation, changes: changed } = answer.unwrap_or_else(|r| panic!("{r:?}")).result;
         let (found, outcomes) = simulation.perturb(changed.clone(), &Ticket::new());
         assert!(outcomes.iter().all(|outcome| outcome.failure.is_none()));
 
@@ -207,17 +197,17 @@ fn finite_changes_agree_with_the_incremental_bond_graph() {
             |change: &paynter::simulate::Changed| (format!("Delta_{}", change.name), change.by.to_string());
         let set: Vec<(String, String)> = changed.iter().map(by).collect();
         let set: Vec<(&str, &str)> = set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-        let (both, response) = respond(&mut load(&pair.text, &set), &accurate(t_end));
+        let (both, response) = respond(&load_with(&pair.text, &set), &accurate(t_end));
 
         let parameters = changed.iter().map(|change| {
-            let graph = model.graph.as_ref().unwrap();
+            let graph = model.graph().unwrap();
             let parameter = graph.parameters.iter().find(|p| p.name == change.name).unwrap();
             let factor = parameter.unit.as_ref().map_or(1.0, |unit| unit.factor);
             (change.name.clone(), ((parameter.number + change.by) / factor).to_string())
         });
         let set: Vec<(String, String)> = parameters.collect();
         let set: Vec<(&str, &str)> = set.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-        let (_, exact) = respond(&mut load(&example(name), &set), &accurate(t_end));
+        let (_, exact) = respond(&load_with(example(name), &set), &accurate(t_end));
 
         for (place, output) in simulation.outputs.iter().enumerate() {
             let delta = format!("Delta_{}", output.name);
@@ -229,7 +219,7 @@ fn finite_changes_agree_with_the_incremental_bond_graph() {
             assert!(last != 0.0 && last.abs() < 0.5 * change.abs().max(1e-3), "{name}: {last} of {change}");
         }
     }
-    let mut model = load(RC, &[("q0", "0")]);
+    let model = load_with(RC, &[("q0", "0")]);
     let nothing = [Change { name: "q0".to_owned(), by: 0.1, relative: true }];
     let refused = model.perturbed(&accurate(1.0), &nothing, &Ticket::new()).err().map(message).unwrap();
     assert!(refused.contains("its value is zero") && refused.contains("q0=+0.1"), "{refused}");
@@ -239,9 +229,9 @@ fn finite_changes_agree_with_the_incremental_bond_graph() {
 #[test]
 fn gradients_of_costs() {
     let costs = [CostKind::Final, CostKind::Integral].map(|kind| Cost { kind, output: "v".to_owned() });
-    let mut model = load(RC, &[("u", "1000")]);
-    let (simulation, found, _) =
-        model.gradients(&accurate(3.0), &costs, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let model = load_with(RC, &[("u", "1000")]);
+    let answer = model.gradients(&accurate(3.0), &costs, &Ticket::new());
+    let Gradients { simulation, gradients: found, .. } = answer.unwrap_or_else(|r| panic!("{r:?}")).result;
     assert_eq!(simulation.wanted, ["R", "C", "q0"]);
     // v = 1 + (q0/C − 1) e^(−t/RC), and its integral.
     let (r, c, q0, t) = (2.0_f64, 0.5, 0.1, 3.0_f64);
@@ -257,11 +247,11 @@ fn gradients_of_costs() {
     assert_near(&found[1].by, &by, 1e-7, "gradient of integral(v)");
 
     let cost = [Cost { kind: CostKind::Final, output: "u_out".to_owned() }];
-    let mut model = load(&example("half_wave_rectifier"), &[]);
-    let (simulation, found, _) =
-        model.gradients(&accurate(0.05), &cost, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let model = load(example("half_wave_rectifier"));
+    let answer = model.gradients(&accurate(0.05), &cost, &Ticket::new());
+    let Gradients { simulation, gradients: found, .. } = answer.unwrap_or_else(|r| panic!("{r:?}")).result;
     let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(0.05) };
-    let (forward, response) = respond(&mut model, &options);
+    let (forward, response) = respond(&model, &options);
     assert_eq!(simulation.wanted, forward.wanted);
     for (lane, by) in found[0].by.iter().enumerate() {
         let expected = *response.sensitivities[0][lane].last().unwrap();
@@ -286,7 +276,7 @@ fn sweeps_equal_single_runs_at_any_number_of_threads() {
     let vary = |name: &str, values: &[f64]| Vary { name: name.to_owned(), values: values.to_vec() };
     let sweeps = [vary("R", &[1.0, 3.0]), vary("u", &[500.0, 2000.0]), vary("init(c.q)", &[0.0, -0.25])];
     let varied = sweeps.iter().map(|vary| vary.name.clone()).collect();
-    let simulation = load(RC, &[])
+    let simulation = load(RC)
         .simulation(&SimulateOptions { varied, ..accurate(2.0) }, &Ticket::new())
         .unwrap_or_else(|reason| panic!("{reason:?}"));
     let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -303,7 +293,7 @@ fn sweeps_equal_single_runs_at_any_number_of_threads() {
         ..accurate(5.0)
     };
     let compiled = |threads: usize| {
-        let simulation = load(&example("conical_tanks"), &[]).simulation(&options, &Ticket::new());
+        let simulation = load(example("conical_tanks")).simulation(&options, &Ticket::new());
         let simulation = simulation.unwrap_or_else(|reason| panic!("{reason:?}"));
         pool(threads).install(|| sweep(&simulation, &tanks))
     };
@@ -312,14 +302,14 @@ fn sweeps_equal_single_runs_at_any_number_of_threads() {
     for r in ["1", "3"] {
         for u in ["500", "2000"] {
             for q in ["0", "-0.25"] {
-                let (_, single) = respond(&mut load(RC, &[("R", r), ("u", u), ("q0", q)]), &accurate(2.0));
+                let (_, single) = respond(&load_with(RC, &[("R", r), ("u", u), ("q0", q)]), &accurate(2.0));
                 assert_near(&one[number].1.outputs[0], &single.outputs[0], 1e-9, &one[number].0);
                 number += 1;
             }
         }
     }
     let varied = vec!["Q".to_owned()];
-    let refused = load(RC, &[]).simulation(&SimulateOptions { varied, ..accurate(1.0) }, &Ticket::new());
+    let refused = load(RC).simulation(&SimulateOptions { varied, ..accurate(1.0) }, &Ticket::new());
     assert!(message(refused.err().unwrap()).contains("no independent parameter, input or initial state `Q`"));
     let many = [vary("R", &vec![1.0; 2000]), vary("u", &vec![1.0; 2000]), vary("init(c.q)", &[1.0])];
     assert!(simulation.grid(&many).is_err(), "four million runs");
@@ -338,15 +328,15 @@ fn measured_inputs_equal_expressions() {
         (Hold::Linear, "if(t < 1, 1000*t, if(t < 1.5, 1000 - 1000*(t - 1), 500))"),
         (Hold::Zero, "1000*step(1) - 500*step(1.5)"),
     ] {
-        let (_, found) = respond(&mut load(RC, &[]), &measured(DATA, hold));
-        let (_, expected) = respond(&mut load(RC, &[("u", expression)]), &accurate(3.0));
+        let (_, found) = respond(&load(RC), &measured(DATA, hold));
+        let (_, expected) = respond(&load_with(RC, &[("u", expression)]), &accurate(3.0));
         assert_eq!(found.t, expected.t, "the data end at 3");
         assert_near(&found.outputs[0], &expected.outputs[0], 1e-9, expression);
         let world = MemoryWorld::new().with("d.csv", DATA);
         let world = world.with("m.bg", RC.replace("u = 1 [mV]", "u = table(\"d.csv\", u) [mV]"));
-        let mut model = Model::load(&world, "m.bg", &LoadOptions::default());
+        let model = Model::load(&world, "m.bg", &LoadOptions::default());
         let options = SimulateOptions { hold, ..accurate(3.0) };
-        let (_, table) = respond(&mut model, &options);
+        let (_, table) = respond(&model, &options);
         assert_near(&table.outputs[0], &found.outputs[0], 1e-12, "one reader for both ways");
     }
 }
@@ -365,19 +355,17 @@ fn data_that_cannot_be_used() {
     ] {
         let world = MemoryWorld::new().with("d.csv", text);
         let world = world.with("m.bg", RC.replace("u = 1 [mV]", "u = table(\"d.csv\", u)"));
-        let mut table = Model::load(&world, "m.bg", &LoadOptions::default());
-        for (mut model, options) in [
-            (load(RC, &[]), measured(text, Hold::Linear)),
-            (std::mem::replace(&mut table, load(RC, &[])), accurate(1.0)),
-        ] {
-            let Err(NoAnswer::Wrong(found)) = model.simulation(&options, &Ticket::new()) else {
+        let table = Model::load(&world, "m.bg", &LoadOptions::default());
+        for (model, options) in [(load(RC), measured(text, Hold::Linear)), (table, accurate(1.0))] {
+            let Err(QueryError::Wrong(found)) = model.simulation(&options, &Ticket::new()) else {
                 panic!("{text:?} was taken")
             };
             let diagnostic = found.iter().next().unwrap();
             assert!(diagnostic.message.contains(words), "{text:?}: {}", diagnostic.message);
             assert!(["BG0910", "BG0911"].contains(&diagnostic.code.id()));
             let span = diagnostic.span.unwrap();
-            let source = model.sources.get(span.file).unwrap();
+            let sources = model.sources_with(options.data.as_ref());
+            let source = sources.get(span.file).unwrap();
             assert_eq!(
                 (source.path.as_str(), source.line_column(span.start).line),
                 ("d.csv", line),
@@ -388,16 +376,16 @@ fn data_that_cannot_be_used() {
     let text = RC
         .replace("input u = 1 [mV]", "input u = 1; input w = 0; Se x = w")
         .replace("s -> j;", "s -> j; x -> j;");
-    let mut model = load(&text, &[]);
+    let model = load(&text);
     let data = measured("t,u,W\n0,1,2\n1,1,2", Hold::Linear);
-    respond(&mut model, &data);
-    let said = model.diagnostics.iter().find(|d| d.code.id() == "BG0912").unwrap();
+    let (simulation, _) = respond(&model, &data);
+    let said = simulation.findings.iter().find(|d| d.code.id() == "BG0912").unwrap();
     assert!(said.message.contains("`w`") && said.help.to_string().contains("`W`"), "{said:?}");
     // Without a value of its own it has nothing to follow.
     let bare = text.replace("w = 0", "w");
-    let refused = load(&bare, &[]).simulation(&data, &Ticket::new()).err().map(message).unwrap();
+    let refused = load(&bare).simulation(&data, &Ticket::new()).err().map(message).unwrap();
     assert_eq!(refused, "there is no column `w`: did you mean `W`?");
-    respond(&mut load(&bare, &[("w", "2")]), &data);
+    respond(&load_with(&bare, &[("w", "2")]), &data);
 }
 
 /// A run that cannot go on keeps what it has and says when, where and why.
@@ -446,13 +434,13 @@ fn runs_that_cannot_go_on() {
             "`c1.q` is zero",
         ),
     ] {
-        let mut model = load(text, &[]);
+        let model = load(text);
         let simulation =
             model.simulation(&accurate(t_end), &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
         let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
         assert!(outcome.failure.is_some() && response.t.len() < 21, "{text}");
         assert_eq!(!response.t.is_empty(), reached, "{text}: what came before is kept");
-        let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+        let said = simulation.explain(&simulation.parameters, &outcome);
         let diagnostic = said.iter().next().unwrap();
         assert!(diagnostic.span.is_some(), "{text}");
         let told = format!("{} {}", diagnostic.message, diagnostic.help);
@@ -463,43 +451,41 @@ fn runs_that_cannot_go_on() {
     // What contradicts itself for one value does not for another.
     let text = "model m { param k = 1; C a = 1; C b = 2; 0 j; R r = 1; j -> a, b, r\n\
         init a.q = k; init b.q = 2; output v = a.e }";
-    let mut model = load(text, &[]);
+    let model = load(text);
     let options = SimulateOptions { varied: vec!["k".to_owned()], ..accurate(1.0) };
     let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
     let runs = simulation.grid(&[Vary { name: "k".to_owned(), values: vec![1.0, 3.0] }]).unwrap();
     let mut said = Vec::new();
     respond_all(&runs, &Ticket::new(), &mut |run, response, outcome| {
-        let words = model.explain_run(&simulation, &run.parameters, &outcome);
+        let words = simulation.explain(&run.parameters, &outcome);
         said.push((response.t.len(), words.iter().map(|d| d.code.id()).collect::<Vec<_>>()));
     });
     assert_eq!(said, [(21, vec![]), (0, vec!["BG0411"])]);
-    let mut model = load("model m { Se s = 1; R r = 1; C c = 1; 1 j; s -> j; j -> r, c; init c.q = 2 }", &[]);
+    let model = load("model m { Se s = 1; R r = 1; C c = 1; 1 j; s -> j; j -> r, c; init c.q = 2 }");
     let options = SimulateOptions {
         sensitivities: Sensitivities::Names(vec!["init(c.q)".to_owned()]),
         ..accurate(1.0)
     };
-    let (simulation, response) = respond(&mut model, &options);
+    let (simulation, response) = respond(&model, &options);
     assert_eq!(simulation.outputs[0].name, "c.q", "a model without outputs shows its states");
     assert_near(&response.sensitivities[0][0][20..], &[(-1.0_f64).exp()], 1e-8, "and their sensitivities");
-    let world = MemoryWorld::new().with(
-        "m.bg",
+    let model = common::load(
         "model m { C a = 1; C b = 2; 0 j; R r = 1; j -> a, b, r; init a.q = 1; init b.q = 1; output v = a.e }",
     );
-    let mut model = Model::load(&world, "m.bg", &LoadOptions::default());
     let refused = model.simulation(&accurate(1.0), &Ticket::new()).err().map(message).unwrap();
     assert!(refused.contains("contradicts"), "infeasible initial states: {refused}");
-    let mut model = load("model m { Se s = 1; R r = 1; s -> r; output y = 1/t; output z = r.f }", &[]);
-    let (simulation, response) = respond(&mut model, &accurate(1.0));
+    let model = load("model m { Se s = 1; R r = 1; s -> r; output y = 1/t; output z = r.f }");
+    let (simulation, response) = respond(&model, &accurate(1.0));
     assert_eq!(response.outputs[1], vec![1.0; 21], "a model without states has outputs over time");
     let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
-    let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+    let said = simulation.explain(&simulation.parameters, &outcome);
     assert_eq!(said.iter().map(|d| d.code.id()).collect::<Vec<_>>(), ["BG0805"], "{said:?}");
     let text = "model m { param k = 0; Se s = 1; R r = 1; C c = 1; 1 j; s -> j; j -> r, c; output y = c.e + sqrt(k) }";
-    let mut model = load(text, &[]);
+    let model = load(text);
     let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(1.0) };
     let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
     let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
-    let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+    let said = simulation.explain(&simulation.parameters, &outcome);
     assert!(said.iter().any(|d| d.message.contains("the derivative of `y` by `k`")), "{said:?}");
 }
 
@@ -508,10 +494,10 @@ fn runs_that_cannot_go_on() {
 fn laws_that_switch_without_end_have_places() {
     let text = "model ring { Se a = if(y.f > 0, 1, -1); R x = 1; a -> x\n\
                 Se b = if(x.f > 0, -1, 1); R y = 1; b -> y; output f = x.f }";
-    let mut model = load(text, &[]);
+    let model = load(text);
     let simulation = model.simulation(&accurate(1.0), &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
     let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
-    let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+    let said = simulation.explain(&simulation.parameters, &outcome);
     let told = said.iter().find(|d| d.code.id() == "BG0802").unwrap();
     let spans = told.span.iter().chain(told.labels.iter().map(|label| &label.span));
     let places: Vec<usize> = spans.map(|span| span.start as usize).collect();
@@ -524,11 +510,11 @@ fn laws_that_switch_without_end_have_places() {
 fn infinite_slopes_are_told() {
     let text =
         "model m { param k = 0; Sf s = sqrt(k); R r = 1; C c = 1; 0 j; s -> j; j -> r, c; output y = c.e }";
-    let mut model = load(text, &[]);
+    let model = load(text);
     let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(1.0) };
     let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
     let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
-    let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+    let said = simulation.explain(&simulation.parameters, &outcome);
     assert!(said.iter().any(|d| d.code.id() == "BG0805" && d.help.to_string().contains("root")), "{said:?}");
 }
 
@@ -542,12 +528,12 @@ fn tank(u: &str, v0: f64) -> String {
 
 /// The derivatives of the volume by k, u0 and v0 at t = 2, and what is said.
 fn tank_slopes(u: &str, options: &SimulateOptions) -> (f64, Vec<f64>, Vec<String>) {
-    let mut model = load(&tank(u, 0.0), &[]);
+    let model = load(&tank(u, 0.0));
     let options = SimulateOptions { sensitivities: Sensitivities::All, ..options.clone() };
     let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
     let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
     assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
-    let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+    let said = simulation.explain(&simulation.parameters, &outcome);
     let slopes = response.sensitivities[0].iter().map(|by| *by.last().unwrap()).collect();
     (*response.outputs[0].last().unwrap(), slopes, said.iter().map(|d| d.message.clone()).collect())
 }
@@ -594,10 +580,11 @@ fn sensitivities_of_a_tank_that_begins_empty_are_right_or_missing() {
 fn gradients_along_infinite_slopes_are_missing_and_told() {
     let costs = [Cost { kind: CostKind::Integral, output: "V".to_owned() }];
     let gradient = |u: &str| {
-        let mut model = load(&tank(u, 0.0), &[]);
-        let (simulation, found, outcome) = model.gradients(&accurate(2.0), &costs, &Ticket::new()).unwrap();
-        let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
-        (found[0].by.clone(), said.len())
+        let model = load(&tank(u, 0.0));
+        let answer = model.gradients(&accurate(2.0), &costs, &Ticket::new()).unwrap();
+        let Gradients { simulation, gradients, outcome } = &answer.result;
+        let said = answer.explain(&simulation.parameters, outcome);
+        (gradients[0].by.clone(), said.len())
     };
     let (later, said) = gradient("if(t > 1, u0, 0)");
     assert!(later[0] < 0.0 && later[1] > 0.0 && later[2].is_nan() && said == 1, "{later:?}");
@@ -607,9 +594,7 @@ fn gradients_along_infinite_slopes_are_missing_and_told() {
 
 /// The outputs of a model with one parameter set, as far as it can be simulated.
 fn outputs(text: &str, name: &str, value: f64, options: &SimulateOptions) -> Option<Response> {
-    let set = vec![(name.to_owned(), format!("{value:e}"))];
-    let world = MemoryWorld::new().with("m.bg", text);
-    let mut model = Model::load(&world, "m.bg", &LoadOptions { set, ..LoadOptions::default() });
+    let model = common::load_with(text, &[(name, &format!("{value:e}"))]);
     let simulation = model.simulation(options, &Ticket::new()).ok()?;
     let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
     (outcome.failure.is_none() && outcome.notes.is_empty()).then_some(response)
@@ -628,9 +613,9 @@ fn changes_begin_where_dependent_storages_say() {
     }";
     for (name, wanted) in [("u0", [1.0, 0.0]), ("C1", [0.0, 0.0]), ("C2", [0.175, -0.175])] {
         let pair = IncrementalOptions { only: vec![name.to_owned()], pair: true, ..Default::default() };
-        let pair = load(text, &[]).incremental(&pair, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let pair = load(text).incremental(&pair, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
         let delta = format!("Delta_{name}");
-        let (_, response) = respond(&mut load(&pair.text, &[(&delta, "1")]), &accurate(0.1));
+        let (_, response) = respond(&load_with(&pair.text, &[(&delta, "1")]), &accurate(0.1));
         let start: Vec<f64> = response.outputs[2..].iter().map(|output| output[0]).collect();
         assert_near(&start, &wanted, 1e-9, name);
     }
@@ -665,19 +650,19 @@ fn changes_of_dependent_fields_begin_rightly() {
             output ya = a.e; output yf = f.e; output qg = g.q; output yo = o.e; output qz = z.q }",
     ] {
         let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(0.2) };
-        let (simulation, found) = respond(&mut load(text, &[]), &options);
+        let (simulation, found) = respond(&load(text), &options);
         for (form, pair, prefix) in
             [(DerivedForm::Incremental, true, "Delta_"), (DerivedForm::Pseudo, false, "lambda_")]
         {
             let wanted = IncrementalOptions { form, pair, ..IncrementalOptions::default() };
             let derived =
-                load(text, &[]).incremental(&wanted, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+                load(text).incremental(&wanted, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
             for (lane, name) in simulation.wanted.iter().enumerate() {
                 let size = |other: &String| if other == name { "1" } else { "0" };
                 let set: Vec<(String, &str)> =
                     simulation.wanted.iter().map(|other| (format!("{prefix}{other}"), size(other))).collect();
                 let set: Vec<(&str, &str)> = set.iter().map(|(name, size)| (name.as_str(), *size)).collect();
-                let (_, both) = respond(&mut load(&derived.text, &set), &accurate(0.2));
+                let (_, both) = respond(&load_with(&derived.text, &set), &accurate(0.2));
                 for (output, changes) in found.sensitivities.iter().enumerate() {
                     let told = &both.outputs[found.outputs.len() + output];
                     for (a, b) in told.iter().zip(&changes[lane]) {
@@ -700,16 +685,14 @@ fn random_models_change_as_their_texts_do() {
         let kind = if seed % 2 == 0 { RandomOptions::nonlinear() } else { RandomOptions::linear() };
         let sample = generate(seed, &kind.small());
         let text = &sample.text;
-        let world = MemoryWorld::new().with("m.bg", text.as_str());
-        let model = || Model::load(&world, "m.bg", &LoadOptions::default());
-        let list = model().graph.map_or_else(Default::default, |graph| graph.parameters);
+        let model = || common::load(&text);
+        let list = model().graph().map_or_else(Default::default, |graph| graph.parameters);
         for parameter in list.iter().take(2) {
             let (name, value) = (&parameter.name, parameter.number);
             let by = if value == 0.0 { 0.05 } else { 0.05 * value };
             let change = [Change { name: name.clone(), by, relative: false }];
-            let Ok((simulation, changed)) = model().perturbed(&options, &change, &Ticket::new()) else {
-                continue;
-            };
+            let Ok(answer) = model().perturbed(&options, &change, &Ticket::new()) else { continue };
+            let Perturbed { simulation, changes: changed } = answer.result;
             let (found, outcomes) = simulation.perturb(changed, &Ticket::new());
             let whole = outcomes.iter().all(|outcome| outcome.failure.is_none() && outcome.notes.is_empty());
             let Some(exact) = outputs(text, name, value + by, &options).filter(|_| whole) else { continue };
@@ -756,18 +739,16 @@ fn random_models_with_events_change_and_slope() {
     let (mut compared, mut sloped, mut eventful, mut wrong) = (0, 0, 0, Vec::new());
     for seed in seeds(12) {
         let text = switching(&generate(seed, &RandomOptions::nonlinear().small())).text;
-        let world = MemoryWorld::new().with("m.bg", text.as_str());
-        let model = || Model::load(&world, "m.bg", &LoadOptions::default());
-        let list = model().graph.map_or_else(Default::default, |graph| graph.parameters);
+        let model = || common::load(&text);
+        let list = model().graph().map_or_else(Default::default, |graph| graph.parameters);
         let own = list.iter().filter(|p| !p.name.starts_with('z')).take(1);
         let chosen: Vec<_> = own.chain(list.iter().filter(|p| p.name.starts_with('z'))).collect();
         for parameter in &chosen {
             let (name, value) = (&parameter.name, parameter.number);
             let by = if value == 0.0 { 0.05 } else { 0.05 * value };
             let change = [Change { name: name.clone(), by, relative: false }];
-            let Ok((mut simulation, changed)) = model().perturbed(&options, &change, &Ticket::new()) else {
-                continue;
-            };
+            let Ok(answer) = model().perturbed(&options, &change, &Ticket::new()) else { continue };
+            let Perturbed { mut simulation, changes: changed } = answer.result;
             simulation.options.max_steps = 20_000;
             let (found, outcomes) = simulation.perturb(changed, &Ticket::new());
             let whole = outcomes.iter().all(|outcome| outcome.failure.is_none() && outcome.notes.is_empty());
@@ -789,15 +770,15 @@ fn random_models_with_events_change_and_slope() {
         let names: Vec<String> = chosen.iter().map(|p| p.name.clone()).collect();
         let wanted = SimulateOptions { sensitivities: Sensitivities::Names(names), ..options.clone() };
         let Ok(mut simulation) = model().simulation(&wanted, &Ticket::new()) else { continue };
-        simulation.options.max_steps = 20_000;
+        simulation.result.options.max_steps = 20_000;
         let (forward, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
         if outcome.failure.is_some() || !outcome.notes.is_empty() {
             continue;
         }
         let cost = |output: &str| Cost { kind: CostKind::Final, output: output.to_owned() };
         let costs: Vec<Cost> = simulation.outputs.iter().map(|output| cost(&output.name)).collect();
-        let (_, found, outcome) =
-            model().gradients(&wanted, &costs, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let answer = model().gradients(&wanted, &costs, &Ticket::new());
+        let Gradients { gradients: found, outcome, .. } = answer.unwrap_or_else(|r| panic!("{r:?}")).result;
         if outcome.failure.is_some() {
             wrong.push(format!("seed {seed}: no gradient: {:?}", outcome.failure));
             continue;
@@ -830,12 +811,11 @@ fn random_models_differ_by_where_they_begin() {
     let (mut models, mut judged, mut eventful) = (0, 0, 0);
     for seed in seeds(12) {
         let sample = switching(&generate(seed, &RandomOptions::nonlinear().small()));
-        let world = MemoryWorld::new().with("m.bg", sample.text.as_str());
-        let model = || Model::load(&world, "m.bg", &LoadOptions::default());
+        let model = || common::load(&sample.text);
         let names = Sensitivities::Names(vec!["init".to_owned()]);
         let wanted = SimulateOptions { sensitivities: names, ..options.clone() };
         let Ok(mut simulation) = model().simulation(&wanted, &Ticket::new()) else { continue };
-        simulation.options.max_steps = 20_000;
+        simulation.result.options.max_steps = 20_000;
         let (found, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
         if outcome.failure.is_some() || !outcome.notes.is_empty() || simulation.wanted.is_empty() {
             continue;
@@ -846,7 +826,7 @@ fn random_models_differ_by_where_they_begin() {
             simulation.wanted.iter().enumerate().map(|(i, name)| (name.clone(), 0.5 + i as f64)).collect();
         let direction = Direction { name: "along".to_owned(), weights: weights.clone() };
         let along = SimulateOptions { directions: vec![direction], ..options.clone() };
-        let (_, along) = respond(&mut model(), &along);
+        let (_, along) = respond(&model(), &along);
         let varied = SimulateOptions { varied: simulation.wanted.clone(), rtol: 1e-11, ..options.clone() };
         let runs = model().simulation(&varied, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
         for (lane, name) in simulation.wanted.iter().enumerate() {
@@ -910,11 +890,11 @@ fn no_body_is_below_absolute_zero() {
             "model m {{ param Cth = 2 [{unit}]; 0 n; Sf cold = -4; C body = Cth; cold -> n; n -> body
             init body.q = {start}*Cth }}"
         );
-        let mut model = load(&text, &[]);
+        let model = load(&text);
         let options = SimulateOptions { points: 11, ..SimulateOptions::default() };
         let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
         let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
-        let said = model.explain_run(&simulation, &simulation.parameters, &outcome);
+        let said = simulation.explain(&simulation.parameters, &outcome);
         let told: Vec<&str> = said.iter().map(|d| d.message.as_str()).collect();
         let expected = |t: &f64| {
             let value = start - 2.0 * t;

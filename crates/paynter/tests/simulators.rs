@@ -4,8 +4,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod common;
+
+use common::{example, load};
+use paynter::Ticket;
 use paynter::export;
-use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -34,7 +37,7 @@ fn text(name: &str) -> String {
     match name {
         "leak" => LEAK.to_owned(),
         "switched" => SWITCHED.to_owned(),
-        _ => examples::find(name).unwrap().text.to_owned(),
+        _ => example(name).to_owned(),
     }
 }
 
@@ -42,9 +45,7 @@ fn text(name: &str) -> String {
 fn compile(name: &str, test: &str, driver: Option<&str>) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulators");
     std::fs::create_dir_all(&folder).unwrap();
-    let world = MemoryWorld::new().with("model.bg", text(name).into_bytes());
-    let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
-    let program = model.export(export::C_SIMULATOR, &Ticket::new()).unwrap();
+    let program = load(&text(name)).export(export::C_SIMULATOR, &Ticket::new()).unwrap().result;
     let upper = format!("{}_MAIN", name.to_uppercase());
     let source = folder.join(format!("{name}_{test}.c"));
     let main = driver
@@ -169,11 +170,9 @@ const SWITCHED: &str = "model switched {
     output v = store.e
 }";
 
-fn told(text: &str, target: &dyn export::Target) -> Vec<String> {
-    let world = MemoryWorld::new().with("model.bg", text);
-    let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
-    model.export(target, &Ticket::new()).unwrap();
-    let found = model.diagnostics.iter().filter(|found| found.code.id() == "BG0823");
+fn told(text: &str, language: &dyn export::Target) -> Vec<String> {
+    let program = load(text).export(language, &Ticket::new()).unwrap();
+    let found = program.findings.iter().filter(|found| found.code.id() == "BG0823");
     found.map(|found| format!("{} {}", found.message, found.help)).collect()
 }
 

@@ -4,7 +4,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use paynter::{LoadOptions, MemoryWorld, Model, TERMS, Ticket, examples};
+mod common;
+
+use common::load;
+use paynter::{Plain, TERMS, Ticket, examples};
 use paynter_algebra::{Expr, Pool};
 use paynter_graph::{BondGraph, Law};
 use paynter_testkit::{Options, generate};
@@ -15,18 +18,17 @@ use std::process::{Command, Stdio};
 
 /// The graph as plain data, and what Paynter says of it; none where it is not linear.
 fn case(name: &str, text: &str) -> Option<Value> {
-    let world = MemoryWorld::new().with("model.bg", text.as_bytes().to_vec());
-    let mut model = Model::load(&world, "model.bg", &LoadOptions::default());
-    let (_, space) = model.derive(&Ticket::new()).ok()?;
-    space?;
-    let equations = serde_json::to_value(model.equations(&Ticket::new()).ok()?).unwrap();
-    let transfer = serde_json::to_value(model.transfer(TERMS, &Ticket::new()).ok()?).unwrap();
+    let model = load(text);
+    let answer = model.equations(&Ticket::new()).ok()?;
+    answer.space.as_ref()?;
+    let equations = serde_json::to_value(answer.document(&Plain)).unwrap();
+    let transfer = model.transfer(TERMS, &Ticket::new()).ok()?;
+    let transfer = serde_json::to_value(transfer.document(&Plain)).unwrap();
     // A constant term has no transfer function; expressions of time are not for this oracle.
     if equations.get("offset").is_some() || !equations["definitions"].as_array().unwrap().is_empty() {
         return None;
     }
-    let graph = model.graph.as_ref()?;
-    let case = dump(name, &model.pool, graph, equations, transfer);
+    let case = dump(name, answer.pool(), answer.graph(), equations, transfer);
     // The field of this oracle has no roots.
     (!case.to_string().contains("sqrt(")).then_some(case)
 }

@@ -4,15 +4,17 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod common;
+
+use common::{findings, folder, run};
 use paynter::export;
 use paynter::simulate::{Note, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
-use paynter::{LoadOptions, MemoryWorld, Model, Ticket};
+use paynter::{Answer, Model, Ticket};
 use paynter_testkit::expr::Expr;
 use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::residual::{Equation, System, Values};
 use paynter_testkit::structure::Structure;
 use paynter_testkit::{Options, Sample, generate, plain, switching, write};
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The models of some seeds: as they are drawn, and with what switches.
@@ -24,15 +26,14 @@ fn samples(default: u64) -> impl Iterator<Item = Sample> {
 }
 
 fn load(text: &str) -> Option<Model> {
-    let world = MemoryWorld::new().with("model.bg", text.as_bytes().to_vec());
-    let model = Model::load(&world, "model.bg", &LoadOptions::default());
-    (!model.diagnostics.has_errors()).then_some(model)
+    let model = common::load(text);
+    (!findings(&model).has_errors()).then_some(model)
 }
 
-fn respond(model: &mut Model, times: Vec<f64>) -> Option<(Simulation, Response, Outcome)> {
+fn respond(model: &Model, times: Vec<f64>) -> Option<(Answer<Simulation>, Response, Outcome)> {
     let options = SimulateOptions { times, rtol: 1e-10, ..SimulateOptions::default() };
     let mut simulation = model.simulation(&options, &Ticket::new()).ok()?;
-    simulation.options.max_steps = 20_000;
+    simulation.result.options.max_steps = 20_000;
     let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
     Some((simulation, response, outcome))
 }
@@ -139,7 +140,7 @@ fn powers_with_a_sign_do_not_stick() {
     let text = "model m { param k = 1; input u = 0.5*pulse(0.2, 0.7)
         Se s = u; 1 j; 0 n; R r { e = k*sign(f)*abs(f)^1.5 }; R leak = 0.1; C c = 2
         s -> j; j -> c, n; n -> r, leak; output e = r.e; output f = r.f; output sum = s.e - c.e - r.e }";
-    let (_, response, outcome) = respond(&mut load(text).unwrap(), vec![0.1, 0.3, 0.5, 0.8, 1.0]).unwrap();
+    let (_, response, outcome) = respond(&load(text).unwrap(), vec![0.1, 0.3, 0.5, 0.8, 1.0]).unwrap();
     assert_eq!(outcome.failure, None);
     for (e, f) in response.outputs[0].iter().zip(&response.outputs[1]) {
         assert!(near(*e, f * f.abs().sqrt(), 1e-9), "{e} at {f}");
@@ -147,7 +148,7 @@ fn powers_with_a_sign_do_not_stick() {
     assert!(response.outputs[2].iter().all(|sum| near(*sum, 0.0, 1e-9)) && response.outputs[1][1] > 0.01);
     let text = "model m { 0 j; C c { e = 3*q^3 }; GY g = cos(u); input u = 1; R r = 2; Sf s = 12
         s -> j; j -> c, g; g -> r; output q = c.q; output e = c.e }";
-    let (_, response, outcome) = respond(&mut load(text).unwrap(), vec![0.0, 0.05, 0.1]).unwrap();
+    let (_, response, outcome) = respond(&load(text).unwrap(), vec![0.0, 0.05, 0.1]).unwrap();
     assert_eq!(outcome.failure, None);
     // The charge grows by what flows in, but for what the gyrator takes.
     for (t, (q, e)) in response.t.iter().zip(response.outputs[0].iter().zip(&response.outputs[1])) {
@@ -171,11 +172,11 @@ fn every_port_obeys_its_equation_and_every_state_its_rate() {
     for sample in samples(20) {
         let structure = exposed(&sample.structure);
         let text = write(&structure);
-        let Some(mut model) = load(&text) else {
+        let Some(model) = load(&text) else {
             odd.push(format!("seed {}: refused", sample.seed));
             continue;
         };
-        let Some((simulation, response, outcome)) = respond(&mut model, times.clone()) else {
+        let Some((simulation, response, outcome)) = respond(&model, times.clone()) else {
             odd.push(format!("seed {}: no equations", sample.seed));
             continue;
         };
@@ -299,19 +300,6 @@ for case, path in CASES:
         print(case)
 "#;
 
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).unwrap();
-    path
-}
-
-fn printed(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|e| panic!("{command:?} cannot be started: {e}"));
-    assert!(output.status.success(), "{command:?}:\n{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
 /// The same outputs from the exported Python program, integrated by SciPy, as from the simulation.
 #[test]
 fn exported_programs_integrated_by_scipy_agree() {
@@ -322,20 +310,20 @@ fn exported_programs_integrated_by_scipy_agree() {
     let (mut cases, mut list) = (Vec::new(), String::new());
     let mut odd = Vec::new();
     for sample in samples(12) {
-        let Some(mut model) = load(&sample.text) else { continue };
-        let Some((_, response, outcome)) = respond(&mut model, times.to_vec()) else { continue };
+        let Some(model) = load(&sample.text) else { continue };
+        let Some((_, response, outcome)) = respond(&model, times.to_vec()) else { continue };
         if outcome.failure.is_some() || !outcome.notes.is_empty() || outcome.stats.slides > 0 {
             odd.push(format!("seed {}: {:?} {:?}", sample.seed, outcome.failure, outcome.notes.first()));
             continue;
         }
         let path = folder.join(format!("case{}.py", cases.len()));
-        std::fs::write(&path, model.export(export::PYTHON, &Ticket::new()).unwrap()).unwrap();
+        std::fs::write(&path, model.export(export::PYTHON, &Ticket::new()).unwrap().result).unwrap();
         list += &format!("({}, {path:?}), ", cases.len());
         cases.push((sample, response, outcome.stats.events));
     }
     let driver = folder.join("driver.py");
     std::fs::write(&driver, format!("TIMES = {times:?}\nCASES = [{list}]\n{SCIPY}")).unwrap();
-    let said = printed(Command::new(python).arg(&driver));
+    let said = run(Command::new(python).arg(&driver));
     let (mut models, mut eventful, mut wrong) = (0, 0, Vec::new());
     for line in said.lines() {
         let mut words = line.split_whitespace();
@@ -374,10 +362,9 @@ fn exported_simulators_take_the_same_steps() {
     let (mut models, mut sensitivities, mut implicit, mut dependent) = (0, 0, 0, 0);
     let mut wrong = Vec::new();
     for sample in samples(8) {
-        let Some(mut model) = load(&sample.text) else { continue };
+        let Some(model) = load(&sample.text) else { continue };
         let Ok(program) = model.export(export::C_SIMULATOR, &Ticket::new()) else { continue };
-        let all: Vec<String> =
-            model.graph.as_ref().unwrap().parameters.iter().map(|p| p.name.clone()).collect();
+        let all: Vec<String> = model.graph().unwrap().parameters.iter().map(|p| p.name.clone()).collect();
         let options = |solver: &str| SimulateOptions {
             t_end: Some(0.5),
             points: 51,
@@ -398,13 +385,13 @@ fn exported_simulators_take_the_same_steps() {
             }
             let binary = binary.get_or_insert_with(|| {
                 let source = folder.join(format!("{}_{models}.c", sample.seed));
-                std::fs::write(&source, &program).unwrap();
+                std::fs::write(&source, &program.result).unwrap();
                 let binary = source.with_extension("bin");
                 let flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-DRANDOM_MAIN"];
-                printed(Command::new("cc").args(flags).arg(&source).arg("-o").arg(&binary).arg("-lm"));
+                run(Command::new("cc").args(flags).arg(&source).arg("-o").arg(&binary).arg("-lm"));
                 binary
             });
-            let said = printed(Command::new(&*binary).args(["0.5", "0.01", solver]));
+            let said = run(Command::new(&*binary).args(["0.5", "0.01", solver]));
             let rows: Vec<Vec<f64>> = said
                 .lines()
                 .skip(1)

@@ -1,13 +1,12 @@
 //! `paynter bode`: the frequency response.
 
-use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{BodeArgs, Global};
 use crate::spelling::CommandLine;
 use crate::table::columns;
 use crate::{input, picture};
 use paynter::BodeOptions;
-use paynter::json::{self, Bode, BodeEntry};
+use paynter::json::{Bode, BodeEntry};
 use paynter::number::significant;
 
 /// Tables for people have at most this many rows.
@@ -18,7 +17,7 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
     if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
         return Answer::refusal(global, diagnostic, Exit::Usage);
     }
-    let mut model = match input::load(&arguments.file, global) {
+    let model = match input::load(&arguments.file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
@@ -28,25 +27,22 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
         inputs: arguments.input.clone(),
     };
     match model.bode(&options, global.ticket()) {
-        Ok(mut bode) => {
+        Ok(mut answer) => {
+            let mut bode = answer.document(&CommandLine);
             if let Some(file) = &arguments.plot
                 && let Err(diagnostic) = picture::plot(&bode.figure(), file, arguments.theme.into())
             {
-                model.diagnostics.push(*diagnostic);
+                answer.findings.push(*diagnostic);
                 bode.ok = false;
-                bode.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine);
+                bode.diagnostics = answer.diagnostics(&CommandLine);
             }
-            bode.written = arguments.form.notation().map(|notation| model.bode_formulas(&bode, notation));
-            Answer {
-                output: output(global, &bode, |bode| {
-                    bode.written.clone().unwrap_or_else(|| text(bode, arguments.omega.is_some()))
-                }),
-                exit: Exit::of(&model.diagnostics),
-                diagnostics: model.diagnostics,
-                sources: model.sources,
-            }
+            bode.written = arguments.form.notation().map(|notation| answer.written(&bode, notation));
+            let output = output(global, &bode, |bode| {
+                bode.written.clone().unwrap_or_else(|| text(bode, arguments.omega.is_some()))
+            });
+            Answer::told(output, answer.findings, answer.sources)
         }
-        Err(reason) => no_answer(global, model, reason),
+        Err(reason) => Answer::unanswered(global, model.sources(), reason),
     }
 }
 

@@ -1,8 +1,9 @@
 //! `paynter causality`: the stroke of every bond, and why it is there.
 
-use crate::answer::{Answer, Exit, output};
+use crate::answer::{Answer, output};
 use crate::args::Global;
 use crate::input;
+use crate::spelling::CommandLine;
 use crate::table::columns;
 use paynter::json::{Bond, Causality, Naming, Storage};
 use std::path::Path;
@@ -14,14 +15,12 @@ pub fn run(file: &Path, global: &Global) -> Answer {
         Err(answer) => return answer,
     };
     let naming = if global.json { Naming::Flat } else { Naming::Shown };
-    let Some(causality) = model.causality(naming) else {
-        return Answer::failure(global, model.diagnostics, model.sources, Exit::Wrong);
-    };
-    Answer {
-        output: output(global, &causality, text),
-        exit: Exit::of(&model.diagnostics),
-        diagnostics: model.diagnostics,
-        sources: model.sources,
+    match model.causality(global.ticket()) {
+        Ok(answer) => {
+            let output = output(global, &answer.document(naming, &CommandLine), text);
+            Answer::told(output, answer.findings, answer.sources)
+        }
+        Err(reason) => Answer::unanswered(global, model.sources(), reason),
     }
 }
 

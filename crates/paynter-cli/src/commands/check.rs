@@ -1,7 +1,8 @@
 //! `paynter check`: is it a well-formed bond graph.
 
-use crate::answer::{Answer, Exit, output};
+use crate::answer::{Answer, output};
 use crate::args::Global;
+use crate::spelling::CommandLine;
 use crate::{input, render};
 use paynter::json::{Check, Summary};
 use std::path::Path;
@@ -12,13 +13,13 @@ pub fn run(file: &Path, global: &Global) -> Answer {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let counts = render::count(&model.diagnostics);
-    Answer {
-        output: output(global, &model.check(), |check| text(check, &counts)),
-        exit: Exit::of(&model.diagnostics),
-        diagnostics: model.diagnostics,
-        sources: model.sources,
-    }
+    let answer = match model.check(global.ticket()) {
+        Ok(answer) => answer,
+        Err(reason) => return Answer::unanswered(global, model.sources(), reason),
+    };
+    let counts = render::count(&answer.findings);
+    let output = output(global, &answer.document(&CommandLine), |check| text(check, &counts));
+    Answer::told(output, answer.findings, answer.sources)
 }
 
 /// One line: the verdict, the findings, the model in figures.

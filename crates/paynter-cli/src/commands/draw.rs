@@ -7,7 +7,7 @@ use crate::spelling::CommandLine;
 use crate::{input, replace};
 use paynter::draw::{DrawOptions, Fold, Positions, SvgStyle, blocks_svg, draw_at, draw_blocks, svg};
 use paynter::json::{self, Draw};
-use paynter::{Diagnostic, Diagnostics, MAX_FILE_SIZE, Model, code};
+use paynter::{Diagnostic, Diagnostics, MAX_FILE_SIZE, Model, QueryError, Ticket, code};
 use std::path::Path;
 
 /// How to make a picture smaller.
@@ -18,36 +18,37 @@ pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
     if let Some(diagnostic) = arguments.output.as_deref().and_then(unknown_format) {
         return Answer::refusal(global, diagnostic, Exit::Usage);
     }
-    let mut model = match input::load(&arguments.file, global) {
+    let model = match input::load(&arguments.file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
     let mut said = Diagnostics::new();
-    let Some(drawn) = drawn(&model, arguments, &mut said) else {
-        model.diagnostics.extend(said);
-        return Answer::failure(global, model.diagnostics, model.sources, Exit::Wrong);
+    let drawn = drawn(&model, arguments, &mut said, global.ticket());
+    let (drawn, mut findings) = match drawn.and_then(|drawn| Ok((drawn, model.findings(global.ticket())?))) {
+        Ok(found) => found,
+        Err(reason) => return Answer::unanswered(global, model.sources(), reason),
+    };
+    let Some(drawn) = drawn else {
+        findings.extend(said);
+        return Answer::failure(global, findings, model.sources().clone(), Exit::Wrong);
     };
     if let Some(file) = &arguments.output
         && let Err(diagnostic) = picture::write(&drawn.svg, file, SMALLER)
     {
         said.push(*diagnostic);
     }
-    model.diagnostics.extend(said);
+    findings.extend(said);
     let document = Draw {
-        ok: !model.diagnostics.has_errors(),
+        ok: !findings.has_errors(),
         model: drawn.title,
         file: arguments.output.as_ref().map(|file| file.display().to_string()),
         svg: arguments.output.is_none().then_some(drawn.svg),
         width: drawn.width,
         height: drawn.height,
-        diagnostics: json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine),
+        diagnostics: json::Diagnostic::list(&findings, model.sources(), &CommandLine),
     };
-    Answer {
-        output: output(global, &document, |document| document.svg.clone().unwrap_or_default()),
-        exit: Exit::of(&model.diagnostics),
-        diagnostics: model.diagnostics,
-        sources: model.sources,
-    }
+    let output = output(global, &document, |document| document.svg.clone().unwrap_or_default());
+    Answer::told(output, findings, model.sources().clone())
 }
 
 struct Picture {
@@ -58,7 +59,12 @@ struct Picture {
 }
 
 /// Draws what is asked for; nothing where too little is known.
-fn drawn(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Option<Picture> {
+fn drawn(
+    model: &Model,
+    arguments: &DrawArgs,
+    said: &mut Diagnostics,
+    ticket: &Ticket,
+) -> Result<Option<Picture>, QueryError> {
     let style = SvgStyle {
         theme: arguments.theme.into(),
         transparent: arguments.transparent,
@@ -66,22 +72,23 @@ fn drawn(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Option<
         scale: arguments.scale,
     };
     if arguments.sfg {
-        let drawing = draw_blocks(&model.block_diagram()?);
-        return Some(Picture {
+        let Some(diagram) = model.block_diagram(ticket)? else { return Ok(None) };
+        let drawing = draw_blocks(&diagram);
+        return Ok(Some(Picture {
             svg: blocks_svg(&drawing, &style),
             width: drawing.frame.width(),
             height: drawing.frame.height(),
             title: drawing.title,
-        });
+        }));
     }
-    let mut diagram = model.diagram()?;
+    let Some(mut diagram) = model.diagram(ticket)? else { return Ok(None) };
     if let Some([from, to]) = arguments.path.as_deref()
-        && let Err(diagnostic) = model.highlight_path(&mut diagram, from, to)
+        && let Err(QueryError::Wrong(reason)) = model.highlight_path(&mut diagram, from, to, ticket)
     {
-        said.push(*diagnostic);
+        said.extend(reason);
     }
     if arguments.loops {
-        model.highlight_loops(&mut diagram);
+        model.highlight_loops(&mut diagram, ticket)?;
     }
     let options = DrawOptions {
         letters: arguments.letters,
@@ -121,12 +128,12 @@ fn drawn(model: &Model, arguments: &DrawArgs, said: &mut Diagnostics) -> Option<
             None => {}
         }
     }
-    Some(Picture {
+    Ok(Some(Picture {
         svg: svg(&drawing, &style),
         width: drawing.frame.width(),
         height: drawing.frame.height(),
         title: drawing.title,
-    })
+    }))
 }
 
 /// Reads a layout file; none where there is no such file yet.

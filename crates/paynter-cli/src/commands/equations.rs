@@ -1,53 +1,41 @@
 //! `paynter equations`: the state equations, in symbols.
 
-use crate::answer::{Answer, Exit, output};
+use crate::answer::{Answer, output};
 use crate::args::{Form, Global};
 use crate::input;
+use crate::spelling::CommandLine;
 use paynter::json::{Equations, Matrix};
-use paynter::{Model, NoAnswer};
 use std::path::Path;
 
 /// Shows the equations of a model.
 pub fn run(file: &Path, form: Form, steps: bool, mass: bool, global: &Global) -> Answer {
-    let mut model = match input::load(file, global) {
+    let model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
+    let ticket = global.ticket();
     let found = match mass {
-        true => model.equations_with_mass(global.ticket()),
-        false => model.equations(global.ticket()),
+        true => model.equations_with_mass(ticket),
+        false => model.equations(ticket),
     };
-    let answer = found.and_then(|mut equations| {
+    let answer = found.and_then(|answer| {
+        let mut document = answer.document(&CommandLine);
         if steps {
-            let (list, written) = model.steps(form.notation(), global.ticket())?;
-            equations.steps = Some(list);
-            equations.written = Some(written);
-        } else if let Some(notation) = form.notation() {
-            equations.written = Some(match mass {
-                true => model.mass_formulas(notation, global.ticket())?,
-                false => model.formulas(notation, global.ticket())?,
-            });
+            let steps = model.steps(ticket)?;
+            document.steps = Some(steps.document());
+            document.written = Some(steps.written(form.notation()));
+        } else {
+            document.written = form.notation().map(|notation| answer.written(notation));
         }
-        Ok(equations)
+        Ok((answer, document))
     });
     match answer {
-        Ok(equations) => Answer {
-            output: output(global, &equations, |e| e.written.clone().unwrap_or_else(|| text(e))),
-            exit: Exit::of(&model.diagnostics),
-            diagnostics: model.diagnostics,
-            sources: model.sources,
-        },
-        Err(reason) => no_answer(global, model, reason),
+        Ok((answer, document)) => {
+            let output = output(global, &document, |e| e.written.clone().unwrap_or_else(|| text(e)));
+            Answer::told(output, answer.findings, answer.sources)
+        }
+        Err(reason) => Answer::unanswered(global, model.sources(), reason),
     }
-}
-
-/// Says why there is no answer.
-pub fn no_answer(global: &Global, model: Model, reason: NoAnswer) -> Answer {
-    let diagnostics = match reason {
-        NoAnswer::Wrong(diagnostics) => diagnostics,
-        NoAnswer::Cancelled => model.diagnostics,
-    };
-    Answer::failure(global, diagnostics, model.sources, Exit::Wrong)
 }
 
 fn text(equations: &Equations) -> String {

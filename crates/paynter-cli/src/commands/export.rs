@@ -1,12 +1,11 @@
 //! `paynter export`: a model as a program for elsewhere.
 
-use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, Language};
 use crate::spelling::CommandLine;
 use crate::{input, replace};
 use paynter::export::{Target, programs};
-use paynter::json::{self, Export};
+use paynter::json::Export;
 use paynter::{Diagnostic, code};
 use std::path::Path;
 
@@ -29,35 +28,31 @@ pub fn run(
             Exit::Usage,
         );
     };
-    let mut model = match input::load(file, global) {
+    let model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let program = match model.export(language, global.ticket()) {
+    let mut program = match model.export(language, global.ticket()) {
         Ok(program) => program,
-        Err(reason) => return no_answer(global, model, reason),
+        Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };
     if let Some(path) = target
-        && let Err(error) = replace::create(path, &program)
+        && let Err(error) = replace::create(path, &program.result)
     {
         let message = format!("`{}` cannot be written: {error}", path.display());
-        model.diagnostics.push(
+        program.findings.push(
             Diagnostic::new(code::FILE_UNWRITABLE, message)
                 .help("name a file in a folder that exists and is yours"),
         );
     }
     let document = Export {
-        ok: !model.diagnostics.has_errors(),
-        model: model.graph.as_ref().map_or_else(String::new, |graph| graph.name.clone()),
+        ok: !program.findings.has_errors(),
+        model: model.name().to_owned(),
         language: language.name().to_owned(),
         file: target.map(|path| path.display().to_string()),
-        program: target.is_none().then_some(program),
-        diagnostics: json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine),
+        program: target.is_none().then(|| program.result.clone()),
+        diagnostics: program.diagnostics(&CommandLine),
     };
-    Answer {
-        output: output(global, &document, |document| document.program.clone().unwrap_or_default()),
-        exit: Exit::of(&model.diagnostics),
-        diagnostics: model.diagnostics,
-        sources: model.sources,
-    }
+    let output = output(global, &document, |document| document.program.clone().unwrap_or_default());
+    Answer::told(output, program.findings, program.sources)
 }

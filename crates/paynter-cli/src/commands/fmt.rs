@@ -25,7 +25,7 @@ pub fn run(files: &[PathBuf], check: bool, global: &Global) -> Answer {
         output: output(global, &document, |document| text(document, check)),
         exit: if document.ok { Exit::Done } else { Exit::Wrong },
         diagnostics: work.diagnostics,
-        sources: work.sources,
+        sources: work.sources.into(),
     }
 }
 

@@ -1,19 +1,19 @@
 //! `paynter incremental`: a graph made from the model's graph, as a model.
 
-use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{DerivedFormName, Global, IncrementalArgs};
 use crate::input;
 use crate::picture::{unknown_format, write};
+use crate::spelling::CommandLine;
 use paynter::draw::{DrawOptions, SvgStyle, draw, svg};
-use paynter::{DerivedForm, Diagnostic, Diagnostics, IncrementalOptions, code};
+use paynter::{DerivedForm, Diagnostic, IncrementalOptions, code};
 
 /// Makes the derived model and prints its text.
 pub fn run(arguments: &IncrementalArgs, global: &Global) -> Answer {
     if let Some(diagnostic) = contradiction(arguments) {
         return Answer::refusal(global, diagnostic, Exit::Usage);
     }
-    let mut model = match input::load(&arguments.file, global) {
+    let model = match input::load(&arguments.file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
@@ -28,28 +28,19 @@ pub fn run(arguments: &IncrementalArgs, global: &Global) -> Answer {
         split: arguments.split,
         pair: arguments.pair,
     };
-    let derived = match model.incremental(&options, global.ticket()) {
+    let mut derived = match model.incremental(&options, global.ticket()) {
         Ok(derived) => derived,
-        Err(reason) => return no_answer(global, model, reason),
+        Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };
-    let mut said = Diagnostics::new();
+    let document = derived.document(&CommandLine);
     if let (Some(file), Some(diagram)) = (&arguments.draw, &derived.diagram) {
         let picture = svg(&draw(diagram, &DrawOptions::default()), &SvgStyle::default());
         if let Err(diagnostic) = write(&picture, file, "write SVG") {
-            said.push(*diagnostic);
+            derived.findings.push(*diagnostic);
         }
     }
-    let Some(document) = derived.document(&model) else {
-        return Answer::failure(global, model.diagnostics, model.sources, Exit::Wrong);
-    };
-    model.diagnostics.extend(derived.diagnostics);
-    model.diagnostics.extend(said);
-    Answer {
-        output: output(global, &document, |document| document.text.clone()),
-        exit: Exit::of(&model.diagnostics),
-        diagnostics: model.diagnostics,
-        sources: model.sources,
-    }
+    let output = output(global, &document, |document| document.text.clone());
+    Answer::told(output, derived.findings, derived.sources)
 }
 
 /// Refuses options that do not go together.

@@ -1,9 +1,10 @@
 //! `paynter operating-point`: the steady state.
 
-use super::equations::{grid, no_answer};
-use crate::answer::{Answer, Exit, output};
+use super::equations::grid;
+use crate::answer::{Answer, output};
 use crate::args::{Form, Global};
 use crate::input;
+use crate::spelling::CommandLine;
 use crate::table::columns;
 use paynter::json::{LinearModel, Matrix, OperatingPoint, Role};
 use paynter::number::significant;
@@ -14,24 +15,18 @@ const SHOWN: usize = 8;
 
 /// Shows the steady state of a model.
 pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
-    let mut model = match input::load(file, global) {
+    let model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let answer = model.operating_point(global.ticket()).and_then(|mut point| {
-        if let Some(notation) = form.notation() {
-            point.written = Some(model.operating_formulas(&point, notation, global.ticket())?);
+    match model.operating_point(global.ticket()) {
+        Ok(answer) => {
+            let mut point = answer.document(&CommandLine);
+            point.written = form.notation().map(|notation| answer.written(&point, notation));
+            let output = output(global, &point, |p| p.written.clone().unwrap_or_else(|| text(p)));
+            Answer::told(output, answer.findings, answer.sources)
         }
-        Ok(point)
-    });
-    match answer {
-        Ok(point) => Answer {
-            output: output(global, &point, |p| p.written.clone().unwrap_or_else(|| text(p))),
-            exit: Exit::of(&model.diagnostics),
-            diagnostics: model.diagnostics,
-            sources: model.sources,
-        },
-        Err(reason) => no_answer(global, model, reason),
+        Err(reason) => Answer::unanswered(global, model.sources(), reason),
     }
 }
 

@@ -1,10 +1,10 @@
 //! `paynter poles`: eigenvalues, zeros and quick estimates.
 
-use super::equations::no_answer;
-use crate::answer::{Answer, Exit, output};
+use crate::answer::{Answer, output};
 use crate::args::{Form, Global};
 use crate::input;
 use crate::number::complex_list;
+use crate::spelling::CommandLine;
 use crate::table::columns;
 use paynter::json::{Estimate, Mode, Naming, Poles, Zeros};
 use paynter::number::significant;
@@ -15,25 +15,19 @@ const WIDE: usize = 400;
 
 /// Shows the poles of a model.
 pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
-    let mut model = match input::load(file, global) {
+    let model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
     let naming = if global.json { Naming::Flat } else { Naming::Shown };
-    let answer = model.poles(naming, global.ticket()).and_then(|mut poles| {
-        if let Some(notation) = form.notation() {
-            poles.written = Some(model.poles_formulas(&poles, notation, global.ticket())?);
+    match model.poles(global.ticket()) {
+        Ok(answer) => {
+            let mut poles = answer.document(naming, &CommandLine);
+            poles.written = form.notation().map(|notation| answer.written(&poles, notation));
+            let output = output(global, &poles, |p| p.written.clone().unwrap_or_else(|| text(p)));
+            Answer::told(output, answer.findings, answer.sources)
         }
-        Ok(poles)
-    });
-    match answer {
-        Ok(poles) => Answer {
-            output: output(global, &poles, |p| p.written.clone().unwrap_or_else(|| text(p))),
-            exit: Exit::of(&model.diagnostics),
-            diagnostics: model.diagnostics,
-            sources: model.sources,
-        },
-        Err(reason) => no_answer(global, model, reason),
+        Err(reason) => Answer::unanswered(global, model.sources(), reason),
     }
 }
 

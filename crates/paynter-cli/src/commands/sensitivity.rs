@@ -1,6 +1,6 @@
 //! `paynter sensitivity`: how transfer functions change with the parameters.
 
-use super::equations::{grid, no_answer};
+use super::equations::grid;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, SensitivityArgs, SensitivityFigure};
 use crate::fraction::{Denominators, broken};
@@ -8,9 +8,7 @@ use crate::number::complex;
 use crate::spelling::CommandLine;
 use crate::table::columns;
 use crate::{input, picture};
-use paynter::json::{
-    self, Matrix, Naming, Sensitivity, SensitivityEntry, SensitivityResponse, ToleranceBand,
-};
+use paynter::json::{Matrix, Naming, Sensitivity, SensitivityEntry, SensitivityResponse, ToleranceBand};
 use paynter::number::significant;
 use paynter::{Diagnostic, Model, ResponseOptions, SensitivityOptions, code};
 use std::path::Path;
@@ -20,7 +18,7 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
     if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
         return Answer::refusal(global, diagnostic, Exit::Usage);
     }
-    let mut model = match input::load(&arguments.file, global) {
+    let model = match input::load(&arguments.file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
@@ -32,45 +30,39 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
         terms: arguments.terms,
     };
     if arguments.omega.is_some() || arguments.verify > 0 || arguments.plot.is_some() {
-        return in_numbers(model, which, arguments, global);
+        return in_numbers(&model, which, arguments, global);
     }
-    match model.sensitivity(&which, Naming::Flat, global.ticket()) {
-        Ok(document) => Answer {
-            output: output(global, &document, text),
-            exit: Exit::of(&model.diagnostics),
-            diagnostics: model.diagnostics,
-            sources: model.sources,
-        },
-        Err(reason) => no_answer(global, model, reason),
+    match model.sensitivity(&which, global.ticket()) {
+        Ok(answer) => {
+            let output = output(global, &answer.document(Naming::Flat, &CommandLine), text);
+            Answer::told(output, answer.findings, answer.sources)
+        }
+        Err(reason) => Answer::unanswered(global, model.sources(), reason),
     }
 }
 
 /// Shows the sensitivities over frequency, with what tolerances do.
 fn in_numbers(
-    mut model: Model,
+    model: &Model,
     which: SensitivityOptions,
     arguments: &SensitivityArgs,
     global: &Global,
 ) -> Answer {
     let options =
         ResponseOptions { which, omega: arguments.omega, verify: arguments.verify, seed: arguments.seed };
-    let mut document = match model.sensitivity_response(&options, global.ticket()) {
-        Ok(document) => document,
-        Err(reason) => return no_answer(global, model, reason),
+    let mut answer = match model.sensitivity_response(&options, global.ticket()) {
+        Ok(answer) => answer,
+        Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };
+    let mut document = answer.document(&CommandLine);
     if let Some(file) = &arguments.plot
         && let Err(diagnostic) = plot(&document, file, arguments)
     {
-        model.diagnostics.push(*diagnostic);
+        answer.findings.push(*diagnostic);
         document.ok = false;
-        document.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine);
+        document.diagnostics = answer.diagnostics(&CommandLine);
     }
-    Answer {
-        output: output(global, &document, response_text),
-        exit: Exit::of(&model.diagnostics),
-        diagnostics: model.diagnostics,
-        sources: model.sources,
-    }
+    Answer::told(output(global, &document, response_text), answer.findings, answer.sources)
 }
 
 /// Writes the figure that is asked for.

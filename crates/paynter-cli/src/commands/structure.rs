@@ -1,10 +1,11 @@
 //! `paynter structure`: what the causal graph says about a model.
 
-use super::equations::{grid, no_answer};
-use crate::answer::{Answer, Exit, output};
+use super::equations::grid;
+use crate::answer::{Answer, output};
 use crate::args::{Form, Global};
 use crate::input;
 use crate::number::complex_list;
+use crate::spelling::CommandLine;
 use crate::table::columns;
 use paynter::json::{CausalPath, JunctionPort, JunctionStructure, Matrix, Reach, Structure};
 use std::path::Path;
@@ -17,24 +18,18 @@ const WIDE: usize = 100;
 
 /// Shows the structure of a model.
 pub fn run(file: &Path, junctions: bool, form: Form, global: &Global) -> Answer {
-    let mut model = match input::load(file, global) {
+    let model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let answer = model.structure(junctions, global.ticket()).and_then(|mut structure| {
-        if let Some(notation) = form.notation() {
-            structure.written = Some(model.structure_formulas(&structure, notation, global.ticket())?);
+    match model.structure(junctions, global.ticket()) {
+        Ok(answer) => {
+            let mut structure = answer.document(&CommandLine);
+            structure.written = form.notation().map(|notation| answer.written(&structure, notation));
+            let output = output(global, &structure, |s| s.written.clone().unwrap_or_else(|| text(s)));
+            Answer::told(output, answer.findings, answer.sources)
         }
-        Ok(structure)
-    });
-    match answer {
-        Ok(structure) => Answer {
-            output: output(global, &structure, |s| s.written.clone().unwrap_or_else(|| text(s))),
-            exit: Exit::of(&model.diagnostics),
-            diagnostics: model.diagnostics,
-            sources: model.sources,
-        },
-        Err(reason) => no_answer(global, model, reason),
+        Err(reason) => Answer::unanswered(global, model.sources(), reason),
     }
 }
 

@@ -1,11 +1,11 @@
 //! `paynter tf`: transfer functions, in symbols.
 
-use super::equations::no_answer;
 use super::structure::route;
-use crate::answer::{Answer, Exit, output};
+use crate::answer::{Answer, output};
 use crate::args::{Form, Global, Method};
 use crate::fraction::Denominators;
 use crate::input;
+use crate::spelling::CommandLine;
 use crate::table::columns;
 use paynter::json::Transfer;
 use paynter::number::significant;
@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Shows the transfer matrix of a model.
 pub fn run(file: &Path, method: Method, form: Form, terms: usize, global: &Global) -> Answer {
-    let mut model = match input::load(file, global) {
+    let model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
@@ -21,20 +21,14 @@ pub fn run(file: &Path, method: Method, form: Form, terms: usize, global: &Globa
         Method::Matrix => model.transfer(terms, global.ticket()),
         Method::Mason => model.transfer_by_mason(terms, global.ticket()),
     };
-    let answer = found.and_then(|mut transfer| {
-        if let Some(notation) = form.notation() {
-            transfer.written = Some(model.transfer_formulas(terms, notation, global.ticket())?);
+    match found {
+        Ok(answer) => {
+            let mut transfer = answer.document(&CommandLine);
+            transfer.written = form.notation().map(|notation| answer.written(notation));
+            let output = output(global, &transfer, |t| t.written.clone().unwrap_or_else(|| text(t)));
+            Answer::told(output, answer.findings, answer.sources)
         }
-        Ok(transfer)
-    });
-    match answer {
-        Ok(transfer) => Answer {
-            output: output(global, &transfer, |t| t.written.clone().unwrap_or_else(|| text(t))),
-            exit: Exit::of(&model.diagnostics),
-            diagnostics: model.diagnostics,
-            sources: model.sources,
-        },
-        Err(reason) => no_answer(global, model, reason),
+        Err(reason) => Answer::unanswered(global, model.sources(), reason),
     }
 }
 

@@ -2,18 +2,14 @@
 
 use super::csv::{Csv, MAX_DATA_SIZE, decode};
 use paynter_base::{Diagnostic, SourceMap, World, WorldError, code};
-use paynter_graph::{BondGraph, Samples, Table};
+use paynter_graph::{Samples, Table};
 use paynter_numerics::program::{self, Hold, Tables};
 
 /// The samples of a table, or why there are none.
 pub type Column = Result<Samples, Box<Diagnostic>>;
 
-/// Reads every table of a model. What is missing is said when somebody asks for it.
-pub fn read(world: &dyn World, graph: &BondGraph, sources: &mut SourceMap) -> Vec<Column> {
-    graph.tables.iter().map(|table| column(world, table, sources)).collect()
-}
-
-fn column(world: &dyn World, table: &Table, sources: &mut SourceMap) -> Column {
+/// Reads a table of a model. What is missing is said when somebody asks for it.
+pub fn read(world: &dyn World, table: &Table, sources: &mut SourceMap) -> Column {
     let path = &table.path;
     let bytes = world.read(path, MAX_DATA_SIZE).map_err(|error| {
         let reason = match error {
@@ -38,7 +34,7 @@ fn column(world: &dyn World, table: &Table, sources: &mut SourceMap) -> Column {
             values: columns.values.swap_remove(0),
         }),
         Err(error) => {
-            let diagnostic = error.diagnostic(path, text, sources);
+            let diagnostic = error.diagnostic(&world.shown(path), text, sources);
             Err(Box::new(diagnostic.label(table.span, "read here")))
         }
     }

@@ -4,15 +4,15 @@ mod runs;
 mod sheet;
 mod words;
 
-use super::equations::no_answer;
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, SimulateArgs};
 use crate::spelling::CommandLine;
 use crate::{input, picture};
 use paynter::plot::Figure;
 use paynter::simulate::{Direction, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
-use paynter::{Diagnostic, Diagnostics, Model, code, figures, json};
+use paynter::{Diagnostic, Diagnostics, Model, QueryError, SourceMap, code, figures, json};
 use sheet::Sheet;
+use std::sync::Arc;
 
 /// Simulates a model.
 pub fn run(arguments: &SimulateArgs, global: &Global) -> Answer {
@@ -33,11 +33,11 @@ fn simulate(arguments: &SimulateArgs, global: &Global) -> Result<Answer, Answer>
     }
     let model = input::load(&arguments.file, global)?;
     if !arguments.perturb.is_empty() {
-        perturb(arguments, options, model, global)
+        perturb(arguments, options, &model, global)
     } else if !arguments.gradient.is_empty() {
-        gradient(arguments, options, model, global)
+        gradient(arguments, options, &model, global)
     } else {
-        single(arguments, options, model, global)
+        single(arguments, options, &model, global)
     }
 }
 
@@ -74,62 +74,68 @@ fn options(arguments: &SimulateArgs, global: &Global) -> Result<SimulateOptions,
     })
 }
 
-fn answer(model: Model, output: String) -> Answer {
-    Answer {
-        output,
-        exit: Exit::of(&model.diagnostics),
-        diagnostics: model.diagnostics,
-        sources: model.sources,
+/// What is found while a simulation is compiled and run.
+struct Findings {
+    diagnostics: Diagnostics,
+    sources: Arc<SourceMap>,
+}
+
+impl Findings {
+    fn of<T>(answer: &paynter::Answer<T>) -> Findings {
+        Findings { diagnostics: answer.findings.clone(), sources: answer.sources.clone() }
+    }
+
+    /// Takes in what explains a run.
+    fn explained(&mut self, said: Diagnostics) -> Diagnostics {
+        self.diagnostics.extend(said.clone());
+        said
+    }
+
+    fn answer(self, output: String) -> Answer {
+        Answer::told(output, self.diagnostics, self.sources)
+    }
+
+    /// Prints a document that holds the findings.
+    fn document(self, mut document: json::Simulation, global: &Global) -> Answer {
+        document.diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, &CommandLine);
+        document.ok = !self.diagnostics.has_errors();
+        let output = output(global, &document, |_| String::new());
+        self.answer(output)
     }
 }
 
-/// Explains a run, for its document and among the model's findings.
-fn explained(
-    model: &mut Model,
-    simulation: &Simulation,
-    parameters: &[f64],
-    outcome: &Outcome,
-) -> Diagnostics {
-    let said = model.explain_run(simulation, parameters, outcome);
-    model.diagnostics.extend(said.clone());
-    said
-}
-
-/// Prints a document that holds the model's findings.
-fn document(mut document: json::Simulation, model: Model, global: &Global) -> Answer {
-    document.diagnostics = json::Diagnostic::list(&model.diagnostics, &model.sources, &CommandLine);
-    document.ok = !model.diagnostics.has_errors();
-    answer(model, output(global, &document, |_| String::new()))
+/// Says why a model cannot be simulated.
+fn refused(model: &Model, options: &SimulateOptions, reason: QueryError, global: &Global) -> Answer {
+    Answer::unanswered(global, &model.sources_with(options.data.as_ref()), reason)
 }
 
 /// One run.
 fn single(
     arguments: &SimulateArgs,
     options: SimulateOptions,
-    mut model: Model,
+    model: &Model,
     global: &Global,
 ) -> Result<Answer, Answer> {
     let ticket = global.ticket();
-    let simulation = match model.simulation(&options, ticket) {
-        Ok(simulation) => simulation,
-        Err(reason) => return Err(no_answer(global, model, reason)),
-    };
+    let simulation =
+        model.simulation(&options, ticket).map_err(|reason| refused(model, &options, reason, global))?;
     ticket.begin("simulation", simulation.options.count() as u64);
     if global.json || arguments.energy || arguments.plot.is_some() {
         affordable(simulation.numbers(), global)?;
     }
     if !global.json && !arguments.energy {
-        return Ok(stream(arguments, &simulation, model, global));
+        return Ok(stream(arguments, &simulation, global));
     }
     let (response, outcome) = simulation.respond(&simulation.parameters, ticket);
-    let said = explained(&mut model, &simulation, &simulation.parameters, &outcome);
-    plot(|| figure(&simulation, &response), arguments, &mut model, global);
+    let mut findings = Findings::of(&simulation);
+    let said = findings.explained(simulation.explain(&simulation.parameters, &outcome));
+    plot(|| figure(&simulation, &response), arguments, &mut findings, global);
     if global.json {
         let found = json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
-        return Ok(document(found, model, global));
+        return Ok(findings.document(found, global));
     }
     let text = words::ledger(&simulation, simulation.energy(&response).as_ref());
-    Ok(answer(model, text))
+    Ok(findings.answer(text))
 }
 
 /// Refuses to hold more numbers in memory than there is room for.
@@ -145,7 +151,7 @@ fn affordable(numbers: usize, global: &Global) -> Result<(), Answer> {
 }
 
 /// Writes each sample as a line of CSV as soon as it is known; they are kept only for a plot.
-fn stream(arguments: &SimulateArgs, simulation: &Simulation, mut model: Model, global: &Global) -> Answer {
+fn stream(arguments: &SimulateArgs, simulation: &paynter::Answer<Simulation>, global: &Global) -> Answer {
     let mut kept = arguments.plot.is_some().then(|| simulation.nothing_yet());
     let mut sheet = Sheet::begin(&sheet::headings(simulation), global);
     let outcome = simulation.run(&simulation.parameters, global.ticket(), &mut |sample| {
@@ -154,13 +160,14 @@ fn stream(arguments: &SimulateArgs, simulation: &Simulation, mut model: Model, g
             kept.push(sample);
         }
     });
-    let said = explained(&mut model, simulation, &simulation.parameters, &outcome);
+    let mut findings = Findings::of(simulation);
+    let said = findings.explained(simulation.explain(&simulation.parameters, &outcome));
     mark(&mut sheet, "", &outcome, &said);
     sheet.end();
     if let Some(response) = &kept {
-        plot(|| figure(simulation, response), arguments, &mut model, global);
+        plot(|| figure(simulation, response), arguments, &mut findings, global);
     }
-    answer(model, String::new())
+    findings.answer(String::new())
 }
 
 /// Marks the end of a run that stopped early.
@@ -175,69 +182,69 @@ fn mark(sheet: &mut Sheet<'_>, run: &str, outcome: &Outcome, said: &Diagnostics)
 fn perturb(
     arguments: &SimulateArgs,
     options: SimulateOptions,
-    mut model: Model,
+    model: &Model,
     global: &Global,
 ) -> Result<Answer, Answer> {
     let ticket = global.ticket();
-    let (simulation, changes) = match model.perturbed(&options, &arguments.perturb, ticket) {
-        Ok(found) => found,
-        Err(reason) => return Err(no_answer(global, model, reason)),
-    };
+    let perturbed = model
+        .perturbed(&options, &arguments.perturb, ticket)
+        .map_err(|reason| refused(model, &options, reason, global))?;
+    let simulation = &perturbed.simulation;
     affordable(2 * simulation.numbers(), global)?;
-    let (found, [nominal, exact]) = simulation.perturb(changes, ticket);
-    let said = explained(&mut model, &simulation, &simulation.parameters, &nominal);
-    let changed = explained(&mut model, &simulation, &simulation.changed(), &exact);
-    plot(|| figures::perturbation(&simulation, &found), arguments, &mut model, global);
+    let (found, [nominal, exact]) = simulation.perturb(perturbed.changes.clone(), ticket);
+    let mut findings = Findings::of(&perturbed);
+    let said = findings.explained(perturbed.explain(&simulation.parameters, &nominal));
+    let changed = findings.explained(perturbed.explain(&simulation.changed(), &exact));
+    plot(|| figures::perturbation(simulation, &found), arguments, &mut findings, global);
     if global.json {
-        let mut document_of = json::Simulation::new(&simulation, &found.nominal, &nominal, &said, Vec::new());
-        document_of.perturbation = Some(json::Perturbation::new(&simulation, &found));
-        return Ok(document(document_of, model, global));
+        let mut document = json::Simulation::new(simulation, &found.nominal, &nominal, &said, Vec::new());
+        document.perturbation = Some(json::Perturbation::new(simulation, &found));
+        return Ok(findings.document(document, global));
     }
-    let mut sheet = Sheet::begin(&sheet::perturbation_headings(&simulation), global);
-    sheet.perturbation(&simulation, &found);
+    let mut sheet = Sheet::begin(&sheet::perturbation_headings(simulation), global);
+    sheet.perturbation(simulation, &found);
     mark(&mut sheet, "", &nominal, &said);
     mark(&mut sheet, "with the change", &exact, &changed);
     sheet.end();
-    Ok(answer(model, String::new()))
+    Ok(findings.answer(String::new()))
 }
 
 /// Gradients of costs.
 fn gradient(
     arguments: &SimulateArgs,
     options: SimulateOptions,
-    mut model: Model,
+    model: &Model,
     global: &Global,
 ) -> Result<Answer, Answer> {
     let ticket = global.ticket();
-    let (costs, gradients, outcome) = match model.gradients(&options, &arguments.gradient, ticket) {
-        Ok(found) => found,
-        Err(reason) => return Err(no_answer(global, model, reason)),
-    };
-    let said = explained(&mut model, &costs, &costs.parameters, &outcome);
+    let found = model
+        .gradients(&options, &arguments.gradient, ticket)
+        .map_err(|reason| refused(model, &options, reason, global))?;
+    let (costs, gradients) = (&found.simulation, &found.gradients);
+    let mut findings = Findings::of(&found);
+    let said = findings.explained(found.explain(&costs.parameters, &found.outcome));
     if !global.json {
         if said.has_errors() {
-            return Ok(answer(model, String::new()));
+            return Ok(findings.answer(String::new()));
         }
-        let tables: Vec<String> = gradients.iter().map(|found| words::gradient(&costs, found)).collect();
-        return Ok(answer(model, tables.join("\n")));
+        let tables: Vec<String> = gradients.iter().map(|found| words::gradient(costs, found)).collect();
+        return Ok(findings.answer(tables.join("\n")));
     }
     let plain = SimulateOptions { sensitivities: Sensitivities::None, ..options };
-    let simulation = match model.simulation(&plain, ticket) {
-        Ok(simulation) => simulation,
-        Err(reason) => return Err(no_answer(global, model, reason)),
-    };
+    let simulation =
+        model.simulation(&plain, ticket).map_err(|reason| refused(model, &plain, reason, global))?;
     let (response, outcome) = simulation.respond(&simulation.parameters, ticket);
-    let mut found = json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
-    found.gradients = gradients.iter().map(|gradient| json::Gradient::new(&costs, gradient)).collect();
-    Ok(document(found, model, global))
+    let mut document = json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
+    document.gradients = gradients.iter().map(|gradient| json::Gradient::new(costs, gradient)).collect();
+    Ok(findings.document(document, global))
 }
 
 /// Plots, where that is asked for, as far as the run came.
-fn plot(figure: impl FnOnce() -> Figure, arguments: &SimulateArgs, model: &mut Model, global: &Global) {
+fn plot(figure: impl FnOnce() -> Figure, arguments: &SimulateArgs, findings: &mut Findings, global: &Global) {
     if let Some(file) = arguments.plot.as_ref().filter(|_| !global.ticket().is_cancelled())
         && let Err(diagnostic) = picture::plot(&figure(), file, arguments.theme.into())
     {
-        model.diagnostics.push(*diagnostic);
+        findings.diagnostics.push(*diagnostic);
     }
 }
 

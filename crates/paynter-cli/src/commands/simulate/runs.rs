@@ -1,73 +1,61 @@
 //! Several runs beside each other: sweeps and scenarios.
 
 use super::sheet::{self, Sheet};
-use super::{affordable, mark, no_answer};
+use super::{affordable, mark, refused};
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, Settings, SimulateArgs};
 use crate::spelling::CommandLine;
 use crate::{input, picture};
 use paynter::number::data;
 use paynter::simulate::{Response, Run, SimulateOptions, Simulation, Sweep, check_names, named, respond_all};
-use paynter::{Diagnostic, Diagnostics, FileId, Model, SourceMap, code, figures, json};
+use paynter::{Diagnostic, Diagnostics, FileId, SourceMap, code, figures, json};
+use std::sync::Arc;
 
 /// A model run for every combination of values.
 pub fn sweep(arguments: &SimulateArgs, options: SimulateOptions, global: &Global) -> Result<Answer, Answer> {
-    let world = input::open(&arguments.file, global)?;
-    let mut load = |set: &[(String, String)]| input::load_with(&world, global, set);
-    let sweep = match Sweep::new(&mut load, &options, &arguments.sweep, global.ticket()) {
-        Ok(sweep) => sweep,
-        Err((model, reason)) => return Err(no_answer(global, *model, reason)),
-    };
-    let (_, nominal) = sweep.nominal();
+    let model = input::load(&arguments.file, global)?;
+    let sweep = Sweep::new(&model, &options, &arguments.sweep, global.ticket())
+        .map_err(|reason| refused(&model, &options, reason, global))?;
+    let nominal = sweep.nominal();
     let count: usize = arguments.sweep.iter().map(|vary| vary.values.len()).product();
     let kept = if global.json || arguments.plot.is_some() { count } else { count.min(8) };
     affordable(nominal.numbers().saturating_mul(kept), global)?;
-    let refused = |diagnostic: Box<Diagnostic>| Answer::refusal(global, *diagnostic, Exit::Wrong);
-    let (models, runs) = sweep.runs().map_err(refused)?;
+    let unfit = |diagnostic: Box<Diagnostic>| Answer::refusal(global, *diagnostic, Exit::Wrong);
+    let (serving, runs) = sweep.runs().map_err(unfit)?;
     let names = nominal.varied.iter().map(|varied| varied.column.name.clone()).collect();
     let lead = |run: &Run<'_>| run.values.iter().map(|value| data(*value) + ",").collect();
     let mut several =
-        Several { arguments, global, findings: Findings::new(models[0]), impossible: Vec::new() };
-    let text = several.run(&models, &runs, names, &lead);
+        Several { arguments, global, findings: Together::new(serving[0]), impossible: Vec::new() };
+    let text = several.run(&serving, &runs, names, &lead);
     Ok(several.findings.answer(text))
 }
 
-fn compile(
-    mut model: Model,
-    options: &SimulateOptions,
-    global: &Global,
-) -> Result<(Model, Simulation), Answer> {
-    match model.simulation(options, global.ticket()) {
-        Ok(simulation) => Ok((model, simulation)),
-        Err(reason) => Err(no_answer(global, model, reason)),
-    }
-}
-
-/// A model read anew with the values of each scenario.
+/// A model with the values of each scenario.
 pub fn scenarios(
     arguments: &SimulateArgs,
     options: SimulateOptions,
     global: &Global,
 ) -> Result<Answer, Answer> {
-    let world = input::open(&arguments.file, global)?;
+    let model = input::load(&arguments.file, global)?;
     let name = |scenario: &Settings| scenario.name.clone().unwrap_or_else(|| scenario.text.clone());
     let names: Vec<String> = arguments.scenario.iter().map(name).collect();
     check_names(&names).map_err(|found| Answer::refusal(global, *found, Exit::Wrong))?;
     // A scenario that cannot be is told, and the others go on.
-    let (mut possible, mut refused) = (Vec::new(), Vec::new());
+    let (mut possible, mut unfit) = (Vec::new(), Vec::new());
     for (scenario, name) in arguments.scenario.iter().zip(names) {
-        let model = input::load_with(&world, global, &scenario.set);
-        match compile(model, &options, global) {
-            Ok((model, simulation)) => possible.push((name, model, simulation)),
-            Err(answer) => refused.push((name, answer)),
+        let other = model.with(scenario.set.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        match other.simulation(&options, global.ticket()) {
+            Ok(simulation) => possible.push((name, simulation)),
+            Err(reason) => unfit.push((name, refused(&other, &options, reason, global))),
         }
     }
     if possible.is_empty() {
-        return Err(refused.swap_remove(0).1);
+        return Err(unfit.swap_remove(0).1);
     }
-    let simulations: Vec<&Simulation> = possible.iter().map(|(_, _, simulation)| simulation).collect();
+    let serving: Vec<&paynter::Answer<Simulation>> = possible.iter().map(|(_, answer)| answer).collect();
+    let simulations: Vec<&Simulation> = serving.iter().map(|answer| &answer.result).collect();
     let runs: Vec<Run<'_>> =
-        possible.iter().map(|(name, _, simulation)| Run::scenario(name.clone(), simulation)).collect();
+        possible.iter().map(|(name, simulation)| Run::scenario(name.clone(), simulation)).collect();
     let same = |simulation: &&Simulation| sheet::headings(simulation) == sheet::headings(simulations[0]);
     if !global.json && !simulations.iter().all(same) {
         let message = "the scenarios have different columns, which do not fit into one table";
@@ -75,11 +63,10 @@ pub fn scenarios(
         let help = "give the model outputs that all scenarios have, or ask for `--json`";
         return Err(Answer::refusal(global, diagnostic.help(help), Exit::Wrong));
     }
-    let models: Vec<&Model> = possible.iter().map(|(_, model, _)| model).collect();
-    let mut findings = Findings::new(models[0]);
-    models[1..].iter().for_each(|model| findings.take(&model.diagnostics, &model.sources));
+    let mut findings = Together::new(serving[0]);
+    serving[1..].iter().for_each(|answer| findings.take(&answer.findings, &answer.sources));
     let mut impossible = Vec::new();
-    for (name, answer) in &refused {
+    for (name, answer) in &unfit {
         let mut errors = Diagnostics::new();
         answer.diagnostics.iter().filter(|d| d.is_error()).for_each(|error| errors.push(error.clone()));
         findings.take(&named(name, &errors), &answer.sources);
@@ -88,7 +75,7 @@ pub fn scenarios(
     }
     let lead = |run: &Run<'_>| sheet::quoted(&run.name) + ",";
     let mut several = Several { arguments, global, findings, impossible };
-    let text = several.run(&models, &runs, vec!["scenario".to_owned()], &lead);
+    let text = several.run(&serving, &runs, vec!["scenario".to_owned()], &lead);
     Ok(several.findings.answer(text))
 }
 
@@ -96,17 +83,17 @@ pub fn scenarios(
 struct Several<'a> {
     arguments: &'a SimulateArgs,
     global: &'a Global,
-    findings: Findings,
+    findings: Together,
     /// Runs that cannot be made, and why.
     impossible: Vec<(String, String)>,
 }
 
 impl Several<'_> {
     /// Makes the runs and prints each as soon as those before it are done; returns the document.
-    /// There is a model for each run.
+    /// There is a simulation for each run.
     fn run(
         &mut self,
-        models: &[&Model],
+        serving: &[&paynter::Answer<Simulation>],
         runs: &[Run<'_>],
         names: Vec<String>,
         lead: &dyn Fn(&Run<'_>) -> String,
@@ -120,9 +107,9 @@ impl Several<'_> {
         let mut number = 0;
         respond_all(runs, self.global.ticket(), &mut |_, response, outcome| {
             let run = &runs[number];
-            let model = models[number];
-            let said = model.explain_run(run.simulation, &run.parameters, &outcome);
-            self.findings.take(&named(&run.name, &said), &model.sources);
+            let simulation = serving[number];
+            let said = simulation.explain(&run.parameters, &outcome);
+            self.findings.take(&named(&run.name, &said), &simulation.sources);
             match &mut sheet {
                 Some(sheet) => {
                     sheet.response(&lead(run), run.simulation, &response);
@@ -164,14 +151,14 @@ impl Several<'_> {
 }
 
 /// The findings about several models, whose files stand side by side.
-struct Findings {
+struct Together {
     diagnostics: Diagnostics,
     sources: SourceMap,
 }
 
-impl Findings {
-    fn new(model: &Model) -> Findings {
-        Findings { diagnostics: model.diagnostics.clone(), sources: model.sources.clone() }
+impl Together {
+    fn new<T>(answer: &paynter::Answer<T>) -> Together {
+        Together { diagnostics: answer.findings.clone(), sources: SourceMap::clone(&answer.sources) }
     }
 
     /// Takes in findings about files that are read under the same names; what is known is not said again.
@@ -198,11 +185,6 @@ impl Findings {
     }
 
     fn answer(self, output: String) -> Answer {
-        Answer {
-            output,
-            exit: Exit::of(&self.diagnostics),
-            diagnostics: self.diagnostics,
-            sources: self.sources,
-        }
+        Answer::told(output, self.diagnostics, Arc::new(self.sources))
     }
 }

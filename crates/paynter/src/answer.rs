@@ -1,0 +1,99 @@
+//! Answers: results as data, with the findings that belong to them.
+
+use crate::{Model, StateEquations};
+use paynter_algebra::{Expr, Expression, Pool};
+use paynter_base::{Cancelled, Diagnostic, Diagnostics, SourceMap, Ticket};
+pub use paynter_equations::Failure as QueryError;
+use paynter_graph::BondGraph;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// What a question leads to: an answer, or why there is none.
+pub type Asked<T> = Result<Answer<T>, QueryError>;
+
+/// The answer to a question: the result, the expressions that it is made of, and its findings.
+#[derive(Debug, Clone)]
+pub struct Answer<T> {
+    /// The result.
+    pub result: T,
+    /// What was found out on the way, by place: those of the model and of every stage that the answer needed.
+    pub findings: Diagnostics,
+    /// The files that the findings are about.
+    pub sources: Arc<SourceMap>,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) graph: Arc<BondGraph>,
+}
+
+impl<T> Answer<T> {
+    /// The graph that the answer is about, with the values that its parameters had.
+    pub fn graph(&self) -> &BondGraph {
+        &self.graph
+    }
+
+    /// An expression of the result, to be printed, differentiated or evaluated.
+    pub fn expression(&self, expr: Expr) -> Expression {
+        Expression::new(self.pool.clone(), expr)
+    }
+
+    /// The pool that the expressions of the result live in.
+    pub fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// A pool for printing: notations make names of their own.
+    pub(crate) fn overlay(&self) -> Pool {
+        Pool::over(&self.pool)
+    }
+
+    /// The same answer with another result.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Answer<U> {
+        let Answer { result, findings, sources, pool, graph } = self;
+        Answer { result: change(result), findings, sources, pool, graph }
+    }
+}
+
+impl<T> Deref for Answer<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.result
+    }
+}
+
+impl Model {
+    /// The state equations as [`Model::equations`] tells them, but always solved for the rates: without a mass
+    /// matrix.
+    pub fn explicit_equations(&self, ticket: &Ticket) -> Asked<StateEquations> {
+        let view = self.readable(ticket)?;
+        let (equations, space) = (view.equations.clone(), view.space.clone());
+        view.answer(view.overlay(), Ok(StateEquations { equations, space, mass: None }), Diagnostics::new())
+    }
+}
+
+/// A question without an answer for one reason.
+pub(crate) fn refused(diagnostic: Diagnostic) -> QueryError {
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(diagnostic);
+    QueryError::Wrong(diagnostics)
+}
+
+/// Puts what was known before in front of the reason why a pass has failed.
+pub(crate) fn after(before: &Diagnostics, failure: QueryError) -> QueryError {
+    match failure {
+        QueryError::Cancelled => QueryError::Cancelled,
+        QueryError::Wrong(found) => {
+            let mut diagnostics = before.clone();
+            diagnostics.extend(found);
+            QueryError::Wrong(diagnostics)
+        }
+    }
+}
+
+/// Lets an answer be missing without ending the question, unless somebody cancels it.
+pub(crate) fn optional<T>(found: Result<T, QueryError>) -> Result<Option<T>, Cancelled> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(QueryError::Wrong(_)) => Ok(None),
+        Err(QueryError::Cancelled) => Err(Cancelled),
+    }
+}

@@ -1,0 +1,187 @@
+//! Answers made visible for the edges: JSON documents, and formulas in a notation.
+
+use crate::Answer;
+use crate::check::Checked;
+use crate::equations::{StateEquations, TransferMatrix};
+use crate::incremental::DerivedModel;
+use crate::linear::{Bode, Poles, SteadyState};
+use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
+use crate::structure::StructureReport;
+use paynter_algebra::Symbol;
+use paynter_base::Spelling;
+use paynter_equations::Derivation;
+use paynter_export::{self as export, Target};
+use paynter_graph::Causality;
+use paynter_view::json::{self, Naming};
+use std::sync::Arc;
+
+impl<T> Answer<T> {
+    /// The findings of the answer as data, with remedies as the edge spells them.
+    pub fn diagnostics(&self, spelling: &dyn Spelling) -> Vec<json::Diagnostic> {
+        json::Diagnostic::list(&self.findings, &self.sources, spelling)
+    }
+}
+
+impl Answer<Checked> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Check {
+        let summary = || json::Summary::new(&self.graph, self.causality.as_deref());
+        let diagnostics = self.diagnostics(spelling);
+        json::Check { ok: self.ok, summary: self.has_graph.then(summary), diagnostics }
+    }
+}
+
+impl Answer<Arc<Causality>> {
+    /// The document.
+    pub fn document(&self, naming: Naming, spelling: &dyn Spelling) -> json::Causality {
+        json::Causality::new(&self.graph, &self.result, self.diagnostics(spelling), naming)
+    }
+}
+
+impl Answer<StateEquations> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Equations {
+        let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
+        let StateEquations { equations, space, mass } = &self.result;
+        let space = space.as_deref();
+        match mass {
+            Some(mass) => json::Equations::with_mass(&mut pool, graph, equations, mass, space, diagnostics),
+            None => json::Equations::new(&mut pool, graph, equations, space, diagnostics),
+        }
+    }
+
+    /// The equations in a notation.
+    pub fn written(&self, notation: &dyn Target) -> String {
+        let StateEquations { equations, space, mass } = &self.result;
+        let (mut pool, space) = (self.overlay(), space.as_deref());
+        export::equations(&mut pool, &self.graph, equations, mass.as_ref(), space, notation)
+    }
+}
+
+impl Answer<Vec<Derivation>> {
+    /// The steps as data.
+    pub fn document(&self) -> Vec<json::Derivation> {
+        json::Derivation::list(&self.pool, &self.result)
+    }
+
+    /// The steps in a notation, or in plain text.
+    pub fn written(&self, notation: Option<&dyn Target>) -> String {
+        export::steps(&self.pool, &self.graph.name, &self.result, notation)
+    }
+}
+
+impl Answer<TransferMatrix> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Transfer {
+        let TransferMatrix { linear, transfer, factors, mason } = &self.result;
+        let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
+        let answer = json::Transfer::new(&mut pool, graph, linear, transfer, factors.as_ref(), diagnostics);
+        match mason {
+            Some((flow, found)) => answer.with_mason(&pool, graph, &linear.equations, flow, found),
+            None => answer,
+        }
+    }
+
+    /// The transfer functions in a notation.
+    pub fn written(&self, notation: &dyn Target) -> String {
+        let TransferMatrix { linear, transfer, .. } = &self.result;
+        export::transfer(&mut self.overlay(), &self.graph.name, &linear.equations, transfer, notation)
+    }
+}
+
+impl Answer<SteadyState> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::OperatingPoint {
+        let SteadyState { equations, point, linear } = &self.result;
+        let value = |symbol: Symbol| point.values.get(&symbol).copied();
+        let (graph, diagnostics) = (&self.graph, self.diagnostics(spelling));
+        let mut answer =
+            json::OperatingPoint::new(&self.pool, graph, equations, &value, &point.outputs, diagnostics);
+        answer.linear =
+            linear.as_ref().map(|(linear, matrices)| json::LinearModel::new(&self.pool, linear, matrices));
+        answer
+    }
+
+    /// The steady state in a notation, with what the model is near it.
+    pub fn written(&self, document: &json::OperatingPoint, notation: &dyn Target) -> String {
+        let SteadyState { equations, linear, .. } = &self.result;
+        let space = linear.as_ref().map(|(linear, _)| &linear.space);
+        export::operating_point(&mut self.overlay(), &document.into(), equations, space, notation)
+    }
+}
+
+impl Answer<Poles> {
+    /// The document.
+    pub fn document(&self, naming: Naming, spelling: &dyn Spelling) -> json::Poles {
+        let Poles { linear, spectrum, estimates, characteristic } = &self.result;
+        let (polynomial, diagnostics) = (characteristic.map(|(e, _)| e), self.diagnostics(spelling));
+        let (pool, graph) = (&self.pool, &self.graph);
+        json::Poles::new(pool, graph, linear, spectrum, estimates, polynomial, naming, diagnostics)
+    }
+
+    /// Poles and zeros in a notation, with the characteristic polynomial.
+    pub fn written(&self, document: &json::Poles, notation: &dyn Target) -> String {
+        export::poles(&mut self.overlay(), &document.into(), self.characteristic, notation)
+    }
+}
+
+impl Answer<Bode> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Bode {
+        let Bode { linear, response } = &self.result;
+        json::Bode::new(&self.pool, &self.graph, linear, response.clone(), self.diagnostics(spelling))
+    }
+
+    /// The frequency response in a notation.
+    pub fn written(&self, document: &json::Bode, notation: &dyn Target) -> String {
+        export::bode(&self.pool, &document.into(), notation)
+    }
+}
+
+impl Answer<StructureReport> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Structure {
+        let StructureReport { linear, structure, junctions } = &self.result;
+        let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
+        json::Structure::new(&mut pool, graph, linear, structure, junctions.as_ref(), diagnostics)
+    }
+
+    /// What the structure says in a notation: order, relative degrees, zero dynamics, and the junction
+    /// structure where it was asked for.
+    pub fn written(&self, document: &json::Structure, notation: &dyn Target) -> String {
+        let StructureReport { structure, junctions, .. } = &self.result;
+        let zeros = structure.zero_dynamics.iter().flatten().map(|zeros| zeros.dynamics.clone());
+        let zeros: Vec<_> = zeros.collect();
+        let mut pool = self.overlay();
+        let s = pool.symbol("s");
+        export::structure(&mut pool, &document.into(), &zeros, junctions.as_ref(), s, notation)
+    }
+}
+
+impl Answer<SymbolicSensitivity> {
+    /// The document.
+    pub fn document(&self, naming: Naming, spelling: &dyn Spelling) -> json::Sensitivity {
+        let SymbolicSensitivity { linear, request, found } = &self.result;
+        let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
+        json::Sensitivity::new(&mut pool, graph, linear, request, found, naming, diagnostics)
+    }
+}
+
+impl Answer<ResponseTolerance> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::SensitivityResponse {
+        let ResponseTolerance { linear, request, found, normalized } = &self.result;
+        let (pool, graph, diagnostics) = (&self.pool, &self.graph, self.diagnostics(spelling));
+        let found = found.clone();
+        json::SensitivityResponse::new(pool, graph, linear, request, found, *normalized, diagnostics)
+    }
+}
+
+impl Answer<DerivedModel> {
+    /// The derived model as data.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Incremental {
+        let DerivedModel { text, model, causality, .. } = &self.result;
+        let (pool, graph) = model.graph_stage().unwrap_or_default();
+        json::Incremental::new(&pool, &graph, causality.as_deref(), text, self.diagnostics(spelling))
+    }
+}

@@ -1,0 +1,234 @@
+//! Answers are the same whatever was asked before, in whatever order, and by however many at once.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::load_with;
+use paynter::draw::{DrawOptions, SvgStyle, draw, svg};
+use paynter::export::{self, Target};
+use paynter::json::{self, Naming};
+use paynter::report::Report;
+use paynter::simulate::{Gradients, Perturbed, SimulateOptions, Simulation, Sweep};
+use paynter::{
+    Answer, Asked, Bode, BodeOptions, Checked, DerivedForm, DerivedModel, Diagnostics, Expression,
+    Frequencies, IncrementalOptions, Model, Plain, Poles, QueryError, ResponseOptions, ResponseTolerance,
+    SensitivityOptions, StateEquations, SteadyState, StructureReport, SymbolicSensitivity, Ticket,
+    TransferMatrix, examples,
+};
+use paynter_testkit::rng::Rng;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const BAND: Frequencies = Frequencies { low: 0.3, high: 3.0, points: 3 };
+
+/// Polynomials of more terms take long, and say nothing more.
+const TERMS: usize = 300;
+
+/// A question: its name, and the answer or the refusal as text.
+type Question = (&'static str, fn(&Model) -> String);
+
+/// The document of an answer, or why there is none.
+fn told<T>(
+    model: &Model,
+    asked: Asked<T>,
+    document: impl FnOnce(&Answer<T>) -> serde_json::Result<String>,
+) -> String {
+    match asked {
+        Ok(answer) => document(&answer).unwrap(),
+        Err(reason) => refused(model, reason),
+    }
+}
+
+fn refused(model: &Model, reason: QueryError) -> String {
+    let QueryError::Wrong(found) = reason else { panic!("nobody cancels") };
+    listed(model, &found)
+}
+
+fn listed(model: &Model, found: &Diagnostics) -> String {
+    serde_json::to_string(&json::Diagnostic::list(found, model.sources(), &Plain)).unwrap()
+}
+
+fn derived(model: &Model, form: DerivedForm) -> String {
+    let options = IncrementalOptions { form, ..IncrementalOptions::default() };
+    told(model, model.incremental(&options, &Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+}
+
+fn program(model: &Model, language: &dyn Target) -> String {
+    let asked = model.export(language, &Ticket::new());
+    told(model, asked, |a| serde_json::to_string(&(&a.result, a.diagnostics(&Plain))))
+}
+
+const QUESTIONS: &[Question] = &[
+    ("check", |m| told(m, m.check(&Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))),
+    ("findings", |m| listed(m, &m.findings(&Ticket::new()).unwrap())),
+    ("causality", |m| {
+        told(m, m.causality(&Ticket::new()), |a| serde_json::to_string(&a.document(Naming::Flat, &Plain)))
+    }),
+    ("equations", |m| {
+        told(m, m.equations(&Ticket::new()), |a| {
+            serde_json::to_string(&(a.document(&Plain), a.written(export::LATEX)))
+        })
+    }),
+    ("equations with mass", |m| {
+        told(m, m.equations_with_mass(&Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+    }),
+    ("steps", |m| told(m, m.steps(&Ticket::new()), |a| serde_json::to_string(&a.document()))),
+    ("transfer", |m| {
+        told(m, m.transfer(TERMS, &Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+    }),
+    ("transfer by Mason's rule", |m| {
+        told(m, m.transfer_by_mason(TERMS, &Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+    }),
+    ("operating point", |m| {
+        told(m, m.operating_point(&Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+    }),
+    ("poles", |m| {
+        told(m, m.poles(&Ticket::new()), |a| serde_json::to_string(&a.document(Naming::Flat, &Plain)))
+    }),
+    ("bode", |m| {
+        let options = BodeOptions { omega: Some(BAND), ..BodeOptions::default() };
+        told(m, m.bode(&options, &Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+    }),
+    ("structure", |m| {
+        told(m, m.structure(true, &Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+    }),
+    ("sensitivity", |m| {
+        let options = SensitivityOptions { terms: TERMS, ..SensitivityOptions::default() };
+        told(m, m.sensitivity(&options, &Ticket::new()), |a| {
+            serde_json::to_string(&a.document(Naming::Flat, &Plain))
+        })
+    }),
+    ("sensitivity of the response", |m| {
+        let options = ResponseOptions { omega: Some(BAND), verify: 3, seed: 1, ..ResponseOptions::default() };
+        told(m, m.sensitivity_response(&options, &Ticket::new()), |a| {
+            serde_json::to_string(&a.document(&Plain))
+        })
+    }),
+    ("incremental", |m| derived(m, DerivedForm::Incremental)),
+    ("pseudo", |m| derived(m, DerivedForm::Pseudo)),
+    ("simulate", |m| {
+        let options = SimulateOptions { t_end: Some(1e-3), points: 3, ..SimulateOptions::default() };
+        told(m, m.simulation(&options, &Ticket::new()), |a| {
+            let (response, outcome) = a.respond(&a.parameters, &Ticket::new());
+            let said = a.explain(&a.parameters, &outcome);
+            let diagnostics = json::Diagnostic::list(&said, &a.sources, &Plain);
+            serde_json::to_string(&json::Simulation::new(a, &response, &outcome, &said, diagnostics))
+        })
+    }),
+    ("Python", |m| program(m, export::PYTHON)),
+    ("MATLAB", |m| program(m, export::MATLAB)),
+    ("C", |m| program(m, export::C)),
+    ("C simulator", |m| program(m, export::C_SIMULATOR)),
+    ("Julia", |m| program(m, export::JULIA)),
+    ("LaTeX", |m| program(m, export::LATEX)),
+    ("drawing", |m| match m.diagram(&Ticket::new()) {
+        Ok(diagram) => svg(&draw(&diagram.unwrap(), &DrawOptions::default()), &SvgStyle::default()),
+        Err(reason) => refused(m, reason),
+    }),
+];
+
+/// All answers by the places of their questions, asked in some order.
+fn answers(model: &Model, order: &[usize]) -> Vec<String> {
+    let mut found = vec![String::new(); QUESTIONS.len()];
+    for place in order {
+        let t0 = std::time::Instant::now();
+        found[*place] = QUESTIONS[*place].1(model);
+        eprintln!("TIME {} {} {:?}", model.name(), QUESTIONS[*place].0, t0.elapsed());
+    }
+    found
+}
+
+#[track_caller]
+fn assert_same(name: &str, order: &str, found: &[String], expected: &[String]) {
+    for ((question, _), (found, expected)) in QUESTIONS.iter().zip(found.iter().zip(expected)) {
+        assert!(found == expected, "{name}, {question}, {order}:\n{found}\ninstead of\n{expected}");
+    }
+}
+
+/// An example, small where its size can be chosen.
+fn example(text: &str) -> Model {
+    load_with(text, if text.contains("param N ") { &[("N", "3")] } else { &[] })
+}
+
+fn examine(name: &str, text: &str) {
+    let forward: Vec<usize> = (0..QUESTIONS.len()).collect();
+    let expected = answers(&example(text), &forward);
+    let mut order = forward;
+    order.reverse();
+    assert_same(name, "in reverse", &answers(&example(text), &order), &expected);
+    let mut rng =
+        Rng::new(name.bytes().fold(7_u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte))));
+    rng.shuffle(&mut order);
+    let model = example(text);
+    assert_same(name, &format!("in the order {order:?}"), &answers(&model, &order), &expected);
+    // Asked again, it answers the same; so does a clone.
+    assert_same(name, "once more", &answers(&model.clone(), &order), &expected);
+    let shared = example(text);
+    std::thread::scope(|scope| {
+        let ask = |thread: usize| {
+            let (mut order, shared) = (order.clone(), &shared);
+            order.rotate_left(thread * QUESTIONS.len() / 4);
+            scope.spawn(move || answers(shared, &order))
+        };
+        // All begin before the first is waited for.
+        let threads: Vec<_> = (0..4).map(ask).collect();
+        for thread in threads {
+            assert_same(name, "by four at once", &thread.join().unwrap(), &expected);
+        }
+    });
+}
+
+#[test]
+fn every_example_answers_the_same_in_any_order_and_at_once() {
+    let all: Vec<_> = examples::all().collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(example) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    examine(example.name, example.text);
+                }
+            });
+        }
+    });
+}
+
+/// A model with errors, and one without equations, refuse in any order alike.
+#[test]
+fn refusals_are_the_same_in_any_order() {
+    for text in [
+        "model m { SE a = 1; R r = 2; a -> r }",
+        "model m { Se a = 1; Se b = 2; 0 j; R r = 1; a -> j; b -> j; j -> r }",
+        "model m { param k = 0; Se a = 1; R r { e = k*f }; a -> r; output y = r.f }",
+    ] {
+        let order: Vec<usize> =
+            (0..QUESTIONS.len()).filter(|place| QUESTIONS[*place].0 != "drawing").collect();
+        let expected = answers(&common::load(text), &order);
+        let reverse: Vec<usize> = order.into_iter().rev().collect();
+        assert_same(text, "in reverse", &answers(&common::load(text), &reverse), &expected);
+    }
+}
+
+#[test]
+fn models_and_answers_may_be_sent_and_shared() {
+    fn assert_send_sync<T: Send + Sync>() {}
+    assert_send_sync::<Model>();
+    assert_send_sync::<Expression>();
+    assert_send_sync::<QueryError>();
+    assert_send_sync::<Sweep>();
+    assert_send_sync::<Answer<Checked>>();
+    assert_send_sync::<Answer<StateEquations>>();
+    assert_send_sync::<Answer<TransferMatrix>>();
+    assert_send_sync::<Answer<SteadyState>>();
+    assert_send_sync::<Answer<Poles>>();
+    assert_send_sync::<Answer<Bode>>();
+    assert_send_sync::<Answer<StructureReport>>();
+    assert_send_sync::<Answer<SymbolicSensitivity>>();
+    assert_send_sync::<Answer<ResponseTolerance>>();
+    assert_send_sync::<Answer<DerivedModel>>();
+    assert_send_sync::<Answer<Simulation>>();
+    assert_send_sync::<Answer<Perturbed>>();
+    assert_send_sync::<Answer<Gradients>>();
+    assert_send_sync::<Answer<Report>>();
+    assert_send_sync::<Answer<String>>();
+}

@@ -1,0 +1,497 @@
+//! A model at other values is the model that one loads with these values: whether its stages are shared, derived
+//! again from some stage on, or made anew from the text.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{example, findings, load, load_with};
+use paynter::json::{self, Naming};
+use paynter::simulate::SimulateOptions;
+use paynter::{
+    Answer, Asked, DerivedForm, IncrementalOptions, Model, NewValue, Plain, QueryError, ResponseOptions,
+    Ticket, examples,
+};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Numbers that are calculated in another order differ by so much.
+const ROUNDING: f64 = 0.0;
+
+/// Documents by the questions that they answer.
+type Documents = Vec<(&'static str, Value)>;
+
+/// The document of an answer, or why there is none.
+fn told<T>(
+    model: &Model,
+    asked: Asked<T>,
+    document: impl FnOnce(&Answer<T>) -> serde_json::Result<Value>,
+) -> Value {
+    match asked {
+        Ok(answer) => document(&answer).unwrap(),
+        Err(QueryError::Cancelled) => panic!("nobody cancels"),
+        Err(QueryError::Wrong(found)) => {
+            serde_json::to_value(json::Diagnostic::list(&found, model.sources(), &Plain)).unwrap()
+        }
+    }
+}
+
+fn check(model: &Model) -> Value {
+    told(model, model.check(&Ticket::new()), |a| serde_json::to_value(a.document(&Plain)))
+}
+
+fn equations(model: &Model) -> Value {
+    told(model, model.equations(&Ticket::new()), |a| serde_json::to_value(a.document(&Plain)))
+}
+
+fn poles(model: &Model) -> Value {
+    told(model, model.poles(&Ticket::new()), |a| serde_json::to_value(a.document(Naming::Flat, &Plain)))
+}
+
+fn simulated(model: &Model) -> Value {
+    let options = SimulateOptions { t_end: Some(0.1), points: 4, ..SimulateOptions::default() };
+    told(model, model.simulation(&options, &Ticket::new()), |a| {
+        let (response, outcome) = a.respond(&a.parameters, &Ticket::new());
+        let said = a.explain(&a.parameters, &outcome);
+        let diagnostics = json::Diagnostic::list(&said, &a.sources, &Plain);
+        serde_json::to_value(json::Simulation::new(a, &response, &outcome, &said, diagnostics))
+    })
+}
+
+type Question = (&'static str, fn(&Model) -> Value);
+
+const QUESTIONS: &[Question] =
+    &[("check", check), ("equations", equations), ("poles", poles), ("simulate", simulated)];
+
+/// Where two documents differ by more than rounding, the first such place.
+fn difference(found: &Value, expected: &Value, place: &str) -> Option<String> {
+    match (found, expected) {
+        (Value::Number(a), Value::Number(b)) => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            let near = a == b || (a - b).abs() <= ROUNDING * a.abs().max(b.abs());
+            (!near).then(|| format!("{place} is {a}, not {b}"))
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let pairs = a.iter().zip(b).enumerate();
+            pairs.into_iter().find_map(|(i, (a, b))| difference(a, b, &format!("{place}[{i}]")))
+        }
+        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {
+            a.iter().zip(b.values()).find_map(|((key, a), b)| difference(a, b, &format!("{place}.{key}")))
+        }
+        _ => (found != expected).then(|| format!("{place} is\n{found:#}\ninstead of\n{expected:#}")),
+    }
+}
+
+/// The new values as one would write them when loading.
+fn written(values: &[(&str, NewValue)]) -> Vec<(String, String)> {
+    let text = |value: &NewValue| match value {
+        NewValue::Number(number) => format!("{number:?}"),
+        NewValue::Written(text) => text.clone(),
+    };
+    values.iter().map(|(name, value)| ((*name).to_owned(), text(value))).collect()
+}
+
+/// A model loaded with new values.
+fn anew(text: &str, set: &[(&str, &str)], values: &[(&str, NewValue)]) -> Model {
+    let values = written(values);
+    let values = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let set: Vec<(&str, &str)> =
+        set.iter().copied().filter(|(name, _)| values.clone().all(|(other, _)| other != *name)).collect();
+    load_with(text, &set.into_iter().chain(values).collect::<Vec<_>>())
+}
+
+fn documents(model: &Model, questions: &[Question]) -> Documents {
+    questions.iter().map(|(name, ask)| (*name, ask(model))).collect()
+}
+
+/// What a model answers otherwise than expected, if anything.
+fn differs(model: &Model, expected: &Documents) -> Option<String> {
+    let ask =
+        |name: &str| QUESTIONS.iter().find(|(other, _)| *other == name).map(|(_, ask)| ask(model)).unwrap();
+    expected.iter().find_map(|(name, expected)| difference(&ask(name), expected, name))
+}
+
+/// Whether a model has taken its graph over from another.
+fn shares(model: &Model, other: &Model) -> bool {
+    Arc::ptr_eq(model.sources(), other.sources())
+}
+
+/// Compares a model at new values with one that is loaded with them, both where the model has answered before and
+/// where it has not.
+#[track_caller]
+fn assert_as_anew(text: &str, set: &[(&str, &str)], values: &[(&str, NewValue)]) {
+    let expected = documents(&anew(text, set, values), QUESTIONS);
+    let (asked, unasked) = (load_with(text, set), load_with(text, set));
+    let own = documents(&asked, QUESTIONS);
+    for model in [&asked, &unasked] {
+        if let Some(how) = differs(&model.with(values.iter().cloned()), &expected) {
+            panic!("{values:?}: {how}\n{text}");
+        }
+    }
+    // Nothing has happened to the model itself.
+    if let Some(how) = differs(&asked, &own) {
+        panic!("{values:?} changed the model: {how}\n{text}");
+    }
+}
+
+/// Compares a model at one new value after the other, and each beside the model itself.
+#[track_caller]
+fn assert_sweep(text: &str, name: &str, values: &[f64]) {
+    let model = load(text);
+    let mut last = model.clone();
+    for value in values {
+        let expected = documents(&anew(text, &[], &[(name, number(*value))]), QUESTIONS);
+        last = last.with([(name, *value)]);
+        for (way, changed) in [("after the last", &last), ("at once", &model.with([(name, *value)]))] {
+            if let Some(how) = differs(changed, &expected) {
+                panic!("{name} = {value} {way}: {how}\n{text}");
+            }
+        }
+    }
+}
+
+fn number(value: f64) -> NewValue {
+    NewValue::Number(value)
+}
+
+const CIRCUIT: &str = "model circuit {
+    param Ra = 2 [ohm]; param Rb = 3 [ohm]; param L = 0.5 [H]; param C = 0.25 [F]; param n = 2
+    input u = 1 [V]
+    Se s = u; 1 a; R ra = Ra; I coil = L; TF t = n; 0 b; R rb = Rb; C c = C
+    s -> a; a -> ra, coil, t; t -> b; b -> rb, c
+    output v = c.e; output i = coil.f
+}";
+
+/// Two resistances between which no storage decides: a loop, whose divisor is made of both.
+const LOOP: &str = "model loop {
+    param R1 = 2; param R2 = 3; param g = 1
+    input u = 1
+    Se s = u; 1 a; R r1 = R1; 0 b; R r2 = R2; 1 c; C store = 2; R r3 { e = g*f }
+    s -> a; a -> r1, b; b -> r2, c; c -> r3, store
+    output v = store.e; output i = r1.f
+}";
+
+/// A law that may have to be inverted.
+fn orifice(law: &str, source: &str) -> String {
+    format!(
+        "model orifice {{
+            param k = 2; param n = 1.5
+            input u = 1
+            {source} s = u; 1 a; R r {{ {law} }}; 0 b; C c = 1; R out = 3
+            s -> a; a -> r, b; b -> c, out
+            output v = c.e; output f = r.f
+        }}"
+    )
+}
+
+#[test]
+fn values_on_the_same_side_of_everything_share_all_stages() {
+    assert_as_anew(CIRCUIT, &[], &[("Ra", number(2.5)), ("C", number(1e-3)), ("n", number(0.7))]);
+    assert_as_anew(CIRCUIT, &[("Ra", "7")], &[("Rb", number(1.0 / 3.0)), ("u", number(-3.0))]);
+    assert_as_anew(LOOP, &[], &[("R1", number(1e6)), ("R2", number(1e-6)), ("g", number(12.25))]);
+    let circuit = load(CIRCUIT);
+    assert!(shares(&circuit.with([("Ra", 2.5), ("u", -1.0)]), &circuit));
+    assert!(shares(&circuit.with([("Ra", "2.5")]), &circuit));
+    assert!(!shares(&circuit.with([("Ra", "2.5 [ohm]")]), &circuit));
+}
+
+#[test]
+fn values_may_become_zero() {
+    for name in ["Ra", "Rb", "L", "C", "n"] {
+        assert_as_anew(CIRCUIT, &[], &[(name, number(0.0))]);
+        // And from zero to a value.
+        assert_as_anew(CIRCUIT, &[(name, "0")], &[(name, number(1.5))]);
+    }
+    for names in [&["R1"][..], &["R2"], &["g"], &["R1", "g"], &["R1", "R2", "g"]] {
+        let values: Vec<(&str, NewValue)> = names.iter().map(|name| (*name, number(0.0))).collect();
+        assert_as_anew(LOOP, &[], &values);
+    }
+    assert_as_anew(example("relay"), &[], &[("Gl", number(0.0))]);
+    assert_as_anew(example("relay"), &[("Gl", "0")], &[("Gl", number(1e-4))]);
+    let switch = example("half_wave_rectifier").replace("{ Ron = Rd }", "{ Ron = Rd; Goff = G }");
+    let switch = switch.replace("    input u", "    param G = 1e-6 [S]\n\n    input u");
+    assert_as_anew(&switch, &[], &[("G", number(0.0))]);
+    assert_as_anew(&switch, &[("G", "0")], &[("G", number(1e-6))]);
+    assert_as_anew(&switch, &[], &[("Rd", number(0.0))]);
+}
+
+#[test]
+fn values_may_change_their_signs() {
+    for name in ["Ra", "Rb", "L", "C", "n"] {
+        assert_as_anew(CIRCUIT, &[], &[(name, number(-1.5))]);
+        assert_as_anew(CIRCUIT, &[(name, "-1.5")], &[(name, number(-2.5))]);
+    }
+    assert_as_anew(LOOP, &[], &[("R1", number(-3.0))]);
+    for source in ["Se", "Sf"] {
+        for law in [
+            "e = k*f*abs(f)",
+            "f = k*e*abs(e)",
+            "e = k*sign(f)*abs(f)^n",
+            "f = k*sign(e)*abs(e)^(1/n)",
+            "e = k*f^3 + f",
+            "e = if(k > 0, k*f, 2*f)",
+            "e = sqrt(k^2)*f*abs(f)",
+            "e = abs(k)*f",
+            "e = k*(exp(f/n) - 1)",
+        ] {
+            let text = orifice(law, source);
+            for values in [
+                [("k", number(-2.0))].as_slice(),
+                &[("k", number(0.0))],
+                &[("n", number(-0.5))],
+                &[("n", number(2.0))],
+                &[("n", number(1.0))],
+                &[("n", number(0.0))],
+                &[("n", number(3.0)), ("k", number(-1.0))],
+            ] {
+                assert_as_anew(&text, &[], values);
+            }
+            assert_as_anew(&text, &[("k", "-2")], &[("k", number(2.0))]);
+        }
+    }
+}
+
+#[test]
+fn divisors_made_of_several_values_may_vanish() {
+    let text = "model m { param a = 3; param b = 2; param d = 1; input u = 1
+        Se s = u; 1 j; R r { e = f/(a - b) }; C c = d*(a - 2*b + 2); I l = a + b
+        s -> j; j -> r, c, l; output y = c.e }";
+    for (a, b) in [(2.0, 2.0), (2.0, 3.0), (4.0, 3.0), (3.0, -3.0), (0.0, 0.0), (3.0, 5.0)] {
+        assert_as_anew(text, &[], &[("a", number(a)), ("b", number(b))]);
+    }
+    // A field that is no longer positive definite, or has no inverse.
+    let text = "model m { param a = 2; param b = 0.5; param d = 3; input u = 1
+        Se s = u; 1 l; 0 n; C c[2] = [[a, b], [b, d]]; R r = 1; R x = 1
+        s -> l; l -> c.1, x; n -> c.2, r; output y = c.e2 }";
+    for values in [("b", 6f64.sqrt()), ("b", 3.0), ("a", 0.0), ("d", -3.0), ("a", 1.0 / 12.0)] {
+        assert_as_anew(text, &[], &[(values.0, number(values.1))]);
+    }
+    // Initial states that contradict each other for one value, and not for another.
+    let text = "model m { param k = 1; C a = 1; C b = 2; 0 j; R r = 1; j -> a, b, r
+        init a.q = k; init b.q = 2; output v = a.e }";
+    for k in [3.0, 1.0, 1.0 + 1e-9] {
+        assert_as_anew(text, &[], &[("k", number(k))]);
+        assert_as_anew(text, &[("k", "3")], &[("k", number(k))]);
+    }
+}
+
+#[test]
+fn structural_parameters_make_the_model_anew() {
+    let chain = example("chain");
+    assert_as_anew(chain, &[("N", "3")], &[("N", number(4.0))]);
+    assert_as_anew(chain, &[("N", "3")], &[("N", number(1.0)), ("k0", number(50.0))]);
+    assert_as_anew(chain, &[("N", "3")], &[("k0", number(50.0)), ("F", number(2.0))]);
+    for wrong in [0.0, -1.0, 2.5] {
+        assert_as_anew(chain, &[("N", "3")], &[("N", number(wrong))]);
+    }
+    // Size and value at once.
+    let text =
+        "model m { param N = 2; Se s = 1; 1 j; R r[1..N] = N; C c = 1/N; s -> j; for i in 1..N { j -> r[i] }
+        j -> c; output y = c.e }";
+    assert_as_anew(text, &[], &[("N", number(3.0))]);
+}
+
+#[test]
+fn derived_parameters_inputs_and_units() {
+    let text = "model m { param k = 4 ±10%; param C = 1/k; param R = 2 [kohm]; param m = 3 [g] in [1, 10]
+        input u = sin(2*t) [mV]; input w
+        Se s = u; 1 j; R r = R; C c = C; I i = 1; R o = 5; Se x = w; s -> j; x -> j; j -> r, c, i, o
+        output y = c.e; output z = m }";
+    common::sound(text);
+    for values in [
+        [("C", number(3.0))].as_slice(),
+        &[("k", number(3.0))],
+        &[("C", number(3.0)), ("k", number(3.0))],
+        &[("R", number(5.0))],
+        &[("R", NewValue::Written("2 [ohm]".to_owned()))],
+        &[("m", number(2.0))],
+        &[("m", number(20.0))],
+        &[("u", number(7.0))],
+        &[("u", number(0.0)), ("w", number(-1.0))],
+        &[("w", NewValue::Written("2*t".to_owned()))],
+        &[("u", NewValue::Written("2 [V]".to_owned())), ("k", number(5.0))],
+    ] {
+        assert_as_anew(text, &[], values);
+        assert_as_anew(text, &[("u", "1"), ("R", "3")], values);
+    }
+    let plain =
+        "model m { param R = 2 [ohm]; param C = 1 [F]; input u = 1 [V]; Se s = u; 1 j; R r = R; C c = C
+        s -> j; j -> r, c; output y = c.e }";
+    common::sound(plain);
+    for values in [
+        [("R", NewValue::Written("2 [kohm]".to_owned()))].as_slice(),
+        &[("R", NewValue::Written("2e3".to_owned()))],
+        &[("R", NewValue::Written("1/3 [Mohm]".to_owned())), ("u", number(2.0))],
+        &[("R", NewValue::Written("2 [m]".to_owned()))],
+        &[("R", NewValue::Written("2*".to_owned()))],
+        &[("R", NewValue::Written("C".to_owned()))],
+        &[("u", NewValue::Written("2 [mV]".to_owned()))],
+        &[("u", NewValue::Written("sin(t)".to_owned()))],
+    ] {
+        assert_as_anew(plain, &[], values);
+    }
+    // A number in the unit of the declaration, as text or as a number.
+    let milli = plain.replace("R = 2 [ohm]", "R = 2000 [mohm]").replace("u = 1 [V]", "u = 1 [mV]");
+    for value in [1500.0, 0.1, 1.0 / 3.0, 1e-300, 6.02214076e23, 0.0, -2.0] {
+        assert_as_anew(&milli, &[], &[("R", number(value))]);
+        assert_as_anew(&milli, &[], &[("u", number(value))]);
+        let (one, other) =
+            (load(&milli).with([("R", value)]), load(&milli).with([("R", &*value.to_string())]));
+        assert_eq!(check(&one), check(&other));
+        let value = |model: &Model| model.graph().unwrap().parameters[0].number;
+        assert_eq!(value(&one), value(&other));
+    }
+}
+
+#[test]
+fn unknown_names_and_values_that_are_none_are_refused_as_when_loading() {
+    for values in [
+        [("Rx", number(1.0))].as_slice(),
+        &[("Rx", number(1.0)), ("Ra", number(3.0))],
+        &[("ra", number(1.0))],
+        &[("c.q", number(1.0))],
+        &[("v", number(1.0))],
+        &[("Ra", NewValue::Written("two".to_owned()))],
+        &[("Ra", NewValue::Written(String::new()))],
+        &[("Ra", NewValue::Written("2 [s]".to_owned()))],
+    ] {
+        let changed = load(CIRCUIT).with(values.iter().cloned());
+        assert!(findings(&changed).has_errors(), "{values:?}");
+        assert_as_anew(CIRCUIT, &[], values);
+        // A refused value can be taken back.
+        let mended = changed.with([("Ra", 2.0)]);
+        let still = values.iter().any(|(name, _)| *name != "Ra");
+        assert_eq!(findings(&mended).has_errors(), still, "{values:?}");
+    }
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308 * 10.0] {
+        assert!(findings(&load(CIRCUIT).with([("Ra", value)])).has_errors(), "{value}");
+    }
+}
+
+#[test]
+fn tolerances_and_bounds_are_those_of_the_new_value() {
+    let text =
+        "model m { param R = 2 [ohm] ±10%; param C = 1 [F] ±0.2; param k = 3 ±20% in [1, 10]; input u = 1
+        Se s = u; 1 j; R r = R; C c = C; R x = k; s -> j; j -> r, c, x; output y = c.e }";
+    let bands = |model: &Model| {
+        let options = ResponseOptions { omega: None, ..ResponseOptions::default() };
+        told(model, model.sensitivity_response(&options, &Ticket::new()), |a| {
+            serde_json::to_value(a.document(&Plain))
+        })
+    };
+    for values in [
+        [("R", number(0.0))].as_slice(),
+        &[("R", number(4.0))],
+        &[("R", number(-2.0))],
+        &[("C", number(0.1))],
+        &[("C", number(0.2))],
+        &[("C", number(0.0))],
+        &[("k", number(0.0))],
+        &[("k", number(0.5))],
+        &[("k", number(20.0))],
+    ] {
+        assert_as_anew(text, &[], values);
+        assert_as_anew(text, &[("R", "3"), ("k", "20")], values);
+        let (changed, fresh) = (load(text).with(values.iter().cloned()), anew(text, &[], values));
+        if let Some(how) = difference(&bands(&changed), &bands(&fresh), "bands") {
+            panic!("{values:?}: {how}");
+        }
+    }
+}
+
+#[test]
+fn a_guard_may_fail_in_the_middle_of_a_sweep_and_hold_again() {
+    assert_sweep(CIRCUIT, "Ra", &[2.0, 1.0, 0.0, -1.0, 0.0, 1.0, 2.0]);
+    assert_sweep(CIRCUIT, "n", &[1.0, 0.0, -1.0, 2.0]);
+    assert_sweep(CIRCUIT, "C", &[1.0, 0.0, 0.25]);
+    assert_sweep(LOOP, "R1", &[1.0, 0.0, 2.0, -3.0, 2.0]);
+    assert_sweep(&orifice("e = k*f*abs(f)", "Se"), "k", &[1.0, -1.0, 0.0, 1.0, 2.0]);
+    assert_sweep(&orifice("e = k*sign(f)*abs(f)^n", "Se"), "n", &[1.0, 2.0, 0.0, 0.5, -1.0, 1.5]);
+    assert_sweep(example("relay"), "Gl", &[1e-4, 0.0, 1e-3]);
+}
+
+#[test]
+fn one_change_after_the_other_is_all_of_them_at_once() {
+    let values = [("Ra", 0.0), ("u", 3.0), ("n", -1.0), ("Ra", 4.0), ("C", 0.5), ("u", 2.0), ("n", 1.0)];
+    let mut changed = load(CIRCUIT);
+    let mut all: Vec<(&str, NewValue)> = Vec::new();
+    for (name, value) in values {
+        changed = changed.with([(name, value)]);
+        all.retain(|(known, _)| *known != name);
+        all.push((name, number(value)));
+        let expected = documents(&anew(CIRCUIT, &[], &all), QUESTIONS);
+        if let Some(how) = differs(&changed, &expected) {
+            panic!("{all:?}: {how}");
+        }
+    }
+    // Nothing changes where nothing is given.
+    let none: [(&str, f64); 0] = [];
+    assert_eq!(differs(&load(CIRCUIT).with(none), &documents(&load(CIRCUIT), QUESTIONS)), None);
+}
+
+#[test]
+fn derived_models_have_other_values_too() {
+    for form in [DerivedForm::Incremental, DerivedForm::Linear, DerivedForm::Pseudo] {
+        let pair = form == DerivedForm::Incremental;
+        let options = IncrementalOptions { form, pair, ..IncrementalOptions::default() };
+        let derived = load(CIRCUIT).incremental(&options, &Ticket::new()).unwrap();
+        let name = match form {
+            DerivedForm::Linear => "Rb",
+            DerivedForm::Pseudo => "lambda_Ra",
+            _ => "Delta_Ra",
+        };
+        for value in [0.0, 0.5, -1.0] {
+            let changed = derived.model.with([(name, value)]);
+            let fresh = anew(&derived.text, &[], &[(name, number(value))]);
+            for (question, ask) in &QUESTIONS[2..] {
+                // Places are those of the original in one, and those of the text in the other.
+                let (mut found, mut expected) = (ask(&changed), ask(&fresh));
+                for document in [&mut found, &mut expected] {
+                    if let Some(fields) = document.as_object_mut() {
+                        fields.remove("diagnostics");
+                    }
+                    for finding in document.as_array_mut().into_iter().flatten() {
+                        for place in ["file", "line", "column"] {
+                            finding.as_object_mut().map(|fields| fields.remove(place));
+                        }
+                    }
+                }
+                if let Some(how) = difference(&found, &expected, question) {
+                    panic!("{form:?}, {name} = {value}: {how}\n{}", derived.text);
+                }
+            }
+        }
+    }
+}
+
+/// Every parameter and input of every example at other values: nearby, of the other sign, and zero.
+#[test]
+fn every_example_at_other_values_is_as_loaded_with_them() {
+    let (mut wrong, mut shared, mut all) = (Vec::new(), 0, 0);
+    for example in examples::all() {
+        let small: &[(&str, &str)] = if example.text.contains("param N ") { &[("N", "2")] } else { &[] };
+        let model = load_with(example.text, small);
+        let graph = model.graph().unwrap();
+        let mut values: Vec<(String, f64)> = graph
+            .parameters
+            .iter()
+            .map(|p| (p.name.clone(), p.number / p.unit.as_ref().map_or(1.0, |unit| unit.factor)))
+            .collect();
+        values.extend(graph.inputs.iter().map(|input| (input.name.clone(), 0.5)));
+        for (name, value) in &values {
+            for (to, questions) in
+                [(1.25 * value, QUESTIONS), (-value, &QUESTIONS[..2]), (0.0, &QUESTIONS[..2])]
+            {
+                let changed = model.with([(name.as_str(), to)]);
+                (all, shared) = (all + 1, shared + usize::from(shares(&changed, &model)));
+                let expected = documents(&anew(example.text, small, &[(name, number(to))]), questions);
+                if let Some(how) = differs(&changed, &expected) {
+                    wrong.push(format!("{}, {name} = {to}: {how}", example.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    println!("{shared} of {all} share the graph");
+    assert!(3 * shared > all && shared < all, "{shared} of {all} share the graph");
+}
