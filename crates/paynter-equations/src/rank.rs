@@ -2,13 +2,17 @@
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Equations;
 
 /// Points tried; the largest rank found at any of them counts.
 const POINTS: u64 = 3;
 
-/// A pivot smaller than this, in a matrix of entries around one, is a rounding error.
+/// A pivot of at least this part of the largest entry of its row loses few digits.
+const LARGE_ENOUGH: f64 = 0.1;
+
+/// An entry smaller than this, in a matrix of entries around one, is a rounding error.
 const NEGLIGIBLE: f64 = 1e-9;
 
 impl Equations {
@@ -36,12 +40,15 @@ impl Equations {
 
 fn rank_at(pool: &Pool, slopes: &[(usize, usize, Expr)], size: usize, seed: u64) -> Option<usize> {
     let value = |symbol: Symbol| Some(0.5 + unit(symbol.index() as u64 + (seed << 32)));
-    let mut matrix = vec![vec![0.0; size]; size];
+    let mut rows = vec![Row::new(); size];
     for (i, j, slope) in slopes {
-        matrix[*i][*j] = pool.eval(*slope, &value).ok()?;
+        rows[*i].insert(*j, pool.eval(*slope, &value).ok()?);
     }
-    Some(rank(matrix))
+    Some(rank(rows))
 }
+
+/// A sparse row by column.
+type Row = BTreeMap<usize, f64>;
 
 /// A number in [0, 1) from the finaliser of splitmix64.
 fn unit(index: u64) -> f64 {
@@ -51,37 +58,73 @@ fn unit(index: u64) -> f64 {
     (x >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Gaussian elimination with rows brought to length one and full pivoting.
-fn rank(mut m: Vec<Vec<f64>>) -> usize {
-    let n = m.len();
-    for row in &mut m {
-        let largest = row.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        if largest > 0.0 {
-            row.iter_mut().for_each(|x| *x /= largest);
+/// Gaussian elimination with rows brought to length one. The shortest row gives the pivot, in the column with
+/// the fewest entries among those that are large enough, so that chains and trees cost what they hold.
+fn rank(mut rows: Vec<Row>) -> usize {
+    let mut columns: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (i, row) in rows.iter_mut().enumerate() {
+        let largest = row.values().fold(0.0f64, |a, x| a.max(x.abs()));
+        row.retain(|_, x| *x != 0.0);
+        for (j, x) in row {
+            *x /= largest;
+            columns.entry(*j).or_default().insert(i);
         }
     }
-    for k in 0..n {
-        let mut best = (0.0, k, k);
-        for i in k..n {
-            for j in k..n {
-                if m[i][j].abs() > best.0 {
-                    best = (m[i][j].abs(), i, j);
+    let mut open: BTreeSet<(usize, usize)> = rows.iter().enumerate().map(|(i, row)| (row.len(), i)).collect();
+    let mut rank = 0;
+    while let Some((_, k)) = open.pop_first() {
+        let pivots = std::mem::take(&mut rows[k]);
+        pivots.keys().for_each(|j| drop(columns.get_mut(j).map(|list| list.remove(&k))));
+        let largest = pivots.values().fold(0.0f64, |a, x| a.max(x.abs()));
+        let large = pivots.iter().filter(|(_, x)| x.abs() >= LARGE_ENOUGH * largest);
+        let Some((&column, &pivot)) = large.min_by_key(|(j, _)| columns.get(j).map_or(0, BTreeSet::len))
+        else {
+            continue;
+        };
+        rank += 1;
+        for i in columns.remove(&column).unwrap_or_default() {
+            open.remove(&(rows[i].len(), i));
+            let factor = rows[i].remove(&column).unwrap_or(0.0) / pivot;
+            for (j, x) in pivots.iter().filter(|(j, _)| **j != column) {
+                let before = rows[i].get(j).copied().unwrap_or(0.0);
+                let after = before - factor * x;
+                let list = columns.entry(*j).or_default();
+                if after.abs() < NEGLIGIBLE {
+                    rows[i].remove(j);
+                    list.remove(&i);
+                } else {
+                    rows[i].insert(*j, after);
+                    list.insert(i);
                 }
             }
-        }
-        if best.0 < NEGLIGIBLE {
-            return k;
-        }
-        m.swap(k, best.1);
-        m.iter_mut().for_each(|row| row.swap(k, best.2));
-        let (above, below) = m.split_at_mut(k + 1);
-        let pivot = &above[k];
-        for row in below {
-            let factor = row[k] / pivot[k];
-            for j in k..n {
-                row[j] -= factor * pivot[j];
-            }
+            open.insert((rows[i].len(), i));
         }
     }
-    n
+    rank
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_is_found_whatever_the_order_of_rows() {
+        // A band with one row that is the sum of two others, as a ring of storages makes it.
+        let n = 200;
+        let mut rows: Vec<Row> =
+            (0..n).map(|i| [(i, 2.0 + unit(i as u64)), ((i + 1) % n, -1.0)].into_iter().collect()).collect();
+        assert_eq!(rank(rows.clone()), n);
+        let sum: Row = {
+            let mut sum = rows[3].clone();
+            for (j, x) in &rows[150] {
+                *sum.entry(*j).or_default() += x;
+            }
+            sum
+        };
+        rows[77] = sum;
+        assert_eq!(rank(rows.clone()), n - 1);
+        rows.reverse();
+        rows[9].clear();
+        assert_eq!(rank(rows), n - 2);
+    }
 }

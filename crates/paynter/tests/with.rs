@@ -1,5 +1,6 @@
 //! A model at other values is the model that one loads with these values: whether its stages are shared, derived
-//! again from some stage on, or made anew from the text.
+//! again from some stage on, or made anew from the text. `PAYNTER_RANDOM=N` takes N random models instead of a few,
+//! `PAYNTER_RANDOM_FROM=K` starts at seed K.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,14 +10,16 @@ use common::{example, findings, load, load_with};
 use paynter::json::{self, Naming};
 use paynter::simulate::SimulateOptions;
 use paynter::{
-    Answer, Asked, DerivedForm, IncrementalOptions, Model, NewValue, Plain, QueryError, ResponseOptions,
-    Ticket, examples,
+    Answer, Asked, DerivedForm, IncrementalOptions, LoadOptions, MemoryWorld, Model, NewValue, Plain,
+    QueryError, ResponseOptions, Ticket, examples,
 };
+use paynter_testkit::property::seeds;
+use paynter_testkit::{Options, generate};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Numbers that are calculated in another order differ by so much.
-const ROUNDING: f64 = 0.0;
+/// Numbers of a graph that is made and of one that is read again from its text differ by so much.
+const ROUNDING: f64 = 1e-12;
 
 /// Documents by the questions that they answer.
 type Documents = Vec<(&'static str, Value)>;
@@ -63,21 +66,22 @@ type Question = (&'static str, fn(&Model) -> Value);
 const QUESTIONS: &[Question] =
     &[("check", check), ("equations", equations), ("poles", poles), ("simulate", simulated)];
 
-/// Where two documents differ by more than rounding, the first such place.
-fn difference(found: &Value, expected: &Value, place: &str) -> Option<String> {
+/// The first place where two documents differ, numbers by more than a part of themselves.
+fn difference(found: &Value, expected: &Value, place: &str, rounding: f64) -> Option<String> {
     match (found, expected) {
         (Value::Number(a), Value::Number(b)) => {
             let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-            let near = a == b || (a - b).abs() <= ROUNDING * a.abs().max(b.abs());
+            let near = a == b || (a - b).abs() <= rounding * a.abs().max(b.abs());
             (!near).then(|| format!("{place} is {a}, not {b}"))
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             let pairs = a.iter().zip(b).enumerate();
-            pairs.into_iter().find_map(|(i, (a, b))| difference(a, b, &format!("{place}[{i}]")))
+            pairs.into_iter().find_map(|(i, (a, b))| difference(a, b, &format!("{place}[{i}]"), rounding))
         }
-        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {
-            a.iter().zip(b.values()).find_map(|((key, a), b)| difference(a, b, &format!("{place}.{key}")))
-        }
+        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => a
+            .iter()
+            .zip(b.values())
+            .find_map(|((key, a), b)| difference(a, b, &format!("{place}.{key}"), rounding)),
         _ => (found != expected).then(|| format!("{place} is\n{found:#}\ninstead of\n{expected:#}")),
     }
 }
@@ -108,7 +112,7 @@ fn documents(model: &Model, questions: &[Question]) -> Documents {
 fn differs(model: &Model, expected: &Documents) -> Option<String> {
     let ask =
         |name: &str| QUESTIONS.iter().find(|(other, _)| *other == name).map(|(_, ask)| ask(model)).unwrap();
-    expected.iter().find_map(|(name, expected)| difference(&ask(name), expected, name))
+    expected.iter().find_map(|(name, expected)| difference(&ask(name), expected, name, 0.0))
 }
 
 /// Whether a model has taken its graph over from another.
@@ -393,7 +397,7 @@ fn tolerances_and_bounds_are_those_of_the_new_value() {
         assert_as_anew(text, &[], values);
         assert_as_anew(text, &[("R", "3"), ("k", "20")], values);
         let (changed, fresh) = (load(text).with(values.iter().cloned()), anew(text, &[], values));
-        if let Some(how) = difference(&bands(&changed), &bands(&fresh), "bands") {
+        if let Some(how) = difference(&bands(&changed), &bands(&fresh), "bands", 0.0) {
             panic!("{values:?}: {how}");
         }
     }
@@ -456,7 +460,7 @@ fn derived_models_have_other_values_too() {
                         }
                     }
                 }
-                if let Some(how) = difference(&found, &expected, question) {
+                if let Some(how) = difference(&found, &expected, question, ROUNDING) {
                     panic!("{form:?}, {name} = {value}: {how}\n{}", derived.text);
                 }
             }
@@ -464,34 +468,134 @@ fn derived_models_have_other_values_too() {
     }
 }
 
-/// Every parameter and input of every example at other values: nearby, of the other sign, and zero.
+#[test]
+fn inputs_that_modulate_may_become_constant_or_zero() {
+    let text = "model m { param k = 2; input u = 1; input v = 2 + sin(t)
+        Se s = 3; 1 j; MTF t = u; 0 n; C c = k; R r = 1; MGY g = v; 1 w; I i = 1; R x = 2
+        s -> j; j -> x, t; t -> n; n -> c, r, g; g -> w; w -> i; output y = c.e; output z = i.f }";
+    common::sound(text);
+    for values in [
+        [("u", number(0.0))].as_slice(),
+        &[("u", number(-2.0))],
+        &[("u", number(2.0)), ("v", number(0.0))],
+        &[("v", number(3.0)), ("k", number(1.0))],
+        &[("v", NewValue::Written("u*t".to_owned()))],
+    ] {
+        assert_as_anew(text, &[], values);
+        assert_as_anew(text, &[("u", "0")], values);
+    }
+}
+
+#[test]
+fn parameters_of_parts_have_names_of_their_own() {
+    let text = "model cell(param m = 1, param k = 2) { port left; port right
+            1 v; I mass = m; 0 f; C spring = 1/k; left -> v; v -> mass, f; f -> spring, right }
+        model chain { param q = 3; use cell c[1..3]; use cell d(m = 2*q); Se push = 1; R end = q
+            push -> c[1].left; for i in 1..2 { c[i].right -> c[i+1].left }
+            c[3].right -> d.left; d.right -> end; output y = end.f }";
+    common::sound(text);
+    for values in [
+        [("c[2].m", number(5.0))].as_slice(),
+        &[("c[2].m", number(0.0))],
+        &[("c2.m", number(5.0))],
+        &[("c[1].k", number(-5.0)), ("d.k", number(4.0))],
+        &[("d.m", number(4.0))],
+        &[("q", number(4.0))],
+        &[("c[4].m", number(4.0))],
+    ] {
+        assert_as_anew(text, &[], values);
+    }
+    // The last of several values for one name counts.
+    let chain = load(text);
+    let twice = chain.with([("c[2].m", 7.0), ("q", 1.0), ("c[2].m", 5.0)]);
+    let expected = anew(text, &[], &[("q", number(1.0)), ("c[2].m", number(5.0))]);
+    assert_eq!(differs(&twice, &documents(&expected, QUESTIONS)), None);
+}
+
+#[test]
+fn tables_stay_with_the_model() {
+    let text =
+        "model m { param R = 2; param N = 1; input u = table(\"d.csv\", v); Se s = u; 1 j; R r[1..N] = R
+        C c = 1; s -> j; for i in 1..N { j -> r[i] }; j -> c; output y = c.e }";
+    let world = MemoryWorld::new().with("model.bg", text).with("d.csv", "t,v\n0,1\n0.05,3\n0.2,-1\n");
+    let loaded = |set: &[(&str, &str)]| {
+        let set = set.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Model::load(&world, "model.bg", &LoadOptions { set, ..LoadOptions::default() })
+    };
+    for (name, value) in [("R", "3"), ("R", "0"), ("R", "-1"), ("N", "2"), ("u", "4")] {
+        let expected = documents(&loaded(&[(name, value)]), QUESTIONS);
+        assert_eq!(differs(&loaded(&[]).with([(name, value)]), &expected), None, "{name} = {value}");
+    }
+}
+
+#[test]
+fn threads_may_change_one_model_at_once() {
+    let values = [1.0, 0.0, -1.0, 3.0];
+    let expected = values.map(|value| documents(&anew(CIRCUIT, &[], &[("Ra", number(value))]), QUESTIONS));
+    let model = load(CIRCUIT);
+    std::thread::scope(|scope| {
+        for (value, expected) in values.iter().zip(&expected) {
+            let model = &model;
+            scope
+                .spawn(move || assert_eq!(differs(&model.with([("Ra", *value)]), expected), None, "{value}"));
+        }
+    });
+}
+
+/// The parameters of a model in the units of their declarations, and its inputs with some number.
+fn values(model: &Model) -> Vec<(String, f64)> {
+    let graph = model.graph().unwrap();
+    let factor =
+        |unit: &Option<_>| unit.as_ref().map_or(1.0, |unit: &paynter_graph::dimension::Unit| unit.factor);
+    let parameters = graph.parameters.iter().map(|p| (p.name.clone(), p.number / factor(&p.unit)));
+    parameters.chain(graph.inputs.iter().map(|input| (input.name.clone(), 0.5))).collect()
+}
+
+/// Compares a model with every parameter and input at other values: nearby, of the other sign, and zero. Returns
+/// what differs, and how many of the models share the graph.
+fn examine(name: &str, text: &str, set: &[(&str, &str)]) -> (Vec<String>, usize, usize) {
+    let (mut wrong, mut shared, mut all) = (Vec::new(), 0, 0);
+    let model = load_with(text, set);
+    for (parameter, value) in values(&model) {
+        for (to, questions) in [(1.25 * value, QUESTIONS), (-value, &QUESTIONS[..2]), (0.0, &QUESTIONS[..2])]
+        {
+            let changed = model.with([(parameter.as_str(), to)]);
+            (all, shared) = (all + 1, shared + usize::from(shares(&changed, &model)));
+            let expected = documents(&anew(text, set, &[(&parameter, number(to))]), questions);
+            if let Some(how) = differs(&changed, &expected) {
+                wrong.push(format!("{name}, {parameter} = {to}: {how}"));
+            }
+        }
+    }
+    (wrong, shared, all)
+}
+
 #[test]
 fn every_example_at_other_values_is_as_loaded_with_them() {
     let (mut wrong, mut shared, mut all) = (Vec::new(), 0, 0);
     for example in examples::all() {
         let small: &[(&str, &str)] = if example.text.contains("param N ") { &[("N", "2")] } else { &[] };
-        let model = load_with(example.text, small);
-        let graph = model.graph().unwrap();
-        let mut values: Vec<(String, f64)> = graph
-            .parameters
-            .iter()
-            .map(|p| (p.name.clone(), p.number / p.unit.as_ref().map_or(1.0, |unit| unit.factor)))
-            .collect();
-        values.extend(graph.inputs.iter().map(|input| (input.name.clone(), 0.5)));
-        for (name, value) in &values {
-            for (to, questions) in
-                [(1.25 * value, QUESTIONS), (-value, &QUESTIONS[..2]), (0.0, &QUESTIONS[..2])]
-            {
-                let changed = model.with([(name.as_str(), to)]);
-                (all, shared) = (all + 1, shared + usize::from(shares(&changed, &model)));
-                let expected = documents(&anew(example.text, small, &[(name, number(to))]), questions);
-                if let Some(how) = differs(&changed, &expected) {
-                    wrong.push(format!("{}, {name} = {to}: {how}", example.name));
-                }
-            }
-        }
+        let found = examine(example.name, example.text, small);
+        wrong.extend(found.0);
+        (shared, all) = (shared + found.1, all + found.2);
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
-    println!("{shared} of {all} share the graph");
-    assert!(3 * shared > all && shared < all, "{shared} of {all} share the graph");
+    assert!(5 * shared > 2 * all && shared < all, "{shared} of {all} share the graph");
+}
+
+#[test]
+fn random_models_at_other_values_are_as_loaded_with_them() {
+    let (mut wrong, mut shared, mut all) = (Vec::new(), 0, 0);
+    for seed in seeds(6) {
+        let kind = if seed % 3 == 0 { Options::linear() } else { Options::nonlinear() };
+        let text = generate(seed, &kind.small()).text;
+        if findings(&load(&text)).has_errors() {
+            continue;
+        }
+        let found = examine(&format!("seed {seed}"), &text, &[]);
+        wrong.extend(found.0.into_iter().map(|how| format!("{how}\n{text}")));
+        (shared, all) = (shared + found.1, all + found.2);
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(all > 20 && 5 * shared > 2 * all, "{shared} of {all} share the graph");
 }
