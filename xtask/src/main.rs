@@ -4,6 +4,8 @@
 mod chores;
 mod facade;
 mod handbook;
+#[cfg(test)]
+mod kinds;
 mod layers;
 mod licences;
 mod metadata;

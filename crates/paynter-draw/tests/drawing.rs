@@ -10,6 +10,7 @@ use paynter_draw::draw::{
     Bond, Diagram, DrawOptions, Drawing, Fold, Node, NodeKind, Point, Positions, Rect, Stroke, SvgStyle,
     Theme, draw, draw_at, flow_side, png, segments_cross, svg,
 };
+use paynter_graph::Kind;
 
 fn option_sets() -> Vec<DrawOptions> {
     let plain = DrawOptions::default();
@@ -157,7 +158,7 @@ fn a_small_change_moves_little() {
     {
         let before = draw(&diagram, &DrawOptions::default());
         let hub = diagram.nodes.iter().position(|node| node.name == at).expect("known");
-        diagram.nodes.push(Node::new(NodeKind::R, "extra").value("R"));
+        diagram.nodes.push(Node::new(NodeKind::Element(Kind::R), "extra").value("R"));
         let number = diagram.bonds.len() + 1;
         diagram.bonds.push(Bond::new(hub, diagram.nodes.len() - 1, number));
         let after = draw(&diagram, &DrawOptions::default());
@@ -338,8 +339,7 @@ fn random(seed: u64, nodes: usize, extra: usize) -> Diagram {
         state ^= state << 17;
         (state >> 11) as usize % limit
     };
-    let kinds =
-        [NodeKind::Zero, NodeKind::One, NodeKind::Gy, NodeKind::R, NodeKind::C, NodeKind::I, NodeKind::Se];
+    let kinds = [Kind::Zero, Kind::One, Kind::Gy, Kind::R, Kind::C, Kind::I, Kind::Se].map(NodeKind::Element);
     let mut diagram = Diagram { title: format!("random {seed}"), ..Diagram::default() };
     let inner = nodes / 2 + 1;
     for node in 0..nodes {

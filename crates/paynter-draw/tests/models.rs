@@ -11,7 +11,7 @@ use paynter_draw::draw::{
     BlockDiagram, BlockKind, Diagram, DrawOptions, Fold, NodeKind, NodeStyle, Stroke, SvgStyle, blocks_svg,
     causal_path, draw, draw_blocks, png, svg,
 };
-use paynter_graph::{BondGraph, Causality, FlattenOptions, assign_causality, flatten};
+use paynter_graph::{BondGraph, Causality, FlattenOptions, Kind, assign_causality, flatten};
 use paynter_language::load;
 use std::path::Path;
 
@@ -172,10 +172,10 @@ fn values_are_shown_as_written_and_strokes_as_assigned() {
     let diagram = model.diagram();
     let node = |name: &str| diagram.nodes.iter().find(|node| node.name == name).expect("drawn");
     assert_eq!(node("winding").value.as_deref(), Some("Ra"));
-    assert_eq!(node("motor").kind, NodeKind::Gy);
+    assert_eq!(node("motor").kind, NodeKind::Element(Kind::Gy));
     // Both inertias are in integral causality: effort enters them.
     for bond in &diagram.bonds {
-        if diagram.nodes[bond.to].kind == NodeKind::I {
+        if diagram.nodes[bond.to].kind == NodeKind::Element(Kind::I) {
             assert_eq!(bond.stroke, Stroke::AtTo);
         }
     }

@@ -3,7 +3,7 @@
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
-use paynter_graph::{BondGraph, Causality, ElementId, Guards, Kind, Ranges, Variable, flat_name};
+use paynter_graph::{BondGraph, Causality, ElementId, Guards, Ranges, Stored, Variable, flat_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -242,14 +242,14 @@ impl Work {
     pub fn power_variable(&self, pool: &mut Pool, graph: &BondGraph, id: ElementId, port: usize) -> Expr {
         let element = graph.element(id);
         let place = element.ports[port];
-        let variable =
-            if element.kind == Kind::C { Variable::Flow(place.bond) } else { Variable::Effort(place.bond) };
+        let stored = element.stored().unwrap_or(Stored::Momentum);
+        let variable = stored.rate().of(place.bond);
         let value = match graph.variables.symbol(variable) {
             // What has no value is an implicit unknown and stands for itself.
             Some(symbol) => self.values.get(&symbol).copied().unwrap_or_else(|| pool.var(symbol)),
             None => pool.zero(),
         };
-        if element.kind == Kind::C && !place.into { pool.neg(value) } else { value }
+        if stored == Stored::Displacement && !place.into { pool.neg(value) } else { value }
     }
 
     /// The symbol of an input's next derivative: u → u', u' → u''.

@@ -4,7 +4,7 @@
 //! Ports of pseudo domains carry no power and are left out.
 
 use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
-use paynter_graph::{BondGraph, ElementId, Kind, Law, Port, Variable};
+use paynter_graph::{BondGraph, Class, ElementId, Law, Port, Stored, Variable};
 use rustc_hash::FxHashMap;
 
 use crate::Equations;
@@ -54,11 +54,11 @@ impl Equations {
         let mut accounts = Vec::new();
         for id in graph.element_ids() {
             let element = graph.element(id);
-            let role = match element.kind {
-                Kind::Se | Kind::Sf => Role::Supply,
-                Kind::C | Kind::I => Role::Storage,
-                Kind::R | Kind::Sw | Kind::Rs => Role::Loss,
-                Kind::Tf | Kind::Gy | Kind::Zero | Kind::One | Kind::De | Kind::Df => continue,
+            let role = match element.class() {
+                Class::Source(_) => Role::Supply,
+                Class::Storage(_) => Role::Storage,
+                Class::Resistor | Class::EntropySource => Role::Loss,
+                Class::Transformer | Class::Gyrator | Class::Junction(_) | Class::Detector(_) => continue,
             };
             let ports: Vec<&Port> = element.ports.iter().filter(|port| carries_power(port)).collect();
             if ports.is_empty() {
@@ -97,7 +97,7 @@ impl Equations {
                 let mut terms = Vec::new();
                 for (k, port) in element.ports.iter().enumerate() {
                     let state = self.state_value(pool, graph, id, k)?;
-                    let other = conjugate(pool, graph, values, element.kind, port);
+                    let other = conjugate(pool, graph, values, element.stored(), port);
                     terms.push(pool.mul(state, other));
                 }
                 let sum = pool.sum(&terms);
@@ -132,7 +132,7 @@ impl Equations {
         let parameter = |symbol: Symbol| graph.parameters.iter().any(|p| p.symbol == symbol);
         let mut laws = Vec::new();
         for port in &element.ports {
-            let law = conjugate(pool, graph, &definitions, element.kind, port);
+            let law = conjugate(pool, graph, &definitions, element.stored(), port);
             let known = |s: Symbol| parameter(s) || own.iter().any(|state| state.symbol == s);
             if !pool.symbols(law).into_iter().all(known) || !is_smooth(pool, law) {
                 return None;
@@ -172,10 +172,10 @@ fn conjugate(
     pool: &mut Pool,
     graph: &BondGraph,
     values: &FxHashMap<Symbol, Expr>,
-    kind: Kind,
+    stored: Option<Stored>,
     port: &Port,
 ) -> Expr {
-    if kind == Kind::C {
+    if stored == Some(Stored::Displacement) {
         return value(pool, graph, values, Variable::Effort(port.bond));
     }
     let flow = value(pool, graph, values, Variable::Flow(port.bond));

@@ -6,7 +6,7 @@
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
-use paynter_graph::{BondGraph, Causality, ElementId, Kind, Ranges, Variable, flat_name};
+use paynter_graph::{BondGraph, Causality, ElementId, Ranges, Stored, Variable, flat_name};
 use rustc_hash::FxHashMap;
 
 use crate::sort::definitions;
@@ -103,11 +103,13 @@ pub fn signal_flow(
         let name = pool.name(symbol).to_owned();
         let node = maker.node(symbol, name, NodeKind::State, Some(storage.element));
         let element = graph.element(storage.element);
-        let (kind, port) = (element.kind, element.ports[storage.port]);
-        let source = if kind == Kind::C { Variable::Flow(port.bond) } else { Variable::Effort(port.bond) };
-        let source = graph.symbol(pool, source);
+        let (stored, port) = (element.stored().unwrap_or(Stored::Momentum), element.ports[storage.port]);
+        let source = graph.symbol(pool, stored.rate().of(port.bond));
         let source = pool.var(source);
-        integrals.push((node, if kind == Kind::C && !port.into { pool.neg(source) } else { source }));
+        integrals.push((
+            node,
+            if stored == Stored::Displacement && !port.into { pool.neg(source) } else { source },
+        ));
     }
     for integrator in &graph.integrators {
         let node = maker.node(integrator.symbol, flat_name(&integrator.name), NodeKind::State, None);

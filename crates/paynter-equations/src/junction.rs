@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Ticket, strong_components};
-use paynter_graph::{BondGraph, Causality, ElementId, Kind, Ranges, Variable, is_junction};
+use paynter_graph::{BondGraph, Causality, Class, ElementId, Kind, Ranges, Variable, kind_of};
 use rustc_hash::FxHashMap;
 
 use crate::derive::{Failure, singular};
@@ -57,7 +57,7 @@ pub enum Field {
 }
 
 fn inside(kind: Kind) -> bool {
-    is_junction(kind) || matches!(kind, Kind::Tf | Kind::Gy)
+    kind_of(kind).class().is_structure()
 }
 
 /// Finds the junction structure matrix.
@@ -124,12 +124,11 @@ fn describe(
         Variable::Effort(bond) => graph.bond_variable_name(bond, 'e'),
         _ => graph.bond_variable_name(place.bond, 'f'),
     };
-    let field = match graph.element(id).kind {
-        Kind::C if !effort_in => Field::Integral,
-        Kind::I if effort_in => Field::Integral,
-        Kind::C | Kind::I => Field::Derivative,
-        Kind::Se | Kind::Sf => Field::Source,
-        Kind::De | Kind::Df => Field::Detector,
+    let field = match graph.element(id).class() {
+        Class::Storage(stored) if effort_in == stored.integral_effort_in() => Field::Integral,
+        Class::Storage(_) => Field::Derivative,
+        Class::Source(_) => Field::Source,
+        Class::Detector(_) => Field::Detector,
         _ => Field::Resistive,
     };
     let port = JunctionPort { element: id, field, gives: name(gives), takes: name(takes), into: place.into };

@@ -6,7 +6,7 @@
 //! dependent ports).
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_graph::{BondGraph, Causality, Element, ElementId, Kind, Law, Ranges};
+use paynter_graph::{BondGraph, Causality, Element, ElementId, Law, Ranges};
 
 use crate::linear;
 
@@ -22,16 +22,8 @@ pub(crate) struct Solved {
 /// What a port wants of its law: local symbols e, f, q, p; which of them is the wanted one.
 pub(crate) fn wanted(graph: &BondGraph, causality: &Causality, id: ElementId, port: usize) -> Symbol {
     let element = graph.element(id);
-    let [e, f, q, p] = graph.locals.port(element.ports.len(), port);
-    let effort_in = causality.effort_in(graph, id, port);
-    match (element.kind, effort_in) {
-        (Kind::C, false) => e,
-        (Kind::C, true) => q,
-        (Kind::I, true) => f,
-        (Kind::I, false) => p,
-        (_, true) => f,
-        (_, false) => e,
-    }
+    let locals = graph.locals.port(element.ports.len(), port);
+    element.class().wanted(locals, causality.effort_in(graph, id, port))
 }
 
 /// Solves the law of an R, C, I or switch for what causality wants.
@@ -124,14 +116,7 @@ fn explicit(pool: &Pool, element: &Element, unknowns: &[Symbol]) -> Option<Vec<(
 fn residuals(pool: &mut Pool, graph: &BondGraph, element: &Element) -> Vec<Expr> {
     let n = element.ports.len();
     // x = M y: e = R f, q = C e, p = L f.
-    let pair = |port: usize| {
-        let [e, f, q, p] = graph.locals.port(n, port);
-        match element.kind {
-            Kind::C => (q, e),
-            Kind::I => (p, f),
-            _ => (e, f),
-        }
-    };
+    let pair = |port: usize| element.class().pair(graph.locals.port(n, port));
     match &element.law {
         Law::Value(value) => {
             let (x, y) = pair(0);

@@ -3,7 +3,7 @@
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::strong_components;
-use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Law, Ranges, Variable};
+use paynter_graph::{BondGraph, BondId, Causality, Class, ElementId, Law, Power, Ranges, Variable};
 use rustc_hash::FxHashMap;
 
 use crate::derive::{Reading, Readings};
@@ -53,19 +53,19 @@ pub(crate) fn definitions(
     let ports = graph.elements.iter().map(|element| element.ports.len()).max().unwrap_or(0);
     graph.locals.reserve(pool, ports);
     for id in graph.element_ids() {
-        let kind = graph.element(id).kind;
+        let class = graph.element(id).class();
         let mut writer = Writer { pool, graph, causality, id, out: &mut out };
-        match kind {
-            Kind::Zero | Kind::One => writer.junction(kind),
-            Kind::Tf => writer.transformer(),
-            Kind::Gy => writer.gyrator(),
-            Kind::Se | Kind::Sf => writer.source(),
-            Kind::De | Kind::Df => {
+        match class {
+            Class::Junction(common) => writer.junction(common == Power::Effort),
+            Class::Transformer => writer.transformer(),
+            Class::Gyrator => writer.gyrator(),
+            Class::Source(_) => writer.source(),
+            Class::Detector(_) => {
                 let zero = writer.pool.zero();
                 writer.define(0, zero);
             }
-            Kind::Rs => writer.entropy(),
-            Kind::R | Kind::C | Kind::I | Kind::Sw => {
+            Class::EntropySource => writer.entropy(),
+            Class::Resistor | Class::Storage(_) => {
                 writer.law(ranges, readings.get(&id) == Some(&Reading::Turned))
             }
         }
@@ -153,14 +153,14 @@ impl Writer<'_> {
     }
 
     /// The common variable is passed on, the balanced one closes the sum.
-    fn junction(&mut self, kind: Kind) {
+    fn junction(&mut self, one_effort: bool) {
         let n = self.graph.element(self.id).ports.len();
-        let Some(d) = (0..n).find(|&port| self.effort_in(port) == (kind == Kind::Zero)) else { return };
-        let common = if kind == Kind::Zero { self.effort(d) } else { self.flow(d) };
+        let Some(d) = (0..n).find(|&port| self.effort_in(port) == one_effort) else { return };
+        let common = if one_effort { self.effort(d) } else { self.flow(d) };
         let mut terms = Vec::with_capacity(n);
         for port in (0..n).filter(|&port| port != d) {
             self.define(port, common);
-            let balanced = if kind == Kind::Zero { self.flow(port) } else { self.effort(port) };
+            let balanced = if one_effort { self.flow(port) } else { self.effort(port) };
             let sign = -self.sign(d) * self.sign(port);
             terms.push(self.signed(sign, balanced));
         }
@@ -249,18 +249,19 @@ impl Writer<'_> {
         let solve = if turned { laws::turn } else { laws::solve };
         let solved = solve(self.pool, self.graph, self.causality, self.id, ranges);
         let n = self.graph.element(self.id).ports.len();
-        let kind = self.graph.element(self.id).kind;
+        let stored = self.graph.element(self.id).stored();
         // From local variables to those of bonds and states.
         let mut map: FxHashMap<Symbol, Expr> = FxHashMap::default();
         for port in 0..n {
-            let [e, f, q, p] = self.graph.locals.port(n, port);
+            let locals = self.graph.locals.port(n, port);
+            let [e, f, ..] = locals;
             let (effort, flow) = (self.effort(port), self.flow_in(port));
             map.insert(e, effort);
             map.insert(f, flow);
-            if matches!(kind, Kind::C | Kind::I) {
+            if let Some(stored) = stored {
                 let state = self.graph.symbol(self.pool, Variable::State(self.id, port as u32));
                 let state = self.pool.var(state);
-                map.insert(if kind == Kind::C { q } else { p }, state);
+                map.insert(stored.state(locals), state);
             }
         }
         for port in 0..n {

@@ -8,7 +8,7 @@
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Ticket, strong_components};
-use paynter_graph::{BondGraph, ElementId, Kind, Variable};
+use paynter_graph::{BondGraph, ElementId, Kind, Stored, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{Assignment, Equations};
@@ -169,7 +169,7 @@ impl<'a> Book<'a> {
             .copied()
             .filter(|symbol| {
                 let element = self.known[symbol].element;
-                element.is_some_and(|id| matches!(self.graph.element(id).kind, Kind::R | Kind::Sw | Kind::Rs))
+                element.is_some_and(|id| self.graph.element(id).class().is_dissipative())
             })
             .collect();
         if shown.is_empty() {
@@ -249,10 +249,8 @@ impl<'a> Book<'a> {
             Variable::State(id, port) => {
                 let element = self.graph.element(id);
                 let place = element.ports[port as usize];
-                let (given, filled) = match element.kind {
-                    Kind::C => (Variable::Effort(place.bond), Variable::Flow(place.bond)),
-                    _ => (Variable::Flow(place.bond), Variable::Effort(place.bond)),
-                };
+                let stored = element.stored().unwrap_or(Stored::Momentum);
+                let (given, filled) = (stored.conjugate().of(place.bond), stored.rate().of(place.bond));
                 let law = self.graph.variables.symbol(given).and_then(|s| self.known.get(&s).copied());
                 if let Some(law) = law.filter(|law| law.element == Some(id)) {
                     lines.push(Line {
@@ -266,10 +264,13 @@ impl<'a> Book<'a> {
                     Some(symbol) => self.pool.var(symbol),
                     None => self.pool.zero(),
                 };
-                if element.kind == Kind::C && !place.into {
+                if stored == Stored::Displacement && !place.into {
                     rate = self.pool.neg(rate);
                 }
-                let why = if element.kind == Kind::C { "the flow fills it" } else { "the effort drives it" };
+                let why = match stored {
+                    Stored::Displacement => "the flow fills it",
+                    Stored::Momentum => "the effort drives it",
+                };
                 let title = match element.ports.len() {
                     1 => self.element(id),
                     _ => format!("{}, port {}", self.element(id), port + 1),

@@ -3,7 +3,7 @@
 //! linear or can be inverted. What remains is kept as implicit unknowns.
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_graph::{BondGraph, ElementId, Ranges};
+use paynter_graph::{BondGraph, Class, ElementId, Ranges};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -149,7 +149,7 @@ fn tear(
             let paths = open(inputs.get(v)) * open(outputs.get(v));
             let resistor = definitions.nodes[*v as usize]
                 .element
-                .is_some_and(|id| graph.element(id).kind == paynter_graph::Kind::R);
+                .is_some_and(|id| graph.element(id).kind == Class::Resistor.kind());
             (paths, resistor, std::cmp::Reverse(*v))
         });
         let Some(v) = best else { break };

@@ -6,7 +6,7 @@ use paynter_algebra::Expr;
 use paynter_base::number::short;
 use paynter_base::{Diagnostic, code};
 use paynter_graph::domain::Domain;
-use paynter_graph::{BondGraph, ElementId, Kind, Port, Variable};
+use paynter_graph::{BondGraph, Class, ElementId, Port, Power, Stored, Variable};
 use rustc_hash::FxHashMap;
 
 /// With entropy flow temperatures are absolute; what rounding leaves below zero is zero.
@@ -30,7 +30,10 @@ pub fn temperatures(graph: &BondGraph, equations: &Equations) -> Vec<Temperature
         _ => None,
     });
     let efforts: FxHashMap<_, Expr> = efforts.collect();
-    let bodies = graph.element_ids().filter(|id| matches!(graph.element(*id).kind, Kind::C | Kind::Se));
+    let bodies = graph.element_ids().filter(|id| {
+        let class = graph.element(*id).class();
+        matches!(class, Class::Storage(Stored::Displacement) | Class::Source(Power::Effort))
+    });
     let ports = bodies.flat_map(|id| graph.element(id).ports.iter().map(move |port| (id, port)));
     let temperature = |(element, port): (ElementId, &Port)| {
         let least = match port.domain? {

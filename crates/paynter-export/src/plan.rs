@@ -7,7 +7,7 @@ use crate::target::Exported;
 use paynter_algebra::{Expr, Func, Node, Pool, Shared, Symbol, Target};
 use paynter_equations::{Equations, Sparse, StateSpace};
 use paynter_graph::dimension::Unit;
-use paynter_graph::{BondGraph, Kind, Samples, Variable, flat_name};
+use paynter_graph::{BondGraph, Samples, Variable, flat_name};
 use std::collections::BTreeMap;
 
 /// A quantity with what a reader wants to know of it.
@@ -236,10 +236,8 @@ fn state_quantity(graph: &BondGraph, name: &str, variable: Variable) -> Quantity
     let about = match variable {
         Variable::State(element, port) => {
             let element = graph.element(element);
-            element.ports[port as usize].domain.and_then(|domain| {
-                let info = domain.info();
-                if element.kind == Kind::I { info.momentum } else { Some(info.displacement) }
-            })
+            let domain = element.ports[port as usize].domain;
+            domain.and_then(|domain| element.stored()?.quantity(domain.info()))
         }
         _ => None,
     };

@@ -9,11 +9,13 @@ pub mod dimension;
 pub mod domain;
 mod flatten;
 mod guard;
+pub mod kind;
 mod model;
 mod share;
 
 pub use causality::{Causality, Decision, Loop, LoopKind, Ranges, Reason, Storage, assign_causality};
 pub use flatten::{FlattenOptions, MAX_ELEMENTS, Setting, flatten};
 pub use guard::{Guard, Guards, Sign, Vanishing};
+pub use kind::{Class, Power, Stored, kind_of};
 pub use model::*;
 pub use share::CopyOnWrite;

@@ -5,6 +5,7 @@
 //! count into the element, so f is minus the bond's flow where the arrow
 //! points away. A two-port's f2 counts out of port 2.
 
+pub use crate::kind::{is_junction, is_storage};
 use paynter_algebra::{Expr, Pool, Rational, Symbol};
 use paynter_base::Span;
 pub use paynter_language::ast::Kind;
@@ -575,7 +576,7 @@ impl BondGraph {
     /// The state's name of a storage's port as expressions print it: `rotor.p`, `gas.q2`.
     pub fn state_name(&self, element: ElementId, port: usize) -> String {
         let e = self.element(element);
-        let letter = if e.kind == Kind::I { "p" } else { "q" };
+        let letter = e.stored().map_or('q', |stored| stored.letter());
         let base = flat_name(&e.name);
         if e.ports.len() == 1 { format!("{base}.{letter}") } else { format!("{base}.{letter}{}", port + 1) }
     }
@@ -594,7 +595,7 @@ impl BondGraph {
     pub fn bond_variable_name(&self, bond: BondId, letter: char) -> String {
         let b = self.bond(bond);
         let ends = [b.to, b.from];
-        let junction = |end: &End| matches!(self.element(end.element).kind, Kind::Zero | Kind::One);
+        let junction = |end: &End| is_junction(self.element(end.element).kind);
         let single = |end: &&End| !junction(end) && self.element(end.element).ports.len() == 1;
         if let Some(end) = ends.iter().find(single) {
             return format!("{}.{letter}", flat_name(&self.element(end.element).name));
@@ -624,16 +625,6 @@ impl BondGraph {
         self.variables.insert(variable, symbol);
         symbol
     }
-}
-
-/// Tells whether a kind stores energy.
-pub fn is_storage(kind: Kind) -> bool {
-    matches!(kind, Kind::C | Kind::I)
-}
-
-/// Tells whether a kind is a junction.
-pub fn is_junction(kind: Kind) -> bool {
-    matches!(kind, Kind::Zero | Kind::One)
 }
 
 /// The form of a flattened name in expressions and JSON: `c[3].m` becomes `c_3.m`.

@@ -13,7 +13,7 @@ use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
 use paynter_equations::{Equations, State};
-use paynter_graph::{BondGraph, ElementId, Kind, Variable};
+use paynter_graph::{BondGraph, Class, ElementId, Stored, Variable};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -223,7 +223,7 @@ impl Signals<'_> {
             .map(|state| match state.variable {
                 Variable::State(element, port) => {
                     let bond = graph.element(element).ports[port as usize].bond;
-                    let effort = graph.element(element).kind == Kind::I;
+                    let effort = graph.element(element).stored() == Some(Stored::Momentum);
                     let variable = if effort { Variable::Effort(bond) } else { Variable::Flow(bond) };
                     graph.variables.symbol(variable).into_iter().collect()
                 }
@@ -267,8 +267,8 @@ impl Signals<'_> {
             }
         }
         let named = |id: &ElementId| {
-            let kind = self.graph.element(*id).kind;
-            !matches!(kind, Kind::Zero | Kind::One | Kind::Se | Kind::Sf) && !list.contains(id)
+            let class = self.graph.element(*id).class();
+            !matches!(class, Class::Junction(_) | Class::Source(_)) && !list.contains(id)
         };
         let others: Vec<ElementId> = between.into_iter().filter(named).collect();
         list.extend(others);

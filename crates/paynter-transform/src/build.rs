@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use paynter_algebra::Expr;
 use paynter_base::Span;
 use paynter_graph::{
-    Bond, BondGraph, BondId, Element, ElementId, End, Kind, Law, Origin, Port, Written, is_junction,
+    Bond, BondGraph, BondId, Class, Element, ElementId, End, Kind, Law, Origin, Port, Power, Written,
+    is_junction,
 };
 
 use crate::names::{is_number, plain};
@@ -76,7 +77,7 @@ impl Builder {
         let at = self.place(id);
         let number = if many { format!("_{}", port + 1) } else { String::new() };
         let name = format!("j_{name}{number}");
-        let kind = if flow { Kind::Zero } else { Kind::One };
+        let kind = Class::Junction(if flow { Power::Effort } else { Power::Flow }).kind();
         let origin = Origin::Junction { of: self.graph.element(id).original().to_owned() };
         let junction = self.element(New { name, kind, law: Law::Structure, ports: 0, at, origin });
         // The bond that was there now ends at the junction.
@@ -107,7 +108,7 @@ impl Builder {
         origin: Origin,
     ) -> ElementId {
         let at = self.place(junction);
-        let kind = if flow { Kind::Sf } else { Kind::Se };
+        let kind = Class::Source(if flow { Power::Flow } else { Power::Effort }).kind();
         let sink = self.element(New { name, kind, law: Law::Value(value), ports: 1, at, origin });
         self.bond((junction, 0), (sink, 0), at.0);
         self.sinks.push(sink);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Span, Ticket};
-use paynter_graph::{Element, ElementId, Equation, Kind, Law, Origin, Value, is_storage};
+use paynter_graph::{Class, Element, ElementId, Equation, Law, Origin, Power, Value, is_storage};
 use rustc_hash::FxHashMap;
 
 use crate::build::New;
@@ -26,16 +26,16 @@ impl Maker<'_> {
     /// Gives an element its incremental law and the sinks beside it.
     pub(crate) fn element(&mut self, id: ElementId) {
         let element = self.old.element(id).clone();
-        let (law, sinks) = match element.kind {
-            Kind::Zero | Kind::One | Kind::De | Kind::Df => (Law::Structure, Vec::new()),
-            Kind::Se | Kind::Sf => self.source(&element),
+        let (law, sinks) = match element.class() {
+            Class::Junction(_) | Class::Detector(_) => (Law::Structure, Vec::new()),
+            Class::Source(_) => self.source(&element),
             _ => self.field(id, &element),
         };
         let new = ElementId(id.0 + self.first.0);
         let place = &mut self.build.graph.elements[new.index()];
         place.law = law;
-        if element.kind == Kind::Rs {
-            place.kind = Kind::R;
+        if element.class() == Class::EntropySource {
+            place.kind = Class::Resistor.kind();
         }
         if self.request.pair {
             self.initial(id, &element);
@@ -47,7 +47,7 @@ impl Maker<'_> {
     fn source(&mut self, element: &Element) -> (Law, Vec<Sink>) {
         let Law::Value(value) = element.law else { return (Law::Structure, Vec::new()) };
         let Change { mut parameters, signals } = self.change(value);
-        let flow = element.kind == Kind::Sf;
+        let flow = element.class() == Class::Source(Power::Flow);
         if flow && !element.ports[0].into {
             // The flow into a source is minus the one along the bond that leaves it.
             for factor in parameters.values_mut() {
@@ -62,7 +62,10 @@ impl Maker<'_> {
     /// R, C, I, TF, GY, RS and switches: the linear law of the total differential and what is added to it.
     fn field(&mut self, id: ElementId, element: &Element) -> (Law, Vec<Sink>) {
         let mut law = residuals(self.pool, &self.old, element);
-        if element.kind == Kind::R && matches!(element.law, Law::Equations(_)) && element.ports.len() == 1 {
+        if element.class() == Class::Resistor
+            && matches!(element.law, Law::Equations(_))
+            && element.ports.len() == 1
+        {
             law = turned(self.pool, &self.old, self.causality, id, law);
         }
         let map = nominal(self.pool, &mut self.old, id);
@@ -90,8 +93,8 @@ impl Maker<'_> {
     fn sink_variables(&mut self, id: ElementId, element: &Element, law: &Residuals) -> Vec<Symbol> {
         let n = element.ports.len();
         let port = |k: usize| self.old.locals.port(n, k);
-        if is_storage(element.kind) {
-            return (0..n).map(|k| port(k)[usize::from(element.kind == Kind::I)]).collect();
+        if element.stored().is_some() {
+            return (0..n).map(|k| element.class().pair(port(k)).1).collect();
         }
         let solved = |k: usize| {
             let [e, f, ..] = port(k);
@@ -154,7 +157,7 @@ impl Maker<'_> {
         map: &FxHashMap<Symbol, Expr>,
         added: Option<&[Change]>,
     ) -> Law {
-        let plain_law = !matches!(element.law, Law::Equations(_)) && element.kind != Kind::Rs;
+        let plain_law = !matches!(element.law, Law::Equations(_)) && element.class() != Class::EntropySource;
         if plain_law && added.is_none() {
             return element.law.clone();
         }
@@ -206,12 +209,7 @@ impl Maker<'_> {
     /// A one-port's law as `= value`, where it is written in that direction.
     fn as_value(&mut self, element: &Element, equations: &[Equation]) -> Option<Expr> {
         let ([equation], 1) = (equations, element.ports.len()) else { return None };
-        let [e, f, q, p] = self.old.locals.port(1, 0);
-        let (x, y) = match element.kind {
-            Kind::C => (q, e),
-            Kind::I => (p, f),
-            _ => (e, f),
-        };
+        let (x, y) = element.class().pair(self.old.locals.port(1, 0));
         (equation.solved_for == Some(x)).then(|| self.pool.diff(equation.right, y))
     }
 
@@ -299,7 +297,7 @@ impl Maker<'_> {
         let changing = self.old.parameters[parameter].name.clone();
         let at = self.build.place(id);
         let as_flow = parts.iter().any(|(_, flow, _)| *flow);
-        let kind = if as_flow { Kind::Sf } else { Kind::Se };
+        let kind = Class::Source(if as_flow { Power::Flow } else { Power::Effort }).kind();
         let delta = self.pool.var(self.deltas[&parameter]);
         let origin = Origin::Sink { of: of.clone(), parameter: Some(changing.clone()) };
         let sink = self.build.element(New {
@@ -314,7 +312,7 @@ impl Maker<'_> {
         let target = if parts.len() == 1 {
             sink
         } else {
-            let kind = if as_flow { Kind::One } else { Kind::Zero };
+            let kind = Class::Junction(if as_flow { Power::Flow } else { Power::Effort }).kind();
             let origin = Origin::Junction { of: of.clone() };
             let name = format!("j_{what}");
             self.build.element(New { name, kind, law: Law::Structure, ports: 0, at, origin })
@@ -322,11 +320,12 @@ impl Maker<'_> {
         for (port, flow, factor) in parts {
             let number = if many { format!("_{}", port + 1) } else { String::new() };
             let junction = self.build.junction(id, name, *port, *flow);
-            let (kind, word) = if as_flow && !flow { (Kind::Gy, "mgy") } else { (Kind::Tf, "mtf") };
+            let (class, word) =
+                if as_flow && !flow { (Class::Gyrator, "mgy") } else { (Class::Transformer, "mtf") };
             let origin = Origin::Modulator { of: of.clone(), parameter: changing.clone() };
             let two_port = self.build.element(New {
                 name: format!("{word}_{what}{number}"),
-                kind,
+                kind: class.kind(),
                 law: Law::Value(*factor),
                 ports: 2,
                 at,

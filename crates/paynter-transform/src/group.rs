@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use paynter_algebra::{Expr, Pool};
-use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Variable, is_storage};
+use paynter_graph::{BondGraph, BondId, Causality, Class, ElementId, Power, Variable, is_storage};
 
 /// The ports of storages that belong to groups of dependent ones.
 pub(crate) fn dependent_groups(
@@ -20,11 +20,9 @@ pub(crate) fn dependent_groups(
         members.insert((storage.element, storage.port));
         let bond = graph.element(storage.element).ports[storage.port].bond;
         // A dependent C is given its effort, a dependent I its flow.
-        let given = match graph.element(storage.element).kind {
-            Kind::C => Variable::Effort(bond),
-            _ => Variable::Flow(bond),
-        };
-        walk.reach(given);
+        if let Some(stored) = graph.element(storage.element).stored() {
+            walk.reach(stored.conjugate().of(bond));
+        }
     }
     while let Some(variable) = walk.open.pop() {
         members.extend(walk.follow(variable));
@@ -70,11 +68,11 @@ impl Walk<'_> {
         let ends = [self.graph.bond(bond).from, self.graph.bond(bond).to];
         let end = ends.into_iter().find(|end| (end.element == into) != effort)?;
         let element = self.graph.element(end.element);
-        match element.kind {
-            Kind::Zero | Kind::One => self.junction(end.element, bond, effort),
-            Kind::Tf | Kind::Gy => {
+        match element.class() {
+            Class::Junction(_) => self.junction(end.element, bond, effort),
+            Class::Transformer | Class::Gyrator => {
                 let other = element.ports[1 - end.port as usize].bond;
-                let passes = if element.kind == Kind::Tf { effort } else { !effort };
+                let passes = if element.class() == Class::Transformer { effort } else { !effort };
                 self.reach(if passes { Variable::Effort(other) } else { Variable::Flow(other) });
             }
             _ => self.incoming(end.element),
@@ -85,9 +83,10 @@ impl Walk<'_> {
 
     fn junction(&mut self, id: ElementId, bond: BondId, effort: bool) {
         let element = self.graph.element(id);
-        let common = effort == (element.kind == Kind::Zero);
+        let common = effort == (element.class() == Class::Junction(Power::Effort));
         for (port, place) in element.ports.iter().enumerate().filter(|(_, place)| place.bond != bond) {
-            let determines = self.causality.effort_in(self.graph, id, port) == (element.kind == Kind::Zero);
+            let determines = self.causality.effort_in(self.graph, id, port)
+                == (element.class() == Class::Junction(Power::Effort));
             if !common || determines {
                 self.reach(if effort { Variable::Effort(place.bond) } else { Variable::Flow(place.bond) });
             }
@@ -99,7 +98,7 @@ impl Walk<'_> {
         let element = self.graph.element(id);
         for (port, place) in element.ports.iter().enumerate() {
             let effort_in = self.causality.effort_in(self.graph, id, port);
-            let integrated = is_storage(element.kind) && effort_in == (element.kind == Kind::I);
+            let integrated = element.stored().is_some_and(|stored| effort_in == stored.integral_effort_in());
             if !integrated {
                 self.reach(if effort_in { Variable::Effort(place.bond) } else { Variable::Flow(place.bond) });
             }

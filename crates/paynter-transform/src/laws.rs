@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_graph::{BondGraph, Causality, Element, ElementId, Kind, Law, Ranges, Variable};
+use paynter_graph::{BondGraph, Causality, Class, Element, ElementId, Law, Ranges, Variable};
 use rustc_hash::FxHashMap;
 
 /// The law of an element: each residual is zero.
@@ -21,9 +21,9 @@ pub(crate) struct Residuals {
 pub(crate) fn residuals(pool: &mut Pool, graph: &BondGraph, element: &Element) -> Residuals {
     let n = element.ports.len();
     let local = |port: usize| graph.locals.port(n, port);
-    match (&element.law, element.kind) {
+    match (&element.law, element.class()) {
         // e1 = m e2, and the flow out of port 2 is m f1.
-        (Law::Value(m), Kind::Tf) => {
+        (Law::Value(m), Class::Transformer) => {
             let ([e1, f1, ..], [e2, f2, ..]) = (local(0), local(1));
             let first = minus_product(pool, e1, *m, e2);
             let minus = pool.neg(*m);
@@ -31,7 +31,7 @@ pub(crate) fn residuals(pool: &mut Pool, graph: &BondGraph, element: &Element) -
             Residuals { list: vec![first, second], solved: vec![Some(e1), Some(f2)] }
         }
         // e1 = r times the flow out of port 2, e2 = r f1.
-        (Law::Value(r), Kind::Gy) => {
+        (Law::Value(r), Class::Gyrator) => {
             let ([e1, f1, ..], [e2, f2, ..]) = (local(0), local(1));
             let minus = pool.neg(*r);
             let first = minus_product(pool, e1, minus, f2);
@@ -39,7 +39,7 @@ pub(crate) fn residuals(pool: &mut Pool, graph: &BondGraph, element: &Element) -
             Residuals { list: vec![first, second], solved: vec![Some(e1), Some(e2)] }
         }
         // e1 = R f1, and the entropy flow out of port 2 is e1 f1/e2.
-        (Law::Value(r), Kind::Rs) => {
+        (Law::Value(r), Class::EntropySource) => {
             let ([e1, f1, ..], [e2, f2, ..]) = (local(0), local(1));
             let first = minus_product(pool, e1, *r, f1);
             let [a, b, c, d] = [e1, f1, e2, f2].map(|symbol| pool.var(symbol));
@@ -47,17 +47,17 @@ pub(crate) fn residuals(pool: &mut Pool, graph: &BondGraph, element: &Element) -
             let entropy = pool.div(power, c);
             Residuals { list: vec![first, pool.add(d, entropy)], solved: vec![Some(e1), Some(f2)] }
         }
-        (Law::Value(value), kind) => {
-            let (x, y) = pair(graph, kind, n, 0);
+        (Law::Value(value), class) => {
+            let (x, y) = class.pair(local(0));
             Residuals { list: vec![minus_product(pool, x, *value, y)], solved: vec![Some(x)] }
         }
-        (Law::Matrix(rows), kind) => {
+        (Law::Matrix(rows), class) => {
             let mut out = Residuals { list: Vec::new(), solved: Vec::new() };
             for (i, row) in rows.iter().enumerate() {
-                let (x, _) = pair(graph, kind, n, i);
+                let (x, _) = class.pair(local(i));
                 let mut terms = vec![pool.var(x)];
                 for (j, entry) in row.iter().enumerate() {
-                    let y = pool.var(pair(graph, kind, n, j).1);
+                    let y = pool.var(class.pair(local(j)).1);
                     let term = pool.mul(*entry, y);
                     terms.push(pool.neg(term));
                 }
@@ -82,16 +82,6 @@ pub(crate) fn residuals(pool: &mut Pool, graph: &BondGraph, element: &Element) -
     }
 }
 
-/// The variables that `= value` relates: x = value·y.
-fn pair(graph: &BondGraph, kind: Kind, ports: usize, port: usize) -> (Symbol, Symbol) {
-    let [e, f, q, p] = graph.locals.port(ports, port);
-    match kind {
-        Kind::C => (q, e),
-        Kind::I => (p, f),
-        _ => (e, f),
-    }
-}
-
 /// x − value·y
 fn minus_product(pool: &mut Pool, x: Symbol, value: Expr, y: Symbol) -> Expr {
     let (x, y) = (pool.var(x), pool.var(y));
@@ -110,13 +100,7 @@ pub(crate) fn turned(
 ) -> Residuals {
     let element = graph.element(id);
     let ([residual], [Some(solved)]) = (&law.list[..], &law.solved[..]) else { return law };
-    let [e, f, q, p] = graph.locals.port(1, 0);
-    let wanted = match (element.kind, causality.effort_in(graph, id, 0)) {
-        (Kind::C, true) => q,
-        (Kind::I, false) => p,
-        (_, true) => f,
-        (_, false) => e,
-    };
+    let wanted = element.class().wanted(graph.locals.port(1, 0), causality.effort_in(graph, id, 0));
     if *solved == wanted {
         return law;
     }
@@ -133,14 +117,7 @@ pub(crate) fn turned(
 /// The local variables that a kind's law may contain, port by port.
 pub(crate) fn locals(graph: &BondGraph, element: &Element) -> Vec<Symbol> {
     let n = element.ports.len();
-    let of = |port: usize| {
-        let [e, f, q, p] = graph.locals.port(n, port);
-        match element.kind {
-            Kind::C => [q, e],
-            Kind::I => [p, f],
-            _ => [e, f],
-        }
-    };
+    let of = |port: usize| <[Symbol; 2]>::from(element.class().pair(graph.locals.port(n, port)));
     (0..n).flat_map(of).collect()
 }
 
@@ -157,16 +134,17 @@ pub(crate) fn nominal(pool: &mut Pool, graph: &mut BondGraph, id: ElementId) -> 
     let mut map = FxHashMap::default();
     for port in 0..n {
         let place = graph.element(id).ports[port];
-        let kind = graph.element(id).kind;
-        let [e, f, q, p] = graph.locals.port(n, port);
+        let stored = graph.element(id).stored();
+        let locals = graph.locals.port(n, port);
+        let [e, f, ..] = locals;
         let effort = graph.symbol(pool, Variable::Effort(place.bond));
         let flow = graph.symbol(pool, Variable::Flow(place.bond));
         let (effort, flow) = (pool.var(effort), pool.var(flow));
         map.insert(e, effort);
         map.insert(f, if place.into { flow } else { pool.neg(flow) });
-        if matches!(kind, Kind::C | Kind::I) {
+        if let Some(stored) = stored {
             let state = graph.symbol(pool, Variable::State(id, port as u32));
-            map.insert(if kind == Kind::C { q } else { p }, pool.var(state));
+            map.insert(stored.state(locals), pool.var(state));
         }
     }
     map

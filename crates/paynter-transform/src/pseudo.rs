@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Cancelled, Ticket};
+use paynter_graph::kind::LawForm;
 use paynter_graph::{
-    BondGraph, BondId, Causality, Element, ElementId, End, Equation, Input, Integrator, Kind, Law, Origin,
-    Output, Signal, Value, Variable, is_storage,
+    BondGraph, BondId, Causality, Class, Element, ElementId, End, Equation, Input, Integrator, Law, Origin,
+    Output, Signal, Value, Variable, is_storage, kind_of,
 };
 use rustc_hash::FxHashMap;
 
@@ -194,9 +195,11 @@ impl<'a> Maker<'a> {
 
     fn element(&mut self, id: ElementId) {
         let element = self.old.element(id).clone();
-        let place = match element.kind {
-            Kind::R | Kind::C | Kind::I | Kind::Rs => self.component(id, &element),
-            Kind::Tf | Kind::Gy | Kind::Sw if self.is_coupled(&element) => self.component(id, &element),
+        let place = match (element.class(), kind_of(element.kind).law()) {
+            (Class::EntropySource, _) | (_, LawForm::Field) => self.component(id, &element),
+            (Class::Transformer | Class::Gyrator, _) | (_, LawForm::Switch) if self.is_coupled(&element) => {
+                self.component(id, &element)
+            }
             _ => self.copies(&element),
         };
         self.places.push(place);
@@ -218,10 +221,8 @@ impl<'a> Maker<'a> {
             let (prefix, law) = match (layer.checked_sub(1), &element.law) {
                 (None, law) => (String::new(), law.clone()),
                 (Some(layer), law) => {
-                    let law = match (law, element.kind) {
-                        (Law::Value(value), Kind::Se | Kind::Sf) => {
-                            Law::Value(self.sensitivity(layer, *value))
-                        }
+                    let law = match (law, element.class()) {
+                        (Law::Value(value), Class::Source(_)) => Law::Value(self.sensitivity(layer, *value)),
                         (law, _) => law.clone(),
                     };
                     (self.layers[layer].prefix.clone(), law)
@@ -239,7 +240,7 @@ impl<'a> Maker<'a> {
     fn component(&mut self, id: ElementId, element: &Element) -> Vec<(ElementId, usize)> {
         let n = element.ports.len();
         let all = n * (self.layers.len() + 1);
-        let kind = if is_storage(element.kind) { element.kind } else { Kind::R };
+        let kind = if is_storage(element.kind) { element.kind } else { Class::Resistor.kind() };
         let law = self.oriented(id, element);
         let own = locals(&self.old, element);
         let port_maps: Vec<FxHashMap<Symbol, Expr>> = (0..=self.layers.len())
@@ -306,13 +307,12 @@ impl<'a> Maker<'a> {
         if element.ports.len() == 1 {
             return turned(self.pool, &self.old, self.causality, id, law);
         }
-        let two_port = matches!(element.kind, Kind::Tf | Kind::Gy);
-        if !two_port || !self.causality.effort_in(&self.old, id, 0) {
+        if !element.class().is_converter() || !self.causality.effort_in(&self.old, id, 0) {
             return law;
         }
         let [[_, f1, ..], [e2, f2, ..]] = [0, 1].map(|port| self.old.locals.port(2, port));
         // e2 = e1/m and f1 = −f2/m of a TF; f2 = −e1/r and f1 = e2/r of a GY.
-        let unknowns = if element.kind == Kind::Tf { [e2, f1] } else { [f2, f1] };
+        let unknowns = if element.class() == Class::Transformer { [e2, f1] } else { [f2, f1] };
         let list = law.list.iter().zip(unknowns).map(|(residual, unknown)| {
             let slope = self.pool.diff(*residual, unknown);
             self.pool.div(*residual, slope)

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_graph::{BondGraph, BondId, Element, ElementId, End, Kind, Law, Variable, is_junction};
+use paynter_graph::{BondGraph, BondId, Element, ElementId, End, Law, Stored, Variable, is_junction};
 use rustc_hash::FxHashMap;
 
 use crate::names::{Names, is_local, is_number, plain};
@@ -64,7 +64,7 @@ impl Spelling {
         }
         for id in graph.element_ids() {
             let element = graph.element(id);
-            let letter = if element.kind == Kind::I { 'p' } else { 'q' };
+            let letter = element.stored().map_or('q', Stored::letter);
             for port in 0..element.ports.len() {
                 if let Some(symbol) = graph.variables.symbol(Variable::State(id, port as u32)) {
                     let reading = format!("{}.{letter}{}", self.elements[id.index()], suffix(element, port));
@@ -142,7 +142,7 @@ fn read_in_braces(pool: &Pool, graph: &BondGraph) -> BTreeSet<Symbol> {
 
 /// The number of a port in the names of its variables; none for one-ports.
 pub(crate) fn suffix(element: &Element, port: usize) -> String {
-    let several = matches!(element.kind, Kind::Tf | Kind::Gy | Kind::Rs) || element.ports.len() > 1;
+    let several = element.is_two_port() || element.ports.len() > 1;
     if several { (port + 1).to_string() } else { String::new() }
 }
 

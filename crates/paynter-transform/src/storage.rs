@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Symbol};
 use paynter_base::{Cancelled, Ticket};
-use paynter_graph::{Element, ElementId, Kind, Variable, is_storage};
+use paynter_graph::{Element, ElementId, Stored, Variable, is_storage};
 use rustc_hash::FxHashMap;
 
 use crate::elements::Sink;
@@ -40,8 +40,9 @@ impl Maker<'_> {
     fn member_sinks(&mut self, id: ElementId, element: &Element, law: &Residuals) -> Option<Vec<Sink>> {
         let n = element.ports.len();
         let ports: Vec<[Symbol; 4]> = (0..n).map(|port| self.old.locals.port(n, port)).collect();
+        let is_displacement = element.stored() == Some(Stored::Displacement);
         // State, what the law relates it to, and its rate.
-        let of = |[e, f, q, p]: [Symbol; 4]| if element.kind == Kind::C { (q, e, f) } else { (p, f, e) };
+        let of = |[e, f, q, p]: [Symbol; 4]| if is_displacement { (q, e, f) } else { (p, f, e) };
         let (mut x, mut y, mut r) = (Vec::new(), Vec::new(), Vec::new());
         for port in ports {
             let (state, other, rate) = of(port);
@@ -107,7 +108,7 @@ impl Maker<'_> {
             if is_member[port] {
                 self.extras.insert((id, port), extra);
             }
-            let flow = is_member[port] == (element.kind == Kind::C);
+            let flow = is_member[port] == is_displacement;
             sinks.push(Sink { port, flow, change });
         }
         Some(sinks)

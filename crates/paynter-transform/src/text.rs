@@ -11,8 +11,9 @@ use paynter_algebra::{Expr, Pool, Symbol, Target};
 use paynter_base::number::shortest;
 use paynter_base::{Diagnostics, FileId};
 use paynter_graph::dimension::Unit;
+use paynter_graph::kind::Ports;
 use paynter_graph::{
-    BondGraph, Element, End, FlattenOptions, Kind, Law, Override, Tolerance, Variable, flatten,
+    BondGraph, Element, End, FlattenOptions, Law, Override, Stored, Tolerance, Variable, flatten, kind_of,
 };
 use paynter_language::{format, parse_syntax};
 
@@ -205,13 +206,13 @@ impl<'a> Writer<'a> {
 
     fn element(&mut self, index: usize, element: &Element) -> String {
         let mut line = element.kind.word().to_owned();
-        if let (Kind::Se | Kind::Sf | Kind::Tf | Kind::Gy, Law::Value(value)) = (element.kind, &element.law)
+        if let (true, Law::Value(value)) = (kind_of(element.kind).takes_m(), &element.law)
             && self.is_modulated(*value)
         {
             line.insert(0, 'M');
         }
         let _ = write!(line, " {}", self.spelling.elements[index]);
-        if element.ports.len() > 1 && matches!(element.kind, Kind::R | Kind::C | Kind::I) {
+        if element.ports.len() > 1 && kind_of(element.kind).ports() == Ports::Field {
             let _ = write!(line, "[{}]", element.ports.len());
         }
         match &element.law {
@@ -262,9 +263,9 @@ impl<'a> Writer<'a> {
         let element = self.graph.element(end.element);
         let name = &self.spelling.elements[end.element.index()];
         let port = end.port + 1;
-        match element.kind {
-            Kind::Zero | Kind::One => name.clone(),
-            Kind::Tf | Kind::Gy | Kind::Rs if element.ports.len() == 2 => {
+        match kind_of(element.kind).ports() {
+            Ports::Any => name.clone(),
+            Ports::Fixed(2) if element.ports.len() == 2 => {
                 let implied = element.ports[0].into && !element.ports[1].into;
                 if implied { name.clone() } else { format!("{name}.{port}") }
             }
@@ -299,7 +300,7 @@ impl<'a> Writer<'a> {
 
     fn states(&mut self) {
         for (index, element) in self.graph.elements.iter().enumerate() {
-            let letter = if element.kind == Kind::I { 'p' } else { 'q' };
+            let letter = element.stored().map_or('q', Stored::letter);
             for (port, value, _) in &element.initial {
                 let (name, number) = (self.spelling.elements[index].clone(), suffix(element, *port));
                 let value = self.value(*value);

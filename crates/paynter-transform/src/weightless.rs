@@ -9,7 +9,7 @@
 
 use crate::build::{Builder, New};
 use paynter_algebra::Pool;
-use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind, Law, Origin, Variable};
+use paynter_graph::{BondGraph, BondId, Causality, Class, ElementId, Law, Origin, Stored, Variable};
 
 /// A pair of storages that cancel each other.
 #[derive(Debug, Clone, Copy)]
@@ -24,11 +24,11 @@ pub struct Weightless {
 
 /// What a transformer or gyrator computes by division: the port, and whether it is the flow there.
 pub fn divided(graph: &BondGraph, causality: &Causality, id: ElementId) -> &'static [(usize, bool)] {
-    match graph.element(id).kind {
+    match graph.element(id).class() {
         // f1 = f2/m, e2 = e1/m.
-        Kind::Tf if causality.effort_in(graph, id, 0) => &[(0, true), (1, false)],
+        Class::Transformer if causality.effort_in(graph, id, 0) => &[(0, true), (1, false)],
         // f1 = e2/r, f2 = e1/r.
-        Kind::Gy => &[(0, true), (1, true)],
+        Class::Gyrator => &[(0, true), (1, true)],
         _ => &[],
     }
 }
@@ -58,7 +58,7 @@ fn beside(pool: &mut Pool, builder: &mut Builder, id: ElementId, port: usize, fl
         let symbol = pool.fresh(&name);
         builder.graph.variables.insert(variable, symbol);
     }
-    let kind = if flow { Kind::I } else { Kind::C };
+    let kind = Class::Storage(if flow { Stored::Momentum } else { Stored::Displacement }).kind();
     let values = [pool.one(), pool.int(-1)];
     // No model has such names, so that nothing else is called like it.
     let [storage, _] = values.map(|value| {

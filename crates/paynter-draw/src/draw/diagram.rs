@@ -2,6 +2,8 @@
 //!
 //! Bond graphs, incremental and sensitivity graphs all become a [`Diagram`].
 
+use paynter_graph::{Class, Kind, kind_of};
+
 /// A bond graph to be drawn. The order of its parts is that of the model's
 /// text; names identify nodes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,35 +20,11 @@ pub struct Diagram {
     pub groups: Vec<Group>,
 }
 
-/// What a node is, by the sign it carries.
+/// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodeKind {
-    /// An effort source.
-    Se,
-    /// A flow source.
-    Sf,
-    /// A resistor.
-    R,
-    /// A capacitor.
-    C,
-    /// An inertia.
-    I,
-    /// A transformer.
-    Tf,
-    /// A gyrator.
-    Gy,
-    /// A 0-junction.
-    Zero,
-    /// A 1-junction.
-    One,
-    /// An effort detector.
-    De,
-    /// A flow detector.
-    Df,
-    /// A switch.
-    Sw,
-    /// A resistor that delivers its heat at a second port.
-    Rs,
+    /// An element or a junction, with the sign of its kind.
+    Element(Kind),
     /// A signal, drawn as a small block.
     Signal,
     /// A submodel folded to one box.
@@ -54,14 +32,27 @@ pub enum NodeKind {
 }
 
 impl NodeKind {
+    /// What an element does with power.
+    pub fn class(self) -> Option<Class> {
+        match self {
+            NodeKind::Element(kind) => Some(kind_of(kind).class()),
+            NodeKind::Signal | NodeKind::Submodel => None,
+        }
+    }
+
     /// Whether this is a junction.
     pub fn is_junction(self) -> bool {
-        matches!(self, NodeKind::Zero | NodeKind::One)
+        matches!(self.class(), Some(Class::Junction(_)))
     }
 
     /// Whether this is a source.
     pub fn is_source(self) -> bool {
-        matches!(self, NodeKind::Se | NodeKind::Sf)
+        matches!(self.class(), Some(Class::Source(_)))
+    }
+
+    /// Whether this is a detector.
+    pub fn is_detector(self) -> bool {
+        matches!(self.class(), Some(Class::Detector(_)))
     }
 }
 

@@ -4,6 +4,7 @@ use super::DrawOptions;
 use super::diagram::{Node, NodeKind};
 use super::font::text_width;
 use super::geometry::{Point, Rect};
+use paynter_graph::{Class, Power, kind_of};
 
 /// Font size of signs and names.
 pub const SIZE: f64 = 14.0;
@@ -91,21 +92,11 @@ pub struct Label {
 /// The sign of a node (`MTF`, `0`).
 pub fn sign(node: &Node, options: &DrawOptions) -> String {
     let plain = match node.kind {
-        NodeKind::Se => "Se",
-        NodeKind::Sf => "Sf",
-        NodeKind::R => "R",
-        NodeKind::C => "C",
-        NodeKind::I => "I",
-        NodeKind::Tf => "TF",
-        NodeKind::Gy => "GY",
-        NodeKind::Zero if options.letters => "p",
-        NodeKind::Zero => "0",
-        NodeKind::One if options.letters => "s",
-        NodeKind::One => "1",
-        NodeKind::De => "De",
-        NodeKind::Df => "Df",
-        NodeKind::Sw => "Sw",
-        NodeKind::Rs => "RS",
+        NodeKind::Element(kind) => match kind_of(kind).class() {
+            Class::Junction(Power::Effort) if options.letters => "p",
+            Class::Junction(Power::Flow) if options.letters => "s",
+            _ => kind.word(),
+        },
         NodeKind::Signal | NodeKind::Submodel => return node.name.clone(),
     };
     let small = if node.sensitivity { "s" } else { "" };
@@ -136,7 +127,7 @@ fn value(node: &Node, options: &DrawOptions) -> Option<String> {
 /// Lays out a node's text for the way its bonds meet it.
 pub fn label(node: &Node, bonds: usize, contact: Contact, options: &DrawOptions) -> Label {
     match node.kind {
-        NodeKind::Zero | NodeKind::One => centred_sign(&sign(node, options), JUNCTION_PAD),
+        kind if kind.is_junction() => centred_sign(&sign(node, options), JUNCTION_PAD),
         NodeKind::Signal | NodeKind::Submodel => boxed(node, options),
         _ if bonds > 1 => beside(node, contact, options),
         _ => inline(node, contact, options),
@@ -232,7 +223,7 @@ fn inline(node: &Node, contact: Contact, options: &DrawOptions) -> Label {
     let sign = sign(node, options);
     let name = if node.name.is_empty() { String::new() } else { format!(":{}", name(node, options)) };
     // A detector's sign stands in a capsule, which needs room.
-    let capsule = if matches!(node.kind, NodeKind::De | NodeKind::Df) { CAPSULE } else { 0.0 };
+    let capsule = if node.kind.is_detector() { CAPSULE } else { 0.0 };
     let (sign_width, name_width) = (text_width(&sign, SIZE) + 2.0 * capsule, text_width(&name, SIZE));
     let gap = text_width(" ", SIZE);
     let value = value(node, options);

@@ -4,8 +4,9 @@
 use super::diagram::{Bond, Diagram, Group, Node, NodeKind, NodeStyle, SignalArrow, Stroke};
 use paynter_algebra::{Expr, Pool};
 use paynter_base::{Diagnostics, SourceMap, Span};
+use paynter_graph::kind::Ports;
 use paynter_graph::{
-    BondGraph, BondId, Causality, Element, ElementId, Kind, Law, Origin, Variable, is_junction,
+    BondGraph, BondId, Causality, Element, ElementId, Law, Origin, Variable, is_junction, kind_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,14 +27,14 @@ impl Diagram {
         let mut groups = BTreeMap::new();
         let bad = bad_elements(graph, diagnostics);
         for (index, element) in graph.elements.iter().enumerate() {
-            let mut node = Node::new(node_kind(element.kind), element.name.clone());
+            let mut node = Node::new(NodeKind::Element(element.kind), element.name.clone());
             node.value = value(pool, element, sources);
-            node.field = match element.kind {
-                Kind::R | Kind::C | Kind::I if element.ports.len() > 1 => element.ports.len(),
+            node.field = match kind_of(element.kind).ports() {
+                Ports::Field if element.ports.len() > 1 => element.ports.len(),
                 _ => 0,
             };
             node.group = group_of(&element.name, &mut diagram.groups, &mut groups);
-            node.note = Some(describe(element));
+            node.note = Some(kind_of(element.kind).description().to_owned());
             if bad.contains(&ElementId(index as u32)) {
                 node.style = NodeStyle::Bad;
             } else if element.is_sink() {
@@ -74,44 +75,6 @@ impl Diagram {
             node.sensitivity = !node.kind.is_junction();
         }
     }
-}
-
-fn node_kind(kind: Kind) -> NodeKind {
-    match kind {
-        Kind::Se => NodeKind::Se,
-        Kind::Sf => NodeKind::Sf,
-        Kind::R => NodeKind::R,
-        Kind::C => NodeKind::C,
-        Kind::I => NodeKind::I,
-        Kind::Tf => NodeKind::Tf,
-        Kind::Gy => NodeKind::Gy,
-        Kind::Zero => NodeKind::Zero,
-        Kind::One => NodeKind::One,
-        Kind::De => NodeKind::De,
-        Kind::Df => NodeKind::Df,
-        Kind::Sw => NodeKind::Sw,
-        Kind::Rs => NodeKind::Rs,
-    }
-}
-
-/// What the tooltip adds to name and value.
-fn describe(element: &Element) -> String {
-    match element.kind {
-        Kind::Se => "effort source",
-        Kind::Sf => "flow source",
-        Kind::R => "resistor",
-        Kind::C => "capacitor",
-        Kind::I => "inertia",
-        Kind::Tf => "transformer",
-        Kind::Gy => "gyrator",
-        Kind::Zero => "0-junction: common effort",
-        Kind::One => "1-junction: common flow",
-        Kind::De => "effort detector",
-        Kind::Df => "flow detector",
-        Kind::Sw => "switch",
-        Kind::Rs => "resistor that delivers its heat at port 2",
-    }
-    .to_owned()
 }
 
 /// The value of an element: as its author wrote it, else as the algebra prints it.
@@ -202,7 +165,7 @@ impl Signals<'_> {
         for id in self.graph.element_ids() {
             let expressions = self.graph.element(id).law.expressions();
             for source in self.read_by(&expressions) {
-                self.diagram.nodes[id.index()].modulated |= can_be_modulated(self.graph.element(id).kind);
+                self.diagram.nodes[id.index()].modulated |= kind_of(self.graph.element(id).kind).takes_m();
                 self.arrow(source, id.index());
             }
         }
@@ -275,9 +238,4 @@ impl Signals<'_> {
             self.diagram.signals.push(arrow);
         }
     }
-}
-
-/// Whether the sign of a kind takes an `M`.
-fn can_be_modulated(kind: Kind) -> bool {
-    matches!(kind, Kind::Se | Kind::Sf | Kind::Tf | Kind::Gy)
 }

@@ -3,7 +3,7 @@
 //! other.
 
 use super::diagram::Diagram;
-use paynter_graph::{BondGraph, BondId, Causality, ElementId, Kind};
+use paynter_graph::{BondGraph, BondId, Causality, Class, ElementId};
 use std::collections::VecDeque;
 
 /// A variable on its way: a bond's effort (true) or flow.
@@ -71,14 +71,16 @@ fn target(graph: &BondGraph, causality: &Causality, (bond, effort): Travel) -> E
 fn onward(graph: &BondGraph, causality: &Causality, element: ElementId, arriving: Travel) -> Vec<Travel> {
     let ports = &graph.element(element).ports;
     let outputs = (0..ports.len()).map(|port| output(graph, causality, element, port));
-    match graph.element(element).kind {
-        Kind::Se | Kind::Sf | Kind::De | Kind::Df => Vec::new(),
-        Kind::R | Kind::C | Kind::I | Kind::Sw | Kind::Rs => outputs.collect(),
+    match graph.element(element).class() {
+        Class::Source(_) | Class::Detector(_) => Vec::new(),
+        Class::Resistor | Class::Storage(_) | Class::EntropySource => outputs.collect(),
         // Efforts pass a junction as efforts, flows as flows; a transformer likewise.
-        Kind::Zero | Kind::One | Kind::Tf => {
+        Class::Junction(_) | Class::Transformer => {
             outputs.filter(|&(bond, effort)| bond != arriving.0 && effort == arriving.1).collect()
         }
-        Kind::Gy => outputs.filter(|&(bond, effort)| bond != arriving.0 && effort != arriving.1).collect(),
+        Class::Gyrator => {
+            outputs.filter(|&(bond, effort)| bond != arriving.0 && effort != arriving.1).collect()
+        }
     }
 }
 

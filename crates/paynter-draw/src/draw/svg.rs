@@ -7,6 +7,7 @@ use super::label::{CAPSULE, SMALL};
 use super::scene::{Drawing, DrawnBond, DrawnGroup, DrawnNode, DrawnSignal};
 use crate::palette::{Palette, palette};
 use crate::writer::{SvgStyle, TENTHS, escape, font_face, open, paper};
+use paynter_graph::Class;
 use std::fmt::Write;
 
 /// Writes a drawing as SVG.
@@ -135,15 +136,15 @@ pub(super) fn head(way: &[Point]) -> String {
 }
 
 fn write_node(out: &mut String, node: &DrawnNode) {
-    let mut class = match node.kind {
-        NodeKind::Se | NodeKind::Sf => "node source",
-        NodeKind::C | NodeKind::I => "node store",
-        NodeKind::R | NodeKind::Rs | NodeKind::Sw => "node loss",
-        NodeKind::Tf | NodeKind::Gy => "node two-port",
-        NodeKind::Zero | NodeKind::One => "node junction",
-        NodeKind::De | NodeKind::Df => "node detector",
-        NodeKind::Signal => "node signal-block",
-        NodeKind::Submodel => "node submodel",
+    let mut class = match (node.kind, node.kind.class()) {
+        (_, Some(Class::Source(_))) => "node source",
+        (_, Some(Class::Storage(_))) => "node store",
+        (_, Some(Class::Resistor | Class::EntropySource)) => "node loss",
+        (_, Some(Class::Transformer | Class::Gyrator)) => "node two-port",
+        (_, Some(Class::Junction(_))) => "node junction",
+        (_, Some(Class::Detector(_))) => "node detector",
+        (NodeKind::Submodel, None) => "node submodel",
+        (_, None) => "node signal-block",
     }
     .to_owned();
     class.push_str(match node.style {
@@ -161,7 +162,7 @@ fn write_node(out: &mut String, node: &DrawnNode) {
     if framed {
         let round = if node.kind == NodeKind::Signal { 7.0 } else { 2.0 };
         write_box(out, "box", node.main, round);
-    } else if matches!(node.kind, NodeKind::De | NodeKind::Df)
+    } else if node.kind.is_detector()
         && let Some(sign) = node.runs.iter().find(|run| run.sign)
     {
         // A detector's sign stands in a capsule, like a gauge.

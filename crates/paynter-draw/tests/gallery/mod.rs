@@ -7,6 +7,7 @@
 pub mod checks;
 
 use paynter_draw::draw::{Bond, Diagram, Group, Node, NodeKind, SignalArrow, Stroke};
+use paynter_graph::Kind;
 
 /// Reads the short notation.
 pub fn diagram(title: &str, text: &str) -> Diagram {
@@ -27,21 +28,8 @@ pub fn diagram(title: &str, text: &str) -> Diagram {
                 None => (false, kind),
             };
             let kind = match plain {
-                "Se" => NodeKind::Se,
-                "Sf" => NodeKind::Sf,
-                "R" => NodeKind::R,
-                "C" => NodeKind::C,
-                "I" => NodeKind::I,
-                "TF" => NodeKind::Tf,
-                "GY" => NodeKind::Gy,
-                "0" => NodeKind::Zero,
-                "1" => NodeKind::One,
-                "De" => NodeKind::De,
-                "Df" => NodeKind::Df,
-                "Sw" => NodeKind::Sw,
-                "RS" => NodeKind::Rs,
                 "block" => NodeKind::Signal,
-                other => panic!("kind {other}"),
+                word => NodeKind::Element(Kind::parse(word).unwrap_or_else(|| panic!("kind {word}"))),
             };
             for name in name.split(',').map(str::trim) {
                 let (name, field) = match name.split_once('[') {

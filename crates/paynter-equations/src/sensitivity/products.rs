@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use paynter_algebra::poly::{Basis, Budget, Matrix, Poly, PolyError, Work, readable};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::Ticket;
-use paynter_graph::{BondGraph, ElementId, Kind, Variable};
+use paynter_graph::{BondGraph, ElementId, Stored, Variable};
 use rustc_hash::FxHashMap;
 
 use super::Parameter;
@@ -307,10 +307,9 @@ fn dynamics(
             Variable::State(id, port) => {
                 let element = graph.element(id);
                 let place = element.ports[port as usize];
-                let (variable, sign) = match element.kind {
-                    Kind::C => (Variable::Flow(place.bond), if place.into { 1 } else { -1 }),
-                    _ => (Variable::Effort(place.bond), 1),
-                };
+                let stored = element.stored().unwrap_or(Stored::Momentum);
+                let sign = if stored == Stored::Displacement && !place.into { -1 } else { 1 };
+                let variable = stored.rate().of(place.bond);
                 state(entry.symbol, graph.variables.symbol(variable), sign)?;
             }
             _ => {

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::rules::Rules;
+use crate::kind::Class;
 use crate::model::{BondGraph, BondId, ElementId, End, Kind, is_junction};
 
 /// Why a bond has its stroke.
@@ -169,16 +170,16 @@ impl<'g> Assignment<'g> {
     fn propagate(&mut self, end: End, bond: BondId) -> Result<(), Conflict> {
         let id = end.element;
         let element = self.graph.element(id);
-        match element.kind {
-            Kind::Tf | Kind::Gy => {
+        match element.class() {
+            Class::Transformer | Class::Gyrator => {
                 let port = end.port as usize;
                 let Some(effort_in) = self.effort_in(id, port) else { return Ok(()) };
                 // A transformer passes effort through, a gyrator turns it back.
-                let other_in = if element.kind == Kind::Tf { !effort_in } else { effort_in };
+                let other_in = if element.class() == Class::Transformer { !effort_in } else { effort_in };
                 let other = element.ports[1 - port];
                 self.set(other.bond, other_in == other.into, Reason::Propagated(id, bond), id)
             }
-            Kind::Zero | Kind::One => self.propagate_junction(id, bond),
+            Class::Junction(_) => self.propagate_junction(id, bond),
             _ => Ok(()),
         }
     }

@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::Causality;
 use super::assign::determines;
-use crate::model::{BondGraph, BondId, Element, ElementId, Kind, Law, Variable, is_junction, is_storage};
+use crate::kind::{Class, Power};
+use crate::model::{BondGraph, BondId, Element, ElementId, Law, Variable, is_storage};
 
 /// A closed signal path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,9 +175,9 @@ impl SignalGraph {
                         // A modulating signal: it belongs to a loop that some element closes.
                         continue;
                     };
-                    let rank = match element.kind {
-                        Kind::Zero | Kind::One => 2,
-                        Kind::Tf | Kind::Gy => 1,
+                    let rank = match element.class() {
+                        Class::Junction(_) => 2,
+                        Class::Transformer | Class::Gyrator => 1,
                         _ => 0,
                     };
                     let seen = if rank == 2 { done[c as usize] } else { covered[edge.element.index()] };
@@ -353,13 +354,13 @@ fn gain(pool: &mut Pool, graph: &BondGraph, causality: &Causality, from: u32, ed
     let port_of = |signal: u32| element.ports.iter().position(|port| port.bond.0 == signal / 2);
     let (a, b) = (port_of(from)?, port_of(edge.to)?);
     let sign = |port: usize| if element.ports[port].into { 1 } else { -1 };
-    match (element.kind, &element.law) {
-        (Kind::Zero | Kind::One, _) => {
+    match (element.class(), &element.law) {
+        (Class::Junction(shared), _) => {
             // The common variable is passed on; the balanced one is minus the signed sum of the others.
-            let common = is_effort(from) == (element.kind == Kind::Zero);
+            let common = is_effort(from) == (shared == Power::Effort);
             Some(pool.int(if common { 1 } else { -sign(a) * sign(b) }))
         }
-        (Kind::Tf, Law::Value(modulus)) => {
+        (Class::Transformer, Law::Value(modulus)) => {
             // e1 = m e2, f2 = m f1, with f1 into port 1 and f2 out of port 2.
             let m = *modulus;
             let forward = is_effort(from) == (a == 1);
@@ -369,7 +370,7 @@ fn gain(pool: &mut Pool, graph: &BondGraph, causality: &Causality, from: u32, ed
             let signs = pool.int(signs);
             Some(pool.mul(signs, gain))
         }
-        (Kind::Gy, Law::Value(modulus)) => {
+        (Class::Gyrator, Law::Value(modulus)) => {
             // e1 = r f2, e2 = r f1.
             let effort_in = causality.effort_in(graph, edge.element, 0);
             let flow_port = if effort_in { b } else { a };
@@ -379,7 +380,7 @@ fn gain(pool: &mut Pool, graph: &BondGraph, causality: &Causality, from: u32, ed
             let signs = pool.int(signs);
             Some(pool.mul(signs, gain))
         }
-        (Kind::R, Law::Value(value)) => {
+        (Class::Resistor, Law::Value(value)) => {
             let signs = pool.int(sign(0));
             let one = pool.one();
             let gain = if is_effort(from) { pool.div(one, *value) } else { *value };
@@ -398,7 +399,7 @@ fn describe(graph: &BondGraph, path: &[Edge]) -> Loop {
             kind = kind.max(LoopKind::Algebraic);
             continue;
         };
-        if !matches!(element.kind, Kind::Zero | Kind::One | Kind::Tf | Kind::Gy) {
+        if !element.class().is_structure() {
             kind = kind.max(LoopKind::Algebraic);
         }
         if edge.derivative {
@@ -457,10 +458,10 @@ impl Builder<'_> {
     fn element(&mut self, id: ElementId) {
         let element = self.graph.element(id);
         let n = element.ports.len();
-        match element.kind {
-            kind if is_junction(kind) => {
-                let Some(d) =
-                    (0..n).find(|&port| determines(kind, self.causality.effort_in(self.graph, id, port)))
+        match element.class() {
+            Class::Junction(_) => {
+                let Some(d) = (0..n)
+                    .find(|&port| determines(element.kind, self.causality.effort_in(self.graph, id, port)))
                 else {
                     return;
                 };
@@ -471,18 +472,18 @@ impl Builder<'_> {
                     self.edge(input, out_d, id, false);
                 }
             }
-            Kind::Tf | Kind::Gy => {
+            Class::Transformer | Class::Gyrator => {
                 let (a, b) = (self.signals(id, 0), self.signals(id, 1));
                 self.edge(a.0, b.1, id, false);
                 self.edge(b.0, a.1, id, false);
             }
-            Kind::Rs => {
+            Class::EntropySource => {
                 let (a, b) = (self.signals(id, 0), self.signals(id, 1));
                 self.edge(a.0, a.1, id, false);
                 self.edge(a.0, b.1, id, false);
                 self.edge(b.0, b.1, id, false);
             }
-            Kind::R | Kind::Sw => {
+            Class::Resistor => {
                 for i in 0..n {
                     for j in 0..n {
                         let (from, to) = (self.signals(id, i).0, self.signals(id, j).1);
@@ -490,7 +491,7 @@ impl Builder<'_> {
                     }
                 }
             }
-            Kind::C | Kind::I => {
+            Class::Storage(_) => {
                 // States cut the path; a port in derivative causality feeds all others through.
                 let integral: Vec<bool> = (0..n).map(|port| self.is_integral(element, id, port)).collect();
                 for i in (0..n).filter(|&i| !integral[i]) {
@@ -501,7 +502,7 @@ impl Builder<'_> {
                     }
                 }
             }
-            _ => {}
+            Class::Source(_) | Class::Detector(_) => {}
         }
     }
 

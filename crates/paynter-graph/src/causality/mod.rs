@@ -21,12 +21,13 @@ use paynter_base::{Diagnostic, Diagnostics};
 
 pub use assign::{Decision, Reason};
 pub use loops::{Loop, LoopKind};
-pub use rules::Ranges;
+pub use rules::{PortRule, Ranges, Strength, field_rules};
 
 use crate::guard::{Guard, Guards};
+use crate::kind::{LawForm, Stored, kind_of};
 use crate::model::{BondGraph, BondId, ElementId, Kind, Override, is_storage};
 use assign::Assignment;
-use rules::{Rules, Strength, rules};
+use rules::{Rules, rules};
 
 /// The causality of a whole graph.
 #[derive(Debug, Clone, Default)]
@@ -190,7 +191,7 @@ fn ring_makers(
     let ports = |id: ElementId| (0..rules.ports[id.index()].len()).map(move |port| (id, port));
     makers
         .into_iter()
-        .filter(|id| is_storage(graph.element(*id).kind) || graph.element(*id).kind == Kind::R)
+        .filter(|id| kind_of(graph.element(*id).kind).law() == LawForm::Field)
         .flat_map(ports)
         .filter(|&(id, port)| {
             let rule = rules.ports[id.index()][port];
@@ -214,7 +215,7 @@ fn apply_preferences(graph: &BondGraph, rules: &mut Rules) {
 
 /// Whether effort enters a storage in integral causality.
 fn integral_effort_in(kind: Kind) -> bool {
-    kind == Kind::I
+    kind_of(kind).class().stored().is_some_and(Stored::integral_effort_in)
 }
 
 /// Runs the procedure; on conflict says which elements cannot agree.

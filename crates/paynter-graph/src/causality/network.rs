@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 use super::assign::determines;
 use super::matching::{Matching, Need};
 use super::rules::{Rules, Strength};
-use crate::model::{BondGraph, BondId, ElementId, End, Kind, is_junction};
+use crate::kind::Class;
+use crate::model::{BondGraph, BondId, ElementId, End, is_junction};
 
 /// A chain of bonds through two-ports. With x true, effort runs from `a` to `b`
 /// on the first bond of the chain.
@@ -146,7 +147,7 @@ fn walk(
 ) -> (End, bool, bool) {
     loop {
         let element = graph.element(end.element);
-        if !matches!(element.kind, Kind::Tf | Kind::Gy) {
+        if !element.class().is_converter() {
             return (end, enters, false);
         }
         let other = element.ports[1 - end.port as usize];
@@ -155,7 +156,7 @@ fn walk(
         }
         seen[other.bond.index()] = true;
         // On the far side effort leaves a transformer that it enters here, and enters a gyrator.
-        let other_enters = if element.kind == Kind::Tf { !enters } else { enters };
+        let other_enters = if element.class() == Class::Transformer { !enters } else { enters };
         bonds.push((other.bond, other_enters == other.into));
         let far = graph.bond(other.bond);
         end = if other.into { far.from } else { far.to };

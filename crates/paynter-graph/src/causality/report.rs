@@ -11,6 +11,7 @@ use super::loops::LoopKind;
 use super::rules::Rules;
 use super::{Causality, Storage, integral_effort_in, storage_ports};
 use crate::guard::Sign;
+use crate::kind::{Class, LawForm, Power, Stored, kind_of};
 use crate::model::{BondGraph, BondId, ElementId, Kind, Law, is_junction};
 
 /// Tells the causality of every storage, and for the dependent ones the path that forces them.
@@ -81,16 +82,7 @@ impl Reason {
     pub fn describe(self, graph: &BondGraph) -> String {
         match self {
             Reason::Mandatory(id) => {
-                let what = match graph.element(id).kind {
-                    Kind::Se => "imposes its effort",
-                    Kind::Sf => "imposes its flow",
-                    Kind::De => "reads effort and takes no flow",
-                    Kind::Df => "reads flow and takes no effort",
-                    Kind::Rs => "needs the temperature at its thermal port",
-                    Kind::Sw => "may open and must then take effort in",
-                    Kind::C | Kind::I | Kind::R => "gives way, so that a loop does not determine itself",
-                    _ => "has a single bond",
-                };
+                let what = kind_of(graph.element(id).kind).mandate();
                 format!("{} {what}", name(graph, id))
             }
             Reason::ByHand(id) => format!("the model says that effort enters {}", name(graph, id)),
@@ -111,10 +103,10 @@ impl Reason {
             Reason::Arbitrary => "either causality is possible; this one is chosen".to_owned(),
             Reason::Propagated(through, from) => {
                 let bond = &graph.bond(from).name;
-                let rule = match graph.element(through).kind {
-                    Kind::Zero => "has one effort, so one bond brings it in",
-                    Kind::One => "has one flow, so one bond brings it in",
-                    Kind::Tf => "passes effort through",
+                let rule = match graph.element(through).class() {
+                    Class::Junction(Power::Effort) => "has one effort, so one bond brings it in",
+                    Class::Junction(Power::Flow) => "has one flow, so one bond brings it in",
+                    Class::Transformer => "passes effort through",
                     _ => "turns effort into flow",
                 };
                 format!("{} {rule} (bond {bond})", name(graph, through))
@@ -148,10 +140,12 @@ pub(super) fn conflict(
     let meeting = meeting_point(graph, assignment, conflict);
     let junction = graph.element(meeting);
     let names: Vec<String> = makers.iter().map(|id| name(graph, *id)).collect();
-    let place = match junction.kind {
-        Kind::Zero => format!(" at the 0-junction `{}`, which has one effort", junction.name),
-        Kind::One => format!(" at the 1-junction `{}`, which has one flow", junction.name),
-        Kind::Tf | Kind::Gy => format!(" across {}", name(graph, meeting)),
+    let place = match junction.class() {
+        Class::Junction(Power::Effort) => {
+            format!(" at the 0-junction `{}`, which has one effort", junction.name)
+        }
+        Class::Junction(Power::Flow) => format!(" at the 1-junction `{}`, which has one flow", junction.name),
+        Class::Transformer | Class::Gyrator => format!(" across {}", name(graph, meeting)),
         _ => String::new(),
     };
     let twice = is_junction(junction.kind) && !undetermined(graph, assignment, meeting, first);
@@ -186,23 +180,26 @@ pub(super) fn conflict(
     if makers.len() == 1 && twice {
         return diagnostic.help("put an R, C or I into one of the two ways, or remove one of them");
     }
-    let count = |kind| makers.iter().filter(|id| graph.element(**id).kind == kind).count();
-    if count(Kind::Sw) > 0 {
-        diagnostic.help("an open switch stops all flow: give it a small `Goff`, so that some can pass")
-    } else if count(Kind::Se) >= 2 {
-        diagnostic.help("put an R in series with one of the sources, or remove one")
-    } else if count(Kind::Sf) >= 2 {
-        diagnostic.help("put an R or a C in parallel with one of the sources, or remove one")
-    } else {
-        diagnostic
+    match advice(graph, &makers) {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
     }
+}
+
+/// What to do about a conflict of these elements: what the kind advises that needs the fewest of its own.
+fn advice(graph: &BondGraph, makers: &[ElementId]) -> Option<&'static str> {
+    let kinds = || makers.iter().map(|id| graph.element(*id).kind);
+    let given = kinds().filter_map(|kind| {
+        let (from, help) = kind_of(kind).advice()?;
+        (kinds().filter(|other| *other == kind).count() >= from).then_some((from, kind, help))
+    });
+    given.min_by_key(|(from, kind, _)| (*from, *kind)).map(|(_, _, help)| help)
 }
 
 /// The junction or two-port where two demands meet: where the conflict was
 /// noticed, or where the bond it was noticed on got its causality.
 fn meeting_point(graph: &BondGraph, assignment: &Assignment<'_>, conflict: &Conflict) -> ElementId {
-    let structural =
-        |id: ElementId| matches!(graph.element(id).kind, Kind::Zero | Kind::One | Kind::Tf | Kind::Gy);
+    let structural = |id: ElementId| graph.element(id).class().is_structure();
     match assignment.decided[conflict.bonds.0.index()].map(|d| d.reason) {
         Some(Reason::Propagated(through, _)) if !structural(conflict.at) => through,
         _ => conflict.at,
@@ -355,8 +352,8 @@ fn dependent_storage(graph: &BondGraph, roots: &[Reason], storage: &Storage) -> 
     let port = if element.ports.len() > 1 { format!(" (port {})", storage.port + 1) } else { String::new() };
     let reason = roots[element.ports[storage.port].bond.index()];
     if let Reason::Mandatory(by) = reason
-        && graph.element(by).kind == Kind::Sw
-        && element.kind == Kind::I
+        && kind_of(graph.element(by).kind).law() == LawForm::Switch
+        && element.stored() == Some(Stored::Momentum)
     {
         let message = format!(
             "the switch `{}` in series with I `{}` has no conductance when open, so it would stop the flow at once",
@@ -417,7 +414,7 @@ fn divisions(pool: &Pool, graph: &BondGraph, causality: &Causality, diagnostics:
         if zero {
             diagnostic.severity = Severity::Error;
             diagnostic = diagnostic.help("give it a value other than zero, or remove it");
-        } else if !matches!(element.kind, Kind::Tf | Kind::Gy) {
+        } else if !element.class().is_converter() {
             diagnostic = diagnostic.help("make sure that it stays away from zero");
         }
         diagnostics.push(diagnostic);

@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 use crate::guard::{Guard, Vanishing};
-use crate::model::{BondGraph, Element, ElementId, Kind, Law, Variable, is_storage};
+use crate::kind::{Asked, Class, Stored, kind_of};
+use crate::model::{BondGraph, Element, ElementId, Law, Variable};
 
 /// How strongly a port asks for its causality; earlier is stronger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,15 +43,18 @@ pub struct PortRule {
 }
 
 impl PortRule {
-    fn must(effort_in: bool) -> PortRule {
+    /// A causality that must be.
+    pub fn must(effort_in: bool) -> PortRule {
         PortRule { mandatory: Some(effort_in), ..PortRule::default() }
     }
 
-    fn likes(effort_in: bool, strength: Strength) -> PortRule {
+    /// A causality that should be.
+    pub fn likes(effort_in: bool, strength: Strength) -> PortRule {
         PortRule { preferred: Some((effort_in, strength)), ..PortRule::default() }
     }
 
-    fn insists(effort_in: bool) -> PortRule {
+    /// A causality that divides by nothing that can vanish, before storages get theirs.
+    pub fn insists(effort_in: bool) -> PortRule {
         PortRule { safe: Some(effort_in), insists: true, ..PortRule::default() }
     }
 }
@@ -72,7 +76,8 @@ pub fn rules(pool: &mut Pool, graph: &BondGraph) -> Rules {
     let mut ports = Vec::with_capacity(graph.elements.len());
     let mut one_way = Vec::new();
     for id in graph.element_ids() {
-        ports.push(element_rules(pool, graph, id, &ranges, &mut one_way));
+        let asked = &mut Asked { pool, graph, id, ranges: &ranges, one_way: &mut one_way };
+        ports.push(kind_of(graph.element(id).kind).rules(asked));
     }
     Rules { ports, one_way, guards: ranges.guards() }
 }
@@ -141,92 +146,55 @@ impl Ranges {
     }
 }
 
-fn element_rules(
-    pool: &mut Pool,
-    graph: &BondGraph,
-    id: ElementId,
-    ranges: &Ranges,
-    one_way: &mut Vec<(ElementId, usize, bool)>,
-) -> Vec<PortRule> {
-    let element = graph.element(id);
-    let n = element.ports.len();
-    match (element.kind, &element.law) {
-        (Kind::Zero | Kind::One, _) => Vec::new(),
-        // A source of effort pushes effort out; a detector of flow is a source of zero effort.
-        (Kind::Se | Kind::Df, _) => vec![PortRule::must(false); n],
-        (Kind::Sf | Kind::De, _) => vec![PortRule::must(true); n],
-        (Kind::Sw, Law::Switch { off, .. }) => {
-            // Closed or open, a conductance that is never zero can be turned round.
-            if ranges.can_vanish(pool, *off) {
-                vec![PortRule::must(true); n]
-            } else {
-                vec![PortRule::likes(true, Strength::Free); n]
-            }
-        }
-        (Kind::Tf, Law::Value(modulus)) if ranges.can_vanish(pool, *modulus) => {
-            // e1 = m e2 and f2 = m f1 need no division: effort comes in at port 2.
-            vec![PortRule::insists(false), PortRule::insists(true)]
-        }
-        (Kind::Gy, Law::Value(modulus)) if ranges.can_vanish(pool, *modulus) => {
-            // e1 = r f2 and e2 = r f1: flow comes in at both ports.
-            vec![PortRule::insists(false); 2]
-        }
-        (Kind::Tf | Kind::Gy, _) => vec![PortRule::default(); n],
-        (Kind::Rs, Law::Value(value)) => {
-            vec![value_rule(pool, Kind::Rs, *value, ranges), PortRule::must(true)]
-        }
-        (Kind::Rs, _) => vec![default_rule(Kind::Rs), PortRule::must(true)],
-        (kind, Law::Value(value)) => vec![value_rule(pool, kind, *value, ranges); n],
-        (kind, Law::Equations(_)) => law_rules(pool, graph, id, kind, ranges, one_way),
-        (kind, _) => vec![default_rule(kind); n],
+/// The rules of an element whose law is a value, a matrix or laws in braces.
+pub fn field_rules(asked: &mut Asked<'_>) -> Vec<PortRule> {
+    let element = asked.element();
+    let (n, class) = (element.ports.len(), element.class());
+    match &element.law {
+        Law::Value(value) => vec![value_rule(asked.pool, class, *value, asked.ranges); n],
+        Law::Equations(_) => law_rules(asked),
+        _ => vec![default_rule(class); n],
     }
 }
 
 /// The direction in which `= value` needs no division: e = R f, q = C e, p = L f.
-fn explicit_direction(kind: Kind) -> bool {
-    kind == Kind::C
+fn explicit_direction(class: Class) -> bool {
+    class == Class::Storage(Stored::Displacement)
 }
 
 /// The rule of `= value`. A resistance that can vanish is a law that cannot
 /// be turned round; a storage is integral even so, because a division that is
 /// only moved into a derivative is not avoided.
-fn value_rule(pool: &Pool, kind: Kind, value: Expr, ranges: &Ranges) -> PortRule {
-    let mut rule = default_rule(kind);
+fn value_rule(pool: &Pool, class: Class, value: Expr, ranges: &Ranges) -> PortRule {
+    let mut rule = default_rule(class);
     let vanishing = ranges.vanishing(pool, value);
     if vanishing != Vanishing::Never {
-        let effort_in = explicit_direction(kind);
+        let effort_in = explicit_direction(class);
         rule.safe = Some(effort_in);
         rule.insists = vanishing == Vanishing::Always;
-        if !is_storage(kind) {
+        if class.stored().is_none() {
             rule.preferred = Some((effort_in, Strength::OneWay));
         }
     }
     rule
 }
 
-fn default_rule(kind: Kind) -> PortRule {
-    match kind {
-        Kind::C => PortRule::likes(false, Strength::Storage),
-        Kind::I => PortRule::likes(true, Strength::Storage),
-        _ => PortRule::likes(false, Strength::Free),
+fn default_rule(class: Class) -> PortRule {
+    match class.stored() {
+        Some(stored) => PortRule::likes(stored.integral_effort_in(), Strength::Storage),
+        None => PortRule::likes(false, Strength::Free),
     }
 }
 
 /// Rules of R, C and I given by laws: the algebra is asked whether each law
 /// can be solved for what each causality needs.
-fn law_rules(
-    pool: &mut Pool,
-    graph: &BondGraph,
-    id: ElementId,
-    kind: Kind,
-    ranges: &Ranges,
-    one_way: &mut Vec<(ElementId, usize, bool)>,
-) -> Vec<PortRule> {
-    let element = graph.element(id);
-    let n = element.ports.len();
+fn law_rules(asked: &mut Asked<'_>) -> Vec<PortRule> {
+    let Asked { pool, graph, id, ranges, one_way } = asked;
+    let element = graph.element(*id);
+    let (n, class) = (element.ports.len(), element.class());
     let mut out = Vec::with_capacity(n);
     for port in 0..n {
-        let mut rule = default_rule(kind);
+        let mut rule = default_rule(class);
         let direction = written_direction(graph, element, port);
         let [with_effort_in, with_effort_out] = solvable(pool, graph, element, port, ranges);
         let written = match (with_effort_in, with_effort_out, direction) {
@@ -237,10 +205,11 @@ fn law_rules(
             (false, false, direction) => direction,
         };
         if let Some(effort_in) = written {
-            one_way.push((id, port, effort_in));
+            one_way.push((*id, port, effort_in));
         }
-        if is_storage(kind) {
-            let strength = if flat(pool, graph, element, port) { Strength::Flat } else { Strength::Storage };
+        if let Some(stored) = class.stored() {
+            let state = stored.state(graph.locals.port(n, port));
+            let strength = if flat(pool, element, state) { Strength::Flat } else { Strength::Storage };
             rule.preferred = rule.preferred.map(|(effort_in, _)| (effort_in, strength));
         } else {
             rule.preferred = match (written, direction) {
@@ -255,10 +224,8 @@ fn law_rules(
 }
 
 /// Whether the law of a storage's port is flat where its state is zero.
-fn flat(pool: &mut Pool, graph: &BondGraph, element: &Element, port: usize) -> bool {
+fn flat(pool: &mut Pool, element: &Element, state: Symbol) -> bool {
     let Law::Equations(equations) = &element.law else { return false };
-    let [_, _, q, p] = graph.locals.port(element.ports.len(), port);
-    let state = if element.kind == Kind::C { q } else { p };
     let zero = pool.zero();
     let at_rest: FxHashMap<Symbol, Expr> = [(state, zero)].into_iter().collect();
     equations.iter().any(|equation| {
@@ -275,7 +242,6 @@ fn written_direction(graph: &BondGraph, element: &Element, port: usize) -> Optio
     let [e, f, q, p] = graph.locals.port(element.ports.len(), port);
     equations.iter().filter_map(|equation| equation.solved_for).find_map(|symbol| match symbol {
         s if s == e => Some(false),
-        s if s == f && element.kind == Kind::I => Some(true),
         s if s == f => Some(true),
         s if s == q => Some(true),
         s if s == p => Some(false),
@@ -293,19 +259,15 @@ fn solvable(
 ) -> [bool; 2] {
     let Law::Equations(equations) = &element.law else { return [true, true] };
     let n = element.ports.len();
-    let [e, f, q, p] = graph.locals.port(n, port);
+    let locals = graph.locals.port(n, port);
     // What the law must give with effort in, and with effort out.
-    let unknowns = match element.kind {
-        Kind::C => [q, e],
-        Kind::I => [f, p],
-        _ => [f, e],
-    };
+    let unknowns = [true, false].map(|effort_in| element.class().wanted(locals, effort_in));
     unknowns.map(|unknown| {
         // One law of several ports is turned round only where it is solved for its port as it stands;
         // a joint inversion of several laws is left to the equations.
         let candidates: Vec<_> = equations
             .iter()
-            .filter(|eq| n == 1 || eq.solved_for.is_some_and(|s| [e, f, q, p].contains(&s)))
+            .filter(|eq| n == 1 || eq.solved_for.is_some_and(|s| locals.contains(&s)))
             .collect();
         candidates.iter().any(|equation| {
             if equation.solved_for == Some(unknown) {

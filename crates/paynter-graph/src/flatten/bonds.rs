@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use paynter_base::{Code, Diagnostic, Span, code};
-use paynter_language::ast::{self, Body, Kind, Statement};
+use paynter_language::ast::{self, Body, Statement};
 
 use super::program::Part;
 use super::{Deferred, Flattener, MAX_ELEMENTS};
-use crate::model::{ElementId, is_junction};
+use crate::kind::{Ports, kind_of};
+use crate::model::ElementId;
 
 /// Turns of all `for` loops together; more are refused.
 const MAX_TURNS: usize = 2 * MAX_ELEMENTS;
@@ -172,10 +173,10 @@ impl<'a> Flattener<'a, '_> {
     fn impossible(&self, instance: usize, groups: &[Vec<Option<Place>>]) -> bool {
         let owner = &self.instances[instance];
         let room = |place: Place| match place {
-            Place::Element(id, None) => match self.graph.element(id).kind {
-                kind if is_junction(kind) => usize::MAX,
-                Kind::Tf | Kind::Gy | Kind::Rs => 2,
-                _ => {
+            Place::Element(id, None) => match kind_of(self.graph.element(id).kind).ports() {
+                Ports::Any => usize::MAX,
+                Ports::Fixed(ports) if ports > 1 => ports,
+                Ports::Fixed(_) | Ports::Field => {
                     let ast = owner.elements.binary_search(&id).map(|e| self.infos[owner.model].elements[e]);
                     let field =
                         |ast: &ast::Element| ast.ports.is_some() || matches!(ast.body, Body::Matrix(..));
@@ -337,11 +338,11 @@ impl<'a> Flattener<'a, '_> {
 
     fn unknown_port(&mut self, element: ElementId, name: &ast::Name) {
         let element = self.graph.element(element);
-        let help = match element.kind {
-            Kind::Zero | Kind::One => "a junction takes any number of bonds: write its name alone",
-            Kind::Tf | Kind::Gy | Kind::Rs => "a two-port has the ports 1 and 2",
-            Kind::R | Kind::C | Kind::I => "ports are numbered from 1 to the number in its brackets",
-            _ => "it has one port: write its name alone",
+        let help = match kind_of(element.kind).ports() {
+            Ports::Any => "a junction takes any number of bonds: write its name alone",
+            Ports::Fixed(2) => "a two-port has the ports 1 and 2",
+            Ports::Field => "ports are numbered from 1 to the number in its brackets",
+            Ports::Fixed(_) => "it has one port: write its name alone",
         };
         let message = format!("`{}` has no port `{}`", element.name, name.text);
         self.report.push(Diagnostic::new(code::UNKNOWN_PORT, message).at(name.span).help(help));

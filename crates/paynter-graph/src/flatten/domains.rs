@@ -6,13 +6,13 @@
 //! that made it so are named.
 
 use paynter_base::{Diagnostic, Span, code};
-use paynter_language::ast::Kind;
 use rustc_hash::FxHashMap;
 
 use super::Flattener;
 use super::order::Sets;
 use crate::dimension::Dimension;
 use crate::domain::{Domain, DomainInfo, DomainSet};
+use crate::kind::{Class, Stored, kind_of};
 use crate::model::{BondId, ElementId, is_junction};
 
 /// Bonds of one domain.
@@ -85,13 +85,16 @@ impl Flattener<'_, '_> {
                 let bond = self.graph.element(id).ports[port].bond;
                 let component = component_of[bond.index()];
                 let (name, span) = (self.graph.element(id).name.clone(), self.graph.element(id).span);
-                if kind == Kind::Rs && port == 1 {
-                    let text = format!("port 2 of RS `{name}` is thermal (temperature and entropy flow)");
+                if kind_of(kind).class() == Class::EntropySource && port == 1 {
+                    let text = format!(
+                        "port 2 of {} `{name}` is thermal (temperature and entropy flow)",
+                        kind.word()
+                    );
                     self.narrow(&mut components[component], DomainSet::only(Domain::Thermal), &text, span);
                     continue;
                 }
                 let Some(&dimension) = self.value_dimensions.get(&(id, port)) else { continue };
-                let Some((meaning, of)) = value_meaning(kind) else { continue };
+                let Some((meaning, of)) = kind_of(kind).value() else { continue };
                 let fits = DomainSet::filter(|info| of(info) == dimension);
                 if fits.is_empty() {
                     let message = format!(
@@ -116,7 +119,7 @@ impl Flattener<'_, '_> {
         let mut by_component: Vec<Vec<usize>> = vec![Vec::new(); components.len()];
         for id in self.graph.element_ids() {
             let element = self.graph.element(id);
-            if !matches!(element.kind, Kind::Tf | Kind::Gy) || element.ports.len() != 2 {
+            if !element.class().is_converter() || element.ports.len() != 2 {
                 continue;
             }
             let ends = [0, 1].map(|port| component_of[element.ports[port].bond.index()]);
@@ -132,7 +135,7 @@ impl Flattener<'_, '_> {
         let mut work: Vec<usize> = (0..links.len()).rev().collect();
         while let Some(k) = work.pop() {
             let link = &links[k];
-            let gyrator = self.graph.element(link.element).kind == Kind::Gy;
+            let gyrator = self.graph.element(link.element).class() == Class::Gyrator;
             let fits = |a: &DomainInfo, b: &DomainInfo| link_fits(a, b, link.modulus, gyrator);
             let [first, second] = link.components;
             let (left, right) = (components[first].domains, components[second].domains);
@@ -173,7 +176,7 @@ impl Flattener<'_, '_> {
         for (text, span) in [&first.witness, &second.witness].into_iter().flatten() {
             diagnostic = diagnostic.label(*span, text.clone());
         }
-        let is_gyrator = element.kind == Kind::Gy;
+        let is_gyrator = element.class() == Class::Gyrator;
         let meaning = if is_gyrator {
             "the modulus of a GY is effort 1 over flow 2, and effort 2 over flow 1"
         } else {
@@ -198,9 +201,12 @@ impl Flattener<'_, '_> {
                 let domains = components[component_of[bond.index()]].domains;
                 self.graph.elements[id.index()].ports[port].domain = domains.decided();
                 let element = self.graph.element(id);
-                if element.kind == Kind::I && domains.iter().all(|info| info.momentum.is_none()) {
+                if element.stored() == Some(Stored::Momentum)
+                    && domains.iter().all(|info| info.momentum.is_none())
+                {
                     let message = format!(
-                        "I `{}` is in a domain without momentum ({})",
+                        "{} `{}` is in a domain without momentum ({})",
+                        element.kind.word(),
                         element.name,
                         domains.iter().map(|d| d.name).collect::<Vec<_>>().join(" or ")
                     );
@@ -209,21 +215,6 @@ impl Flattener<'_, '_> {
             }
         }
     }
-}
-
-/// In words, and as a dimension in each domain.
-type Meaning = (&'static str, fn(&DomainInfo) -> Dimension);
-
-/// What the value of an element is.
-fn value_meaning(kind: Kind) -> Option<Meaning> {
-    Some(match kind {
-        Kind::Se => ("an effort", |d| d.effort_dimension),
-        Kind::Sf => ("a flow", |d| d.flow_dimension),
-        Kind::R | Kind::Rs | Kind::Sw => ("effort over flow", |d| d.effort_dimension.over(d.flow_dimension)),
-        Kind::C => ("displacement over effort", |d| d.displacement_dimension().over(d.effort_dimension)),
-        Kind::I => ("momentum over flow", |d| d.momentum_dimension().over(d.flow_dimension)),
-        _ => return None,
-    })
 }
 
 /// Whether a two-port may stand between two domains: its modulus fits and power is conserved.

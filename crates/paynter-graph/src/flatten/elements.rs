@@ -8,6 +8,7 @@ use super::Flattener;
 use super::expression::{Context, Dim, Scope, Typed};
 use crate::dimension::Dimension;
 use crate::domain::DomainInfo;
+use crate::kind::{LawForm, Stored, kind_of, with_article};
 use crate::model::{ElementId, Equation, Law};
 
 impl<'a> Flattener<'a, '_> {
@@ -30,20 +31,20 @@ impl<'a> Flattener<'a, '_> {
 
     fn lower_value(&mut self, instance: usize, id: ElementId, ast: &'a ast::Element) {
         let name = &ast.name.text;
-        let plain = matches!(ast.kind, Kind::Zero | Kind::One | Kind::De | Kind::Df);
+        let form = kind_of(ast.kind).law();
         match &ast.body {
-            Body::None if plain || ast.kind == Kind::Sw => {}
+            Body::None if matches!(form, LawForm::Structure | LawForm::Switch) => {}
             Body::None => {
-                let (what, help) = missing(ast.kind, name);
+                let (what, help) = kind_of(ast.kind).missing(name);
                 let message = format!("{} `{name}` has no {what}", ast.kind.word());
                 self.report.push(Diagnostic::new(code::MISSING_VALUE, message).at(ast.span).help(help));
             }
-            Body::Value(value) if plain => {
+            Body::Value(value) if form == LawForm::Structure => {
                 let message = format!("{} `{name}` takes no value", ast.kind.word());
                 self.report
                     .push(Diagnostic::new(code::WRONG_LAW, message).at(value.span).help("delete the value"));
             }
-            Body::Value(_) if ast.kind == Kind::Sw => {
+            Body::Value(_) if form == LawForm::Switch => {
                 let message = format!("the switch `{name}` is given by a value");
                 let help = format!("write `Sw {name} when (condition) {{ Ron = … }}`");
                 self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(ast.span).help(help));
@@ -51,7 +52,7 @@ impl<'a> Flattener<'a, '_> {
             Body::Value(value) => {
                 let typed = self.lower_number(Scope::new(instance, Context::Everything), value);
                 self.require_finite(typed.expr, name, value.span);
-                let field = matches!(ast.kind, Kind::R | Kind::C | Kind::I);
+                let field = form == LawForm::Field;
                 if field && ast.ports.is_some() && self.port_count(instance, ast).is_some_and(|n| n > 1) {
                     let message = format!("the field `{name}` has one value for several ports");
                     let help = "write a matrix, `= [[a, b], [c, d]]`, or one law for each port in braces";
@@ -66,7 +67,7 @@ impl<'a> Flattener<'a, '_> {
             Body::Matrix(rows, span) => self.lower_matrix(instance, id, ast, rows, *span),
             Body::Laws(..) => {}
         }
-        if ast.condition.is_some() && ast.kind != Kind::Sw {
+        if ast.condition.is_some() && form != LawForm::Switch {
             let message = format!("`when` belongs to switches, not to {} `{name}`", ast.kind.word());
             self.report.push(
                 Diagnostic::new(code::MISPLACED, message)
@@ -99,7 +100,7 @@ impl<'a> Flattener<'a, '_> {
         span: Span,
     ) {
         let name = &ast.name.text;
-        if !matches!(ast.kind, Kind::R | Kind::C | Kind::I) {
+        if kind_of(ast.kind).law() != LawForm::Field {
             let message = format!("{} `{name}` cannot be given by a matrix", ast.kind.word());
             self.report.push(
                 Diagnostic::new(code::WRONG_LAW, message).at(span).help("only R, C and I become fields"),
@@ -138,7 +139,7 @@ impl<'a> Flattener<'a, '_> {
     /// Lowers the laws in braces, switches, and initial states; domains are known by now.
     pub(super) fn lower_laws(&mut self) {
         self.for_elements(|this, instance, id, ast| {
-            if ast.kind == Kind::Sw {
+            if kind_of(ast.kind).law() == LawForm::Switch {
                 this.lower_switch(instance, id, ast);
             } else if let Body::Laws(laws, span) = &ast.body {
                 this.lower_equations(instance, id, ast, laws, *span);
@@ -155,7 +156,7 @@ impl<'a> Flattener<'a, '_> {
         span: Span,
     ) {
         let name = &ast.name.text;
-        if !matches!(ast.kind, Kind::R | Kind::C | Kind::I) {
+        if kind_of(ast.kind).law() != LawForm::Field {
             let message = format!("{} `{name}` takes a value, not laws in braces", ast.kind.word());
             let help = format!("write `{} {name} = value`", ast.kind.word());
             self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help(help));
@@ -233,36 +234,35 @@ impl<'a> Flattener<'a, '_> {
             }
             if !any {
                 let message = format!("this law of `{name}` does not contain its own variables");
-                let help = match kind {
-                    Kind::C => "a C relates e and q",
-                    Kind::I => "an I relates f and p",
-                    _ => "an R relates e and f",
-                };
+                let help = relates(kind);
                 self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(equation.span).help(help));
             }
         }
         // e f q p: what each kind relates, and what it must leave out.
-        let (needs, refuses, help) = match kind {
-            Kind::C => {
-                ([true, false, true, false], 1, "a C relates e and q; its flow is the rate of q by itself")
+        let relates = relates(kind);
+        let (needs, refuses, help) = match kind_of(kind).class().stored() {
+            Some(Stored::Displacement) => {
+                let help = format!("{relates}; its flow is the rate of q by itself");
+                ([true, false, true, false], 1, help)
             }
-            Kind::I => {
-                ([false, true, false, true], 0, "an I relates f and p; its effort is the rate of p by itself")
+            Some(Stored::Momentum) => {
+                let help = format!("{relates}; its effort is the rate of p by itself");
+                ([false, true, false, true], 0, help)
             }
-            _ => ([true, true, false, false], usize::MAX, "an R relates e and f"),
+            None => ([true, true, false, false], usize::MAX, relates),
         };
         for (k, seen) in seen.iter().enumerate() {
             let port = if n == 1 { String::new() } else { format!(" at port {}", k + 1) };
             if seen.get(refuses) == Some(&true) {
                 let letter = if refuses == 1 { "f" } else { "e" };
                 let message = format!("the law of `{name}` contains `{letter}`{port}");
-                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help(help));
+                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help(help.clone()));
             } else if equations.len() == n && (0..4).any(|slot| needs[slot] && !seen[slot]) {
                 let letters = ["e", "f", "q", "p"];
                 let lacking: Vec<&str> =
                     (0..4).filter(|&s| needs[s] && !seen[s]).map(|s| letters[s]).collect();
                 let message = format!("no law of `{name}` contains `{}`{port}", lacking.join("`, `"));
-                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help(help));
+                self.report.push(Diagnostic::new(code::WRONG_LAW, message).at(span).help(help.clone()));
             }
         }
     }
@@ -371,20 +371,14 @@ impl<'a> Flattener<'a, '_> {
     }
 }
 
-fn missing(kind: Kind, name: &str) -> (&'static str, String) {
-    match kind {
-        Kind::Se => ("effort", format!("write `Se {name} = effort`")),
-        Kind::Sf => ("flow", format!("write `Sf {name} = flow`")),
-        Kind::Tf | Kind::Gy => ("modulus", format!("write `{} {name} = modulus`", kind.word())),
-        Kind::C => {
-            ("value", format!("write `C {name} = capacitance`, or a law such as `C {name} {{ e = k*q }}`"))
-        }
-        Kind::I => {
-            ("value", format!("write `I {name} = inertia`, or a law such as `I {name} {{ f = p/m }}`"))
-        }
-        Kind::Rs => ("value", format!("write `RS {name} = resistance`")),
-        _ => ("value", format!("write `R {name} = resistance`, or a law such as `R {name} {{ e = r*f }}`")),
-    }
+/// What the laws of a kind relate.
+fn relates(kind: Kind) -> String {
+    let variables = match kind_of(kind).class().stored() {
+        Some(Stored::Displacement) => "e and q",
+        Some(Stored::Momentum) => "f and p",
+        None => "e and f",
+    };
+    format!("{} relates {variables}", with_article(kind))
 }
 
 /// Says which ports an element has.

@@ -2,12 +2,13 @@
 //! submodels their own instances, depth first in text order.
 
 use paynter_base::{Diagnostic, Remedy, Span, code};
-use paynter_language::ast::{self, Body, ExprKind, Kind};
+use paynter_language::ast::{self, Body, ExprKind};
 
 use super::expression::{Context, Scope, Typed};
 use super::params::Arguments;
 use super::program::Slot;
 use super::{Flattener, MAX_ELEMENTS};
+use crate::kind::{Ports, kind_of};
 use crate::model::{
     Element, ElementId, Input, Integrator, Law, Origin, Signal, Variable, Written, flat_name,
 };
@@ -191,8 +192,7 @@ impl<'a> Flattener<'a, '_> {
         let ast: &'a ast::Element = self.infos[model].elements[e];
         let name = self.full_name(id, &ast.name.text);
         if let Some(ports) = &ast.ports {
-            let fields = matches!(ast.kind, Kind::R | Kind::C | Kind::I);
-            if !fields {
+            if kind_of(ast.kind).ports() != Ports::Field {
                 let message = format!(
                     "`{}` cannot have a number of ports: only R, C and I become fields",
                     ast.kind.word()
@@ -220,11 +220,10 @@ impl<'a> Flattener<'a, '_> {
 
     /// The number of ports an element should have; none for junctions.
     pub(super) fn port_count(&mut self, instance: usize, ast: &'a ast::Element) -> Option<usize> {
-        match ast.kind {
-            Kind::Zero | Kind::One => return None,
-            Kind::Tf | Kind::Gy | Kind::Rs => return Some(2),
-            Kind::R | Kind::C | Kind::I => {}
-            _ => return Some(1),
+        match kind_of(ast.kind).ports() {
+            Ports::Any => return None,
+            Ports::Fixed(ports) => return Some(ports),
+            Ports::Field => {}
         }
         match (&ast.ports, &ast.body) {
             (Some(ports), _) => {

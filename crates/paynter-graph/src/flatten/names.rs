@@ -9,6 +9,7 @@ use super::expression::{Context, Dim, Scope, Typed};
 use super::program::{Part, Value};
 use crate::dimension::Dimension;
 use crate::domain::DomainInfo;
+use crate::kind::{Class, Power, Stored, kind_of, with_article};
 use crate::model::{BondId, ElementId, Variable, is_junction};
 
 impl<'a> Flattener<'a, '_> {
@@ -129,11 +130,11 @@ impl<'a> Flattener<'a, '_> {
         let domain = self.graph.element(element).ports.get(port).and_then(|port| port.domain);
         let known =
             |of: fn(&DomainInfo) -> Dimension| domain.map_or(Dim::Unknown, |d| Dim::Hard(of(d.info())));
-        let (symbol, dim) = match (letter, self.graph.element(element).kind) {
+        let (symbol, dim) = match (letter, self.graph.element(element).stored()) {
             ("e", _) => (e, known(|d| d.effort_dimension)),
             ("f", _) => (f, known(|d| d.flow_dimension)),
-            ("q", Kind::C) => (q, known(DomainInfo::displacement_dimension)),
-            ("p", Kind::I) => (p, known(DomainInfo::momentum_dimension)),
+            ("q", Some(Stored::Displacement)) => (q, known(DomainInfo::displacement_dimension)),
+            ("p", Some(Stored::Momentum)) => (p, known(DomainInfo::momentum_dimension)),
             _ => return None,
         };
         Some(Typed { expr: self.pool.var(symbol), dim })
@@ -141,10 +142,10 @@ impl<'a> Flattener<'a, '_> {
 
     fn unknown_value(&mut self, model: usize, context: Context, name: &ast::Name) {
         let locals: &[&str] = match context {
-            Context::Law(element, 1, _) => match self.graph.element(element).kind {
-                Kind::C => &["e", "f", "q"],
-                Kind::I => &["e", "f", "p"],
-                _ => &["e", "f"],
+            Context::Law(element, 1, _) => match self.graph.element(element).stored() {
+                Some(Stored::Displacement) => &["e", "f", "q"],
+                Some(Stored::Momentum) => &["e", "f", "p"],
+                None => &["e", "f"],
             },
             _ => &[],
         };
@@ -337,7 +338,7 @@ impl<'a> Flattener<'a, '_> {
         let text = name.text.as_str();
         let (letter, digits) = text.split_at_checked(1).unwrap_or(("", ""));
         let n = ports.len();
-        let several = matches!(kind, Kind::Tf | Kind::Gy | Kind::Rs) || n > 1;
+        let several = element.is_two_port() || n > 1;
         let port = match (is_junction(kind), letter, digits) {
             (true, "e", "") if kind == Kind::Zero => Some(0),
             (true, "f", "") if kind == Kind::One => Some(0),
@@ -349,7 +350,7 @@ impl<'a> Flattener<'a, '_> {
         };
         if let Some(port) = port {
             let bond = ports.get(port).map(|p| p.bond);
-            match (letter, kind) {
+            match (letter, kind_of(kind).class().stored()) {
                 ("e", _) | ("f", _) => {
                     return match bond {
                         Some(bond) => self.bond_variable(bond, letter == "e"),
@@ -357,39 +358,33 @@ impl<'a> Flattener<'a, '_> {
                         None => Typed::unknown(self.nothing()),
                     };
                 }
-                ("q", Kind::C) | ("p", Kind::I) => {
+                ("q", Some(stored @ Stored::Displacement)) | ("p", Some(stored @ Stored::Momentum)) => {
                     let symbol = self.graph.symbol(self.pool, Variable::State(id, port as u32));
                     let domain = ports.get(port).and_then(|p| p.domain);
-                    let dim = domain.map_or(Dim::Unknown, |d| {
-                        let info = d.info();
-                        Dim::Hard(if kind == Kind::C {
-                            info.displacement_dimension()
-                        } else {
-                            info.momentum_dimension()
-                        })
-                    });
+                    let dim = domain.map_or(Dim::Unknown, |d| Dim::Hard(stored.dimension(d.info())));
                     return Typed { expr: self.pool.var(symbol), dim };
                 }
                 _ => {}
             }
         }
         let element = self.graph.element(id);
-        let help = match kind {
-            Kind::Zero => format!(
+        let help = match element.class() {
+            Class::Junction(Power::Effort) => format!(
                 "a 0-junction has one effort, `{}.e`; for a flow read the element on the bond, or name the bond",
                 element.name
             ),
-            Kind::One => format!(
+            Class::Junction(Power::Flow) => format!(
                 "a 1-junction has one flow, `{}.f`; for an effort read the element on the bond, or name the bond",
                 element.name
             ),
-            Kind::C | Kind::I if several => {
-                let letter = if kind == Kind::C { "q" } else { "p" };
+            Class::Storage(stored) if several => {
+                let letter = stored.letter();
                 format!("it has e1 … e{n}, f1 … f{n}, {letter}1 … {letter}{n}")
             }
             _ if several => format!("it has e1 … e{n}, f1 … f{n}"),
-            Kind::C => "a C has `e`, `f` and its state `q`".to_owned(),
-            Kind::I => "an I has `e`, `f` and its state `p`".to_owned(),
+            Class::Storage(stored) => {
+                format!("{} has `e`, `f` and its state `{}`", with_article(kind), stored.letter())
+            }
             _ => "it has `e` and `f`".to_owned(),
         };
         let message = format!("`{}` has no variable `{text}`", element.name);

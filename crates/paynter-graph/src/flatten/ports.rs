@@ -2,14 +2,15 @@
 //! a two-port, or in text order at a junction, and gets its name.
 
 use paynter_base::{Diagnostic, Span, code};
-use paynter_language::ast::{self, Kind};
+use paynter_language::ast;
 use rustc_hash::FxHashSet;
 
 use super::Flattener;
 use super::bonds::{Place, Segment};
 use super::elements::ports_help;
 use crate::domain::{DOMAINS, Domain};
-use crate::model::{Bond, BondId, ElementId, End, Port, is_junction, is_storage};
+use crate::kind::{Ports, kind_of};
+use crate::model::{Bond, BondId, ElementId, End, Port, is_junction};
 
 /// An element's end of a bond, before its port is known.
 struct Incidence {
@@ -137,13 +138,13 @@ impl<'a> Flattener<'a, '_> {
         match open[..] {
             [] => {}
             [only] => assigned[only] = taken.iter().position(Option::is_none),
-            [a, b] if matches!(kind, Kind::Tf | Kind::Gy | Kind::Rs) && list[a].into != list[b].into => {
+            [a, b] if kind_of(kind).ports() == Ports::Fixed(2) && list[a].into != list[b].into => {
                 // Port 1 is where a bond comes in and port 2 where one goes out.
                 assigned[a] = Some(usize::from(!list[a].into));
                 assigned[b] = Some(usize::from(!list[b].into));
             }
             _ => {
-                let message = if wanted == 2 && kind != Kind::R && !is_storage(kind) {
+                let message = if wanted == 2 && kind_of(kind).ports() != Ports::Field {
                     let way = if list[open[0]].into { "come in" } else { "go out" };
                     format!("both bonds of `{name}` {way}, so its ports are ambiguous")
                 } else {

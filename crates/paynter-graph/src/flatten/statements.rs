@@ -3,12 +3,13 @@
 
 use paynter_algebra::Expr;
 use paynter_base::{Diagnostic, Span, closest, code};
-use paynter_language::ast::{self, ExprKind, Kind, Statement};
+use paynter_language::ast::{self, ExprKind, Statement};
 
 use super::elements::ports_help;
 use super::expression::{Context, Scope};
 use super::program::Part;
 use super::{Deferred, Flattener};
+use crate::kind::{Stored, with_article};
 use crate::model::{BondId, ElementId, Output, Override, Variable, is_storage};
 
 /// Mistakes in statements in loops, after which the rest are left.
@@ -26,7 +27,7 @@ impl<'a> Flattener<'a, '_> {
     ) {
         let element = self.graph.element(id);
         let n = ports.unwrap_or(element.ports.len()).max(1);
-        let letter = if element.kind == Kind::I { "p" } else { "q" };
+        let letter = element.stored().map_or('q', Stored::letter);
         let port = match state.text.strip_prefix(letter) {
             Some("") if n == 1 => Some(0),
             Some(digits) => digits.parse::<usize>().ok().and_then(|k| k.checked_sub(1)).filter(|k| *k < n),
@@ -34,12 +35,13 @@ impl<'a> Flattener<'a, '_> {
         };
         let Some(port) = port.filter(|_| is_storage(element.kind)) else {
             let message = format!("`{}` has no state `{}`", element.name, state.text);
-            let help = match (element.kind, n) {
-                (Kind::C, 1) => "the state of a C is `q`".to_owned(),
-                (Kind::I, 1) => "the state of an I is `p`".to_owned(),
-                (Kind::C | Kind::I, n) => format!("its states are {letter}1 … {letter}{n}"),
-                _ => "only C and I have states; an integrator's initial value stands in `integral(x, x0)`"
-                    .to_owned(),
+            let help = match (element.stored(), n) {
+                (Some(_), 1) => format!("the state of {} is `{letter}`", with_article(element.kind)),
+                (Some(_), n) => format!("its states are {letter}1 … {letter}{n}"),
+                (None, _) => {
+                    "only C and I have states; an integrator's initial value stands in `integral(x, x0)`"
+                        .to_owned()
+                }
             };
             self.report.push(Diagnostic::new(code::BAD_INITIAL, message).at(span).help(help));
             return;

@@ -8,6 +8,7 @@ use super::Flattener;
 use super::order::{Sets, after_needs, describe_cycle};
 use super::program::Value;
 use crate::guard::{Guard, is_indefinite};
+use crate::kind::{Stored, kind_of};
 use crate::model::{ElementId, Equation, Law, Variable, is_storage};
 
 impl Flattener<'_, '_> {
@@ -122,7 +123,11 @@ impl Flattener<'_, '_> {
         let element = self.graph.element(id);
         let (kind, name, span, n) = (element.kind, element.name.clone(), element.span, element.ports.len());
         let locals: Vec<[Symbol; 4]> = (0..n).map(|k| self.graph.locals.port(n, k)).collect();
-        let (output, state) = if kind == Kind::C { (0, 2) } else { (1, 3) };
+        // e f q p: what the law relates.
+        let (output, state) = match element.stored() {
+            Some(Stored::Displacement) => (0, 2),
+            _ => (1, 3),
+        };
         for (of, by) in [(output, state), (state, output)] {
             let solved = |symbols: &[Symbol; 4]| {
                 let law = equations.iter().find(|law| law.solved_for == Some(symbols[of]))?;
@@ -163,7 +168,10 @@ impl Flattener<'_, '_> {
     }
 
     fn warn_reciprocity(&mut self, kind: Kind, name: &str, span: Span, i: usize, j: usize) {
-        let (e, q) = if kind == Kind::C { ("e", "q") } else { ("f", "p") };
+        let (e, q) = match kind_of(kind).class().stored() {
+            Some(Stored::Displacement) => ("e", "q"),
+            _ => ("f", "p"),
+        };
         let (j, i) = (j + 1, i + 1);
         let (a, b) = (format!("∂{e}{j}/∂{q}{i}"), format!("∂{e}{i}/∂{q}{j}"));
         let message = format!(

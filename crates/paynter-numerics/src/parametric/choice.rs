@@ -3,7 +3,7 @@
 
 use paynter_base::{Diagnostic, Remedy, closest, code};
 use paynter_equations::Failure;
-use paynter_graph::{BondGraph, Element, Kind, flat_name};
+use paynter_graph::{BondGraph, Element, flat_name};
 
 use crate::linear::refused;
 
@@ -67,7 +67,7 @@ pub(super) fn require_transfer(graph: &BondGraph) -> Result<(), Failure> {
     };
     let message =
         format!("the model has no {what}, so it has no transfer functions whose sensitivities to find");
-    let source = |e: &&Element| matches!(e.kind, Kind::Se | Kind::Sf);
+    let source = |e: &&Element| e.class().is_source();
     let place = graph.elements.iter().find(source).or(graph.elements.first());
     let diagnostic = Diagnostic::new(code::NO_RESPONSE, message).help(how);
     Err(refused(match place {

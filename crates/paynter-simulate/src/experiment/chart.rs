@@ -10,7 +10,7 @@ use crate::start::known_at_start;
 use paynter_algebra::{Cmp, Expr, Func, Pool, Symbol};
 use paynter_base::Ticket;
 use paynter_equations::{Assignment, Equations, Failure, derive};
-use paynter_graph::{BondGraph, Causality, ElementId, Kind, Law, Variable, assign_causality};
+use paynter_graph::{BondGraph, Causality, ElementId, Law, Variable, assign_causality};
 use paynter_transform::{Weightless, divided, weightless};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -108,7 +108,7 @@ fn freed(
     causality: &Causality,
 ) -> Option<(BondGraph, Causality, Vec<Weightless>)> {
     let dividing = |graph: &BondGraph, causality: &Causality| -> Vec<ElementId> {
-        let two_port = |id: &&ElementId| matches!(graph.element(**id).kind, Kind::Tf | Kind::Gy);
+        let two_port = |id: &&ElementId| graph.element(**id).class().is_converter();
         causality.divides.iter().filter(two_port).copied().collect()
     };
     let (mut graph, mut causality) = (graph.clone(), causality.clone());

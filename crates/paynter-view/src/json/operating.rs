@@ -4,7 +4,7 @@ use super::Diagnostic;
 use super::equations::{Matrix, matrix};
 use paynter_algebra::{Pool, Symbol};
 use paynter_equations as eq;
-use paynter_graph::{BondGraph, Kind, Variable, flat_name};
+use paynter_graph::{BondGraph, Variable, flat_name};
 use paynter_numerics as num;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -302,6 +302,6 @@ fn state_unit(graph: &BondGraph, variable: Variable) -> Option<String> {
     let Variable::State(id, port) = variable else { return None };
     let element = graph.element(id);
     let info = element.ports.get(port as usize)?.domain?.info();
-    let (_, unit) = if element.kind == Kind::I { info.momentum? } else { info.displacement };
+    let (_, unit) = element.stored()?.quantity(info)?;
     Some(unit.to_owned())
 }

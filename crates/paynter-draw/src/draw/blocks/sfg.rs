@@ -7,7 +7,7 @@ use super::{Block, BlockDiagram, BlockKind, Wire};
 use crate::draw::model;
 use paynter_algebra::{Expr, Pool};
 use paynter_base::SourceMap;
-use paynter_graph::{BondGraph, Causality, Element, ElementId, Kind, Law, Variable};
+use paynter_graph::{BondGraph, Causality, Class, Element, ElementId, Law, Power, Stored, Variable};
 use std::collections::BTreeMap;
 
 /// What a signal (an effort or flow of a bond) is computed by.
@@ -97,20 +97,20 @@ impl Builder<'_> {
 
     fn element(&mut self, id: ElementId) {
         let element = self.graph.element(id);
-        match element.kind {
-            Kind::Zero | Kind::One => self.junction(id),
-            Kind::Se | Kind::Sf if element.ports.len() == 1 => {
+        match element.class() {
+            Class::Junction(_) => self.junction(id),
+            Class::Source(_) if element.ports.len() == 1 => {
                 let text =
                     model::value(self.pool, element, self.sources).unwrap_or_else(|| element.name.clone());
                 let block = self.block(BlockKind::Input, text, &element.name);
                 let output = self.leaving(id, 0);
                 self.origin[output] = Origin::Block(block);
             }
-            Kind::De | Kind::Df if element.ports.len() == 1 => {
+            Class::Detector(_) if element.ports.len() == 1 => {
                 let block = self.block(BlockKind::Output, element.name.clone(), &element.name);
                 self.readers.push((self.arriving(id, 0), block, false));
             }
-            Kind::Tf | Kind::Gy if element.ports.len() == 2 => self.two_port(id),
+            Class::Transformer | Class::Gyrator if element.ports.len() == 2 => self.two_port(id),
             _ if element.ports.len() == 1 => {
                 let text = self.one_port(id, element);
                 self.function(text, &element.name, &[self.arriving(id, 0)], self.leaving(id, 0));
@@ -130,7 +130,7 @@ impl Builder<'_> {
     fn modulation(&mut self, id: ElementId, first: usize) {
         let element = self.graph.element(id);
         let expressions = element.law.expressions();
-        let source = matches!(element.kind, Kind::Se | Kind::Sf);
+        let source = element.class().is_source();
         let blocks: Vec<usize> = (first..self.diagram.blocks.len()).collect();
         let read = self.readings(&expressions, source);
         for &block in blocks.iter().filter(|_| !read.is_empty()) {
@@ -180,8 +180,9 @@ impl Builder<'_> {
             Variable::State(id, port) => {
                 // The state is the integral of what fills the storage.
                 let element = graph.element(id);
-                let filled = self.signal(id, port as usize, element.kind == Kind::I);
-                let turned = element.kind == Kind::C && !element.ports[port as usize].into;
+                let filled = self.signal(id, port as usize, element.stored() == Some(Stored::Momentum));
+                let turned =
+                    element.stored() == Some(Stored::Displacement) && !element.ports[port as usize].into;
                 let text = if turned { "−1/s" } else { "1/s" };
                 let block = self.block(BlockKind::Function, text, &graph.state_name(id, port as usize));
                 self.readers.push((filled, block, false));
@@ -223,11 +224,13 @@ impl Builder<'_> {
             return format!("{}:{}", element.kind.word(), element.name);
         };
         let effort_in = self.effort_in(id, 0);
-        let gain = match (element.kind, effort_in) {
-            (Kind::R, true) => format!("1/{}", factor(&value)),
-            (Kind::R, false) => value,
-            (Kind::I, true) | (Kind::C, false) => format!("1/({} s)", factor(&value)),
-            (Kind::I, false) | (Kind::C, true) => format!("{} s", factor(&value)),
+        let gain = match element.class() {
+            Class::Resistor if effort_in => format!("1/{}", factor(&value)),
+            Class::Resistor => value,
+            Class::Storage(stored) if effort_in == stored.integral_effort_in() => {
+                format!("1/({} s)", factor(&value))
+            }
+            Class::Storage(_) => format!("{} s", factor(&value)),
             _ => return format!("{}:{}", element.kind.word(), element.name),
         };
         // Inside a law flow counts into the element.
@@ -243,13 +246,13 @@ impl Builder<'_> {
         for port in 0..2 {
             let other = 1 - port;
             let effort_out = !self.effort_in(id, port);
-            let multiplies = match element.kind {
+            let multiplies = match element.class() {
                 // e1 = m e2, f2 = m f1.
-                Kind::Tf => effort_out == (port == 0),
+                Class::Transformer => effort_out == (port == 0),
                 // e1 = r f2, e2 = r f1.
                 _ => effort_out,
             };
-            let flows = if element.kind == Kind::Gy {
+            let flows = if element.class() == Class::Gyrator {
                 turned[if effort_out { other } else { port }]
             } else {
                 !effort_out && (turned[0] != turned[1])
@@ -263,7 +266,7 @@ impl Builder<'_> {
 
     fn junction(&mut self, id: ElementId) {
         let element = self.graph.element(id);
-        let common_is_effort = element.kind == Kind::Zero;
+        let common_is_effort = element.class() == Class::Junction(Power::Effort);
         // The one bond that brings the common variable.
         let Some(strong) =
             (0..element.ports.len()).find(|&port| self.effort_in(id, port) == common_is_effort)

@@ -5,6 +5,7 @@ use super::super::diagram::NodeKind;
 use super::orthogonal::{self, Shape, Wish};
 use super::sketch::Part;
 use super::{planar, spine};
+use paynter_graph::{Class, Stored};
 
 /// Nodes along the backbone beyond which it turns back in rows.
 const LONGEST_ROW: usize = 30;
@@ -54,12 +55,12 @@ pub fn backbone(
     let worth = |node: usize, starts: bool| {
         let Some(&(edge, _)) = adjacent[node].first().filter(|_| adjacent[node].len() == 1) else { return 0 };
         let outward = part.edges[edge].from == node;
-        match kind(node) {
-            NodeKind::Se | NodeKind::Sf if starts == outward => 12,
-            NodeKind::Se | NodeKind::Sf => 9,
-            NodeKind::Signal => -20,
-            NodeKind::R | NodeKind::Sw | NodeKind::De | NodeKind::Df | NodeKind::Submodel => 3,
-            NodeKind::I => 2,
+        match (kind(node), kind(node).class()) {
+            (_, Some(Class::Source(_))) if starts == outward => 12,
+            (_, Some(Class::Source(_))) => 9,
+            (NodeKind::Signal, _) => -20,
+            (NodeKind::Submodel, _) | (_, Some(Class::Resistor | Class::Detector(_))) => 3,
+            (_, Some(Class::Storage(Stored::Momentum))) => 2,
             _ => 1,
         }
     };
@@ -70,7 +71,7 @@ pub fn backbone(
         let (mut count, mut storing) = (0, false);
         for &(_, leaf) in leaves {
             count += 1;
-            storing |= kind(leaf) == NodeKind::C;
+            storing |= kind(leaf).class() == Some(Class::Storage(Stored::Displacement));
         }
         if storing && count + 1 == adjacent[node].len() { 4 } else { 0 }
     };

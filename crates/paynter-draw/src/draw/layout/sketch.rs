@@ -5,6 +5,7 @@ use super::super::diagram::{Diagram, NodeKind};
 use super::super::label::Side;
 use super::core::{Core, backbone, core_grid, path_grid, peel};
 use super::tree::{Forest, Slot};
+use paynter_graph::{Class, Power};
 
 /// An edge of the layout graph: a bond, or the arrow of a signal that hangs on one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,8 +186,8 @@ fn hang_on_core(
             hang_in_corners(&children, forest);
             continue;
         }
-        let first = match kind(node) {
-            NodeKind::Zero => Side::South,
+        let first = match kind(node).class() {
+            Some(Class::Junction(Power::Effort)) => Side::South,
             _ => Side::North,
         };
         // Outwards first, then up and down before left and right.
