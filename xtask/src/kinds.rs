@@ -57,5 +57,9 @@ fn no_pass_names_a_kind_of_element() {
 #[test]
 fn kinds_are_told_from_other_names() {
     assert!(names_kind("if kind == Kind::Sw {") && names_kind("ast::Kind::R,"));
-    assert!(!names_kind("Kind::Zero | Kind::One") && !names_kind("NodeKind::Signal") && !names_kind("SyntaxKind::R"));
+    assert!(
+        !names_kind("Kind::Zero | Kind::One")
+            && !names_kind("NodeKind::Signal")
+            && !names_kind("SyntaxKind::R")
+    );
 }
