@@ -186,7 +186,7 @@ impl ZeroCrossingDetector {
     }
 
     /// Whether all functions, as far as stages know them, stay far from zero over the whole step.
-    pub(super) fn stays_far(&mut self, system: &System<'_>, stages: &Stages) -> bool {
+    fn stays_far(&mut self, system: &System<'_>, stages: &Stages) -> bool {
         let known = |values| system.known_relations(values);
         let ends = (stages.first().and_then(known), stages.last().and_then(known));
         let ((Some(start), Some(end)), Some((_, middle))) = (ends, inside(system, stages)) else {

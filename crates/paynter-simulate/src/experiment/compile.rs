@@ -1,7 +1,9 @@
 //! From a derived model and a question to a compiled simulation.
 
 use super::chart::{Chart, chart};
-use super::simulation::{Column, Simulation};
+use super::energy::Entry;
+use super::initial::Initial;
+use super::simulation::{Column, Simulation, Varied};
 use super::thermometer::Thermometer;
 use super::variation::Changes;
 use super::{Cost, SimulateOptions, energy, gradient, initial, question, refused};
@@ -46,54 +48,20 @@ impl Simulation {
         ticket: &Ticket,
     ) -> Result<Simulation, Failure> {
         let measured = subject.measured;
-        let mut equations = subject.equations.clone();
         let mut numeric = question::check(options, measured.end).map_err(|found| refused(*found))?;
         if numeric.step.is_some() && !numeric.method.is_fixed() {
             findings.push(question::idle_step(&options.solver));
         }
-        let mut graph = subject.graph.clone();
-        let own_elements = graph.elements.len();
-        let names: Vec<String> = equations.states.iter().map(|state| state.name.clone()).collect();
-        let mut wanted = question::wanted(pool, &graph, &equations, &options.sensitivities)
-            .map_err(|found| refused(*found))?;
-        let mut initials = initial::open(pool, &mut equations);
-        let chart = chart(pool, (&graph, subject.causality), &equations, &initials, ticket)?;
-        let mut own: Vec<Expr> = equations.states.iter().map(|state| pool.var(state.symbol)).collect();
-        // A gradient has no use for states on the way.
-        let moved = chart.is_some();
-        let charted = moved && costs.is_empty();
-        if let Some(Chart { graph: other, equations: found, own: states }) = chart {
-            (graph, equations, own) = (other, found, states);
-        }
-        if equations.outputs.is_empty() {
-            let output = |(name, value): (&String, &Expr)| Output { name: name.clone(), value: *value };
-            equations.outputs = names.iter().zip(&own).map(output).collect();
-        }
-        let (accounts, mut outputs) = match options.energy {
-            true => energy::open(pool, &graph, &mut equations, own_elements),
-            false => (Vec::new(), None),
-        };
-        if charted {
-            let plain = equations.outputs.iter().map(|output| output.value);
-            outputs.get_or_insert_with(|| plain.collect()).extend(own);
-        }
         if !costs.is_empty() {
-            let costs = gradient::integrate(pool, &graph, &mut equations, costs);
-            outputs = Some(costs.map_err(|found| refused(*found))?);
             // A cost is a value at the end; samples on the way would only be remembered in vain.
             numeric.times = vec![numeric.t_end];
         }
-        let mut changes = Changes::new(pool, &mut graph, &mut equations, &mut outputs, &mut initials);
-        let varied = changes.vary(&options.varied, &measured.inputs).map_err(|found| refused(*found))?;
-        for direction in &options.directions {
-            wanted.push(changes.direct(direction).map_err(|found| refused(*found))?);
-        }
-        for (_, place) in wanted.iter_mut().filter(|_| moved) {
-            if let Wanted::Initial(i) = *place {
-                *place = changes.shift(i);
-            }
-        }
-        initial::close(pool, &initials, &mut equations, &mut outputs);
+        let mut wanted = question::wanted(pool, subject.graph, subject.equations, &options.sensitivities)
+            .map_err(|found| refused(*found))?;
+        let mut draft = Draft::new(pool, subject, ticket)?;
+        let (accounts, charted) = draft.add_outputs(pool, options.energy, costs)?;
+        let varied = draft.vary(pool, options, measured, &mut wanted)?;
+        let Draft { graph, equations, outputs, names, .. } = draft;
         let places: Vec<Wanted> = wanted.iter().map(|(_, wanted)| *wanted).collect();
         let source = Source {
             graph: &graph,
@@ -125,6 +93,91 @@ impl Simulation {
             equations,
             charted,
         })
+    }
+}
+
+/// A model on its way to a compiled simulation.
+struct Draft {
+    graph: BondGraph,
+    equations: Equations,
+    /// What the outputs are; those of the equations where left out.
+    outputs: Option<Vec<Expr>>,
+    initials: Vec<Initial>,
+    /// The names of the model's own states, and these over the states of the equations.
+    names: Vec<String>,
+    own: Vec<Expr>,
+    /// Whether the states of the equations are others than the model's own.
+    moved: bool,
+    /// The number of elements that are the model's own.
+    elements: usize,
+}
+
+impl Draft {
+    /// Takes on a model, over states that serve everywhere.
+    fn new(pool: &mut Pool, subject: &Subject<'_>, ticket: &Ticket) -> Result<Draft, Failure> {
+        let mut equations = subject.equations.clone();
+        let names: Vec<String> = equations.states.iter().map(|state| state.name.clone()).collect();
+        let initials = initial::open(pool, &mut equations);
+        let chart = chart(pool, (subject.graph, subject.causality), &equations, &initials, ticket)?;
+        let own: Vec<Expr> = equations.states.iter().map(|state| pool.var(state.symbol)).collect();
+        let (elements, moved) = (subject.graph.elements.len(), chart.is_some());
+        let (graph, mut equations, own) = match chart {
+            Some(Chart { graph, equations, own }) => (graph, equations, own),
+            None => (subject.graph.clone(), equations, own),
+        };
+        if equations.outputs.is_empty() {
+            let output = |(name, value): (&String, &Expr)| Output { name: name.clone(), value: *value };
+            equations.outputs = names.iter().zip(&own).map(output).collect();
+        }
+        Ok(Draft { graph, equations, outputs: None, initials, names, own, moved, elements })
+    }
+
+    /// Adds accounts of energy, the model's own states where they are not those of the equations, and costs;
+    /// returns the accounts, and whether own states are among the outputs.
+    fn add_outputs(
+        &mut self,
+        pool: &mut Pool,
+        energy: bool,
+        costs: &[Cost],
+    ) -> Result<(Vec<Entry>, bool), Failure> {
+        let mut accounts = Vec::new();
+        if energy {
+            (accounts, self.outputs) = energy::open(pool, &self.graph, &mut self.equations, self.elements);
+        }
+        // A gradient has no use for states on the way.
+        let charted = self.moved && costs.is_empty();
+        if charted {
+            let plain = self.equations.outputs.iter().map(|output| output.value);
+            self.outputs.get_or_insert_with(|| plain.collect()).extend(&self.own);
+        }
+        if !costs.is_empty() {
+            let costs = gradient::integrate(pool, &self.graph, &mut self.equations, costs);
+            self.outputs = Some(costs.map_err(|found| refused(*found))?);
+        }
+        Ok((accounts, charted))
+    }
+
+    /// Makes what differs from run to run, directions and moved initial values parameters of the graph.
+    fn vary(
+        &mut self,
+        pool: &mut Pool,
+        options: &SimulateOptions,
+        measured: &Measured,
+        wanted: &mut Vec<(String, Wanted)>,
+    ) -> Result<Vec<Varied>, Failure> {
+        let Draft { graph, equations, outputs, initials, .. } = self;
+        let mut changes = Changes::new(pool, graph, equations, outputs, initials);
+        let varied = changes.vary(&options.varied, &measured.inputs).map_err(|found| refused(*found))?;
+        for direction in &options.directions {
+            wanted.push(changes.direct(direction).map_err(|found| refused(*found))?);
+        }
+        for (_, place) in wanted.iter_mut().filter(|_| self.moved) {
+            if let Wanted::Initial(i) = *place {
+                *place = changes.shift(i);
+            }
+        }
+        initial::close(pool, &self.initials, &mut self.equations, &mut self.outputs);
+        Ok(varied)
     }
 }
 

@@ -97,7 +97,7 @@ impl Tableau {
     }
 
     /// Weights of the difference between a stage and the interpolation at its place, times a factor.
-    pub(super) fn apart(&self, stage: usize, factor: f64) -> Terms {
+    fn apart(&self, stage: usize, factor: f64) -> Terms {
         let mut row = vec![0.0; self.all_stages()];
         let mut weights = Vec::new();
         self.weights(self.c[stage], &mut weights);
