@@ -235,7 +235,7 @@ impl Writer<'_> {
         for list in [&plan.initial, &plan.rates, &plan.values, &plan.residuals, &plan.dependent_values] {
             all.extend(list);
         }
-        all.extend(plan.slopes.entries.iter().map(|(_, _, e)| *e));
+        all.extend(plan.jacobian.entries.iter().map(|(_, _, e)| *e));
         all.extend(plan.matrices.iter().flat_map(|(_, m)| m.entries.iter().map(|(_, _, e)| *e)));
         let (a, c) = plan.offsets.clone().unwrap_or_default();
         all.extend(a.into_iter().chain(c));
@@ -254,7 +254,7 @@ impl Writer<'_> {
         if implicit {
             let head = format!("static void {prefix}_residuals({point}, const double z[], double r[])");
             self.function("What the unknowns z make zero.", &head, "r", &plan.residuals);
-            self.slopes(&format!("static void {prefix}_slopes({point}, const double z[], double s[])"));
+            self.jacobian(&format!("static void {prefix}_slopes({point}, const double z[], double s[])"));
             let newton = NEWTON.replace("SIZE", &plan.unknowns.len().to_string()).replace("PREFIX", &prefix);
             self.out.space(1);
             self.out.block(&newton);
@@ -361,13 +361,13 @@ impl Writer<'_> {
         self.end(&head);
     }
 
-    fn slopes(&mut self, head: &str) {
-        let entries: Vec<Expr> = self.plan.slopes.entries.iter().map(|(_, _, e)| *e).collect();
+    fn jacobian(&mut self, head: &str) {
+        let entries: Vec<Expr> = self.plan.jacobian.entries.iter().map(|(_, _, e)| *e).collect();
         let body = self.plan.body(self.pool, &self.names, Notation::C, &entries);
         self.begin("The derivatives of the residuals by the unknowns, row by row.", head, &body);
         self.out
             .add(1, &format!("for (int i = 0; i < {}; i++) s[i] = 0.0;", self.plan.unknowns.len().pow(2)));
-        for ((i, j, _), text) in self.plan.slopes.entries.iter().zip(&body.results) {
+        for ((i, j, _), text) in self.plan.jacobian.entries.iter().zip(&body.results) {
             self.out.add(1, &format!("s[{}] = {text};", i * self.plan.unknowns.len() + j));
         }
         self.unused(head, &body, true);

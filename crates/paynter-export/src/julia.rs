@@ -161,10 +161,10 @@ impl Writer<'_> {
         let z = if plan.has_unknowns() { ", z = unknowns(t, x, u, p)" } else { "" };
         if plan.has_unknowns() {
             self.function("residuals(t, x, u, p, z)", "What the unknowns z make zero.", &plan.residuals);
-            let entries: Vec<Expr> = plan.slopes.entries.iter().map(|(_, _, e)| *e).collect();
+            let entries: Vec<Expr> = plan.jacobian.entries.iter().map(|(_, _, e)| *e).collect();
             let body = plan.body(self.pool, &self.names, Notation::Julia, &entries);
             self.begin("slopes(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
-            self.filled("s", &plan.slopes, &mut body.results.into_iter());
+            self.filled("s", &plan.jacobian, &mut body.results.into_iter());
             self.out.add(1, "return s");
             self.out.add(0, "end");
             self.out.space(1);

@@ -151,7 +151,7 @@ impl Writer<'_> {
         if plan.has_unknowns() {
             let what = "What the unknowns z make zero.";
             self.function("r = residuals(t, x, u, p, z)", what, "r", &plan.residuals);
-            self.slopes();
+            self.jacobian();
             self.out.space(1);
             self.out.block(&NEWTON.replace("SIZE", &plan.unknowns.len().to_string()));
         }
@@ -223,11 +223,11 @@ impl Writer<'_> {
         self.out.add(0, "end");
     }
 
-    fn slopes(&mut self) {
-        let entries: Vec<Expr> = self.plan.slopes.entries.iter().map(|(_, _, e)| *e).collect();
+    fn jacobian(&mut self) {
+        let entries: Vec<Expr> = self.plan.jacobian.entries.iter().map(|(_, _, e)| *e).collect();
         let body = self.plan.body(self.pool, &self.names, Notation::Matlab, &entries);
         self.begin("s = slopes(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
-        self.filled("s", &self.plan.slopes, &mut body.results.into_iter());
+        self.filled("s", &self.plan.jacobian, &mut body.results.into_iter());
         self.out.add(0, "end");
     }
 

@@ -49,7 +49,7 @@ pub(crate) struct Plan {
     pub unknowns: Vec<Quantity>,
     pub residuals: Vec<Expr>,
     /// Derivatives of the residuals by the unknowns, those that are not zero.
-    pub slopes: Sparse,
+    pub jacobian: Sparse,
     pub dependent: Vec<Quantity>,
     pub dependent_values: Vec<Expr>,
     /// A, B, C, D, then B and D of the inputs' derivatives; empty where the model is nonlinear.
@@ -92,16 +92,16 @@ impl Plan {
         places.extend(equations.states.iter().enumerate().map(|(i, s)| (s.symbol, Place::State(i))));
         places.extend(equations.constraints.iter().enumerate().map(|(i, c)| (c.unknown, Place::Unknown(i))));
         let (inputs, signals) = inputs(pool, graph, equations, time, &mut places);
-        let mut slopes = Sparse {
+        let mut jacobian = Sparse {
             rows: equations.constraints.len(),
             columns: equations.constraints.len(),
             entries: Vec::new(),
         };
         for (i, row) in equations.constraints.iter().enumerate() {
             for (j, column) in equations.constraints.iter().enumerate() {
-                let slope = pool.diff(row.residual, column.unknown);
-                if slope != pool.zero() {
-                    slopes.entries.push((i, j, slope));
+                let derivative = pool.diff(row.residual, column.unknown);
+                if derivative != pool.zero() {
+                    jacobian.entries.push((i, j, derivative));
                 }
             }
         }
@@ -140,7 +140,7 @@ impl Plan {
             values: equations.outputs.iter().map(|output| output.value).collect(),
             unknowns: equations.constraints.iter().map(|c| plain(&c.name)).collect(),
             residuals: equations.constraints.iter().map(|c| c.residual).collect(),
-            slopes,
+            jacobian,
             dependent: equations
                 .dependent
                 .iter()

@@ -113,7 +113,7 @@ def parameters(**changes):
     if plan.has_unknowns() {
         let what = "What the unknowns z make zero.";
         function(&mut out, pool, plan, &names, "residuals(t, x, u, p, z)", what, &plan.residuals);
-        slopes(&mut out, pool, plan, &names);
+        jacobian(&mut out, pool, plan, &names);
         out.space(2);
         out.block(NEWTON);
     }
@@ -241,11 +241,11 @@ fn inputs(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
     results(out, &list);
 }
 
-fn slopes(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
-    let entries: Vec<Expr> = plan.slopes.entries.iter().map(|(_, _, e)| *e).collect();
+fn jacobian(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
+    let entries: Vec<Expr> = plan.jacobian.entries.iter().map(|(_, _, e)| *e).collect();
     let body = plan.body(pool, names, Notation::Python, &entries);
     begin(out, "slopes(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
-    filled(out, "s", &plan.slopes, &mut body.results.into_iter());
+    filled(out, "s", &plan.jacobian, &mut body.results.into_iter());
     out.add(1, "return s");
 }
 

@@ -36,9 +36,9 @@ fn block(
     for (i, root) in roots.iter().enumerate() {
         for symbol in pool.symbols(*root) {
             let Some(j) = plan.place(symbol).and_then(column) else { continue };
-            let slope = pool.diff(*root, symbol);
-            if slope != pool.zero() {
-                entries.push((i, j, slope));
+            let derivative = pool.diff(*root, symbol);
+            if derivative != pool.zero() {
+                entries.push((i, j, derivative));
             }
         }
     }

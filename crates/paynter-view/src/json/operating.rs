@@ -71,10 +71,10 @@ pub struct LinearModel {
     /// ∂y/∂u.
     #[serde(rename = "D")]
     pub d: Matrix,
-    /// Slopes of x' by the inputs' derivatives, first derivative first.
+    /// Derivatives of x' by the inputs' derivatives, first derivative first.
     #[serde(rename = "Bd", skip_serializing_if = "Vec::is_empty")]
     pub bd: Vec<Matrix>,
-    /// Slopes of y by the inputs' derivatives, first derivative first.
+    /// Derivatives of y by the inputs' derivatives, first derivative first.
     #[serde(rename = "Dd", skip_serializing_if = "Vec::is_empty")]
     pub dd: Vec<Matrix>,
     /// Their values at the point.

@@ -45,7 +45,7 @@ pub struct Poles {
 pub struct Mode {
     /// Real and imaginary part.
     pub pole: [f64; 2],
-    /// How often it occurs.
+    /// Its multiplicity.
     pub multiplicity: usize,
     /// Damping ratio; `null` for a pole at the origin.
     pub damping: Option<f64>,

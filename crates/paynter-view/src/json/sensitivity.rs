@@ -117,7 +117,7 @@ pub struct PoleSensitivity {
     pub re: f64,
     /// Imaginary part.
     pub im: f64,
-    /// How often it occurs. A repeated pole has no derivative: the numbers are those of the mean of its cluster.
+    /// Its multiplicity. A repeated pole has no derivative: the numbers are those of the mean of its cluster.
     pub multiplicity: usize,
     /// |λ|; `null` for a pole at zero.
     pub natural_frequency: Option<f64>,
@@ -153,7 +153,7 @@ pub struct ZeroSensitivity {
     pub re: f64,
     /// Imaginary part.
     pub im: f64,
-    /// How often it occurs; the derivatives of a repeated one are those of the mean.
+    /// Its multiplicity; the derivatives of a repeated one are those of the mean.
     pub multiplicity: usize,
     /// By parameter.
     pub sensitivities: Vec<RootSlope>,
