@@ -79,7 +79,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("resvg", &["paynter-draw"]),
     ("schemars", &["paynter-view"]),
     ("serde", &["paynter-view", "paynter-cli", "paynter-python", "paynter-studio"]),
-    ("serde_json", &["paynter-view", "paynter-cli", "paynter-python", "paynter-studio", "xtask"]),
+    ("serde_json", &["paynter-view", "paynter-python", "paynter-studio", "xtask"]),
     ("ttf-parser", &["paynter-draw"]),
     ("unicode-normalization", &["paynter-language"]),
 ];
