@@ -13,6 +13,7 @@ mod world;
 
 pub mod code;
 pub mod number;
+pub mod random;
 
 pub use code::Code;
 pub use components::strong_components;

@@ -4,17 +4,13 @@
 use num_complex::Complex64;
 use paynter_base::Cancelled;
 
+use crate::tolerance::{SAME_FREQUENCY, STRAIGHT_BODE, UNDAMPED};
+
 /// Steps per decade before refinement.
 const PER_DECADE: f64 = 20.0;
 
-/// Refinement stops where a straight line in the Bode plot is this close: ratio of magnitudes, angle.
-const STRAIGHT: (f64, f64) = (0.02, 0.035);
-
 /// The most points a refined grid has.
 const MAX_POINTS: usize = 4000;
-
-/// Frequencies closer than this ratio are one.
-const SAME: f64 = 1e-7;
 
 /// Angular frequencies in logarithmic steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,7 +62,7 @@ fn resonances(roots: &[Complex64]) -> Vec<f64> {
     for root in roots.iter().filter(|z| z.im > 0.0) {
         let size = root.norm();
         let damping = (root.re / size).abs();
-        if damping < 1e-6 {
+        if damping < UNDAMPED {
             // There is no value at the pole itself.
             list.extend([size * 0.999, size * 1.001]);
         } else if damping < 0.5 {
@@ -114,11 +110,11 @@ impl Refined<'_> {
     /// Adds points; those that are there already are left out.
     fn insert(&mut self, mut omega: Vec<f64>) -> Result<(), Cancelled> {
         omega.sort_by(f64::total_cmp);
-        omega.dedup_by(|next, kept| *next <= *kept * (1.0 + SAME));
+        omega.dedup_by(|next, kept| *next <= *kept * (1.0 + SAME_FREQUENCY));
         omega.retain(|w| {
             let at = self.points.partition_point(|(have, _)| have < w);
             let near = |place: Option<&(f64, Vec<Complex64>)>| {
-                place.is_some_and(|(have, _)| (have / w - 1.0).abs() <= SAME)
+                place.is_some_and(|(have, _)| (have / w - 1.0).abs() <= SAME_FREQUENCY)
             };
             !near(self.points.get(at)) && !near(at.checked_sub(1).and_then(|k| self.points.get(k)))
         });
@@ -139,7 +135,7 @@ impl Refined<'_> {
             for (((a, b), middle), value) in steps.into_iter().zip(middles).zip(values) {
                 if self.points.len() + added.len() < MAX_POINTS && self.bends(a, b, &value) {
                     added.push((middle, value));
-                    if b / a > 1.0 + 4.0 * SAME {
+                    if b / a > 1.0 + 4.0 * SAME_FREQUENCY {
                         bent.extend([(a, middle), (middle, b)]);
                     }
                 }
@@ -164,7 +160,7 @@ impl Refined<'_> {
                 return false;
             }
             // Half of each, because the middle enters twice.
-            ratio.ln().abs() / 2.0 > STRAIGHT.0 || turn.arg().abs() / 2.0 > STRAIGHT.1
+            ratio.ln().abs() / 2.0 > STRAIGHT_BODE.0 || turn.arg().abs() / 2.0 > STRAIGHT_BODE.1
         })
     }
 

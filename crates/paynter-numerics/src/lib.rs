@@ -5,6 +5,7 @@ pub mod estimate;
 pub mod grid;
 pub mod linalg;
 pub mod linear;
+pub mod newton;
 mod operating;
 pub mod parametric;
 pub mod poles;
@@ -13,6 +14,7 @@ pub mod response;
 pub mod sensitivity;
 pub mod structure;
 pub mod sweep;
+mod tolerance;
 
 pub use linalg::Matrices;
 pub use linear::LinearModel;

@@ -10,6 +10,7 @@ use paynter_base::{Cancelled, Ticket};
 use crate::linalg::{
     Integers, Matrices, Root, characteristic, eigenvalues, integers, poly, roots, transmission_zeros,
 };
+use crate::tolerance::{CANCELLING_DISTANCE, CANCELLING_DISTANCE_OF_LARGEST};
 
 /// The largest order whose characteristic polynomial is computed exactly.
 pub const EXACT_STATES: usize = 60;
@@ -195,7 +196,9 @@ fn cancelled(
 ) -> Factored {
     let scale = poles.iter().map(|p| p.norm()).fold(0.0, f64::max);
     zeros.retain(|zero| {
-        let near = |pole: &Complex64| (pole - zero).norm() <= 1e-9 * zero.norm() + 1e-13 * scale;
+        let near = |pole: &Complex64| {
+            (pole - zero).norm() <= CANCELLING_DISTANCE * zero.norm() + CANCELLING_DISTANCE_OF_LARGEST * scale
+        };
         match poles.iter().position(near) {
             Some(place) => {
                 poles.remove(place);

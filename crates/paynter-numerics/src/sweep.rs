@@ -7,18 +7,10 @@ use paynter_base::{Cancelled, Ticket};
 use rayon::prelude::*;
 
 use crate::linalg::{LANES, Lanes, Matrices, Schedule, Sparse, Workspace};
+use crate::tolerance::{ACCEPTED_BACKWARD_ERROR, REFINED_BACKWARD_ERROR, VANISHING_ROW};
 
 /// How often a new order of pivots is tried for all frequencies together, before each gets its own.
 const SHARED_SCHEDULES: usize = 6;
-
-/// A solution is improved once where its backward error is larger than the
-/// first, and taken for wrong where it stays larger than the second.
-const IMPROVE: f64 = 1e-13;
-const WRONG: f64 = 1e-9;
-
-/// A row whose terms are this much smaller than its entries times the largest unknown holds nothing
-/// but rounding: its unknowns are zero, as velocities are where a spring holds a load.
-const NOTHING: f64 = 1e-14;
 
 /// The pencil sI − A with the right-hand sides that are asked for.
 #[derive(Debug, Clone)]
@@ -360,7 +352,7 @@ fn solve(
         schedule.solve(&scratch.work, x, &mut scratch.spare);
     }
     let mut error = backward_error(pencil, scratch, omega, transposed, x);
-    if error.iter().any(|e| *e > IMPROVE) {
+    if error.iter().any(|e| *e > REFINED_BACKWARD_ERROR) {
         let mut step = std::mem::take(&mut scratch.residual);
         if transposed {
             schedule.solve_transposed(&scratch.work, &mut step, &mut scratch.spare);
@@ -375,7 +367,7 @@ fn solve(
     }
     for k in 0..LANES {
         // Not a number is no solution either.
-        singular[k] |= error[k].is_nan() || error[k] > WRONG;
+        singular[k] |= error[k].is_nan() || error[k] > ACCEPTED_BACKWARD_ERROR;
     }
 }
 
@@ -417,7 +409,7 @@ fn backward_error(
             r.im[k] -= omega[k] * x.re[k];
             let own = size[k] + omega[k] * (x.re[k].abs() + x.im[k].abs());
             let most = (sum + omega[k]) * largest[k];
-            let size = if own < NOTHING * most { own + most } else { own };
+            let size = if own < VANISHING_ROW * most { own + most } else { own };
             let relative = (r.re[k].abs() + r.im[k].abs()) / size;
             // Below this size everything is rounded to nothing.
             let counts = size.is_nan() || size >= 1e-290;

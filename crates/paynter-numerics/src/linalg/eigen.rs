@@ -2,6 +2,7 @@
 //! large transfer functions.
 
 use super::{Matrices, Sparse, sort_conjugate};
+use crate::tolerance::DIRECT_GAIN;
 use num_complex::Complex64;
 
 /// The eigenvalues of a square matrix, sorted as by [`sort_conjugate`].
@@ -83,7 +84,7 @@ pub fn transmission_zeros(matrices: &Matrices, output: usize, input: usize) -> O
     let mut d: f64 = direct.map(|(_, _, value)| value).sum();
     let mut scale = d.abs();
     let mut gain = 1.0;
-    while d.abs() <= 1e-12 * scale || d == 0.0 {
+    while d.abs() <= DIRECT_GAIN * scale || d == 0.0 {
         let size = c.iter().map(|x| x * x).sum::<f64>().sqrt();
         let last = c.len().checked_sub(1)?;
         if size == 0.0 {

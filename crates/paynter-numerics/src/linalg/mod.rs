@@ -5,7 +5,9 @@
 
 mod big;
 mod characteristic;
+pub(crate) mod dense;
 mod eigen;
+pub(crate) mod elimination;
 mod exact;
 mod factors;
 mod matrices;

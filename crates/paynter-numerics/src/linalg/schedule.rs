@@ -10,6 +10,8 @@ use num_complex::Complex64;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
+use crate::tolerance::PIVOT_THRESHOLD;
+
 /// Frequencies that are computed together.
 pub const LANES: usize = 8;
 
@@ -116,9 +118,6 @@ pub struct Workspace {
     pub values: Vec<Lanes>,
 }
 
-/// Pivots must be at least this fraction of the largest entry in their column.
-const THRESHOLD: f64 = 0.1;
-
 /// How many of the shortest rows and columns are searched for a pivot.
 const SEARCHED: usize = 4;
 
@@ -174,7 +173,7 @@ impl Search {
                 return;
             }
             let size = self.size(slot);
-            if size > 0.0 && size.is_finite() && size >= THRESHOLD * self.largest(j) {
+            if size > 0.0 && size.is_finite() && size >= PIVOT_THRESHOLD * self.largest(j) {
                 *best = Some((cost, i, j, slot));
             }
         };

@@ -2,14 +2,12 @@
 //! everywhere. Where it is zero, the combination keeps its initial value (the
 //! volume in closed tanks); where not, it runs away (a mass that is pushed).
 
+use paynter_base::random::Random;
 use paynter_base::{Cancelled, Ticket};
 
-use super::elimination::{Rows, null_space, transposed};
 use super::problem::Problem;
-use super::random::Random;
-
-/// A sum this much smaller than its parts is zero.
-const CANCELLED: f64 = 1e-11;
+use crate::linalg::elimination::{Elimination, Rows, transposed};
+use crate::tolerance::{CONSERVED_SUM, MEANT_FRACTION, NEGLIGIBLE_PIVOT, SAME_RATE};
 
 /// Points at which slopes are looked at.
 const POINTS: usize = 4;
@@ -43,7 +41,7 @@ pub(super) fn combinations(
     ticket.check()?;
     let columns = transposed(&restricted(first), count);
     // Rows that are not looked at are no combinations.
-    let mut basis: Vec<Vec<f64>> = null_space(&columns, count);
+    let mut basis: Vec<Vec<f64>> = Elimination::new(&columns, count, NEGLIGIBLE_PIVOT).null_space(0.0);
     basis.retain(|vector| vector.iter().zip(active).all(|(c, active)| *active || c.abs() == 0.0));
     for w in others {
         ticket.check()?;
@@ -93,12 +91,13 @@ fn still_null(basis: &[Vec<f64>], slopes: &Rows, count: usize) -> Vec<Vec<f64>> 
             }
         }
         for j in 0..count {
-            if sums[j].abs() > CANCELLED * sizes[j] {
+            if sums[j].abs() > CONSERVED_SUM * sizes[j] {
                 products[j].push((k, sums[j]));
             }
         }
     }
-    null_space(&products, basis.len())
+    Elimination::new(&products, basis.len(), NEGLIGIBLE_PIVOT)
+        .null_space(0.0)
         .into_iter()
         .map(|y| (0..count).map(|i| basis.iter().zip(&y).map(|(c, y)| c[i] * y).sum()).collect())
         .collect()
@@ -115,7 +114,7 @@ fn reduced(mut basis: Vec<Vec<f64>>, states: usize) -> Vec<Vec<f64>> {
         else {
             break;
         };
-        if relative(&basis[k]) < CANCELLED {
+        if relative(&basis[k]) < CONSERVED_SUM {
             continue;
         }
         basis.swap(done, k);
@@ -129,7 +128,7 @@ fn reduced(mut basis: Vec<Vec<f64>>, states: usize) -> Vec<Vec<f64>> {
             }
             for (x, y) in other.iter_mut().zip(&row) {
                 let new = *x - factor * y;
-                *x = if new.abs() <= CANCELLED * (x.abs() + (factor * y).abs()) { 0.0 } else { new };
+                *x = if new.abs() <= CONSERVED_SUM * (x.abs() + (factor * y).abs()) { 0.0 } else { new };
             }
         }
         done += 1;
@@ -138,7 +137,7 @@ fn reduced(mut basis: Vec<Vec<f64>>, states: usize) -> Vec<Vec<f64>> {
     for c in &mut basis {
         let largest = c.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         for x in c.iter_mut() {
-            *x = if x.abs() < CANCELLED * largest { 0.0 } else { plain(*x) };
+            *x = if x.abs() < CONSERVED_SUM * largest { 0.0 } else { plain(*x) };
         }
     }
     basis
@@ -150,10 +149,10 @@ fn plain(x: f64) -> f64 {
     let mut rest = x - x.floor();
     for _ in 0..12 {
         let fraction = above.1 / below.1;
-        if (fraction - x).abs() <= 1e-12 * x.abs() {
+        if (fraction - x).abs() <= MEANT_FRACTION * x.abs() {
             return fraction;
         }
-        if rest.abs() < 1e-12 || below.1 > 1e4 {
+        if rest.abs() < MEANT_FRACTION || below.1 > 1e4 {
             break;
         }
         let next = (1.0 / rest).floor();
@@ -175,11 +174,11 @@ fn combination(problem: &Problem, c: &[f64], points: &[Vec<f64>], start: &[f64])
         readings.push((size, rate));
     }
     let &(size, rate) = readings.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-    if readings.iter().any(|(other, at)| (at - rate).abs() > 1e-8 * (size + other)) {
+    if readings.iter().any(|(other, at)| (at - rate).abs() > SAME_RATE * (size + other)) {
         return None;
     }
     let parts: Vec<(usize, f64)> = (0..problem.states).filter(|&i| c[i] != 0.0).map(|i| (i, c[i])).collect();
-    let rate = if rate.abs() <= CANCELLED * size { 0.0 } else { rate };
+    let rate = if rate.abs() <= CONSERVED_SUM * size { 0.0 } else { rate };
     (!parts.is_empty()).then_some(Combination { parts, rate })
 }
 

@@ -5,20 +5,15 @@
 
 use paynter_base::{Cancelled, Ticket};
 
-use super::elimination::{Rows, solve};
 use super::newton::Task;
+use crate::linalg::elimination::{Elimination, Rows};
+use crate::tolerance::{NEGLIGIBLE_PIVOT, REST_DISTANCE, REST_STEP_ERROR};
 
 /// Steps before it is given up.
 const STEPS: usize = 3000;
 
 /// Columns of the extrapolation table.
 const ORDER: usize = 6;
-
-/// The error of one step, beside the size of the states.
-const TOLERANCE: f64 = 1e-11;
-
-/// What is left to the steady state when the states have come to rest.
-const AT_REST: f64 = 1e-11;
 
 /// The state at rest; nothing where it does not come to rest.
 pub(super) fn integrate(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Option<Vec<f64>>, Cancelled> {
@@ -33,11 +28,11 @@ pub(super) fn integrate(task: &Task, start: &[f64], ticket: &Ticket) -> Result<O
         let count = task.rows.len();
         let (slopes, residual) = (&slopes[..count].to_vec(), &residual[..count]);
         let right: Vec<f64> = residual.iter().map(|r| -r).collect();
-        let rest = solve(slopes, &right, v.len()).values;
+        let rest = Elimination::new(slopes, v.len(), NEGLIGIBLE_PIVOT).solve(&right);
         for (size, (value, d)) in sizes.iter_mut().zip(v.iter().zip(&rest)) {
             *size = size.max(value.abs()).max(if step == 0.0 { d.abs() } else { 0.0 });
         }
-        if relative(&rest, &sizes) <= AT_REST {
+        if relative(&rest, &sizes) <= REST_DISTANCE {
             return Ok(Some(v));
         }
         if step == 0.0 {
@@ -52,7 +47,7 @@ pub(super) fn integrate(task: &Task, start: &[f64], ticket: &Ticket) -> Result<O
             ticket.check()?;
             match basic_step(task, slopes, &v, step) {
                 Some((next, difference)) => {
-                    let error = relative(&difference, &sizes) / TOLERANCE;
+                    let error = relative(&difference, &sizes) / REST_STEP_ERROR;
                     let change = 0.8 * error.max(1e-12).powf(-1.0 / ORDER as f64);
                     if error <= 1.0 {
                         v = next;
@@ -96,9 +91,10 @@ fn basic_step(task: &Task, slopes: &Rows, start: &[f64], length: f64) -> Option<
             rows.push(row);
         }
         let mut v = start.to_vec();
+        let factors = Elimination::new(&rows, v.len(), NEGLIGIBLE_PIVOT);
         for _ in 0..j {
             let residual = task.residual(&v)?;
-            let moved = solve(&rows, &residual[..slopes.len()], v.len()).values;
+            let moved = factors.solve(&residual[..slopes.len()]);
             v.iter_mut().zip(moved).for_each(|(v, d)| *v += d);
         }
         let mut row = vec![v];

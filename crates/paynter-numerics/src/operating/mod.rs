@@ -6,13 +6,11 @@
 //! states the one nearest to the initial state is taken.
 
 mod conserved;
-mod elimination;
 mod flow;
 mod newton;
 mod nominal;
 mod probes;
 mod problem;
-mod random;
 mod rounding;
 mod search;
 mod slopes;

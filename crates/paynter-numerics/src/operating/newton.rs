@@ -1,25 +1,20 @@
-//! Newton's method for steady states: damped by the natural monotonicity test
-//! (Deuflhard), which does not depend on scales; and two ways to come near a
-//! solution where it fails: following the dynamics in growing implicit steps,
-//! and turning the residual of the start down to zero step by step.
+//! Newton's method for steady states, and two ways to come near a solution
+//! where it fails: following the dynamics in growing implicit steps, and
+//! turning the residual of the start down to zero step by step.
 
+use paynter_base::random::Random;
 use paynter_base::{Cancelled, Ticket};
 
-use super::elimination::{Rows, solve};
 use super::problem::Problem;
-use super::random::Random;
+use crate::linalg::elimination::{Elimination, Rows};
+use crate::newton::{self, Limits, System, Verdict, moved};
+use crate::tolerance::{
+    ACCEPTED_RESIDUAL, CONVERGED_RESIDUAL, NEGLIGIBLE_PIVOT, REDUCED_RESIDUAL, ROUNDED_RESIDUAL,
+    SMALL_COMPONENT, SMALLEST_DAMPING,
+};
 
-/// Newton steps of one search.
-const ITERATIONS: usize = 120;
-
-/// The smallest fraction of a step that is tried.
-const SMALLEST_STEP: f64 = 1e-7;
-
-/// A residual this much smaller than its parts is a rounding error.
-const CONVERGED: f64 = 1e-13;
-
-/// A residual this much smaller than its parts is good enough at the end of a search.
-const ACCEPTED: f64 = 1e-9;
+/// The limits of one search.
+const LIMITS: Limits = Limits { iterations: 120, smallest_damping: SMALLEST_DAMPING };
 
 /// Some of the equations for some of the unknowns, others held.
 pub(super) struct Task<'a> {
@@ -114,13 +109,18 @@ impl Task<'_> {
     /// The columns that the equations leave free at a point.
     pub fn free(&self, v: &[f64]) -> Option<Vec<usize>> {
         let slopes = self.slopes_near(v)?;
-        Some(solve(&slopes, &vec![0.0; slopes.len()], v.len()).free)
+        Some(Elimination::new(&slopes, v.len(), NEGLIGIBLE_PIVOT).free())
     }
 
     fn step(&self, slopes: &Rows, residual: &[f64]) -> Vec<f64> {
-        let right: Vec<f64> = residual.iter().map(|r| -r).collect();
-        solve(slopes, &right, self.columns.len()).values
+        correction(&Elimination::new(slopes, self.columns.len(), NEGLIGIBLE_PIVOT), residual)
     }
+}
+
+/// The correction that takes a residual away.
+fn correction(factors: &Elimination, residual: &[f64]) -> Vec<f64> {
+    let right: Vec<f64> = residual.iter().map(|r| -r).collect();
+    factors.solve(&right)
 }
 
 /// The largest residual beside the parts it is made of.
@@ -145,7 +145,7 @@ fn arrived(slopes: &Rows, before: &[f64], after: &[f64], sizes: &[f64]) -> bool 
             largest = (largest.0.max(then.abs() / parts), largest.1.max(now.abs() / parts));
         }
     }
-    largest.1 <= (1e-7 * largest.0).max(ACCEPTED)
+    largest.1 <= (REDUCED_RESIDUAL * largest.0).max(ACCEPTED_RESIDUAL)
 }
 
 fn norm(step: &[f64], sizes: &[f64]) -> f64 {
@@ -153,60 +153,76 @@ fn norm(step: &[f64], sizes: &[f64]) -> f64 {
     step.iter().zip(sizes).map(part).fold(0.0, f64::max)
 }
 
-fn moved(v: &[f64], step: &[f64], factor: f64) -> Vec<f64> {
-    v.iter().zip(step).map(|(v, d)| v + factor * d).collect()
-}
-
 fn absolute(v: &[f64]) -> Vec<f64> {
     v.iter().map(|x| x.abs()).collect()
 }
 
-/// Solves a task from a start; nothing where the search does not arrive.
-pub(super) fn newton(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Option<Vec<f64>>, Cancelled> {
-    let mut v = start.to_vec();
-    // The largest values met on the way: what is small beside them is zero.
-    let mut sizes = absolute(&v);
-    let mut first: Option<(Rows, Vec<f64>)> = None;
-    for _ in 0..ITERATIONS {
-        ticket.check()?;
-        let Some(residual) = task.residual(&v) else { return Ok(None) };
-        if residual.iter().all(|r| *r == 0.0) {
-            return Ok(Some(polished(task, v, &sizes)));
-        }
-        let Some(slopes) = task.slopes_near(&v) else { return Ok(None) };
-        let step = task.step(&slopes, &residual);
-        for (size, (value, d)) in sizes.iter_mut().zip(v.iter().zip(&step)) {
+/// A task on its way to a solution.
+struct Search<'a> {
+    task: &'a Task<'a>,
+    /// The largest values met on the way: what is small beside them is zero.
+    sizes: Vec<f64>,
+    /// The derivative last taken.
+    slopes: Rows,
+    factors: Elimination,
+    /// The derivative and the residual at the start.
+    first: Option<(Rows, Vec<f64>)>,
+}
+
+impl Search<'_> {
+    fn arrived(&self, residual: &[f64]) -> bool {
+        self.first.as_ref().is_none_or(|(slopes, before)| arrived(slopes, before, residual, &self.sizes))
+    }
+}
+
+impl System for Search<'_> {
+    fn residual(&mut self, v: &[f64]) -> Option<Vec<f64>> {
+        self.task.residual(v)
+    }
+
+    fn correction(&mut self, v: &[f64], residual: &[f64]) -> Option<Vec<f64>> {
+        self.slopes = self.task.slopes_near(v)?;
+        self.factors = Elimination::new(&self.slopes, self.task.columns.len(), NEGLIGIBLE_PIVOT);
+        self.first.get_or_insert_with(|| (self.slopes.clone(), residual.to_vec()));
+        let step = correction(&self.factors, residual);
+        for (size, (value, d)) in self.sizes.iter_mut().zip(v.iter().zip(&step)) {
             *size = size.max(value.abs()).max(d.abs());
         }
-        let length = norm(&step, &sizes);
-        if !length.is_finite() {
-            return Ok(None);
-        }
-        let (slopes_then, residual_then) = first.get_or_insert_with(|| (slopes.clone(), residual.clone()));
-        if length <= CONVERGED || excess(&slopes, &residual, &absolute(&v)) <= CONVERGED {
-            let accepted = excess(&slopes, &residual, &sizes) <= ACCEPTED
-                && arrived(slopes_then, residual_then, &residual, &sizes);
-            return Ok(accepted.then(|| polished(task, v, &sizes)));
-        }
-        let mut factor = 1.0;
-        loop {
-            if factor < SMALLEST_STEP {
-                let close = excess(&slopes, &residual, &sizes) <= CONVERGED
-                    && arrived(slopes_then, residual_then, &residual, &sizes);
-                return Ok(close.then(|| polished(task, v, &sizes)));
-            }
-            let next = moved(&v, &step, factor);
-            if let Some(residual) = task.residual(&next) {
-                let follow = task.step(&slopes, &residual);
-                if norm(&follow, &sizes) <= (1.0 - factor / 4.0) * length {
-                    v = next;
-                    break;
-                }
-            }
-            factor /= 2.0;
-        }
+        Some(step)
     }
-    Ok(None)
+
+    fn simplified_correction(&mut self, residual: &[f64]) -> Vec<f64> {
+        correction(&self.factors, residual)
+    }
+
+    fn length(&self, correction: &[f64]) -> f64 {
+        norm(correction, &self.sizes)
+    }
+
+    fn judge(&mut self, v: &[f64], residual: &[f64], correction: &[f64]) -> Verdict {
+        let length = self.length(correction);
+        if !length.is_finite() {
+            return Verdict::Hopeless;
+        }
+        let small = excess(&self.slopes, residual, &absolute(v)) <= CONVERGED_RESIDUAL;
+        if length > CONVERGED_RESIDUAL && !small {
+            return Verdict::Continue;
+        }
+        let accepted = excess(&self.slopes, residual, &self.sizes) <= ACCEPTED_RESIDUAL;
+        if accepted && self.arrived(residual) { Verdict::Solved } else { Verdict::Hopeless }
+    }
+
+    fn accepts(&mut self, _: &[f64], residual: &[f64]) -> bool {
+        excess(&self.slopes, residual, &self.sizes) <= CONVERGED_RESIDUAL && self.arrived(residual)
+    }
+}
+
+/// Solves a task from a start; nothing where the search does not arrive.
+pub(super) fn newton(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Option<Vec<f64>>, Cancelled> {
+    let factors = Elimination::new(&Rows::new(), 0, NEGLIGIBLE_PIVOT);
+    let mut search = Search { task, sizes: absolute(start), slopes: Rows::new(), factors, first: None };
+    let found = newton::newton(&mut search, start, LIMITS, ticket)?;
+    Ok(found.map(|v| polished(task, v, &search.sizes)))
 }
 
 /// Repeats full steps while they help, and sets to zero what is zero.
@@ -227,7 +243,8 @@ fn polished(task: &Task, mut v: Vec<f64>, sizes: &[f64]) -> Vec<f64> {
         }
     }
     // What is small beside the way it came is zero, if the equations agree.
-    let small: Vec<usize> = (0..v.len()).filter(|&j| v[j] != 0.0 && v[j].abs() <= 1e-9 * sizes[j]).collect();
+    let small: Vec<usize> =
+        (0..v.len()).filter(|&j| v[j] != 0.0 && v[j].abs() <= SMALL_COMPONENT * sizes[j]).collect();
     let singles = small.iter().map(|j| vec![*j]);
     for group in std::iter::once(small.clone()).chain(singles) {
         let mut next = v.clone();
@@ -236,7 +253,7 @@ fn polished(task: &Task, mut v: Vec<f64>, sizes: &[f64]) -> Vec<f64> {
         let agree = |r: Vec<f64>| {
             r.iter().zip(&residual).zip(&slopes).all(|((new, old), row)| {
                 let parts: f64 = row.iter().map(|(j, value)| (value * v[*j]).abs()).sum();
-                new.abs() <= (2.0 * old.abs()).max(1e-14 * parts)
+                new.abs() <= (2.0 * old.abs()).max(ROUNDED_RESIDUAL * parts)
             })
         };
         if task.residual(&next).is_some_and(agree) {

@@ -5,26 +5,14 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::random::Random;
 use paynter_equations::Equations;
 
-use super::random::Random;
 use crate::program::{Program, Tables};
-
-/// Distances beside the sizes of what makes a point up: at rounding errors, well above them, and
-/// where a law shows what it is like.
-const TINY: f64 = 1e-15;
-const NEAR: f64 = 1e-11;
-const FAR: f64 = 1e-3;
+use crate::tolerance::{INFINITE_GROWTH, LOSS_OF_SIGNIFICANCE, PROBE_DISTANCES, TOTAL_LOSS_OF_SIGNIFICANCE};
 
 /// Points at each distance.
 const POINTS: usize = 6;
-
-/// What falls by this factor to all sides is infinite at the point.
-const STEEP: f64 = 2.0;
-
-/// Rounding may change slopes by this part, and leaves nothing of them where it changes them by that one.
-const DIGITS: f64 = 1e-6;
-const NOTHING: f64 = 1e-2;
 
 /// What to think of a slope at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,19 +68,16 @@ impl Probes {
             };
             (0..POINTS).map(|_| with_computed(values.iter().map(&mut moved).collect())).collect()
         };
-        Probes {
-            tiny: around(TINY),
-            near: around(NEAR),
-            far: around(FAR),
-            base: with_computed(values.clone()),
-        }
+        let [tiny, near, far] = PROBE_DISTANCES.map(&mut around);
+        Probes { tiny, near, far, base: with_computed(values.clone()) }
     }
 
     /// How large what makes up a quantity is.
     pub fn size(&self, symbol: Symbol) -> f64 {
         let at = |values: &BTreeMap<Symbol, f64>| values.get(&symbol).copied();
         let Some(here) = at(&self.base) else { return 0.0 };
-        let around = self.near.iter().filter_map(|values| at(values).map(|x| (x - here).abs() / NEAR));
+        let around =
+            self.near.iter().filter_map(|values| at(values).map(|x| (x - here).abs() / PROBE_DISTANCES[1]));
         around.fold(here.abs(), f64::max)
     }
 
@@ -134,14 +119,14 @@ impl Probes {
                     list.iter().map(|values| values[k].abs()).filter(|x| x.is_finite()).collect()
                 };
                 let around = sizes(&near);
-                if !around.is_empty() && around.iter().all(|x| here.abs() > STEEP * x) {
+                if !around.is_empty() && around.iter().all(|x| here.abs() > INFINITE_GROWTH * x) {
                     return Trust::Steep;
                 }
                 let typical = sizes(&far).into_iter().fold(here.abs(), f64::max);
                 let change = tiny.iter().map(|values| (values[k] - here).abs()).fold(0.0, f64::max);
                 match change / typical {
-                    part if part > NOTHING => Trust::Lost,
-                    part if part > DIGITS => Trust::Rounded,
+                    part if part > TOTAL_LOSS_OF_SIGNIFICANCE => Trust::Lost,
+                    part if part > LOSS_OF_SIGNIFICANCE => Trust::Rounded,
                     _ => Trust::Good,
                 }
             })

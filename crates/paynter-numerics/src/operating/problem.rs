@@ -9,8 +9,8 @@ use paynter_equations::{Equations, Failure};
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
-use super::elimination::Rows;
 use super::{place, wrong};
+use crate::linalg::elimination::Rows;
 use crate::program::{Program, Tables};
 
 /// 0 = F(w) with w the states and implicit unknowns.

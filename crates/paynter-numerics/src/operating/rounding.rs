@@ -3,9 +3,11 @@
 //! part itself where terms cancel: |F_w⁻¹| (|F_w| |w| + |F_k| |k|), with k all
 //! that is known.
 
-use super::elimination::solve;
+use paynter_base::random::Random;
+
 use super::newton::Task;
-use super::random::Random;
+use crate::linalg::elimination::Elimination;
+use crate::tolerance::NEGLIGIBLE_PIVOT;
 
 /// Right-hand sides of random signs by which |F_w⁻¹| is estimated.
 const TRIALS: usize = 8;
@@ -16,10 +18,11 @@ pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
     let (Some(slopes), Some(known)) = (task.slopes(v), task.known_parts(v)) else { return sizes };
     let own = slopes.iter().map(|row| row.iter().map(|(j, value)| (value * v[*j]).abs()).sum::<f64>());
     let parts: Vec<f64> = own.zip(known).map(|(own, known)| own + known).collect();
+    let factors = Elimination::new(&slopes, v.len(), NEGLIGIBLE_PIVOT);
     let mut random = Random::new(29);
     for _ in 0..TRIALS {
         let right: Vec<f64> = parts.iter().map(|x| if random.unit() < 0.5 { *x } else { -x }).collect();
-        let moved = solve(&slopes, &right, v.len()).values;
+        let moved = factors.solve(&right);
         for (size, x) in sizes.iter_mut().zip(moved).filter(|(_, x)| x.is_finite()) {
             *size = size.max(x.abs());
         }

@@ -1,14 +1,15 @@
 //! The search for steady states: from the initial state, and from other
 //! points around in order to see whether there are several.
 
+use paynter_base::random::Random;
 use paynter_base::{Cancelled, Ticket};
 
 use super::conserved::Combination;
 use super::flow::integrate;
 use super::newton::{Task, follow, homotopy, newton};
 use super::problem::Problem;
-use super::random::Random;
 use super::rounding;
+use crate::tolerance::{DISTINCT_POINTS, ROUNDED_POINTS};
 
 /// What the search found.
 pub(super) struct Found {
@@ -26,12 +27,6 @@ pub(super) struct Found {
 
 /// Values tried for implicit unknowns.
 const GUESSES: [f64; 8] = [0.0, 0.3, 1.0, -0.5, 3.0, 1e-3, 100.0, -30.0];
-
-/// Two points further apart than this, beside their size, are two.
-const APART: f64 = 1e-6;
-
-/// Nor are two points apart that differ by less beside what makes them up.
-const ROUNDED: f64 = 1e-11;
 
 /// Searches from the initial states in `start`; states that are not `active` stay as they are.
 pub(super) fn search(
@@ -76,8 +71,8 @@ pub(super) fn search(
                 && task.free(&other).is_some_and(|free| free.is_empty())
                 && found.iter().all(|known| {
                     let sizes = sizes([known.as_slice(), &other].into_iter());
-                    let rounded = |j: usize| (known[j] - other[j]).abs() <= ROUNDED * made_of[j];
-                    distance(known, &other, &sizes) > APART && !(0..made_of.len()).all(rounded)
+                    let rounded = |j: usize| (known[j] - other[j]).abs() <= ROUNDED_POINTS * made_of[j];
+                    distance(known, &other, &sizes) > DISTINCT_POINTS && !(0..made_of.len()).all(rounded)
                 })
             {
                 found.push(other);

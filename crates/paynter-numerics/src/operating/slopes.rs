@@ -8,6 +8,7 @@ use paynter_graph::{BondGraph, ElementId, Law, Variable};
 
 use super::probes::{Probes, Trust};
 use crate::program::Program;
+use crate::tolerance::{DIFFERENCE_DISTANCES, LAW_ROUNDING, ROUNDED_ZERO};
 
 /// Why a law has no slope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,12 +20,6 @@ pub enum Slope {
     /// The law jumps.
     Jump,
 }
-
-/// Distances at which differences are taken, beside the size of the variable (or one).
-const DISTANCES: [(f64, f64); 3] = [(1e-4, 1e-6), (1e-7, 1e-9), (1e-10, 1e-12)];
-
-/// What is left of a zero after rounding, beside what makes it up; well below the distances.
-const NOTHING: f64 = 1e-11;
 
 /// Lists the elements whose laws have no slope at a point.
 pub fn rough_laws(
@@ -185,11 +180,11 @@ fn judge(program: &Program, point: &[f64], (j, size): (usize, f64)) -> Option<Sl
                 size
             }
         }
-        value if value < NOTHING * size => size,
+        value if value < ROUNDED_ZERO * size => size,
         value => value,
     };
     let mut verdict = None;
-    for (far, near) in DISTANCES {
+    for (far, near) in DIFFERENCE_DISTANCES {
         // One side may lie outside the law's domain.
         let slope = |h: f64| {
             let right = at(point[j] + h).map(|y| (y - here) / h);
@@ -198,7 +193,7 @@ fn judge(program: &Program, point: &[f64], (j, size): (usize, f64)) -> Option<Sl
         };
         let (outer, inner) = (slope(far * size), slope(near * size));
         // Differences below the rounding errors of the value tell nothing.
-        let noise = 1e-13 * here.abs() / (near * size);
+        let noise = LAW_ROUNDING * here.abs() / (near * size);
         let one = judge_side(outer, inner, noise);
         if one.1 {
             verdict = Some(one.0);

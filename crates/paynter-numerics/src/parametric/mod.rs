@@ -6,7 +6,6 @@
 
 pub mod bands;
 mod choice;
-mod dense;
 pub mod modes;
 mod moves;
 mod response;

@@ -6,17 +6,17 @@
 //! has no derivative itself, it is that of the cluster, whose mean has one.
 //! The trapezoidal rule on a circle converges geometrically.
 
+use faer::Mat;
 use num_complex::Complex64;
 use paynter_base::{Cancelled, Ticket};
 use rayon::prelude::*;
 
-use super::dense::inverse;
+use crate::linalg::dense::inverse;
 use crate::linalg::{Matrices, Sparse};
+use crate::tolerance::{BESIDE_POLE, CONTOUR_ROUNDING, SINGULAR_CONDITION, SMALLEST_CONTOUR};
 
 /// Points on a circle.
 const POINTS: usize = 32;
-/// Sums of the contour's terms smaller than this part of them are rounding.
-const ROUNDING: f64 = 1e-12;
 /// The circle's radius, as a part of the distance to the nearest other root.
 const RADIUS: f64 = 0.3;
 
@@ -127,7 +127,7 @@ fn around(
         .fold(f64::INFINITY, f64::min);
     let alone = if root.norm() > 0.0 { root.norm() } else { 1.0 };
     let radius = RADIUS * if distance.is_finite() { distance } else { alone };
-    if radius < 1e-9 * root.norm() {
+    if radius < SMALLEST_CONTOUR * root.norm() {
         return None;
     }
     let mut sums = vec![Complex64::new(0.0, 0.0); derivatives.len()];
@@ -136,7 +136,7 @@ fn around(
         let angle = std::f64::consts::TAU * (k as f64 + 0.5) / POINTS as f64;
         let step = Complex64::from_polar(radius, angle);
         let s = root + step;
-        let inverse = inverse(system(matrices, s, true))?;
+        let inverse = inverse(&system(matrices, s, true))?;
         for ((sum, size), derivative) in sums.iter_mut().zip(&mut sizes).zip(derivatives) {
             // ds/(2πj) = step/POINTS
             let term = trace(&inverse, derivative, s) * step / POINTS as f64;
@@ -146,7 +146,7 @@ fn around(
     }
     // What is left of terms that cancel is rounding: a zero fixed at the origin does not move.
     for (sum, size) in sums.iter_mut().zip(&sizes) {
-        let kept = |x: f64| if x.abs() > ROUNDING * size { x } else { 0.0 };
+        let kept = |x: f64| if x.abs() > CONTOUR_ROUNDING * size { x } else { 0.0 };
         *sum = Complex64::new(kept(sum.re), kept(sum.im));
     }
     if root.im == 0.0 {
@@ -169,9 +169,9 @@ fn system(matrices: &Matrices, s: Complex64, dynamic: bool) -> Vec<Vec<Complex64
 }
 
 /// tr(P⁻¹ ∂P/∂p) by the entries of ∂P/∂p.
-fn trace(inverse: &[Vec<Complex64>], derivative: &Matrices, s: Complex64) -> Complex64 {
+fn trace(inverse: &Mat<Complex64>, derivative: &Matrices, s: Complex64) -> Complex64 {
     let mut sum = Complex64::new(0.0, 0.0);
-    entries(derivative, s, |i, j, value| sum += inverse[j][i] * value);
+    entries(derivative, s, |i, j, value| sum += inverse[(j, i)] * value);
     sum
 }
 
@@ -205,10 +205,10 @@ pub fn swinging(matrices: &Matrices, omega: f64) -> Option<usize> {
     if n > MOST_STATES {
         return None;
     }
-    let beside = Complex64::new(0.0, if omega == 0.0 { 1e-9 } else { omega * (1.0 + 1e-9) });
+    let beside = Complex64::new(0.0, if omega == 0.0 { BESIDE_POLE } else { omega * (1.0 + BESIDE_POLE) });
     let states = Matrices { a: matrices.a.clone(), b: Vec::new(), c: Sparse::new(0, n), d: Vec::new() };
-    let solved = inverse(system(&states, beside, true))?;
-    (0..n).max_by(|&i, &j| solved[i][i].norm().total_cmp(&solved[j][j].norm()).then(j.cmp(&i)))
+    let solved = inverse(&system(&states, beside, true))?;
+    (0..n).max_by(|&i, &j| solved[(i, i)].norm().total_cmp(&solved[(j, j)].norm()).then(j.cmp(&i)))
 }
 
 /// A static gain H(0) with its derivatives.
@@ -224,18 +224,16 @@ pub struct Gain {
     pub slopes: Vec<f64>,
 }
 
-/// A state matrix worse conditioned than this is taken for singular.
-const CONDITION: f64 = 1e14;
-
 /// Finds the static gains D − C A⁻¹ B and their derivatives; none where a pole lies at zero.
 pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
     let zero = Complex64::new(0.0, 0.0);
     let n = matrices.a.rows;
     let states = Matrices { a: matrices.a.clone(), b: Vec::new(), c: Sparse::new(0, n), d: Vec::new() };
-    let Some(solved) = inverse(system(&states, zero, false)) else { return Vec::new() };
-    let largest = solved.iter().flatten().fold(0.0f64, |a, z| a.max(z.norm()));
+    let Some(solved) = inverse(&system(&states, zero, false)) else { return Vec::new() };
+    let largest =
+        (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).fold(0.0f64, |a, at| a.max(solved[at].norm()));
     let size = matrices.a.entries.iter().fold(0.0f64, |a, (_, _, value)| a.max(value.abs()));
-    if !(largest * size).is_finite() || largest * size > CONDITION * n as f64 {
+    if !(largest * size).is_finite() || largest * size > SINGULAR_CONDITION * n as f64 {
         return Vec::new();
     }
     let b = |m: &Matrices, j: usize| -> Vec<(usize, f64)> {
@@ -255,11 +253,12 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
     let mut all = Vec::new();
     for output in 0..matrices.outputs() {
         let row = c(matrices, output);
-        let adjoint: Vec<f64> = (0..n).map(|j| row.iter().map(|(k, v)| v * solved[*k][j].re).sum()).collect();
+        let adjoint: Vec<f64> =
+            (0..n).map(|j| row.iter().map(|(k, v)| v * solved[(*k, j)].re).sum()).collect();
         for input in 0..matrices.inputs() {
             let column = b(matrices, input);
             let z: Vec<f64> =
-                (0..n).map(|i| column.iter().map(|(k, v)| solved[i][*k].re * v).sum()).collect();
+                (0..n).map(|i| column.iter().map(|(k, v)| solved[(i, *k)].re * v).sum()).collect();
             let slope = |m: &Matrices| {
                 let inner: f64 = m.a.entries.iter().map(|(i, j, v)| adjoint[*i] * v * z[*j]).sum();
                 inner + dot(&c(m, output), &z) + dot(&b(m, input), &adjoint) + d(m, output, input)

@@ -11,9 +11,7 @@ use super::{Moved, steep};
 use crate::LinearModel;
 use crate::linear::refused;
 use crate::operating::{Slope, rough_slopes};
-
-/// Speeds this much smaller than their parts are rounding.
-const AT_REST: f64 = 1e-9;
+use crate::tolerance::VANISHING_SPEED;
 
 /// Finds what moves with each of some parameters, given by place; with `frozen` the operating point of a
 /// nonlinear model is held. Warns where the point moves along laws with kinks.
@@ -105,7 +103,7 @@ fn moving_kinks(
                 parts.extend(pool.eval(partial, &|s| linear.value(s)).map(|partial| partial * speed));
             }
             let size: f64 = parts.iter().map(|part| part.abs()).sum();
-            if parts.iter().sum::<f64>().abs() > AT_REST * size {
+            if parts.iter().sum::<f64>().abs() > VANISHING_SPEED * size {
                 movers.push(format!("`{}`", pool.name(list[0].0)));
             }
         }

@@ -3,6 +3,7 @@
 
 use num_complex::Complex64;
 use paynter_algebra::{Pool, Symbol};
+use paynter_base::random::Random;
 use paynter_base::{Cancelled, Ticket};
 use paynter_equations::{Sparse as Symbolic, StateSpace};
 use rayon::prelude::*;
@@ -10,6 +11,7 @@ use rayon::prelude::*;
 use super::bands::{Band, Bands};
 use crate::linalg::{Matrices, Sparse};
 use crate::sweep::{Pencil, response};
+use crate::tolerance::{BAND_EXCESS, BAND_EXCESS_OF_MAGNITUDE};
 use crate::{CompileError, Program};
 
 /// The matrices of a linear model, compiled over the symbols in them.
@@ -46,32 +48,6 @@ impl Compiled {
             c: fill(&self.space.c),
             d: self.space.d.iter().map(&mut fill).collect(),
         })
-    }
-}
-
-/// A source of random numbers (SplitMix64): a seed means the same everywhere.
-#[derive(Debug, Clone)]
-pub struct Random(u64);
-
-impl Random {
-    /// Starts a sequence of its own for each sample of a seed.
-    pub fn new(seed: u64, sample: u64) -> Random {
-        let mut random = Random(seed ^ sample.wrapping_mul(0xD1B5_4A32_D192_ED03));
-        random.bits();
-        random
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Draws a number in [−1, 1).
-    pub fn symmetric(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 }
 
@@ -124,7 +100,7 @@ pub fn samples(
             if ticket.check().is_err() {
                 return all;
             }
-            let mut random = Random::new(trial.seed, sample);
+            let mut random = Random::sample(trial.seed, sample);
             let drawn: Vec<f64> = trial
                 .nominal
                 .iter()
@@ -191,18 +167,13 @@ fn widen(band: &mut Band, k: usize, value: f64) {
     }
 }
 
-/// A first-order band is taken for wrong where samples leave it by more than this part of its width …
-const EXCESS: f64 = 0.05;
-
-/// … and by more than this part of the nominal magnitude.
-const FLOOR: f64 = 1e-6;
-
 /// The places of the frequencies at which |H| of a sample left the worst-case band.
 pub fn outside(bands: &Bands, sampled: &Sampled) -> Vec<usize> {
     let worst = &bands.magnitude.worst;
     (0..worst.lower.len())
         .filter(|&k| {
-            let room = EXCESS * (worst.upper[k] - worst.lower[k]) + FLOOR * bands.magnitude.nominal[k];
+            let room = BAND_EXCESS * (worst.upper[k] - worst.lower[k])
+                + BAND_EXCESS_OF_MAGNITUDE * bands.magnitude.nominal[k];
             sampled.magnitude.upper[k] > worst.upper[k] + room
                 || sampled.magnitude.lower[k] < worst.lower[k] - room
         })

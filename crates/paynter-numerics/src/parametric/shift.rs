@@ -6,15 +6,18 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::Ticket;
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
-use super::dense::{Reduced, reduce};
+use crate::linalg::elimination::{Elimination, Rows};
+use crate::newton::{Limits, System, Verdict, newton};
+use crate::tolerance::{CONSERVED_PIVOT, CONVERGED_SHIFT, SMALLEST_DAMPING};
 use crate::{CompileError, Program};
 
-/// Newton's steps before a point is given up.
-const STEPS: usize = 50;
+/// The limits of the search for a steady state near the nominal one.
+const LIMITS: Limits = Limits { iterations: 50, smallest_damping: SMALLEST_DAMPING };
 
 /// The equations of a steady state over parameters.
 #[derive(Debug)]
@@ -141,8 +144,11 @@ impl Steady {
         let initial = run(&self.initial, &arguments)?;
         let by_input = self.by_input.run(&arguments)?;
         let n = self.sought.len();
-        let mut rows = self.stacked(&slopes, &conserved);
-        let mut input_slopes = Vec::new();
+        let factors = self.stacked(&slopes, &conserved);
+        if factors.rank() < n {
+            return None;
+        }
+        let mut list = Vec::with_capacity(self.by_parameter.len());
         for partial in &self.by_parameter {
             let mut right = vec![0.0; n];
             for (i, _, value) in partial.residuals.run(&arguments)? {
@@ -160,67 +166,31 @@ impl Steady {
                 start[k] = value;
             }
             let turned = if conserved.is_empty() { Vec::new() } else { partial.slopes.run(&arguments)? };
-            for (row, value) in rows.iter_mut().zip(&right) {
-                row.push(*value);
-            }
-            for (row, l) in rows[n..].iter_mut().zip(&conserved) {
+            for l in &conserved {
                 let kept: f64 = l.iter().zip(&start).map(|(l, x)| l * x).sum();
-                let turn = self.turned(&slopes, &turned, l)?;
+                let turn = self.turned(&slopes, &turned, l);
                 let offset: f64 = (0..self.states).map(|k| turn[k] * (initial[k] - self.nominal[k])).sum();
-                row.push(kept + offset);
+                right.push(kept + offset);
             }
-            input_slopes.push(inputs);
-        }
-        let reduced = reduce(rows, n);
-        if reduced.pivots.len() < n {
-            return None;
-        }
-        let list = input_slopes.iter().enumerate().map(|(p, inputs)| {
             let mut moved: FxHashMap<Symbol, f64> =
-                self.sought.iter().copied().zip(reduced.solution(p)).collect();
-            for (place, slope) in self.inputs.places.iter().zip(inputs) {
+                self.sought.iter().copied().zip(factors.solve(&right)).collect();
+            for (place, slope) in self.inputs.places.iter().zip(&inputs) {
                 moved.insert(self.fixed[*place].0, *slope);
             }
-            moved
-        });
-        Some(list.collect())
+            list.push(moved);
+        }
+        Some(list)
     }
 
     /// Finds the steady state near the nominal one at other parameters: the values of
     /// inputs, time and what is sought, by symbol.
     pub fn find(&self, parameters: &[f64]) -> Option<Vec<(Symbol, f64)>> {
-        let n = self.sought.len();
-        let mut w = self.nominal.clone();
-        for _ in 0..STEPS {
-            let arguments = self.arguments(parameters, &w);
-            let residuals = run(&self.residuals, &arguments)?;
-            let initial = run(&self.initial, &arguments)?;
-            let slopes = self.slopes.run(&arguments)?;
-            let conserved = self.conserved(&slopes);
-            let mut rows = self.stacked(&slopes, &conserved);
-            for (row, residual) in rows.iter_mut().zip(&residuals) {
-                row.push(-residual);
-            }
-            for (row, l) in rows[n..].iter_mut().zip(&conserved) {
-                row.push((0..self.states).map(|k| l[k] * (initial[k] - w[k])).sum());
-            }
-            let reduced = reduce(rows, n);
-            if reduced.pivots.len() < n {
-                return None;
-            }
-            let step = reduced.solution(0);
-            let mut done = true;
-            for ((w, step), nominal) in w.iter_mut().zip(&step).zip(&self.nominal) {
-                *w += step;
-                done &= step.abs() <= 1e-13 * (w.abs() + nominal.abs()) || *step == 0.0;
-            }
-            if done {
-                let fixed = self.arguments(parameters, &w);
-                let symbols = self.fixed.iter().map(|(symbol, _)| *symbol).chain(self.sought.iter().copied());
-                return Some(symbols.zip(fixed[parameters.len()..].iter().copied()).collect());
-            }
-        }
-        None
+        let sizes = self.nominal.iter().map(|x| x.abs()).collect();
+        let mut search = Search { steady: self, parameters, conserved: Vec::new(), factors: None, sizes };
+        let w = newton(&mut search, &self.nominal, LIMITS, &Ticket::new()).ok()??;
+        let fixed = self.arguments(parameters, &w);
+        let symbols = self.fixed.iter().map(|(symbol, _)| *symbol).chain(self.sought.iter().copied());
+        Some(symbols.zip(fixed[parameters.len()..].iter().copied()).collect())
     }
 
     /// Parameters, inputs and time, what is sought.
@@ -241,45 +211,33 @@ impl Steady {
     /// Combinations of rates that are zero whatever the state is: the left
     /// null vectors of F_w over rates alone.
     fn conserved(&self, slopes: &[(usize, usize, f64)]) -> Vec<Vec<f64>> {
-        let null = self.transposed(slopes, &[]).null_vectors();
+        let null = self.transposed(slopes).null_space(CONSERVED_PIVOT);
         null.into_iter().filter(|l| l[self.states..].iter().all(|x| *x == 0.0)).collect()
     }
 
-    /// F_wᵀ reduced, with further right-hand sides.
-    fn transposed(&self, slopes: &[(usize, usize, f64)], right: &[f64]) -> Reduced {
+    /// F_wᵀ, factored.
+    fn transposed(&self, slopes: &[(usize, usize, f64)]) -> Elimination {
         let n = self.sought.len();
-        let mut rows = vec![vec![0.0; n]; n];
+        let mut rows: Rows = vec![Vec::new(); n];
         for (i, j, value) in slopes {
-            rows[*j][*i] += value;
+            rows[*j].push((*i, *value));
         }
-        for (row, value) in rows.iter_mut().zip(right) {
-            row.push(*value);
-        }
-        reduce(rows, n)
+        Elimination::new(&rows, n, CONSERVED_PIVOT)
     }
 
-    /// F_w with the conserved combinations below it.
-    fn stacked(&self, slopes: &[(usize, usize, f64)], conserved: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    /// F_w with the conserved combinations below it, factored.
+    fn stacked(&self, slopes: &[(usize, usize, f64)], conserved: &[Vec<f64>]) -> Elimination {
         let n = self.sought.len();
-        let mut rows = vec![vec![0.0; n]; n];
+        let mut rows: Rows = vec![Vec::new(); n];
         for (i, j, value) in slopes {
-            rows[*i][*j] += value;
+            rows[*i].push((*j, *value));
         }
-        rows.extend(conserved.iter().map(|l| {
-            let mut row = l.clone();
-            row[self.states..].iter_mut().for_each(|x| *x = 0.0);
-            row
-        }));
-        rows
+        rows.extend(conserved.iter().map(|l| l[..self.states].iter().copied().enumerate().collect()));
+        Elimination::new(&rows, n, CONSERVED_PIVOT)
     }
 
     /// How a conserved combination turns with a parameter: F_wᵀ ℓ_p = −(∂F_w/∂p)ᵀ ℓ.
-    fn turned(
-        &self,
-        slopes: &[(usize, usize, f64)],
-        partial: &[(usize, usize, f64)],
-        l: &[f64],
-    ) -> Option<Vec<f64>> {
+    fn turned(&self, slopes: &[(usize, usize, f64)], partial: &[(usize, usize, f64)], l: &[f64]) -> Vec<f64> {
         let n = self.sought.len();
         let mut right = vec![0.0; n];
         for (entry, _, value) in partial {
@@ -287,9 +245,65 @@ impl Steady {
             right[j] -= value * l[i];
         }
         if right.iter().all(|x| *x == 0.0) {
-            return Some(vec![0.0; n]);
+            return right;
         }
-        Some(self.transposed(slopes, &right).solution(0))
+        self.transposed(slopes).solve(&right)
+    }
+}
+
+/// The steady state at other parameters on its way: F(w) = 0, and the differences x₀ − x, of which the
+/// conserved combinations vanish.
+struct Search<'a> {
+    steady: &'a Steady,
+    parameters: &'a [f64],
+    conserved: Vec<Vec<f64>>,
+    factors: Option<Elimination>,
+    /// The largest values met on the way.
+    sizes: Vec<f64>,
+}
+
+impl System for Search<'_> {
+    fn residual(&mut self, w: &[f64]) -> Option<Vec<f64>> {
+        let arguments = self.steady.arguments(self.parameters, w);
+        let mut residual = run(&self.steady.residuals, &arguments)?;
+        let initial = run(&self.steady.initial, &arguments)?;
+        residual.extend(initial.iter().zip(w).map(|(initial, w)| initial - w));
+        Some(residual)
+    }
+
+    fn correction(&mut self, w: &[f64], residual: &[f64]) -> Option<Vec<f64>> {
+        let slopes = self.steady.slopes.run(&self.steady.arguments(self.parameters, w))?;
+        self.conserved = self.steady.conserved(&slopes);
+        let factors = self.steady.stacked(&slopes, &self.conserved);
+        if factors.rank() < w.len() {
+            return None;
+        }
+        self.factors = Some(factors);
+        let step = self.simplified_correction(residual);
+        for (size, (w, step)) in self.sizes.iter_mut().zip(w.iter().zip(&step)) {
+            *size = size.max(w.abs()).max(step.abs());
+        }
+        Some(step)
+    }
+
+    fn simplified_correction(&mut self, residual: &[f64]) -> Vec<f64> {
+        let (equations, offsets) = residual.split_at(self.steady.sought.len());
+        let mut right: Vec<f64> = equations.iter().map(|r| -r).collect();
+        right.extend(self.conserved.iter().map(|l| l.iter().zip(offsets).map(|(l, x)| l * x).sum::<f64>()));
+        self.factors.as_ref().map_or_else(Vec::new, |factors| factors.solve(&right))
+    }
+
+    fn length(&self, correction: &[f64]) -> f64 {
+        let part = |(d, size): (&f64, &f64)| if *d == 0.0 { 0.0 } else { (d / size).abs() };
+        correction.iter().zip(&self.sizes).map(part).fold(0.0, f64::max)
+    }
+
+    fn judge(&mut self, w: &[f64], _: &[f64], correction: &[f64]) -> Verdict {
+        let mut places = w.iter().zip(correction).zip(&self.steady.nominal);
+        let small = |((w, step), nominal): ((&f64, &f64), &f64)| {
+            *step == 0.0 || step.abs() <= CONVERGED_SHIFT * ((w + step).abs() + nominal.abs())
+        };
+        if places.all(small) { Verdict::SolvedAfterCorrection } else { Verdict::Continue }
     }
 }
 

@@ -18,15 +18,10 @@ use super::response::matrix_derivatives;
 use super::{Moved, chosen_parameters, moved};
 use crate::LinearModel;
 use crate::linear::near;
+use crate::tolerance::{SYMBOLIC_AGREEMENT, VANISHING_CHANGE};
 
 /// What the product form may cost.
 const PRODUCTS: Budget = Budget { terms: 20_000, steps: 20_000_000 };
-
-/// Derivatives in symbols agree with those in numbers to this part of their size.
-const AGREEMENT: f64 = 1e-6;
-
-/// Changes this much smaller than the value itself are rounding.
-const ROUNDING: f64 = 1e-11;
 
 /// Which sensitivities of the transfer matrix are asked for, and how.
 #[derive(Debug, Clone)]
@@ -156,7 +151,7 @@ fn carried(
 
 /// Whether the derivatives in symbols have the values found in numbers.
 fn agree(pool: &Pool, linear: &LinearModel, shifts: &[Vec<(Symbol, Expr)>], moved: &[Moved]) -> bool {
-    let near = |a: f64, b: f64| (a - b).abs() <= AGREEMENT * a.abs().max(b.abs()).max(1e-300);
+    let near = |a: f64, b: f64| (a - b).abs() <= SYMBOLIC_AGREEMENT * a.abs().max(b.abs()).max(1e-300);
     shifts.iter().zip(moved).all(|(shift, moved)| {
         moved[1..].iter().all(|(symbol, slope)| {
             let own = shift.iter().find(|(other, _)| other == symbol);
@@ -245,7 +240,7 @@ fn with_conjugate(value: Complex64) -> String {
 
 /// Takes a derivative for zero where a change of the parameter by its own size would not be seen.
 fn clean(slope: f64, size: f64, value: f64) -> f64 {
-    if size > 0.0 && (slope * size).abs() <= ROUNDING * value.abs() { 0.0 } else { slope }
+    if size > 0.0 && (slope * size).abs() <= VANISHING_CHANGE * value.abs() { 0.0 } else { slope }
 }
 
 fn cleaned(mut mode: Mode, sizes: &[f64]) -> Mode {

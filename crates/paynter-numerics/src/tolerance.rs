@@ -1,0 +1,158 @@
+//! The numeric tolerances of this crate. Each says what it bounds and in
+//! which measure, and why it has its value. With double precision a result
+//! is rounded by 1.1e-16 of its size; what sums a hundred terms or solves a
+//! well-conditioned system loses two or three digits of that.
+
+// Linear systems.
+
+/// The smallest pivot, with rows and columns of length one, that is not a rounding error: below the digits that
+/// elimination of a well-scaled system loses, above those of one operation.
+pub(crate) const NEGLIGIBLE_PIVOT: f64 = 1e-13;
+
+/// The smallest pivot, with rows and columns of length one, where the rank decides what is conserved: a leak of
+/// 1e-10 of a flow is nothing that anybody models.
+pub(crate) const CONSERVED_PIVOT: f64 = 1e-10;
+
+/// A difference this much smaller than its two parts is zero: a hundred units of rounding.
+pub(crate) const CANCELLED_DIFFERENCE: f64 = 1e-14;
+
+/// Up to so many rows the largest of all entries is the pivot; of more, one with little fill-in.
+pub(crate) const FULL_PIVOTING_SIZE: usize = 120;
+
+/// A pivot of the sparse complex factorisation is at least this part of the largest entry of its column: the
+/// usual compromise between growth of entries and fill-in.
+pub(crate) const PIVOT_THRESHOLD: f64 = 0.1;
+
+/// The relative backward error above which a solution at one frequency is improved once.
+pub(crate) const REFINED_BACKWARD_ERROR: f64 = 1e-13;
+
+/// The relative backward error above which the order of pivots is not fit for a frequency.
+pub(crate) const ACCEPTED_BACKWARD_ERROR: f64 = 1e-9;
+
+/// A row of a system whose terms are this much smaller than its entries times the largest unknown holds nothing
+/// but rounding: its unknowns are zero, as velocities are where a spring holds a load.
+pub(crate) const VANISHING_ROW: f64 = 1e-14;
+
+/// The condition number of a state matrix, beside its order, above which it is taken for singular: no digit of
+/// a static gain would be left.
+pub(crate) const SINGULAR_CONDITION: f64 = 1e14;
+
+// Poles, zeros, frequencies.
+
+/// The direct gain, beside what it is the difference of, below which an output does not read the input at once.
+pub(crate) const DIRECT_GAIN: f64 = 1e-12;
+
+/// The distance of a pole and a zero, beside the zero, below which they cancel in floating point: eigenvalues of
+/// non-normal matrices keep about half of their digits.
+pub(crate) const CANCELLING_DISTANCE: f64 = 1e-9;
+
+/// The same beside the largest pole, for zeros near the origin.
+pub(crate) const CANCELLING_DISTANCE_OF_LARGEST: f64 = 1e-13;
+
+/// The ratio of two frequencies, less one, below which they are one point of a grid.
+pub(crate) const SAME_FREQUENCY: f64 = 1e-7;
+
+/// Refinement of a frequency grid stops where a straight line of the Bode diagram is this close: the ratio of
+/// magnitudes less one (0.17 dB), and the angle in rad (2°). A reader sees no less.
+pub(crate) const STRAIGHT_BODE: (f64, f64) = (0.02, 0.035);
+
+/// The damping ratio below which a pole lies on the imaginary axis for a frequency grid.
+pub(crate) const UNDAMPED: f64 = 1e-6;
+
+/// The relative distance from a pole on the imaginary axis at which its mode is looked at.
+pub(crate) const BESIDE_POLE: f64 = 1e-9;
+
+// Derivatives by parameters.
+
+/// The sum of the terms of a contour integral, beside their sizes, below which it is zero.
+pub(crate) const CONTOUR_ROUNDING: f64 = 1e-12;
+
+/// The radius of a contour, beside the root, below which the root is too near to another to be differentiated.
+pub(crate) const SMALLEST_CONTOUR: f64 = 1e-9;
+
+/// The change of a root or gain for a change of the parameter by its own size, beside the root or gain, below
+/// which the derivative is zero.
+pub(crate) const VANISHING_CHANGE: f64 = 1e-11;
+
+/// The relative difference between a derivative in symbols and in numbers up to which the two agree.
+pub(crate) const SYMBOLIC_AGREEMENT: f64 = 1e-6;
+
+/// The speed with which a variable moves with a parameter, beside its parts, below which it does not.
+pub(crate) const VANISHING_SPEED: f64 = 1e-9;
+
+/// The part of its width by which samples leave a first-order band where that is taken for wrong …
+pub(crate) const BAND_EXCESS: f64 = 0.05;
+
+/// … and the part of the nominal magnitude.
+pub(crate) const BAND_EXCESS_OF_MAGNITUDE: f64 = 1e-6;
+
+// Operating points.
+
+/// The length of a Newton correction beside the largest values met, and the largest residual beside its parts, at
+/// which an iteration has converged.
+pub(crate) const CONVERGED_RESIDUAL: f64 = 1e-13;
+
+/// The largest residual beside its parts that is accepted where an iteration comes no further.
+pub(crate) const ACCEPTED_RESIDUAL: f64 = 1e-9;
+
+/// The largest residual beside that of the start at which a search has arrived: near a singularity every
+/// correction is small, but the residual stays.
+pub(crate) const REDUCED_RESIDUAL: f64 = 1e-7;
+
+/// The smallest fraction of a Newton correction that is tried.
+pub(crate) const SMALLEST_DAMPING: f64 = 1e-7;
+
+/// A component this much smaller than the largest value it had on the way may be zero.
+pub(crate) const SMALL_COMPONENT: f64 = 1e-9;
+
+/// What a residual may grow by, beside its parts, when small components are set to zero.
+pub(crate) const ROUNDED_RESIDUAL: f64 = 1e-14;
+
+/// A correction of a steady state near a known one, beside both, at which it has been found.
+pub(crate) const CONVERGED_SHIFT: f64 = 1e-13;
+
+/// A sum of rates this much smaller than its parts is zero, so that a combination of states is conserved.
+pub(crate) const CONSERVED_SUM: f64 = 1e-11;
+
+/// The difference of the rates of a combination at two points, beside their sizes, up to which they are one.
+pub(crate) const SAME_RATE: f64 = 1e-8;
+
+/// The relative difference up to which a coefficient is meant to be a fraction.
+pub(crate) const MEANT_FRACTION: f64 = 1e-12;
+
+/// The distance of two steady states beside their size above which they are two.
+pub(crate) const DISTINCT_POINTS: f64 = 1e-6;
+
+/// The same beside what makes the points up, which rounding may move by so much.
+pub(crate) const ROUNDED_POINTS: f64 = 1e-11;
+
+/// The error of one step of the integration to rest, beside the largest states.
+pub(crate) const REST_STEP_ERROR: f64 = 1e-11;
+
+/// What is left to the steady state, beside the largest states, when they have come to rest.
+pub(crate) const REST_DISTANCE: f64 = 1e-11;
+
+// Laws without derivatives.
+
+/// Distances from a point, beside the sizes of what makes it up, at which derivatives are compared: at rounding
+/// errors, well above them, and where a law shows what it is like.
+pub(crate) const PROBE_DISTANCES: [f64; 3] = [1e-15, 1e-11, 1e-3];
+
+/// The factor by which a derivative falls to all sides where it is infinite at the point.
+pub(crate) const INFINITE_GROWTH: f64 = 2.0;
+
+/// The relative change of a derivative by rounding up to which it keeps its significant digits …
+pub(crate) const LOSS_OF_SIGNIFICANCE: f64 = 1e-6;
+
+/// … and that from which nothing of it is left.
+pub(crate) const TOTAL_LOSS_OF_SIGNIFICANCE: f64 = 1e-2;
+
+/// Pairs of distances, beside the size of the variable (or one), at which difference quotients of laws are
+/// compared.
+pub(crate) const DIFFERENCE_DISTANCES: [(f64, f64); 3] = [(1e-4, 1e-6), (1e-7, 1e-9), (1e-10, 1e-12)];
+
+/// What is left of a zero after rounding, beside what makes it up; well below the distances above.
+pub(crate) const ROUNDED_ZERO: f64 = 1e-11;
+
+/// The rounding error of the value of a law, beside it, in a difference quotient.
+pub(crate) const LAW_ROUNDING: f64 = 1e-13;
