@@ -45,6 +45,7 @@ mod substitute;
 mod traverse;
 mod zero;
 
+pub mod field;
 pub mod poly;
 
 pub use dashu_ratio::RBig as Rational;
@@ -57,4 +58,4 @@ pub use pool::Pool;
 pub use print::{Printed, Target, greek_name, latex_name, mathml_name};
 pub use share::Shared;
 pub use solve::{Condition, Solution, Stuck};
-pub use zero::{Fingerprints, Residues, residue_field};
+pub use zero::{Fingerprints, Residues};

@@ -1,10 +1,10 @@
-//! Sparse matrices modulo a prime: ranks, kernels and Krylov spaces, exact up
+//! Sparse matrices over the prime field: ranks, kernels and Krylov spaces, exact up
 //! to an error of about one in 2^60.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use paynter_algebra::residue_field::{add, invert, multiply, scramble, subtract};
-use paynter_base::{Cancelled, Ticket};
+use paynter_algebra::field::FIELD;
+use paynter_base::{Cancelled, Ticket, random as generator};
 
 /// A matrix by rows; entries are not zero and ordered by column.
 #[derive(Debug, Clone)]
@@ -58,15 +58,15 @@ impl Modular {
             let Some((&j, &pivot)) = row.iter().min_by_key(|(j, _)| (columns[**j].len(), **j)) else {
                 continue;
             };
-            let Some(inverse) = invert(pivot) else { continue };
+            let inverse = FIELD.inv(pivot);
             let row: Vec<(usize, u64)> =
-                row.into_iter().map(|(column, value)| (column, multiply(value, inverse))).collect();
+                row.into_iter().map(|(column, value)| (column, FIELD.mul(value, inverse))).collect();
             for r in std::mem::take(&mut columns[j]) {
                 open.remove(&(rows[r].len(), r));
                 let Some(factor) = rows[r].remove(&j) else { continue };
                 for &(column, value) in row.iter().filter(|(column, _)| *column != j) {
                     let old = rows[r].get(&column).copied().unwrap_or(0);
-                    let new = subtract(old, multiply(factor, value));
+                    let new = FIELD.sub(old, FIELD.mul(factor, value));
                     if new == 0 {
                         rows[r].remove(&column);
                         columns[column].remove(&r);
@@ -104,11 +104,11 @@ impl Eliminated {
         let free = (0..self.columns).filter(|j| !bound[*j]);
         free.map(|j| {
             let mut x = vec![0; self.columns];
-            x[j] = 1;
+            x[j] = FIELD.one();
             // A row holds its own pivot and columns whose pivots came later, or that are free.
             for (column, row) in self.pivots.iter().rev() {
                 x[*column] = 0;
-                x[*column] = subtract(0, dot(row, &x));
+                x[*column] = FIELD.sub(0, dot(row, &x));
             }
             x
         })
@@ -117,12 +117,13 @@ impl Eliminated {
 }
 
 fn dot(row: &[(usize, u64)], vector: &[u64]) -> u64 {
-    row.iter().fold(0, |sum, (j, value)| add(sum, multiply(*value, vector[*j])))
+    row.iter().fold(0, |sum, (j, value)| FIELD.add(sum, FIELD.mul(*value, vector[*j])))
 }
 
 /// Random residues.
 pub(crate) fn random(size: usize, seed: u64) -> Vec<u64> {
-    (0..size as u64).map(|i| scramble(scramble(seed).wrapping_add(i))).collect()
+    let seed = generator::bits(0, seed);
+    (0..size as u64).map(|i| FIELD.random(seed, i)).collect()
 }
 
 /// The dimension of the space that b, A b, A² b … span: the degree of b's minimal polynomial.
@@ -133,7 +134,7 @@ pub(crate) fn krylov_dimension(a: &Modular, b: &[u64], ticket: &Ticket) -> Resul
     let mut x = b.to_vec();
     for _ in 0..2 * n {
         ticket.check()?;
-        sequence.push(x.iter().zip(&witness).fold(0, |sum, (a, b)| add(sum, multiply(*a, *b))));
+        sequence.push(x.iter().zip(&witness).fold(0, |sum, (a, b)| FIELD.add(sum, FIELD.mul(*a, *b))));
         x = a.times(&x);
     }
     Ok(linear_complexity(&sequence))
@@ -141,22 +142,22 @@ pub(crate) fn krylov_dimension(a: &Modular, b: &[u64], ticket: &Ticket) -> Resul
 
 /// The length of the shortest recurrence that makes a sequence, by Berlekamp and Massey.
 fn linear_complexity(sequence: &[u64]) -> usize {
-    let (mut current, mut before) = (vec![1u64], vec![1u64]);
-    let (mut length, mut gap, mut last) = (0usize, 1usize, 1u64);
+    let (mut current, mut before) = (vec![FIELD.one()], vec![FIELD.one()]);
+    let (mut length, mut gap, mut last) = (0usize, 1usize, FIELD.one());
     for n in 0..sequence.len() {
         let mut discrepancy = sequence[n];
         for i in 1..=length.min(current.len() - 1) {
-            discrepancy = add(discrepancy, multiply(current[i], sequence[n - i]));
+            discrepancy = FIELD.add(discrepancy, FIELD.mul(current[i], sequence[n - i]));
         }
         if discrepancy == 0 {
             gap += 1;
             continue;
         }
-        let factor = multiply(discrepancy, invert(last).unwrap_or(0));
+        let factor = FIELD.mul(discrepancy, FIELD.inv(last));
         let mut next = current.clone();
         next.resize(next.len().max(before.len() + gap), 0);
         for (i, value) in before.iter().enumerate() {
-            next[i + gap] = subtract(next[i + gap], multiply(factor, *value));
+            next[i + gap] = FIELD.sub(next[i + gap], FIELD.mul(factor, *value));
         }
         if 2 * length <= n {
             before = std::mem::replace(&mut current, next);
@@ -182,12 +183,12 @@ pub(crate) fn krylov_basis(
         for (pivot, other) in &basis {
             let factor = vector[*pivot];
             if factor != 0 {
-                vector.iter_mut().zip(other).for_each(|(x, y)| *x = subtract(*x, multiply(factor, *y)));
+                vector.iter_mut().zip(other).for_each(|(x, y)| *x = FIELD.sub(*x, FIELD.mul(factor, *y)));
             }
         }
         let Some(pivot) = vector.iter().position(|x| *x != 0) else { continue };
-        let inverse = invert(vector[pivot]).unwrap_or(0);
-        vector.iter_mut().for_each(|x| *x = multiply(*x, inverse));
+        let inverse = FIELD.inv(vector[pivot]);
+        vector.iter_mut().for_each(|x| *x = FIELD.mul(*x, inverse));
         open.push_back(a.times(&vector));
         basis.push((pivot, vector));
     }

@@ -1,6 +1,7 @@
 //! The rank of the state matrix for almost all values of states and parameters.
 
 use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::random;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +40,7 @@ impl Equations {
 }
 
 fn rank_at(pool: &Pool, slopes: &[(usize, usize, Expr)], size: usize, seed: u64) -> Option<usize> {
-    let value = |symbol: Symbol| Some(0.5 + unit(symbol.index() as u64 + (seed << 32)));
+    let value = |symbol: Symbol| Some(0.5 + random::unit(seed, symbol.index() as u64));
     let mut rows = vec![Row::new(); size];
     for (i, j, slope) in slopes {
         rows[*i].insert(*j, pool.eval(*slope, &value).ok()?);
@@ -49,14 +50,6 @@ fn rank_at(pool: &Pool, slopes: &[(usize, usize, Expr)], size: usize, seed: u64)
 
 /// A sparse row by column.
 type Row = BTreeMap<usize, f64>;
-
-/// A number in [0, 1) from the finaliser of splitmix64.
-fn unit(index: u64) -> f64 {
-    let mut x = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (x >> 11) as f64 / (1u64 << 53) as f64
-}
 
 /// Gaussian elimination with rows brought to length one. The shortest row gives the pivot, in the column with
 /// the fewest entries among those that are large enough, so that chains and trees cost what they hold.
@@ -112,7 +105,7 @@ mod tests {
         // A band with one row that is the sum of two others, as a ring of storages makes it.
         let n = 200;
         let mut rows: Vec<Row> =
-            (0..n).map(|i| [(i, 2.0 + unit(i as u64)), ((i + 1) % n, -1.0)].into_iter().collect()).collect();
+            (0..n).map(|i| [(i, 2.0 + random::unit(0, i as u64)), ((i + 1) % n, -1.0)].into_iter().collect()).collect();
         assert_eq!(rank(rows.clone()), n);
         let sum: Row = {
             let mut sum = rows[3].clone();

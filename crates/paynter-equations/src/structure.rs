@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use paynter_algebra::residue_field::{PRIME, add, multiply};
+use paynter_algebra::field::FIELD;
 use paynter_algebra::{Expr, Pool, Rational, Residues, Symbol};
 use paynter_base::{Cancelled, Ticket};
 use rustc_hash::FxHashMap;
@@ -196,7 +196,7 @@ impl Numbers {
         let mut sums = vec![vec![0; self.a.rows.len()]; inputs];
         for columns in self.b.iter().rev() {
             for (sum, column) in sums.iter_mut().zip(columns) {
-                *sum = self.a.times(sum).iter().zip(column).map(|(x, y)| add(*x, *y)).collect();
+                *sum = self.a.times(sum).iter().zip(column).map(|(x, y)| FIELD.add(*x, *y)).collect();
             }
         }
         sums
@@ -218,14 +218,14 @@ impl Numbers {
                     x = self.a.times(&x);
                 }
                 if let Some(columns) = usize::try_from(1 - j).ok().and_then(|k| self.b.get(k)) {
-                    x.iter_mut().zip(&columns[input]).for_each(|(x, b)| *x = add(*x, *b));
+                    x.iter_mut().zip(&columns[input]).for_each(|(x, b)| *x = FIELD.add(*x, *b));
                 }
                 let direct = usize::try_from(-j).ok().and_then(|k| self.d.get(k));
                 for (output, degree) in found.iter_mut().enumerate().filter(|(_, degree)| degree.is_none()) {
                     let through = self.c[output].iter().zip(&x).filter(|(c, x)| **c != 0 && **x != 0);
-                    let through = through.fold(0, |sum, (c, x)| add(sum, multiply(*c, *x)));
+                    let through = through.fold(0, |sum, (c, x)| FIELD.add(sum, FIELD.mul(*c, *x)));
                     let direct = direct.map_or(0, |columns| columns[input][output]);
-                    if add(through, direct) != 0 {
+                    if FIELD.add(through, direct) != 0 {
                         *degree = Some(j);
                     }
                 }
@@ -286,7 +286,7 @@ fn judge(
     let mut mixed = vec![0; n];
     for (start, factor) in starts.iter().zip(random(starts.len(), 5)) {
         for (x, b) in mixed.iter_mut().zip(start) {
-            *x = add(*x, multiply(factor, *b));
+            *x = FIELD.add(*x, FIELD.mul(factor, *b));
         }
     }
     let dimension = krylov_dimension(a, &mixed, ticket)?;
@@ -317,7 +317,7 @@ fn combinations(left: &[Vec<u64>], rows: &[Vec<(usize, Rational)>], transposed: 
     // Each vector is one where the others are zero.
     let own = |k: usize| {
         let alone = |i: &usize| (0..left.len()).all(|l| (l == k) == (left[l][*i] != 0));
-        (0..rows.len()).find(|i| alone(i) && left[k][*i] == 1)
+        (0..rows.len()).find(|i| alone(i) && left[k][*i] == FIELD.one())
     };
     let places: Vec<usize> = (0..left.len()).map(own).collect::<Option<_>>()?;
     let mut dynamics = Vec::with_capacity(left.len());
@@ -370,10 +370,10 @@ fn image(vector: &[(usize, Rational)], rows: &[Vec<(usize, Rational)>], transpos
     out
 }
 
-/// The rational number with small numerator and denominator that has this residue.
-fn simple(residue: u64) -> Option<Rational> {
+/// The rational number with small numerator and denominator that is this element of the field.
+fn simple(element: u64) -> Option<Rational> {
     const BOUND: i128 = 1 << 30;
-    let (mut r0, mut r1) = (i128::from(PRIME), i128::from(residue));
+    let (mut r0, mut r1) = (i128::from(FIELD.prime()), i128::from(FIELD.leave(element)));
     let (mut t0, mut t1) = (0i128, 1i128);
     while r1 > BOUND {
         let quotient = r0 / r1;

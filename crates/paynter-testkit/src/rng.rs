@@ -1,23 +1,21 @@
-//! A small random number generator (SplitMix64), so that a seed means the
-//! same model on every machine and with every version of other libraries.
+//! Random choices, so that a seed means the same model on every machine and
+//! with every version of other libraries.
+
+use paynter_base::random::Random;
 
 /// A source of random choices.
 #[derive(Debug, Clone)]
-pub struct Rng(u64);
+pub struct Rng(Random);
 
 impl Rng {
     /// Starts from a seed.
     pub fn new(seed: u64) -> Rng {
-        Rng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03)
+        Rng(Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03))
     }
 
     /// Draws 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// Draws a whole number below `bound` (0 for an empty range).
@@ -32,7 +30,7 @@ impl Rng {
 
     /// Draws a number in [0, 1).
     pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+        self.0.unit()
     }
 
     /// Says yes with the given probability.

@@ -113,7 +113,7 @@ fn choose_pivot(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::poly::modular::Random;
+    use paynter_base::random::Random;
 
     /// A matrix with few entries, some polynomials and some constants.
     fn random_matrix(size: usize, random: &mut Random) -> Matrix {
@@ -121,9 +121,9 @@ mod tests {
         let mut matrix = Matrix::new(size, size);
         for row in 0..size {
             for column in 0..size {
-                if row == column || random.next().is_multiple_of(3) {
-                    let variable = Poly::variable((random.next() % 4) as usize).unwrap();
-                    let constant = Poly::constant((random.next() % 7) as i64 - 3);
+                if row == column || random.bits().is_multiple_of(3) {
+                    let variable = Poly::variable((random.bits() % 4) as usize).unwrap();
+                    let constant = Poly::constant((random.bits() % 7) as i64 - 3);
                     matrix.set(row, column, variable.add(&constant, &work).unwrap());
                 }
             }

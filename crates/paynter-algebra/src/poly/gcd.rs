@@ -9,12 +9,14 @@
 
 use dashu_base::{BitTest, UnsignedAbs};
 use dashu_int::IBig;
+use paynter_base::random::Random;
 use std::cmp::Reverse;
 
-use super::modular::{Field, Primes, Random};
+use super::modular::element;
 use super::polynomial::{Powers, combine_degrees, max_degrees};
 use super::zippel::{Coefficients, Miss, Problem, Skeleton};
 use super::{Integer, Poly, PolyError, Work};
+use crate::field::{PrimeField, PrimeFields};
 
 const WHAT: &str = "a greatest common divisor";
 
@@ -91,7 +93,7 @@ fn gcd_of(mut list: Vec<Poly>, depth: u32, work: &Work) -> Result<Poly, PolyErro
     if rest.len() > 1 {
         let mut random = Random::new(rest.len() as u64);
         let factors: Vec<Poly> =
-            rest.iter().map(|_| Poly::constant((random.next() >> 45) as i64 + 1)).collect();
+            rest.iter().map(|_| Poly::constant((random.bits() >> 45) as i64 + 1)).collect();
         let pairs: Vec<(bool, &Poly, &Poly)> =
             rest.iter().zip(&factors).map(|(p, f)| (false, f, p)).collect();
         let combination = Poly::sum_of_products(&pairs, work)?;
@@ -239,8 +241,8 @@ fn degree_bounds(
     if highest > HIGHEST {
         return Err(PolyError::BudgetExceeded { what: WHAT, terms: u64::from(highest) });
     }
-    for field in Primes::new().take(4) {
-        let point: Vec<(usize, u64)> = variables.iter().map(|&v| (v, random.element(&field))).collect();
+    for field in PrimeFields::new().take(4) {
+        let point: Vec<(usize, u64)> = variables.iter().map(|&v| (v, element(&mut random, &field))).collect();
         let images = [Image::new(a, &point, &field), Image::new(b, &point, &field)];
         let mut bounds = Vec::with_capacity(asked.len());
         for &(variable, value) in point.iter().filter(|(variable, _)| asked.contains(variable)) {
@@ -268,7 +270,7 @@ struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    fn new(poly: &'a Poly, point: &[(usize, u64)], field: &Field) -> Image<'a> {
+    fn new(poly: &'a Poly, point: &[(usize, u64)], field: &PrimeField) -> Image<'a> {
         let degrees = poly.degrees();
         let powers: Vec<(usize, Vec<u64>)> =
             point.iter().map(|&(v, x)| (v, field.powers(x, degree_in(&degrees, v)))).collect();
@@ -290,7 +292,7 @@ impl<'a> Image<'a> {
     }
 
     /// Returns the image with one variable left free, which had a value.
-    fn in_variable(&self, variable: usize, value: u64, field: &Field) -> Vec<u64> {
+    fn in_variable(&self, variable: usize, value: u64, field: &PrimeField) -> Vec<u64> {
         let degree = degree_in(&self.degrees, variable);
         let undo = field.powers(field.inv(value), degree);
         let mut image = vec![0; degree as usize + 1];
@@ -341,7 +343,7 @@ fn by_interpolation(
     let problem = Problem::new(&a, &b, &gamma, main, &names, &limits);
     let search = Search { a: &a, b: &b, gamma: &gamma, main, others: &names, problem: &problem, depth, work };
     let mut random = Random::new(0x5EED);
-    let mut primes = Primes::new().skip(4);
+    let mut primes = PrimeFields::new().skip(4);
     for _ in 0..ATTEMPTS {
         if degree == 0 {
             return Ok(content);
@@ -372,7 +374,7 @@ impl Search<'_> {
     fn attempt(
         &self,
         degree: u32,
-        primes: &mut impl Iterator<Item = Field>,
+        primes: &mut impl Iterator<Item = PrimeField>,
         random: &mut Random,
     ) -> Result<Poly, Miss> {
         let field = primes.next().ok_or(Miss::Unlucky)?;
@@ -437,7 +439,7 @@ struct Lifted {
 }
 
 impl Lifted {
-    fn new(field: &Field, image: &Coefficients) -> Lifted {
+    fn new(field: &PrimeField, image: &Coefficients) -> Lifted {
         let mut lifted = Lifted {
             modulus: IBig::ONE,
             values: image.iter().map(|list| vec![IBig::ZERO; list.len()]).collect(),
@@ -460,7 +462,7 @@ impl Lifted {
 
     /// Takes in an image modulo a new prime (Chinese remainders); the answer
     /// is whether that changed anything.
-    fn refine(&mut self, field: &Field, image: &Coefficients) -> bool {
+    fn refine(&mut self, field: &PrimeField, image: &Coefficients) -> bool {
         let prime = IBig::from(field.prime());
         let residue = |value: &IBig| field.enter(Integer::from(value.clone()).rem_u64(field.prime()));
         let inverse = field.inv(residue(&self.modulus));

@@ -11,10 +11,12 @@
 //! Wrong assumptions show as contradictions here or at the trial division by
 //! the caller, which alone decides.
 
+use paynter_base::random::Random;
 use std::collections::BTreeMap;
 
-use super::modular::{Field, Random};
+use super::modular::element;
 use super::{Integer, Poly, PolyError, Work};
+use crate::field::PrimeField;
 
 const WHAT: &str = "a greatest common divisor";
 
@@ -144,13 +146,13 @@ impl Problem {
     /// that the divisor has this degree in the main variable.
     pub(super) fn explore(
         &self,
-        field: &Field,
+        field: &PrimeField,
         degree: u32,
         random: &mut Random,
         work: &Work,
     ) -> Result<(Skeleton, Coefficients), Miss> {
         work.spend(WHAT, self.cost() * (self.count as u64 + 1))?;
-        let point: Vec<u64> = (0..self.count).map(|_| random.element(field)).collect();
+        let point: Vec<u64> = (0..self.count).map(|_| element(random, field)).collect();
         let mut skeleton: Skeleton = vec![vec![Vec::new()]; degree as usize];
         let mut image = Sampler::new(self, field, 0).interpolate(&point, &skeleton, degree, random, work)?;
         drop_zeros(&mut skeleton, &mut image);
@@ -167,7 +169,7 @@ impl Problem {
             let mut images = vec![image];
             while images.len() <= bound as usize {
                 let mut here = point.clone();
-                here[stage] = random.element(field);
+                here[stage] = element(random, field);
                 if abscissae.contains(&here[stage]) {
                     continue;
                 }
@@ -207,7 +209,7 @@ impl Problem {
     /// Finds the image modulo another prime with known monomials.
     pub(super) fn image(
         &self,
-        field: &Field,
+        field: &PrimeField,
         degree: u32,
         skeleton: &Skeleton,
         random: &mut Random,
@@ -234,14 +236,14 @@ fn drop_zeros(skeleton: &mut Skeleton, image: &mut Coefficients) {
 /// free and the others numbers.
 struct Sampler<'a> {
     problem: &'a Problem,
-    field: &'a Field,
+    field: &'a PrimeField,
     stage: usize,
     residues: [Vec<u64>; 3],
     groupings: [Grouping; 3],
 }
 
 impl<'a> Sampler<'a> {
-    fn new(problem: &'a Problem, field: &'a Field, stage: usize) -> Sampler<'a> {
+    fn new(problem: &'a Problem, field: &'a PrimeField, stage: usize) -> Sampler<'a> {
         let parts = [&problem.a, &problem.b, &problem.gamma];
         Sampler {
             problem,
@@ -294,7 +296,7 @@ impl<'a> Sampler<'a> {
         let most = skeleton.iter().map(Vec::len).max().unwrap_or(0);
         let images = if self.stage == 0 { 1 } else { most + 1 };
         for _ in 0..3 {
-            let base: Vec<u64> = (0..self.stage).map(|_| random.element(field)).collect();
+            let base: Vec<u64> = (0..self.stage).map(|_| element(random, field)).collect();
             let nodes: Vec<Vec<u64>> =
                 skeleton.iter().map(|list| list.iter().map(|m| value(field, m, &base)).collect()).collect();
             if nodes.iter().any(|nodes| has_twins(nodes)) {
@@ -368,7 +370,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-fn value(field: &Field, monomial: &[u32], base: &[u64]) -> u64 {
+fn value(field: &PrimeField, monomial: &[u32], base: &[u64]) -> u64 {
     monomial.iter().zip(base).fold(field.one(), |product, (&exponent, &base)| match exponent {
         0 => product,
         1 => field.mul(product, base),
@@ -385,7 +387,7 @@ fn has_twins(nodes: &[u64]) -> bool {
 /// Solves for the coefficients of each power of the main variable: sample j is
 /// the sum of coefficient · node^(j+1).
 fn solve(
-    field: &Field,
+    field: &PrimeField,
     nodes: &[Vec<u64>],
     samples: &[Vec<u64>],
     check: bool,

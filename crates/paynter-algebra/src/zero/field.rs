@@ -1,4 +1,6 @@
-//! Arithmetic in the field of p^2 elements, a + b*i with i^2 = -1, for primes p = 3 mod 4.
+//! Arithmetic in the field of p^2 elements, a + b*i with i^2 = -1, over the prime field of p = 3 mod 4.
+
+use crate::field::PrimeField;
 
 /// Safe primes near 2^62: p - 1 is twice a prime, so every residue has exactly one root of each odd degree.
 pub(super) const PRIMES: [u64; 4] = [
@@ -17,7 +19,6 @@ pub(super) struct Element {
 
 impl Element {
     pub const ZERO: Element = Element { re: 0, im: 0 };
-    pub const ONE: Element = Element { re: 1, im: 0 };
 
     pub fn is_zero(self) -> bool {
         self == Element::ZERO
@@ -27,46 +28,33 @@ impl Element {
 /// The field over one prime.
 #[derive(Clone, Copy)]
 pub(super) struct Field {
-    pub p: u64,
+    base: PrimeField,
 }
 
 impl Field {
-    fn add_mod(self, a: u64, b: u64) -> u64 {
-        // Primes are below 2^62, so the sum does not overflow.
-        let sum = a + b;
-        if sum >= self.p { sum - self.p } else { sum }
+    pub fn new(prime: u64) -> Field {
+        Field { base: PrimeField::new(prime) }
     }
 
-    fn neg_mod(self, a: u64) -> u64 {
-        if a == 0 { 0 } else { self.p - a }
+    /// The prime field that this one extends.
+    pub fn base(self) -> PrimeField {
+        self.base
     }
 
-    fn mul_mod(self, a: u64, b: u64) -> u64 {
-        (u128::from(a) * u128::from(b) % u128::from(self.p)) as u64
-    }
-
-    fn pow_mod(self, mut base: u64, mut exponent: u64) -> u64 {
-        let mut result = 1;
-        while exponent > 0 {
-            if exponent & 1 == 1 {
-                result = self.mul_mod(result, base);
-            }
-            base = self.mul_mod(base, base);
-            exponent >>= 1;
-        }
-        result
+    pub fn one(self) -> Element {
+        Element { re: self.base.one(), im: 0 }
     }
 
     pub fn integer(self, n: u64) -> Element {
-        Element { re: n % self.p, im: 0 }
+        Element { re: self.base.enter(n), im: 0 }
     }
 
     pub fn add(self, a: Element, b: Element) -> Element {
-        Element { re: self.add_mod(a.re, b.re), im: self.add_mod(a.im, b.im) }
+        Element { re: self.base.add(a.re, b.re), im: self.base.add(a.im, b.im) }
     }
 
     pub fn neg(self, a: Element) -> Element {
-        Element { re: self.neg_mod(a.re), im: self.neg_mod(a.im) }
+        Element { re: self.base.neg(a.re), im: self.base.neg(a.im) }
     }
 
     pub fn sub(self, a: Element, b: Element) -> Element {
@@ -75,10 +63,10 @@ impl Field {
 
     pub fn mul(self, a: Element, b: Element) -> Element {
         if a.im == 0 && b.im == 0 {
-            return Element { re: self.mul_mod(a.re, b.re), im: 0 };
+            return Element { re: self.base.mul(a.re, b.re), im: 0 };
         }
-        let re = self.add_mod(self.mul_mod(a.re, b.re), self.neg_mod(self.mul_mod(a.im, b.im)));
-        let im = self.add_mod(self.mul_mod(a.re, b.im), self.mul_mod(a.im, b.re));
+        let re = self.base.add(self.base.mul(a.re, b.re), self.base.neg(self.base.mul(a.im, b.im)));
+        let im = self.base.add(self.base.mul(a.re, b.im), self.base.mul(a.im, b.re));
         Element { re, im }
     }
 
@@ -87,13 +75,13 @@ impl Field {
         if a.is_zero() {
             return None;
         }
-        let norm = self.add_mod(self.mul_mod(a.re, a.re), self.mul_mod(a.im, a.im));
-        let scale = self.pow_mod(norm, self.p - 2);
-        Some(Element { re: self.mul_mod(a.re, scale), im: self.neg_mod(self.mul_mod(a.im, scale)) })
+        let norm = self.base.add(self.base.mul(a.re, a.re), self.base.mul(a.im, a.im));
+        let scale = self.base.inv(norm);
+        Some(Element { re: self.base.mul(a.re, scale), im: self.base.neg(self.base.mul(a.im, scale)) })
     }
 
     pub fn pow(self, mut base: Element, mut exponent: u64) -> Element {
-        let mut result = Element::ONE;
+        let mut result = self.one();
         while exponent > 0 {
             if exponent & 1 == 1 {
                 result = self.mul(result, base);
@@ -111,8 +99,8 @@ impl Field {
     }
 
     fn sqrt_mod(self, a: u64) -> Option<u64> {
-        let root = self.pow_mod(a, self.p.div_ceil(4));
-        (self.mul_mod(root, root) == a).then_some(root)
+        let root = self.base.pow(a, self.base.prime().div_ceil(4));
+        (self.base.mul(root, root) == a).then_some(root)
     }
 
     /// Takes a square root; every residue has one, other elements in half of all cases.
@@ -120,18 +108,18 @@ impl Field {
         if a.im == 0 {
             return match self.sqrt_mod(a.re) {
                 Some(root) => Some(Element { re: root, im: 0 }),
-                None => self.sqrt_mod(self.neg_mod(a.re)).map(|root| Element { re: 0, im: root }),
+                None => self.sqrt_mod(self.base.neg(a.re)).map(|root| Element { re: 0, im: root }),
             };
         }
-        let norm = self.add_mod(self.mul_mod(a.re, a.re), self.mul_mod(a.im, a.im));
+        let norm = self.base.add(self.base.mul(a.re, a.re), self.base.mul(a.im, a.im));
         let length = self.sqrt_mod(norm)?;
-        let half = self.pow_mod(2, self.p - 2);
-        for length in [length, self.neg_mod(length)] {
-            let square = self.mul_mod(self.add_mod(a.re, length), half);
+        let half = self.base.inv(self.base.enter(2));
+        for length in [length, self.base.neg(length)] {
+            let square = self.base.mul(self.base.add(a.re, length), half);
             if let Some(re) = self.sqrt_mod(square)
                 && re != 0
             {
-                let im = self.mul_mod(a.im, self.pow_mod(self.add_mod(re, re), self.p - 2));
+                let im = self.base.mul(a.im, self.base.inv(self.base.add(re, re)));
                 return Some(Element { re, im });
             }
         }
@@ -146,16 +134,16 @@ impl Field {
         if a.im != 0 {
             return None;
         }
-        let exponent = inverse_modulo(degree % (self.p - 1), self.p - 1)?;
-        Some(Element { re: self.pow_mod(a.re, exponent), im: 0 })
+        let exponent = inverse_modulo(degree % (self.base.prime() - 1), self.base.prime() - 1)?;
+        Some(Element { re: self.base.pow(a.re, exponent), im: 0 })
     }
 
     /// Finds a primitive 24th root of unity; 24 divides p^2 - 1 for every prime above 3.
     pub fn twenty_fourth_root(self) -> Option<Element> {
-        let order = u128::from(self.p) * u128::from(self.p) - 1;
+        let order = u128::from(self.base.prime()) * u128::from(self.base.prime()) - 1;
         let exponent = order / 24;
         for trial in 1..200u64 {
-            let mut root = Element::ONE;
+            let mut root = self.one();
             let mut base = Element { re: trial, im: 1 };
             let mut rest = exponent;
             while rest > 0 {
@@ -165,7 +153,7 @@ impl Field {
                 base = self.mul(base, base);
                 rest >>= 1;
             }
-            if self.pow(root, 12) != Element::ONE && self.pow(root, 8) != Element::ONE {
+            if self.pow(root, 12) != self.one() && self.pow(root, 8) != self.one() {
                 return Some(root);
             }
         }

@@ -1,11 +1,10 @@
 //! Fingerprints: values of rational expressions at one random point modulo a
 //! prime, remembered, so that the many pivots of an elimination cost little.
 
+use crate::field::FIELD;
 use crate::node::{Expr, Node};
 use crate::pool::Pool;
 use rustc_hash::FxHashMap;
-
-use super::residue::field;
 
 /// Remembers the fingerprint of every expression it has seen.
 ///
@@ -55,19 +54,19 @@ impl Fingerprints {
 
     fn combine(&self, pool: &Pool, node: Expr) -> Option<u64> {
         match pool.node(node) {
-            Node::Number(r) => field::residue(r),
-            Node::Symbol(s) => Some(field::scramble(s.index() as u64)),
+            Node::Number(r) => FIELD.rational(r),
+            Node::Symbol(s) => Some(FIELD.random(0, s.index() as u64)),
             Node::Sum(terms) => {
-                terms.iter().try_fold(0, |sum, term| Some(field::add(sum, self.known(*term)?)))
+                terms.iter().try_fold(0, |sum, term| Some(FIELD.add(sum, self.known(*term)?)))
             }
             Node::Product(factors) => factors
                 .iter()
-                .try_fold(1, |product, factor| Some(field::multiply(product, self.known(*factor)?))),
+                .try_fold(FIELD.one(), |product, factor| Some(FIELD.mul(product, self.known(*factor)?))),
             Node::Power(base, exponent) => {
                 let exponent = pool.as_int(exponent)?;
                 let base = self.known(base)?;
-                let base = if exponent < 0 { field::invert(base)? } else { base };
-                Some(field::power(base, exponent.unsigned_abs()))
+                let power = FIELD.pow(base, exponent.unsigned_abs());
+                (base != 0 || exponent >= 0).then(|| if exponent < 0 { FIELD.inv(power) } else { power })
             }
             _ => None,
         }

@@ -13,7 +13,7 @@ mod numeric;
 mod residue;
 
 pub use fingerprint::Fingerprints;
-pub use residue::{Residues, field as residue_field};
+pub use residue::Residues;
 
 use crate::node::{Expr, Func, Node};
 use crate::number;

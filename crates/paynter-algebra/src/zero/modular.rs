@@ -8,6 +8,7 @@ use crate::pool::Pool;
 use crate::traverse::Memo;
 use dashu_base::UnsignedAbs;
 use dashu_int::UBig;
+use paynter_base::random;
 
 /// Nothing can be said at this point: a divisor vanished or a root does not exist there.
 pub(super) struct Undefined;
@@ -46,7 +47,7 @@ pub(super) fn evaluate(
     seed: u64,
 ) -> Result<Element, Undefined> {
     let mut evaluator =
-        Evaluator { pool, field: Field { p: prime }, seed, unity: None, values: Memo::for_nodes(order) };
+        Evaluator { pool, field: Field::new(prime), seed, unity: None, values: Memo::for_nodes(order) };
     for node in order {
         let value = evaluator.node(*node)?;
         evaluator.values.insert(*node, value);
@@ -72,16 +73,16 @@ impl Evaluator<'_> {
             Node::Sum(terms) => {
                 terms.iter().try_fold(Element::ZERO, |sum, t| Ok(field.add(sum, self.value(*t)?)))
             }
-            Node::Product(factors) => {
-                factors.iter().try_fold(Element::ONE, |product, f| Ok(field.mul(product, self.value(*f)?)))
-            }
+            Node::Product(factors) => factors
+                .iter()
+                .try_fold(self.field.one(), |product, f| Ok(field.mul(product, self.value(*f)?))),
             Node::Power(base, exponent) => self.power(base, exponent),
             Node::Call(f, args) => self.call(f, args),
-            Node::Truth(holds) => Ok(truth(holds)),
+            Node::Truth(holds) => Ok(self.truth(holds)),
             Node::Compare(op, a, b) => {
                 let difference = field.sub(self.value(a)?, self.value(b)?);
                 let zero = difference.is_zero();
-                let above = !zero && self.sign(difference) == Element::ONE;
+                let above = !zero && self.sign(difference) == self.field.one();
                 let holds = match op {
                     Cmp::Lt => !above && !zero,
                     Cmp::Le => !above,
@@ -90,22 +91,22 @@ impl Evaluator<'_> {
                     Cmp::Eq => zero,
                     Cmp::Ne => !zero,
                 };
-                Ok(truth(holds))
+                Ok(self.truth(holds))
             }
-            Node::And(a, b) => Ok(truth(!self.value(a)?.is_zero() && !self.value(b)?.is_zero())),
-            Node::Or(a, b) => Ok(truth(!self.value(a)?.is_zero() || !self.value(b)?.is_zero())),
-            Node::Not(a) => Ok(truth(self.value(a)?.is_zero())),
+            Node::And(a, b) => Ok(self.truth(!self.value(a)?.is_zero() && !self.value(b)?.is_zero())),
+            Node::Or(a, b) => Ok(self.truth(!self.value(a)?.is_zero() || !self.value(b)?.is_zero())),
+            Node::Not(a) => Ok(self.truth(self.value(a)?.is_zero())),
             Node::Select(c, a, b) => self.value(if self.value(c)?.is_zero() { b } else { a }),
         }
     }
 
+    fn truth(&self, holds: bool) -> Element {
+        if holds { self.field.one() } else { Element::ZERO }
+    }
+
     fn number(&self, r: &Rational) -> Result<Element, Undefined> {
-        let field = self.field;
-        let residue = |n: &UBig| u64::try_from(&(n % UBig::from(field.p))).unwrap_or(0);
-        let above = field.integer(residue(&r.numerator().clone().unsigned_abs()));
-        let below = field.inverse(field.integer(residue(r.denominator()))).ok_or(Undefined)?;
-        let value = field.mul(above, below);
-        Ok(if number::is_negative(r) { field.neg(value) } else { value })
+        let re = self.field.base().rational(r).ok_or(Undefined)?;
+        Ok(Element { re, im: 0 })
     }
 
     /// Gives the same random residue for the same kernel and argument.
@@ -121,10 +122,10 @@ impl Evaluator<'_> {
         };
         let mut state = self.seed;
         for word in [tag, argument.re, argument.im] {
-            state = mix(state ^ word);
+            state = random::bits(state ^ word, 0);
         }
         // Zero would be a special point.
-        Element { re: 1 + state % (self.field.p - 1), im: 0 }
+        Element { re: 1 + state % (self.field.base().prime() - 1), im: 0 }
     }
 
     fn power(&mut self, base: Expr, exponent: Expr) -> Result<Element, Undefined> {
@@ -144,7 +145,7 @@ impl Evaluator<'_> {
     }
 
     fn logarithm(&self, value: Element) -> Element {
-        if value == Element::ONE { Element::ZERO } else { self.random(Kernel::Logarithm, value) }
+        if value == self.field.one() { Element::ZERO } else { self.random(Kernel::Logarithm, value) }
     }
 
     /// Splits an exponent or angle into its constant and its terms with their numbers.
@@ -225,7 +226,7 @@ impl Evaluator<'_> {
             let value = self.number(b)?;
             return self.element_root(value, r);
         }
-        let mut result = Element::ONE;
+        let mut result = self.field.one();
         let parts =
             [(b.numerator().clone().unsigned_abs(), r.clone()), (b.denominator().clone(), -r.clone())];
         for (mut rest, exponent) in parts {
@@ -279,8 +280,8 @@ impl Evaluator<'_> {
 
     fn exponential(&mut self, argument: Expr) -> Result<Element, Undefined> {
         let (constant, mut terms) = self.linear_terms(argument)?;
-        terms.push((constant, Element::ONE));
-        let mut result = Element::ONE;
+        terms.push((constant, self.field.one()));
+        let mut result = self.field.one();
         for (coefficient, term) in terms {
             let root = self.random(Kernel::Exponential, term);
             result = self.field.mul(result, self.root_power(root, &coefficient)?);
@@ -292,8 +293,8 @@ impl Evaluator<'_> {
     fn rotation(&mut self, angle: Expr) -> Result<Element, Undefined> {
         let pi = self.random(Kernel::Pi, Element::ZERO);
         let (constant, mut terms) = self.linear_terms(angle)?;
-        terms.push((constant, Element::ONE));
-        let mut result = Element::ONE;
+        terms.push((constant, self.field.one()));
+        let mut result = self.field.one();
         for (coefficient, term) in terms {
             let twelfths = &coefficient * number::integer(12);
             let factor = match number::as_i64(&twelfths) {
@@ -316,7 +317,7 @@ impl Evaluator<'_> {
         let opposite = self.field.neg(value);
         let key = value.min(opposite);
         let positive = (self.random(Kernel::Sign, key).re & 1 == 0) == (key == value);
-        if positive { Element::ONE } else { self.field.neg(Element::ONE) }
+        if positive { self.field.one() } else { self.field.neg(self.field.one()) }
     }
 
     fn call(&mut self, f: Func, args: &[Expr]) -> Result<Element, Undefined> {
@@ -361,7 +362,7 @@ impl Evaluator<'_> {
             Func::Sign => Ok(self.sign(x)),
             Func::Min | Func::Max => {
                 let y = self.value(args[1])?;
-                let first = self.sign(field.sub(x, y)) == Element::ONE;
+                let first = self.sign(field.sub(x, y)) == self.field.one();
                 Ok(if first == (f == Func::Max) { x } else { y })
             }
             Func::Asin
@@ -383,16 +384,4 @@ impl Evaluator<'_> {
             }
         }
     }
-}
-
-fn truth(holds: bool) -> Element {
-    if holds { Element::ONE } else { Element::ZERO }
-}
-
-/// The finaliser of SplitMix64.
-fn mix(state: u64) -> u64 {
-    let mut z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }

@@ -5,6 +5,7 @@ use crate::node::{Cmp, Expr, Node, Symbol};
 use crate::number;
 use crate::pool::Pool;
 use crate::traverse::Memo;
+use paynter_base::random;
 
 /// Points tried; some may lie outside the domain of the expression.
 const POINTS: u64 = 24;
@@ -109,10 +110,6 @@ fn compare(op: Cmp, a: Bounded, b: Bounded) -> Bounded {
 
 /// Gives a symbol's value at a point: positive at the first half of the points, of either sign at the others.
 fn coordinate(s: Symbol, point: u64) -> f64 {
-    let mut z = (u64::from(s.0) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        ^ (point + 1).wrapping_mul(0xD1B5_4A32_D192_ED03);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    let unit = ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
+    let unit = random::unit(random::bits(0, point), u64::from(s.0));
     if point < POINTS / 2 { 0.25 + 2.0 * unit } else { 4.0 * unit - 2.0 }
 }

@@ -1,75 +1,13 @@
-//! Values of expressions modulo a prime, at a point that may be given or random.
+//! Values of expressions in a prime field, at a point that may be given or random.
 
 use crate::Rational;
+use crate::field::FIELD;
 use crate::node::{Expr, Node, Symbol};
 use crate::pool::Pool;
+use paynter_base::random;
 use rustc_hash::FxHashMap;
 
-/// Arithmetic modulo the prime 2^61 − 1.
-pub mod field {
-    use crate::Rational;
-
-    /// 2^61 − 1.
-    pub const PRIME: u64 = (1 << 61) - 1;
-
-    /// Adds two residues.
-    #[inline]
-    pub fn add(a: u64, b: u64) -> u64 {
-        let sum = a + b;
-        if sum >= PRIME { sum - PRIME } else { sum }
-    }
-
-    /// Subtracts two residues.
-    #[inline]
-    pub fn subtract(a: u64, b: u64) -> u64 {
-        if a >= b { a - b } else { a + PRIME - b }
-    }
-
-    /// Multiplies two residues.
-    #[inline]
-    pub fn multiply(a: u64, b: u64) -> u64 {
-        let product = u128::from(a) * u128::from(b);
-        add((product as u64) & PRIME, (product >> 61) as u64)
-    }
-
-    /// Raises a residue to a power.
-    pub fn power(mut base: u64, mut exponent: u64) -> u64 {
-        let mut result = 1;
-        while exponent > 0 {
-            if exponent & 1 == 1 {
-                result = multiply(result, base);
-            }
-            base = multiply(base, base);
-            exponent >>= 1;
-        }
-        result
-    }
-
-    /// The inverse; zero has none.
-    pub fn invert(a: u64) -> Option<u64> {
-        (a != 0).then(|| power(a, PRIME - 2))
-    }
-
-    /// The residue of a rational number, unless the prime divides its denominator.
-    pub fn residue(r: &Rational) -> Option<u64> {
-        let modulus = dashu_int::UBig::from(PRIME);
-        let magnitude = dashu_base::UnsignedAbs::unsigned_abs(r.numerator().clone()) % &modulus;
-        let above = u64::try_from(magnitude).ok()?;
-        let below = u64::try_from(r.denominator().clone() % &modulus).ok()?;
-        let value = multiply(above, invert(below)?);
-        Some(if crate::number::is_negative(r) { subtract(0, value) } else { value })
-    }
-
-    /// A fixed random-looking residue: the finaliser of splitmix64.
-    pub fn scramble(index: u64) -> u64 {
-        let mut x = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (x ^ (x >> 31)) % PRIME
-    }
-}
-
-/// Evaluates expressions modulo 2^61 − 1 at one point, remembering what it has seen.
+/// Evaluates expressions in [`FIELD`] at one point, remembering what it has seen.
 ///
 /// Symbols without a value of their own get a random one, and so does every
 /// sub-expression that no rational operation makes, as if it were a symbol.
@@ -86,16 +24,9 @@ impl Residues {
         Residues { seed, given: FxHashMap::default(), values: FxHashMap::default() }
     }
 
-    /// Gives a symbol a value of its own; to be done before anything is evaluated.
-    pub fn set(&mut self, symbol: Symbol, value: u64) {
-        self.given.insert(symbol, value % field::PRIME);
-    }
-
-    /// Gives a symbol the value of a number, where it has a residue.
+    /// Gives a symbol the value of a number, where the field has one; to be done before anything is evaluated.
     pub fn set_rational(&mut self, symbol: Symbol, value: &Rational) {
-        if let Some(value) = field::residue(value) {
-            self.set(symbol, value);
-        }
+        self.given.extend(FIELD.rational(value).map(|value| (symbol, value)));
     }
 
     /// The value of an expression; nothing where a divisor vanishes at the point.
@@ -124,22 +55,22 @@ impl Residues {
 
     fn combine(&self, pool: &Pool, node: Expr) -> Option<u64> {
         match pool.node(node) {
-            Node::Number(r) => field::residue(r),
+            Node::Number(r) => FIELD.rational(r),
             Node::Symbol(s) => Some(match self.given.get(&s) {
                 Some(value) => *value,
                 None => self.random(2 * s.index() as u64),
             }),
             Node::Sum(terms) => {
-                terms.iter().try_fold(0, |sum, term| Some(field::add(sum, self.known(*term)?)))
+                terms.iter().try_fold(0, |sum, term| Some(FIELD.add(sum, self.known(*term)?)))
             }
             Node::Product(factors) => factors
                 .iter()
-                .try_fold(1, |product, factor| Some(field::multiply(product, self.known(*factor)?))),
+                .try_fold(FIELD.one(), |product, factor| Some(FIELD.mul(product, self.known(*factor)?))),
             Node::Power(base, exponent) => match pool.as_int(exponent) {
                 Some(exponent) => {
                     let base = self.known(base)?;
-                    let base = if exponent < 0 { field::invert(base)? } else { base };
-                    Some(field::power(base, exponent.unsigned_abs()))
+                    let power = FIELD.pow(base, exponent.unsigned_abs());
+                    (base != 0 || exponent >= 0).then(|| if exponent < 0 { FIELD.inv(power) } else { power })
                 }
                 None => Some(self.random(2 * node.index() as u64 + 1)),
             },
@@ -148,7 +79,7 @@ impl Residues {
     }
 
     fn random(&self, index: u64) -> u64 {
-        field::scramble(field::scramble(self.seed) ^ index)
+        FIELD.random(random::bits(0, self.seed), index)
     }
 }
 
@@ -168,7 +99,6 @@ mod tests {
         point.set_rational(x, &Rational::from(2u8));
         // 1/4 + 1/4 = 1/2
         let half = point.value(&pool, sum).unwrap();
-        assert_eq!(field::add(half, half), 1);
-        assert_eq!(field::multiply(field::PRIME - 1, field::PRIME - 1), 1);
+        assert_eq!(FIELD.add(half, half), FIELD.one());
     }
 }

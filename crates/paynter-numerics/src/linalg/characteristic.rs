@@ -9,10 +9,11 @@
 use dashu_base::RemEuclid;
 use dashu_int::{IBig, UBig};
 use paynter_algebra::Rational;
+use paynter_algebra::field::{PrimeField, PrimeFields};
 use paynter_base::{Cancelled, Ticket};
 
 use super::Matrices;
-use super::modular::{self, Field};
+use super::modular;
 
 /// A polynomial with integer coefficients, lowest power first, the last one not zero; zero is empty.
 pub type Integers = Vec<IBig>;
@@ -63,11 +64,11 @@ pub fn characteristic(
     let mut modulus = IBig::ONE;
     let mut stable = 0;
     // Two primes more than needed leave a doubt of 2^-120.
-    for prime in modular::primes() {
+    for field in PrimeFields::new() {
         ticket.check()?;
-        let field = Field::new(prime);
+        let prime = field.prime();
         let Some(images) = cleared.images(field) else { continue };
-        let inverse = field.invert(field.enter(residue(&modulus, prime)));
+        let inverse = field.inv(field.enter(residue(&modulus, prime)));
         let mut changed = false;
         for (place, image) in images.into_iter().enumerate() {
             if rebuilt.len() <= place {
@@ -172,10 +173,10 @@ impl Cleared {
         Cleared { n, rows, a, b, c, wanted }
     }
 
-    /// The polynomials modulo a prime, in Montgomery form; nothing where the prime divides a denominator.
-    fn images(&self, field: Field) -> Option<Vec<Vec<u64>>> {
-        let enter = |value: &IBig| field.enter(residue(value, field.prime));
-        let mut product = field.enter(1);
+    /// The polynomials in a prime field; nothing where the prime divides a denominator.
+    fn images(&self, field: PrimeField) -> Option<Vec<Vec<u64>>> {
+        let enter = |value: &IBig| field.enter(residue(value, field.prime()));
+        let mut product = field.one();
         let mut inverses = Vec::with_capacity(self.n);
         for row in &self.rows {
             let factor = enter(&IBig::from(row.clone()));
@@ -183,7 +184,7 @@ impl Cleared {
                 return None;
             }
             product = field.mul(product, factor);
-            inverses.push(field.invert(factor));
+            inverses.push(field.inv(factor));
         }
         let entries: Vec<(usize, usize, u64)> =
             self.a.iter().map(|(i, j, value)| (*i, *j, field.mul(enter(value), inverses[*i]))).collect();
