@@ -67,7 +67,11 @@ fn rank(mut rows: Vec<Row>) -> usize {
     let mut rank = 0;
     while let Some((_, k)) = open.pop_first() {
         let pivots = std::mem::take(&mut rows[k]);
-        pivots.keys().for_each(|j| drop(columns.get_mut(j).map(|list| list.remove(&k))));
+        for j in pivots.keys() {
+            if let Some(list) = columns.get_mut(j) {
+                list.remove(&k);
+            }
+        }
         let largest = pivots.values().fold(0.0f64, |a, x| a.max(x.abs()));
         let large = pivots.iter().filter(|(_, x)| x.abs() >= LARGE_ENOUGH * largest);
         let Some((&column, &pivot)) = large.min_by_key(|(j, _)| columns.get(j).map_or(0, BTreeSet::len))
@@ -104,8 +108,9 @@ mod tests {
     fn a_rank_is_found_whatever_the_order_of_rows() {
         // A band with one row that is the sum of two others, as a ring of storages makes it.
         let n = 200;
-        let mut rows: Vec<Row> =
-            (0..n).map(|i| [(i, 2.0 + random::unit(0, i as u64)), ((i + 1) % n, -1.0)].into_iter().collect()).collect();
+        let mut rows: Vec<Row> = (0..n)
+            .map(|i| [(i, 2.0 + random::unit(0, i as u64)), ((i + 1) % n, -1.0)].into_iter().collect())
+            .collect();
         assert_eq!(rank(rows.clone()), n);
         let sum: Row = {
             let mut sum = rows[3].clone();
