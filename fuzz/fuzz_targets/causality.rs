@@ -4,16 +4,16 @@
 #![no_main]
 
 use paynter::json::Naming;
-use paynter::{LoadOptions, MemoryWorld, Model, Plain, Ticket};
+use paynter::{LoadOptions, MemoryWorld, Model, Plain, CancellationToken};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let world = MemoryWorld::new().with("model.bg", paynter_testkit::fuzzed(data));
     let model = Model::load(&world, "model.bg", &LoadOptions::default());
-    let ticket = Ticket::new();
-    let check = model.check(&ticket).expect("nobody cancels").document(&Plain);
-    let findings = model.findings(&ticket).expect("nobody cancels");
+    let token = CancellationToken::new();
+    let check = model.check(&token).expect("nobody cancels").document(&Plain);
+    let findings = model.findings(&token).expect("nobody cancels");
     assert_eq!(check.ok, !findings.has_errors());
     // What is accepted has a causality.
-    let causality = model.causality(&ticket).map(|found| found.document(Naming::Flat, &Plain));
+    let causality = model.causality(&token).map(|found| found.document(Naming::Flat, &Plain));
     assert!(causality.is_ok() || !check.ok);
 });

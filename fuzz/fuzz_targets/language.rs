@@ -31,7 +31,7 @@ fn check_tree(text: &str) {
     for diagnostic in parsed.diagnostics.iter() {
         let span = diagnostic.span.expect("every mistake in a text has a place");
         assert!(text.get(span.start as usize..span.end as usize).is_some(), "{diagnostic:?}");
-        assert!(!diagnostic.message.is_empty() && !diagnostic.help.is_empty());
+        assert!(!diagnostic.message.is_empty() && !diagnostic.help.to_string().is_empty());
     }
 }
 

@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use paynter_algebra::poly::{Basis, Budget, Matrix, Poly, PolyError, Work};
 use paynter_algebra::{Expr, Pool};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 
 fn work() -> Work {
-    Work::new(Budget { terms: 5_000_000, steps: u64::MAX }, &Ticket::new())
+    Work::new(Budget { terms: 5_000_000, steps: u64::MAX }, &CancellationToken::new())
 }
 
 /// Returns the seconds of processor time of this thread where the system tells, else of the clock.

@@ -6,7 +6,7 @@
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 use paynter_algebra::poly::{Budget, Integer, Poly, PolyError, Ring, Work};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use proptest::prelude::*;
 
 const PRIME: u64 = 4_611_686_018_427_387_847;
@@ -200,16 +200,16 @@ fn powers_have_binomial_coefficients() {
 
 #[test]
 fn budgets_end_products_and_powers() {
-    let work = Work::new(Budget { terms: 1000, ..Budget::default() }, &Ticket::new());
+    let work = Work::new(Budget { terms: 1000, ..Budget::default() }, &CancellationToken::new());
     let mut sum = Poly::one();
     for v in 0..20 {
         sum = sum.add(&Poly::variable(v).unwrap(), &work).unwrap();
     }
     assert!(matches!(sum.pow(6, &work), Err(PolyError::BudgetExceeded { .. })));
-    let work = Work::new(Budget { steps: 100_000, ..Budget::default() }, &Ticket::new());
+    let work = Work::new(Budget { steps: 100_000, ..Budget::default() }, &CancellationToken::new());
     assert!(matches!(sum.pow(30, &work), Err(PolyError::BudgetExceeded { .. })));
-    let ticket = Ticket::new();
-    ticket.cancel();
-    let work = Work::new(Budget { terms: usize::MAX, steps: u64::MAX }, &ticket);
+    let token = CancellationToken::new();
+    token.cancel();
+    let work = Work::new(Budget { terms: usize::MAX, steps: u64::MAX }, &token);
     assert_eq!(sum.pow(30, &work), Err(PolyError::Cancelled));
 }

@@ -4,7 +4,7 @@
 
 use paynter_algebra::poly::{Basis, Budget, Fraction, PolyError, Work, factor_common, normal};
 use paynter_algebra::{Expr, Func, Pool};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use proptest::prelude::*;
 
 /// A recipe for an expression over x, y, z.
@@ -88,7 +88,7 @@ proptest! {
         let symbols = ["x", "y", "z"].map(|n| pool.symbol(n));
         let variables = symbols.map(|s| pool.var(s));
         let e = build(&mut pool, &recipe, &variables);
-        let work = Work::new(Budget { terms: 2000, steps: 3_000_000 }, &Ticket::new());
+        let work = Work::new(Budget { terms: 2000, steps: 3_000_000 }, &CancellationToken::new());
         let Ok(form) = normal(&mut pool, e, &work) else { return Ok(()) };
         let text = format!("{} -> {}", pool.display(e), pool.display(form));
         for point in POINTS {

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use paynter_algebra::poly::{Budget, Fraction, Integer, Poly, PolyError, Work};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use proptest::prelude::*;
 
 const PRIME: u64 = 4_611_686_018_427_387_847;
@@ -126,15 +126,15 @@ fn budgets_end_the_search_for_a_divisor() {
     for case in lines.chunks_exact(4) {
         let (a, b) = (parse(case[1]), parse(case[2]));
         for steps in [1, 1000, 50_000] {
-            let work = Work::new(Budget { steps, ..Budget::default() }, &Ticket::new());
+            let work = Work::new(Budget { steps, ..Budget::default() }, &CancellationToken::new());
             match a.gcd(&b, &work) {
                 Ok(found) => assert_eq!(found, parse(case[3]), "{}", case[0]),
                 Err(error) => assert!(matches!(error, PolyError::BudgetExceeded { .. })),
             }
         }
-        let ticket = Ticket::new();
-        ticket.cancel();
-        let work = Work::new(Budget::default(), &ticket);
+        let token = CancellationToken::new();
+        token.cancel();
+        let work = Work::new(Budget::default(), &token);
         if let Ok(found) = a.gcd(&b, &work) {
             assert_eq!(found, parse(case[3]), "{}", case[0]);
         }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use paynter_algebra::poly::{Budget, Fraction, Matrix, Poly, PolyError, Work};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use proptest::prelude::*;
 
 const PRIME: u64 = 4_611_686_018_427_387_847;
@@ -247,7 +247,7 @@ fn singular_matrices_are_said_to_be_so() {
 fn budgets_end_large_determinants() {
     let generous = Work::default();
     let matrix = chain(100, &generous);
-    let small = Work::new(Budget { terms: 5000, ..Budget::default() }, &Ticket::new());
+    let small = Work::new(Budget { terms: 5000, ..Budget::default() }, &CancellationToken::new());
     let error = matrix.determinant(&small).unwrap_err();
     assert!(matches!(error, PolyError::BudgetExceeded { what: "a determinant", terms: 5001.. }), "{error}");
     // A full matrix of distinct symbols has 2^n minors: elimination takes over and the budget ends it.
@@ -256,8 +256,8 @@ fn budgets_end_large_determinants() {
         full.set(i / 16, i % 16, Poly::variable(i).unwrap());
     }
     assert!(matches!(full.determinant(&small), Err(PolyError::BudgetExceeded { .. })));
-    let ticket = Ticket::new();
-    ticket.cancel();
-    let stopped = Work::new(Budget { terms: usize::MAX, steps: u64::MAX }, &ticket);
+    let token = CancellationToken::new();
+    token.cancel();
+    let stopped = Work::new(Budget { terms: usize::MAX, steps: u64::MAX }, &token);
     assert_eq!(matrix.determinant(&stopped), Err(PolyError::Cancelled));
 }

@@ -6,6 +6,7 @@
 mod components;
 mod diagnostic;
 mod progress;
+mod query;
 mod remedy;
 mod source;
 mod suggest;
@@ -18,7 +19,8 @@ pub mod random;
 pub use code::Code;
 pub use components::strong_components;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
-pub use progress::{Cancelled, Ticket};
+pub use progress::{CancellationToken, Cancelled};
+pub use query::QueryError;
 pub use remedy::{Argument, Part, Plain, Question, Remedy, Spelling};
 pub use source::{FileId, LineColumn, Source, SourceMap, Span};
 pub use suggest::closest;

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// Handed to long work: it asks [`Ticket::check`] now and then, and says how
+/// Handed to long work: it asks [`CancellationToken::check`] now and then, and says how
 /// far it is. The holder of a clone cancels it and reads the progress.
 #[derive(Debug, Clone, Default)]
-pub struct Ticket {
+pub struct CancellationToken {
     state: Arc<State>,
 }
 
@@ -22,10 +22,10 @@ struct State {
     stage: Mutex<&'static str>,
 }
 
-impl Ticket {
-    /// Makes a ticket that nobody has cancelled.
-    pub fn new() -> Ticket {
-        Ticket::default()
+impl CancellationToken {
+    /// Makes a token that nobody has cancelled.
+    pub fn new() -> CancellationToken {
+        CancellationToken::default()
     }
 
     /// Asks the work to stop.

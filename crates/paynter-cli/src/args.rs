@@ -8,7 +8,7 @@ pub use target::{Form, Language};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use paynter::draw::Theme;
-use paynter::{Frequencies, Ticket};
+use paynter::{CancellationToken, Frequencies};
 use std::path::PathBuf;
 use target::{language_help, notation_help};
 
@@ -45,13 +45,13 @@ pub struct Global {
 
     /// What Ctrl-C cancels and the progress bar watches.
     #[arg(skip)]
-    pub ticket: Ticket,
+    pub token: CancellationToken,
 }
 
 impl Global {
-    /// The ticket of the work that the command does.
-    pub fn ticket(&self) -> &Ticket {
-        &self.ticket
+    /// The token of the work that the command does.
+    pub fn token(&self) -> &CancellationToken {
+        &self.token
     }
 }
 

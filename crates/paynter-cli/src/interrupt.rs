@@ -2,7 +2,7 @@
 //! process ends all the same. Nothing is left half-written.
 
 use crate::replace;
-use paynter::Ticket;
+use paynter::CancellationToken;
 use std::io::Write;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -16,12 +16,12 @@ const GRACE: Duration = Duration::from_millis(150);
 /// Held by whoever ends the process, so that it is said once.
 static ENDING: Mutex<()> = Mutex::new(());
 
-/// Lets Ctrl-C cancel the work that holds this ticket.
-pub fn listen(ticket: &Ticket) {
-    let ticket = ticket.clone();
+/// Lets Ctrl-C cancel the work that holds this token.
+pub fn listen(token: &CancellationToken) {
+    let token = token.clone();
     // Where no handler can be set, the system's own ends the process.
     let _ = ctrlc::set_handler(move || {
-        ticket.cancel();
+        token.cancel();
         std::thread::sleep(GRACE);
         stop();
     });

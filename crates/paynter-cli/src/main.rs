@@ -19,7 +19,7 @@ mod world;
 use answer::{Answer, Exit};
 use args::{Cli, Color, Global};
 use clap::Parser;
-use paynter::{Diagnostic, Ticket, code};
+use paynter::{CancellationToken, Diagnostic, code};
 use progress::Progress;
 use std::process::ExitCode;
 
@@ -28,12 +28,12 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
-    let ticket = cli.global.ticket();
-    interrupt::listen(ticket);
-    let bar = Progress::watch(ticket);
+    let token = cli.global.token();
+    interrupt::listen(token);
+    let bar = Progress::watch(token);
     let answer = commands::run(&cli.command, &cli.global);
     drop(bar);
-    if ticket.is_cancelled() {
+    if token.is_cancelled() {
         interrupt::stop();
     }
     ExitCode::from(answer.print(&cli.global) as u8)
@@ -47,8 +47,13 @@ fn misused(error: &clap::Error) -> ExitCode {
     }
     // The options could not be read, so that `--json` is looked for by hand.
     if std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json") {
-        let global =
-            Global { json: true, set: Vec::new(), model: None, color: Color::Auto, ticket: Ticket::new() };
+        let global = Global {
+            json: true,
+            set: Vec::new(),
+            model: None,
+            color: Color::Auto,
+            token: CancellationToken::new(),
+        };
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
         Answer::refusal(&global, Diagnostic::new(code::BAD_COMMAND_LINE, first), Exit::Usage).print(&global);

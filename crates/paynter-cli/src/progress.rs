@@ -2,7 +2,7 @@
 //! only once a person has begun to wait.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use paynter::Ticket;
+use paynter::CancellationToken;
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -11,28 +11,28 @@ use std::time::Duration;
 /// What is done sooner needs no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The time between two looks at the ticket.
+/// The time between two looks at the token.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Shows the progress of a ticket until it is dropped.
+/// Shows the progress of a token until it is dropped.
 pub struct Progress {
     watcher: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// Begins to watch a ticket.
-    pub fn watch(ticket: &Ticket) -> Progress {
+    /// Begins to watch a token.
+    pub fn watch(token: &CancellationToken) -> Progress {
         if !std::io::stderr().is_terminal() {
             return Progress { watcher: None };
         }
-        let ticket = ticket.clone();
+        let token = token.clone();
         let (sender, receiver) = channel::<()>();
         let thread = std::thread::spawn(move || {
             let mut period = PATIENCE;
             let mut bar: Option<ProgressBar> = None;
-            while receiver.recv_timeout(period) == Err(RecvTimeoutError::Timeout) && !ticket.is_cancelled() {
+            while receiver.recv_timeout(period) == Err(RecvTimeoutError::Timeout) && !token.is_cancelled() {
                 period = PERIOD;
-                show(bar.get_or_insert_with(ProgressBar::no_length), &ticket);
+                show(bar.get_or_insert_with(ProgressBar::no_length), &token);
             }
             if let Some(bar) = bar {
                 bar.finish_and_clear();
@@ -43,8 +43,8 @@ impl Progress {
 }
 
 /// Brings the bar to where the work is; work that does not know its length has a clock only.
-fn show(bar: &ProgressBar, ticket: &Ticket) {
-    let (done, total) = ticket.progress();
+fn show(bar: &ProgressBar, token: &CancellationToken) {
+    let (done, total) = token.progress();
     let known = total > 0;
     let template = if known {
         "{msg} [{bar:30}] {percent:>3} %  {elapsed}, about {eta} left"
@@ -56,7 +56,7 @@ fn show(bar: &ProgressBar, ticket: &Ticket) {
     {
         bar.set_style(style.progress_chars("█▌ "));
     }
-    let stage = ticket.stage();
+    let stage = token.stage();
     let message = if stage.is_empty() { "working" } else { stage };
     if bar.message() != message {
         bar.reset_eta();

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use paynter_algebra::Pool;
 use paynter_algebra::poly::Budget;
-use paynter_base::{MemoryWorld, Ticket};
+use paynter_base::{CancellationToken, MemoryWorld};
 use paynter_equations::{derive, transfer};
 use paynter_graph::{FlattenOptions, assign_causality, flatten};
 use paynter_testkit::clock::processor_time;
@@ -38,7 +38,7 @@ struct Times {
 }
 
 fn measure(text: &str, budget: Budget) -> Times {
-    let ticket = Ticket::new();
+    let token = CancellationToken::new();
     let start = processor_time();
     let world = MemoryWorld::new().with("model.bg", text);
     let loaded = paynter_language::load(&world, "model.bg");
@@ -50,11 +50,11 @@ fn measure(text: &str, budget: Budget) -> Times {
     let causality = assign_causality(&mut pool, &graph_data).0.unwrap();
     let graph = processor_time() - start;
     let start = processor_time();
-    let equations_data = derive(&mut pool, &mut graph_data, &causality, &ticket).unwrap();
+    let equations_data = derive(&mut pool, &mut graph_data, &causality, &token).unwrap();
     let space = equations_data.state_space(&mut pool, &graph_data).unwrap();
     let equations = processor_time() - start;
     let start = processor_time();
-    let found = transfer(&mut pool, &equations_data, &space, budget, &ticket).unwrap();
+    let found = transfer(&mut pool, &equations_data, &space, budget, &token).unwrap();
     let transfer = processor_time() - start;
     let roots: Vec<_> = found.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
     Times {

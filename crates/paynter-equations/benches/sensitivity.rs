@@ -13,7 +13,7 @@
 mod rival;
 
 use paynter_algebra::poly::Budget;
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::{Parameter, Wish, derive, sensitivities, shared_sensitivities};
 use paynter_testkit::clock::processor_time;
 use paynter_testkit::read::{Causal, causal};
@@ -43,18 +43,18 @@ struct Found {
 }
 
 fn measure(text: &str, shared: bool) -> Found {
-    let ticket = Ticket::new();
+    let token = CancellationToken::new();
     let Causal { mut pool, mut graph, causality } = causal(text).unwrap();
-    let equations = derive(&mut pool, &mut graph, &causality, &ticket).unwrap();
+    let equations = derive(&mut pool, &mut graph, &causality, &token).unwrap();
     let space = equations.state_space(&mut pool, &graph).unwrap();
     let parameters: Vec<Parameter> =
         graph.parameters.iter().map(|p| Parameter { symbol: p.symbol, carried: Vec::new() }).collect();
     let start = processor_time();
     let all = if shared {
-        shared_sensitivities(&mut pool, &equations, &space, &parameters, false, &ticket).unwrap()
+        shared_sensitivities(&mut pool, &equations, &space, &parameters, false, &token).unwrap()
     } else {
         let wish = Wish { normalized: false, budget: Budget { terms: 200_000, steps: 100_000_000 } };
-        sensitivities(&mut pool, &equations, &space, &parameters, wish, &ticket).unwrap()
+        sensitivities(&mut pool, &equations, &space, &parameters, wish, &token).unwrap()
     };
     let seconds = (processor_time() - start).as_secs_f64();
     let roots: Vec<_> = all.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();

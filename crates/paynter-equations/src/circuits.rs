@@ -2,7 +2,7 @@
 //! by Johnson's algorithm with an explicit stack: the time between two finds
 //! is linear in the size of the graph, so a limit on their number ends it.
 
-use paynter_base::{Cancelled, Ticket, strong_components};
+use paynter_base::{CancellationToken, Cancelled, strong_components};
 
 /// A graph as edges from node to node.
 pub(crate) struct Network<'a> {
@@ -26,17 +26,17 @@ impl From<Cancelled> for Unfinished {
 
 impl Network<'_> {
     /// All circuits that meet no node twice, as lists of edges, each from its least node on.
-    pub fn circuits(&self, limit: usize, ticket: &Ticket) -> Result<Vec<Vec<usize>>, Unfinished> {
+    pub fn circuits(&self, limit: usize, token: &CancellationToken) -> Result<Vec<Vec<usize>>, Unfinished> {
         let mut found = Vec::new();
         let mut start = 0;
         while start < self.nodes {
-            ticket.check()?;
+            token.check()?;
             // The circuits through the least node of the least component among the nodes from here on.
             let Some(component) = self.least_component(start) else { break };
             let mut inside = vec![false; self.nodes];
             component.iter().for_each(|&v| inside[v as usize] = true);
             let least = component.iter().copied().min().unwrap_or(0) as usize;
-            self.through(least, None, &inside, limit, &mut found, ticket)?;
+            self.through(least, None, &inside, limit, &mut found, token)?;
             start = least + 1;
         }
         Ok(found)
@@ -48,7 +48,7 @@ impl Network<'_> {
         source: usize,
         sink: usize,
         limit: usize,
-        ticket: &Ticket,
+        token: &CancellationToken,
     ) -> Result<Vec<Vec<usize>>, Unfinished> {
         // A path is a circuit that is closed by an edge from the sink back to the source.
         let forward = self.reach(source, |&(from, to)| (from, to));
@@ -56,7 +56,7 @@ impl Network<'_> {
         let inside: Vec<bool> = forward.iter().zip(&backward).map(|(a, b)| *a && *b).collect();
         let mut found = Vec::new();
         if inside[source] && inside[sink] {
-            self.through(source, Some(sink), &inside, limit, &mut found, ticket)?;
+            self.through(source, Some(sink), &inside, limit, &mut found, token)?;
         }
         Ok(found)
     }
@@ -113,7 +113,7 @@ impl Network<'_> {
         inside: &[bool],
         limit: usize,
         found: &mut Vec<Vec<usize>>,
-        ticket: &Ticket,
+        token: &CancellationToken,
     ) -> Result<(), Unfinished> {
         let outgoing = self.outgoing();
         let closes = |v: usize| sink.map_or(v == start, |sink| v == sink);
@@ -135,7 +135,7 @@ impl Network<'_> {
                     if found.len() >= limit {
                         return Err(Unfinished::TooMany);
                     }
-                    ticket.check()?;
+                    token.check()?;
                     let mut circuit = route.clone();
                     circuit.push(edge);
                     found.push(circuit);
@@ -188,8 +188,8 @@ mod tests {
             let edges: Vec<(usize, usize)> =
                 (0..n).flat_map(|a| (0..n).filter(move |b| *b != a).map(move |b| (a, b))).collect();
             let network = Network { nodes: n, edges: &edges };
-            assert_eq!(network.circuits(1000, &Ticket::new()).unwrap().len(), count);
-            assert_eq!(network.circuits(count - 1, &Ticket::new()), Err(Unfinished::TooMany));
+            assert_eq!(network.circuits(1000, &CancellationToken::new()).unwrap().len(), count);
+            assert_eq!(network.circuits(count - 1, &CancellationToken::new()), Err(Unfinished::TooMany));
         }
     }
 
@@ -197,9 +197,9 @@ mod tests {
     fn parallel_edges_and_self_loops_count_apart() {
         let edges = [(0, 1), (0, 1), (1, 0), (1, 1), (1, 2)];
         let network = Network { nodes: 3, edges: &edges };
-        let mut circuits = network.circuits(10, &Ticket::new()).unwrap();
+        let mut circuits = network.circuits(10, &CancellationToken::new()).unwrap();
         circuits.sort();
         assert_eq!(circuits, vec![vec![0, 2], vec![1, 2], vec![3]]);
-        assert_eq!(network.paths(0, 2, 10, &Ticket::new()).unwrap(), vec![vec![0, 4], vec![1, 4]]);
+        assert_eq!(network.paths(0, 2, 10, &CancellationToken::new()).unwrap(), vec![vec![0, 4], vec![1, 4]]);
     }
 }

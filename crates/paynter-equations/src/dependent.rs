@@ -8,14 +8,15 @@
 
 use paynter_algebra::poly::{self, Budget};
 use paynter_algebra::{Expr, Func, Node, Pool, Rational, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, ElementId, Ranges, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::derive::{Failure, Work, singular};
+use crate::derive::{Work, singular};
 use crate::linear::{Pivots, System, linear_row};
 use crate::sort::{Definitions, Rate};
 use crate::{Constraint, Dependent, Output, State, tear};
+use paynter_base::QueryError;
 
 /// Eliminates the rates of dependent states from all equations and returns
 /// the dependent states with their values.
@@ -28,8 +29,8 @@ pub(crate) fn eliminate(
     work: &mut Work,
     rates: &mut Vec<Expr>,
     outputs: &mut [Output],
-    ticket: &Ticket,
-) -> Result<Vec<Dependent>, Failure> {
+    token: &CancellationToken,
+) -> Result<Vec<Dependent>, QueryError> {
     let mut pending = Vec::with_capacity(definitions.rates.len());
     for rate in &definitions.rates {
         // Where the law is implicit the state itself is the unknown.
@@ -40,7 +41,7 @@ pub(crate) fn eliminate(
     let mut elimination =
         Elimination { pool, graph, ranges, work, rates, outputs, pending, open, finished: Vec::new() };
     while !elimination.pending.is_empty() {
-        ticket.check()?;
+        token.check()?;
         elimination.step()?;
     }
     let mut finished = elimination.finished;
@@ -85,7 +86,7 @@ struct Elimination<'a> {
 }
 
 impl Elimination<'_> {
-    fn step(&mut self) -> Result<(), Failure> {
+    fn step(&mut self) -> Result<(), QueryError> {
         self.drop_cancelled();
         let free = self.free();
         let closed = self.closed(&free);
@@ -172,7 +173,7 @@ impl Elimination<'_> {
     }
 
     /// Solves w = dΨ/dt with x' = f(x, w) for some states at once.
-    fn solve(&mut self, now: Vec<Pending>, unknowns: Vec<Symbol>) -> Result<(), Failure> {
+    fn solve(&mut self, now: Vec<Pending>, unknowns: Vec<Symbol>) -> Result<(), QueryError> {
         let elements: Vec<ElementId> = now.iter().map(|entry| entry.rate.element).collect();
         let coupled = self.coupled(&now, &unknowns);
         let own = now.iter().all(|entry| self.pool.as_symbol(entry.outflow) == Some(entry.rate.rate));
@@ -238,7 +239,7 @@ impl Elimination<'_> {
         unknowns: Vec<Symbol>,
         coupled: &[usize],
         elements: &[ElementId],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), QueryError> {
         let mut symbols = Vec::with_capacity(coupled.len());
         let mut rates = self.rates.clone();
         for &i in coupled {
@@ -267,7 +268,7 @@ impl Elimination<'_> {
     /// Makes one state that reads rates independent after all: its law, solved
     /// for one of the rates or for an implicit unknown that follows them,
     /// replaces that everywhere; where neither way is linear, it is kept.
-    fn promote(&mut self, free: &FxHashSet<Symbol>) -> Result<(), Failure> {
+    fn promote(&mut self, free: &FxHashSet<Symbol>) -> Result<(), QueryError> {
         let Some((d, way)) = self.way(free) else {
             let elements = self.pending.iter().map(|p| p.rate.element);
             return Err(singular(self.graph, elements, "the mutual dependence"));
@@ -388,7 +389,7 @@ impl Elimination<'_> {
         if self.pool.is_zero(below) {
             return None;
         }
-        let work = poly::Work::new(SHORT, &Ticket::new());
+        let work = poly::Work::new(SHORT, &CancellationToken::new());
         let ratio = self.pool.div(above, below);
         let ratio = poly::normal(self.pool, ratio, &work).ok().filter(|e| still(self.pool, *e))?;
         let part = self.pool.mul(ratio, entry.value);
@@ -419,7 +420,7 @@ impl Elimination<'_> {
         residuals: Vec<Expr>,
         unknowns: Vec<Symbol>,
         elements: &[ElementId],
-    ) -> Result<Vec<(Symbol, Expr)>, Failure> {
+    ) -> Result<Vec<(Symbol, Expr)>, QueryError> {
         self.open.retain(|s| !unknowns.contains(s));
         let (values, kept) = tear::close(self.pool, residuals, unknowns, self.ranges, true)
             .map_err(|()| singular(self.graph, self.group(elements), "the mutual dependence"))?;
@@ -546,7 +547,7 @@ fn total_derivatives(
     work: &mut Work,
     rates: &[Expr],
     entries: &[Pending],
-) -> Result<Vec<Expr>, Failure> {
+) -> Result<Vec<Expr>, QueryError> {
     let mut known: FxHashMap<Symbol, Expr> =
         work.states.iter().map(|s| s.symbol).zip(rates.iter().copied()).collect();
     let time = graph.variables.symbol(Variable::Time);

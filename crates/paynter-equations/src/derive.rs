@@ -2,7 +2,7 @@
 //! dependent storages eliminated.
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Cancelled, Diagnostic, Diagnostics, Ticket, code};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, QueryError, code};
 use paynter_graph::{BondGraph, Causality, ElementId, Guards, Ranges, Stored, Variable, flat_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -10,29 +10,14 @@ use std::collections::BTreeMap;
 use crate::sort::{Definitions, definitions};
 use crate::{Assignment, Constraint, Equations, Input, Output, Reduction, State, dependent, initial, tear};
 
-/// Why there are no equations.
-#[derive(Debug, Clone)]
-pub enum Failure {
-    /// The work was cancelled.
-    Cancelled,
-    /// The model has none; the diagnostics say why.
-    Wrong(Diagnostics),
-}
-
-impl From<Cancelled> for Failure {
-    fn from(_: Cancelled) -> Failure {
-        Failure::Cancelled
-    }
-}
-
 /// Derives the equations of a causal bond graph.
 pub fn derive(
     pool: &mut Pool,
     graph: &mut BondGraph,
     causality: &Causality,
-    ticket: &Ticket,
-) -> Result<Equations, Failure> {
-    derive_with(pool, graph, causality, &Readings::new(), ticket)
+    token: &CancellationToken,
+) -> Result<Equations, QueryError> {
+    derive_with(pool, graph, causality, &Readings::new(), token)
 }
 
 /// How a law is read, where not simply as causality asks.
@@ -55,8 +40,8 @@ pub fn derive_with(
     graph: &mut BondGraph,
     causality: &Causality,
     readings: &Readings,
-    ticket: &Ticket,
-) -> Result<Equations, Failure> {
+    token: &CancellationToken,
+) -> Result<Equations, QueryError> {
     let ranges = Ranges::new(graph);
     let definitions = definitions(pool, graph, causality, &ranges, readings);
     let mut work = Work {
@@ -75,7 +60,7 @@ pub fn derive_with(
             elements: vec![*element],
         });
     }
-    work.compute(pool, graph, &definitions, (&ranges, readings), ticket)?;
+    work.compute(pool, graph, &definitions, (&ranges, readings), token)?;
     work.finish_constraints(pool);
     let mut rates = work.rates(pool, graph);
     let mut outputs: Vec<Output> = graph
@@ -87,16 +72,8 @@ pub fn derive_with(
         })
         .collect();
     let reduction = work.reduction(&definitions, &rates, &outputs);
-    let dependents = dependent::eliminate(
-        pool,
-        graph,
-        &definitions,
-        &ranges,
-        &mut work,
-        &mut rates,
-        &mut outputs,
-        ticket,
-    )?;
+    let dependents =
+        dependent::eliminate(pool, graph, &definitions, &ranges, &mut work, &mut rates, &mut outputs, token)?;
     initial::adopt(pool, graph, &ranges, &mut work.states, &dependents);
     let inputs = inputs(graph, &work);
     let guards = Guards::new(pool, graph, ranges.guards()).into();
@@ -173,11 +150,11 @@ impl Work {
         graph: &BondGraph,
         definitions: &Definitions,
         (ranges, readings): (&Ranges, &Readings),
-        ticket: &Ticket,
-    ) -> Result<(), Failure> {
+        token: &CancellationToken,
+    ) -> Result<(), QueryError> {
         let (groups, reads) = definitions.order(pool);
         for group in &groups {
-            ticket.check()?;
+            token.check()?;
             let cyclic = match group[..] {
                 [one] => reads[one as usize].contains(&one),
                 _ => true,
@@ -277,7 +254,7 @@ pub(crate) fn singular(
     graph: &BondGraph,
     elements: impl IntoIterator<Item = ElementId>,
     what: &str,
-) -> Failure {
+) -> QueryError {
     let mut seen: FxHashSet<ElementId> = FxHashSet::default();
     let list: Vec<ElementId> = elements.into_iter().filter(|id| seen.insert(*id)).collect();
     let names: Vec<String> = list.iter().take(8).map(|id| format!("`{}`", graph.element(*id).name)).collect();
@@ -288,5 +265,5 @@ pub(crate) fn singular(
     }
     let mut diagnostics = Diagnostics::new();
     diagnostics.push(diagnostic);
-    Failure::Wrong(diagnostics)
+    QueryError::Wrong(diagnostics)
 }

@@ -5,12 +5,12 @@
 //! represented by their slopes.
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Causality, ElementId, Ranges, Stored, Variable, flat_name};
 use rustc_hash::FxHashMap;
 
 use crate::sort::definitions;
-use crate::{Equations, Failure, Readings};
+use crate::{Equations, QueryError, Readings};
 
 /// A signal-flow graph.
 #[derive(Debug, Clone)]
@@ -77,13 +77,13 @@ pub fn signal_flow(
     graph: &BondGraph,
     causality: &Causality,
     equations: &Equations,
-    ticket: &Ticket,
-) -> Result<SignalFlow, Failure> {
+    token: &CancellationToken,
+) -> Result<SignalFlow, QueryError> {
     // Symbols of variables that nobody has named yet are made on the way.
     let graph = &mut graph.clone();
     let ranges = Ranges::new(graph);
     let definitions = definitions(pool, graph, causality, &ranges, &Readings::new());
-    ticket.check()?;
+    token.check()?;
     let s = pool.symbol("s");
     let mut maker = Maker {
         place: FxHashMap::default(),
@@ -139,7 +139,7 @@ pub fn signal_flow(
         maker.edges_of(pool, node, rate, integration, laplace);
     }
     for (node, definition) in computed {
-        ticket.check()?;
+        token.check()?;
         maker.edges_of(pool, node, definition, one, laplace);
     }
     for (node, symbol, residual) in implicit {

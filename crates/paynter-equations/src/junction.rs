@@ -9,13 +9,14 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Ticket, strong_components};
+use paynter_base::{CancellationToken, strong_components};
 use paynter_graph::{BondGraph, Causality, Class, ElementId, Kind, Ranges, Variable, kind_of};
 use rustc_hash::FxHashMap;
 
-use crate::derive::{Failure, singular};
+use crate::derive::singular;
 use crate::sort::{Node, definitions};
 use crate::{Pivots, Readings, Sparse, System};
+use paynter_base::QueryError;
 
 /// The junction structure of a causal bond graph.
 #[derive(Debug, Clone)]
@@ -65,8 +66,8 @@ pub fn junction_structure(
     pool: &mut Pool,
     graph: &BondGraph,
     causality: &Causality,
-    ticket: &Ticket,
-) -> Result<JunctionStructure, Failure> {
+    token: &CancellationToken,
+) -> Result<JunctionStructure, QueryError> {
     // Symbols of variables that nobody has named yet are made on the way.
     let graph = &mut graph.clone();
     let ranges = Ranges::new(graph);
@@ -88,7 +89,7 @@ pub fn junction_structure(
         .iter()
         .filter(|node| node.element.is_some_and(|id| inside(graph.element(id).kind)))
         .collect();
-    let solved = solve(pool, graph, &nodes, &columns, &ranges, ticket)?;
+    let solved = solve(pool, graph, &nodes, &columns, &ranges, token)?;
     let mut matrix = Sparse { rows: found.len(), columns: found.len(), entries: Vec::new() };
     let one = pool.one();
     for (i, (_, _, takes)) in found.iter().enumerate() {
@@ -145,8 +146,8 @@ fn solve(
     nodes: &[&Node],
     columns: &FxHashMap<Symbol, usize>,
     ranges: &Ranges,
-    ticket: &Ticket,
-) -> Result<FxHashMap<Symbol, Row>, Failure> {
+    token: &CancellationToken,
+) -> Result<FxHashMap<Symbol, Row>, QueryError> {
     let place: FxHashMap<Symbol, u32> =
         nodes.iter().enumerate().map(|(k, node)| (node.symbol, k as u32)).collect();
     let forms: Vec<Vec<(Symbol, Expr)>> = nodes.iter().map(|node| form(pool, graph, node)).collect();
@@ -156,7 +157,7 @@ fn solve(
         .collect();
     let mut solved: FxHashMap<Symbol, Row> = FxHashMap::default();
     for group in strong_components(nodes.len(), |v| &reads[v as usize]) {
-        ticket.check()?;
+        token.check()?;
         if let [v] = group[..]
             && !reads[v as usize].contains(&v)
         {

@@ -35,7 +35,7 @@ mod temperature;
 mod transfer;
 mod zeros;
 
-pub use derive::{Failure, Reading, Readings, derive, derive_with};
+pub use derive::{Reading, Readings, derive, derive_with};
 pub use energy::{Account, Role};
 pub use flow::{NodeKind, SignalEdge, SignalFlow, SignalNode, signal_flow};
 pub use junction::{Field, JunctionPort, JunctionStructure, junction_structure};
@@ -44,6 +44,7 @@ pub use mason::{ForwardPath, LoopBudget, Mason, Route, mason};
 pub use mass::{Mass, MassForm, Reduction};
 pub use model::*;
 pub use paths::{CausalPaths, causal_paths};
+pub use paynter_base::QueryError;
 pub use sensitivity::{
     Increments, Parameter, Place, Products, Ratio, Sensitivities, Sensitivity, Wish, increments,
     operating_shift, products, sensitivities, shared_sensitivities,

@@ -6,12 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_graph::{BondGraph, ElementId, Law, Ranges};
 use rustc_hash::FxHashMap;
 
-use crate::derive::{Failure, singular};
+use crate::derive::singular;
 use crate::{Equations, Pivots, Sparse, StateSpace, System};
+use paynter_base::QueryError;
 
 /// Slopes of one expression by the columns it depends on, and what is left at zero.
 struct Row {
@@ -46,13 +47,13 @@ impl Equations {
         pool: &mut Pool,
         graph: &BondGraph,
         near: Option<&dyn Fn(Symbol) -> Option<f64>>,
-        ticket: &Ticket,
-    ) -> Result<StateSpace, Failure> {
+        token: &CancellationToken,
+    ) -> Result<StateSpace, QueryError> {
         let columns = Columns::new(self);
-        let follow = self.implicit_slopes(pool, graph, &columns, near, ticket)?;
+        let follow = self.implicit_slopes(pool, graph, &columns, near, token)?;
         let outputs: Vec<Expr> = self.outputs.iter().map(|output| output.value).collect();
-        let (a, b, first) = block(pool, &columns, &follow, &self.rates, ticket)?;
-        let (c, d, second) = block(pool, &columns, &follow, &outputs, ticket)?;
+        let (a, b, first) = block(pool, &columns, &follow, &self.rates, token)?;
+        let (c, d, second) = block(pool, &columns, &follow, &outputs, token)?;
         Ok(StateSpace { a, b, c, d, offset: (first, second) })
     }
 
@@ -93,18 +94,18 @@ impl Equations {
         graph: &BondGraph,
         columns: &Columns,
         near: Option<&dyn Fn(Symbol) -> Option<f64>>,
-        ticket: &Ticket,
-    ) -> Result<Vec<BTreeMap<usize, Expr>>, Failure> {
+        token: &CancellationToken,
+    ) -> Result<Vec<BTreeMap<usize, Expr>>, QueryError> {
         let mut rows = Vec::with_capacity(self.constraints.len());
         for constraint in &self.constraints {
-            ticket.check()?;
+            token.check()?;
             rows.push(slopes(pool, columns, constraint.residual));
         }
         let mut follow = vec![BTreeMap::new(); self.constraints.len()];
         let ranges = Ranges::new(graph);
         let pivots = near.map_or(Pivots::Lasting(&ranges), Pivots::Near);
         for group in groups(&rows) {
-            ticket.check()?;
+            token.check()?;
             let unsolvable = || {
                 let elements = group.rows.iter().flat_map(|&r| self.constraints[r].elements.iter().copied());
                 singular(graph, elements, "the implicit equations")
@@ -259,14 +260,14 @@ fn block(
     columns: &Columns,
     follow: &[BTreeMap<usize, Expr>],
     expressions: &[Expr],
-    ticket: &Ticket,
-) -> Result<Block, Failure> {
+    token: &CancellationToken,
+) -> Result<Block, QueryError> {
     let rows = expressions.len();
     let mut by_state = Sparse { rows, columns: columns.states, entries: Vec::new() };
     let mut by_input = vec![Sparse { rows, columns: columns.inputs, entries: Vec::new() }; columns.orders];
     let mut constants = Vec::with_capacity(rows);
     for (i, expr) in expressions.iter().enumerate() {
-        ticket.check()?;
+        token.check()?;
         let row = slopes(pool, columns, *expr);
         let mut terms: BTreeMap<usize, Vec<Expr>> =
             row.free.iter().map(|(j, slope)| (*j, vec![*slope])).collect();

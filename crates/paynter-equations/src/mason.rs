@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 
 use paynter_algebra::poly::{Basis, Budget, Fraction, Poly, PolyError, Work};
 use paynter_algebra::{Expr, Pool};
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 
 use crate::circuits::{Network, Unfinished};
 use crate::flow::{NodeKind, SignalFlow};
-use crate::{Entry, Failure, Transfer};
+use crate::{Entry, QueryError, Transfer};
 
 /// How much Mason's rule may list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,19 +76,19 @@ pub fn mason(
     flow: &SignalFlow,
     budget: LoopBudget,
     terms: Budget,
-    ticket: &Ticket,
-) -> Result<Mason, Failure> {
-    let condensed = condense(pool, flow, ticket)?;
+    token: &CancellationToken,
+) -> Result<Mason, QueryError> {
+    let condensed = condense(pool, flow, token)?;
     let edges: Vec<(usize, usize)> = condensed.edges.iter().map(|edge| (edge.from, edge.to)).collect();
     let network = Network { nodes: flow.nodes.len(), edges: &edges };
     let loops = network
-        .circuits(budget.loops, ticket)
+        .circuits(budget.loops, token)
         .map_err(|end| unfinished(end, &format!("more than {} loops", budget.loops)))?;
     let mut paths = Vec::new();
     for (sink, output) in places(flow, |kind| if let NodeKind::Output(k) = kind { Some(k) } else { None }) {
         for (source, input) in places(flow, |kind| if let NodeKind::Input(k) = kind { Some(k) } else { None })
         {
-            let found = network.paths(source, sink, budget.paths, ticket).map_err(|end| {
+            let found = network.paths(source, sink, budget.paths, token).map_err(|end| {
                 let names = (&flow.nodes[source].name, &flow.nodes[sink].name);
                 unfinished(
                     end,
@@ -98,10 +98,10 @@ pub fn mason(
             paths.extend(found.into_iter().map(|route| (output, input, route)));
         }
     }
-    let work = Work::new(terms, ticket);
+    let work = Work::new(terms, token);
     let rule = Rule { pool, flow, condensed: &condensed, loops: &loops, sets: budget.sets };
     rule.apply(&paths, &work).map_err(|end| match end {
-        End::Poly(PolyError::Cancelled) => Failure::Cancelled,
+        End::Poly(PolyError::Cancelled) => QueryError::Cancelled,
         End::Poly(error) => too_much(&format!("terms that are too long: {error}")),
         End::Sets => too_much(&format!("more than {} sets of loops that do not touch", budget.sets)),
     })
@@ -112,18 +112,18 @@ fn places(flow: &SignalFlow, which: impl Fn(NodeKind) -> Option<usize>) -> Vec<(
     nodes.filter_map(|(place, node)| Some((place, which(node.kind)?))).collect()
 }
 
-fn unfinished(end: Unfinished, what: &str) -> Failure {
+fn unfinished(end: Unfinished, what: &str) -> QueryError {
     match end {
-        Unfinished::Cancelled => Failure::Cancelled,
+        Unfinished::Cancelled => QueryError::Cancelled,
         Unfinished::TooMany => too_much(what),
     }
 }
 
-fn too_much(what: &str) -> Failure {
+fn too_much(what: &str) -> QueryError {
     let mut diagnostics = Diagnostics::new();
     let message = format!("Mason's rule is left unfinished: the signal-flow graph has {what}");
     diagnostics.push(Diagnostic::new(code::LOOP_BUDGET, message));
-    Failure::Wrong(diagnostics)
+    QueryError::Wrong(diagnostics)
 }
 
 /// An edge of the condensed graph, with the nodes it runs through.
@@ -140,7 +140,7 @@ struct Condensed {
 }
 
 /// Takes out nodes with one way in or one way out, and those that lead nowhere or come from nowhere.
-fn condense(pool: &mut Pool, flow: &SignalFlow, ticket: &Ticket) -> Result<Condensed, Failure> {
+fn condense(pool: &mut Pool, flow: &SignalFlow, token: &CancellationToken) -> Result<Condensed, QueryError> {
     let n = flow.nodes.len();
     let mut edges: Vec<Option<Passage>> = Vec::with_capacity(flow.edges.len());
     let mut incoming: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
@@ -153,7 +153,7 @@ fn condense(pool: &mut Pool, flow: &SignalFlow, ticket: &Ticket) -> Result<Conde
     let kept = |v: usize| matches!(flow.nodes[v].kind, NodeKind::Input(_) | NodeKind::Output(_));
     let mut open: BTreeSet<usize> = (0..n).filter(|&v| !kept(v)).collect();
     while let Some(v) = open.pop_first() {
-        ticket.check()?;
+        token.check()?;
         let (ins, outs) = (incoming[v].clone(), outgoing[v].clone());
         if ins.intersection(&outs).next().is_some() || (ins.len() > 1 && outs.len() > 1) {
             continue;

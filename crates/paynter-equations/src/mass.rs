@@ -3,7 +3,7 @@
 
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
@@ -73,14 +73,14 @@ impl Equations {
         pool: &mut Pool,
         graph: &BondGraph,
         linear: bool,
-        ticket: &Ticket,
+        token: &CancellationToken,
     ) -> Option<MassForm> {
         let mut mass = self.mass(pool, graph)?;
         for (_, _, entry) in &mut mass.matrix.entries {
-            *entry = readable(pool, *entry, ticket);
+            *entry = readable(pool, *entry, token);
         }
         for right in &mut mass.right {
-            *right = readable(pool, *right, ticket);
+            *right = readable(pool, *right, token);
         }
         Some(mass.form(pool, graph, self, linear))
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use paynter_algebra::field::FIELD;
-use paynter_base::{Cancelled, Ticket, random as generator};
+use paynter_base::{CancellationToken, Cancelled, random as generator};
 
 /// A matrix by rows; entries are not zero and ordered by column.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ impl Modular {
     }
 
     /// Eliminates in the order of least fill-in.
-    pub fn eliminate(&self, ticket: &Ticket) -> Result<Eliminated, Cancelled> {
+    pub fn eliminate(&self, token: &CancellationToken) -> Result<Eliminated, Cancelled> {
         let mut rows: Vec<BTreeMap<usize, u64>> =
             self.rows.iter().map(|row| row.iter().copied().collect()).collect();
         let mut columns: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.columns];
@@ -50,7 +50,7 @@ impl Modular {
             .collect();
         let mut pivots = Vec::new();
         while let Some((_, i)) = open.pop_first() {
-            ticket.check()?;
+            token.check()?;
             let row = std::mem::take(&mut rows[i]);
             row.keys().for_each(|j| {
                 columns[*j].remove(&i);
@@ -127,13 +127,17 @@ pub(crate) fn random(size: usize, seed: u64) -> Vec<u64> {
 }
 
 /// The dimension of the space that b, A b, A² b … span: the degree of b's minimal polynomial.
-pub(crate) fn krylov_dimension(a: &Modular, b: &[u64], ticket: &Ticket) -> Result<usize, Cancelled> {
+pub(crate) fn krylov_dimension(
+    a: &Modular,
+    b: &[u64],
+    token: &CancellationToken,
+) -> Result<usize, Cancelled> {
     let n = b.len();
     let witness = random(n, 77);
     let mut sequence = Vec::with_capacity(2 * n);
     let mut x = b.to_vec();
     for _ in 0..2 * n {
-        ticket.check()?;
+        token.check()?;
         sequence.push(x.iter().zip(&witness).fold(0, |sum, (a, b)| FIELD.add(sum, FIELD.mul(*a, *b))));
         x = a.times(&x);
     }
@@ -174,12 +178,12 @@ fn linear_complexity(sequence: &[u64]) -> usize {
 pub(crate) fn krylov_basis(
     a: &Modular,
     starts: &[Vec<u64>],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Vec<Vec<u64>>, Cancelled> {
     let mut basis: Vec<(usize, Vec<u64>)> = Vec::new();
     let mut open: VecDeque<Vec<u64>> = starts.iter().cloned().collect();
     while let Some(mut vector) = open.pop_front() {
-        ticket.check()?;
+        token.check()?;
         for (pivot, other) in &basis {
             let factor = vector[*pivot];
             if factor != 0 {
@@ -199,13 +203,13 @@ pub(crate) fn krylov_basis(
 pub(crate) fn annihilators(
     vectors: &[Vec<u64>],
     size: usize,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Vec<Vec<u64>>, Cancelled> {
     let mut matrix = Modular::new(vectors.len(), size);
     for (row, vector) in matrix.rows.iter_mut().zip(vectors) {
         row.extend(vector.iter().copied().enumerate().filter(|(_, x)| *x != 0));
     }
-    Ok(matrix.eliminate(ticket)?.kernel())
+    Ok(matrix.eliminate(token)?.kernel())
 }
 
 #[cfg(test)]
@@ -220,7 +224,7 @@ mod tests {
     #[test]
     fn kernels_annihilate() {
         let m = matrix(&[&[1, 2, 3, 4], &[2, 4, 6, 8], &[0, 1, 0, 1]]);
-        let found = m.eliminate(&Ticket::new()).unwrap();
+        let found = m.eliminate(&CancellationToken::new()).unwrap();
         assert_eq!(found.rank(), 2);
         let kernel = found.kernel();
         assert_eq!(kernel.len(), 2);
@@ -232,11 +236,11 @@ mod tests {
     #[test]
     fn equal_eigenvalues_halve_the_krylov_space() {
         let a = matrix(&[&[5, 0], &[0, 5]]);
-        let ticket = Ticket::new();
-        assert_eq!(krylov_dimension(&a, &[1, 1], &ticket).unwrap(), 1);
-        assert_eq!(krylov_basis(&a, &[vec![1, 1]], &ticket).unwrap().len(), 1);
-        assert_eq!(krylov_basis(&a, &[vec![1, 1], vec![1, 2]], &ticket).unwrap().len(), 2);
+        let token = CancellationToken::new();
+        assert_eq!(krylov_dimension(&a, &[1, 1], &token).unwrap(), 1);
+        assert_eq!(krylov_basis(&a, &[vec![1, 1]], &token).unwrap().len(), 1);
+        assert_eq!(krylov_basis(&a, &[vec![1, 1], vec![1, 2]], &token).unwrap().len(), 2);
         let b = matrix(&[&[5, 0], &[0, 6]]);
-        assert_eq!(krylov_dimension(&b, &[1, 1], &ticket).unwrap(), 2);
+        assert_eq!(krylov_dimension(&b, &[1, 1], &token).unwrap(), 2);
     }
 }

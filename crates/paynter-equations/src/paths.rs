@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 
 use crate::flow::{NodeKind, SignalFlow};
 
@@ -21,7 +21,7 @@ pub struct CausalPaths {
 }
 
 /// Finds the causal paths between inputs, states and outputs.
-pub fn causal_paths(flow: &SignalFlow, ticket: &Ticket) -> Result<CausalPaths, Cancelled> {
+pub fn causal_paths(flow: &SignalFlow, token: &CancellationToken) -> Result<CausalPaths, Cancelled> {
     let n = flow.nodes.len();
     let mut forward = vec![Vec::new(); n];
     let mut backward = vec![Vec::new(); n];
@@ -42,7 +42,7 @@ pub fn causal_paths(flow: &SignalFlow, ticket: &Ticket) -> Result<CausalPaths, C
         None => paths.left_out += 1,
     };
     for input in places(|kind| matches!(kind, NodeKind::Input(_))) {
-        ticket.check()?;
+        token.check()?;
         let tree = shortest(flow, &forward, input, false);
         for &state in states.iter().filter(|state| tree[**state].is_some()) {
             let mut nodes = trace(&tree, state);
@@ -51,7 +51,7 @@ pub fn causal_paths(flow: &SignalFlow, ticket: &Ticket) -> Result<CausalPaths, C
         }
     }
     for output in places(|kind| matches!(kind, NodeKind::Output(_))) {
-        ticket.check()?;
+        token.check()?;
         let tree = shortest(flow, &backward, output, true);
         for &state in states.iter().filter(|state| tree[**state].is_some()) {
             let nodes = trace(&tree, state);

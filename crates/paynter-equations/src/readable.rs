@@ -3,7 +3,7 @@
 
 use paynter_algebra::poly::{nicest, readable};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 
 use crate::{Equations, Sparse, StateSpace};
 
@@ -13,7 +13,7 @@ const NODES: usize = 400;
 impl Equations {
     /// Rewrites rates, outputs, dependent states and constraints for reading.
     /// Linear ones are collected by states and inputs where that is shorter.
-    pub fn make_readable(&mut self, pool: &mut Pool, ticket: &Ticket) {
+    pub fn make_readable(&mut self, pool: &mut Pool, token: &CancellationToken) {
         let mut variables: Vec<Symbol> = self.states.iter().map(|state| state.symbol).collect();
         variables.extend(self.inputs.iter().flat_map(|input| input.symbols.iter().copied()));
         variables.sort_unstable();
@@ -21,8 +21,8 @@ impl Equations {
             if pool.reachable(&[e]).len() > NODES {
                 return e;
             }
-            let whole = readable(pool, e, ticket);
-            match collected(pool, e, &variables, ticket) {
+            let whole = readable(pool, e, token);
+            match collected(pool, e, &variables, token) {
                 Some(sum) => nicest(pool, &[whole, sum, e]),
                 None => whole,
             }
@@ -40,13 +40,13 @@ impl Equations {
 }
 
 /// The same linear form with each coefficient in lowest terms.
-fn collected(pool: &mut Pool, e: Expr, variables: &[Symbol], ticket: &Ticket) -> Option<Expr> {
+fn collected(pool: &mut Pool, e: Expr, variables: &[Symbol], token: &CancellationToken) -> Option<Expr> {
     let present: Vec<Symbol> =
         pool.symbols(e).into_iter().filter(|symbol| variables.binary_search(symbol).is_ok()).collect();
     let (coefficients, rest) = pool.linear_parts(e, &present)?;
-    let mut terms = vec![readable(pool, rest, ticket)];
+    let mut terms = vec![readable(pool, rest, token)];
     for (symbol, coefficient) in present.iter().zip(coefficients) {
-        let coefficient = readable(pool, coefficient, ticket);
+        let coefficient = readable(pool, coefficient, token);
         let variable = pool.var(*symbol);
         terms.push(pool.mul(coefficient, variable));
     }
@@ -55,23 +55,23 @@ fn collected(pool: &mut Pool, e: Expr, variables: &[Symbol], ticket: &Ticket) ->
 
 impl StateSpace {
     /// Brings every entry to lowest terms where that is shorter.
-    pub fn make_readable(&mut self, pool: &mut Pool, ticket: &Ticket) {
+    pub fn make_readable(&mut self, pool: &mut Pool, token: &CancellationToken) {
         let matrices = [&mut self.a, &mut self.c].into_iter().chain(&mut self.b).chain(&mut self.d);
         for matrix in matrices {
-            matrix.make_readable(pool, ticket);
+            matrix.make_readable(pool, token);
         }
         for list in [&mut self.offset.0, &mut self.offset.1] {
             for entry in list {
-                *entry = readable(pool, *entry, ticket);
+                *entry = readable(pool, *entry, token);
             }
         }
     }
 }
 
 impl Sparse {
-    fn make_readable(&mut self, pool: &mut Pool, ticket: &Ticket) {
+    fn make_readable(&mut self, pool: &mut Pool, token: &CancellationToken) {
         for (_, _, entry) in &mut self.entries {
-            *entry = readable(pool, *entry, ticket);
+            *entry = readable(pool, *entry, token);
         }
     }
 

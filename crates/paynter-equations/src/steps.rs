@@ -7,7 +7,7 @@
 
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Ticket, strong_components};
+use paynter_base::{CancellationToken, strong_components};
 use paynter_graph::{BondGraph, ElementId, Kind, Stored, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -326,7 +326,7 @@ impl<'a> Book<'a> {
     /// What a variable in an algebraic loop is by states and inputs, as a person would write it.
     fn solved(&mut self, symbol: Symbol) -> Expr {
         let value = self.known[&symbol].value;
-        readable(self.pool, value, &Ticket::new())
+        readable(self.pool, value, &CancellationToken::new())
     }
 
     /// Follows a value that is nothing but another variable.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use paynter_algebra::field::FIELD;
 use paynter_algebra::{Expr, Pool, Rational, Residues, Symbol};
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 use rustc_hash::FxHashMap;
 
 use crate::modular::{Modular, annihilators, krylov_basis, krylov_dimension, random};
@@ -85,7 +85,7 @@ pub fn structure(
     equations: &Equations,
     space: &StateSpace,
     nominal: Option<&FxHashMap<Symbol, Expr>>,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Structure, Cancelled> {
     let generic = (1..=POINTS).find_map(|seed| Numbers::new(pool, space, &mut Residues::new(seed)));
     let generic = generic.unwrap_or_else(|| Numbers::empty(space));
@@ -93,20 +93,20 @@ pub fn structure(
     let at_nominal = exact.as_ref().and_then(|exact| Numbers::new(pool, exact, &mut Residues::new(1)));
     let rational = exact.as_ref().and_then(|exact| rational(pool, &exact.a));
     let n = space.a.rows;
-    let rank = generic.a.eliminate(ticket)?.rank();
+    let rank = generic.a.eliminate(token)?.rank();
     let back = generic.a.transpose();
     let dual = at_nominal.as_ref().map(|numbers| numbers.a.transpose());
-    let mut controllability = verdict(&generic.a, &generic.steering(), n, ticket)?;
-    let mut observability = verdict(&back, &generic.c, n, ticket)?;
+    let mut controllability = verdict(&generic.a, &generic.steering(), n, token)?;
+    let mut observability = verdict(&back, &generic.c, n, token)?;
     if let Some(numbers) = &at_nominal {
-        controllability.nominal = judge(&numbers.a, &numbers.steering(), rational.as_deref(), false, ticket)?;
+        controllability.nominal = judge(&numbers.a, &numbers.steering(), rational.as_deref(), false, token)?;
         if let Some(dual) = &dual {
-            observability.nominal = judge(dual, &numbers.c, rational.as_deref(), true, ticket)?;
+            observability.nominal = judge(dual, &numbers.c, rational.as_deref(), true, token)?;
         }
     }
     let mut degrees = Vec::new();
-    let first = generic.degrees(ticket)?;
-    let second = at_nominal.as_ref().map(|numbers| numbers.degrees(ticket)).transpose()?;
+    let first = generic.degrees(token)?;
+    let second = at_nominal.as_ref().map(|numbers| numbers.degrees(token)).transpose()?;
     let paths = path_lengths(space);
     for output in 0..equations.outputs.len() {
         for input in 0..equations.inputs.len() {
@@ -204,7 +204,7 @@ impl Numbers {
 
     /// By input, then output: the place of the first Markov parameter that is not zero,
     /// H(s) = Σ h_j s^−j.
-    fn degrees(&self, ticket: &Ticket) -> Result<Vec<Vec<Option<i64>>>, Cancelled> {
+    fn degrees(&self, token: &CancellationToken) -> Result<Vec<Vec<Option<i64>>>, Cancelled> {
         let n = self.a.rows.len() as i64;
         let highest = (self.b.len().max(self.d.len()) as i64 - 1).max(0);
         let inputs = self.b.first().map_or(0, Vec::len);
@@ -212,7 +212,7 @@ impl Numbers {
         for (input, found) in out.iter_mut().enumerate() {
             let mut x = vec![0; n as usize];
             for j in -highest..=n {
-                ticket.check()?;
+                token.check()?;
                 // x_j = Σ A^(j+k−1) B_k, h_j = C x_j + D_−j
                 if j > -highest {
                     x = self.a.times(&x);
@@ -239,7 +239,12 @@ impl Numbers {
 }
 
 /// The structural test: reach along A from the starts, and the rank of A beside them.
-fn verdict(a: &Modular, starts: &[Vec<u64>], n: usize, ticket: &Ticket) -> Result<Verdict, Cancelled> {
+fn verdict(
+    a: &Modular,
+    starts: &[Vec<u64>],
+    n: usize,
+    token: &CancellationToken,
+) -> Result<Verdict, Cancelled> {
     let forward = a.transpose();
     let mut reached = vec![false; n];
     let mut stack: Vec<usize> = Vec::new();
@@ -262,7 +267,7 @@ fn verdict(a: &Modular, starts: &[Vec<u64>], n: usize, ticket: &Ticket) -> Resul
     for start in starts {
         dual.rows.push(start.iter().copied().enumerate().filter(|(_, x)| *x != 0).collect());
     }
-    let eliminated = dual.eliminate(ticket)?;
+    let eliminated = dual.eliminate(token)?;
     let mut stuck: BTreeSet<usize> = BTreeSet::new();
     for vector in eliminated.kernel() {
         stuck.extend((0..n).filter(|i| vector[*i] != 0));
@@ -280,7 +285,7 @@ fn judge(
     starts: &[Vec<u64>],
     rational: Option<&[Vec<(usize, Rational)>]>,
     transposed: bool,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Option<Nominal>, Cancelled> {
     let n = a.rows.len();
     let mut mixed = vec![0; n];
@@ -289,15 +294,15 @@ fn judge(
             *x = FIELD.add(*x, FIELD.mul(factor, *b));
         }
     }
-    let dimension = krylov_dimension(a, &mixed, ticket)?;
+    let dimension = krylov_dimension(a, &mixed, token)?;
     if dimension == n {
         return Ok(Some(Nominal { dimension, hidden: Vec::new(), dynamics: Vec::new() }));
     }
     if n > DENSE_STATES {
         return Ok(None);
     }
-    let basis = krylov_basis(a, starts, ticket)?;
-    let left = annihilators(&basis, n, ticket)?;
+    let basis = krylov_basis(a, starts, token)?;
+    let left = annihilators(&basis, n, token)?;
     let named = rational.and_then(|rows| combinations(&left, rows, transposed));
     let (hidden, dynamics) = named.unwrap_or_default();
     Ok(Some(Nominal { dimension: basis.len(), hidden, dynamics }))

@@ -8,9 +8,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 use crate::Constraint;
-use crate::derive::{Failure, Reading, Readings, Work, singular};
+use crate::derive::{Reading, Readings, Work, singular};
 use crate::linear::{self, System};
 use crate::sort::Definitions;
+use paynter_base::QueryError;
 
 /// Solves one loop; afterwards every node of it has a value.
 pub(crate) fn solve(
@@ -21,7 +22,7 @@ pub(crate) fn solve(
     group: &[u32],
     (ranges, readings): (&Ranges, &Readings),
     work: &mut Work,
-) -> Result<(), Failure> {
+) -> Result<(), QueryError> {
     // What laws that are read apart are given is torn before anything else.
     let apart = |v: &&u32| {
         let element = definitions.nodes[**v as usize].element;

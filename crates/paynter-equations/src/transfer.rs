@@ -3,10 +3,10 @@
 
 use paynter_algebra::poly::{Basis, Budget, Fraction, Matrix, Poly, PolyError, Work};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use std::collections::BTreeMap;
 
-use crate::{Equations, Failure, Pivots, Sparse, StateSpace, System};
+use crate::{Equations, Pivots, QueryError, Sparse, StateSpace, System};
 
 /// The transfer matrix Y = H(s) U.
 #[derive(Debug, Clone)]
@@ -40,14 +40,14 @@ pub fn transfer(
     equations: &Equations,
     space: &StateSpace,
     budget: Budget,
-    ticket: &Ticket,
-) -> Result<Transfer, Failure> {
+    token: &CancellationToken,
+) -> Result<Transfer, QueryError> {
     let s = pool.symbol("s");
-    match expanded(pool, equations, space, s, budget, ticket) {
+    match expanded(pool, equations, space, s, budget, token) {
         Ok(transfer) => Ok(transfer),
-        Err(PolyError::Cancelled) => Err(Failure::Cancelled),
+        Err(PolyError::Cancelled) => Err(QueryError::Cancelled),
         Err(error) => {
-            let entries = shared(pool, equations, space, s, ticket)?;
+            let entries = shared(pool, equations, space, s, token)?;
             Ok(Transfer { s, denominator: None, entries, shared: Some(error.to_string()) })
         }
     }
@@ -60,16 +60,16 @@ pub fn characteristic(
     equations: &Equations,
     space: &StateSpace,
     budget: Budget,
-    ticket: &Ticket,
-) -> Result<Option<(Expr, Symbol)>, Failure> {
+    token: &CancellationToken,
+) -> Result<Option<(Expr, Symbol)>, QueryError> {
     let s = pool.symbol("s");
-    let work = Work::new(budget, ticket);
+    let work = Work::new(budget, token);
     let mut basis = Basis::new(pool, &[s]);
     let found = pencil(pool, equations, space, &mut basis, &work)
         .and_then(|pencil| primitive(pencil.matrix.determinant(&work)?, &work));
     match found {
         Ok(polynomial) => Ok(Some((basis.poly_expression(pool, &polynomial), s))),
-        Err(PolyError::Cancelled) => Err(Failure::Cancelled),
+        Err(PolyError::Cancelled) => Err(QueryError::Cancelled),
         Err(_) => Ok(None),
     }
 }
@@ -85,12 +85,12 @@ pub fn readable_characteristic(
     pool: &mut Pool,
     equations: &Equations,
     space: &StateSpace,
-    ticket: &Ticket,
-) -> Result<Option<(Expr, Symbol)>, Failure> {
+    token: &CancellationToken,
+) -> Result<Option<(Expr, Symbol)>, QueryError> {
     if equations.states.len() > READABLE_STATES {
         return Ok(None);
     }
-    characteristic(pool, equations, space, Budget::of_terms(READABLE_TERMS), ticket)
+    characteristic(pool, equations, space, Budget::of_terms(READABLE_TERMS), token)
 }
 
 /// Takes what is free of s out of a polynomial, and makes its leading coefficient positive.
@@ -115,9 +115,9 @@ fn expanded(
     space: &StateSpace,
     s: Symbol,
     budget: Budget,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Transfer, PolyError> {
-    let work = Work::new(budget, ticket);
+    let work = Work::new(budget, token);
     let mut basis = Basis::new(pool, &[s]);
     let pencil = pencil(pool, equations, space, &mut basis, &work)?;
     let rows: Vec<&[Poly]> = pencil.c.iter().map(Vec::as_slice).collect();
@@ -232,9 +232,9 @@ pub(crate) fn shared(
     equations: &Equations,
     space: &StateSpace,
     s: Symbol,
-    ticket: &Ticket,
-) -> Result<Vec<Entry>, Failure> {
-    ticket.check()?;
+    token: &CancellationToken,
+) -> Result<Vec<Entry>, QueryError> {
+    token.check()?;
     let n = equations.states.len();
     let inputs = equations.inputs.len();
     let s = pool.var(s);
@@ -260,8 +260,8 @@ pub(crate) fn shared(
             }
         }
     }
-    let states = System { rows, right }.solve(pool, Pivots::Any).map_err(|_| Failure::Cancelled)?;
-    ticket.check()?;
+    let states = System { rows, right }.solve(pool, Pivots::Any).map_err(|_| QueryError::Cancelled)?;
+    token.check()?;
     let one = pool.one();
     let mut entries = Vec::new();
     for output in 0..equations.outputs.len() {

@@ -5,9 +5,9 @@
 
 use paynter_algebra::poly::{Basis, Budget, Fraction, PolyError, Work};
 use paynter_algebra::{Expr, Pool, Rational};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 
-use crate::{Failure, Transfer};
+use crate::{QueryError, Transfer};
 
 /// The zero dynamics from one input to one output.
 #[derive(Debug, Clone)]
@@ -27,12 +27,12 @@ pub fn zero_dynamics(
     pool: &mut Pool,
     transfer: &Transfer,
     budget: Budget,
-    ticket: &Ticket,
-) -> Result<Option<Vec<ZeroDynamics>>, Failure> {
+    token: &CancellationToken,
+) -> Result<Option<Vec<ZeroDynamics>>, QueryError> {
     let Some(denominator) = transfer.denominator else { return Ok(None) };
-    match expanded(pool, transfer, denominator, budget, ticket) {
+    match expanded(pool, transfer, denominator, budget, token) {
         Ok(list) => Ok(Some(list)),
-        Err(PolyError::Cancelled) => Err(Failure::Cancelled),
+        Err(PolyError::Cancelled) => Err(QueryError::Cancelled),
         Err(_) => Ok(None),
     }
 }
@@ -42,9 +42,9 @@ fn expanded(
     transfer: &Transfer,
     denominator: Expr,
     budget: Budget,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Vec<ZeroDynamics>, PolyError> {
-    let work = Work::new(budget, ticket);
+    let work = Work::new(budget, token);
     let mut basis = Basis::new(pool, &[transfer.s]);
     let characteristic = basis.fraction(pool, denominator, &work)?;
     let mut list = Vec::with_capacity(transfer.entries.len());
@@ -129,7 +129,9 @@ mod tests {
         let denominator = Some(pool.mul(first, second));
         let entries = vec![Entry { output: 0, input: 0, num: one, den: first }];
         let transfer = Transfer { s, denominator, entries, shared: None };
-        let found = zero_dynamics(&mut pool, &transfer, Budget::default(), &Ticket::new()).unwrap().unwrap();
+        let found = zero_dynamics(&mut pool, &transfer, Budget::default(), &CancellationToken::new())
+            .unwrap()
+            .unwrap();
         assert!(pool.equal(found[0].polynomial, second));
         assert_eq!(found[0].coefficients.len(), 2);
     }

@@ -10,7 +10,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::{Equations, derive};
 use paynter_graph::BondGraph;
 use paynter_testkit::read::{Causal, causal};
@@ -57,7 +57,7 @@ fn check(text: &str, form: Form, element: &str, ports: &str) {
         let effort_in = causality.effort_in(&graph, id, port);
         assert_eq!(effort_in, letter == 'e', "effort at port {} of `{element}`\n{text}", port + 1);
     }
-    let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new())
+    let equations = derive(&mut pool, &mut graph, &causality, &CancellationToken::new())
         .unwrap_or_else(|failure| panic!("{failure:?}\n{text}"));
     let space = equations.state_space(&mut pool, &graph);
     let is = match (equations.constraints.is_empty(), space.is_some()) {

@@ -7,8 +7,8 @@
 
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{EvalError, Expr, Pool, Rational as Exact, Symbol};
-use paynter_base::Ticket;
-use paynter_equations::{Equations, Failure, derive, transfer};
+use paynter_base::CancellationToken;
+use paynter_equations::{Equations, QueryError, derive, transfer};
 use paynter_graph::BondGraph;
 use paynter_testkit::Options;
 use paynter_testkit::linear::{Pencil, small_point};
@@ -29,10 +29,10 @@ struct Derived {
 /// Brings a text to its equations; none where `check` would refuse it.
 fn derived(text: &str) -> Result<Option<Derived>, String> {
     let Ok(Causal { mut pool, mut graph, causality }) = causal(text) else { return Ok(None) };
-    match derive(&mut pool, &mut graph, &causality, &Ticket::new()) {
+    match derive(&mut pool, &mut graph, &causality, &CancellationToken::new()) {
         Ok(equations) => Ok(Some(Derived { pool, graph, equations })),
-        Err(Failure::Cancelled) => Err("cancelled".to_owned()),
-        Err(Failure::Wrong(list)) => {
+        Err(QueryError::Cancelled) => Err("cancelled".to_owned()),
+        Err(QueryError::Wrong(list)) => {
             Err(format!("check accepts it, but: {:?}", list.iter().map(|d| &d.message).collect::<Vec<_>>()))
         }
     }
@@ -66,7 +66,7 @@ fn transfer_at(
         output.value = pool.substitute(output.value, &map);
     }
     let space = numeric.state_space(pool, graph).ok_or("a linear model is said to be nonlinear")?;
-    let found = transfer(pool, &numeric, &space, Budget::default(), &Ticket::new())
+    let found = transfer(pool, &numeric, &space, Budget::default(), &CancellationToken::new())
         .map_err(|_| "no transfer function")?;
     let value = pool.number(s.0.clone());
     let at: FxHashMap<Symbol, Expr> = [(found.s, value)].into_iter().collect();
@@ -329,8 +329,9 @@ fn linear_models_are_their_own_linearisation() {
         let Some(mut derived) = derived(text)? else { return Ok(false) };
         let Derived { pool, graph, equations } = &mut derived;
         let Some(space) = equations.state_space(pool, graph) else { return Ok(false) };
-        let tangent =
-            equations.linearise(pool, graph, None, &Ticket::new()).map_err(|_| "no linearisation")?;
+        let tangent = equations
+            .linearise(pool, graph, None, &CancellationToken::new())
+            .map_err(|_| "no linearisation")?;
         for (x, y) in [(&space.a, &tangent.a), (&space.c, &tangent.c)]
             .into_iter()
             .chain(space.b.iter().zip(&tangent.b))
@@ -357,7 +358,7 @@ fn linearisations_are_differences_of_the_implicit_system() {
         if !solve_constraints(pool, equations, &mut values) {
             return Ok(false);
         }
-        let Ok(tangent) = equations.linearise(pool, graph, None, &Ticket::new()) else {
+        let Ok(tangent) = equations.linearise(pool, graph, None, &CancellationToken::new()) else {
             return Err("no linearisation".to_owned());
         };
         let mut columns: Vec<(Symbol, usize, Option<usize>)> =

@@ -7,7 +7,7 @@
 
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::{
     Equations, Parameter, Products, Sensitivities, StateSpace, Wish, derive, products, sensitivities,
     shared_sensitivities,
@@ -34,7 +34,7 @@ struct Linear {
 /// Brings a text to its matrices; none where it is refused or not linear.
 fn linear(text: &str) -> Option<Linear> {
     let Causal { mut pool, mut graph, causality } = causal(text).ok()?;
-    let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
+    let equations = derive(&mut pool, &mut graph, &causality, &CancellationToken::new()).ok()?;
     let space = equations.state_space(&mut pool, &graph)?;
     Some(Linear { pool, graph, equations, space })
 }
@@ -53,14 +53,14 @@ impl Linear {
     fn sensitivities(&mut self, normalized: bool) -> Sensitivities {
         let parameters = self.parameters();
         let wish = Wish { normalized, ..WISH };
-        let ticket = Ticket::new();
-        sensitivities(&mut self.pool, &self.equations, &self.space, &parameters, wish, &ticket).unwrap()
+        let token = CancellationToken::new();
+        sensitivities(&mut self.pool, &self.equations, &self.space, &parameters, wish, &token).unwrap()
     }
 
     fn products(&mut self) -> Option<Products> {
         let parameters = self.parameters();
-        let ticket = Ticket::new();
-        products(&mut self.pool, &self.graph, &self.equations, &parameters, WISH.budget, &ticket).unwrap()
+        let token = CancellationToken::new();
+        products(&mut self.pool, &self.graph, &self.equations, &parameters, WISH.budget, &token).unwrap()
     }
 
     /// The exact value of a quotient of expressions; none at a pole.
@@ -279,9 +279,9 @@ fn the_shared_form_and_relative_sensitivities_agree_with_the_expanded_form() {
         for normalized in [false, true] {
             let all = model.sensitivities(normalized);
             let Linear { pool, equations, space, .. } = &mut model;
-            let ticket = Ticket::new();
+            let token = CancellationToken::new();
             let shared =
-                shared_sensitivities(pool, equations, space, &parameters, normalized, &ticket).unwrap();
+                shared_sensitivities(pool, equations, space, &parameters, normalized, &token).unwrap();
             for entry in &all.entries {
                 let same = |e: &&paynter_equations::Sensitivity| {
                     (e.output, e.input, e.parameter) == (entry.output, entry.input, entry.parameter)

@@ -8,9 +8,9 @@
 
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Rational, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::{
-    Equations, Failure, LoopBudget, Mason, SignalFlow, Sparse, StateSpace, Structure, derive,
+    Equations, LoopBudget, Mason, QueryError, SignalFlow, Sparse, StateSpace, Structure, derive,
     junction_structure, mason, signal_flow, structure, transfer,
 };
 use paynter_graph::{BondGraph, Causality};
@@ -29,7 +29,7 @@ struct Loaded {
 /// Brings a text to its equations; none where `check` would refuse it.
 fn loaded(text: &str) -> Option<Loaded> {
     let Causal { mut pool, mut graph, causality } = causal(text).ok()?;
-    let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
+    let equations = derive(&mut pool, &mut graph, &causality, &CancellationToken::new()).ok()?;
     Some(Loaded { pool, graph, causality, equations })
 }
 
@@ -45,18 +45,19 @@ impl Loaded {
 
     fn structure(&mut self) -> Structure {
         let (space, nominal) = (self.space(), self.nominal());
-        structure(&mut self.pool, &self.equations, &space, Some(&nominal), &Ticket::new()).unwrap()
+        structure(&mut self.pool, &self.equations, &space, Some(&nominal), &CancellationToken::new()).unwrap()
     }
 
     fn mason(&mut self) -> (SignalFlow, Mason) {
         let flow = self.flow();
-        let found = mason(&mut self.pool, &flow, LoopBudget::default(), Budget::default(), &Ticket::new());
+        let found =
+            mason(&mut self.pool, &flow, LoopBudget::default(), Budget::default(), &CancellationToken::new());
         (flow, found.unwrap())
     }
 
     fn flow(&mut self) -> SignalFlow {
         let Loaded { pool, graph, causality, equations } = self;
-        signal_flow(pool, graph, causality, equations, &Ticket::new()).unwrap()
+        signal_flow(pool, graph, causality, equations, &CancellationToken::new()).unwrap()
     }
 }
 
@@ -67,12 +68,13 @@ fn mason_equals_matrices(text: &str) -> Result<bool, String> {
     let flow = model.flow();
     let budget = Budget { terms: 3_000, steps: 20_000_000 };
     let limits = LoopBudget { loops: 60, paths: 60, sets: 3_000 };
-    let by_rule = match mason(&mut model.pool, &flow, limits, budget, &Ticket::new()) {
+    let by_rule = match mason(&mut model.pool, &flow, limits, budget, &CancellationToken::new()) {
         Ok(found) => found.transfer,
-        Err(Failure::Wrong(list)) if list.iter().all(|d| d.code.id() == "BG0620") => return Ok(false),
+        Err(QueryError::Wrong(list)) if list.iter().all(|d| d.code.id() == "BG0620") => return Ok(false),
         Err(other) => return Err(format!("{other:?}")),
     };
-    let by_matrices = transfer(&mut model.pool, &model.equations, &space, budget, &Ticket::new()).unwrap();
+    let by_matrices =
+        transfer(&mut model.pool, &model.equations, &space, budget, &CancellationToken::new()).unwrap();
     if by_matrices.shared.is_some() {
         return Ok(false);
     }
@@ -133,13 +135,15 @@ fn masons_rule_gives_what_linearised_matrices_give() {
             continue;
         }
         let Loaded { pool, graph, equations, .. } = &mut model;
-        let Ok(space) = equations.linearise(pool, graph, None, &Ticket::new()) else { continue };
+        let Ok(space) = equations.linearise(pool, graph, None, &CancellationToken::new()) else { continue };
         let flow = model.flow();
         let budget = Budget { terms: 2_000, steps: 5_000_000 };
         let limits = LoopBudget { loops: 40, paths: 40, sets: 500 };
-        let Ok(by_rule) = mason(&mut model.pool, &flow, limits, budget, &Ticket::new()) else { continue };
+        let Ok(by_rule) = mason(&mut model.pool, &flow, limits, budget, &CancellationToken::new()) else {
+            continue;
+        };
         let by_matrices =
-            transfer(&mut model.pool, &model.equations, &space, budget, &Ticket::new()).unwrap();
+            transfer(&mut model.pool, &model.equations, &space, budget, &CancellationToken::new()).unwrap();
         let mut said = false;
         for (a, b) in by_rule.transfer.entries.iter().zip(&by_matrices.entries) {
             let pool = &mut model.pool;
@@ -171,7 +175,7 @@ fn the_junction_structure_conserves_power() {
         let Some(mut model) = loaded(&sample.text) else { continue };
         let Loaded { pool, graph, causality, .. } = &mut model;
         // A ring of junctions may leave its flow to the elements round it: then there is no matrix.
-        let Ok(found) = junction_structure(pool, graph, causality, &Ticket::new()) else {
+        let Ok(found) = junction_structure(pool, graph, causality, &CancellationToken::new()) else {
             rings += 1;
             continue;
         };
@@ -296,7 +300,8 @@ fn the_relative_degree_is_that_of_the_transfer_function() {
         let found = model.structure();
         let space = model.space();
         let budget = Budget { terms: 3_000, steps: 20_000_000 };
-        let whole = transfer(&mut model.pool, &model.equations, &space, budget, &Ticket::new()).unwrap();
+        let whole =
+            transfer(&mut model.pool, &model.equations, &space, budget, &CancellationToken::new()).unwrap();
         if whole.shared.is_some() {
             continue;
         }

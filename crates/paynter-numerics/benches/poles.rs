@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 use paynter_algebra::Rational;
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_numerics::linalg::{Matrices, Sparse, eigenvalues};
 use paynter_numerics::poles::spectrum;
 use std::time::Instant;
@@ -58,7 +58,7 @@ fn main() {
             d: exact.d.iter().map(floating).collect(),
         };
         let clock = Instant::now();
-        let found = spectrum(&plain, Some(&exact), &[(0, 0)], &Ticket::new()).unwrap();
+        let found = spectrum(&plain, Some(&exact), &[(0, 0)], &CancellationToken::new()).unwrap();
         println!(
             "exact, {:>4} states  {:>9.4} s  {} poles",
             2 * n,

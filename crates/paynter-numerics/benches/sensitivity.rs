@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 use paynter_algebra::Symbol;
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::derive;
 use paynter_numerics::grid::logarithmic;
 use paynter_numerics::linalg::{Matrices, Sparse};
@@ -78,7 +78,7 @@ struct Problem {
 /// The matrices of a model and their derivatives by every parameter.
 fn problem(text: &str) -> Problem {
     let Causal { mut pool, mut graph, causality } = causal(text).unwrap();
-    let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).unwrap();
+    let equations = derive(&mut pool, &mut graph, &causality, &CancellationToken::new()).unwrap();
     let space = equations.state_space(&mut pool, &graph).unwrap();
     let values: BTreeMap<Symbol, f64> = graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
     let value = |symbol: Symbol| values.get(&symbol).copied();
@@ -138,7 +138,8 @@ fn main() {
         }
         let problem = problem(&text);
         let omega = logarithmic(low, high, 200);
-        let run = || frequency(&problem.matrices, &problem.derivatives, &omega, &Ticket::new()).unwrap();
+        let run =
+            || frequency(&problem.matrices, &problem.derivatives, &omega, &CancellationToken::new()).unwrap();
         let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let one = single.install(|| mean(|| processor_time().as_secs_f64(), &run));
         let clock = Instant::now();

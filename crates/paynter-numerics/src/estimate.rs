@@ -11,7 +11,7 @@
 use num_complex::Complex64;
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::{Equations, State};
 use paynter_graph::{BondGraph, Class, ElementId, Stored, Variable};
 use rustc_hash::FxHashMap;
@@ -78,7 +78,7 @@ pub fn estimates(
     linear: &LinearModel,
     matrices: &Matrices,
     poles: &[Complex64],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Vec<Estimate> {
     if poles.len() > MAX_STATES {
         return Vec::new();
@@ -91,18 +91,23 @@ pub fn estimates(
             if value == pole { 0.0 } else { (value - pole).norm() / pole.norm() }
         };
         let error = group.values.iter().zip(&near).map(distance).fold(0.0, f64::max);
-        let polynomial = polynomial(pool, linear, &group, ticket);
+        let polynomial = polynomial(pool, linear, &group, token);
         Estimate { group, polynomial, poles: near, error: error.is_finite().then_some(error) }
     };
     groups.into_iter().zip(matched).map(estimate).collect()
 }
 
 /// The polynomial of a group, by the entries of A in lowest terms.
-fn polynomial(pool: &mut Pool, linear: &LinearModel, group: &Group, ticket: &Ticket) -> Option<Expr> {
+fn polynomial(
+    pool: &mut Pool,
+    linear: &LinearModel,
+    group: &Group,
+    token: &CancellationToken,
+) -> Option<Expr> {
     let a = &linear.space.a;
     let at = |pool: &mut Pool, i: usize, j: usize| {
         let entry = a.get(pool, i, j);
-        readable(pool, entry, ticket)
+        readable(pool, entry, token)
     };
     let s = pool.symbol("s");
     let s = pool.var(s);

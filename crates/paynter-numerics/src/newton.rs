@@ -3,7 +3,7 @@
 //! are scaled: a fraction of the correction is taken for which the next
 //! simplified correction is shorter.
 
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 
 /// What a system says of an iterate with its residual and correction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,11 +55,11 @@ pub fn newton(
     system: &mut impl System,
     start: &[f64],
     limits: Limits,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Option<Vec<f64>>, Cancelled> {
     let mut x = start.to_vec();
     for _ in 0..limits.iterations {
-        ticket.check()?;
+        token.check()?;
         let Some(residual) = system.residual(&x) else { return Ok(None) };
         if residual.iter().all(|r| *r == 0.0) {
             return Ok(Some(x));
@@ -140,7 +140,7 @@ mod tests {
 
     fn solve(start: f64, smallest_damping: f64) -> Option<f64> {
         let limits = Limits { iterations: 50, smallest_damping };
-        let found = newton(&mut Arctangent { derivative: 1.0 }, &[start], limits, &Ticket::new());
+        let found = newton(&mut Arctangent { derivative: 1.0 }, &[start], limits, &CancellationToken::new());
         found.unwrap().map(|x| x[0])
     }
 
@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn a_cancelled_iteration_stops() {
-        let ticket = Ticket::new();
-        ticket.cancel();
+        let token = CancellationToken::new();
+        token.cancel();
         let limits = Limits { iterations: 50, smallest_damping: 1e-7 };
-        assert_eq!(newton(&mut Arctangent { derivative: 1.0 }, &[1.0], limits, &ticket), Err(Cancelled));
+        assert_eq!(newton(&mut Arctangent { derivative: 1.0 }, &[1.0], limits, &token), Err(Cancelled));
     }
 }

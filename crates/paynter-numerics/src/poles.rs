@@ -5,7 +5,7 @@ use dashu_int::IBig;
 use num_complex::Complex64;
 use paynter_algebra::Rational;
 use paynter_algebra::poly::{Budget, PolyError, Work};
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 
 use crate::linalg::{
     Integers, Matrices, Root, characteristic, eigenvalues, integers, poly, roots, transmission_zeros,
@@ -106,21 +106,21 @@ pub fn spectrum(
     matrices: &Matrices,
     exact: Option<&Matrices<Rational>>,
     wanted: &[(usize, usize)],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Spectrum, NoPoles> {
     if let Some(exact) = exact.filter(|exact| exact.states() <= EXACT_STATES)
-        && let Some(spectrum) = exactly(exact, wanted, ticket)?
+        && let Some(spectrum) = exactly(exact, wanted, token)?
     {
         return Ok(spectrum);
     }
     if matrices.states() > MAX_STATES {
         return Err(NoPoles::TooLarge);
     }
-    ticket.check()?;
+    token.check()?;
     let values = eigenvalues(&matrices.a).ok_or(NoPoles::NoConvergence)?;
     let mut entries = Vec::new();
     for &(output, input) in wanted.iter().filter(|_| matrices.states() <= ZERO_STATES) {
-        ticket.check()?;
+        token.check()?;
         if let Some((zeros, gain)) = transmission_zeros(matrices, output, input) {
             entries.push(cancelled(output, input, gain, zeros, values.clone()));
         }
@@ -133,10 +133,10 @@ pub fn spectrum(
 fn exactly(
     matrices: &Matrices<Rational>,
     wanted: &[(usize, usize)],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Option<Spectrum>, NoPoles> {
-    let polynomials = characteristic(matrices, wanted, ticket)?;
-    let Some(poles) = roots(&polynomials.denominator, ticket)? else { return Ok(None) };
+    let polynomials = characteristic(matrices, wanted, token)?;
+    let Some(poles) = roots(&polynomials.denominator, token)? else { return Ok(None) };
     let mut entries = Vec::new();
     for (output, input, scale, numerator) in polynomials.numerators {
         let entry =
@@ -145,13 +145,13 @@ fn exactly(
             entries.push(entry);
             continue;
         }
-        let Some((num, den)) = lowest(&numerator, &polynomials.denominator, ticket)? else { return Ok(None) };
+        let Some((num, den)) = lowest(&numerator, &polynomials.denominator, token)? else { return Ok(None) };
         let left = if den.len() == polynomials.denominator.len() {
             Some(poles.clone())
         } else {
-            roots(&den, ticket)?
+            roots(&den, token)?
         };
-        let (Some(zeros), Some(left)) = (roots(&num, ticket)?, left) else { return Ok(None) };
+        let (Some(zeros), Some(left)) = (roots(&num, token)?, left) else { return Ok(None) };
         let quotient = |top: &IBig, bottom: &IBig| {
             (Rational::from(top.clone()) / Rational::from(bottom * &scale)).to_f64().value()
         };
@@ -170,9 +170,9 @@ fn exactly(
 fn lowest(
     numerator: &Integers,
     denominator: &Integers,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Option<(Integers, Integers)>, Cancelled> {
-    let work = Work::new(Budget { terms: usize::MAX, steps: u64::MAX }, ticket);
+    let work = Work::new(Budget { terms: usize::MAX, steps: u64::MAX }, token);
     let divide = || -> Result<Option<(Integers, Integers)>, PolyError> {
         let (num, den) = (poly(numerator)?, poly(denominator)?);
         let common = num.gcd(&den, &work)?.primitive_part();

@@ -3,8 +3,8 @@
 
 use num_complex::Complex64;
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostic, Ticket, closest, code};
-use paynter_equations::{Equations, Failure};
+use paynter_base::{CancellationToken, Diagnostic, closest, code};
+use paynter_equations::{Equations, QueryError};
 use paynter_graph::{BondGraph, flat_name};
 
 use crate::LinearModel;
@@ -44,18 +44,18 @@ pub fn frequency_response(
     graph: &BondGraph,
     linear: &LinearModel,
     choice: &ResponseChoice,
-    ticket: &Ticket,
-) -> Result<FrequencyResponse, Failure> {
+    token: &CancellationToken,
+) -> Result<FrequencyResponse, QueryError> {
     let matrices = linear.matrices(pool)?;
     let (outputs, inputs) = places(&linear.equations, choice)?;
     let wanted: Vec<(usize, usize)> =
         outputs.iter().flat_map(|o| inputs.iter().map(move |i| (*o, *i))).collect();
     // Poles and zeros give the range and, where they are exact, the response to the last digit.
     let small = matrices.states() <= ZERO_STATES;
-    let spectrum = small.then(|| linear.spectrum(pool, graph, &matrices, &wanted, ticket)).transpose();
+    let spectrum = small.then(|| linear.spectrum(pool, graph, &matrices, &wanted, token)).transpose();
     let spectrum = match spectrum {
-        Err(Failure::Cancelled) => return Err(Failure::Cancelled),
-        Err(Failure::Wrong(_)) => None,
+        Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
+        Err(QueryError::Wrong(_)) => None,
         Ok(spectrum) => spectrum,
     };
     let pencil = Pencil::new(&matrices.select(&outputs, &inputs));
@@ -63,7 +63,7 @@ pub fn frequency_response(
         Some(spectrum) if spectrum.exact => {
             Ok(omega.iter().map(|w| spectrum.entries.iter().map(|entry| entry.at(*w)).collect()).collect())
         }
-        _ => Ok(response(&pencil, omega, ticket)?.values),
+        _ => Ok(response(&pencil, omega, token)?.values),
     };
     let (omega, values): (Vec<f64>, Vec<Vec<Complex64>>) = match choice.omega {
         Some(frequencies) => (frequencies.list(), evaluate(&frequencies.list())?),
@@ -84,14 +84,14 @@ pub fn frequency_response(
 }
 
 /// The places of the outputs and inputs asked for.
-fn places(equations: &Equations, choice: &ResponseChoice) -> Result<(Vec<usize>, Vec<usize>), Failure> {
+fn places(equations: &Equations, choice: &ResponseChoice) -> Result<(Vec<usize>, Vec<usize>), QueryError> {
     let outputs: Vec<&str> = equations.outputs.iter().map(|output| output.name.as_str()).collect();
     let inputs: Vec<&str> = equations.inputs.iter().map(|input| input.name.as_str()).collect();
     Ok((named("output", &choice.outputs, &outputs)?, named("input", &choice.inputs, &inputs)?))
 }
 
 /// The places of names in a list; all where none is named.
-fn named(what: &str, names: &[String], list: &[&str]) -> Result<Vec<usize>, Failure> {
+fn named(what: &str, names: &[String], list: &[&str]) -> Result<Vec<usize>, QueryError> {
     if list.is_empty() {
         let message = format!("the model has no {what}, so it has no frequency response");
         let help = format!("declare one: `{what} NAME = …`");

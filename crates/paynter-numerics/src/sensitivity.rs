@@ -8,7 +8,7 @@
 
 use num_complex::Complex64;
 use paynter_algebra::{EvalError, Pool, Symbol};
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 use paynter_equations::StateSpace;
 use std::collections::BTreeMap;
 
@@ -222,12 +222,12 @@ pub fn frequency(
     matrices: &Matrices,
     derivatives: &[Matrices],
     omega: &[f64],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<FrequencySensitivity, Cancelled> {
     let pencil = Pencil::new(matrices);
     let places = Places::new(derivatives);
     let (outputs, inputs, parameters) = (pencil.outputs(), pencil.inputs(), derivatives.len());
-    let blocks = pencil.sweep(omega, Wanted { forward: true, adjoint: true }, ticket, |block| {
+    let blocks = pencil.sweep(omega, Wanted { forward: true, adjoint: true }, token, |block| {
         pulp::Arch::new().dispatch(Work { pencil: &pencil, places: &places, parameters, block })
     })?;
     Ok(FrequencySensitivity { outputs, inputs, parameters, frequencies: omega.len(), blocks })

@@ -6,9 +6,9 @@
 use num_complex::Complex64;
 use paynter_algebra::poly::{Budget, readable};
 use paynter_algebra::{Expr, Pool, Rational, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::{
-    CausalPaths, Failure, SignalFlow, Structure, Verdict, ZeroDynamics, causal_paths, is_hurwitz,
+    CausalPaths, QueryError, SignalFlow, Structure, Verdict, ZeroDynamics, causal_paths, is_hurwitz,
     signal_flow, structure, transfer, zero_dynamics,
 };
 use paynter_graph::{BondGraph, Causality, Variable};
@@ -72,19 +72,19 @@ pub fn analyse_structure(
     causality: &Causality,
     linear: &LinearModel,
     has_point: bool,
-    ticket: &Ticket,
-) -> Result<StructureAnalysis, Failure> {
+    token: &CancellationToken,
+) -> Result<StructureAnalysis, QueryError> {
     let at = match (has_point, &linear.point) {
         (false, _) => JudgedAt::Nowhere,
         (true, Some(_)) => JudgedAt::Operating,
         (true, None) => JudgedAt::Nominal,
     };
     let nominal = nominal(pool, graph, linear);
-    let flow = signal_flow_near(pool, graph, causality, linear, ticket)?;
+    let flow = signal_flow_near(pool, graph, causality, linear, token)?;
     let values = has_point.then_some(&nominal);
-    let found = structure(pool, &linear.equations, &linear.space, values, ticket)?;
-    let paths = causal_paths(&flow, ticket)?;
-    let zero_dynamics = invariant_zeros(pool, linear, values, ticket)?;
+    let found = structure(pool, &linear.equations, &linear.space, values, token)?;
+    let paths = causal_paths(&flow, token)?;
+    let zero_dynamics = invariant_zeros(pool, linear, values, token)?;
     Ok(StructureAnalysis {
         at,
         uncontrollable: verdict_eigenvalues(&found.controllability),
@@ -102,9 +102,9 @@ pub fn signal_flow_near(
     graph: &BondGraph,
     causality: &Causality,
     linear: &LinearModel,
-    ticket: &Ticket,
-) -> Result<SignalFlow, Failure> {
-    let mut flow = signal_flow(pool, graph, causality, &linear.equations, ticket)?;
+    token: &CancellationToken,
+) -> Result<SignalFlow, QueryError> {
+    let mut flow = signal_flow(pool, graph, causality, &linear.equations, token)?;
     if linear.point.is_some() {
         let gains: Vec<Expr> = flow.edges.iter().map(|edge| edge.gain).collect();
         let mut gains = pool.decide_choices(&gains, &|symbol| linear.value(symbol));
@@ -113,7 +113,7 @@ pub fn signal_flow_near(
             gains = pool.substitute_all(&gains, &start);
         }
         for (edge, gain) in flow.edges.iter_mut().zip(gains) {
-            edge.gain = readable(pool, gain, ticket);
+            edge.gain = readable(pool, gain, token);
         }
         let zero = pool.zero();
         flow.edges.retain(|edge| edge.gain != zero);
@@ -149,13 +149,13 @@ fn verdict_eigenvalues(verdict: &Verdict) -> Vec<Complex64> {
 pub fn zero_polynomials(
     pool: &mut Pool,
     linear: &LinearModel,
-    ticket: &Ticket,
-) -> Result<Option<Vec<ZeroDynamics>>, Failure> {
+    token: &CancellationToken,
+) -> Result<Option<Vec<ZeroDynamics>>, QueryError> {
     if linear.equations.states.len() > ZERO_DYNAMICS_STATES {
         return Ok(None);
     }
-    let transfer = transfer(pool, &linear.equations, &linear.space, BUDGET, ticket)?;
-    zero_dynamics(pool, &transfer, BUDGET, ticket)
+    let transfer = transfer(pool, &linear.equations, &linear.space, BUDGET, token)?;
+    zero_dynamics(pool, &transfer, BUDGET, token)
 }
 
 /// The zero dynamics of every entry with their zeros, where they can be written out.
@@ -163,15 +163,15 @@ fn invariant_zeros(
     pool: &mut Pool,
     linear: &LinearModel,
     nominal: Option<&FxHashMap<Symbol, Expr>>,
-    ticket: &Ticket,
-) -> Result<Option<Vec<InvariantZeros>>, Failure> {
-    let Some(list) = zero_polynomials(pool, linear, ticket)? else { return Ok(None) };
+    token: &CancellationToken,
+) -> Result<Option<Vec<InvariantZeros>>, QueryError> {
+    let Some(list) = zero_polynomials(pool, linear, token)? else { return Ok(None) };
     let mut out = Vec::with_capacity(list.len());
     for dynamics in list {
         let coefficients = nominal.and_then(|nominal| exact(pool, &dynamics.coefficients, nominal));
         let minimum_phase = coefficients.as_ref().filter(|list| !list.is_empty()).map(|c| is_hurwitz(c));
         let zeros = match &coefficients {
-            Some(list) => rational_roots(list, ticket)?,
+            Some(list) => rational_roots(list, token)?,
             None => Vec::new(),
         };
         out.push(InvariantZeros { dynamics, zeros, minimum_phase });
@@ -198,7 +198,10 @@ fn exact(
 }
 
 /// The roots of a polynomial, coefficients by falling power, as often as they occur.
-fn rational_roots(coefficients: &[Rational], ticket: &Ticket) -> Result<Vec<Complex64>, Failure> {
+fn rational_roots(
+    coefficients: &[Rational],
+    token: &CancellationToken,
+) -> Result<Vec<Complex64>, QueryError> {
     if coefficients.len() < 2 {
         return Ok(Vec::new());
     }
@@ -208,7 +211,7 @@ fn rational_roots(coefficients: &[Rational], ticket: &Ticket) -> Result<Vec<Comp
         scale *= Rational::from(scaled.denominator().clone());
     }
     let integers = coefficients.iter().rev().map(|c| (c * &scale).numerator().clone()).collect();
-    let found = roots(&integers, ticket)?.unwrap_or_default();
+    let found = roots(&integers, token)?.unwrap_or_default();
     let repeated = |root: &Root| vec![root.value; root.multiplicity];
     Ok(found.iter().flat_map(repeated).collect())
 }

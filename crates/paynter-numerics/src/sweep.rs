@@ -3,7 +3,7 @@
 //! in parallel. Results do not depend on the number of threads.
 
 use num_complex::Complex64;
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 use rayon::prelude::*;
 
 use crate::linalg::{LANES, Lanes, Matrices, Schedule, Sparse, Workspace};
@@ -154,7 +154,7 @@ impl Pencil {
         &self,
         omega: &[f64],
         wanted: Wanted,
-        ticket: &Ticket,
+        token: &CancellationToken,
         finish: impl Fn(&Block) -> T + Sync,
     ) -> Result<Vec<T>, Cancelled> {
         let groups: Vec<[f64; LANES]> =
@@ -176,14 +176,14 @@ impl Pencil {
             let attempts: Vec<(usize, Option<T>)> = open
                 .par_iter()
                 .map_init(Scratch::default, |scratch, &place| {
-                    if ticket.check().is_err() {
+                    if token.check().is_err() {
                         return (place, None);
                     }
                     let block = self.block(&schedule, groups[place], wanted, scratch);
                     (place, (block.singular == [false; LANES]).then(|| finish(&block)))
                 })
                 .collect();
-            ticket.check()?;
+            token.check()?;
             let before = open.len();
             open.clear();
             for (place, result) in attempts {
@@ -197,7 +197,7 @@ impl Pencil {
             }
         }
         for place in open {
-            ticket.check()?;
+            token.check()?;
             results[place] = Some(finish(&self.one_by_one(groups[place], wanted)));
         }
         Ok(results.into_iter().flatten().collect())
@@ -440,10 +440,10 @@ impl Response {
 }
 
 /// Finds H(jω) for every output and input.
-pub fn response(pencil: &Pencil, omega: &[f64], ticket: &Ticket) -> Result<Response, Cancelled> {
+pub fn response(pencil: &Pencil, omega: &[f64], token: &CancellationToken) -> Result<Response, Cancelled> {
     let (outputs, inputs) = (pencil.outputs(), pencil.inputs());
     let forward = inputs <= outputs;
-    let blocks = pencil.sweep(omega, Wanted { forward, adjoint: !forward }, ticket, |block| {
+    let blocks = pencil.sweep(omega, Wanted { forward, adjoint: !forward }, token, |block| {
         let mut entries = Vec::with_capacity(outputs * inputs);
         for output in 0..outputs {
             for input in 0..inputs {

@@ -9,7 +9,7 @@ mod common;
 
 use common::{Case, cases, slope};
 use paynter_algebra::{Rational as Exact, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_numerics::linalg::{
     Complex64, Integers, Matrices, Polynomials, Sparse, characteristic, eigenvalues, roots,
 };
@@ -71,7 +71,7 @@ fn all_entries(matrices: &Matrices<Exact>) -> Vec<(usize, usize)> {
 }
 
 fn polynomials(matrices: &Matrices<Exact>) -> Polynomials {
-    characteristic(matrices, &all_entries(matrices), &Ticket::new()).unwrap()
+    characteristic(matrices, &all_entries(matrices), &CancellationToken::new()).unwrap()
 }
 
 /// p(jω) as real and imaginary part.
@@ -124,8 +124,8 @@ fn roots_are_roots_and_eigenvalues() {
     let mut judged = 0;
     for case in cases(80) {
         let Some(matrices) = exact(&case, &case.values) else { continue };
-        let p = characteristic(&matrices, &[], &Ticket::new()).unwrap().denominator;
-        let found = roots(&p, &Ticket::new()).unwrap().unwrap();
+        let p = characteristic(&matrices, &[], &CancellationToken::new()).unwrap().denominator;
+        let found = roots(&p, &CancellationToken::new()).unwrap().unwrap();
         let count: usize = found.iter().map(|root| root.multiplicity).sum();
         assert_eq!(Some(count), case.pencil.order(), "seed {}\n{}", case.seed, case.text);
         let coefficients: Vec<f64> = p.iter().map(|c| c.to_f64().value()).collect();
@@ -156,8 +156,12 @@ fn responses_equal_the_exact_ones() {
     for case in cases(80) {
         let Some(matrices) = exact(&case, &case.values) else { continue };
         let (p, q) = (polynomials(&matrices), polynomials(&rounded(&matrices)));
-        let spectrum =
-            spectrum(&floating(&matrices), Some(&matrices), &all_entries(&matrices), &Ticket::new());
+        let spectrum = spectrum(
+            &floating(&matrices),
+            Some(&matrices),
+            &all_entries(&matrices),
+            &CancellationToken::new(),
+        );
         let spectrum = spectrum.unwrap();
         assert!(spectrum.exact, "seed {}", case.seed);
         let omega: Vec<Exact> =
@@ -166,7 +170,8 @@ fn responses_equal_the_exact_ones() {
                 .map(|(n, d)| Rational::ratio(*n, *d).0)
                 .collect();
         let numbers: Vec<f64> = omega.iter().map(|w| w.to_f64().value()).collect();
-        let found = response(&Pencil::new(&floating(&matrices)), &numbers, &Ticket::new()).unwrap();
+        let found =
+            response(&Pencil::new(&floating(&matrices)), &numbers, &CancellationToken::new()).unwrap();
         for (k, omega) in omega.iter().enumerate() {
             for entry in 0..p.numerators.len() {
                 let Some(expected) = transfer_on_axis(&p, entry, omega).map(number) else { continue };
@@ -204,7 +209,8 @@ fn sensitivities_equal_differences_in_many_digits() {
             symbols.iter().map(|symbol| derivative(&mut case, *symbol)).collect();
         let omega = Rational::ratio(13, 6).0;
         let numbers = [omega.to_f64().value()];
-        let found = frequency(&floating(&matrices), &derivatives, &numbers, &Ticket::new()).unwrap();
+        let found =
+            frequency(&floating(&matrices), &derivatives, &numbers, &CancellationToken::new()).unwrap();
         let base = polynomials(&matrices);
         let near = rounded(&matrices);
         let near_base = polynomials(&near);
@@ -282,7 +288,8 @@ fn any_number_of_threads_gives_the_same_numbers() {
     let omega: Vec<f64> = (0..100).map(|k| 0.01 * 1.2f64.powi(k)).collect();
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let found = pool.install(|| frequency(&matrices, &derivatives, &omega, &Ticket::new()).unwrap());
+        let found =
+            pool.install(|| frequency(&matrices, &derivatives, &omega, &CancellationToken::new()).unwrap());
         let mut bits = Vec::new();
         for k in 0..omega.len() {
             for p in 0..symbols.len() {
@@ -314,7 +321,8 @@ fn a_spring_holds_a_load_at_rest() {
         d: vec![sparse(1, 1, &[])],
     };
     for omega in [vec![0.0], vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]] {
-        let found = frequency(&matrices, std::slice::from_ref(&by_k), &omega, &Ticket::new()).unwrap();
+        let found =
+            frequency(&matrices, std::slice::from_ref(&by_k), &omega, &CancellationToken::new()).unwrap();
         assert!((found.transfer(0, 0, 0) - 1.0 / k).norm() < 1e-15, "{}", found.transfer(0, 0, 0));
         assert!((found.slope(0, 0, 0, 0) + 1.0 / (k * k)).norm() < 1e-15);
     }

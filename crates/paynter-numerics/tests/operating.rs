@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use paynter_algebra::{Pool, Symbol};
-use paynter_base::{Ticket, code};
-use paynter_equations::{Equations, Failure, derive};
+use paynter_base::{CancellationToken, code};
+use paynter_equations::{Equations, QueryError, derive};
 use paynter_graph::{BondGraph, flat_name};
 use paynter_numerics::{OperatingPoint, Tables, operating_point};
 use paynter_testkit::nonlinear::{self, Point};
@@ -17,14 +17,14 @@ struct Found {
     pool: Pool,
     graph: BondGraph,
     equations: Equations,
-    point: Result<OperatingPoint, Failure>,
+    point: Result<OperatingPoint, QueryError>,
 }
 
 /// Brings a text to its operating point; none where `check` would refuse it.
 fn found(text: &str) -> Option<Found> {
     let Causal { mut pool, mut graph, causality } = causal(text).ok()?;
-    let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
-    let point = operating_point(&mut pool, &graph, &equations, &Tables::default(), &Ticket::new());
+    let equations = derive(&mut pool, &mut graph, &causality, &CancellationToken::new()).ok()?;
+    let point = operating_point(&mut pool, &graph, &equations, &Tables::default(), &CancellationToken::new());
     Some(Found { pool, graph, equations, point })
 }
 
@@ -60,12 +60,12 @@ fn random_models_rest_by_the_acausal_equations_too() {
         let Some(found) = found(&sample.text) else { continue };
         let point = match &found.point {
             Ok(point) => point,
-            Err(Failure::Wrong(list)) => {
+            Err(QueryError::Wrong(list)) => {
                 none += 1;
                 assert!(list.iter().any(|d| d.code == code::NO_OPERATING_POINT || d.code == code::RUNAWAY));
                 continue;
             }
-            Err(Failure::Cancelled) => panic!("nobody cancelled"),
+            Err(QueryError::Cancelled) => panic!("nobody cancelled"),
         };
         rest += 1;
         let lookup = |symbol: Symbol| point.values.get(&symbol).copied();

@@ -30,7 +30,7 @@ pub use passed_over::passed_over;
 pub use sensitivity::adjoint::{Cost, Gradient, gradient};
 pub use start::start;
 
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_numerics::program::Tables;
 
 /// Simulates a model; `sink` gets a sample at each of the wanted times.
@@ -42,8 +42,8 @@ pub fn simulate(
     initial: Option<&[f64]>,
     tables: &Tables,
     options: &Options,
-    ticket: &Ticket,
+    token: &CancellationToken,
     sink: &mut dyn FnMut(&Sample<'_>),
 ) -> Outcome {
-    integrator::Integrator::new(model, parameters, initial, tables, options).run(ticket, sink)
+    integrator::Integrator::new(model, parameters, initial, tables, options).run(token, sink)
 }

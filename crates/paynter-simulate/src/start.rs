@@ -1,8 +1,8 @@
 //! Consistent initialisation: the variables of a model at time zero, over parameters.
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
-use paynter_equations::{Equations, Failure};
+use paynter_base::CancellationToken;
+use paynter_equations::{Equations, QueryError};
 use paynter_graph::{BondGraph, Variable};
 use paynter_numerics::{Tables, operating_point};
 use paynter_transform::Start;
@@ -16,12 +16,12 @@ pub fn start(
     graph: &BondGraph,
     equations: &Equations,
     tables: &Tables,
-    ticket: &Ticket,
-) -> Result<Start, Failure> {
+    token: &CancellationToken,
+) -> Result<Start, QueryError> {
     let (mut known, mut open) = known_at_start(pool, graph, equations);
     open.extend(equations.constraints.iter().map(|constraint| constraint.unknown));
     if !open.is_empty() {
-        let values = solved_start(pool, graph, (equations, &known), tables, ticket)?;
+        let values = solved_start(pool, graph, (equations, &known), tables, token)?;
         for symbol in open {
             let value = values.get(&symbol).and_then(|value| pool.decimal(&format!("{value:e}")));
             known.extend(value.map(|value| (symbol, value)));
@@ -45,8 +45,8 @@ fn solved_start(
     graph: &BondGraph,
     (equations, known): (&Equations, &FxHashMap<Symbol, Expr>),
     tables: &Tables,
-    ticket: &Ticket,
-) -> Result<BTreeMap<Symbol, f64>, Failure> {
+    token: &CancellationToken,
+) -> Result<BTreeMap<Symbol, f64>, QueryError> {
     let mut held = Equations {
         states: Vec::new(),
         rates: Vec::new(),
@@ -61,10 +61,10 @@ fn solved_start(
     for constraint in &mut held.constraints {
         constraint.residual = pool.substitute(constraint.residual, known);
     }
-    match operating_point(pool, graph, &held, tables, ticket) {
+    match operating_point(pool, graph, &held, tables, token) {
         Ok(point) => Ok(point.values),
-        Err(Failure::Wrong(_)) => Ok(BTreeMap::new()),
-        Err(Failure::Cancelled) => Err(Failure::Cancelled),
+        Err(QueryError::Wrong(_)) => Ok(BTreeMap::new()),
+        Err(QueryError::Cancelled) => Err(QueryError::Cancelled),
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod zoo;
 
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_numerics::Tables;
 use paynter_simulate::{Failure, Method, Note, Options, Outcome, Wanted, gradient};
 use zoo::{Problem, Run, run, times};
@@ -67,11 +67,17 @@ fn judge(text: &str, end: f64, accuracy: f64, closed: Closed<'_>) {
             }
         }
         let model = problem.compile(&wanted);
-        let gradient =
-            gradient(&model, &p, &Tables::default(), &options, &Ticket::new(), &mut |_, _, y, slope| {
+        let gradient = gradient(
+            &model,
+            &p,
+            &Tables::default(),
+            &options,
+            &CancellationToken::new(),
+            &mut |_, _, y, slope| {
                 slope.copy_from_slice(y);
                 0.5 * y.iter().map(|y| y * y).sum::<f64>()
-            });
+            },
+        );
         assert_eq!(gradient.outcome.failure, None);
         for (lane, sum) in sums.iter().enumerate() {
             assert!(

@@ -6,7 +6,7 @@
 mod zoo;
 
 use paynter_algebra::{EvalError, Expr, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_graph::Variable;
 use paynter_numerics::Tables;
 use paynter_simulate::{Failure, Method, Note, Options, Outcome, Wanted, gradient};
@@ -289,11 +289,17 @@ fn sensitivities_across_random_events_are_differences() {
         }
         // The adjoint of the sum of all outputs, over steps that sensitivities have no part in choosing.
         let finer = Options { rtol: 1e-11, ..options.clone() };
-        let gradient =
-            gradient(&model, &p, &Tables::default(), &finer, &Ticket::new(), &mut |_, _, y, slope| {
+        let gradient = gradient(
+            &model,
+            &p,
+            &Tables::default(),
+            &finer,
+            &CancellationToken::new(),
+            &mut |_, _, y, slope| {
                 slope.fill(1.0);
                 y.iter().sum()
-            });
+            },
+        );
         match gradient.outcome.failure {
             None => {}
             // At such a tolerance rounding may be all there is to step over.

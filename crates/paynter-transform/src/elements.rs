@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Span, Ticket};
+use paynter_base::{CancellationToken, Span};
 use paynter_graph::{Class, Element, ElementId, Equation, Law, Origin, Power, Value, is_storage};
 use rustc_hash::FxHashMap;
 
@@ -137,7 +137,8 @@ impl Maker<'_> {
             let mut change = Change::default();
             for (parameter, factor) in parameters.iter().zip(&row) {
                 // Elimination leaves fractions within fractions where there are several ports.
-                let factor = if n > 1 { readable(self.pool, *factor, &Ticket::new()) } else { *factor };
+                let factor =
+                    if n > 1 { readable(self.pool, *factor, &CancellationToken::new()) } else { *factor };
                 change.add_parameter(self.pool, *parameter, factor);
             }
             if let Some(signal) = row.last() {

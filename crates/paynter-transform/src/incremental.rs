@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Cancelled, Span, Ticket};
+use paynter_base::{CancellationToken, Cancelled, Span};
 use paynter_graph::{
     BondGraph, BondId, Causality, Element, ElementId, Input, Integrator, Law, Origin, Output, Override,
     Parameter, Signal, Value, Variable, is_storage,
@@ -88,16 +88,16 @@ pub fn incremental(
     request: &Request,
     value: &dyn Fn(Variable) -> Option<f64>,
     start: &Start,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Derived, Cancelled> {
     let mut maker = Maker::new(pool, graph, causality, request, start);
     maker.skeleton();
     maker.changing();
     maker.changing_inputs();
     maker.find_live();
-    maker.dependent_storages(ticket)?;
+    maker.dependent_storages(token)?;
     for id in maker.old.element_ids() {
-        ticket.check()?;
+        token.check()?;
         maker.element(id);
     }
     maker.outputs();

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 use paynter_graph::kind::LawForm;
 use paynter_graph::{
     BondGraph, BondId, Causality, Class, Element, ElementId, End, Equation, Input, Integrator, Law, Origin,
@@ -41,13 +41,13 @@ pub fn pseudo(
     parameters: &[usize],
     sensitivity: Sensitivity,
     start: &Start,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<BondGraph, Cancelled> {
     let mut maker = Maker::new(pool, graph, causality, parameters, sensitivity, start);
     maker.inputs();
     maker.signals();
     for id in maker.old.element_ids() {
-        ticket.check()?;
+        token.check()?;
         maker.element(id);
     }
     maker.bonds();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Symbol};
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 use paynter_graph::{Element, ElementId, Stored, Variable, is_storage};
 use rustc_hash::FxHashMap;
 
@@ -19,10 +19,10 @@ impl Maker<'_> {
     /// Finds what parameters add to storages of groups. At a member it is added to the state, x = x̂ + X Δp
     /// with x̂ of the linear law alone, and the sink is the rate of X: (e/I)ΔI of an I, (f/C)ΔC of a C. At
     /// a field's other ports it is added to effort (C) or flow (I), as where nothing is dependent.
-    pub(crate) fn dependent_storages(&mut self, ticket: &Ticket) -> Result<(), Cancelled> {
+    pub(crate) fn dependent_storages(&mut self, token: &CancellationToken) -> Result<(), Cancelled> {
         let ids: BTreeSet<ElementId> = self.members.iter().map(|(id, _)| *id).collect();
         for id in ids {
-            ticket.check()?;
+            token.check()?;
             let element = self.old.element(id).clone();
             let law = residuals(self.pool, &self.old, &element);
             // A modulated storage keeps what its law adds, and the equations differentiate it.
@@ -118,7 +118,7 @@ impl Maker<'_> {
     fn of_bonds(&mut self, expr: Expr, map: &FxHashMap<Symbol, Expr>) -> Expr {
         let expr = self.pool.substitute(expr, map);
         // Elimination leaves fractions within fractions.
-        readable(self.pool, expr, &Ticket::new())
+        readable(self.pool, expr, &CancellationToken::new())
     }
 
     pub(crate) fn jacobian(&mut self, residuals: &[Expr], symbols: &[Symbol]) -> Vec<Vec<Expr>> {

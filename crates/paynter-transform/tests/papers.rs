@@ -6,7 +6,7 @@ mod common;
 
 use common::{Model, all, model};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::StateSpace;
 use paynter_testkit::rng::Rng;
 use paynter_transform::{Request, Sensitivity, TextOptions, pseudo, to_text};
@@ -111,7 +111,8 @@ fn one_parameter_replaces_one_element() {
     let space = equations.state_space(&mut alone.pool, &alone.graph).unwrap();
     let budget = paynter_algebra::poly::Budget::default();
     let found =
-        paynter_equations::transfer(&mut alone.pool, &equations, &space, budget, &Ticket::new()).unwrap();
+        paynter_equations::transfer(&mut alone.pool, &equations, &space, budget, &CancellationToken::new())
+            .unwrap();
     let entry = found.entries.iter().find(|entry| (entry.output, entry.input) == (0, 0)).unwrap();
     let at = point(&["Ra", "La", "kT", "Rm", "Jm", "s", "nom_bearing_f"]);
     let [ra, la, kt, rm, jm, s, w] = ["Ra", "La", "kT", "Rm", "Jm", "s", "nom_bearing_f"].map(|n| at[n]);
@@ -164,7 +165,8 @@ fn true_inductances_have_the_sensitivities_of_the_physical_model() {
     let space = equations.state_space(&mut pair.pool, &pair.graph).unwrap();
     let budget = paynter_algebra::poly::Budget::default();
     let found =
-        paynter_equations::transfer(&mut pair.pool, &equations, &space, budget, &Ticket::new()).unwrap();
+        paynter_equations::transfer(&mut pair.pool, &equations, &space, budget, &CancellationToken::new())
+            .unwrap();
     let names: Vec<String> = original.graph.parameters.iter().map(|p| p.name.clone()).collect();
     let row = original.graph.outputs.len();
     let entry = found.entries.iter().find(|entry| entry.output == row && entry.input == 0).unwrap();
@@ -206,7 +208,8 @@ fn a_pipe_with_a_given_flow_has_the_mended_component() {
     let start = original.start();
     let Model { pool, graph, causality } = &mut original;
     let graph =
-        pseudo(pool, graph, causality, &[0, 1], Sensitivity::Weighted, &start, &Ticket::new()).unwrap();
+        pseudo(pool, graph, causality, &[0, 1], Sensitivity::Weighted, &start, &CancellationToken::new())
+            .unwrap();
     let pipe = graph.elements.iter().find(|e| e.name == "pipe").unwrap();
     let paynter_graph::Law::Equations(laws) = &pipe.law else { panic!("no laws") };
     let names = ["alpha", "beta", "lambda_alpha", "lambda_beta", "f1", "f2"];
@@ -229,7 +232,7 @@ fn the_tanks_have_the_components_of_the_paper() {
         &parameters,
         Sensitivity::Weighted,
         &start,
-        &Ticket::new(),
+        &CancellationToken::new(),
     )
     .unwrap();
     let options = TextOptions { without_units: true, ..TextOptions::default() };

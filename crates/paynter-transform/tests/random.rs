@@ -494,9 +494,9 @@ fn the_sensitivity_graph_obeys_the_sensitivity_equation() {
             let parameters: Vec<usize> = (0..original.graph.parameters.len()).collect();
             let start = original.start();
             let Model { pool, graph, causality } = original;
-            let ticket = paynter_base::Ticket::new();
+            let token = paynter_base::CancellationToken::new();
             let graph =
-                pseudo(pool, graph, causality, &parameters, Sensitivity::Weighted, &start, &ticket).unwrap();
+                pseudo(pool, graph, causality, &parameters, Sensitivity::Weighted, &start, &token).unwrap();
             to_text(pool, &graph, &TextOptions::default())
         })
     });

@@ -7,7 +7,7 @@
 
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its results")]
 
-use paynter::{LoadOptions, MemoryWorld, Model, Plain, Ticket, examples};
+use paynter::{CancellationToken, LoadOptions, MemoryWorld, Model, Plain, examples};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -87,7 +87,7 @@ fn one(shape: &str, size: usize) {
     let start = Instant::now();
     let model = Model::load(&world, "model.bg", &LoadOptions { set, ..LoadOptions::default() });
     let seconds = start.elapsed().as_secs_f64();
-    let check = model.check(&Ticket::new()).unwrap().document(&Plain);
+    let check = model.check(&CancellationToken::new()).unwrap().document(&Plain);
     assert!(check.ok, "{:#?}", check.diagnostics);
     println!("{} {seconds} {}", check.summary.unwrap().elements, peak_memory().saturating_sub(before));
 }

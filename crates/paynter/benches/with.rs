@@ -5,7 +5,7 @@
 
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its results")]
 
-use paynter::{BodeOptions, Frequencies, LoadOptions, MemoryWorld, Model, Ticket};
+use paynter::{BodeOptions, CancellationToken, Frequencies, LoadOptions, MemoryWorld, Model};
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -43,18 +43,18 @@ fn seconds<T>(times: usize, mut work: impl FnMut() -> T) -> f64 {
 }
 
 fn main() {
-    let ticket = Ticket::new();
+    let token = CancellationToken::new();
     let world = MemoryWorld::new().with("chain.bg", chain());
     let load = || {
         let model = Model::load(&world, "chain.bg", &LoadOptions::default());
-        assert!(!model.findings(&ticket).unwrap().has_errors());
+        assert!(!model.findings(&token).unwrap().has_errors());
         model
     };
     let choice =
         BodeOptions { omega: Some(Frequencies { low: 1.0, high: 10.0, points: 2 }), ..Default::default() };
     let loading = seconds(5, load);
     let model = load();
-    model.bode(&choice, &ticket).unwrap();
+    model.bode(&choice, &token).unwrap();
     let value = |k: usize| 1.0 + k as f64 / VALUES as f64;
     let with = seconds(3, || {
         for k in 0..VALUES {
@@ -63,7 +63,7 @@ fn main() {
     }) / VALUES as f64;
     let asked = seconds(3, || {
         for k in 0..VALUES {
-            std::hint::black_box(model.with([("m50", value(k))]).bode(&choice, &ticket).unwrap());
+            std::hint::black_box(model.with([("m50", value(k))]).bode(&choice, &token).unwrap());
         }
     }) / VALUES as f64;
     println!("chain of {MASSES} masses, {} parameters, {VALUES} values of one of them", 3 * MASSES);

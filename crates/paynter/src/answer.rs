@@ -2,8 +2,8 @@
 
 use crate::{Model, StateEquations};
 use paynter_algebra::{Expr, Expression, Pool};
-use paynter_base::{Cancelled, Diagnostic, Diagnostics, SourceMap, Ticket};
-pub use paynter_equations::Failure as QueryError;
+pub use paynter_base::QueryError;
+use paynter_base::{CancellationToken, Cancelled, Diagnostic, Diagnostics, SourceMap};
 use paynter_graph::BondGraph;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -63,8 +63,8 @@ impl<T> Deref for Answer<T> {
 impl Model {
     /// The state equations as [`Model::equations`] tells them, but always solved for the rates: without a mass
     /// matrix.
-    pub fn explicit_equations(&self, ticket: &Ticket) -> Asked<StateEquations> {
-        let view = self.readable(ticket)?;
+    pub fn explicit_equations(&self, token: &CancellationToken) -> Asked<StateEquations> {
+        let view = self.readable(token)?;
         let (equations, space) = (view.equations.clone(), view.space.clone());
         view.answer(view.overlay(), Ok(StateEquations { equations, space, mass: None }), Diagnostics::new())
     }

@@ -112,7 +112,7 @@ mod tests {
     fn codes(text: &str) -> Vec<&'static str> {
         let world = MemoryWorld::new().with("m.bg", text);
         let model = Model::load(&world, "m.bg", &LoadOptions::default());
-        let findings = model.findings(&crate::Ticket::new()).unwrap_or_default();
+        let findings = model.findings(&crate::CancellationToken::new()).unwrap_or_default();
         findings.iter().map(|d| d.code.id()).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Model;
 use crate::answer::{Answer, Asked, QueryError};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_graph::Causality;
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ pub struct Checked {
 
 impl Model {
     /// Tells whether it is a well-formed bond graph: syntax, names, ports, units, causality, equations.
-    pub fn check(&self, ticket: &Ticket) -> Asked<Checked> {
-        let findings = self.findings(ticket)?;
-        let causality = self.causality_as_known(ticket)?;
+    pub fn check(&self, token: &CancellationToken) -> Asked<Checked> {
+        let findings = self.findings(token)?;
+        let causality = self.causality_as_known(token)?;
         let (pool, graph, has_graph) = match self.graph_stage() {
             Some((pool, graph)) => (pool, graph, true),
             None => (self.0.origin.pool.clone(), Default::default(), false),
@@ -31,8 +31,8 @@ impl Model {
     }
 
     /// Tells the causality of every bond, where it could be assigned.
-    pub fn causality(&self, ticket: &Ticket) -> Asked<Arc<Causality>> {
-        let answer = self.check(ticket)?;
+    pub fn causality(&self, token: &CancellationToken) -> Asked<Arc<Causality>> {
+        let answer = self.check(token)?;
         match answer.causality.clone() {
             Some(causality) => Ok(answer.map(|_| causality)),
             None => Err(QueryError::Wrong(answer.findings)),
@@ -40,8 +40,11 @@ impl Model {
     }
 
     /// The causality: with order and rank of the equations where there are any, else as it was assigned.
-    pub(crate) fn causality_as_known(&self, ticket: &Ticket) -> Result<Option<Arc<Causality>>, QueryError> {
-        match self.equations_stage(ticket) {
+    pub(crate) fn causality_as_known(
+        &self,
+        token: &CancellationToken,
+    ) -> Result<Option<Arc<Causality>>, QueryError> {
+        match self.equations_stage(token) {
             Ok(stage) => {
                 let rank = *self.0.derivation.rank.get_or_init(|| {
                     let mut pool = paynter_algebra::Pool::over(&stage.pool);

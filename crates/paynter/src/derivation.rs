@@ -4,8 +4,8 @@ use crate::cascade;
 use crate::settings::settings;
 use crate::stage::Stage;
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostics, SourceMap, Ticket, World, code};
-use paynter_equations::{Equations, Failure, StateSpace, derive};
+use paynter_base::{CancellationToken, Diagnostics, SourceMap, World, code};
+use paynter_equations::{Equations, QueryError, StateSpace, derive};
 use paynter_graph::{
     BondGraph, Causality, FlattenOptions, Guards, Samples, Table, assign_causality, flatten,
 };
@@ -108,7 +108,7 @@ impl Text {
 
 impl GraphStage {
     /// The samples of every table, by its number, or why one is missing.
-    pub fn samples(&self) -> Result<Vec<Samples>, Failure> {
+    pub fn samples(&self) -> Result<Vec<Samples>, QueryError> {
         let samples = self.tables.iter().map(|(_, column)| column.clone());
         samples.collect::<Result<_, _>>().map_err(|found| crate::answer::refused(*found))
     }
@@ -134,18 +134,18 @@ impl EquationsStage {
     pub fn derive(
         stage: &CausalityStage,
         graph: &BondGraph,
-        ticket: &Ticket,
-    ) -> Result<EquationsStage, Failure> {
+        token: &CancellationToken,
+    ) -> Result<EquationsStage, QueryError> {
         let mut findings = stage.findings.clone();
         let Some(causality) = stage.causality.as_ref().filter(|_| !findings.has_errors()) else {
-            return Err(Failure::Wrong(findings));
+            return Err(QueryError::Wrong(findings));
         };
         let (mut pool, mut graph) = (Pool::over(&stage.pool), graph.clone());
-        let derived = derive(&mut pool, &mut graph, causality, ticket);
+        let derived = derive(&mut pool, &mut graph, causality, token);
         let (found, guards) = match &derived {
             Ok(equations) => equations.soundness(&mut pool, &graph),
-            Err(Failure::Wrong(found)) => (found.clone(), Guards::default()),
-            Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+            Err(QueryError::Wrong(found)) => (found.clone(), Guards::default()),
+            Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
         };
         if found.iter().any(|d| d.code == code::SINGULAR_STRUCTURE) {
             // That loops are solved is not to be said beside one that cannot be.
@@ -155,7 +155,7 @@ impl EquationsStage {
         findings.sort();
         let equations = match derived {
             Ok(equations) if !findings.has_errors() => equations,
-            _ => return Err(Failure::Wrong(findings)),
+            _ => return Err(QueryError::Wrong(findings)),
         };
         let causality = Causality { order: equations.states.len(), ..Causality::clone(causality) };
         Ok(EquationsStage {
@@ -176,16 +176,16 @@ impl EquationsStage {
     }
 
     /// The equations in the form a person would write.
-    pub fn readable(&self, plain: &FormStage, ticket: &Ticket) -> Result<FormStage, Failure> {
+    pub fn readable(&self, plain: &FormStage, token: &CancellationToken) -> Result<FormStage, QueryError> {
         let mut pool = Pool::over(&plain.pool);
         let mut space = plain.space.as_deref().cloned();
         if let Some(space) = &mut space {
-            space.make_readable(&mut pool, ticket);
+            space.make_readable(&mut pool, token);
         }
         let mut equations = Equations::clone(&self.equations);
-        equations.make_readable(&mut pool, ticket);
+        equations.make_readable(&mut pool, token);
         // What was cut short is not kept.
-        ticket.check()?;
+        token.check()?;
         Ok(FormStage { pool: Arc::new(pool), equations: Arc::new(equations), space: space.map(Arc::new) })
     }
 }

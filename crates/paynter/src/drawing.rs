@@ -2,23 +2,23 @@
 
 use crate::Model;
 use crate::answer::{QueryError, refused};
-use paynter_base::{Diagnostic, Ticket, closest, code};
+use paynter_base::{CancellationToken, Diagnostic, closest, code};
 use paynter_draw::draw::{BlockDiagram, Diagram, causal_path};
 use paynter_graph::{BondGraph, ElementId};
 
 impl Model {
     /// The bond graph as plain data for drawing, as far as it is known.
-    pub fn diagram(&self, ticket: &Ticket) -> Result<Option<Diagram>, QueryError> {
+    pub fn diagram(&self, token: &CancellationToken) -> Result<Option<Diagram>, QueryError> {
         let Some((pool, graph)) = self.graph_stage() else { return Ok(None) };
-        let causality = self.causality_as_known(ticket)?;
-        let findings = self.findings(ticket)?;
+        let causality = self.causality_as_known(token)?;
+        let findings = self.findings(token)?;
         Ok(Some(Diagram::from_graph(&pool, &graph, causality.as_deref(), self.sources(), &findings)))
     }
 
     /// The signal-flow graph, where causality is known.
-    pub fn block_diagram(&self, ticket: &Ticket) -> Result<Option<BlockDiagram>, QueryError> {
+    pub fn block_diagram(&self, token: &CancellationToken) -> Result<Option<BlockDiagram>, QueryError> {
         let Some((pool, graph)) = self.graph_stage() else { return Ok(None) };
-        let causality = self.causality_as_known(ticket)?;
+        let causality = self.causality_as_known(token)?;
         Ok(causality.map(|causality| BlockDiagram::from_graph(&pool, &graph, &causality, self.sources())))
     }
 
@@ -28,9 +28,9 @@ impl Model {
         diagram: &mut Diagram,
         from: &str,
         to: &str,
-        ticket: &Ticket,
+        token: &CancellationToken,
     ) -> Result<(), QueryError> {
-        let causality = self.causality_as_known(ticket)?;
+        let causality = self.causality_as_known(token)?;
         let (Some(graph), Some(causality)) = (self.graph(), causality) else {
             let message = "the model has no causality, so there are no causal paths";
             return Err(refused(
@@ -47,8 +47,12 @@ impl Model {
     }
 
     /// Highlights the closed causal paths without a state; returns their number.
-    pub fn highlight_loops(&self, diagram: &mut Diagram, ticket: &Ticket) -> Result<usize, QueryError> {
-        let causality = self.causality_as_known(ticket)?;
+    pub fn highlight_loops(
+        &self,
+        diagram: &mut Diagram,
+        token: &CancellationToken,
+    ) -> Result<usize, QueryError> {
+        let causality = self.causality_as_known(token)?;
         Ok(match (self.graph(), causality) {
             (Some(graph), Some(causality)) => diagram.highlight_loops(&graph, &causality),
             _ => 0,

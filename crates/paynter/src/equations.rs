@@ -3,7 +3,7 @@
 use crate::Model;
 use crate::answer::Asked;
 use paynter_algebra::poly::Budget;
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{
     Derivation, Equations, LoopBudget, Mason, MassForm, SignalFlow, Sparse, StateSpace, Transfer,
     derivations, mason, transfer,
@@ -42,8 +42,8 @@ pub struct TransferMatrix {
 
 impl Model {
     /// Tells the state equations, in the form a person would write.
-    pub fn equations(&self, ticket: &Ticket) -> Asked<StateEquations> {
-        let view = self.readable(ticket)?;
+    pub fn equations(&self, token: &CancellationToken) -> Asked<StateEquations> {
+        let view = self.readable(token)?;
         let mut pool = view.overlay();
         let form = view.equations.shorter_mass_form(&mut pool, &view.graph, view.space.is_some());
         let found = match form {
@@ -57,18 +57,18 @@ impl Model {
 
     /// Tells the state equations with the mass matrix that dependent storages make, as E x' = f; the
     /// ordinary ones where there is none.
-    pub fn equations_with_mass(&self, ticket: &Ticket) -> Asked<StateEquations> {
-        let view = self.readable(ticket)?;
+    pub fn equations_with_mass(&self, token: &CancellationToken) -> Asked<StateEquations> {
+        let view = self.readable(token)?;
         let mut pool = view.overlay();
-        match view.equations.mass_form(&mut pool, &view.graph, view.space.is_some(), ticket) {
+        match view.equations.mass_form(&mut pool, &view.graph, view.space.is_some(), token) {
             Some(form) => view.answer(pool, Ok(with_mass(form)), Diagnostics::new()),
-            None => self.equations(ticket),
+            None => self.equations(token),
         }
     }
 
     /// Derives the equations step by step.
-    pub fn steps(&self, ticket: &Ticket) -> Asked<Vec<Derivation>> {
-        let view = self.readable(ticket)?;
+    pub fn steps(&self, token: &CancellationToken) -> Asked<Vec<Derivation>> {
+        let view = self.readable(token)?;
         let mut pool = view.overlay();
         let found = derivations(&mut pool, &view.graph, &view.equations);
         view.answer(pool, Ok(found), Diagnostics::new())
@@ -76,14 +76,14 @@ impl Model {
 
     /// Tells the transfer matrix, at the operating point where the model is nonlinear; polynomials are
     /// written out up to so many terms.
-    pub fn transfer(&self, terms: usize, ticket: &Ticket) -> Asked<TransferMatrix> {
-        let stage = self.linear(ticket)?;
+    pub fn transfer(&self, terms: usize, token: &CancellationToken) -> Asked<TransferMatrix> {
+        let stage = self.linear(token)?;
         let (linear, graph) = (&stage.result, &stage.view.graph);
         let mut pool = stage.overlay();
         let budget = Budget::of_terms(terms);
-        let found = transfer(&mut pool, &linear.equations, &linear.space, budget, ticket).and_then(|found| {
+        let found = transfer(&mut pool, &linear.equations, &linear.space, budget, token).and_then(|found| {
             let wanted: Vec<_> = found.entries.iter().map(|e| (e.output, e.input)).collect();
-            let factors = linear.factors(&pool, graph, &wanted, ticket)?;
+            let factors = linear.factors(&pool, graph, &wanted, token)?;
             Ok((found, factors))
         });
         let mut findings = Diagnostics::new();
@@ -103,15 +103,15 @@ impl Model {
     }
 
     /// Tells the transfer matrix by Mason's rule, with forward paths and loops.
-    pub fn transfer_by_mason(&self, terms: usize, ticket: &Ticket) -> Asked<TransferMatrix> {
-        let stage = self.linear(ticket)?;
+    pub fn transfer_by_mason(&self, terms: usize, token: &CancellationToken) -> Asked<TransferMatrix> {
+        let stage = self.linear(token)?;
         let (linear, view) = (&stage.result, &stage.view);
         let mut pool = stage.overlay();
-        let flow = signal_flow_near(&mut pool, &view.graph, &view.causality, linear, ticket);
+        let flow = signal_flow_near(&mut pool, &view.graph, &view.causality, linear, token);
         let found = flow.and_then(|flow| {
-            let found = mason(&mut pool, &flow, LoopBudget::default(), Budget::of_terms(terms), ticket)?;
+            let found = mason(&mut pool, &flow, LoopBudget::default(), Budget::of_terms(terms), token)?;
             let wanted: Vec<_> = found.transfer.entries.iter().map(|e| (e.output, e.input)).collect();
-            let factors = linear.factors(&pool, &view.graph, &wanted, ticket)?;
+            let factors = linear.factors(&pool, &view.graph, &wanted, token)?;
             let transfer = found.transfer.clone();
             Ok(TransferMatrix { linear: stage.result.clone(), transfer, factors, mason: Some((flow, found)) })
         });

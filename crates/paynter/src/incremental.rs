@@ -2,7 +2,7 @@
 
 use crate::Model;
 use crate::answer::{Asked, QueryError, after};
-use paynter_base::{Diagnostic, Diagnostics, Ticket};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics};
 use paynter_draw::draw::Diagram;
 use paynter_graph::{Causality, Variable};
 use paynter_numerics::parametric::chosen_parameters;
@@ -56,9 +56,13 @@ pub struct DerivedModel {
 impl Model {
     /// Makes a graph from the model's graph, a model of its own, with nominal values at the operating point,
     /// or at the start where there is none or nothing has a derivative.
-    pub fn incremental(&self, options: &IncrementalOptions, ticket: &Ticket) -> Asked<DerivedModel> {
-        match self.incremental_at(options, About::OperatingPoint, ticket) {
-            Err(QueryError::Wrong(first)) => match self.incremental_at(options, About::Start, ticket) {
+    pub fn incremental(
+        &self,
+        options: &IncrementalOptions,
+        token: &CancellationToken,
+    ) -> Asked<DerivedModel> {
+        match self.incremental_at(options, About::OperatingPoint, token) {
+            Err(QueryError::Wrong(first)) => match self.incremental_at(options, About::Start, token) {
                 Err(QueryError::Wrong(_)) => Err(QueryError::Wrong(first)),
                 other => other,
             },
@@ -70,15 +74,15 @@ impl Model {
         &self,
         options: &IncrementalOptions,
         about: About,
-        ticket: &Ticket,
+        token: &CancellationToken,
     ) -> Asked<DerivedModel> {
-        let view = self.readable(ticket)?;
+        let view = self.readable(token)?;
         let (graph, causality, mut pool) = (&view.graph, &view.causality, view.overlay());
         let is_pseudo = matches!(options.form, DerivedForm::Pseudo | DerivedForm::PseudoEach);
         let mut kinks = Diagnostics::new();
-        let point = nominal_values(&mut pool, graph, &view.equations, about, ticket, &mut kinks)?;
+        let point = nominal_values(&mut pool, graph, &view.equations, about, token, &mut kinks)?;
         let start = match options.pair || is_pseudo {
-            true => self.start(&mut pool, ticket)?,
+            true => self.start(&mut pool, token)?,
             false => Start::default(),
         };
         let parameters = match options.form {
@@ -101,7 +105,7 @@ impl Model {
                     _ => Form::Incremental,
                 };
                 let request = Request { form, parameters, split: options.split, pair: options.pair };
-                let made = incremental(&mut pool, graph, causality, &request, &value, &start, ticket)?;
+                let made = incremental(&mut pool, graph, causality, &request, &value, &start, token)?;
                 let comments = incremental_comments(graph, &request, &made.begins);
                 (made.graph, comments)
             }
@@ -110,7 +114,7 @@ impl Model {
                     DerivedForm::Pseudo => Sensitivity::Weighted,
                     _ => Sensitivity::Each,
                 };
-                let made = pseudo(&mut pool, graph, causality, &parameters, sensitivity, &start, ticket)?;
+                let made = pseudo(&mut pool, graph, causality, &parameters, sensitivity, &start, token)?;
                 (made, sensitivity_comments(graph, sensitivity))
             }
         };
@@ -118,16 +122,16 @@ impl Model {
             printed(&mut pool, &derived, comments).map_err(|found| unusable(&view.findings, &found))?;
         let (own, derived) = standalone(&pool, &derived);
         let model = self.made(&text, own, derived);
-        let found = model.findings(ticket)?;
+        let found = model.findings(token)?;
         if found.has_errors() {
             return Err(unusable(&view.findings, &found));
         }
-        let mut diagram = if is_pseudo { self.diagram(ticket)? } else { model.diagram(ticket)? };
+        let mut diagram = if is_pseudo { self.diagram(token)? } else { model.diagram(token)? };
         if let Some(diagram) = diagram.as_mut().filter(|_| is_pseudo) {
             diagram.title = model.name().to_owned();
             diagram.make_sensitivity();
         }
-        let causality = model.causality_as_known(ticket)?;
+        let causality = model.causality_as_known(token)?;
         view.answer(pool, Ok(DerivedModel { text, model, causality, diagram }), findings)
     }
 }

@@ -6,16 +6,16 @@
 //! [`Model::with`] gives the model at other values.
 //!
 //! ```
-//! use paynter::{LoadOptions, Model, Plain, Ticket, examples};
+//! use paynter::{LoadOptions, Model, Plain, CancellationToken, examples};
 //!
 //! let text = examples::find("dc_motor").map(|example| example.text).unwrap_or_default();
 //! let world = paynter::MemoryWorld::new().with("motor.bg", text);
 //! let motor = Model::load(&world, "motor.bg", &LoadOptions::default());
-//! let ticket = Ticket::new();
-//! let slow = motor.with([("Jm", 1e-3)]).poles(&ticket).expect("the motor is linear");
-//! let fast = motor.poles(&ticket).expect("the motor is linear");
+//! let token = CancellationToken::new();
+//! let slow = motor.with([("Jm", 1e-3)]).poles(&token).expect("the motor is linear");
+//! let fast = motor.poles(&token).expect("the motor is linear");
 //! assert!(slow.spectrum.poles.len() == fast.spectrum.poles.len());
-//! let equations = motor.equations(&ticket).expect("the motor has equations");
+//! let equations = motor.equations(&token).expect("the motor has equations");
 //! let rate = equations.expression(equations.equations.rates[0]);
 //! assert!(rate.names().contains(&"Ra"));
 //! assert!(equations.document(&Plain).f.len() == 2);
@@ -65,9 +65,9 @@ pub use linear::{Bode, Poles, SteadyState};
 pub use model::{LoadOptions, Model};
 pub use paynter_algebra::{Expr, Expression, Target};
 pub use paynter_base::{
-    Argument, Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn, MemoryWorld, Part, Plain,
-    Question, Remedy, Severity, Source, SourceMap, Span, Spelling, Ticket, World, WorldError, closest, code,
-    number, resolve_path,
+    Argument, CancellationToken, Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn,
+    MemoryWorld, Part, Plain, Question, Remedy, Severity, Source, SourceMap, Span, Spelling, World,
+    WorldError, closest, code, number, resolve_path,
 };
 pub use paynter_draw::{draw, plot};
 pub use paynter_export as export;

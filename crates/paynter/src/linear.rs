@@ -5,7 +5,7 @@ use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
 use crate::model::{Found, View};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, Ticket};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics};
 use paynter_equations::{Equations, StateSpace, readable_characteristic};
 use paynter_numerics::estimate::{Estimate, estimates};
 use paynter_numerics::linear::{tangent, to_differentiate};
@@ -64,45 +64,48 @@ impl<T> Found<T> {
 
 impl Model {
     /// Finds the operating point.
-    pub(crate) fn steady_state(&self, ticket: &Ticket) -> Result<Arc<Found<OperatingPoint>>, QueryError> {
+    pub(crate) fn steady_state(
+        &self,
+        token: &CancellationToken,
+    ) -> Result<Arc<Found<OperatingPoint>>, QueryError> {
         self.0.own.steady.get(|| {
-            let view = self.readable(ticket)?;
+            let view = self.readable(token)?;
             let mut pool = view.overlay();
-            let found = operating_point(&mut pool, &view.graph, &view.equations, &Tables::default(), ticket);
+            let found = operating_point(&mut pool, &view.graph, &view.equations, &Tables::default(), token);
             let notes = found.as_ref().map_or_else(|_| Diagnostics::new(), |point| point.notes.clone());
             kept(&view, &view.findings, pool, found, notes)
         })
     }
 
     /// The linear model with matrices to be read, at the operating point where the equations are nonlinear.
-    pub(crate) fn linear(&self, ticket: &Ticket) -> Result<Arc<Found<LinearModel>>, QueryError> {
+    pub(crate) fn linear(&self, token: &CancellationToken) -> Result<Arc<Found<LinearModel>>, QueryError> {
         self.0.own.linear.get(|| {
-            let view = self.readable(ticket)?;
+            let view = self.readable(token)?;
             match &view.space {
-                Some(space) => nominal(&view, space, ticket),
-                None => self.tangent(&view, ticket),
+                Some(space) => nominal(&view, space, token),
+                None => self.tangent(&view, token),
             }
         })
     }
 
     /// The linear model for numbers, whose matrices are as they were derived; that at the operating point
     /// where the equations are nonlinear.
-    pub(crate) fn numeric(&self, ticket: &Ticket) -> Result<Arc<Found<LinearModel>>, QueryError> {
-        let view = self.matrices(ticket)?;
+    pub(crate) fn numeric(&self, token: &CancellationToken) -> Result<Arc<Found<LinearModel>>, QueryError> {
+        let view = self.matrices(token)?;
         match &view.space {
-            Some(space) => self.0.own.numeric.get(|| nominal(&view, space, ticket)),
-            None => self.linear(ticket),
+            Some(space) => self.0.own.numeric.get(|| nominal(&view, space, token)),
+            None => self.linear(token),
         }
     }
 
     /// The linearisation at the operating point.
-    fn tangent(&self, view: &Arc<View>, ticket: &Ticket) -> Result<Found<LinearModel>, QueryError> {
-        let steady = self.steady_state(ticket)?;
+    fn tangent(&self, view: &Arc<View>, token: &CancellationToken) -> Result<Found<LinearModel>, QueryError> {
+        let steady = self.steady_state(token)?;
         let mut pool = steady.overlay();
         let mut findings = Diagnostics::new();
         let (graph, causality) = (&view.graph, &view.causality);
         let (equations, point) = (view.equations.clone(), OperatingPoint::clone(&steady.result));
-        let found = tangent(&mut pool, graph, causality, equations, point, &mut findings, ticket);
+        let found = tangent(&mut pool, graph, causality, equations, point, &mut findings, token);
         kept(view, &steady.findings, pool, found, findings)
     }
 
@@ -110,21 +113,21 @@ impl Model {
     pub(crate) fn differentiable(
         &self,
         stage: &Arc<Found<LinearModel>>,
-        ticket: &Ticket,
+        token: &CancellationToken,
     ) -> Result<(Pool, Arc<LinearModel>), QueryError> {
         let (view, mut pool) = (&stage.view, stage.overlay());
-        let other = to_differentiate(&mut pool, &view.graph, &view.causality, &stage.result, ticket);
+        let other = to_differentiate(&mut pool, &view.graph, &view.causality, &stage.result, token);
         let other = other.map_err(|failure| after(&stage.findings, failure))?;
         Ok((pool, other.map_or_else(|| stage.result.clone(), Arc::new)))
     }
 
     /// Tells the steady state with the inputs at time zero.
-    pub fn operating_point(&self, ticket: &Ticket) -> Asked<SteadyState> {
-        let steady = self.steady_state(ticket)?;
+    pub fn operating_point(&self, token: &CancellationToken) -> Asked<SteadyState> {
+        let steady = self.steady_state(token)?;
         let view = &steady.view;
         let linear = match view.equations.states.len() > JACOBIAN_STATES {
             true => None,
-            false => optional(self.linear(ticket))?,
+            false => optional(self.linear(token))?,
         };
         // What linearising finds is said as well.
         let mut findings = Diagnostics::new();
@@ -141,37 +144,41 @@ impl Model {
     }
 
     /// Tells the eigenvalues with their damping, the zeros, and estimates read off the graph.
-    pub fn poles(&self, ticket: &Ticket) -> Asked<Poles> {
-        let stage = self.numeric(ticket)?;
+    pub fn poles(&self, token: &CancellationToken) -> Asked<Poles> {
+        let stage = self.numeric(token)?;
         let (linear, graph) = (&stage.result, &stage.view.graph);
         let mut pool = stage.overlay();
-        let polynomial = readable_characteristic(&mut pool, &linear.equations, &linear.space, ticket);
+        let polynomial = readable_characteristic(&mut pool, &linear.equations, &linear.space, token);
         let found = polynomial.and_then(|characteristic| {
             let matrices = linear.matrices(&pool)?;
-            let spectrum = linear.spectrum(&pool, graph, &matrices, &linear.all_entries(), ticket)?;
+            let spectrum = linear.spectrum(&pool, graph, &matrices, &linear.all_entries(), token)?;
             let poles = expanded(&spectrum.poles);
-            let estimates = estimates(&mut pool, graph, linear, &matrices, &poles, ticket);
+            let estimates = estimates(&mut pool, graph, linear, &matrices, &poles, token);
             Ok(Poles { linear: stage.result.clone(), spectrum, estimates, characteristic })
         });
         stage.answer(pool, found, Diagnostics::new())
     }
 
     /// Tells the frequency response, on a grid that shows its peaks where no other is asked for.
-    pub fn bode(&self, choice: &ResponseChoice, ticket: &Ticket) -> Asked<Bode> {
-        let stage = self.numeric(ticket)?;
+    pub fn bode(&self, choice: &ResponseChoice, token: &CancellationToken) -> Asked<Bode> {
+        let stage = self.numeric(token)?;
         let mut pool = stage.overlay();
-        let found = frequency_response(&mut pool, &stage.view.graph, &stage.result, choice, ticket);
+        let found = frequency_response(&mut pool, &stage.view.graph, &stage.result, choice, token);
         let found = found.map(|response| Bode { linear: stage.result.clone(), response });
         stage.answer(pool, found, Diagnostics::new())
     }
 }
 
 /// A model that is linear, with its parameters at their nominal values.
-fn nominal(view: &Arc<View>, space: &StateSpace, ticket: &Ticket) -> Result<Found<LinearModel>, QueryError> {
+fn nominal(
+    view: &Arc<View>,
+    space: &StateSpace,
+    token: &CancellationToken,
+) -> Result<Found<LinearModel>, QueryError> {
     let mut pool = view.overlay();
     let (equations, space) = (view.equations.clone(), space.clone());
-    let linear = LinearModel::nominal(&mut pool, &view.graph, equations, space, ticket);
-    ticket.check()?;
+    let linear = LinearModel::nominal(&mut pool, &view.graph, equations, space, token);
+    token.check()?;
     kept(view, &view.findings, pool, Ok(linear), Diagnostics::new())
 }
 

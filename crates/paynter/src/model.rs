@@ -5,7 +5,7 @@ use crate::derivation::{CausalityStage, Derivation, EquationsStage, FormStage, G
 use crate::stage::Stage;
 use crate::with::Values;
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostics, MemoryWorld, SourceMap, Ticket, World};
+use paynter_base::{CancellationToken, Diagnostics, MemoryWorld, SourceMap, World};
 use paynter_equations::{Equations, StateSpace};
 use paynter_graph::{BondGraph, Causality, Samples};
 use paynter_numerics::program::Hold;
@@ -149,8 +149,8 @@ impl Model {
     }
 
     /// All that is wrong with the model, and what else is worth knowing about it: what [`Model::check`] finds.
-    pub fn findings(&self, ticket: &Ticket) -> Result<Diagnostics, QueryError> {
-        match self.equations_stage(ticket) {
+    pub fn findings(&self, token: &CancellationToken) -> Result<Diagnostics, QueryError> {
+        match self.equations_stage(token) {
             Ok(stage) => Ok(stage.findings.clone()),
             Err(QueryError::Wrong(findings)) => Ok(findings),
             Err(QueryError::Cancelled) => Err(QueryError::Cancelled),
@@ -171,42 +171,45 @@ impl Model {
         self.0.derivation.causality.get(|| Ok(CausalityStage::assign(&pool, &graph, &origin.findings)))
     }
 
-    pub(crate) fn equations_stage(&self, ticket: &Ticket) -> Result<Arc<EquationsStage>, QueryError> {
+    pub(crate) fn equations_stage(
+        &self,
+        token: &CancellationToken,
+    ) -> Result<Arc<EquationsStage>, QueryError> {
         self.0.derivation.equations.get(|| {
             let causality = self.causality_stage()?;
             let Some((_, graph)) = self.graph_stage() else {
                 return Err(QueryError::Wrong(self.0.origin.findings.clone()));
             };
-            EquationsStage::derive(&causality, &graph, ticket)
+            EquationsStage::derive(&causality, &graph, token)
         })
     }
 
-    fn matrices_stage(&self, ticket: &Ticket) -> Result<Arc<FormStage>, QueryError> {
-        let stage = self.equations_stage(ticket)?;
+    fn matrices_stage(&self, token: &CancellationToken) -> Result<Arc<FormStage>, QueryError> {
+        let stage = self.equations_stage(token)?;
         self.0.derivation.matrices.get(|| Ok(stage.matrices()))
     }
 
     /// The equations as they are derived, at the model's values.
-    pub(crate) fn plain(&self, ticket: &Ticket) -> Result<Arc<View>, QueryError> {
+    pub(crate) fn plain(&self, token: &CancellationToken) -> Result<Arc<View>, QueryError> {
         self.0.own.plain.get(|| {
-            let stage = self.equations_stage(ticket)?;
+            let stage = self.equations_stage(token)?;
             Ok(self.view(&stage, &stage.pool, &stage.equations, None))
         })
     }
 
     /// The equations as they are derived, with their matrices if they are linear.
-    pub(crate) fn matrices(&self, ticket: &Ticket) -> Result<Arc<View>, QueryError> {
+    pub(crate) fn matrices(&self, token: &CancellationToken) -> Result<Arc<View>, QueryError> {
         self.0.own.matrices.get(|| {
-            let (stage, form) = (self.equations_stage(ticket)?, self.matrices_stage(ticket)?);
+            let (stage, form) = (self.equations_stage(token)?, self.matrices_stage(token)?);
             Ok(self.view(&stage, &form.pool, &form.equations, form.space.clone()))
         })
     }
 
     /// The equations in the form a person would write, with the matrices if they are linear.
-    pub(crate) fn readable(&self, ticket: &Ticket) -> Result<Arc<View>, QueryError> {
+    pub(crate) fn readable(&self, token: &CancellationToken) -> Result<Arc<View>, QueryError> {
         self.0.own.readable.get(|| {
-            let (stage, plain) = (self.equations_stage(ticket)?, self.matrices_stage(ticket)?);
-            let form = self.0.derivation.readable.get(|| stage.readable(&plain, ticket))?;
+            let (stage, plain) = (self.equations_stage(token)?, self.matrices_stage(token)?);
+            let form = self.0.derivation.readable.get(|| stage.readable(&plain, token))?;
             Ok(self.view(&stage, &form.pool, &form.equations, form.space.clone()))
         })
     }

@@ -6,7 +6,7 @@ use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
 use crate::{BodeOptions, LinearModel, Model, ResponseOptions};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Func, Node, Symbol};
-use paynter_base::{Diagnostics, Plain, Severity, Ticket};
+use paynter_base::{CancellationToken, Diagnostics, Plain, Severity};
 use paynter_equations::transfer;
 use paynter_graph::Variable;
 use paynter_simulate::experiment::T_END;
@@ -34,14 +34,14 @@ type Maker = (&'static str, &'static str, fn(&mut Asking<'_>) -> Result<Section,
 /// A model being asked one question after the other, and what the answers found.
 struct Asking<'a> {
     model: &'a Model,
-    ticket: &'a Ticket,
+    token: &'a CancellationToken,
     findings: Diagnostics,
 }
 
 impl Asking<'_> {
     /// The linear model, at the operating point where the equations are nonlinear.
     fn linear(&mut self) -> Result<Arc<Found<LinearModel>>, QueryError> {
-        let linear = self.model.linear(self.ticket)?;
+        let linear = self.model.linear(self.token)?;
         self.note(&linear.findings);
         Ok(linear)
     }
@@ -68,7 +68,7 @@ impl Asking<'_> {
         let fastest = self.source_frequency()?;
         let linear = optional(self.linear())?;
         let poles = match &linear {
-            Some(_) => optional(self.model.poles(self.ticket))?,
+            Some(_) => optional(self.model.poles(self.token))?,
             None => None,
         };
         let nonlinear = linear.is_some_and(|linear| linear.result.point.is_some()) && poles.is_some();
@@ -95,7 +95,7 @@ impl Asking<'_> {
 
     /// The highest angular frequency of sines and cosines of time in the model, in rad/s.
     fn source_frequency(&mut self) -> Result<Option<f64>, QueryError> {
-        let view = self.model.readable(self.ticket)?;
+        let view = self.model.readable(self.token)?;
         let (graph, equations, mut pool) = (&view.graph, &view.equations, view.overlay());
         let Some(time) = graph.variables.symbol(Variable::Time) else { return Ok(None) };
         let mut roots = equations.rates.clone();
@@ -155,14 +155,14 @@ const SECTIONS: &[Maker] = &[
 impl Model {
     /// Asks every question and puts the answers on one page. A question that
     /// has no answer says why in its section; only Ctrl-C stops the report.
-    pub fn report(&self, ticket: &Ticket) -> Asked<Report> {
+    pub fn report(&self, token: &CancellationToken) -> Asked<Report> {
         let mut sections = Vec::new();
-        let findings = optional(self.findings(ticket))?.unwrap_or_default();
+        let findings = optional(self.findings(token))?.unwrap_or_default();
         let wrong = findings.has_errors();
-        let mut asking = Asking { model: self, ticket, findings };
+        let mut asking = Asking { model: self, token, findings };
         for (id, title, maker) in SECTIONS {
-            ticket.check()?;
-            ticket.begin(title, 0);
+            token.check()?;
+            token.begin(title, 0);
             sections.push(match maker(&mut asking) {
                 Ok(section) => section,
                 Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
@@ -174,7 +174,7 @@ impl Model {
         let graph = self.graph();
         let mut figures = Vec::new();
         if let Some(graph) = &graph {
-            let causality = optional(self.causality_as_known(ticket))?.flatten();
+            let causality = optional(self.causality_as_known(token))?.flatten();
             let summary = json::Summary::new(graph, causality.as_deref());
             let mut put = |label: &str, value: usize| figures.push((label.to_owned(), value.to_string()));
             put("elements", summary.elements);
@@ -210,7 +210,7 @@ impl Asking<'_> {
 }
 
 fn drawing(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
-    let diagram = asking.model.diagram(asking.ticket)?.ok_or_else(|| asking.wrong())?;
+    let diagram = asking.model.diagram(asking.token)?.ok_or_else(|| asking.wrong())?;
     Ok(report::drawing(&diagram))
 }
 
@@ -220,17 +220,17 @@ fn quantities(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
 }
 
 fn causality(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
-    let found = asking.model.causality(asking.ticket)?;
+    let found = asking.model.causality(asking.token)?;
     Ok(report::causality(&found.document(Naming::Shown, &Plain)))
 }
 
 fn equations(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
-    let view = asking.model.readable(asking.ticket)?;
+    let view = asking.model.readable(asking.token)?;
     Ok(report::equations(&view.pool, &view.equations))
 }
 
 fn operating_point(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
-    let found = asking.noted(asking.model.operating_point(asking.ticket))?;
+    let found = asking.noted(asking.model.operating_point(asking.token))?;
     Ok(report::operating_point(&found.document(&Plain)))
 }
 
@@ -247,28 +247,28 @@ fn transfers(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
         return Ok(report::unwritten_transfer(linear.equations.states.len()));
     }
     let mut pool = stage.overlay();
-    let found = transfer(&mut pool, &linear.equations, &linear.space, READABLE, asking.ticket)?;
+    let found = transfer(&mut pool, &linear.equations, &linear.space, READABLE, asking.token)?;
     Ok(report::transfer(&mut pool, &linear.equations, &found))
 }
 
 fn poles(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
-    let found = asking.noted(asking.model.poles(asking.ticket))?;
+    let found = asking.noted(asking.model.poles(asking.token))?;
     Ok(report::poles(&found.document(Naming::Shown, &Plain)))
 }
 
 fn structure(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
-    let found = asking.noted(asking.model.structure(false, asking.ticket))?;
+    let found = asking.noted(asking.model.structure(false, asking.token))?;
     Ok(report::structure(&found.document(&Plain)))
 }
 
 fn frequency(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
-    let found = asking.noted(asking.model.bode(&BodeOptions::default(), asking.ticket))?;
+    let found = asking.noted(asking.model.bode(&BodeOptions::default(), asking.token))?;
     Ok(report::bode(&found.document(&Plain)))
 }
 
 fn sensitivity(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let options = ResponseOptions::default();
-    let found = asking.noted(asking.model.sensitivity_response(&options, asking.ticket))?;
+    let found = asking.noted(asking.model.sensitivity_response(&options, asking.token))?;
     Ok(report::sensitivity(&found.document(&Plain)))
 }
 
@@ -279,9 +279,9 @@ fn simulated(
 ) -> Result<(Answer<Simulation>, Response, report::Run), QueryError> {
     let (t_end, points) = asking.horizon()?;
     let options = SimulateOptions { t_end: Some(t_end), points, ..options };
-    let simulation = asking.noted(asking.model.simulation(&options, asking.ticket))?;
-    let (response, outcome) = simulation.respond(&simulation.parameters, asking.ticket);
-    asking.ticket.check()?;
+    let simulation = asking.noted(asking.model.simulation(&options, asking.token))?;
+    let (response, outcome) = simulation.respond(&simulation.parameters, asking.token);
+    asking.token.check()?;
     let said = simulation.explain(&simulation.parameters, &outcome);
     let stopped = said.iter().find(|d| d.severity == Severity::Error).map(|d| d.message.clone());
     Ok((simulation, response, report::Run { t_end, stopped }))

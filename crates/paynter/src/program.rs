@@ -2,15 +2,15 @@
 
 use crate::Model;
 use crate::answer::Asked;
-use paynter_base::{Diagnostics, Ticket};
+use paynter_base::{CancellationToken, Diagnostics};
 use paynter_export::{self as export, Exported, Target};
 use paynter_simulate::passed_over;
 
 impl Model {
     /// Writes the model as a complete program; what the program cannot do is told.
-    pub fn export(&self, target: &dyn Target, ticket: &Ticket) -> Asked<String> {
+    pub fn export(&self, target: &dyn Target, token: &CancellationToken) -> Asked<String> {
         let samples = self.samples()?;
-        let view = self.readable(ticket)?;
+        let view = self.readable(token)?;
         let (graph, equations, mut pool) = (&view.graph, &view.equations, view.overlay());
         let findings = match target.is_typeset() {
             true => Diagnostics::new(),

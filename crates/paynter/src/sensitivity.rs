@@ -2,7 +2,7 @@
 
 use crate::answer::Asked;
 use crate::{Model, TERMS};
-use paynter_base::{Diagnostics, Ticket};
+use paynter_base::{CancellationToken, Diagnostics};
 use paynter_numerics::LinearModel;
 use paynter_numerics::grid::Frequencies;
 use paynter_numerics::parametric::{
@@ -77,9 +77,13 @@ pub struct ResponseTolerance {
 
 impl Model {
     /// Tells the sensitivities of the transfer matrix, in symbols.
-    pub fn sensitivity(&self, options: &SensitivityOptions, ticket: &Ticket) -> Asked<SymbolicSensitivity> {
-        let stage = self.linear(ticket)?;
-        let (mut pool, linear) = self.differentiable(&stage, ticket)?;
+    pub fn sensitivity(
+        &self,
+        options: &SensitivityOptions,
+        token: &CancellationToken,
+    ) -> Asked<SymbolicSensitivity> {
+        let stage = self.linear(token)?;
+        let (mut pool, linear) = self.differentiable(&stage, token)?;
         let request = SymbolicRequest {
             only: options.only.clone(),
             normalized: options.normalized,
@@ -89,7 +93,7 @@ impl Model {
         };
         let mut findings = Diagnostics::new();
         let graph = &stage.view.graph;
-        let found = transfer_sensitivity(&mut pool, graph, &linear, &request, &mut findings, ticket);
+        let found = transfer_sensitivity(&mut pool, graph, &linear, &request, &mut findings, token);
         let found = found.map(|found| SymbolicSensitivity { linear, request, found });
         stage.answer(pool, found, findings)
     }
@@ -98,10 +102,10 @@ impl Model {
     pub fn sensitivity_response(
         &self,
         options: &ResponseOptions,
-        ticket: &Ticket,
+        token: &CancellationToken,
     ) -> Asked<ResponseTolerance> {
-        let stage = self.numeric(ticket)?;
-        let (mut pool, linear) = self.differentiable(&stage, ticket)?;
+        let stage = self.numeric(token)?;
+        let (mut pool, linear) = self.differentiable(&stage, token)?;
         let request = ResponseRequest {
             only: options.which.only.clone(),
             frozen: options.which.frozen,
@@ -111,7 +115,7 @@ impl Model {
         };
         let mut findings = Diagnostics::new();
         let graph = &stage.view.graph;
-        let found = response_sensitivity(&mut pool, graph, &linear, &request, &mut findings, ticket);
+        let found = response_sensitivity(&mut pool, graph, &linear, &request, &mut findings, token);
         let normalized = options.which.normalized;
         let found = found.map(|found| ResponseTolerance { linear, request, found, normalized });
         stage.answer(pool, found, findings)

@@ -4,7 +4,7 @@
 use crate::Model;
 use crate::answer::{Answer, Asked, QueryError, refused};
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostic, Diagnostics, Source, SourceMap, Ticket};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Source, SourceMap};
 use paynter_transform::Start;
 use std::sync::Arc;
 
@@ -38,16 +38,16 @@ pub struct Gradients {
 
 impl Model {
     /// The variables at time zero, over parameters; their expressions are made in the pool.
-    pub(crate) fn start(&self, pool: &mut Pool, ticket: &Ticket) -> Result<Start, QueryError> {
-        let view = self.readable(ticket)?;
+    pub(crate) fn start(&self, pool: &mut Pool, token: &CancellationToken) -> Result<Start, QueryError> {
+        let view = self.readable(token)?;
         let tables = self.tables(Hold::Linear).unwrap_or_default();
-        paynter_simulate::start(pool, &view.graph, &view.equations, &tables, ticket)
+        paynter_simulate::start(pool, &view.graph, &view.equations, &tables, token)
     }
 
     /// Compiles the model for simulation.
-    pub fn simulation(&self, options: &SimulateOptions, ticket: &Ticket) -> Asked<Simulation> {
-        self.experiment(options, ticket, |pool, subject, findings| {
-            Simulation::compile(pool, subject, options, findings, ticket)
+    pub fn simulation(&self, options: &SimulateOptions, token: &CancellationToken) -> Asked<Simulation> {
+        self.experiment(options, token, |pool, subject, findings| {
+            Simulation::compile(pool, subject, options, findings, token)
         })
     }
 
@@ -56,19 +56,24 @@ impl Model {
         &self,
         options: &SimulateOptions,
         changes: &[Change],
-        ticket: &Ticket,
+        token: &CancellationToken,
     ) -> Asked<Perturbed> {
-        self.experiment(options, ticket, |pool, subject, findings| {
-            let (simulation, changes) = perturbed(pool, subject, (options, changes), findings, ticket)?;
+        self.experiment(options, token, |pool, subject, findings| {
+            let (simulation, changes) = perturbed(pool, subject, (options, changes), findings, token)?;
             Ok(Perturbed { simulation, changes })
         })
     }
 
     /// Calculates gradients of costs by the asked parameters and initial states, all where none are asked.
-    pub fn gradients(&self, options: &SimulateOptions, costs: &[Cost], ticket: &Ticket) -> Asked<Gradients> {
-        self.experiment(options, ticket, |pool, subject, findings| {
+    pub fn gradients(
+        &self,
+        options: &SimulateOptions,
+        costs: &[Cost],
+        token: &CancellationToken,
+    ) -> Asked<Gradients> {
+        self.experiment(options, token, |pool, subject, findings| {
             let (simulation, gradients, outcome) =
-                gradients(pool, subject, (options, costs), findings, ticket)?;
+                gradients(pool, subject, (options, costs), findings, token)?;
             Ok(Gradients { simulation, gradients, outcome })
         })
     }
@@ -77,10 +82,10 @@ impl Model {
     fn experiment<T>(
         &self,
         options: &SimulateOptions,
-        ticket: &Ticket,
+        token: &CancellationToken,
         pass: impl FnOnce(&mut Pool, &Subject<'_>, &mut Diagnostics) -> Result<T, QueryError>,
     ) -> Asked<T> {
-        let view = self.plain(ticket)?;
+        let view = self.plain(token)?;
         let tables = self.tables(options.hold)?;
         let (graph, mut pool) = (&view.graph, view.overlay());
         let mut findings = Diagnostics::new();
@@ -153,14 +158,14 @@ impl Sweep {
         model: &Model,
         options: &SimulateOptions,
         sweeps: &[Vary],
-        ticket: &Ticket,
+        token: &CancellationToken,
     ) -> Result<Sweep, QueryError> {
-        let nominal = model.simulation(options, ticket)?;
+        let nominal = model.simulation(options, token)?;
         let plan = Plan::new(&nominal, sweeps).map_err(|found| refused(*found))?;
         let mut simulations = vec![nominal];
         for turned in &plan.signs[1..] {
             let turned = model.with(turned.iter().map(|(name, value)| (name.as_str(), *value)));
-            simulations.push(turned.simulation(options, ticket)?);
+            simulations.push(turned.simulation(options, token)?);
         }
         Ok(Sweep { simulations, plan, sweeps: sweeps.to_vec() })
     }

@@ -2,7 +2,7 @@
 
 use crate::Model;
 use crate::answer::{Asked, QueryError, after};
-use paynter_base::{Diagnostics, Ticket};
+use paynter_base::{CancellationToken, Diagnostics};
 use paynter_equations::{JunctionStructure, junction_structure};
 use paynter_numerics::LinearModel;
 use paynter_numerics::structure::{StructureAnalysis, analyse_structure};
@@ -22,27 +22,27 @@ pub struct StructureReport {
 impl Model {
     /// Tells what the structure says; the junction structure matrix on request. Structure can also be told
     /// where there is no operating point.
-    pub fn structure(&self, junctions: bool, ticket: &Ticket) -> Asked<StructureReport> {
-        let (view, before, mut pool, linear, has_point) = match self.linear(ticket) {
+    pub fn structure(&self, junctions: bool, token: &CancellationToken) -> Asked<StructureReport> {
+        let (view, before, mut pool, linear, has_point) = match self.linear(token) {
             Ok(stage) => {
                 (stage.view.clone(), stage.findings.clone(), stage.overlay(), stage.result.clone(), true)
             }
             Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
             Err(QueryError::Wrong(_)) => {
-                let view = self.readable(ticket)?;
+                let view = self.readable(token)?;
                 let mut pool = view.overlay();
                 let linear =
-                    LinearModel::without_point(&mut pool, &view.graph, view.equations.clone(), ticket);
+                    LinearModel::without_point(&mut pool, &view.graph, view.equations.clone(), token);
                 let linear = linear.map_err(|failure| after(&view.findings, failure))?;
                 let before = view.findings.clone();
                 (view, before, pool, Arc::new(linear), false)
             }
         };
         let (graph, causality) = (&view.graph, &view.causality);
-        let found = analyse_structure(&mut pool, graph, causality, &linear, has_point, ticket);
+        let found = analyse_structure(&mut pool, graph, causality, &linear, has_point, token);
         let found = found.and_then(|structure| {
             let junctions =
-                junctions.then(|| junction_structure(&mut pool, graph, causality, ticket)).transpose()?;
+                junctions.then(|| junction_structure(&mut pool, graph, causality, token)).transpose()?;
             Ok(StructureReport { linear: linear.clone(), structure, junctions })
         });
         view.answer_after(&before, pool, found, Diagnostics::new())

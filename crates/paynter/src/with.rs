@@ -4,7 +4,7 @@ use crate::Model;
 use crate::derivation::Derivation;
 use crate::stage::Stage;
 use paynter_algebra::{Pool, Rational, Symbol, decimal, to_f64};
-use paynter_base::{Code, Diagnostic, Ticket, code};
+use paynter_base::{CancellationToken, Code, Diagnostic, code};
 use paynter_equations::Equations;
 use paynter_graph::dimension::Unit;
 use paynter_graph::{BondGraph, CopyOnWrite, Parameter, Table, Value, flat_name};
@@ -111,7 +111,7 @@ impl Model {
 
     /// The model with shared stages, where its values are plain numbers that change no structure.
     fn share(&self, values: &[(&str, NewValue)], set: &[(String, String)]) -> Option<Model> {
-        let equations = self.equations_stage(&Ticket::new()).ok()?;
+        let equations = self.equations_stage(&CancellationToken::new()).ok()?;
         let causality = self.causality_stage().ok()?;
         let (origin, graph) = (&self.0.origin, self.0.origin.graph.as_ref()?);
         let mut new = self.0.values.clone();

@@ -10,8 +10,8 @@ use common::{findings, load};
 use paynter::draw::{DrawOptions, SvgStyle, draw, svg};
 use paynter::simulate::{Sensitivities, SimulateOptions};
 use paynter::{
-    BodeOptions, DerivedForm, Frequencies, IncrementalOptions, Model, QueryError, SensitivityOptions, Ticket,
-    format,
+    BodeOptions, CancellationToken, DerivedForm, Frequencies, IncrementalOptions, Model, QueryError,
+    SensitivityOptions, format,
 };
 use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::{Options, generate};
@@ -36,42 +36,46 @@ const BAND: Frequencies = Frequencies { low: 0.3, high: 3.0, points: 3 };
 
 type Question = (&'static str, fn(&Model) -> Result<(), String>);
 
-const QUESTIONS: [Question; 8] = [
-    ("equations", |model| outcome(model.equations(&Ticket::new()))),
-    ("structure", |model| outcome(model.structure(true, &Ticket::new()))),
-    ("operating-point", |model| outcome(model.operating_point(&Ticket::new()))),
-    ("tf", |model| outcome(model.transfer(300, &Ticket::new()))),
-    ("poles", |model| outcome(model.poles(&Ticket::new()))),
-    ("bode", |model| {
-        outcome(model.bode(&BodeOptions { omega: Some(BAND), ..BodeOptions::default() }, &Ticket::new()))
-    }),
-    ("sensitivity", |model| {
-        let options = SensitivityOptions { terms: 300, ..SensitivityOptions::default() };
-        outcome(model.sensitivity(&options, &Ticket::new()))
-    }),
-    ("simulate", |model| {
-        let options = SimulateOptions { t_end: Some(0.1), points: 3, ..SimulateOptions::default() };
-        let simulation = match model.simulation(&options, &Ticket::new()) {
-            Ok(simulation) => simulation,
-            Err(reason) => return outcome::<()>(Err(reason)),
-        };
-        let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
-        outcome.failure.map_or(Ok(()), |failure| Err(format!("{failure:?}")))
-    }),
-];
+const QUESTIONS: [Question; 8] =
+    [
+        ("equations", |model| outcome(model.equations(&CancellationToken::new()))),
+        ("structure", |model| outcome(model.structure(true, &CancellationToken::new()))),
+        ("operating-point", |model| outcome(model.operating_point(&CancellationToken::new()))),
+        ("tf", |model| outcome(model.transfer(300, &CancellationToken::new()))),
+        ("poles", |model| outcome(model.poles(&CancellationToken::new()))),
+        ("bode", |model| {
+            outcome(model.bode(
+                &BodeOptions { omega: Some(BAND), ..BodeOptions::default() },
+                &CancellationToken::new(),
+            ))
+        }),
+        ("sensitivity", |model| {
+            let options = SensitivityOptions { terms: 300, ..SensitivityOptions::default() };
+            outcome(model.sensitivity(&options, &CancellationToken::new()))
+        }),
+        ("simulate", |model| {
+            let options = SimulateOptions { t_end: Some(0.1), points: 3, ..SimulateOptions::default() };
+            let simulation = match model.simulation(&options, &CancellationToken::new()) {
+                Ok(simulation) => simulation,
+                Err(reason) => return outcome::<()>(Err(reason)),
+            };
+            let (_, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
+            outcome.failure.map_or(Ok(()), |failure| Err(format!("{failure:?}")))
+        }),
+    ];
 
 /// Whether a nonlinear model has the slopes that its changes need for a question.
 fn demanded(text: &str, question: &str) -> bool {
     match question {
         "equations" => true,
-        "operating-point" => load(text).poles(&Ticket::new()).is_ok(),
+        "operating-point" => load(text).poles(&CancellationToken::new()).is_ok(),
         "simulate" => {
             let sensitivities = Sensitivities::All;
             let options =
                 SimulateOptions { t_end: Some(0.1), points: 3, sensitivities, ..SimulateOptions::default() };
-            let simulation = load(text).simulation(&options, &Ticket::new()).ok();
+            let simulation = load(text).simulation(&options, &CancellationToken::new()).ok();
             simulation.is_some_and(|simulation| {
-                let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+                let (_, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
                 outcome.failure.is_none() && outcome.notes.is_empty()
             })
         }
@@ -93,7 +97,7 @@ fn derived_models_answer_what_their_originals_answer() {
         let able: Vec<Result<(), String>> = QUESTIONS.iter().map(|(_, ask)| ask(&load(text))).collect();
         let bonds = original.graph().unwrap().bonds.len();
         let strokes = |model: &Model| -> Vec<bool> {
-            let causality = model.causality(&Ticket::new()).unwrap();
+            let causality = model.causality(&CancellationToken::new()).unwrap();
             causality.strokes.iter().map(|stroke| stroke.effort_to).collect()
         };
         let first = original.graph().unwrap().parameters.first().map(|p| p.name.clone());
@@ -122,7 +126,7 @@ fn derived_models_answer_what_their_originals_answer() {
             if place as u64 % 3 != seed / 2 % 3 {
                 continue;
             }
-            let derived = match original.incremental(&options, &Ticket::new()) {
+            let derived = match original.incremental(&options, &CancellationToken::new()) {
                 Ok(derived) => derived,
                 // A law that is flat or steep at the nominal point has no linear one.
                 Err(reason) => {
@@ -142,7 +146,7 @@ fn derived_models_answer_what_their_originals_answer() {
                     derived.text
                 );
             }
-            let picture = derived.model.diagram(&Ticket::new()).unwrap();
+            let picture = derived.model.diagram(&CancellationToken::new()).unwrap();
             for diagram in [derived.diagram.as_ref().unwrap(), picture.as_ref().unwrap()] {
                 assert!(
                     svg(&draw(diagram, &DrawOptions::default()), &SvgStyle::default()).contains("</svg>")

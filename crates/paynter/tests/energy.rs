@@ -6,15 +6,16 @@ mod common;
 use common::load;
 use paynter::energy::{Energy, Role};
 use paynter::simulate::SimulateOptions;
-use paynter::{Ticket, examples};
+use paynter::{CancellationToken, examples};
 use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::{Options as RandomOptions, generate, switching};
 
 fn energy(text: &str, t_end: f64) -> Option<Energy> {
     let options =
         SimulateOptions { t_end: Some(t_end), rtol: 1e-9, energy: true, ..SimulateOptions::default() };
-    let simulation = load(text).simulation(&options, &Ticket::new()).unwrap_or_else(|_| panic!("{text}"));
-    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let simulation =
+        load(text).simulation(&options, &CancellationToken::new()).unwrap_or_else(|_| panic!("{text}"));
+    let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     assert!(outcome.failure.is_none(), "{text}: {:?}", outcome.failure);
     simulation.energy(&response)
 }
@@ -88,12 +89,12 @@ fn the_balance_closes_on_random_models() {
             let model = load(&sample.text);
             let options =
                 SimulateOptions { t_end: Some(0.6), rtol: 1e-9, energy: true, ..SimulateOptions::default() };
-            let Ok(mut simulation) = model.simulation(&options, &Ticket::new()) else {
+            let Ok(mut simulation) = model.simulation(&options, &CancellationToken::new()) else {
                 apart.push(format!("seed {seed}: no equations"));
                 continue;
             };
             simulation.result.options.max_steps = 20_000;
-            let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+            let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
             // What came before a run stopped is valid.
             let Some(found) = simulation.energy(&response).filter(|found| found.t.len() > 1) else {
                 apart.push(format!("seed {seed}: {:?}", outcome.failure));

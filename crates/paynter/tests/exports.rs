@@ -7,7 +7,7 @@ mod common;
 
 use common::{folder, run};
 use paynter::export;
-use paynter::{LoadOptions, MemoryWorld, Model, Ticket, examples};
+use paynter::{CancellationToken, LoadOptions, MemoryWorld, Model, examples};
 use paynter_algebra::{Expr, Node, Pool, Symbol};
 use paynter_graph::Variable;
 use paynter_testkit::rng::Rng;
@@ -31,7 +31,7 @@ struct Point {
 
 fn load(name: &str, text: &str) -> Option<Case> {
     let model = common::load(text);
-    let answer = model.explicit_equations(&Ticket::new()).ok()?;
+    let answer = model.explicit_equations(&CancellationToken::new()).ok()?;
     let (equations, graph) = (&answer.equations, answer.graph());
     let p: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
     let mut values: BTreeMap<Symbol, f64> =
@@ -105,7 +105,7 @@ fn size(pool: &Pool, e: Expr, eval: &dyn Fn(Expr) -> Option<f64>) -> f64 {
 fn judge(cases: &[Case], said: &Said, language: &str) -> usize {
     let mut agreed = 0;
     for (c, case) in cases.iter().enumerate() {
-        let answer = case.model.explicit_equations(&Ticket::new()).unwrap();
+        let answer = case.model.explicit_equations(&CancellationToken::new()).unwrap();
         let (equations, graph, pool) = (&answer.equations, answer.graph(), answer.pool());
         for (k, point) in case.points.iter().enumerate() {
             let get = |what: &str| said.get(&(c, k, what.to_owned())).cloned().unwrap_or_default();
@@ -207,7 +207,8 @@ fn python_programs_agree() {
     let mut list = String::from("CASES = [\n");
     for case in &cases {
         let path = folder.join(format!("{}.py", case.name));
-        std::fs::write(&path, case.model.export(export::PYTHON, &Ticket::new()).unwrap().result).unwrap();
+        std::fs::write(&path, case.model.export(export::PYTHON, &CancellationToken::new()).unwrap().result)
+            .unwrap();
         let points: Vec<String> =
             case.points.iter().map(|p| format!("({:?}, {:?}, {:?}, {:?})", p.t, p.x, p.u, p.p)).collect();
         list += &format!("    ({path:?}, [{}]),\n", points.join(", "));
@@ -290,7 +291,7 @@ fn c_programs_agree() {
     let cases = cases();
     let mut printed = String::new();
     for (index, case) in cases.iter().enumerate() {
-        let program = case.model.export(export::C, &Ticket::new()).unwrap().result;
+        let program = case.model.export(export::C, &CancellationToken::new()).unwrap().result;
         std::fs::write(folder.join(format!("{}.c", case.name)), &program).unwrap();
         let driver = folder.join(format!("{}_main.c", case.name));
         std::fs::write(&driver, c_driver(case, index, &program)).unwrap();
@@ -314,12 +315,16 @@ fn tables_are_in_the_program() {
         .with("d.csv", b"t,w,v\n0,9,1\n1,9,3\n3,9,-1\n".to_vec());
     let model = Model::load(&world, "model.bg", &LoadOptions::default());
     let folder = folder("export-tables");
-    std::fs::write(folder.join("m.py"), model.export(export::PYTHON, &Ticket::new()).unwrap().result)
-        .unwrap();
+    std::fs::write(
+        folder.join("m.py"),
+        model.export(export::PYTHON, &CancellationToken::new()).unwrap().result,
+    )
+    .unwrap();
     let ask = "import m; print(*(float(m.inputs(t, [])[0]) for t in (-1, 0.5, 2, 9)))";
     let said = run(Command::new(python).current_dir(&folder).args(["-c", ask]));
     assert_eq!(said.trim(), "1.0 2.0 1.0 -1.0");
-    std::fs::write(folder.join("m.c"), model.export(export::C, &Ticket::new()).unwrap().result).unwrap();
+    std::fs::write(folder.join("m.c"), model.export(export::C, &CancellationToken::new()).unwrap().result)
+        .unwrap();
     let main = "#include \"m.c\"\n#include <stdio.h>\nint main(void) { const double t[] = {-1, 0.5, 2, 9}; double u[1]; \
                 for (int i = 0; i < 4; i++) { m_inputs(t[i], 0, u); printf(\"%g \", u[0]); } return 0; }\n";
     std::fs::write(folder.join("main.c"), main).unwrap();
@@ -329,7 +334,7 @@ fn tables_are_in_the_program() {
     assert_eq!(run(&mut Command::new(folder.join("main"))).trim(), "1 2 1 -1");
     let alone = MemoryWorld::new().with("model.bg", text.as_bytes().to_vec());
     let model = Model::load(&alone, "model.bg", &LoadOptions::default());
-    assert!(model.export(export::C, &Ticket::new()).is_err(), "a table that is not there");
+    assert!(model.export(export::C, &CancellationToken::new()).is_err(), "a table that is not there");
 }
 
 const OCTAVE_DRIVER: &str = r#"
@@ -385,7 +390,7 @@ fn octave_programs_agree() {
     let cases = cases();
     let mut driver = OCTAVE_DRIVER.to_owned();
     for (index, case) in cases.iter().enumerate() {
-        let program = case.model.export(export::MATLAB, &Ticket::new()).unwrap().result;
+        let program = case.model.export(export::MATLAB, &CancellationToken::new()).unwrap().result;
         let name =
             program.lines().next().unwrap().trim_start_matches("function model = ").trim_end_matches("()");
         // Functions are found by the names of their files, which several models may share.

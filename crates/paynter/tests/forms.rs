@@ -8,30 +8,30 @@ mod common;
 use common::{findings, load};
 use paynter::export::{self, Target};
 use paynter::json::Naming;
-use paynter::{BodeOptions, Frequencies, Model, Plain, TERMS, Ticket, examples};
+use paynter::{BodeOptions, CancellationToken, Frequencies, Model, Plain, TERMS, examples};
 use paynter_algebra::Pool;
 use std::process::Command;
 
 /// The equations, their derivation and the transfer functions in a notation.
 fn written(model: &Model, notation: &dyn Target) -> Vec<String> {
-    let ticket = Ticket::new();
+    let token = CancellationToken::new();
     let mut all = vec![
-        model.equations(&ticket).unwrap().written(notation),
-        model.equations_with_mass(&ticket).unwrap().written(notation),
-        model.steps(&ticket).unwrap().written(Some(notation)),
+        model.equations(&token).unwrap().written(notation),
+        model.equations_with_mass(&token).unwrap().written(notation),
+        model.steps(&token).unwrap().written(Some(notation)),
     ];
-    all.extend(model.transfer(TERMS, &ticket).ok().map(|found| found.written(notation)));
+    all.extend(model.transfer(TERMS, &token).ok().map(|found| found.written(notation)));
     all
 }
 
 /// Operating point, poles, structure and frequency response in a notation, by the names of their pages.
 fn pages(model: &Model, notation: &dyn Target) -> [(&'static str, String); 4] {
-    let ticket = Ticket::new();
-    let point = model.operating_point(&ticket).unwrap();
-    let poles = model.poles(&ticket).unwrap();
-    let structure = model.structure(true, &ticket).unwrap();
+    let token = CancellationToken::new();
+    let point = model.operating_point(&token).unwrap();
+    let poles = model.poles(&token).unwrap();
+    let structure = model.structure(true, &token).unwrap();
     let omega = Some(Frequencies { low: 0.1, high: 100.0, points: 4 });
-    let bode = model.bode(&BodeOptions { omega, ..BodeOptions::default() }, &ticket).unwrap();
+    let bode = model.bode(&BodeOptions { omega, ..BodeOptions::default() }, &token).unwrap();
     [
         ("point", point.written(&point.document(&Plain), notation)),
         ("poles", poles.written(&poles.document(Naming::Flat, &Plain), notation)),
@@ -104,7 +104,7 @@ fn pages_in_python_agree_with_each_other() {
         std::fs::create_dir_all(&own).unwrap();
         let write = |file: &str, text: &str| std::fs::write(own.join(file), text).unwrap();
         write("parameters.py", &parameters(&model, "", ""));
-        write("tf.py", &model.transfer(2_000, &Ticket::new()).unwrap().written(export::PYTHON));
+        write("tf.py", &model.transfer(2_000, &CancellationToken::new()).unwrap().written(export::PYTHON));
         for (page, text) in pages(&model, export::PYTHON) {
             write(&format!("{page}.py"), &text);
         }
@@ -121,7 +121,7 @@ fn pages_in_c_compile() {
     std::fs::create_dir_all(&folder).unwrap();
     for (name, text) in plain_examples() {
         let model = load(&text);
-        let transfer = model.transfer(2_000, &Ticket::new()).unwrap().written(export::C);
+        let transfer = model.transfer(2_000, &CancellationToken::new()).unwrap().written(export::C);
         let [point, rest @ ..] = pages(&model, export::C);
         let parameters = parameters(&model, "const double ", ";");
         for (page, text) in rest.into_iter().chain([("tf", transfer)]) {
@@ -198,7 +198,7 @@ fn latex_closes_what_it_opens() {
         for text in texts {
             assert_balanced(example.name, &text);
         }
-        assert_balanced(example.name, &model.export(export::LATEX, &Ticket::new()).unwrap());
+        assert_balanced(example.name, &model.export(export::LATEX, &CancellationToken::new()).unwrap());
     }
 }
 
@@ -226,10 +226,10 @@ const NAMES: &str = "model names {
 
 #[test]
 fn names_stay_apart_in_every_language() {
-    let ticket = Ticket::new();
+    let token = CancellationToken::new();
     let model = load(NAMES);
     assert!(!findings(&model).has_errors(), "{:?}", findings(&model));
-    let python = model.export(export::PYTHON, &ticket).unwrap().result;
+    let python = model.export(export::PYTHON, &token).unwrap().result;
     for line in [
         "lambda_ = p[0]",
         "λ = p[1]",
@@ -242,15 +242,15 @@ fn names_stay_apart_in_every_language() {
     ] {
         assert!(python.contains(&format!("    {line}\n")), "{line}\n{python}");
     }
-    let c = model.export(export::C, &ticket).unwrap().result;
+    let c = model.export(export::C, &token).unwrap().result;
     for line in ["lambda = p[0]", "lambda_ = p[1]", "int_ = p[3]", "C_ = p[2]", "table0_ = p[8]"] {
         assert!(c.contains(&format!("const double {line};\n")), "{line}\n{c}");
     }
-    let matlab = model.export(export::MATLAB, &ticket).unwrap().result;
+    let matlab = model.export(export::MATLAB, &token).unwrap().result;
     assert!(matlab.contains("end_ = p.end_;") && matlab.contains("lambda_ = p.lambda_;"), "{matlab}");
-    let julia = model.export(export::JULIA, &ticket).unwrap().result;
+    let julia = model.export(export::JULIA, &token).unwrap().result;
     assert!(julia.contains("λ = p.λ\n") && julia.contains("end_ = p.end_\n"), "{julia}");
-    let latex = model.equations(&ticket).unwrap().written(export::LATEX);
+    let latex = model.equations(&token).unwrap().written(export::LATEX);
     assert!(latex.contains("\\dot{q}_{a} &= "), "{latex}");
 }
 
@@ -258,9 +258,9 @@ fn names_stay_apart_in_every_language() {
 fn derivations_end_in_the_equations() {
     for example in examples::all() {
         let model = load(example.text);
-        let ticket = Ticket::new();
-        let equations = model.equations(&ticket).unwrap().document(&Plain);
-        let steps = model.steps(&ticket).unwrap().document();
+        let token = CancellationToken::new();
+        let equations = model.equations(&token).unwrap().document(&Plain);
+        let steps = model.steps(&token).unwrap().document();
         for (state, rate) in equations.states.iter().zip(&equations.f) {
             let own =
                 steps.iter().find(|d| d.lines.iter().any(|line| line.left == Some(format!("{state}'"))));
@@ -277,7 +277,7 @@ fn a_mass_matrix_times_the_rates_is_the_right_side() {
     for name in ["two_tanks", "robot_arm", "two_coils"] {
         let example = examples::find(name).unwrap();
         let model = load(example.text);
-        let answer = model.explicit_equations(&Ticket::new()).unwrap();
+        let answer = model.explicit_equations(&CancellationToken::new()).unwrap();
         let (equations, mut pool) = (&answer.equations, Pool::over(answer.pool()));
         let Some(mass) = equations.mass(&mut pool, answer.graph()) else {
             assert!(name == "two_coils", "{name} has no mass matrix");
@@ -305,7 +305,7 @@ fn a_mass_matrix_is_written_in_every_notation() {
         (export::LATEX, ["\\right) \\dot{q}_{\\mathrm{tank1}} &= ", "E \\, \\dot{x} &= A \\, x + B \\, u"]),
         (export::MATHML, ["<mo>)</mo></mrow><mo>\u{2062}</mo>", "<mi>E</mi><mo>=</mo>"]),
     ] {
-        let text = model.equations_with_mass(&Ticket::new()).unwrap().written(notation);
+        let text = model.equations_with_mass(&CancellationToken::new()).unwrap().written(notation);
         for line in lines {
             assert!(text.contains(line), "{line}\n{text}");
         }

@@ -10,7 +10,9 @@
 mod common;
 
 use common::findings;
-use paynter::{Code, LoadOptions, MemoryWorld, Model, Plain, Ticket, code, examples, explain, format};
+use paynter::{
+    CancellationToken, Code, LoadOptions, MemoryWorld, Model, Plain, code, examples, explain, format,
+};
 use std::path::{Path, PathBuf};
 
 /// A model of a page, with the files it imports.
@@ -158,7 +160,7 @@ fn every_example_is_sound_and_laid_out() {
     for example in examples::all() {
         let model = common::load(example.text);
         assert_no_errors(&model, example.name);
-        assert!(model.causality(&Ticket::new()).is_ok(), "{} has no causality", example.name);
+        assert!(model.causality(&CancellationToken::new()).is_ok(), "{} has no causality", example.name);
         let laid_out = format("model.bg", example.text.as_bytes());
         assert_eq!(laid_out.text, example.text, "{} is not laid out", example.name);
     }

@@ -6,10 +6,10 @@ mod common;
 
 use common::{findings, sound as load};
 use paynter::json::OperatingPoint;
-use paynter::{Plain, QueryError, TERMS, Ticket, examples};
+use paynter::{CancellationToken, Plain, QueryError, TERMS, examples};
 
 fn point(text: &str) -> OperatingPoint {
-    match load(text).operating_point(&Ticket::new()) {
+    match load(text).operating_point(&CancellationToken::new()) {
         Ok(point) => point.document(&Plain),
         Err(QueryError::Wrong(list)) => panic!("{list:?}\n{text}"),
         Err(QueryError::Cancelled) => panic!("nobody cancelled"),
@@ -44,7 +44,7 @@ fn every_example_rests_or_says_what_runs_away() {
     let moving = ["robot_arm", "two_coils", "two_coils_printed", "two_tanks"];
     for example in examples::all() {
         let model = load(example.text);
-        match model.operating_point(&Ticket::new()) {
+        match model.operating_point(&CancellationToken::new()) {
             Ok(found) => {
                 assert!(!moving.contains(&example.name), "{} rests", example.name);
                 let Some((linear, _)) = &found.linear else { continue };
@@ -128,7 +128,7 @@ fn what_has_no_steady_state_is_named() {
             "`mass.p`",
         ),
     ] {
-        let (found, message) = refused(load(text).operating_point(&Ticket::new()));
+        let (found, message) = refused(load(text).operating_point(&CancellationToken::new()));
         assert!(found == code && message.contains(word), "{found}: {message}\n{text}");
     }
 }
@@ -139,13 +139,13 @@ fn an_angle_that_nothing_reads_may_grow() {
         "model m { input M = 2; Se s = M; 1 j; I rotor = 1; R air { e = f*abs(f) }; s -> j; j -> rotor, air
          signal angle = integral(rotor.f, 0.5); output phi = angle }",
     );
-    let answer = model.operating_point(&Ticket::new()).unwrap();
+    let answer = model.operating_point(&CancellationToken::new()).unwrap();
     let found = answer.document(&Plain);
     near(found.point.states["rotor.p"], 2f64.sqrt());
     assert_eq!(found.point.states["angle"], 0.5);
     assert!(answer.findings.iter().any(|d| d.code.id() == "BG0604"));
     // And the transfer function has its integrator.
-    let tf = model.transfer(TERMS, &Ticket::new()).unwrap().document(&Plain);
+    let tf = model.transfer(TERMS, &CancellationToken::new()).unwrap().document(&Plain);
     assert_eq!(tf.entries[0].num, "1");
     assert_eq!(tf.entries[0].den, "s*(2*rotor.p + s)");
     near(tf.operating_point.unwrap().states["rotor.p"], 2f64.sqrt());
@@ -159,12 +159,12 @@ fn several_steady_states_are_said_and_the_nearest_is_taken() {
         )
     };
     let model = load(&text(""));
-    let answer = model.operating_point(&Ticket::new()).unwrap();
+    let answer = model.operating_point(&CancellationToken::new()).unwrap();
     assert_eq!(answer.document(&Plain).point.states["s.q"], 0.0);
     let warning = answer.findings.iter().find(|d| d.code.id() == "BG0602").unwrap();
     assert!(warning.message.contains("s.q = 1)") && warning.message.contains("s.q = -1)"), "{warning:?}");
     let model = load(&text("; init q = -0.8"));
-    let answer = model.operating_point(&Ticket::new()).unwrap();
+    let answer = model.operating_point(&CancellationToken::new()).unwrap();
     near(answer.document(&Plain).point.states["s.q"], -1.0);
     assert!(answer.findings.is_empty(), "{:?}", answer.findings);
     assert!(findings(&model).is_empty());
@@ -174,12 +174,12 @@ fn several_steady_states_are_said_and_the_nearest_is_taken() {
 fn laws_without_a_slope_are_named() {
     let tank = "model tank { input u = 0; Sf pump = u; 0 level; C water = 1; R outlet { e = 2*f*abs(f) }
          pump -> level; level -> water, outlet; output p = water.e }";
-    let (code, message) = refused(load(tank).transfer(TERMS, &Ticket::new()));
+    let (code, message) = refused(load(tank).transfer(TERMS, &CancellationToken::new()));
     assert!(code == "BG0605" && message.contains("`outlet`"), "{code}: {message}");
     assert_eq!(point(tank).point.states["water.q"], 0.0);
     // With a flow through it the slope is finite: p = 2 u², dp/du = 4 u/(4 u s + 1) for C = 1.
     let model = load(&tank.replace("u = 0", "u = 0.1"));
-    let answer = model.operating_point(&Ticket::new()).unwrap();
+    let answer = model.operating_point(&CancellationToken::new()).unwrap();
     let (_, numbers) = answer.linear.as_ref().unwrap();
     near(numbers.a.entries[0].2, -2.5);
     near(numbers.b[0].entries[0].2, 1.0);

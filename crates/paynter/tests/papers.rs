@@ -8,7 +8,7 @@ mod common;
 
 use common::{example, sound};
 use paynter::json::Matrix;
-use paynter::{Plain, TERMS, Ticket, json};
+use paynter::{CancellationToken, Plain, TERMS, json};
 use std::collections::BTreeMap;
 
 /// What expressions are evaluated in.
@@ -210,11 +210,11 @@ fn same(found: &str, expected: &str) -> bool {
 }
 
 fn equations(name: &str) -> json::Equations {
-    sound(example(name)).equations(&Ticket::new()).unwrap().document(&Plain)
+    sound(example(name)).equations(&CancellationToken::new()).unwrap().document(&Plain)
 }
 
 fn transfer(name: &str) -> json::Transfer {
-    sound(example(name)).transfer(TERMS, &Ticket::new()).unwrap().document(&Plain)
+    sound(example(name)).transfer(TERMS, &CancellationToken::new()).unwrap().document(&Plain)
 }
 
 fn dense(matrix: &Option<Matrix>) -> &[Vec<String>] {

@@ -5,14 +5,14 @@ mod common;
 
 use common::{example, sound as load};
 use paynter::json::{Bode, EstimateKind, Naming, Poles};
-use paynter::{BodeOptions, Plain, TERMS, Ticket, examples};
+use paynter::{BodeOptions, CancellationToken, Plain, TERMS, examples};
 
 fn poles(text: &str) -> Poles {
-    load(text).poles(&Ticket::new()).unwrap().document(Naming::Flat, &Plain)
+    load(text).poles(&CancellationToken::new()).unwrap().document(Naming::Flat, &Plain)
 }
 
 fn bode(text: &str) -> Bode {
-    load(text).bode(&BodeOptions::default(), &Ticket::new()).unwrap().document(&Plain)
+    load(text).bode(&BodeOptions::default(), &CancellationToken::new()).unwrap().document(&Plain)
 }
 
 fn assert_near(found: &[[f64; 2]], expected: &[[f64; 2]]) {
@@ -56,7 +56,7 @@ fn equal_tanks_have_a_double_pole_that_partly_cancels() {
     assert_eq!(found.modes.len(), 1);
     assert_eq!(found.modes[0].multiplicity, 2);
     assert_eq!(found.zeros[0].poles, [[-1.0, 0.0]], "one of the two is uncontrollable");
-    let transfer = load(example("parallel_tanks")).transfer(TERMS, &Ticket::new()).unwrap();
+    let transfer = load(example("parallel_tanks")).transfer(TERMS, &CancellationToken::new()).unwrap();
     let transfer = transfer.document(&Plain);
     assert_eq!(transfer.entries[0].poles.as_deref(), Some(&[[-1.0, 0.0]][..]));
 }
@@ -167,12 +167,12 @@ fn peaks_are_hit() {
 fn every_example_with_a_response_has_as_many_poles_as_states() {
     for example in examples::all() {
         let model = load(example.text);
-        let Ok(answer) = model.equations(&Ticket::new()) else { continue };
+        let Ok(answer) = model.equations(&CancellationToken::new()) else { continue };
         if answer.space.is_none() {
             continue;
         }
         let states = answer.equations.states.len();
-        let found = load(example.text).poles(&Ticket::new());
+        let found = load(example.text).poles(&CancellationToken::new());
         let Ok(found) = found else { panic!("{}: no poles", example.name) };
         let found = found.document(Naming::Flat, &Plain);
         assert_eq!(found.poles.len(), states, "{}", example.name);

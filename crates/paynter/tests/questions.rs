@@ -11,9 +11,9 @@ use paynter::json::{self, Naming};
 use paynter::report::Report;
 use paynter::simulate::{Gradients, Perturbed, SimulateOptions, Simulation, Sweep};
 use paynter::{
-    Answer, Asked, Bode, BodeOptions, Checked, DerivedForm, DerivedModel, Diagnostics, Expression,
-    Frequencies, IncrementalOptions, Model, Plain, Poles, QueryError, ResponseOptions, ResponseTolerance,
-    SensitivityOptions, StateEquations, SteadyState, StructureReport, SymbolicSensitivity, Ticket,
+    Answer, Asked, Bode, BodeOptions, CancellationToken, Checked, DerivedForm, DerivedModel, Diagnostics,
+    Expression, Frequencies, IncrementalOptions, Model, Plain, Poles, QueryError, ResponseOptions,
+    ResponseTolerance, SensitivityOptions, StateEquations, SteadyState, StructureReport, SymbolicSensitivity,
     TransferMatrix, examples,
 };
 use paynter_testkit::rng::Rng;
@@ -50,57 +50,69 @@ fn listed(model: &Model, found: &Diagnostics) -> String {
 
 fn derived(model: &Model, form: DerivedForm) -> String {
     let options = IncrementalOptions { form, ..IncrementalOptions::default() };
-    told(model, model.incremental(&options, &Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+    told(model, model.incremental(&options, &CancellationToken::new()), |a| {
+        serde_json::to_string(&a.document(&Plain))
+    })
 }
 
 fn program(model: &Model, language: &dyn Target) -> String {
-    let asked = model.export(language, &Ticket::new());
+    let asked = model.export(language, &CancellationToken::new());
     told(model, asked, |a| serde_json::to_string(&(&a.result, a.diagnostics(&Plain))))
 }
 
 const QUESTIONS: &[Question] = &[
-    ("check", |m| told(m, m.check(&Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))),
-    ("findings", |m| listed(m, &m.findings(&Ticket::new()).unwrap())),
+    ("check", |m| {
+        told(m, m.check(&CancellationToken::new()), |a| serde_json::to_string(&a.document(&Plain)))
+    }),
+    ("findings", |m| listed(m, &m.findings(&CancellationToken::new()).unwrap())),
     ("causality", |m| {
-        told(m, m.causality(&Ticket::new()), |a| serde_json::to_string(&a.document(Naming::Flat, &Plain)))
+        told(m, m.causality(&CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(Naming::Flat, &Plain))
+        })
     }),
     ("equations", |m| {
-        told(m, m.equations(&Ticket::new()), |a| {
+        told(m, m.equations(&CancellationToken::new()), |a| {
             serde_json::to_string(&(a.document(&Plain), a.written(export::LATEX)))
         })
     }),
     ("equations with mass", |m| {
-        told(m, m.equations_with_mass(&Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+        told(m, m.equations_with_mass(&CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(&Plain))
+        })
     }),
-    ("steps", |m| told(m, m.steps(&Ticket::new()), |a| serde_json::to_string(&a.document()))),
+    ("steps", |m| told(m, m.steps(&CancellationToken::new()), |a| serde_json::to_string(&a.document()))),
     ("transfer", |m| {
-        told(m, m.transfer(TERMS, &Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+        told(m, m.transfer(TERMS, &CancellationToken::new()), |a| serde_json::to_string(&a.document(&Plain)))
     }),
     ("transfer by Mason's rule", |m| {
-        told(m, m.transfer_by_mason(TERMS, &Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+        told(m, m.transfer_by_mason(TERMS, &CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(&Plain))
+        })
     }),
     ("operating point", |m| {
-        told(m, m.operating_point(&Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+        told(m, m.operating_point(&CancellationToken::new()), |a| serde_json::to_string(&a.document(&Plain)))
     }),
     ("poles", |m| {
-        told(m, m.poles(&Ticket::new()), |a| serde_json::to_string(&a.document(Naming::Flat, &Plain)))
+        told(m, m.poles(&CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(Naming::Flat, &Plain))
+        })
     }),
     ("bode", |m| {
         let options = BodeOptions { omega: Some(BAND), ..BodeOptions::default() };
-        told(m, m.bode(&options, &Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+        told(m, m.bode(&options, &CancellationToken::new()), |a| serde_json::to_string(&a.document(&Plain)))
     }),
     ("structure", |m| {
-        told(m, m.structure(true, &Ticket::new()), |a| serde_json::to_string(&a.document(&Plain)))
+        told(m, m.structure(true, &CancellationToken::new()), |a| serde_json::to_string(&a.document(&Plain)))
     }),
     ("sensitivity", |m| {
         let options = SensitivityOptions { terms: TERMS, ..SensitivityOptions::default() };
-        told(m, m.sensitivity(&options, &Ticket::new()), |a| {
+        told(m, m.sensitivity(&options, &CancellationToken::new()), |a| {
             serde_json::to_string(&a.document(Naming::Flat, &Plain))
         })
     }),
     ("sensitivity of the response", |m| {
         let options = ResponseOptions { omega: Some(BAND), verify: 3, seed: 1, ..ResponseOptions::default() };
-        told(m, m.sensitivity_response(&options, &Ticket::new()), |a| {
+        told(m, m.sensitivity_response(&options, &CancellationToken::new()), |a| {
             serde_json::to_string(&a.document(&Plain))
         })
     }),
@@ -108,8 +120,8 @@ const QUESTIONS: &[Question] = &[
     ("pseudo", |m| derived(m, DerivedForm::Pseudo)),
     ("simulate", |m| {
         let options = SimulateOptions { t_end: Some(1e-3), points: 3, ..SimulateOptions::default() };
-        told(m, m.simulation(&options, &Ticket::new()), |a| {
-            let (response, outcome) = a.respond(&a.parameters, &Ticket::new());
+        told(m, m.simulation(&options, &CancellationToken::new()), |a| {
+            let (response, outcome) = a.respond(&a.parameters, &CancellationToken::new());
             let said = a.explain(&a.parameters, &outcome);
             let diagnostics = json::Diagnostic::list(&said, &a.sources, &Plain);
             serde_json::to_string(&json::Simulation::new(a, &response, &outcome, &said, diagnostics))
@@ -121,7 +133,7 @@ const QUESTIONS: &[Question] = &[
     ("C simulator", |m| program(m, export::C_SIMULATOR)),
     ("Julia", |m| program(m, export::JULIA)),
     ("LaTeX", |m| program(m, export::LATEX)),
-    ("drawing", |m| match m.diagram(&Ticket::new()) {
+    ("drawing", |m| match m.diagram(&CancellationToken::new()) {
         Ok(diagram) => svg(&draw(&diagram.unwrap(), &DrawOptions::default()), &SvgStyle::default()),
         Err(reason) => refused(m, reason),
     }),

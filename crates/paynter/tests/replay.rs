@@ -5,7 +5,7 @@
 
 mod common;
 
-use paynter::{LoadOptions, MemoryWorld, Model, Plain, Ticket};
+use paynter::{CancellationToken, LoadOptions, MemoryWorld, Model, Plain};
 use std::path::Path;
 
 #[test]
@@ -19,9 +19,9 @@ fn nothing_breaks_again() {
             let bytes = paynter_testkit::fuzzed(&std::fs::read(&path).unwrap());
             let world = MemoryWorld::new().with("model.bg", bytes.clone());
             let model = Model::load(&world, "model.bg", &LoadOptions::default());
-            let check = model.check(&Ticket::new()).unwrap().document(&Plain);
+            let check = model.check(&CancellationToken::new()).unwrap().document(&Plain);
             assert_eq!(check.ok, !common::findings(&model).has_errors(), "{}", path.display());
-            if let Ok(found) = model.causality(&Ticket::new()) {
+            if let Ok(found) = model.causality(&CancellationToken::new()) {
                 found.document(paynter::json::Naming::Flat, &Plain);
             }
             let once = paynter::format("model.bg", &bytes);

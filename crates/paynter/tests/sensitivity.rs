@@ -9,8 +9,8 @@ mod common;
 use common::{load, load_with};
 use paynter::json::Naming;
 use paynter::{
-    BodeOptions, Frequencies, Plain, QueryError, ResponseOptions, SensitivityOptions, Severity, TERMS,
-    Ticket, json,
+    BodeOptions, CancellationToken, Frequencies, Plain, QueryError, ResponseOptions, SensitivityOptions,
+    Severity, TERMS, json,
 };
 use paynter_graph::flat_name;
 use paynter_testkit::property::{demand, seeds};
@@ -22,7 +22,7 @@ const BAND: Frequencies = Frequencies { low: 0.3, high: 3.0, points: 3 };
 fn response(text: &str, frozen: bool) -> Result<json::SensitivityResponse, QueryError> {
     let which = SensitivityOptions { frozen, ..SensitivityOptions::default() };
     let options = ResponseOptions { which, omega: Some(BAND), ..ResponseOptions::default() };
-    Ok(load(text).sensitivity_response(&options, &Ticket::new())?.document(&Plain))
+    Ok(load(text).sensitivity_response(&options, &CancellationToken::new())?.document(&Plain))
 }
 
 /// The codes of the errors that say why there is no answer.
@@ -37,7 +37,7 @@ fn errors(reason: QueryError) -> String {
 fn bode(text: &str, name: &str, value: f64) -> Option<Vec<Vec<(f64, f64)>>> {
     let options = BodeOptions { omega: Some(BAND), ..BodeOptions::default() };
     let model = load_with(text, &[(name, &format!("{value:e}"))]);
-    let bode = model.bode(&options, &Ticket::new()).ok()?.document(&Plain);
+    let bode = model.bode(&options, &CancellationToken::new()).ok()?.document(&Plain);
     let list = |entry: &json::BodeEntry| -> Option<Vec<(f64, f64)>> {
         entry.re.iter().zip(&entry.im).map(|(re, im)| Some(((*re)?, (*im)?))).collect()
     };
@@ -192,8 +192,9 @@ fn samples_show_where_first_order_fails() {
         seed: 3,
         ..ResponseOptions::default()
     };
-    let ask =
-        |text: &str| load(text).sensitivity_response(&options, &Ticket::new()).unwrap().document(&Plain);
+    let ask = |text: &str| {
+        load(text).sensitivity_response(&options, &CancellationToken::new()).unwrap().document(&Plain)
+    };
     let wide = ask(&oscillator("10%"));
     assert!(wide.bands[0].outside.iter().any(|omega| (0.9..1.1).contains(omega)));
     assert_eq!(wide.diagnostics[0].code, "BG0715");
@@ -213,8 +214,9 @@ fn samples_show_where_first_order_fails() {
 fn samples_of_a_nonlinear_model_rest_at_points_of_their_own() {
     let with = |tolerance: &str| TANK.replace("param k = 0.5", &format!("param k = 0.5 ±{tolerance}"));
     let options = ResponseOptions { omega: Some(BAND), verify: 300, seed: 1, ..ResponseOptions::default() };
-    let ask =
-        |text: &str| load(text).sensitivity_response(&options, &Ticket::new()).unwrap().document(&Plain);
+    let ask = |text: &str| {
+        load(text).sensitivity_response(&options, &CancellationToken::new()).unwrap().document(&Plain)
+    };
     let text = with("80%");
     let found = ask(&text);
     assert_eq!(found.verification.as_ref().unwrap().failed, 0);
@@ -235,7 +237,7 @@ fn samples_of_a_nonlinear_model_rest_at_points_of_their_own() {
     assert!(ask(&with("1%")).bands.iter().all(|band| band.outside.is_empty()));
     let frozen = SensitivityOptions { frozen: true, ..SensitivityOptions::default() };
     let fixed = ResponseOptions { which: frozen, ..options.clone() };
-    let fixed = load(&text).sensitivity_response(&fixed, &Ticket::new()).unwrap().document(&Plain);
+    let fixed = load(&text).sensitivity_response(&fixed, &CancellationToken::new()).unwrap().document(&Plain);
     assert_ne!(fixed.bands[0].magnitude.sampled_upper, found.bands[0].magnitude.sampled_upper);
 }
 
@@ -251,7 +253,10 @@ fn a_kink_in_a_slope_is_said_where_the_point_moves_along_it() {
     let said = |u: &str, only: &str| {
         let which = SensitivityOptions { only: vec![only.to_owned()], ..SensitivityOptions::default() };
         let options = ResponseOptions { which, omega: Some(BAND), ..ResponseOptions::default() };
-        let found = load(&text(u)).sensitivity_response(&options, &Ticket::new()).unwrap().document(&Plain);
+        let found = load(&text(u))
+            .sensitivity_response(&options, &CancellationToken::new())
+            .unwrap()
+            .document(&Plain);
         found.diagnostics.iter().any(|d| d.code == "BG0606" && d.line == Some(2))
     };
     // At rest the point moves with the offset b and stays with r; elsewhere the slope is smooth.
@@ -324,12 +329,12 @@ fn where_there_is_no_tangent_law_and_point_are_named() {
     let ask = |only: &str| {
         let which = SensitivityOptions { only: vec![only.to_owned()], ..SensitivityOptions::default() };
         let options = ResponseOptions { which, omega: Some(BAND), ..ResponseOptions::default() };
-        load(&text).sensitivity_response(&options, &Ticket::new())
+        load(&text).sensitivity_response(&options, &CancellationToken::new())
     };
     assert_eq!(errors(ask("b").err().unwrap()), "BG0605");
     assert!(ask("c").is_ok() && ask("r").is_ok());
     let symbols = SensitivityOptions { only: vec!["b".to_owned()], ..SensitivityOptions::default() };
-    let found = load(&text).sensitivity(&symbols, &Ticket::new());
+    let found = load(&text).sensitivity(&symbols, &CancellationToken::new());
     assert_eq!(errors(found.err().unwrap()), "BG0605");
 }
 
@@ -342,7 +347,7 @@ fn a_saturated_storage_keeps_its_digits_or_says_that_it_does_not() {
                 C a {{ q = m*tanh(e) }}; s -> j; j -> p, a; output y = a.e }}"
         );
         let model = load(&text);
-        let answer = model.transfer(TERMS, &Ticket::new()).map_err(errors)?;
+        let answer = model.transfer(TERMS, &CancellationToken::new()).map_err(errors)?;
         let said = answer.findings.iter().any(|d| d.code.id() == "BG0609");
         let found = answer.linear.matrices(answer.pool()).unwrap().a.entries[0].2;
         Ok::<_, String>((found / (-(u.cosh().powi(2)) / 2.0) - 1.0, said))
@@ -364,7 +369,8 @@ fn a_pole_on_the_way_is_said_with_its_place() {
         C c = 1/k; s -> j; j -> a, c; output x = c.q }";
     let omega = Some(Frequencies { low: 1.0, high: 4.0, points: 3 });
     let options = ResponseOptions { omega, ..ResponseOptions::default() };
-    let found = load(text).sensitivity_response(&options, &Ticket::new()).unwrap().document(&Plain);
+    let found =
+        load(text).sensitivity_response(&options, &CancellationToken::new()).unwrap().document(&Plain);
     assert_eq!(found.entries[0].re[1], None);
     let said: Vec<_> = found.diagnostics.iter().filter(|d| d.code == "BG0713").collect();
     assert!(said.len() == 1 && said[0].message.contains("at 2 rad/s") && said[0].line == Some(2));
@@ -376,7 +382,7 @@ fn a_parameter_that_is_zero_moves_modes_all_the_same() {
     let text = "model m { param b = 0; input u = 4; Sf s = u + b; 0 n; C c { e = q }; R r { f = e^2 }
         s -> n; n -> c, r; output y = c.q; init c.q = 1 }";
     let found = load(text)
-        .sensitivity(&SensitivityOptions::default(), &Ticket::new())
+        .sensitivity(&SensitivityOptions::default(), &CancellationToken::new())
         .unwrap()
         .document(Naming::Flat, &Plain);
     assert!((found.poles[0].sensitivities[0].re.unwrap() + 0.5).abs() < 1e-12, "{:?}", found.poles);
@@ -389,7 +395,7 @@ fn modes_move_as_their_polynomial_says() {
     let text = "model m { param m = 2; param b = 0.4; param k = 8; input u = 1; Se a = u; 1 j
         I mass = m; C s = 1/k; R d = b; a -> j; j -> mass, s, d; output x = s.q }";
     let found = load(text)
-        .sensitivity(&SensitivityOptions::default(), &Ticket::new())
+        .sensitivity(&SensitivityOptions::default(), &CancellationToken::new())
         .unwrap()
         .document(Naming::Flat, &Plain);
     let pole = &found.poles[0];

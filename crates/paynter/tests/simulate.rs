@@ -10,7 +10,9 @@ use paynter::simulate::{
     Change, Cost, CostKind, Data, Direction, Gradients, Hold, Perturbed, Response, Sensitivities,
     SimulateOptions, Simulation, Vary, respond_all,
 };
-use paynter::{Answer, DerivedForm, IncrementalOptions, LoadOptions, MemoryWorld, Model, QueryError, Ticket};
+use paynter::{
+    Answer, CancellationToken, DerivedForm, IncrementalOptions, LoadOptions, MemoryWorld, Model, QueryError,
+};
 use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::{Options as RandomOptions, generate, switching};
 
@@ -22,8 +24,9 @@ fn accurate(t_end: f64) -> SimulateOptions {
 }
 
 fn respond(model: &Model, options: &SimulateOptions) -> (Answer<Simulation>, Response) {
-    let simulation = model.simulation(options, &Ticket::new()).unwrap_or_else(|reason| panic!("{reason:?}"));
-    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let simulation =
+        model.simulation(options, &CancellationToken::new()).unwrap_or_else(|reason| panic!("{reason:?}"));
+    let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
     (simulation, response)
 }
@@ -89,10 +92,11 @@ fn motion_goes_on_where_a_modulus_vanishes() {
         let vary = |name: &str, value: f64| Vary { name: name.to_owned(), values: vec![value] };
         let sweeps = [vary("init(my.p)", my), vary("init(phi)", phi)];
         let varied = sweeps.iter().map(|vary| vary.name.clone()).collect();
-        let simulation = load(AXES).simulation(&SimulateOptions { varied, ..accurate(3.0) }, &Ticket::new());
+        let simulation =
+            load(AXES).simulation(&SimulateOptions { varied, ..accurate(3.0) }, &CancellationToken::new());
         let simulation = simulation.unwrap_or_else(|reason| panic!("{reason:?}"));
         let runs = simulation.grid(&sweeps).unwrap();
-        let (response, outcome) = simulation.respond(&runs[0].parameters, &Ticket::new());
+        let (response, outcome) = simulation.respond(&runs[0].parameters, &CancellationToken::new());
         assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
         response.outputs
     };
@@ -118,17 +122,18 @@ fn motion_goes_on_where_a_modulus_vanishes() {
     // Where the modulus is zero, a change of the momentum has no speed to go with it.
     let across = load_with(AXES, &[("phi0", "0")]);
     let simulation = across
-        .simulation(&SimulateOptions { sensitivities: own, ..accurate(1.0) }, &Ticket::new())
+        .simulation(&SimulateOptions { sensitivities: own, ..accurate(1.0) }, &CancellationToken::new())
         .unwrap_or_else(|r| panic!("{r:?}"));
-    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     assert!(outcome.failure.is_none() && response.sensitivities[1][0].iter().all(|value| value.is_nan()));
     let said = simulation.explain(&simulation.parameters, &outcome);
     assert!(said.iter().any(|d| d.message.contains("there are no derivatives by `init(my.p)`")), "{said:?}");
     // At the angle where the modulus is zero an initial momentum across it is impossible.
     respond(&load_with(AXES, &[("phi0", "0")]), &accurate(1.0));
     let across = load_with(&AXES.replace("m*l*sin(phi0)*w0", "w0"), &[("phi0", "0")]);
-    let simulation = across.simulation(&accurate(1.0), &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
-    let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let simulation =
+        across.simulation(&accurate(1.0), &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (_, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     let said = simulation.explain(&simulation.parameters, &outcome);
     assert!(said.iter().any(|d| d.message.contains("the initial state of `my` contradicts")), "{said:?}");
 }
@@ -185,14 +190,14 @@ fn finite_changes_agree_with_the_incremental_bond_graph() {
             .map(|(name, by, relative)| Change { name: name.to_owned(), by, relative })
             .collect();
         let model = load(example(name));
-        let answer = model.perturbed(&accurate(t_end), &changes, &Ticket::new());
+        let answer = model.perturbed(&accurate(t_end), &changes, &CancellationToken::new());
         let Perturbed { simulation, changes: changed } = answer.unwrap_or_else(|r| panic!("{r:?}")).result;
-        let (found, outcomes) = simulation.perturb(changed.clone(), &Ticket::new());
+        let (found, outcomes) = simulation.perturb(changed.clone(), &CancellationToken::new());
         assert!(outcomes.iter().all(|outcome| outcome.failure.is_none()));
 
         let only = changed.iter().map(|change| change.name.clone()).collect();
         let pair = IncrementalOptions { only, pair: true, ..IncrementalOptions::default() };
-        let pair = model.incremental(&pair, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let pair = model.incremental(&pair, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
         let by =
             |change: &paynter::simulate::Changed| (format!("Delta_{}", change.name), change.by.to_string());
         let set: Vec<(String, String)> = changed.iter().map(by).collect();
@@ -221,7 +226,8 @@ fn finite_changes_agree_with_the_incremental_bond_graph() {
     }
     let model = load_with(RC, &[("q0", "0")]);
     let nothing = [Change { name: "q0".to_owned(), by: 0.1, relative: true }];
-    let refused = model.perturbed(&accurate(1.0), &nothing, &Ticket::new()).err().map(message).unwrap();
+    let refused =
+        model.perturbed(&accurate(1.0), &nothing, &CancellationToken::new()).err().map(message).unwrap();
     assert!(refused.contains("its value is zero") && refused.contains("q0=+0.1"), "{refused}");
 }
 
@@ -230,7 +236,7 @@ fn finite_changes_agree_with_the_incremental_bond_graph() {
 fn gradients_of_costs() {
     let costs = [CostKind::Final, CostKind::Integral].map(|kind| Cost { kind, output: "v".to_owned() });
     let model = load_with(RC, &[("u", "1000")]);
-    let answer = model.gradients(&accurate(3.0), &costs, &Ticket::new());
+    let answer = model.gradients(&accurate(3.0), &costs, &CancellationToken::new());
     let Gradients { simulation, gradients: found, .. } = answer.unwrap_or_else(|r| panic!("{r:?}")).result;
     assert_eq!(simulation.wanted, ["R", "C", "q0"]);
     // v = 1 + (q0/C − 1) e^(−t/RC), and its integral.
@@ -248,7 +254,7 @@ fn gradients_of_costs() {
 
     let cost = [Cost { kind: CostKind::Final, output: "u_out".to_owned() }];
     let model = load(example("half_wave_rectifier"));
-    let answer = model.gradients(&accurate(0.05), &cost, &Ticket::new());
+    let answer = model.gradients(&accurate(0.05), &cost, &CancellationToken::new());
     let Gradients { simulation, gradients: found, .. } = answer.unwrap_or_else(|r| panic!("{r:?}")).result;
     let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(0.05) };
     let (forward, response) = respond(&model, &options);
@@ -262,7 +268,7 @@ fn gradients_of_costs() {
 fn sweep(simulation: &Simulation, sweeps: &[Vary]) -> Vec<(String, Response)> {
     let runs = simulation.grid(sweeps).unwrap();
     let mut found = Vec::new();
-    respond_all(&runs, &Ticket::new(), &mut |run, response, outcome| {
+    respond_all(&runs, &CancellationToken::new(), &mut |run, response, outcome| {
         assert!(outcome.failure.is_none());
         found.push((run.name.clone(), response));
     });
@@ -277,7 +283,7 @@ fn sweeps_equal_single_runs_at_any_number_of_threads() {
     let sweeps = [vary("R", &[1.0, 3.0]), vary("u", &[500.0, 2000.0]), vary("init(c.q)", &[0.0, -0.25])];
     let varied = sweeps.iter().map(|vary| vary.name.clone()).collect();
     let simulation = load(RC)
-        .simulation(&SimulateOptions { varied, ..accurate(2.0) }, &Ticket::new())
+        .simulation(&SimulateOptions { varied, ..accurate(2.0) }, &CancellationToken::new())
         .unwrap_or_else(|reason| panic!("{reason:?}"));
     let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let one = pool(1).install(|| sweep(&simulation, &sweeps));
@@ -293,7 +299,7 @@ fn sweeps_equal_single_runs_at_any_number_of_threads() {
         ..accurate(5.0)
     };
     let compiled = |threads: usize| {
-        let simulation = load(example("conical_tanks")).simulation(&options, &Ticket::new());
+        let simulation = load(example("conical_tanks")).simulation(&options, &CancellationToken::new());
         let simulation = simulation.unwrap_or_else(|reason| panic!("{reason:?}"));
         pool(threads).install(|| sweep(&simulation, &tanks))
     };
@@ -309,7 +315,8 @@ fn sweeps_equal_single_runs_at_any_number_of_threads() {
         }
     }
     let varied = vec!["Q".to_owned()];
-    let refused = load(RC).simulation(&SimulateOptions { varied, ..accurate(1.0) }, &Ticket::new());
+    let refused =
+        load(RC).simulation(&SimulateOptions { varied, ..accurate(1.0) }, &CancellationToken::new());
     assert!(message(refused.err().unwrap()).contains("no independent parameter, input or initial state `Q`"));
     let many = [vary("R", &vec![1.0; 2000]), vary("u", &vec![1.0; 2000]), vary("init(c.q)", &[1.0])];
     assert!(simulation.grid(&many).is_err(), "four million runs");
@@ -357,7 +364,7 @@ fn data_that_cannot_be_used() {
         let world = world.with("m.bg", RC.replace("u = 1 [mV]", "u = table(\"d.csv\", u)"));
         let table = Model::load(&world, "m.bg", &LoadOptions::default());
         for (model, options) in [(load(RC), measured(text, Hold::Linear)), (table, accurate(1.0))] {
-            let Err(QueryError::Wrong(found)) = model.simulation(&options, &Ticket::new()) else {
+            let Err(QueryError::Wrong(found)) = model.simulation(&options, &CancellationToken::new()) else {
                 panic!("{text:?} was taken")
             };
             let diagnostic = found.iter().next().unwrap();
@@ -383,7 +390,7 @@ fn data_that_cannot_be_used() {
     assert!(said.message.contains("`w`") && said.help.to_string().contains("`W`"), "{said:?}");
     // Without a value of its own it has nothing to follow.
     let bare = text.replace("w = 0", "w");
-    let refused = load(&bare).simulation(&data, &Ticket::new()).err().map(message).unwrap();
+    let refused = load(&bare).simulation(&data, &CancellationToken::new()).err().map(message).unwrap();
     assert_eq!(refused, "there is no column `w`: did you mean `W`?");
     respond(&load_with(&bare, &[("w", "2")]), &data);
 }
@@ -436,8 +443,8 @@ fn runs_that_cannot_go_on() {
     ] {
         let model = load(text);
         let simulation =
-            model.simulation(&accurate(t_end), &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
-        let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+            model.simulation(&accurate(t_end), &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
         assert!(outcome.failure.is_some() && response.t.len() < 21, "{text}");
         assert_eq!(!response.t.is_empty(), reached, "{text}: what came before is kept");
         let said = simulation.explain(&simulation.parameters, &outcome);
@@ -453,10 +460,11 @@ fn runs_that_cannot_go_on() {
         init a.q = k; init b.q = 2; output v = a.e }";
     let model = load(text);
     let options = SimulateOptions { varied: vec!["k".to_owned()], ..accurate(1.0) };
-    let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let simulation =
+        model.simulation(&options, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
     let runs = simulation.grid(&[Vary { name: "k".to_owned(), values: vec![1.0, 3.0] }]).unwrap();
     let mut said = Vec::new();
-    respond_all(&runs, &Ticket::new(), &mut |run, response, outcome| {
+    respond_all(&runs, &CancellationToken::new(), &mut |run, response, outcome| {
         let words = simulation.explain(&run.parameters, &outcome);
         said.push((response.t.len(), words.iter().map(|d| d.code.id()).collect::<Vec<_>>()));
     });
@@ -472,19 +480,20 @@ fn runs_that_cannot_go_on() {
     let model = common::load(
         "model m { C a = 1; C b = 2; 0 j; R r = 1; j -> a, b, r; init a.q = 1; init b.q = 1; output v = a.e }",
     );
-    let refused = model.simulation(&accurate(1.0), &Ticket::new()).err().map(message).unwrap();
+    let refused = model.simulation(&accurate(1.0), &CancellationToken::new()).err().map(message).unwrap();
     assert!(refused.contains("contradicts"), "infeasible initial states: {refused}");
     let model = load("model m { Se s = 1; R r = 1; s -> r; output y = 1/t; output z = r.f }");
     let (simulation, response) = respond(&model, &accurate(1.0));
     assert_eq!(response.outputs[1], vec![1.0; 21], "a model without states has outputs over time");
-    let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let (_, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     let said = simulation.explain(&simulation.parameters, &outcome);
     assert_eq!(said.iter().map(|d| d.code.id()).collect::<Vec<_>>(), ["BG0805"], "{said:?}");
     let text = "model m { param k = 0; Se s = 1; R r = 1; C c = 1; 1 j; s -> j; j -> r, c; output y = c.e + sqrt(k) }";
     let model = load(text);
     let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(1.0) };
-    let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
-    let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let simulation =
+        model.simulation(&options, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (_, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     let said = simulation.explain(&simulation.parameters, &outcome);
     assert!(said.iter().any(|d| d.message.contains("the derivative of `y` by `k`")), "{said:?}");
 }
@@ -495,8 +504,9 @@ fn laws_that_switch_without_end_have_places() {
     let text = "model ring { Se a = if(y.f > 0, 1, -1); R x = 1; a -> x\n\
                 Se b = if(x.f > 0, -1, 1); R y = 1; b -> y; output f = x.f }";
     let model = load(text);
-    let simulation = model.simulation(&accurate(1.0), &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
-    let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let simulation =
+        model.simulation(&accurate(1.0), &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (_, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     let said = simulation.explain(&simulation.parameters, &outcome);
     let told = said.iter().find(|d| d.code.id() == "BG0802").unwrap();
     let spans = told.span.iter().chain(told.labels.iter().map(|label| &label.span));
@@ -512,8 +522,9 @@ fn infinite_slopes_are_told() {
         "model m { param k = 0; Sf s = sqrt(k); R r = 1; C c = 1; 0 j; s -> j; j -> r, c; output y = c.e }";
     let model = load(text);
     let options = SimulateOptions { sensitivities: Sensitivities::All, ..accurate(1.0) };
-    let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
-    let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let simulation =
+        model.simulation(&options, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (_, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     let said = simulation.explain(&simulation.parameters, &outcome);
     assert!(said.iter().any(|d| d.code.id() == "BG0805" && d.help.to_string().contains("root")), "{said:?}");
 }
@@ -530,8 +541,9 @@ fn tank(u: &str, v0: f64) -> String {
 fn tank_slopes(u: &str, options: &SimulateOptions) -> (f64, Vec<f64>, Vec<String>) {
     let model = load(&tank(u, 0.0));
     let options = SimulateOptions { sensitivities: Sensitivities::All, ..options.clone() };
-    let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
-    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let simulation =
+        model.simulation(&options, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
     let said = simulation.explain(&simulation.parameters, &outcome);
     let slopes = response.sensitivities[0].iter().map(|by| *by.last().unwrap()).collect();
@@ -581,7 +593,7 @@ fn gradients_along_infinite_slopes_are_missing_and_told() {
     let costs = [Cost { kind: CostKind::Integral, output: "V".to_owned() }];
     let gradient = |u: &str| {
         let model = load(&tank(u, 0.0));
-        let answer = model.gradients(&accurate(2.0), &costs, &Ticket::new()).unwrap();
+        let answer = model.gradients(&accurate(2.0), &costs, &CancellationToken::new()).unwrap();
         let Gradients { simulation, gradients, outcome } = &answer.result;
         let said = answer.explain(&simulation.parameters, outcome);
         (gradients[0].by.clone(), said.len())
@@ -595,8 +607,8 @@ fn gradients_along_infinite_slopes_are_missing_and_told() {
 /// The outputs of a model with one parameter set, as far as it can be simulated.
 fn outputs(text: &str, name: &str, value: f64, options: &SimulateOptions) -> Option<Response> {
     let model = common::load_with(text, &[(name, &format!("{value:e}"))]);
-    let simulation = model.simulation(options, &Ticket::new()).ok()?;
-    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let simulation = model.simulation(options, &CancellationToken::new()).ok()?;
+    let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     (outcome.failure.is_none() && outcome.notes.is_empty()).then_some(response)
 }
 
@@ -613,7 +625,8 @@ fn changes_begin_where_dependent_storages_say() {
     }";
     for (name, wanted) in [("u0", [1.0, 0.0]), ("C1", [0.0, 0.0]), ("C2", [0.175, -0.175])] {
         let pair = IncrementalOptions { only: vec![name.to_owned()], pair: true, ..Default::default() };
-        let pair = load(text).incremental(&pair, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let pair =
+            load(text).incremental(&pair, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
         let delta = format!("Delta_{name}");
         let (_, response) = respond(&load_with(&pair.text, &[(&delta, "1")]), &accurate(0.1));
         let start: Vec<f64> = response.outputs[2..].iter().map(|output| output[0]).collect();
@@ -656,7 +669,7 @@ fn changes_of_dependent_fields_begin_rightly() {
         {
             let wanted = IncrementalOptions { form, pair, ..IncrementalOptions::default() };
             let derived =
-                load(text).incremental(&wanted, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+                load(text).incremental(&wanted, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
             for (lane, name) in simulation.wanted.iter().enumerate() {
                 let size = |other: &String| if other == name { "1" } else { "0" };
                 let set: Vec<(String, &str)> =
@@ -691,15 +704,18 @@ fn random_models_change_as_their_texts_do() {
             let (name, value) = (&parameter.name, parameter.number);
             let by = if value == 0.0 { 0.05 } else { 0.05 * value };
             let change = [Change { name: name.clone(), by, relative: false }];
-            let Ok(answer) = model().perturbed(&options, &change, &Ticket::new()) else { continue };
+            let Ok(answer) = model().perturbed(&options, &change, &CancellationToken::new()) else {
+                continue;
+            };
             let Perturbed { simulation, changes: changed } = answer.result;
-            let (found, outcomes) = simulation.perturb(changed, &Ticket::new());
+            let (found, outcomes) = simulation.perturb(changed, &CancellationToken::new());
             let whole = outcomes.iter().all(|outcome| outcome.failure.is_none() && outcome.notes.is_empty());
             let Some(exact) = outputs(text, name, value + by, &options).filter(|_| whole) else { continue };
             let varied = SimulateOptions { varied: vec![name.clone()], ..options.clone() };
-            let sweep = model().simulation(&varied, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+            let sweep =
+                model().simulation(&varied, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
             let runs = sweep.grid(&[Vary { name: name.clone(), values: vec![value + by] }]).unwrap();
-            let (swept, _) = sweep.respond(&runs[0].parameters, &Ticket::new());
+            let (swept, _) = sweep.respond(&runs[0].parameters, &CancellationToken::new());
             for output in 0..exact.outputs.len() {
                 let what = format!("seed {seed}, {name}, output {output}\n{text}");
                 assert_near(&found.exact.outputs[output], &exact.outputs[output], 1e-5, &what);
@@ -709,7 +725,7 @@ fn random_models_change_as_their_texts_do() {
             for (form, prefix) in [(DerivedForm::Incremental, "Delta_"), (DerivedForm::Pseudo, "lambda_")] {
                 let pair = form == DerivedForm::Incremental;
                 let wanted = IncrementalOptions { form, only: vec![name.clone()], pair, split: false };
-                let Ok(pair) = model().incremental(&wanted, &Ticket::new()) else { continue };
+                let Ok(pair) = model().incremental(&wanted, &CancellationToken::new()) else { continue };
                 let Some(both) = outputs(&pair.text, &format!("{prefix}{name}"), by, &options) else {
                     continue;
                 };
@@ -747,10 +763,12 @@ fn random_models_with_events_change_and_slope() {
             let (name, value) = (&parameter.name, parameter.number);
             let by = if value == 0.0 { 0.05 } else { 0.05 * value };
             let change = [Change { name: name.clone(), by, relative: false }];
-            let Ok(answer) = model().perturbed(&options, &change, &Ticket::new()) else { continue };
+            let Ok(answer) = model().perturbed(&options, &change, &CancellationToken::new()) else {
+                continue;
+            };
             let Perturbed { mut simulation, changes: changed } = answer.result;
             simulation.options.max_steps = 20_000;
-            let (found, outcomes) = simulation.perturb(changed, &Ticket::new());
+            let (found, outcomes) = simulation.perturb(changed, &CancellationToken::new());
             let whole = outcomes.iter().all(|outcome| outcome.failure.is_none() && outcome.notes.is_empty());
             let Some(exact) =
                 Some(()).filter(|()| whole).and_then(|()| outputs(&text, name, value + by, &options))
@@ -769,15 +787,15 @@ fn random_models_with_events_change_and_slope() {
         }
         let names: Vec<String> = chosen.iter().map(|p| p.name.clone()).collect();
         let wanted = SimulateOptions { sensitivities: Sensitivities::Names(names), ..options.clone() };
-        let Ok(mut simulation) = model().simulation(&wanted, &Ticket::new()) else { continue };
+        let Ok(mut simulation) = model().simulation(&wanted, &CancellationToken::new()) else { continue };
         simulation.result.options.max_steps = 20_000;
-        let (forward, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+        let (forward, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
         if outcome.failure.is_some() || !outcome.notes.is_empty() {
             continue;
         }
         let cost = |output: &str| Cost { kind: CostKind::Final, output: output.to_owned() };
         let costs: Vec<Cost> = simulation.outputs.iter().map(|output| cost(&output.name)).collect();
-        let answer = model().gradients(&wanted, &costs, &Ticket::new());
+        let answer = model().gradients(&wanted, &costs, &CancellationToken::new());
         let Gradients { gradients: found, outcome, .. } = answer.unwrap_or_else(|r| panic!("{r:?}")).result;
         if outcome.failure.is_some() {
             wrong.push(format!("seed {seed}: no gradient: {:?}", outcome.failure));
@@ -814,9 +832,9 @@ fn random_models_differ_by_where_they_begin() {
         let model = || common::load(&sample.text);
         let names = Sensitivities::Names(vec!["init".to_owned()]);
         let wanted = SimulateOptions { sensitivities: names, ..options.clone() };
-        let Ok(mut simulation) = model().simulation(&wanted, &Ticket::new()) else { continue };
+        let Ok(mut simulation) = model().simulation(&wanted, &CancellationToken::new()) else { continue };
         simulation.result.options.max_steps = 20_000;
-        let (found, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+        let (found, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
         if outcome.failure.is_some() || !outcome.notes.is_empty() || simulation.wanted.is_empty() {
             continue;
         }
@@ -828,7 +846,7 @@ fn random_models_differ_by_where_they_begin() {
         let along = SimulateOptions { directions: vec![direction], ..options.clone() };
         let (_, along) = respond(&model(), &along);
         let varied = SimulateOptions { varied: simulation.wanted.clone(), rtol: 1e-11, ..options.clone() };
-        let runs = model().simulation(&varied, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let runs = model().simulation(&varied, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
         for (lane, name) in simulation.wanted.iter().enumerate() {
             let begin = simulation.nominal[lane].unwrap();
             let step = 1e-4 * begin.abs().max(1e-2);
@@ -839,7 +857,7 @@ fn random_models_differ_by_where_they_begin() {
                 };
                 let values: Vec<Vary> =
                     simulation.wanted.iter().zip(&simulation.nominal).map(value).collect();
-                runs.respond(&runs.grid(&values).unwrap()[0].parameters, &Ticket::new()).0.outputs
+                runs.respond(&runs.grid(&values).unwrap()[0].parameters, &CancellationToken::new()).0.outputs
             };
             let [a, b, c, d] = [-2.0, -1.0, 1.0, 2.0].map(at);
             for (output, lists) in found.sensitivities.iter().enumerate() {
@@ -892,8 +910,9 @@ fn no_body_is_below_absolute_zero() {
         );
         let model = load(&text);
         let options = SimulateOptions { points: 11, ..SimulateOptions::default() };
-        let simulation = model.simulation(&options, &Ticket::new()).unwrap_or_else(|r| panic!("{r:?}"));
-        let (_, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+        let simulation =
+            model.simulation(&options, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
+        let (_, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
         let said = simulation.explain(&simulation.parameters, &outcome);
         let told: Vec<&str> = said.iter().map(|d| d.message.as_str()).collect();
         let expected = |t: &f64| {

@@ -7,7 +7,7 @@
 mod common;
 
 use common::{example, load};
-use paynter::Ticket;
+use paynter::CancellationToken;
 use paynter::export;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,7 +45,7 @@ fn text(name: &str) -> String {
 fn compile(name: &str, test: &str, driver: Option<&str>) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulators");
     std::fs::create_dir_all(&folder).unwrap();
-    let program = load(&text(name)).export(export::C_SIMULATOR, &Ticket::new()).unwrap().result;
+    let program = load(&text(name)).export(export::C_SIMULATOR, &CancellationToken::new()).unwrap().result;
     let upper = format!("{}_MAIN", name.to_uppercase());
     let source = folder.join(format!("{name}_{test}.c"));
     let main = driver
@@ -171,7 +171,7 @@ const SWITCHED: &str = "model switched {
 }";
 
 fn told(text: &str, language: &dyn export::Target) -> Vec<String> {
-    let program = load(text).export(language, &Ticket::new()).unwrap();
+    let program = load(text).export(language, &CancellationToken::new()).unwrap();
     let found = program.findings.iter().filter(|found| found.code.id() == "BG0823");
     found.map(|found| format!("{} {}", found.message, found.help)).collect()
 }

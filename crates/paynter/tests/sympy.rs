@@ -7,7 +7,7 @@
 mod common;
 
 use common::load;
-use paynter::{Plain, TERMS, Ticket, examples};
+use paynter::{CancellationToken, Plain, TERMS, examples};
 use paynter_algebra::{Expr, Pool};
 use paynter_graph::{BondGraph, Law};
 use paynter_testkit::{Options, generate};
@@ -19,10 +19,10 @@ use std::process::{Command, Stdio};
 /// The graph as plain data, and what Paynter says of it; none where it is not linear.
 fn case(name: &str, text: &str) -> Option<Value> {
     let model = load(text);
-    let answer = model.equations(&Ticket::new()).ok()?;
+    let answer = model.equations(&CancellationToken::new()).ok()?;
     answer.space.as_ref()?;
     let equations = serde_json::to_value(answer.document(&Plain)).unwrap();
-    let transfer = model.transfer(TERMS, &Ticket::new()).ok()?;
+    let transfer = model.transfer(TERMS, &CancellationToken::new()).ok()?;
     let transfer = serde_json::to_value(transfer.document(&Plain)).unwrap();
     // A constant term has no transfer function; expressions of time are not for this oracle.
     if equations.get("offset").is_some() || !equations["definitions"].as_array().unwrap().is_empty() {

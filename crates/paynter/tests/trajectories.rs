@@ -9,7 +9,7 @@ mod common;
 use common::{findings, folder, run};
 use paynter::export;
 use paynter::simulate::{Note, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
-use paynter::{Answer, Model, Ticket};
+use paynter::{Answer, CancellationToken, Model};
 use paynter_testkit::expr::Expr;
 use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::residual::{Equation, System, Values};
@@ -32,9 +32,9 @@ fn load(text: &str) -> Option<Model> {
 
 fn respond(model: &Model, times: Vec<f64>) -> Option<(Answer<Simulation>, Response, Outcome)> {
     let options = SimulateOptions { times, rtol: 1e-10, ..SimulateOptions::default() };
-    let mut simulation = model.simulation(&options, &Ticket::new()).ok()?;
+    let mut simulation = model.simulation(&options, &CancellationToken::new()).ok()?;
     simulation.result.options.max_steps = 20_000;
-    let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     Some((simulation, response, outcome))
 }
 
@@ -317,7 +317,8 @@ fn exported_programs_integrated_by_scipy_agree() {
             continue;
         }
         let path = folder.join(format!("case{}.py", cases.len()));
-        std::fs::write(&path, model.export(export::PYTHON, &Ticket::new()).unwrap().result).unwrap();
+        std::fs::write(&path, model.export(export::PYTHON, &CancellationToken::new()).unwrap().result)
+            .unwrap();
         list += &format!("({}, {path:?}), ", cases.len());
         cases.push((sample, response, outcome.stats.events));
     }
@@ -363,7 +364,7 @@ fn exported_simulators_take_the_same_steps() {
     let mut wrong = Vec::new();
     for sample in samples(8) {
         let Some(model) = load(&sample.text) else { continue };
-        let Ok(program) = model.export(export::C_SIMULATOR, &Ticket::new()) else { continue };
+        let Ok(program) = model.export(export::C_SIMULATOR, &CancellationToken::new()) else { continue };
         let all: Vec<String> = model.graph().unwrap().parameters.iter().map(|p| p.name.clone()).collect();
         let options = |solver: &str| SimulateOptions {
             t_end: Some(0.5),
@@ -375,8 +376,10 @@ fn exported_simulators_take_the_same_steps() {
         };
         let mut binary = None;
         for solver in ["euler", "rk4"] {
-            let Ok(simulation) = model.simulation(&options(solver), &Ticket::new()) else { continue };
-            let (response, outcome) = simulation.respond(&simulation.parameters, &Ticket::new());
+            let Ok(simulation) = model.simulation(&options(solver), &CancellationToken::new()) else {
+                continue;
+            };
+            let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
             // A step too long for a model blows rounding up with everything else.
             let numbers = response.outputs.iter().chain(response.sensitivities.iter().flatten()).flatten();
             let finite = numbers.filter(|value| value.is_finite()).all(|value| value.abs() < 1e4);

@@ -10,7 +10,7 @@
 //! variable that obeys its algebraic relations.
 //!
 //! Whatever can grow takes a [`Work`], which holds the [`Budget`] and the
-//! [`Ticket`](paynter_base::Ticket): an operation ends with its result, with
+//! [`CancellationToken`](paynter_base::CancellationToken): an operation ends with its result, with
 //! [`PolyError::BudgetExceeded`] or with [`PolyError::Cancelled`], never in a
 //! hang. Effort is counted in elementary steps, not in seconds, so that the
 //! same input ends the same way on every machine.

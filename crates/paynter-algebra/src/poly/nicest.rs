@@ -1,7 +1,7 @@
 //! Which of several forms of an expression a person would write: lowest terms
 //! where that is shorter, the form it was derived in where not.
 
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 
 use super::{Budget, Work, normal};
 use crate::Pool;
@@ -14,11 +14,11 @@ const BUDGET: Budget = Budget { terms: 300, steps: 300_000 };
 const NODES: usize = 400;
 
 /// Brings an expression to lowest terms if that makes it shorter.
-pub fn readable(pool: &mut Pool, e: Expr, ticket: &Ticket) -> Expr {
+pub fn readable(pool: &mut Pool, e: Expr, token: &CancellationToken) -> Expr {
     if pool.reachable(&[e]).len() > NODES {
         return e;
     }
-    let work = Work::new(BUDGET, ticket);
+    let work = Work::new(BUDGET, token);
     let Ok(normal) = normal(pool, e, &work) else { return e };
     nicest(pool, &[normal, e])
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 
 /// How large a result may become and how much effort it may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,22 +86,22 @@ impl From<Cancelled> for PolyError {
     }
 }
 
-/// The budget that is left for a piece of work, and the ticket to stop it.
+/// The budget that is left for a piece of work, and the token to stop it.
 #[derive(Debug, Clone)]
 pub struct Work {
     budget: Budget,
-    ticket: Ticket,
+    token: CancellationToken,
     spent: Cell<u64>,
     next_check: Cell<u64>,
 }
 
-/// Steps between two looks at the ticket: some tenths of a millisecond.
+/// Steps between two looks at the token: some tenths of a millisecond.
 const CHECK_EVERY: u64 = 1 << 14;
 
 impl Work {
-    /// Starts work under a budget; the ticket can stop it.
-    pub fn new(budget: Budget, ticket: &Ticket) -> Work {
-        Work { budget, ticket: ticket.clone(), spent: Cell::new(0), next_check: Cell::new(CHECK_EVERY) }
+    /// Starts work under a budget; the token can stop it.
+    pub fn new(budget: Budget, token: &CancellationToken) -> Work {
+        Work { budget, token: token.clone(), spent: Cell::new(0), next_check: Cell::new(CHECK_EVERY) }
     }
 
     /// Returns the budget the work began with.
@@ -124,7 +124,7 @@ impl Work {
 
     #[cold]
     fn look(&self, what: &'static str) -> Result<(), PolyError> {
-        self.ticket.check()?;
+        self.token.check()?;
         self.next_check.set(self.spent.get().saturating_add(CHECK_EVERY));
         if self.spent.get() > self.budget.steps {
             // Every later request fails as well.
@@ -146,6 +146,6 @@ impl Work {
 
 impl Default for Work {
     fn default() -> Work {
-        Work::new(Budget::default(), &Ticket::new())
+        Work::new(Budget::default(), &CancellationToken::new())
     }
 }

@@ -26,7 +26,7 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
         outputs: arguments.output.clone(),
         inputs: arguments.input.clone(),
     };
-    match model.bode(&options, global.ticket()) {
+    match model.bode(&options, global.token()) {
         Ok(mut answer) => {
             let mut bode = answer.document(&CommandLine);
             if let Some(file) = &arguments.plot

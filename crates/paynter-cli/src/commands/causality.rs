@@ -15,7 +15,7 @@ pub fn run(file: &Path, global: &Global) -> Answer {
         Err(answer) => return answer,
     };
     let naming = if global.json { Naming::Flat } else { Naming::Shown };
-    match model.causality(global.ticket()) {
+    match model.causality(global.token()) {
         Ok(answer) => {
             let output = output(global, &answer.document(naming, &CommandLine), text);
             Answer::told(output, answer.findings, answer.sources)

@@ -13,7 +13,7 @@ pub fn run(file: &Path, global: &Global) -> Answer {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let answer = match model.check(global.ticket()) {
+    let answer = match model.check(global.token()) {
         Ok(answer) => answer,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };

@@ -7,7 +7,7 @@ use crate::spelling::CommandLine;
 use crate::{input, replace};
 use paynter::draw::{DrawOptions, Fold, Positions, SvgStyle, blocks_svg, draw_at, draw_blocks, svg};
 use paynter::json::{self, Draw};
-use paynter::{Diagnostic, Diagnostics, MAX_FILE_SIZE, Model, QueryError, Ticket, code};
+use paynter::{CancellationToken, Diagnostic, Diagnostics, MAX_FILE_SIZE, Model, QueryError, code};
 use std::path::Path;
 
 /// How to make a picture smaller.
@@ -23,8 +23,8 @@ pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
         Err(answer) => return answer,
     };
     let mut said = Diagnostics::new();
-    let drawn = drawn(&model, arguments, &mut said, global.ticket());
-    let (drawn, mut findings) = match drawn.and_then(|drawn| Ok((drawn, model.findings(global.ticket())?))) {
+    let drawn = drawn(&model, arguments, &mut said, global.token());
+    let (drawn, mut findings) = match drawn.and_then(|drawn| Ok((drawn, model.findings(global.token())?))) {
         Ok(found) => found,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };
@@ -63,7 +63,7 @@ fn drawn(
     model: &Model,
     arguments: &DrawArgs,
     said: &mut Diagnostics,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Option<Picture>, QueryError> {
     let style = SvgStyle {
         theme: arguments.theme.into(),
@@ -72,7 +72,7 @@ fn drawn(
         scale: arguments.scale,
     };
     if arguments.sfg {
-        let Some(diagram) = model.block_diagram(ticket)? else { return Ok(None) };
+        let Some(diagram) = model.block_diagram(token)? else { return Ok(None) };
         let drawing = draw_blocks(&diagram);
         return Ok(Some(Picture {
             svg: blocks_svg(&drawing, &style),
@@ -81,14 +81,14 @@ fn drawn(
             title: drawing.title,
         }));
     }
-    let Some(mut diagram) = model.diagram(ticket)? else { return Ok(None) };
+    let Some(mut diagram) = model.diagram(token)? else { return Ok(None) };
     if let Some([from, to]) = arguments.path.as_deref()
-        && let Err(QueryError::Wrong(reason)) = model.highlight_path(&mut diagram, from, to, ticket)
+        && let Err(QueryError::Wrong(reason)) = model.highlight_path(&mut diagram, from, to, token)
     {
         said.extend(reason);
     }
     if arguments.loops {
-        model.highlight_loops(&mut diagram, ticket)?;
+        model.highlight_loops(&mut diagram, token)?;
     }
     let options = DrawOptions {
         letters: arguments.letters,

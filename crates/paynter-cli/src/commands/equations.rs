@@ -13,15 +13,15 @@ pub fn run(file: &Path, form: Form, steps: bool, mass: bool, global: &Global) ->
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let ticket = global.ticket();
+    let token = global.token();
     let found = match mass {
-        true => model.equations_with_mass(ticket),
-        false => model.equations(ticket),
+        true => model.equations_with_mass(token),
+        false => model.equations(token),
     };
     let answer = found.and_then(|answer| {
         let mut document = answer.document(&CommandLine);
         if steps {
-            let steps = model.steps(ticket)?;
+            let steps = model.steps(token)?;
             document.steps = Some(steps.document());
             document.written = Some(steps.written(form.notation()));
         } else {

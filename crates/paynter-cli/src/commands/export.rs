@@ -32,7 +32,7 @@ pub fn run(
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let mut program = match model.export(language, global.ticket()) {
+    let mut program = match model.export(language, global.token()) {
         Ok(program) => program,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };

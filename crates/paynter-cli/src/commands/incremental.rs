@@ -28,7 +28,7 @@ pub fn run(arguments: &IncrementalArgs, global: &Global) -> Answer {
         split: arguments.split,
         pair: arguments.pair,
     };
-    let mut derived = match model.incremental(&options, global.ticket()) {
+    let mut derived = match model.incremental(&options, global.token()) {
         Ok(derived) => derived,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };

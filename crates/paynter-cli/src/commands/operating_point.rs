@@ -19,7 +19,7 @@ pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    match model.operating_point(global.ticket()) {
+    match model.operating_point(global.token()) {
         Ok(answer) => {
             let mut point = answer.document(&CommandLine);
             point.written = form.notation().map(|notation| answer.written(&point, notation));

@@ -20,7 +20,7 @@ pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
         Err(answer) => return answer,
     };
     let naming = if global.json { Naming::Flat } else { Naming::Shown };
-    match model.poles(global.ticket()) {
+    match model.poles(global.token()) {
         Ok(answer) => {
             let mut poles = answer.document(naming, &CommandLine);
             poles.written = form.notation().map(|notation| answer.written(&poles, notation));

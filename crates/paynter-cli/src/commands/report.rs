@@ -14,7 +14,7 @@ pub fn run(file: &Path, target: Option<&Path>, global: &Global) -> Answer {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let mut report = match model.report(global.ticket()) {
+    let mut report = match model.report(global.token()) {
         Ok(report) => report,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };

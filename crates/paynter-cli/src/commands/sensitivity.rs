@@ -32,7 +32,7 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
     if arguments.omega.is_some() || arguments.verify > 0 || arguments.plot.is_some() {
         return in_numbers(&model, which, arguments, global);
     }
-    match model.sensitivity(&which, global.ticket()) {
+    match model.sensitivity(&which, global.token()) {
         Ok(answer) => {
             let output = output(global, &answer.document(Naming::Flat, &CommandLine), text);
             Answer::told(output, answer.findings, answer.sources)
@@ -50,7 +50,7 @@ fn in_numbers(
 ) -> Answer {
     let options =
         ResponseOptions { which, omega: arguments.omega, verify: arguments.verify, seed: arguments.seed };
-    let mut answer = match model.sensitivity_response(&options, global.ticket()) {
+    let mut answer = match model.sensitivity_response(&options, global.token()) {
         Ok(answer) => answer,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };

@@ -22,7 +22,7 @@ pub fn run(file: &Path, junctions: bool, form: Form, global: &Global) -> Answer 
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    match model.structure(junctions, global.ticket()) {
+    match model.structure(junctions, global.token()) {
         Ok(answer) => {
             let mut structure = answer.document(&CommandLine);
             structure.written = form.notation().map(|notation| answer.written(&structure, notation));

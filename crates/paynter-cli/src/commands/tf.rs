@@ -18,8 +18,8 @@ pub fn run(file: &Path, method: Method, form: Form, terms: usize, global: &Globa
         Err(answer) => return answer,
     };
     let found = match method {
-        Method::Matrix => model.transfer(terms, global.ticket()),
-        Method::Mason => model.transfer_by_mason(terms, global.ticket()),
+        Method::Matrix => model.transfer(terms, global.token()),
+        Method::Mason => model.transfer_by_mason(terms, global.token()),
     };
     match found {
         Ok(answer) => {

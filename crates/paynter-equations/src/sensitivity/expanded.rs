@@ -2,7 +2,7 @@
 
 use paynter_algebra::poly::{Basis, Factored, Fraction, Poly, PolyError, Sensitivities as Slopes, Work};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use rustc_hash::FxHashMap;
 
 use super::quotient::{Quotient, exact};
@@ -20,9 +20,9 @@ pub(super) fn expanded(
     s: Symbol,
     parameters: &[Parameter],
     wish: Wish,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Vec<Sensitivity>, PolyError> {
-    let work = Work::new(wish.budget, ticket);
+    let work = Work::new(wish.budget, token);
     let mut basis = Basis::new(pool, &[s]);
     let pencil = pencil(pool, equations, space, &mut basis, &work)?;
     let chains = chains(pool, &mut basis, parameters, &work)?;

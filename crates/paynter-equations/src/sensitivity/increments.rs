@@ -4,7 +4,7 @@
 
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 
 use super::Parameter;
 use crate::{Equations, Sparse};
@@ -23,16 +23,16 @@ pub fn increments(
     pool: &mut Pool,
     equations: &Equations,
     parameters: &[Parameter],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Increments {
     let outputs: Vec<Expr> = equations.outputs.iter().map(|output| output.value).collect();
     Increments {
-        rates: columns(pool, &equations.rates, parameters, ticket),
-        outputs: columns(pool, &outputs, parameters, ticket),
+        rates: columns(pool, &equations.rates, parameters, token),
+        outputs: columns(pool, &outputs, parameters, token),
     }
 }
 
-fn columns(pool: &mut Pool, rows: &[Expr], parameters: &[Parameter], ticket: &Ticket) -> Sparse {
+fn columns(pool: &mut Pool, rows: &[Expr], parameters: &[Parameter], token: &CancellationToken) -> Sparse {
     let zero = pool.zero();
     let mut entries = Vec::new();
     for (i, row) in rows.iter().enumerate() {
@@ -42,7 +42,7 @@ fn columns(pool: &mut Pool, rows: &[Expr], parameters: &[Parameter], ticket: &Ti
                 continue;
             }
             let slope = pool.diff(*row, parameter.symbol);
-            let slope = readable(pool, slope, ticket);
+            let slope = readable(pool, slope, token);
             if slope != zero && !pool.is_zero(slope) {
                 entries.push((i, j, slope));
             }

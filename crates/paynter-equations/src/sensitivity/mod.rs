@@ -15,9 +15,9 @@ mod shift;
 
 use paynter_algebra::poly::{Budget, PolyError};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 
-use crate::{Equations, Failure, StateSpace};
+use crate::{Equations, QueryError, StateSpace};
 
 pub use increments::{Increments, increments};
 pub use products::{Place, Products, Ratio, products};
@@ -75,14 +75,14 @@ pub fn sensitivities(
     space: &StateSpace,
     parameters: &[Parameter],
     wish: Wish,
-    ticket: &Ticket,
-) -> Result<Sensitivities, Failure> {
+    token: &CancellationToken,
+) -> Result<Sensitivities, QueryError> {
     let s = pool.symbol("s");
-    match expanded::expanded(pool, equations, space, s, parameters, wish, ticket) {
+    match expanded::expanded(pool, equations, space, s, parameters, wish, token) {
         Ok(entries) => Ok(Sensitivities { s, entries, shared: None }),
-        Err(PolyError::Cancelled) => Err(Failure::Cancelled),
+        Err(PolyError::Cancelled) => Err(QueryError::Cancelled),
         Err(error) => {
-            let entries = shared::shared(pool, equations, space, s, parameters, wish.normalized, ticket)?;
+            let entries = shared::shared(pool, equations, space, s, parameters, wish.normalized, token)?;
             Ok(Sensitivities { s, entries, shared: Some(error.to_string()) })
         }
     }
@@ -95,9 +95,9 @@ pub fn shared_sensitivities(
     space: &StateSpace,
     parameters: &[Parameter],
     normalized: bool,
-    ticket: &Ticket,
-) -> Result<Sensitivities, Failure> {
+    token: &CancellationToken,
+) -> Result<Sensitivities, QueryError> {
     let s = pool.symbol("s");
-    let entries = shared::shared(pool, equations, space, s, parameters, normalized, ticket)?;
+    let entries = shared::shared(pool, equations, space, s, parameters, normalized, token)?;
     Ok(Sensitivities { s, entries, shared: Some("a shared form was asked for".to_owned()) })
 }

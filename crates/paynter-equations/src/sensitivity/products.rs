@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 
 use paynter_algebra::poly::{Basis, Budget, Matrix, Poly, PolyError, Work, readable};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, ElementId, Stored, Variable};
 use rustc_hash::FxHashMap;
 
 use super::Parameter;
 use super::quotient::Quotient;
-use crate::{Equations, Failure};
+use crate::{Equations, QueryError};
 
 /// Models with more unknowns than this are not read by a person.
 const UNKNOWNS: usize = 1000;
@@ -61,12 +61,12 @@ pub fn products(
     equations: &Equations,
     parameters: &[Parameter],
     budget: Budget,
-    ticket: &Ticket,
-) -> Result<Option<Products>, Failure> {
-    let work = Work::new(budget, ticket);
+    token: &CancellationToken,
+) -> Result<Option<Products>, QueryError> {
+    let work = Work::new(budget, token);
     match find(pool, graph, equations, parameters, &work) {
         Ok(found) => Ok(found),
-        Err(PolyError::Cancelled) => Err(Failure::Cancelled),
+        Err(PolyError::Cancelled) => Err(QueryError::Cancelled),
         Err(_) => Ok(None),
     }
 }
@@ -244,7 +244,7 @@ fn laws(
 fn shortest(pool: &mut Pool, law: &Law, quantity: Expr) -> Expr {
     let Some(symbol) = law.symbol else { return quantity };
     let ratio = pool.div(quantity, law.definition);
-    let ratio = readable(pool, ratio, &Ticket::new());
+    let ratio = readable(pool, ratio, &CancellationToken::new());
     let variable = pool.var(symbol);
     let other = pool.mul(ratio, variable);
     let length = |e: Expr| pool.display(e).to_string().chars().count();

@@ -2,11 +2,11 @@
 //! transfer functions, then one reverse sweep through each.
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use rustc_hash::FxHashMap;
 
 use super::{Parameter, Sensitivity};
-use crate::{Equations, Failure, StateSpace, transfer};
+use crate::{Equations, QueryError, StateSpace, transfer};
 
 pub(super) fn shared(
     pool: &mut Pool,
@@ -15,14 +15,14 @@ pub(super) fn shared(
     s: Symbol,
     parameters: &[Parameter],
     normalized: bool,
-    ticket: &Ticket,
-) -> Result<Vec<Sensitivity>, Failure> {
-    let functions = transfer::shared(pool, equations, space, s, ticket)?;
+    token: &CancellationToken,
+) -> Result<Vec<Sensitivity>, QueryError> {
+    let functions = transfer::shared(pool, equations, space, s, token)?;
     let (symbols, place) = variables(parameters);
     let (one, zero) = (pool.one(), pool.zero());
     let mut entries = Vec::with_capacity(functions.len() * parameters.len());
     for function in &functions {
-        ticket.check()?;
+        token.check()?;
         if normalized && function.num == zero {
             continue;
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
@@ -23,7 +23,7 @@ pub fn operating_shift(
     graph: &BondGraph,
     equations: &Equations,
     parameters: &[Symbol],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Option<Vec<Vec<(Symbol, Expr)>>> {
     let states = equations.states.iter().zip(&equations.rates).zip(equations.resting(pool));
     let mut unknowns: Vec<(Symbol, Expr)> =
@@ -63,7 +63,7 @@ pub fn operating_shift(
     for (k, shift) in shifts.iter_mut().enumerate() {
         for ((symbol, _), values) in unknowns.iter().zip(&solution) {
             let value = pool.substitute(values[k], &at_zero);
-            let value = readable(pool, value, ticket);
+            let value = readable(pool, value, token);
             if value != zero {
                 shift.push((*symbol, value));
             }

@@ -10,7 +10,7 @@ use dashu_base::RemEuclid;
 use dashu_int::{IBig, UBig};
 use paynter_algebra::Rational;
 use paynter_algebra::field::{PrimeField, PrimeFields};
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 
 use super::Matrices;
 use super::modular;
@@ -57,7 +57,7 @@ struct Numerator {
 pub fn characteristic(
     matrices: &Matrices<Rational>,
     wanted: &[(usize, usize)],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Polynomials, Cancelled> {
     let cleared = Cleared::new(matrices, wanted);
     let mut rebuilt: Vec<Vec<IBig>> = Vec::new();
@@ -65,7 +65,7 @@ pub fn characteristic(
     let mut stable = 0;
     // Two primes more than needed leave a doubt of 2^-120.
     for field in PrimeFields::new() {
-        ticket.check()?;
+        token.check()?;
         let prime = field.prime();
         let Some(images) = cleared.images(field) else { continue };
         let inverse = field.inv(field.enter(residue(&modulus, prime)));

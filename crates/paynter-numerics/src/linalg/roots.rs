@@ -10,7 +10,7 @@ use dashu_int::IBig;
 use num_complex::Complex64;
 use paynter_algebra::Rational;
 use paynter_algebra::poly::{Budget, Integer, Poly, PolyError, Work};
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 
 use super::Integers;
 use super::big::{Big, Complex};
@@ -40,21 +40,21 @@ const PAIR_BITS: i64 = 54;
 
 /// Finds the roots of a polynomial that is not zero, sorted as by [`sort_conjugate`].
 /// Returns nothing where the precision above did not suffice.
-pub fn roots(polynomial: &Integers, ticket: &Ticket) -> Result<Option<Vec<Root>>, Cancelled> {
+pub fn roots(polynomial: &Integers, token: &CancellationToken) -> Result<Option<Vec<Root>>, Cancelled> {
     let polynomial = trimmed(polynomial.clone());
     let zeros = polynomial.iter().take_while(|c| c.is_zero()).count();
     let mut found: Vec<Root> = Vec::new();
     if zeros > 0 {
         found.push(Root { value: Complex64::ZERO, multiplicity: zeros });
     }
-    let work = Work::new(Budget { terms: usize::MAX, steps: u64::MAX }, ticket);
+    let work = Work::new(Budget { terms: usize::MAX, steps: u64::MAX }, token);
     let factors = match poly(&polynomial[zeros..]).and_then(|p| square_free(&p, &work)) {
         Ok(factors) => factors,
         Err(PolyError::Cancelled) => return Err(Cancelled),
         Err(_) => return Ok(None),
     };
     for (factor, multiplicity) in factors {
-        let Some(values) = symmetric(&factor, &work, ticket)? else { return Ok(None) };
+        let Some(values) = symmetric(&factor, &work, token)? else { return Ok(None) };
         for value in values {
             merge(&mut found, Root { value, multiplicity });
         }
@@ -122,7 +122,7 @@ fn square_free(p: &Poly, work: &Work) -> Result<Vec<(Poly, usize)>, PolyError> {
 }
 
 /// The roots of a square-free polynomial, pairs ±s by way of their squares.
-fn symmetric(p: &Poly, work: &Work, ticket: &Ticket) -> Result<Option<Vec<Complex64>>, Cancelled> {
+fn symmetric(p: &Poly, work: &Work, token: &CancellationToken) -> Result<Option<Vec<Complex64>>, Cancelled> {
     let all = integers(p);
     let even: Integers = all.iter().step_by(2).cloned().collect();
     let odd: Integers = all.iter().skip(1).step_by(2).cloned().collect();
@@ -144,7 +144,7 @@ fn symmetric(p: &Poly, work: &Work, ticket: &Ticket) -> Result<Option<Vec<Comple
         }
         _ => (Vec::new(), all),
     };
-    let (Some(first), Some(mut values)) = (simple(&squares, ticket)?, simple(&rest, ticket)?) else {
+    let (Some(first), Some(mut values)) = (simple(&squares, token)?, simple(&rest, token)?) else {
         return Ok(None);
     };
     for x in first {
@@ -163,14 +163,14 @@ fn symmetric(p: &Poly, work: &Work, ticket: &Ticket) -> Result<Option<Vec<Comple
 }
 
 /// The roots of a polynomial without repeated ones and without zero.
-fn simple(polynomial: &Integers, ticket: &Ticket) -> Result<Option<Vec<Complex64>>, Cancelled> {
+fn simple(polynomial: &Integers, token: &CancellationToken) -> Result<Option<Vec<Complex64>>, Cancelled> {
     match polynomial.as_slice() {
         [] | [_] => Ok(Some(Vec::new())),
         [low, high] => {
             let value = -Rational::from(low.clone()) / Rational::from(high.clone());
             Ok(Some(vec![Complex64::new(value.to_f64().value(), 0.0)]))
         }
-        _ => Aberth::new(polynomial).solve(ticket),
+        _ => Aberth::new(polynomial).solve(token),
     }
 }
 
@@ -208,11 +208,11 @@ impl Aberth<'_> {
         Aberth { exact, bits: START_BITS, coefficients, logs, z }
     }
 
-    fn solve(mut self, ticket: &Ticket) -> Result<Option<Vec<Complex64>>, Cancelled> {
+    fn solve(mut self, token: &CancellationToken) -> Result<Option<Vec<Complex64>>, Cancelled> {
         while self.bits <= MAX_BITS {
             let mut open: Vec<usize> = (0..self.z.len()).collect();
             for _ in 0..80 {
-                ticket.check()?;
+                token.check()?;
                 open.retain(|&i| self.improve(i));
                 if open.is_empty() {
                     break;
@@ -395,7 +395,7 @@ mod tests {
     }
 
     fn found(p: &Integers) -> Vec<(f64, f64, usize)> {
-        let list = roots(p, &Ticket::new()).unwrap().unwrap();
+        let list = roots(p, &CancellationToken::new()).unwrap().unwrap();
         list.iter().map(|r| (r.value.re, r.value.im, r.multiplicity)).collect()
     }
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Pool, Rational, Symbol};
-use paynter_base::{Diagnostic, Ticket, code};
-use paynter_equations::Failure;
+use paynter_base::{CancellationToken, Diagnostic, code};
+use paynter_equations::QueryError;
 use paynter_graph::{BondGraph, Value};
 
 use super::{LinearModel, refused};
@@ -46,12 +46,12 @@ impl LinearModel {
         graph: &BondGraph,
         matrices: &Matrices,
         wanted: &[(usize, usize)],
-        ticket: &Ticket,
-    ) -> Result<Spectrum, Failure> {
+        token: &CancellationToken,
+    ) -> Result<Spectrum, QueryError> {
         let exact = self.exact_matrices(pool, graph);
         let refuse = |message: String| refused(Diagnostic::new(code::NO_POLES, message));
-        spectrum(matrices, exact.as_ref(), wanted, ticket).map_err(|reason| match reason {
-            NoPoles::Cancelled => Failure::Cancelled,
+        spectrum(matrices, exact.as_ref(), wanted, token).map_err(|reason| match reason {
+            NoPoles::Cancelled => QueryError::Cancelled,
             NoPoles::TooLarge => refuse(format!(
                 "the model has {} states, and eigenvalues are computed for at most {MAX_STATES}",
                 matrices.states()
@@ -67,15 +67,15 @@ impl LinearModel {
         pool: &Pool,
         graph: &BondGraph,
         wanted: &[(usize, usize)],
-        ticket: &Ticket,
-    ) -> Result<Option<Spectrum>, Failure> {
+        token: &CancellationToken,
+    ) -> Result<Option<Spectrum>, QueryError> {
         if self.equations.states.len() > EXACT_STATES {
             return Ok(None);
         }
         let matrices = self.matrices(pool)?;
-        match self.spectrum(pool, graph, &matrices, wanted, ticket) {
-            Err(Failure::Cancelled) => Err(Failure::Cancelled),
-            Err(Failure::Wrong(_)) => Ok(None),
+        match self.spectrum(pool, graph, &matrices, wanted, token) {
+            Err(QueryError::Cancelled) => Err(QueryError::Cancelled),
+            Err(QueryError::Wrong(_)) => Ok(None),
             Ok(found) => Ok(Some(found)),
         }
     }

@@ -10,8 +10,8 @@ use std::sync::{Arc, OnceLock};
 
 use paynter_algebra::poly::readable;
 use paynter_algebra::{EvalError, Node, Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, Failure, Sparse, StateSpace};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
+use paynter_equations::{Equations, QueryError, Sparse, StateSpace};
 use paynter_graph::BondGraph;
 
 use crate::linalg::Matrices;
@@ -52,7 +52,7 @@ impl LinearModel {
         graph: &BondGraph,
         equations: Arc<Equations>,
         mut space: StateSpace,
-        ticket: &Ticket,
+        token: &CancellationToken,
     ) -> LinearModel {
         let values: BTreeMap<Symbol, f64> =
             graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.number)).collect();
@@ -60,7 +60,7 @@ impl LinearModel {
         let mut defined = |matrix: &mut Sparse| {
             for (_, _, entry) in &mut matrix.entries {
                 if pool.eval(*entry, &value).is_err() {
-                    *entry = readable(pool, *entry, ticket);
+                    *entry = readable(pool, *entry, token);
                 }
             }
         };
@@ -77,10 +77,10 @@ impl LinearModel {
         pool: &mut Pool,
         graph: &BondGraph,
         equations: Arc<Equations>,
-        ticket: &Ticket,
-    ) -> Result<LinearModel, Failure> {
-        let mut space = equations.linearise(pool, graph, None, ticket)?;
-        space.make_readable(pool, ticket);
+        token: &CancellationToken,
+    ) -> Result<LinearModel, QueryError> {
+        let mut space = equations.linearise(pool, graph, None, token)?;
+        space.make_readable(pool, token);
         Ok(LinearModel::new(equations, space, None, BTreeMap::new()))
     }
 
@@ -101,9 +101,9 @@ impl LinearModel {
     }
 
     /// Evaluates the matrices at nominal parameters and the operating point.
-    pub fn matrices(&self, pool: &Pool) -> Result<Matrices, Failure> {
+    pub fn matrices(&self, pool: &Pool) -> Result<Matrices, QueryError> {
         Matrices::evaluate(pool, &self.space, &|symbol| self.value(symbol))
-            .map_err(|error| Failure::Wrong(undefined(pool, error)))
+            .map_err(|error| QueryError::Wrong(undefined(pool, error)))
     }
 }
 
@@ -125,8 +125,8 @@ fn undefined(pool: &Pool, error: EvalError) -> Diagnostics {
 }
 
 /// No answer, for one reason.
-pub(crate) fn refused(diagnostic: Diagnostic) -> Failure {
+pub(crate) fn refused(diagnostic: Diagnostic) -> QueryError {
     let mut diagnostics = Diagnostics::new();
     diagnostics.push(diagnostic);
-    Failure::Wrong(diagnostics)
+    QueryError::Wrong(diagnostics)
 }

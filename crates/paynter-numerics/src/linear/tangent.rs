@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::number::short;
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, Failure, Reading, Readings, Sparse, State, StateSpace, derive_with};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
+use paynter_equations::{Equations, QueryError, Reading, Readings, Sparse, State, StateSpace, derive_with};
 use paynter_graph::{BondGraph, Causality, ElementId, Law, Port, Variable};
 use rustc_hash::FxHashMap;
 
@@ -26,10 +26,10 @@ pub fn tangent(
     equations: Arc<Equations>,
     point: OperatingPoint,
     findings: &mut Diagnostics,
-    ticket: &Ticket,
-) -> Result<LinearModel, Failure> {
+    token: &CancellationToken,
+) -> Result<LinearModel, QueryError> {
     let values = point.values.clone();
-    let mut linear = linearised(pool, graph, equations, point, values, false, ticket)?;
+    let mut linear = linearised(pool, graph, equations, point, values, false, token)?;
     let mut doubt = trust(pool, &linear);
     if doubt > Trust::Good {
         let probes = linear.probes(pool);
@@ -38,7 +38,7 @@ pub fn tangent(
             doubtful.iter().filter(|(_, found)| *found >= doubt).map(|(id, _)| *id).collect();
         for reading in [Reading::Apart, Reading::Turned] {
             if doubt > Trust::Good
-                && let Some(turned) = read_anew(pool, graph, causality, &linear, &blamed, reading, ticket)?
+                && let Some(turned) = read_anew(pool, graph, causality, &linear, &blamed, reading, token)?
             {
                 let better = trust(pool, &turned);
                 if better < doubt {
@@ -75,8 +75,8 @@ pub fn to_differentiate(
     graph: &BondGraph,
     causality: &Causality,
     linear: &LinearModel,
-    ticket: &Ticket,
-) -> Result<Option<LinearModel>, Failure> {
+    token: &CancellationToken,
+) -> Result<Option<LinearModel>, QueryError> {
     if linear.point.is_none() || linear.equations.constraints.is_empty() {
         return Ok(None);
     }
@@ -85,7 +85,7 @@ pub fn to_differentiate(
     let laws: Vec<ElementId> = elements.filter(law).copied().collect();
     let infinite = infinite_derivatives(pool, linear);
     if infinite > 0
-        && let Some(apart) = read_anew(pool, graph, causality, linear, &laws, Reading::Apart, ticket)?
+        && let Some(apart) = read_anew(pool, graph, causality, linear, &laws, Reading::Apart, token)?
         && trust(pool, &apart) == Trust::Good
         && infinite_derivatives(pool, &apart) < infinite
     {
@@ -114,19 +114,19 @@ fn linearised(
     point: OperatingPoint,
     values: BTreeMap<Symbol, f64>,
     turned: bool,
-    ticket: &Ticket,
-) -> Result<LinearModel, Failure> {
+    token: &CancellationToken,
+) -> Result<LinearModel, QueryError> {
     let near = near(pool, &equations, &values);
     let value = |symbol: Symbol| values.get(&symbol).copied();
     let pivots = turned.then_some(&value as &dyn Fn(Symbol) -> Option<f64>);
-    let mut space = near.linearise(pool, graph, pivots, ticket)?;
+    let mut space = near.linearise(pool, graph, pivots, token)?;
     // At rest most inputs have no derivatives, and formulas need not name them.
     let derivatives = near.inputs.iter().flat_map(|input| input.symbols.iter().skip(1).copied());
     let resting = derivatives.filter(|symbol| values.get(symbol) == Some(&0.0));
     let zeros: Vec<Symbol> = graph.variables.symbol(Variable::Time).into_iter().chain(resting).collect();
     vanish(pool, &mut space, &zeros);
     let plain = space.clone();
-    space.make_readable(pool, ticket);
+    space.make_readable(pool, token);
     let mut linear = LinearModel::new(equations, space, Some(point), values);
     // A denominator cleared of roots may vanish where the quotient has a value.
     let readable = trust(pool, &linear);
@@ -148,14 +148,14 @@ fn read_anew(
     linear: &LinearModel,
     laws: &[ElementId],
     reading: Reading,
-    ticket: &Ticket,
-) -> Result<Option<LinearModel>, Failure> {
+    token: &CancellationToken,
+) -> Result<Option<LinearModel>, QueryError> {
     let Some(point) = &linear.point else { return Ok(None) };
     let readings: Readings = laws.iter().map(|id| (*id, reading)).collect();
-    let equations = match derive_with(pool, &mut graph.clone(), causality, &readings, ticket) {
+    let equations = match derive_with(pool, &mut graph.clone(), causality, &readings, token) {
         Ok(equations) => equations,
-        Err(Failure::Cancelled) => return Err(Failure::Cancelled),
-        Err(Failure::Wrong(_)) => return Ok(None),
+        Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
+        Err(QueryError::Wrong(_)) => return Ok(None),
     };
     let probes = linear.probes(pool);
     let mut point = point.clone();
@@ -167,10 +167,10 @@ fn read_anew(
     values.extend(steady.ok().and_then(|steady| steady.find(&nominal)).into_iter().flatten());
     let wanted = point.values.keys().copied().chain(equations.constraints.iter().map(|c| c.unknown));
     let values = wanted.filter_map(|symbol| Some((symbol, *values.get(&symbol)?))).collect();
-    match linearised(pool, graph, Arc::new(equations), point, values, true, ticket) {
+    match linearised(pool, graph, Arc::new(equations), point, values, true, token) {
         Ok(linear) => Ok(Some(linear)),
-        Err(Failure::Cancelled) => Err(Failure::Cancelled),
-        Err(Failure::Wrong(_)) => Ok(None),
+        Err(QueryError::Cancelled) => Err(QueryError::Cancelled),
+        Err(QueryError::Wrong(_)) => Ok(None),
     }
 }
 

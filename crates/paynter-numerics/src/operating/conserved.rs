@@ -3,7 +3,7 @@
 //! volume in closed tanks); where not, it runs away (a mass that is pushed).
 
 use paynter_base::random::Random;
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 
 use super::problem::Problem;
 use crate::linalg::elimination::{Elimination, Rows, transposed};
@@ -29,7 +29,7 @@ pub(super) fn combinations(
     problem: &Problem,
     start: &[f64],
     active: &[bool],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Vec<Combination>, Cancelled> {
     let count = problem.sought.len();
     let points = points(problem, start);
@@ -38,13 +38,13 @@ pub(super) fn combinations(
         let rows = problem.slopes(w).unwrap_or_default();
         rows.into_iter().enumerate().map(|(i, row)| if active[i] { row } else { Vec::new() }).collect()
     };
-    ticket.check()?;
+    token.check()?;
     let columns = transposed(&restricted(first), count);
     // Rows that are not looked at are no combinations.
     let mut basis: Vec<Vec<f64>> = Elimination::new(&columns, count, NEGLIGIBLE_PIVOT).null_space(0.0);
     basis.retain(|vector| vector.iter().zip(active).all(|(c, active)| *active || c.abs() == 0.0));
     for w in others {
-        ticket.check()?;
+        token.check()?;
         if basis.is_empty() {
             break;
         }

@@ -3,7 +3,7 @@
 //! where steady states lie side by side, as the temperatures of two bodies in
 //! contact, whose energy no linear combination of states tells.
 
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 
 use super::newton::Task;
 use crate::linalg::elimination::{Elimination, Rows};
@@ -16,12 +16,16 @@ const STEPS: usize = 3000;
 const ORDER: usize = 6;
 
 /// The state at rest; nothing where it does not come to rest.
-pub(super) fn integrate(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Option<Vec<f64>>, Cancelled> {
+pub(super) fn integrate(
+    task: &Task,
+    start: &[f64],
+    token: &CancellationToken,
+) -> Result<Option<Vec<f64>>, Cancelled> {
     let mut v = start.to_vec();
     let mut sizes: Vec<f64> = v.iter().map(|x| x.abs()).collect();
     let mut step = 0.0;
     for _ in 0..STEPS {
-        ticket.check()?;
+        token.check()?;
         let (Some(residual), Some(slopes)) = (task.residual(&v), task.slopes_near(&v)) else {
             return Ok(None);
         };
@@ -44,7 +48,7 @@ pub(super) fn integrate(task: &Task, start: &[f64], ticket: &Ticket) -> Result<O
             step = if fastest > 0.0 { 1e-2 / fastest } else { 1e-3 };
         }
         loop {
-            ticket.check()?;
+            token.check()?;
             match basic_step(task, slopes, &v, step) {
                 Some((next, difference)) => {
                     let error = relative(&difference, &sizes) / REST_STEP_ERROR;

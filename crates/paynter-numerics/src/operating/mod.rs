@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 
 use paynter_algebra::{Pool, Symbol};
 use paynter_base::number::significant;
-use paynter_base::{Diagnostic, Diagnostics, Span, Ticket, code};
-use paynter_equations::{Equations, Failure, temperatures};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Span, code};
+use paynter_equations::{Equations, QueryError, temperatures};
 use paynter_graph::{BondGraph, Variable};
 
 use crate::program::Tables;
@@ -57,8 +57,8 @@ pub fn operating_point(
     graph: &BondGraph,
     equations: &Equations,
     tables: &Tables,
-    ticket: &Ticket,
-) -> Result<OperatingPoint, Failure> {
+    token: &CancellationToken,
+) -> Result<OperatingPoint, QueryError> {
     let problem = Problem::new(pool, graph, equations, tables)?;
     let states = initial(pool, graph, equations, &problem.known)?;
     let mut start = states;
@@ -66,13 +66,13 @@ pub fn operating_point(
     let mut active = equations.resting(pool);
     active.resize(problem.sought.len(), true);
     let mut kept = Vec::new();
-    for combination in combinations(&problem, &start, &active, ticket)? {
+    for combination in combinations(&problem, &start, &active, token)? {
         if combination.rate != 0.0 {
             return Err(wrong(runaway(graph, equations, &combination)));
         }
         kept.push(combination);
     }
-    let found = search(&problem, &start[..problem.states], &active, &kept, ticket)?;
+    let found = search(&problem, &start[..problem.states], &active, &kept, token)?;
     let Some(point) = found.point else {
         return Err(wrong(nowhere(graph, equations, &problem, &active, &start, &found.end)));
     };
@@ -254,8 +254,8 @@ fn several(equations: &Equations, point: &[f64], others: &[Vec<f64>]) -> Diagnos
 }
 
 /// A failure with one finding.
-fn wrong(diagnostic: Diagnostic) -> Failure {
+fn wrong(diagnostic: Diagnostic) -> QueryError {
     let mut diagnostics = Diagnostics::new();
     diagnostics.push(diagnostic);
-    Failure::Wrong(diagnostics)
+    QueryError::Wrong(diagnostics)
 }

@@ -3,7 +3,7 @@
 //! turning the residual of the start down to zero step by step.
 
 use paynter_base::random::Random;
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 
 use super::problem::Problem;
 use crate::linalg::elimination::{Elimination, Rows};
@@ -218,10 +218,14 @@ impl System for Search<'_> {
 }
 
 /// Solves a task from a start; nothing where the search does not arrive.
-pub(super) fn newton(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Option<Vec<f64>>, Cancelled> {
+pub(super) fn newton(
+    task: &Task,
+    start: &[f64],
+    token: &CancellationToken,
+) -> Result<Option<Vec<f64>>, Cancelled> {
     let factors = Elimination::new(&Rows::new(), 0, NEGLIGIBLE_PIVOT);
     let mut search = Search { task, sizes: absolute(start), slopes: Rows::new(), factors, first: None };
-    let found = newton::newton(&mut search, start, LIMITS, ticket)?;
+    let found = newton::newton(&mut search, start, LIMITS, token)?;
     Ok(found.map(|v| polished(task, v, &search.sizes)))
 }
 
@@ -272,12 +276,12 @@ pub(super) struct Settled {
 
 /// Follows x' = f in implicit steps that grow while the equations stay nearly
 /// linear over a step; a stable steady state is approached from far away.
-pub(super) fn follow(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Settled, Cancelled> {
+pub(super) fn follow(task: &Task, start: &[f64], token: &CancellationToken) -> Result<Settled, Cancelled> {
     let mut v = start.to_vec();
     let mut time_step = 0.0;
     let mut accepted = 0;
     for _ in 0..400 {
-        ticket.check()?;
+        token.check()?;
         let (Some(residual), Some(slopes)) = (task.residual(&v), task.slopes_near(&v)) else { break };
         if time_step == 0.0 {
             time_step = 0.1 / fastest(task, &slopes).max(1e-12);
@@ -317,7 +321,7 @@ pub(super) fn follow(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Sett
         time_step *= if after < 0.05 * before { 4.0 } else { 1.6 };
         accepted += 1;
         if accepted % 12 == 0
-            && let Some(solution) = newton(task, &v, ticket)?
+            && let Some(solution) = newton(task, &v, token)?
         {
             return Ok(Settled { end: v, solution: Some(solution) });
         }
@@ -325,7 +329,7 @@ pub(super) fn follow(task: &Task, start: &[f64], ticket: &Ticket) -> Result<Sett
             break;
         }
     }
-    let solution = newton(task, &v, ticket)?;
+    let solution = newton(task, &v, token)?;
     Ok(Settled { end: v, solution })
 }
 
@@ -361,7 +365,7 @@ fn fastest(task: &Task, slopes: &Rows) -> f64 {
 pub(super) fn homotopy(
     task: &mut Task,
     start: &[f64],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Option<Vec<f64>>, Cancelled> {
     let Some(residual) = task.residual(start) else { return Ok(None) };
     let mut v = start.to_vec();
@@ -370,7 +374,7 @@ pub(super) fn homotopy(
     for _ in 0..200 {
         let next = (left - step).max(0.0);
         task.shift = residual.iter().map(|r| r * next).collect();
-        match newton(task, &v, ticket)? {
+        match newton(task, &v, token)? {
             Some(solution) if next == 0.0 => {
                 found = Some(solution);
                 break;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, Failure};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
+use paynter_equations::{Equations, QueryError};
 use paynter_graph::{BondGraph, Variable};
 
 use super::{Probes, Slope, operating_point, rough_laws};
@@ -30,20 +30,20 @@ pub fn nominal_values(
     graph: &BondGraph,
     equations: &Equations,
     about: About,
-    ticket: &Ticket,
+    token: &CancellationToken,
     findings: &mut Diagnostics,
-) -> Result<BTreeMap<Variable, f64>, Failure> {
+) -> Result<BTreeMap<Variable, f64>, QueryError> {
     let point = if about == About::OperatingPoint && equations.states.len() <= STEADY_STATES {
-        match operating_point(pool, graph, equations, &Tables::default(), ticket) {
+        match operating_point(pool, graph, equations, &Tables::default(), token) {
             Ok(point) => Some((point.values, point.sizes)),
-            Err(Failure::Wrong(_)) => None,
-            Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+            Err(QueryError::Wrong(_)) => None,
+            Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
         }
     } else {
         None
     };
     let (known, sizes) = point.unwrap_or_else(|| (start(pool, graph, equations), BTreeMap::new()));
-    let values = values(pool, graph, equations, &known, ticket)?;
+    let values = values(pool, graph, equations, &known, token)?;
     let probes = Probes::new(pool, equations, &known, &sizes);
     for (element, slope) in rough_laws(pool, graph, equations, &probes) {
         let element = graph.element(element);
@@ -64,8 +64,8 @@ fn values(
     graph: &BondGraph,
     equations: &Equations,
     known: &BTreeMap<Symbol, f64>,
-    ticket: &Ticket,
-) -> Result<BTreeMap<Variable, f64>, Failure> {
+    token: &CancellationToken,
+) -> Result<BTreeMap<Variable, f64>, QueryError> {
     let number = |expr: Expr| pool.eval(expr, &|symbol| known.get(&symbol).copied()).ok();
     let mut values: BTreeMap<Variable, f64> = BTreeMap::new();
     for (k, input) in graph.inputs.iter().enumerate() {
@@ -79,7 +79,7 @@ fn values(
         values.extend(number(dependent.value).map(|value| (variable, value)));
     }
     for assignment in &equations.assignments {
-        ticket.check()?;
+        token.check()?;
         values.extend(number(assignment.value).map(|value| (assignment.variable, value)));
     }
     for constraint in &equations.constraints {

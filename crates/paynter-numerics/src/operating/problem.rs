@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Func, Pool, Symbol};
 use paynter_base::{Diagnostic, Remedy, code};
-use paynter_equations::{Equations, Failure};
+use paynter_equations::{Equations, QueryError};
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
@@ -39,7 +39,7 @@ impl<'a> Problem<'a> {
         graph: &BondGraph,
         equations: &Equations,
         tables: &'a Tables,
-    ) -> Result<Problem<'a>, Failure> {
+    ) -> Result<Problem<'a>, QueryError> {
         let known = known(pool, graph, equations, tables)?;
         let mut sought: Vec<Symbol> = equations.states.iter().map(|state| state.symbol).collect();
         sought.extend(equations.constraints.iter().map(|constraint| constraint.unknown));
@@ -144,7 +144,7 @@ fn known(
     graph: &BondGraph,
     equations: &Equations,
     tables: &Tables,
-) -> Result<BTreeMap<Symbol, f64>, Failure> {
+) -> Result<BTreeMap<Symbol, f64>, QueryError> {
     let mut known: BTreeMap<Symbol, f64> =
         graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.number)).collect();
     let time = graph.variables.symbol(Variable::Time);
@@ -178,7 +178,7 @@ pub(super) fn initial(
     graph: &BondGraph,
     equations: &Equations,
     known: &BTreeMap<Symbol, f64>,
-) -> Result<Vec<f64>, Failure> {
+) -> Result<Vec<f64>, QueryError> {
     let mut start = Vec::with_capacity(equations.states.len());
     for state in &equations.states {
         let Ok(value) = pool.eval(state.initial, &|symbol| known.get(&symbol).copied()) else {

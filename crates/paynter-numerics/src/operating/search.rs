@@ -2,7 +2,7 @@
 //! points around in order to see whether there are several.
 
 use paynter_base::random::Random;
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 
 use super::conserved::Combination;
 use super::flow::integrate;
@@ -34,38 +34,38 @@ pub(super) fn search(
     start: &[f64],
     active: &[bool],
     conserved: &[Combination],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Found, Cancelled> {
-    let start = consistent(problem, start, ticket)?;
+    let start = consistent(problem, start, token)?;
     let mut task = task(problem, &start, active, conserved);
     let from = task.part(&start);
     let mut end = start.clone();
-    let mut point = newton(&task, &from, ticket)?;
+    let mut point = newton(&task, &from, token)?;
     if point.is_none() {
-        let settled = follow(&task, &from, ticket)?;
+        let settled = follow(&task, &from, token)?;
         end = task.full(&settled.end);
         point = settled.solution;
     }
     if point.is_none() {
-        point = homotopy(&mut task, &from, ticket)?;
+        point = homotopy(&mut task, &from, token)?;
     }
     let mut found: Vec<Vec<f64>> = point.into_iter().collect();
     let made_of = found.first().map_or_else(|| vec![0.0; from.len()], |v| rounding::sizes(&task, v));
     let free = found.first().and_then(|v| task.free(v)).unwrap_or_default();
     if !free.is_empty() && !problem.linear {
         // Where steady states lie side by side, the dynamics decide between them.
-        if let Some(settled) = integrate(&task, &from, ticket)?
-            && let Some(polished) = newton(&task, &settled, ticket)?
+        if let Some(settled) = integrate(&task, &from, token)?
+            && let Some(polished) = newton(&task, &settled, token)?
         {
             found = vec![polished];
         }
     } else if !problem.linear {
         for seed in seeds(&from, found.first().map(Vec::as_slice)) {
-            ticket.check()?;
-            let seed = settle_unknowns(problem, &task, seed, ticket)?;
-            let mut other = newton(&task, &seed, ticket)?;
+            token.check()?;
+            let seed = settle_unknowns(problem, &task, seed, token)?;
+            let mut other = newton(&task, &seed, token)?;
             if other.is_none() && found.is_empty() {
-                other = follow(&task, &seed, ticket)?.solution;
+                other = follow(&task, &seed, token)?.solution;
             }
             if let Some(other) = other
                 && task.free(&other).is_some_and(|free| free.is_empty())
@@ -109,7 +109,7 @@ fn task<'a>(problem: &'a Problem<'a>, start: &[f64], active: &[bool], conserved:
 }
 
 /// Initial states with implicit unknowns that fit them, as far as they can be found.
-fn consistent(problem: &Problem, states: &[f64], ticket: &Ticket) -> Result<Vec<f64>, Cancelled> {
+fn consistent(problem: &Problem, states: &[f64], token: &CancellationToken) -> Result<Vec<f64>, Cancelled> {
     let unknowns: Vec<usize> = (problem.states..problem.sought.len()).collect();
     let mut base = states.to_vec();
     base.resize(problem.sought.len(), GUESSES[1]);
@@ -125,7 +125,7 @@ fn consistent(problem: &Problem, states: &[f64], ticket: &Ticket) -> Result<Vec<
         shift: Vec::new(),
     };
     for guess in GUESSES {
-        if let Some(v) = newton(&task, &vec![guess; unknowns.len()], ticket)? {
+        if let Some(v) = newton(&task, &vec![guess; unknowns.len()], token)? {
             return Ok(task.full(&v));
         }
     }
@@ -137,13 +137,13 @@ fn settle_unknowns(
     problem: &Problem,
     task: &Task,
     seed: Vec<f64>,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Vec<f64>, Cancelled> {
     if problem.states == problem.sought.len() {
         return Ok(seed);
     }
     let full = task.full(&seed);
-    let fitted = consistent(problem, &full[..problem.states], ticket)?;
+    let fitted = consistent(problem, &full[..problem.states], token)?;
     Ok(task.part(&fitted))
 }
 

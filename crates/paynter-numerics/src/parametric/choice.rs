@@ -2,13 +2,13 @@
 //! and what there is to say where it does not exist.
 
 use paynter_base::{Diagnostic, Remedy, closest, code};
-use paynter_equations::Failure;
+use paynter_equations::QueryError;
 use paynter_graph::{BondGraph, Element, flat_name};
 
 use crate::linear::refused;
 
 /// The places of the parameters that are asked for, in text order; all where none is named.
-pub fn chosen_parameters(graph: &BondGraph, only: &[String]) -> Result<Vec<usize>, Failure> {
+pub fn chosen_parameters(graph: &BondGraph, only: &[String]) -> Result<Vec<usize>, QueryError> {
     if only.is_empty() {
         return Ok((0..graph.parameters.len()).collect());
     }
@@ -57,7 +57,7 @@ fn unknown(graph: &BondGraph, name: &str) -> Diagnostic {
 }
 
 /// Refuses a model that has no transfer function to differentiate.
-pub(super) fn require_transfer(graph: &BondGraph) -> Result<(), Failure> {
+pub(super) fn require_transfer(graph: &BondGraph) -> Result<(), QueryError> {
     let (what, how) = if graph.inputs.is_empty() {
         ("inputs", "write `input NAME = value` and let a source have that value, as in `Se supply = u`")
     } else if graph.outputs.is_empty() {

@@ -8,7 +8,7 @@
 
 use faer::Mat;
 use num_complex::Complex64;
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 use rayon::prelude::*;
 
 use crate::linalg::dense::inverse;
@@ -51,7 +51,7 @@ pub fn poles(
     matrices: &Matrices,
     derivatives: &[Matrices],
     roots: &[(Complex64, usize)],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Vec<Mode>, Cancelled> {
     let others: Vec<Complex64> = roots.iter().map(|(root, _)| *root).collect();
     let bare = |m: &Matrices| Matrices {
@@ -61,7 +61,7 @@ pub fn poles(
         d: vec![Sparse::new(0, 0)],
     };
     let list: Vec<Matrices> = derivatives.iter().map(bare).collect();
-    modes(&bare(matrices), &list, roots, &others, ticket)
+    modes(&bare(matrices), &list, roots, &others, token)
 }
 
 /// Derivatives of the zeros of one transfer function; `others` are further
@@ -72,13 +72,13 @@ pub fn zeros(
     (output, input): (usize, usize),
     roots: &[(Complex64, usize)],
     others: &[Complex64],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Vec<Mode>, Cancelled> {
     let one = |m: &Matrices| m.select(&[output], &[input]);
     let list: Vec<Matrices> = derivatives.iter().map(one).collect();
     let mut all: Vec<Complex64> = roots.iter().map(|(root, _)| *root).collect();
     all.extend_from_slice(others);
-    modes(&one(matrices), &list, roots, &all, ticket)
+    modes(&one(matrices), &list, roots, &all, token)
 }
 
 fn modes(
@@ -86,13 +86,13 @@ fn modes(
     derivatives: &[Matrices],
     roots: &[(Complex64, usize)],
     others: &[Complex64],
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Vec<Mode>, Cancelled> {
     let all: Vec<Mode> = roots
         .par_iter()
         .map(|&(value, multiplicity)| {
             let nothing = Complex64::new(f64::NAN, f64::NAN);
-            let slopes = match ticket.check() {
+            let slopes = match token.check() {
                 Ok(()) if value.im >= 0.0 => around(matrices, derivatives, value, others)
                     .map(|sums| sums.iter().map(|sum| sum / multiplicity as f64).collect()),
                 _ => None,
@@ -101,7 +101,7 @@ fn modes(
             Mode { value, multiplicity, slopes }
         })
         .collect();
-    ticket.check()?;
+    token.check()?;
     // Conjugate roots have conjugate derivatives.
     let mirrored = all.iter().map(|mode| {
         let twin = all.iter().find(|twin| mode.value.im < 0.0 && twin.value == mode.value.conj());
@@ -313,7 +313,7 @@ mod tests {
         let by_k = Matrices { a: sparse(2, 2, &[(1, 0, -1.0)]), ..empty.clone() };
         let by_c = Matrices { c: sparse(1, 2, &[(0, 0, 1.0)]), ..empty };
         let roots = [(Complex64::new(-1.0, 2.0), 1), (Complex64::new(-1.0, -2.0), 1)];
-        let found = poles(&matrices, &[by_b.clone(), by_k], &roots, &Ticket::new()).unwrap();
+        let found = poles(&matrices, &[by_b.clone(), by_k], &roots, &CancellationToken::new()).unwrap();
         // dλ/db = −λ/(2λ + b), dλ/dk = −1/(2λ + b)
         let root = roots[0].0;
         let below = 2.0 * root + b;
@@ -322,7 +322,8 @@ mod tests {
         assert_eq!(found[1].slopes[0], found[0].slopes[0].conj());
         let list = [(Complex64::new(-2.0, 0.0), 1)];
         let others = [roots[0].0, roots[1].0];
-        let found = zeros(&matrices, &[by_b, by_c], (0, 0), &list, &others, &Ticket::new()).unwrap();
+        let found =
+            zeros(&matrices, &[by_b, by_c], (0, 0), &list, &others, &CancellationToken::new()).unwrap();
         assert!(found[0].slopes[0].norm() < 1e-13);
         assert!((found[0].slopes[1].re + 1.0 / 1.5).abs() < 1e-13);
     }
@@ -337,7 +338,7 @@ mod tests {
             ..model(&[], &[])
         };
         let roots = [(Complex64::new(-1.0, 0.0), 2)];
-        let found = poles(&matrices, &[by_p], &roots, &Ticket::new()).unwrap();
+        let found = poles(&matrices, &[by_p], &roots, &CancellationToken::new()).unwrap();
         assert!((found[0].slopes[0] + 0.5).norm() < 1e-12, "{:?}", found[0]);
     }
 

@@ -3,7 +3,7 @@
 
 use paynter_algebra::{Pool, Symbol};
 use paynter_base::{Diagnostic, Diagnostics, Remedy, code};
-use paynter_equations::Failure;
+use paynter_equations::QueryError;
 use paynter_graph::BondGraph;
 
 use super::shift::Steady;
@@ -22,7 +22,7 @@ pub fn moved(
     places: &[usize],
     frozen: bool,
     findings: &mut Diagnostics,
-) -> Result<Vec<Moved>, Failure> {
+) -> Result<Vec<Moved>, QueryError> {
     let symbols: Vec<Symbol> = places.iter().map(|k| graph.parameters[*k].symbol).collect();
     let mut moved: Vec<Moved> = symbols.iter().map(|symbol| vec![(*symbol, 1.0)]).collect();
     if linear.point.is_none() {
@@ -55,7 +55,7 @@ fn require_derivatives(
     graph: &BondGraph,
     linear: &LinearModel,
     moved: &[Moved],
-) -> Result<(), Failure> {
+) -> Result<(), QueryError> {
     let probes = linear.probes(pool);
     let steep = steep(pool, &linear.space, moved, &probes);
     if steep.is_empty() {

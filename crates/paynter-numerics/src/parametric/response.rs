@@ -5,8 +5,8 @@
 use num_complex::Complex64;
 use paynter_algebra::{Pool, Symbol};
 use paynter_base::number::short;
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::Failure;
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
+use paynter_equations::QueryError;
 use paynter_graph::{BondGraph, Tolerance};
 
 use super::bands::{Bands, Effect, bands, effects};
@@ -95,18 +95,18 @@ pub fn response_sensitivity(
     linear: &LinearModel,
     request: &ResponseRequest,
     findings: &mut Diagnostics,
-    ticket: &Ticket,
-) -> Result<ResponseSensitivity, Failure> {
+    token: &CancellationToken,
+) -> Result<ResponseSensitivity, QueryError> {
     let parameters = chosen_parameters(graph, &request.only)?;
     require_transfer(graph)?;
     let matrices = linear.matrices(pool)?;
     let moved = moved(pool, graph, linear, &parameters, request.frozen, findings)?;
-    let derivatives = matrix_derivatives(pool, linear, &moved, ticket)?;
+    let derivatives = matrix_derivatives(pool, linear, &moved, token)?;
     let omega = match request.omega {
         Some(frequencies) => frequencies.list(),
-        None => band(pool, graph, linear, &matrices, ticket)?,
+        None => band(pool, graph, linear, &matrices, token)?,
     };
-    let found = frequency(&matrices, &derivatives, &omega, ticket)?;
+    let found = frequency(&matrices, &derivatives, &omega, token)?;
     at_poles(graph, linear, &matrices, &found, &omega, findings);
     let (tolerances, assumed) = tolerances(graph, &parameters);
     let curves = bands(&found, &tolerances);
@@ -114,7 +114,7 @@ pub fn response_sensitivity(
         0 => None,
         _ => {
             let trial = Verified { parameters: &parameters, tolerances: &tolerances, omega: &omega };
-            Some(trial.samples(pool, graph, linear, &curves, request, ticket)?)
+            Some(trial.samples(pool, graph, linear, &curves, request, token)?)
         }
     };
     let mut left = Vec::new();
@@ -151,9 +151,9 @@ pub(super) fn matrix_derivatives(
     pool: &mut Pool,
     linear: &LinearModel,
     moved: &[Moved],
-    ticket: &Ticket,
-) -> Result<Vec<Matrices>, Failure> {
-    slopes(pool, &linear.space, moved, &|symbol| linear.value(symbol), ticket).map_err(|_| {
+    token: &CancellationToken,
+) -> Result<Vec<Matrices>, QueryError> {
+    slopes(pool, &linear.space, moved, &|symbol| linear.value(symbol), token).map_err(|_| {
         let message = "the matrices have no finite derivatives by the parameters at the nominal values";
         refused(Diagnostic::new(code::VANISHING_DIVISOR, message))
     })
@@ -165,14 +165,14 @@ fn band(
     graph: &BondGraph,
     linear: &LinearModel,
     matrices: &Matrices,
-    ticket: &Ticket,
-) -> Result<Vec<f64>, Failure> {
+    token: &CancellationToken,
+) -> Result<Vec<f64>, QueryError> {
     let mut roots = Vec::new();
     if matrices.states() <= ZERO_STATES {
-        match linear.spectrum(pool, graph, matrices, &[], ticket) {
+        match linear.spectrum(pool, graph, matrices, &[], token) {
             Ok(spectrum) => roots = expanded(&spectrum.poles),
-            Err(Failure::Cancelled) => return Err(Failure::Cancelled),
-            Err(Failure::Wrong(_)) => {}
+            Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
+            Err(QueryError::Wrong(_)) => {}
         }
     }
     let (low, high) = grid::span(&roots);
@@ -222,8 +222,8 @@ impl Verified<'_> {
         linear: &LinearModel,
         curves: &[Bands],
         request: &ResponseRequest,
-        ticket: &Ticket,
-    ) -> Result<Samples, Failure> {
+        token: &CancellationToken,
+    ) -> Result<Samples, QueryError> {
         let parameters: Vec<Symbol> = graph.parameters.iter().map(|parameter| parameter.symbol).collect();
         let nominal: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
         let mut spread = vec![0.0; nominal.len()];
@@ -261,7 +261,7 @@ impl Verified<'_> {
             tolerances: &spread,
             omega: self.omega,
         };
-        Ok(samples(trial, curves, &model, ticket)?)
+        Ok(samples(trial, curves, &model, token)?)
     }
 }
 

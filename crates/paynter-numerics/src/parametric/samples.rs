@@ -4,7 +4,7 @@
 use num_complex::Complex64;
 use paynter_algebra::{Pool, Symbol};
 use paynter_base::random::Random;
-use paynter_base::{Cancelled, Ticket};
+use paynter_base::{CancellationToken, Cancelled};
 use paynter_equations::{Sparse as Symbolic, StateSpace};
 use rayon::prelude::*;
 
@@ -89,15 +89,15 @@ pub fn samples(
     trial: Trial<'_>,
     nominal: &[Bands],
     model: &(dyn Fn(&[f64]) -> Option<Matrices> + Sync),
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Samples, Cancelled> {
-    ticket.set_total(trial.count as u64);
+    token.set_total(trial.count as u64);
     let empty =
         || Samples { entries: nominal.iter().map(|_| nothing(trial.omega.len())).collect(), failed: 0 };
     let found = (0..trial.count as u64)
         .into_par_iter()
         .fold(empty, |mut all, sample| {
-            if ticket.check().is_err() {
+            if token.check().is_err() {
                 return all;
             }
             let mut random = Random::sample(trial.seed, sample);
@@ -107,8 +107,8 @@ pub fn samples(
                 .zip(trial.tolerances)
                 .map(|(value, tolerance)| value + tolerance * random.symmetric())
                 .collect();
-            let values = model(&drawn)
-                .and_then(|matrices| response(&Pencil::new(&matrices), trial.omega, ticket).ok());
+            let values =
+                model(&drawn).and_then(|matrices| response(&Pencil::new(&matrices), trial.omega, token).ok());
             match values {
                 Some(values) => {
                     for (entry, bands) in all.entries.iter_mut().zip(nominal) {
@@ -118,7 +118,7 @@ pub fn samples(
                 }
                 None => all.failed += 1,
             }
-            ticket.advance(1);
+            token.advance(1);
             all
         })
         .reduce(empty, |mut left, right| {
@@ -128,7 +128,7 @@ pub fn samples(
             }
             left
         });
-    ticket.check()?;
+    token.check()?;
     Ok(found)
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
@@ -187,7 +187,7 @@ impl Steady {
     pub fn find(&self, parameters: &[f64]) -> Option<Vec<(Symbol, f64)>> {
         let sizes = self.nominal.iter().map(|x| x.abs()).collect();
         let mut search = Search { steady: self, parameters, conserved: Vec::new(), factors: None, sizes };
-        let w = newton(&mut search, &self.nominal, LIMITS, &Ticket::new()).ok()??;
+        let w = newton(&mut search, &self.nominal, LIMITS, &CancellationToken::new()).ok()??;
         let fixed = self.arguments(parameters, &w);
         let symbols = self.fixed.iter().map(|(symbol, _)| *symbol).chain(self.sought.iter().copied());
         Some(symbols.zip(fixed[parameters.len()..].iter().copied()).collect())

@@ -2,7 +2,7 @@
 
 use paynter_algebra::poly::readable;
 use paynter_algebra::{EvalError, Expr, Pool, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::{Sparse as Symbolic, StateSpace};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub fn slopes(
     space: &StateSpace,
     parameters: &[Moved],
     value: &dyn Fn(Symbol) -> Option<f64>,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Result<Vec<Matrices>, EvalError> {
     let mut readers: FxHashMap<Symbol, Vec<(usize, f64)>> = FxHashMap::default();
     for (k, moved) in parameters.iter().enumerate() {
@@ -49,7 +49,7 @@ pub fn slopes(
                 let slopes = match derived {
                     Ok(slopes) => slopes,
                     Err(_) => {
-                        let lowest = readable(pool, *entry, ticket);
+                        let lowest = readable(pool, *entry, token);
                         entry_slopes(pool, lowest, &readers, value)
                             .or_else(|_| slopes_along(pool, lowest, parameters, value))?
                     }

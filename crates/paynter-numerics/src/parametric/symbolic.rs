@@ -5,9 +5,9 @@ use num_complex::Complex64;
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::number::short;
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{
-    Failure, Increments, Parameter, Products, Sensitivities, Wish, increments, operating_shift, products,
+    Increments, Parameter, Products, QueryError, Sensitivities, Wish, increments, operating_shift, products,
     sensitivities,
 };
 use paynter_graph::BondGraph;
@@ -76,15 +76,15 @@ pub fn transfer_sensitivity(
     linear: &LinearModel,
     request: &SymbolicRequest,
     findings: &mut Diagnostics,
-    ticket: &Ticket,
-) -> Result<TransferSensitivity, Failure> {
+    token: &CancellationToken,
+) -> Result<TransferSensitivity, QueryError> {
     let chosen = chosen_parameters(graph, &request.only)?;
     require_transfer(graph)?;
     let moved = moved(pool, graph, linear, &chosen, request.frozen, findings)?;
-    let parameters = carried(pool, graph, linear, &moved, request.frozen, ticket);
+    let parameters = carried(pool, graph, linear, &moved, request.frozen, token);
     let LinearModel { equations, space, point, .. } = linear;
     let wish = Wish { normalized: request.normalized, budget: Budget::of_terms(request.terms) };
-    let found = sensitivities(pool, equations, space, &parameters, wish, ticket)?;
+    let found = sensitivities(pool, equations, space, &parameters, wish, token)?;
     if let Some(reason) = &found.shared {
         let message = format!(
             "the sensitivities are not written out, because {reason}; the budget is {} terms",
@@ -93,10 +93,10 @@ pub fn transfer_sensitivity(
         findings.push(Diagnostic::new(code::TOO_LONG, message));
     }
     let places = match (&found.shared, point) {
-        (None, None) => products(pool, graph, equations, &parameters, PRODUCTS, ticket)?,
+        (None, None) => products(pool, graph, equations, &parameters, PRODUCTS, token)?,
         _ => None,
     };
-    let columns = request.increments.then(|| increments(pool, equations, &parameters, ticket));
+    let columns = request.increments.then(|| increments(pool, equations, &parameters, token));
     let without_effect: Vec<usize> =
         idle(pool, &found, chosen.len()).into_iter().map(|k| chosen[k]).collect();
     for k in &without_effect {
@@ -107,7 +107,7 @@ pub fn transfer_sensitivity(
         );
         findings.push(Diagnostic::new(code::NO_EFFECT, message).at(parameter.span));
     }
-    let roots = root_sensitivities(pool, graph, linear, &moved, findings, ticket)?;
+    let roots = root_sensitivities(pool, graph, linear, &moved, findings, token)?;
     Ok(TransferSensitivity {
         parameters: chosen,
         normalized: request.normalized,
@@ -126,13 +126,13 @@ fn carried(
     linear: &LinearModel,
     moved: &[Moved],
     frozen: bool,
-    ticket: &Ticket,
+    token: &CancellationToken,
 ) -> Vec<Parameter> {
     let symbols: Vec<Symbol> = moved.iter().map(|list| list[0].0).collect();
     let in_symbols = (linear.point.is_some() && !frozen)
         .then(|| {
             let near = near(pool, &linear.equations, &linear.values);
-            operating_shift(pool, graph, &near, &symbols, ticket)
+            operating_shift(pool, graph, &near, &symbols, token)
         })
         .flatten()
         .filter(|shifts| agree(pool, linear, shifts, moved));
@@ -181,11 +181,11 @@ fn root_sensitivities(
     linear: &LinearModel,
     moved: &[Moved],
     findings: &mut Diagnostics,
-    ticket: &Ticket,
-) -> Result<RootSensitivities, Failure> {
+    token: &CancellationToken,
+) -> Result<RootSensitivities, QueryError> {
     let mut roots = RootSensitivities::default();
     let (Ok(matrices), Ok(derivatives)) =
-        (linear.matrices(pool), matrix_derivatives(pool, linear, moved, ticket))
+        (linear.matrices(pool), matrix_derivatives(pool, linear, moved, token))
     else {
         return Ok(roots);
     };
@@ -202,14 +202,14 @@ fn root_sensitivities(
     if matrices.states() == 0 {
         return Ok(roots);
     }
-    let spectrum = match linear.spectrum(pool, graph, &matrices, &linear.all_entries(), ticket) {
+    let spectrum = match linear.spectrum(pool, graph, &matrices, &linear.all_entries(), token) {
         Ok(spectrum) => spectrum,
-        Err(Failure::Cancelled) => return Err(Failure::Cancelled),
-        Err(Failure::Wrong(_)) => return Ok(roots),
+        Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
+        Err(QueryError::Wrong(_)) => return Ok(roots),
     };
     let own: Vec<(Complex64, usize)> =
         spectrum.poles.iter().map(|root| (root.value, root.multiplicity)).collect();
-    for mode in poles(&matrices, &derivatives, &own, ticket)? {
+    for mode in poles(&matrices, &derivatives, &own, token)? {
         if mode.multiplicity > 1 && mode.value.im >= 0.0 {
             let message = format!(
                 "the pole {} occurs {} times and has no derivative; that of the mean of the cluster is given",
@@ -223,7 +223,7 @@ fn root_sensitivities(
     let all: Vec<Complex64> = own.iter().map(|(root, _)| *root).collect();
     for entry in &spectrum.entries {
         let place = (entry.output, entry.input);
-        for mode in zeros(&matrices, &derivatives, place, &clusters(&entry.zeros), &all, ticket)? {
+        for mode in zeros(&matrices, &derivatives, place, &clusters(&entry.zeros), &all, token)? {
             roots.zeros.push((place, cleaned(mode, &sizes)));
         }
     }

@@ -1,7 +1,7 @@
 //! Random linear models brought to their matrices at a point of their parameters.
 
 use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::{Equations, StateSpace, derive};
 use paynter_testkit::linear::{Pencil, small_point};
 use paynter_testkit::number::Rational;
@@ -22,7 +22,7 @@ pub struct Derived {
 /// Brings a text to its matrices; nothing where it is refused or nonlinear.
 pub fn derived(text: &str) -> Option<Derived> {
     let Causal { mut pool, mut graph, causality } = causal(text).ok()?;
-    let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
+    let equations = derive(&mut pool, &mut graph, &causality, &CancellationToken::new()).ok()?;
     let space = equations.state_space(&mut pool, &graph)?;
     Some(Derived { pool, equations, space })
 }

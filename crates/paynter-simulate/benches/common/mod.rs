@@ -1,7 +1,7 @@
 //! How the benches of simulation measure time.
 
 use crate::zoo::{Run, run};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_numerics::Tables;
 use paynter_simulate::{Compiled, Options, Outcome, simulate};
 use std::time::Instant;
@@ -18,14 +18,14 @@ pub fn time(model: &Compiled, p: &[f64], options: &Options) -> (f64, Run, Outcom
     let begun = Instant::now();
     let mut mean = 0.0;
     let (found, mut outcome) = run(model, p, options);
-    let (tables, ticket) = (Tables::default(), Ticket::new());
+    let (tables, token) = (Tables::default(), CancellationToken::new());
     let values = found.y.iter().chain(&found.s).map(Vec::len).sum();
     // The first round makes machine code.
     for _ in 0..2 {
         let (start, mut spent, mut runs) = (processor_seconds(begun), 0.0, 0);
         while runs < 3 || spent < 0.5 {
             let mut rows: Vec<f64> = Vec::with_capacity(values);
-            outcome = simulate(model, p, None, &tables, options, &ticket, &mut |sample| {
+            outcome = simulate(model, p, None, &tables, options, &token, &mut |sample| {
                 rows.extend_from_slice(sample.outputs);
                 rows.extend_from_slice(sample.sensitivities);
             });

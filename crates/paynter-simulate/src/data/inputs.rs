@@ -4,7 +4,7 @@ use super::csv::{Csv, DataError, decode};
 use crate::experiment::refused;
 use paynter_algebra::{Expr, Func, Pool};
 use paynter_base::{Diagnostic, Diagnostics, SourceMap, closest, code};
-use paynter_equations::Failure;
+use paynter_equations::QueryError;
 use paynter_graph::{BondGraph, Variable, flat_name};
 use paynter_numerics::Tables;
 use paynter_numerics::program::{Hold, Table};
@@ -44,7 +44,7 @@ impl Measured {
         (data, hold): (&Data, Hold),
         sources: &mut SourceMap,
         findings: &mut Diagnostics,
-    ) -> Result<Measured, Failure> {
+    ) -> Result<Measured, QueryError> {
         if graph.inputs.is_empty() {
             let message = format!("the model has no input that `{}` could drive", data.path);
             let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);

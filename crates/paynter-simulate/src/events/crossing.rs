@@ -309,7 +309,7 @@ mod tests {
     use crate::method::implicit::Implicit;
     use crate::method::tableau::Tableau;
     use crate::model::{Compiled, Source, Wanted};
-    use paynter_base::Ticket;
+    use paynter_base::CancellationToken;
     use paynter_numerics::program::Tables;
     use paynter_testkit::read::{Causal, causal};
 
@@ -325,7 +325,8 @@ mod tests {
         let text = "model rising { param h = 0; signal x = integral(x, 1)
             signal above = integral(if(x > h, 1, 0), 0); Se s = above; R r = 1; s -> r }";
         let Causal { mut pool, mut graph, causality } = causal(text).unwrap();
-        let equations = paynter_equations::derive(&mut pool, &mut graph, &causality, &Ticket::new()).unwrap();
+        let equations =
+            paynter_equations::derive(&mut pool, &mut graph, &causality, &CancellationToken::new()).unwrap();
         let wanted = [Wanted::Parameter(0)];
         let source = Source {
             graph: &graph,

@@ -8,8 +8,8 @@
 use super::initial::Initial;
 use crate::start::known_at_start;
 use paynter_algebra::{Cmp, Expr, Func, Pool, Symbol};
-use paynter_base::Ticket;
-use paynter_equations::{Assignment, Equations, Failure, derive};
+use paynter_base::CancellationToken;
+use paynter_equations::{Assignment, Equations, QueryError, derive};
 use paynter_graph::{BondGraph, Causality, ElementId, Law, Variable, assign_causality};
 use paynter_transform::{Weightless, divided, weightless};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,15 +28,15 @@ pub(super) fn chart(
     (graph, causality): (&BondGraph, &Causality),
     equations: &Equations,
     initials: &[Initial],
-    ticket: &Ticket,
-) -> Result<Option<Chart>, Failure> {
+    token: &CancellationToken,
+) -> Result<Option<Chart>, QueryError> {
     let Some((mut graph, causality, taken)) = freed(pool, graph, causality) else { return Ok(None) };
-    let mut found = match derive(pool, &mut graph, &causality, ticket) {
+    let mut found = match derive(pool, &mut graph, &causality, token) {
         Ok(found) if found.states.len() == equations.states.len() => found,
-        Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+        Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
         _ => return Ok(None),
     };
-    found.make_readable(pool, ticket);
+    found.make_readable(pool, token);
     let Some(own) = own_states(pool, equations, &found) else { return Ok(None) };
     let symbols = equations.states.iter().map(|state| state.symbol);
     let places: FxHashMap<Symbol, Expr> =

@@ -10,8 +10,8 @@ use super::{Cost, SimulateOptions, energy, gradient, initial, question, refused}
 use crate::data::Measured;
 use crate::{Compiled, Source, Wanted};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
-use paynter_equations::{Equations, Failure, Output};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
+use paynter_equations::{Equations, Output, QueryError};
 use paynter_graph::{BondGraph, Causality, flat_name};
 
 /// What is simulated: a derived model with its tables and measured inputs.
@@ -34,9 +34,9 @@ impl Simulation {
         subject: &Subject<'_>,
         options: &SimulateOptions,
         findings: &mut Diagnostics,
-        ticket: &Ticket,
-    ) -> Result<Simulation, Failure> {
-        Simulation::with_costs(pool, subject, (options, &[]), findings, ticket)
+        token: &CancellationToken,
+    ) -> Result<Simulation, QueryError> {
+        Simulation::with_costs(pool, subject, (options, &[]), findings, token)
     }
 
     /// Compiles a model, with the integrals over time that some costs need as states of their own.
@@ -45,8 +45,8 @@ impl Simulation {
         subject: &Subject<'_>,
         (options, costs): (&SimulateOptions, &[Cost]),
         findings: &mut Diagnostics,
-        ticket: &Ticket,
-    ) -> Result<Simulation, Failure> {
+        token: &CancellationToken,
+    ) -> Result<Simulation, QueryError> {
         let measured = subject.measured;
         let mut numeric = question::check(options, measured.end).map_err(|found| refused(*found))?;
         if numeric.step.is_some() && !numeric.method.is_fixed() {
@@ -58,7 +58,7 @@ impl Simulation {
         }
         let mut wanted = question::wanted(pool, subject.graph, subject.equations, &options.sensitivities)
             .map_err(|found| refused(*found))?;
-        let mut draft = Draft::new(pool, subject, ticket)?;
+        let mut draft = Draft::new(pool, subject, token)?;
         let (accounts, charted) = draft.add_outputs(pool, options.energy, costs)?;
         let varied = draft.vary(pool, options, measured, &mut wanted)?;
         let Draft { graph, equations, outputs, names, .. } = draft;
@@ -114,11 +114,11 @@ struct Draft {
 
 impl Draft {
     /// Takes on a model, over states that serve everywhere.
-    fn new(pool: &mut Pool, subject: &Subject<'_>, ticket: &Ticket) -> Result<Draft, Failure> {
+    fn new(pool: &mut Pool, subject: &Subject<'_>, token: &CancellationToken) -> Result<Draft, QueryError> {
         let mut equations = subject.equations.clone();
         let names: Vec<String> = equations.states.iter().map(|state| state.name.clone()).collect();
         let initials = initial::open(pool, &mut equations);
-        let chart = chart(pool, (subject.graph, subject.causality), &equations, &initials, ticket)?;
+        let chart = chart(pool, (subject.graph, subject.causality), &equations, &initials, token)?;
         let own: Vec<Expr> = equations.states.iter().map(|state| pool.var(state.symbol)).collect();
         let (elements, moved) = (subject.graph.elements.len(), chart.is_some());
         let (graph, mut equations, own) = match chart {
@@ -139,7 +139,7 @@ impl Draft {
         pool: &mut Pool,
         energy: bool,
         costs: &[Cost],
-    ) -> Result<(Vec<Entry>, bool), Failure> {
+    ) -> Result<(Vec<Entry>, bool), QueryError> {
         let mut accounts = Vec::new();
         if energy {
             (accounts, self.outputs) = energy::open(pool, &self.graph, &mut self.equations, self.elements);
@@ -164,7 +164,7 @@ impl Draft {
         options: &SimulateOptions,
         measured: &Measured,
         wanted: &mut Vec<(String, Wanted)>,
-    ) -> Result<Vec<Varied>, Failure> {
+    ) -> Result<Vec<Varied>, QueryError> {
         let Draft { graph, equations, outputs, initials, .. } = self;
         let mut changes = Changes::new(pool, graph, equations, outputs, initials);
         let varied = changes.vary(&options.varied, &measured.inputs).map_err(|found| refused(*found))?;

@@ -4,8 +4,8 @@
 use super::{Sensitivities, SimulateOptions, Simulation, Subject};
 use crate::{Outcome, gradient};
 use paynter_algebra::{Expr, Pool};
-use paynter_base::{Diagnostic, Diagnostics, Ticket, closest, code};
-use paynter_equations::{Equations, Failure, State};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, closest, code};
+use paynter_equations::{Equations, QueryError, State};
 use paynter_graph::{BondGraph, Variable, flat_name};
 
 /// What a cost makes of an output.
@@ -93,14 +93,14 @@ pub fn gradients(
     subject: &Subject<'_>,
     (options, costs): (&SimulateOptions, &[Cost]),
     findings: &mut Diagnostics,
-    ticket: &Ticket,
-) -> Result<(Simulation, Vec<CostGradient>, Outcome), Failure> {
+    token: &CancellationToken,
+) -> Result<(Simulation, Vec<CostGradient>, Outcome), QueryError> {
     let sensitivities = match &options.sensitivities {
         Sensitivities::None => Sensitivities::All,
         asked => asked.clone(),
     };
     let options = SimulateOptions { sensitivities, energy: false, ..options.clone() };
-    let simulation = Simulation::with_costs(pool, subject, (&options, costs), findings, ticket)?;
+    let simulation = Simulation::with_costs(pool, subject, (&options, costs), findings, token)?;
     let mut found = Vec::new();
     let mut outcome = None;
     for (place, cost) in costs.iter().enumerate() {
@@ -113,7 +113,7 @@ pub fn gradients(
             &simulation.parameters,
             &simulation.tables,
             &simulation.options,
-            ticket,
+            token,
             &mut last,
         );
         let by = if result.outcome.failure.is_none() { result.by } else { Vec::new() };
@@ -122,6 +122,6 @@ pub fn gradients(
     }
     match outcome {
         Some(outcome) => Ok((simulation, found, outcome)),
-        None => Err(Failure::Cancelled),
+        None => Err(QueryError::Cancelled),
     }
 }

@@ -17,7 +17,7 @@ mod variation;
 use crate::Method;
 use crate::data::Data;
 use paynter_base::{Diagnostic, Diagnostics};
-use paynter_equations::Failure;
+use paynter_equations::QueryError;
 use paynter_numerics::program::Hold;
 
 pub use compile::Subject;
@@ -110,8 +110,8 @@ pub fn solvers() -> impl Iterator<Item = &'static str> {
 }
 
 /// Refuses a question with one diagnostic.
-pub(crate) fn refused(diagnostic: Diagnostic) -> Failure {
+pub(crate) fn refused(diagnostic: Diagnostic) -> QueryError {
     let mut diagnostics = Diagnostics::new();
     diagnostics.push(diagnostic);
-    Failure::Wrong(diagnostics)
+    QueryError::Wrong(diagnostics)
 }

@@ -5,8 +5,8 @@ use super::question::{Named, named, states, unknown};
 use super::{Direction, Response, SimulateOptions, Simulation, Subject, refused};
 use crate::{Outcome, Wanted};
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostic, Diagnostics, Remedy, Ticket, code, number};
-use paynter_equations::Failure;
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Remedy, code, number};
+use paynter_equations::QueryError;
 
 /// A change of a parameter or an initial state.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,8 +61,8 @@ pub fn perturbed(
     subject: &Subject<'_>,
     (options, changes): (&SimulateOptions, &[Change]),
     findings: &mut Diagnostics,
-    ticket: &Ticket,
-) -> Result<(Simulation, Vec<Changed>), Failure> {
+    token: &CancellationToken,
+) -> Result<(Simulation, Vec<Changed>), QueryError> {
     let (graph, equations) = (subject.graph, subject.equations);
     let value = |symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
     let states = states(equations);
@@ -105,15 +105,15 @@ pub fn perturbed(
     let weights = changed.iter().map(|change| (change.name.clone(), change.by)).collect();
     let direction = Direction { name: "change".to_owned(), weights };
     let options = SimulateOptions { directions: vec![direction], ..options.clone() };
-    Ok((Simulation::compile(pool, subject, &options, findings, ticket)?, changed))
+    Ok((Simulation::compile(pool, subject, &options, findings, token)?, changed))
 }
 
 impl Simulation {
     /// Responds without and with the changes it was compiled for.
-    pub fn perturb(&self, changes: Vec<Changed>, ticket: &Ticket) -> (Perturbation, [Outcome; 2]) {
-        ticket.begin("simulation", 2 * self.options.count() as u64);
-        let (nominal, first) = self.respond(&self.parameters, ticket);
-        let (exact, second) = self.respond(&self.changed(), ticket);
+    pub fn perturb(&self, changes: Vec<Changed>, token: &CancellationToken) -> (Perturbation, [Outcome; 2]) {
+        token.begin("simulation", 2 * self.options.count() as u64);
+        let (nominal, first) = self.respond(&self.parameters, token);
+        let (exact, second) = self.respond(&self.changed(), token);
         (Perturbation { changes, nominal, exact }, [first, second])
     }
 

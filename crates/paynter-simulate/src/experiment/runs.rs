@@ -3,7 +3,7 @@
 use super::{Response, Simulation};
 use crate::Outcome;
 use paynter_base::number::{plain, unit};
-use paynter_base::{Diagnostic, Diagnostics, Ticket, code};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 
@@ -141,15 +141,19 @@ pub fn named(run: &str, said: &Diagnostics) -> Diagnostics {
     named
 }
 
-/// Makes runs in parallel and hands them on in their order; stops once the ticket is cancelled.
+/// Makes runs in parallel and hands them on in their order; stops once the token is cancelled.
 ///
 /// Only as many runs are held in memory as keep all threads busy.
-pub fn respond_all(runs: &[Run<'_>], ticket: &Ticket, each: &mut dyn FnMut(&Run<'_>, Response, Outcome)) {
+pub fn respond_all(
+    runs: &[Run<'_>],
+    token: &CancellationToken,
+    each: &mut dyn FnMut(&Run<'_>, Response, Outcome),
+) {
     let total: usize = runs.iter().map(|run| run.simulation.options.count()).sum();
-    ticket.begin("simulation", total as u64);
+    token.begin("simulation", total as u64);
     for batch in runs.chunks(8 * threads()) {
-        let done = respond_batch(batch, ticket);
-        if ticket.is_cancelled() {
+        let done = respond_batch(batch, token);
+        if token.is_cancelled() {
             return;
         }
         batch.iter().zip(done).for_each(|(run, (response, outcome))| each(run, response, outcome));
@@ -165,8 +169,8 @@ fn threads() -> usize {
 }
 
 /// Makes some runs, in their order.
-fn respond_batch(batch: &[Run<'_>], ticket: &Ticket) -> Vec<(Response, Outcome)> {
-    let respond = |run: &Run<'_>| run.simulation.respond(&run.parameters, ticket);
+fn respond_batch(batch: &[Run<'_>], token: &CancellationToken) -> Vec<(Response, Outcome)> {
+    let respond = |run: &Run<'_>| run.simulation.respond(&run.parameters, token);
     #[cfg(feature = "parallel")]
     let runs = batch.par_iter();
     #[cfg(not(feature = "parallel"))]

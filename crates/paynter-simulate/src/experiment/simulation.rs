@@ -4,7 +4,7 @@ use super::energy::Entry;
 use super::thermometer::Thermometer;
 use crate::{Compiled, Note, Options, Outcome, Sample, simulate};
 use paynter_algebra::Symbol;
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::Equations;
 use paynter_graph::BondGraph;
 use paynter_numerics::Tables;
@@ -97,12 +97,17 @@ impl Response {
 
 impl Simulation {
     /// Runs with given parameters; `sink` gets every sample.
-    pub fn run(&self, parameters: &[f64], ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
+    pub fn run(
+        &self,
+        parameters: &[f64],
+        token: &CancellationToken,
+        sink: &mut dyn FnMut(&Sample<'_>),
+    ) -> Outcome {
         let mut undefined: Vec<Option<Note>> = vec![None; self.outputs.len()];
         let mut cold: Vec<Note> = Vec::new();
         let mut outcome =
-            simulate(&self.compiled, parameters, None, &self.tables, &self.options, ticket, &mut |sample| {
-                ticket.advance(1);
+            simulate(&self.compiled, parameters, None, &self.tables, &self.options, token, &mut |sample| {
+                token.advance(1);
                 for (output, first) in undefined.iter_mut().enumerate().filter(|(_, first)| first.is_none()) {
                     *first = self.undefined(sample, output);
                 }
@@ -143,9 +148,9 @@ impl Simulation {
     }
 
     /// Runs with given parameters and keeps all samples.
-    pub fn respond(&self, parameters: &[f64], ticket: &Ticket) -> (Response, Outcome) {
+    pub fn respond(&self, parameters: &[f64], token: &CancellationToken) -> (Response, Outcome) {
         let mut response = self.nothing_yet();
-        let outcome = self.run(parameters, ticket, &mut |sample| response.push(sample));
+        let outcome = self.run(parameters, token, &mut |sample| response.push(sample));
         (response, outcome)
     }
 

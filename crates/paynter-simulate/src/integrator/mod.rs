@@ -18,7 +18,7 @@ use crate::sensitivity::adjoint::Entry;
 use crate::system::{EvaluationError, System, Values};
 use crate::tolerance::INITIAL_MISFIT;
 use crate::{Failure, Method, Note, Options, Outcome, Sample, Stats};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_numerics::program::Tables;
 
 /// A step that was taken.
@@ -170,13 +170,17 @@ impl<'a> Integrator<'a> {
     }
 
     /// Integrates to the end.
-    pub fn run(self, ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
-        self.record(ticket, sink).0
+    pub fn run(self, token: &CancellationToken, sink: &mut dyn FnMut(&Sample<'_>)) -> Outcome {
+        self.record(token, sink).0
     }
 
     /// Integrates to the end, and returns what was recorded.
-    pub fn record(mut self, ticket: &Ticket, sink: &mut dyn FnMut(&Sample<'_>)) -> (Outcome, Vec<Entry>) {
-        let failure = self.integrate(ticket, sink).err();
+    pub fn record(
+        mut self,
+        token: &CancellationToken,
+        sink: &mut dyn FnMut(&Sample<'_>),
+    ) -> (Outcome, Vec<Entry>) {
+        let failure = self.integrate(token, sink).err();
         self.stats.solver = self.solver.tableau().name;
         self.stats.evaluations = self.system.evaluations;
         self.stats.jacobians = self.system.jacobians;

@@ -7,13 +7,13 @@ use crate::sensitivity::adjoint::Entry;
 use crate::system::EvaluationError;
 use crate::tolerance::{SMALLEST_STEP, STEP_SLIVER};
 use crate::{Failure, Note, Sample};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 
 impl Integrator<'_> {
     /// Integrates from consistent initial values to the end.
     pub(super) fn integrate(
         &mut self,
-        ticket: &Ticket,
+        token: &CancellationToken,
         sink: &mut dyn FnMut(&Sample<'_>),
     ) -> Result<(), Failure> {
         if let Some(state) = self.x.iter().position(|v| !v.is_finite()) {
@@ -51,7 +51,7 @@ impl Integrator<'_> {
             if self.t >= end {
                 return Ok(());
             }
-            ticket.check().map_err(|_| Failure::Cancelled)?;
+            token.check().map_err(|_| Failure::Cancelled)?;
             if self.stats.steps + self.stats.rejected >= self.options.max_steps {
                 return Err(Failure::TooManySteps { t: self.t });
             }

@@ -14,7 +14,7 @@ use crate::sensitivity::times;
 use crate::system::{EvaluationError, Snapshot, System, Values};
 use crate::tolerance::{ADJOINT_HALVINGS, ADJOINT_ITERATIONS, ADJOINT_STEP};
 use crate::{Compiled, Failure, Note, Options, Outcome};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_numerics::linalg::Factors;
 use paynter_numerics::program::Tables;
 
@@ -64,13 +64,13 @@ pub fn gradient(
     parameters: &[f64],
     tables: &Tables,
     options: &Options,
-    ticket: &Ticket,
+    token: &CancellationToken,
     cost: &mut Cost<'_>,
 ) -> Gradient {
     let mut total = 0.0;
     let mut slopes: Vec<Vec<f64>> = Vec::new();
     let integrator = Integrator::recording(model, parameters, tables, options);
-    let (mut outcome, tape) = integrator.record(ticket, &mut |sample| {
+    let (mut outcome, tape) = integrator.record(token, &mut |sample| {
         let mut slope = vec![0.0; sample.outputs.len()];
         total += cost(slopes.len(), sample.t, sample.outputs, &mut slope);
         slopes.push(slope);
@@ -78,7 +78,7 @@ pub fn gradient(
     let mut by = vec![0.0; model.wanted.len()];
     if outcome.failure.is_none() && tape.contains(&Entry::Jump) {
         let mut slopes = slopes.iter();
-        outcome = crate::simulate(model, parameters, None, tables, options, ticket, &mut |sample| {
+        outcome = crate::simulate(model, parameters, None, tables, options, token, &mut |sample| {
             let rows = sample.sensitivities.chunks(by.len().max(1)).zip(slopes.next().into_iter().flatten());
             for (row, slope) in rows {
                 by.iter_mut().zip(row).for_each(|(by, s)| *by += slope * s);
@@ -86,7 +86,7 @@ pub fn gradient(
         });
     } else if outcome.failure.is_none() {
         let mut sweep = Sweep::new(model, parameters, tables);
-        let result = sweep.run(&tape, &slopes, ticket);
+        let result = sweep.run(&tape, &slopes, token);
         match result {
             Ok(()) => {
                 let singular = sweep.singular;
@@ -131,7 +131,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn run(&mut self, tape: &[Entry], slopes: &[Vec<f64>], ticket: &Ticket) -> Result<(), Failure> {
+    fn run(&mut self, tape: &[Entry], slopes: &[Vec<f64>], token: &CancellationToken) -> Result<(), Failure> {
         // The modes before each place where they change.
         let mut modes: Vec<&Snapshot> = tape
             .iter()
@@ -145,7 +145,7 @@ impl<'a> Sweep<'a> {
         }
         let mut sample = slopes.len();
         for entry in tape.iter().rev() {
-            ticket.check().map_err(|_| Failure::Cancelled)?;
+            token.check().map_err(|_| Failure::Cancelled)?;
             let t = match entry {
                 Entry::Step { from: at, .. }
                 | Entry::Inner { at, .. }

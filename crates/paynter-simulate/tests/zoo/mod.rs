@@ -3,7 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use paynter_algebra::{Expr, Pool};
-use paynter_base::Ticket;
+use paynter_base::CancellationToken;
 use paynter_equations::{Equations, derive};
 use paynter_graph::BondGraph;
 use paynter_numerics::Tables;
@@ -193,7 +193,7 @@ impl Problem {
 
     pub fn try_new(text: &str) -> Option<Problem> {
         let Causal { mut pool, mut graph, causality } = causal(text).ok()?;
-        let equations = derive(&mut pool, &mut graph, &causality, &Ticket::new()).ok()?;
+        let equations = derive(&mut pool, &mut graph, &causality, &CancellationToken::new()).ok()?;
         Some(Problem { pool, graph, equations })
     }
 
@@ -224,12 +224,19 @@ pub fn times(end: f64, count: usize) -> Vec<f64> {
 
 pub fn run(model: &Compiled, parameters: &[f64], options: &Options) -> (Run, Outcome) {
     let mut run = Run::default();
-    let outcome =
-        simulate(model, parameters, None, &Tables::default(), options, &Ticket::new(), &mut |sample| {
+    let outcome = simulate(
+        model,
+        parameters,
+        None,
+        &Tables::default(),
+        options,
+        &CancellationToken::new(),
+        &mut |sample| {
             run.t.push(sample.t);
             run.y.push(sample.outputs.to_vec());
             run.s.push(sample.sensitivities.to_vec());
-        });
+        },
+    );
     (run, outcome)
 }
 

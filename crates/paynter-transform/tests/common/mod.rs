@@ -4,8 +4,8 @@
 
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
-use paynter_base::Ticket;
-use paynter_equations::{Equations, Failure, derive, transfer};
+use paynter_base::CancellationToken;
+use paynter_equations::{Equations, QueryError, derive, transfer};
 use paynter_graph::{BondGraph, Causality, Output, Variable};
 use paynter_testkit::read::{Causal, causal};
 use paynter_transform::{Derived, Form, Request, Start, TextOptions, incremental, to_text};
@@ -35,7 +35,7 @@ impl Model {
             request,
             &|_| Some(0.7),
             &start,
-            &Ticket::new(),
+            &CancellationToken::new(),
         )
         .unwrap();
         let mut text = to_text(&mut self.pool, &derived.graph, &TextOptions::default());
@@ -49,10 +49,10 @@ impl Model {
 
     /// Derives the equations.
     pub fn equations(&mut self) -> Result<Equations, String> {
-        match derive(&mut self.pool, &mut self.graph, &self.causality, &Ticket::new()) {
+        match derive(&mut self.pool, &mut self.graph, &self.causality, &CancellationToken::new()) {
             Ok(equations) => Ok(equations),
-            Err(Failure::Cancelled) => Err("cancelled".to_owned()),
-            Err(Failure::Wrong(list)) => {
+            Err(QueryError::Cancelled) => Err("cancelled".to_owned()),
+            Err(QueryError::Wrong(list)) => {
                 Err(list.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; "))
             }
         }
@@ -117,7 +117,7 @@ pub fn transfer_at(
         output.value = pool.substitute(output.value, map);
     }
     let space = numeric.state_space(pool, graph).ok_or("a linear model is said to be nonlinear")?;
-    let found = transfer(pool, &numeric, &space, Budget::default(), &Ticket::new())
+    let found = transfer(pool, &numeric, &space, Budget::default(), &CancellationToken::new())
         .map_err(|_| "no transfer function")?;
     let value = pool.number(s.clone());
     let at: FxHashMap<Symbol, Expr> = [(found.s, value)].into_iter().collect();

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use paynter::{Diagnostics, LoadOptions, MemoryWorld, Model, Ticket, examples};
+use paynter::{CancellationToken, Diagnostics, LoadOptions, MemoryWorld, Model, examples};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -34,7 +34,7 @@ pub fn sound_with(text: &str, set: &[(&str, &str)]) -> Model {
 
 /// What is wrong with a model, and what else a check finds.
 pub fn findings(model: &Model) -> Diagnostics {
-    model.findings(&Ticket::new()).unwrap()
+    model.findings(&CancellationToken::new()).unwrap()
 }
 
 /// The text of a built-in example.

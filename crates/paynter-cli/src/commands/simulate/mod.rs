@@ -116,17 +116,17 @@ fn single(
     model: &Model,
     global: &Global,
 ) -> Result<Answer, Answer> {
-    let ticket = global.ticket();
+    let token = global.token();
     let simulation =
-        model.simulation(&options, ticket).map_err(|reason| refused(model, &options, reason, global))?;
-    ticket.begin("simulation", simulation.options.count() as u64);
+        model.simulation(&options, token).map_err(|reason| refused(model, &options, reason, global))?;
+    token.begin("simulation", simulation.options.count() as u64);
     if global.json || arguments.energy || arguments.plot.is_some() {
         affordable(simulation.numbers(), global)?;
     }
     if !global.json && !arguments.energy {
         return Ok(stream(arguments, &simulation, global));
     }
-    let (response, outcome) = simulation.respond(&simulation.parameters, ticket);
+    let (response, outcome) = simulation.respond(&simulation.parameters, token);
     let mut findings = Findings::of(&simulation);
     let said = findings.explained(simulation.explain(&simulation.parameters, &outcome));
     plot(|| figure(&simulation, &response), arguments, &mut findings, global);
@@ -154,7 +154,7 @@ fn affordable(numbers: usize, global: &Global) -> Result<(), Answer> {
 fn stream(arguments: &SimulateArgs, simulation: &paynter::Answer<Simulation>, global: &Global) -> Answer {
     let mut kept = arguments.plot.is_some().then(|| simulation.nothing_yet());
     let mut sheet = Sheet::begin(&sheet::headings(simulation), global);
-    let outcome = simulation.run(&simulation.parameters, global.ticket(), &mut |sample| {
+    let outcome = simulation.run(&simulation.parameters, global.token(), &mut |sample| {
         sheet.sample(simulation, sample);
         if let Some(kept) = &mut kept {
             kept.push(sample);
@@ -185,13 +185,13 @@ fn perturb(
     model: &Model,
     global: &Global,
 ) -> Result<Answer, Answer> {
-    let ticket = global.ticket();
+    let token = global.token();
     let perturbed = model
-        .perturbed(&options, &arguments.perturb, ticket)
+        .perturbed(&options, &arguments.perturb, token)
         .map_err(|reason| refused(model, &options, reason, global))?;
     let simulation = &perturbed.simulation;
     affordable(2 * simulation.numbers(), global)?;
-    let (found, [nominal, exact]) = simulation.perturb(perturbed.changes.clone(), ticket);
+    let (found, [nominal, exact]) = simulation.perturb(perturbed.changes.clone(), token);
     let mut findings = Findings::of(&perturbed);
     let said = findings.explained(perturbed.explain(&simulation.parameters, &nominal));
     let changed = findings.explained(perturbed.explain(&simulation.changed(), &exact));
@@ -216,9 +216,9 @@ fn gradient(
     model: &Model,
     global: &Global,
 ) -> Result<Answer, Answer> {
-    let ticket = global.ticket();
+    let token = global.token();
     let found = model
-        .gradients(&options, &arguments.gradient, ticket)
+        .gradients(&options, &arguments.gradient, token)
         .map_err(|reason| refused(model, &options, reason, global))?;
     let (costs, gradients) = (&found.simulation, &found.gradients);
     let mut findings = Findings::of(&found);
@@ -232,8 +232,8 @@ fn gradient(
     }
     let plain = SimulateOptions { sensitivities: Sensitivities::None, ..options };
     let simulation =
-        model.simulation(&plain, ticket).map_err(|reason| refused(model, &plain, reason, global))?;
-    let (response, outcome) = simulation.respond(&simulation.parameters, ticket);
+        model.simulation(&plain, token).map_err(|reason| refused(model, &plain, reason, global))?;
+    let (response, outcome) = simulation.respond(&simulation.parameters, token);
     let mut document = json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
     document.gradients = gradients.iter().map(|gradient| json::Gradient::new(costs, gradient)).collect();
     Ok(findings.document(document, global))
@@ -241,7 +241,7 @@ fn gradient(
 
 /// Plots, where that is asked for, as far as the run came.
 fn plot(figure: impl FnOnce() -> Figure, arguments: &SimulateArgs, findings: &mut Findings, global: &Global) {
-    if let Some(file) = arguments.plot.as_ref().filter(|_| !global.ticket().is_cancelled())
+    if let Some(file) = arguments.plot.as_ref().filter(|_| !global.token().is_cancelled())
         && let Err(diagnostic) = picture::plot(&figure(), file, arguments.theme.into())
     {
         findings.diagnostics.push(*diagnostic);

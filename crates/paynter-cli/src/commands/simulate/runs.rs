@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A model run for every combination of values.
 pub fn sweep(arguments: &SimulateArgs, options: SimulateOptions, global: &Global) -> Result<Answer, Answer> {
     let model = input::load(&arguments.file, global)?;
-    let sweep = Sweep::new(&model, &options, &arguments.sweep, global.ticket())
+    let sweep = Sweep::new(&model, &options, &arguments.sweep, global.token())
         .map_err(|reason| refused(&model, &options, reason, global))?;
     let nominal = sweep.nominal();
     let count: usize = arguments.sweep.iter().map(|vary| vary.values.len()).product();
@@ -44,7 +44,7 @@ pub fn scenarios(
     let (mut possible, mut unfit) = (Vec::new(), Vec::new());
     for (scenario, name) in arguments.scenario.iter().zip(names) {
         let other = model.with(scenario.set.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-        match other.simulation(&options, global.ticket()) {
+        match other.simulation(&options, global.token()) {
             Ok(simulation) => possible.push((name, simulation)),
             Err(reason) => unfit.push((name, refused(&other, &options, reason, global))),
         }
@@ -105,7 +105,7 @@ impl Several<'_> {
         let mut documents: Vec<json::NamedRun> = Vec::new();
         let mut kept: Vec<(&Run<'_>, Response)> = Vec::new();
         let mut number = 0;
-        respond_all(runs, self.global.ticket(), &mut |_, response, outcome| {
+        respond_all(runs, self.global.token(), &mut |_, response, outcome| {
             let run = &runs[number];
             let simulation = serving[number];
             let said = simulation.explain(&run.parameters, &outcome);
@@ -126,7 +126,7 @@ impl Several<'_> {
             self.impossible.iter().for_each(|(run, reason)| sheet.stopped(run, reason));
             sheet.end();
         }
-        if let Some(file) = self.arguments.plot.as_ref().filter(|_| !self.global.ticket().is_cancelled()) {
+        if let Some(file) = self.arguments.plot.as_ref().filter(|_| !self.global.token().is_cancelled()) {
             let figure = figures::runs(&first.simulation.model, &kept, !self.arguments.sweep.is_empty());
             if let Err(diagnostic) = picture::plot(&figure, file, self.arguments.theme.into()) {
                 self.findings.diagnostics.push(*diagnostic);

@@ -1,0 +1,18 @@
+//! Why a question has no answer.
+
+use crate::{Cancelled, Diagnostics};
+
+/// Why a question has no answer.
+#[derive(Debug, Clone)]
+pub enum QueryError {
+    /// The work was cancelled.
+    Cancelled,
+    /// There is none; the diagnostics say why.
+    Wrong(Diagnostics),
+}
+
+impl From<Cancelled> for QueryError {
+    fn from(_: Cancelled) -> QueryError {
+        QueryError::Cancelled
+    }
+}
