@@ -19,7 +19,7 @@ mod tolerance;
 pub use linalg::Matrices;
 pub use linear::LinearModel;
 pub use operating::{
-    About, OperatingPoint, Probes, Slope, Trust, doubtful_laws, nominal_values, operating_point, rough_laws,
+    OperatingPoint, Probes, Slope, Trust, doubtful_laws, nominal_values, operating_point, rough_laws,
     rough_slopes,
 };
 pub use program::{CompileError, Program, Tables};

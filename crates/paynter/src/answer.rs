@@ -1,9 +1,8 @@
 //! Answers: results as data, with the findings that belong to them.
 
-use crate::{Model, StateEquations};
 use paynter_algebra::{Expr, Expression, Pool};
 pub use paynter_base::QueryError;
-use paynter_base::{CancellationToken, Cancelled, Diagnostic, Diagnostics, SourceMap};
+use paynter_base::{Cancelled, Diagnostic, Diagnostics, SourceMap};
 use paynter_graph::BondGraph;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -57,16 +56,6 @@ impl<T> Deref for Answer<T> {
 
     fn deref(&self) -> &T {
         &self.result
-    }
-}
-
-impl Model {
-    /// The state equations as [`Model::equations`] tells them, but always solved for the rates: without a mass
-    /// matrix.
-    pub fn explicit_equations(&self, token: &CancellationToken) -> Asked<StateEquations> {
-        let view = self.readable(token)?;
-        let (equations, space) = (view.equations.clone(), view.space.clone());
-        view.answer(view.overlay(), Ok(StateEquations { equations, space, mass: None }), Diagnostics::new())
     }
 }
 

@@ -55,6 +55,14 @@ impl Model {
         view.answer(pool, Ok(found), Diagnostics::new())
     }
 
+    /// The state equations as [`Model::equations`] tells them, but always solved for the rates: without a mass
+    /// matrix.
+    pub fn explicit_equations(&self, token: &CancellationToken) -> Asked<StateEquations> {
+        let view = self.readable(token)?;
+        let (equations, space) = (view.equations.clone(), view.space.clone());
+        view.answer(view.overlay(), Ok(StateEquations { equations, space, mass: None }), Diagnostics::new())
+    }
+
     /// Tells the state equations with the mass matrix that dependent storages make, as E x' = f; the
     /// ordinary ones where there is none.
     pub fn equations_with_mass(&self, token: &CancellationToken) -> Asked<StateEquations> {

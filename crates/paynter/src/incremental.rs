@@ -1,17 +1,20 @@
 //! Graphs made from the model's graph: incremental, linearised, sensitivity.
 
 use crate::Model;
-use crate::answer::{Asked, QueryError, after};
+use crate::answer::{Asked, QueryError, after, optional};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics};
 use paynter_draw::draw::Diagram;
 use paynter_graph::{Causality, Variable};
 use paynter_numerics::parametric::chosen_parameters;
-use paynter_numerics::{About, nominal_values};
+use paynter_numerics::{OperatingPoint, nominal_values};
 use paynter_transform::{
     Form, Request, Sensitivity, Start, incremental, incremental_comments, printed, pseudo,
     sensitivity_comments, standalone, without_effect,
 };
 use std::sync::Arc;
+
+/// The operating point of models with more states than this is not searched for.
+const STEADY_STATES: usize = 300;
 
 /// Which graph to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,8 +64,14 @@ impl Model {
         options: &IncrementalOptions,
         token: &CancellationToken,
     ) -> Asked<DerivedModel> {
-        match self.incremental_at(options, About::OperatingPoint, token) {
-            Err(QueryError::Wrong(first)) => match self.incremental_at(options, About::Start, token) {
+        let states = self.plain(token)?.equations.states.len();
+        let steady = match states <= STEADY_STATES {
+            true => optional(self.steady_state(token))?,
+            false => None,
+        };
+        let point = steady.as_ref().map(|steady| &*steady.result);
+        match self.incremental_at(options, point, token) {
+            Err(QueryError::Wrong(first)) => match self.incremental_at(options, None, token) {
                 Err(QueryError::Wrong(_)) => Err(QueryError::Wrong(first)),
                 other => other,
             },
@@ -73,14 +82,14 @@ impl Model {
     fn incremental_at(
         &self,
         options: &IncrementalOptions,
-        about: About,
+        point: Option<&OperatingPoint>,
         token: &CancellationToken,
     ) -> Asked<DerivedModel> {
         let view = self.readable(token)?;
         let (graph, causality, mut pool) = (&view.graph, &view.causality, view.overlay());
         let is_pseudo = matches!(options.form, DerivedForm::Pseudo | DerivedForm::PseudoEach);
         let mut kinks = Diagnostics::new();
-        let point = nominal_values(&mut pool, graph, &view.equations, about, token, &mut kinks)?;
+        let point = nominal_values(&mut pool, graph, &view.equations, point, token, &mut kinks)?;
         let start = match options.pair || is_pseudo {
             true => self.start(&mut pool, token)?,
             false => Start::default(),

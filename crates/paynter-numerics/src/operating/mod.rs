@@ -25,7 +25,7 @@ use paynter_graph::{BondGraph, Variable};
 
 use crate::program::Tables;
 use conserved::{Combination, combinations};
-pub use nominal::{About, nominal_values};
+pub use nominal::nominal_values;
 pub use probes::{Probes, Trust};
 use problem::{Problem, evaluate, initial};
 use search::search;

@@ -8,41 +8,22 @@ use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, QueryError};
 use paynter_graph::{BondGraph, Variable};
 
-use super::{Probes, Slope, operating_point, rough_laws};
-use crate::program::Tables;
+use super::{OperatingPoint, Probes, Slope, rough_laws};
 
-/// The operating point of models with more states than this is not searched for.
-const STEADY_STATES: usize = 300;
-
-/// Where changes are taken about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum About {
-    /// The operating point, where there is one.
-    OperatingPoint,
-    /// The initial states, with inputs at time zero.
-    Start,
-}
-
-/// Evaluates the variables at the nominal point as far as they are known there; finds the laws that have no
-/// derivative there.
+/// Evaluates the variables as far as they are known at the operating point, where one is given, else at the
+/// initial states with inputs at time zero; finds the laws that have no derivative there.
 pub fn nominal_values(
     pool: &mut Pool,
     graph: &BondGraph,
     equations: &Equations,
-    about: About,
+    steady: Option<&OperatingPoint>,
     token: &CancellationToken,
     findings: &mut Diagnostics,
 ) -> Result<BTreeMap<Variable, f64>, QueryError> {
-    let point = if about == About::OperatingPoint && equations.states.len() <= STEADY_STATES {
-        match operating_point(pool, graph, equations, &Tables::default(), token) {
-            Ok(point) => Some((point.values, point.sizes)),
-            Err(QueryError::Wrong(_)) => None,
-            Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
-        }
-    } else {
-        None
+    let (known, sizes) = match steady {
+        Some(point) => (point.values.clone(), point.sizes.clone()),
+        None => (start(pool, graph, equations), BTreeMap::new()),
     };
-    let (known, sizes) = point.unwrap_or_else(|| (start(pool, graph, equations), BTreeMap::new()));
     let values = values(pool, graph, equations, &known, token)?;
     let probes = Probes::new(pool, equations, &known, &sizes);
     for (element, slope) in rough_laws(pool, graph, equations, &probes) {
