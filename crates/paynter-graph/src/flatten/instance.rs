@@ -191,18 +191,16 @@ impl<'a> Flattener<'a, '_> {
         let model = self.instances[id].model;
         let ast: &'a ast::Element = self.infos[model].elements[e];
         let name = self.full_name(id, &ast.name.text);
-        if let Some(ports) = &ast.ports {
-            if kind_of(ast.kind).ports() != Ports::Field {
-                let message = format!(
-                    "`{}` cannot have a number of ports: only R, C and I become fields",
-                    ast.kind.word()
-                );
-                self.report.push(
-                    Diagnostic::new(code::MISPLACED, message)
-                        .at(ports.span)
-                        .help("delete the brackets; for an array write a submodel and `use NAME x[1..n]`"),
-                );
-            }
+        if let Some(ports) = &ast.ports
+            && kind_of(ast.kind).ports() != Ports::Field
+        {
+            let message =
+                format!("`{}` cannot have a number of ports: only R, C and I become fields", ast.kind.word());
+            self.report.push(
+                Diagnostic::new(code::MISPLACED, message)
+                    .at(ports.span)
+                    .help("delete the brackets; for an array write a submodel and `use NAME x[1..n]`"),
+            );
         }
         let id_ = ElementId(self.graph.elements.len() as u32);
         self.instances[id].elements.push(id_);
