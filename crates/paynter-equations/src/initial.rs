@@ -17,28 +17,28 @@ pub(crate) fn adopt(
     dependents: &[Dependent],
 ) {
     let mut open: Vec<bool> = states.iter().map(|state| !given(graph, state.variable)).collect();
+    let place: FxHashMap<Symbol, usize> =
+        states.iter().enumerate().map(|(k, state)| (state.symbol, k)).collect();
     let inputs = inputs_at_zero(pool, graph);
     for dependent in dependents {
         let Some(wanted) = dependent.initial else { continue };
-        let before = pool.symbols(dependent.value);
-        let signals = graph.inputs.iter().filter(|input| before.contains(&input.symbol));
-        signals.for_each(|input| ranges.read_signal(input.symbol));
+        for symbol in pool.symbols(dependent.value) {
+            if let Some(Variable::Input(_)) = graph.variables.meaning(symbol) {
+                ranges.read_signal(symbol);
+            }
+        }
         let value = pool.substitute(dependent.value, &inputs);
-        let read = pool.symbols(value);
-        let Some(i) = (0..states.len()).find(|&i| open[i] && read.contains(&states[i].symbol)) else {
-            continue;
-        };
-        let others: FxHashMap<Symbol, Expr> = states
-            .iter()
-            .enumerate()
-            .filter(|(k, _)| *k != i)
-            .map(|(_, state)| (state.symbol, state.initial))
-            .collect();
+        let mut read: Vec<usize> =
+            pool.symbols(value).iter().filter_map(|symbol| place.get(symbol).copied()).collect();
+        read.sort_unstable();
+        let Some(i) = read.iter().copied().find(|i| open[*i]) else { continue };
+        let others: FxHashMap<Symbol, Expr> =
+            read.into_iter().filter(|k| *k != i).map(|k| (states[k].symbol, states[k].initial)).collect();
         let value = pool.substitute(value, &others);
         let residual = pool.sub(value, wanted);
         let Some(initial) = solved(pool, residual, states[i].symbol, ranges) else { continue };
         // Implicit unknowns and derivatives of inputs have no values yet.
-        let known = |symbol: &Symbol| graph.parameters.iter().any(|p| p.symbol == *symbol);
+        let known = |symbol: &Symbol| graph.number(*symbol).is_some();
         if pool.symbols(initial).iter().all(known) {
             states[i].initial = initial;
             open[i] = false;

@@ -6,7 +6,7 @@ use paynter_base::{Diagnostic, Diagnostics, code};
 use paynter_graph::{BondGraph, Guard, Guards, Variable};
 use rustc_hash::FxHashMap;
 
-use crate::{Dependent, Equations};
+use crate::{Dependent, Equations, State};
 
 impl Equations {
     /// Finds what makes the equations useless at the nominal values, and what this hangs on.
@@ -14,8 +14,10 @@ impl Equations {
         let mut guards = Vec::new();
         let mut findings = self.vanishing_divisors(pool, graph, &mut guards);
         findings.extend(self.unsolvable_constraints(pool, graph));
+        let states: FxHashMap<Symbol, &State> =
+            self.states.iter().map(|state| (state.symbol, state)).collect();
         for dependent in &self.dependent {
-            let Some((follows, given)) = self.twice_initial(pool, graph, dependent) else { continue };
+            let Some((follows, given)) = twice_initial(pool, graph, &states, dependent) else { continue };
             let number = |pool: &Pool, expr: Expr| pool.eval(expr, &|symbol| graph.number(symbol));
             if let (Ok(follows), Ok(given)) = (number(pool, follows), number(pool, given))
                 && (follows - given).abs() > INITIAL_STATE_AGREEMENT * follows.abs().max(given.abs())
@@ -29,31 +31,28 @@ impl Equations {
         }
         (findings, Guards::new(pool, graph, guards))
     }
+}
 
-    /// The initial state of a dependent storage as the states that it depends on have it, and as it is given
-    /// itself. Where one of those has none of its own, the dependent one may determine it.
-    fn twice_initial(
-        &self,
-        pool: &mut Pool,
-        graph: &BondGraph,
-        dependent: &Dependent,
-    ) -> Option<(Expr, Expr)> {
-        let given = dependent.initial?;
-        let read = pool.symbols(dependent.value);
-        let states: Vec<_> = self.states.iter().filter(|state| read.contains(&state.symbol)).collect();
-        let own = |variable: Variable| match variable {
-            Variable::State(id, port) => {
-                graph.element(id).initial.iter().any(|(p, _, _)| *p == port as usize)
-            }
-            _ => true,
-        };
-        if states.is_empty() || !states.iter().all(|state| own(state.variable)) {
-            return None;
-        }
-        let initial: FxHashMap<Symbol, Expr> =
-            states.iter().map(|state| (state.symbol, state.initial)).collect();
-        Some((pool.substitute(dependent.value, &initial), given))
+/// The initial state of a dependent storage as the states that it depends on have it, and as it is given
+/// itself. Where one of those has none of its own, the dependent one may determine it.
+fn twice_initial(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    states: &FxHashMap<Symbol, &State>,
+    dependent: &Dependent,
+) -> Option<(Expr, Expr)> {
+    let given = dependent.initial?;
+    let read: Vec<&State> =
+        pool.symbols(dependent.value).iter().filter_map(|symbol| states.get(symbol).copied()).collect();
+    let own = |variable: Variable| match variable {
+        Variable::State(id, port) => graph.element(id).initial.iter().any(|(p, _, _)| *p == port as usize),
+        _ => true,
+    };
+    if read.is_empty() || !read.iter().all(|state| own(state.variable)) {
+        return None;
     }
+    let initial: FxHashMap<Symbol, Expr> = read.iter().map(|state| (state.symbol, state.initial)).collect();
+    Some((pool.substitute(dependent.value, &initial), given))
 }
 
 /// Initial states given twice agree within this part of the larger one: people round what they write.

@@ -404,3 +404,36 @@ fn a_conserved_sum_is_found() {
     assert!(nominal.dynamics[0][0].is_zero());
     assert!(nominal.hidden[0].iter().all(|(_, factor)| factor.to_string() == "1"));
 }
+
+/// A chain of masses and springs; the last spring has another beside it whose initial state contradicts it.
+fn contradictory_chain(n: usize) -> String {
+    let mut text = "model chain {\n    Se u = 1\n    C extra = 2\n".to_owned();
+    for i in 1..=n {
+        text += &format!("    1 v{i}; I m{i} = 1; 0 e{i}; C k{i} = 1\n");
+    }
+    text += "    u -> v1\n";
+    for i in 1..=n {
+        text += &format!("    v{i} -> m{i}, e{i}\n    e{i} -> k{i}\n");
+        if i < n {
+            text += &format!("    e{i} -> v{}\n", i + 1);
+        }
+    }
+    text + &format!("    e{n} -> extra\n    init k{n}.q = 1\n    init extra.q = 5\n}}\n")
+}
+
+/// What a check finds does not depend on the size: the same mistake, the same loss of rank.
+#[test]
+fn a_large_model_is_judged_as_a_small_one() {
+    let judged = [3, 250].map(|n| {
+        let mut model = loaded(&contradictory_chain(n)).unwrap();
+        let (findings, _) = model.equations.soundness(&mut model.pool, &model.graph);
+        let codes: Vec<&str> = findings.iter().map(|found| found.code.id()).collect();
+        let rank = model.equations.generic_rank(&mut model.pool).unwrap();
+        assert_eq!(model.equations.states.len(), 2 * n);
+        (model.graph.bonds.len(), codes.join(" "), 2 * n - rank)
+    });
+    let [(small, codes, lost), (large, same, as_much)] = judged;
+    assert!(small < 20 && large > 1000);
+    assert_eq!(codes, paynter_base::code::BAD_INITIAL.id());
+    assert_eq!((codes, lost), (same, as_much));
+}
