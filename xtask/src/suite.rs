@@ -45,6 +45,11 @@ const ON_DEMAND: &[Step] = &[
         command.args(["test", "--workspace", "--locked", "--no-fail-fast", "--tests"]);
         run(command.env("PAYNTER_RANDOM_TIMES", LARGE))
     }),
+    ("features", || {
+        // What machine code and threads are left out of.
+        let crates = ["-p", "paynter-numerics", "-p", "paynter-simulate", "-p", "paynter"];
+        run(cargo().args(["test", "--locked", "--no-default-features"]).args(crates))
+    }),
     ("octave", || {
         if installed("octave") {
             return chores::octave(&[]);
