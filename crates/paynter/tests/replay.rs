@@ -1,9 +1,11 @@
 //! Replays every input that once broke a fuzz target: the files of
 //! `fuzz/crashes`, and the seeds that fuzzing starts from.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
+#[path = "../../../fuzz/properties.rs"]
+mod properties;
 
 use paynter::{CancellationToken, LoadOptions, MemoryWorld, Model, Plain};
 use std::path::Path;
@@ -31,4 +33,23 @@ fn nothing_breaks_again() {
             }
         }
     }
+}
+
+/// The properties behind the graph, on what broke one of them and on some models that they hold for.
+#[test]
+fn properties_hold_of_what_broke_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let crashes = std::fs::read_dir(root.join("fuzz/crashes")).unwrap().map(|entry| entry.unwrap().path());
+    let examples = ["rc", "half_wave_rectifier", "duffing", "two_tanks"];
+    let mut paths: Vec<_> = crashes.collect();
+    paths.extend(examples.map(|name| root.join(format!("examples/{name}.bg"))));
+    paths.push(root.join("tests/oracles/requirements.txt"));
+    for path in paths {
+        let bytes = std::fs::read(&path).unwrap();
+        for (name, property) in properties::PROPERTIES {
+            println!("{name}: {}", path.display());
+            property(&bytes);
+        }
+    }
+    properties::data(b"t,u\n0,1\n1,2\n");
 }

@@ -1,0 +1,8 @@
+//! The property `simulate` of any bytes.
+
+#![no_main]
+
+#[path = "../properties.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| properties::simulate(data));
