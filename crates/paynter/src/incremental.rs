@@ -64,7 +64,7 @@ impl Model {
         options: &IncrementalOptions,
         token: &CancellationToken,
     ) -> Asked<DerivedModel> {
-        let states = self.plain(token)?.equations.states.len();
+        let states = self.equations_stage(token)?.equations.states.len();
         let steady = match states <= STEADY_STATES {
             true => optional(self.steady_state(token))?,
             false => None,

@@ -42,7 +42,6 @@ pub(crate) struct Inner {
 /// The stages that belong to the values of one model.
 #[derive(Default)]
 pub(crate) struct Own {
-    plain: Stage<View>,
     matrices: Stage<View>,
     readable: Stage<View>,
     pub steady: Stage<Found<OperatingPoint>>,
@@ -187,14 +186,6 @@ impl Model {
     fn matrices_stage(&self, token: &CancellationToken) -> Result<Arc<FormStage>, QueryError> {
         let stage = self.equations_stage(token)?;
         self.0.derivation.matrices.get(|| Ok(stage.matrices()))
-    }
-
-    /// The equations as they are derived, at the model's values.
-    pub(crate) fn plain(&self, token: &CancellationToken) -> Result<Arc<View>, QueryError> {
-        self.0.own.plain.get(|| {
-            let stage = self.equations_stage(token)?;
-            Ok(self.view(&stage, &stage.pool, &stage.equations, None))
-        })
     }
 
     /// The equations as they are derived, with their matrices if they are linear.
