@@ -3,7 +3,7 @@
 //! replays those that did.
 
 use paynter::simulate::{Data, SimulateOptions};
-use paynter::{LoadOptions, MemoryWorld, Model, Plain, QueryError, Ticket};
+use paynter::{CancellationToken, LoadOptions, MemoryWorld, Model, Plain, QueryError};
 
 /// Larger models take longer than a fuzzer waits.
 const MOST_ELEMENTS: usize = 60;
@@ -23,11 +23,12 @@ pub const PROPERTIES: &[(&str, Property)] =
 #[allow(dead_code, reason = "each fuzz target has its own property")]
 pub fn equations(data: &[u8]) {
     let Some(model) = small(data) else { return };
-    let Some(answer) = told(model.equations(&Ticket::new())) else { return };
+    let Some(answer) = told(model.equations(&CancellationToken::new())) else { return };
     let equations = &answer.result.equations;
     assert_eq!(equations.states.len(), equations.rates.len());
     let document = format!("{:?}", answer.document(&Plain));
-    let again = told(model.equations(&Ticket::new())).map(|answer| format!("{:?}", answer.document(&Plain)));
+    let again = told(model.equations(&CancellationToken::new()))
+        .map(|answer| format!("{:?}", answer.document(&Plain)));
     assert_eq!(Some(document), again, "the same question has another answer");
 }
 
@@ -35,7 +36,7 @@ pub fn equations(data: &[u8]) {
 #[allow(dead_code, reason = "each fuzz target has its own property")]
 pub fn operating(data: &[u8]) {
     let Some(model) = small(data) else { return };
-    let Some(answer) = told(model.operating_point(&Ticket::new())) else { return };
+    let Some(answer) = told(model.operating_point(&CancellationToken::new())) else { return };
     assert!(answer.result.point.values.values().all(|value| value.is_finite()));
 }
 
@@ -85,10 +86,10 @@ fn told<T>(answer: Result<T, QueryError>) -> Option<T> {
 fn run(model: &Model, data: Option<Data>) {
     let options =
         SimulateOptions { t_end: Some(0.1), points: 5, rtol: 1e-4, data, ..SimulateOptions::default() };
-    let Some(answer) = told(model.simulation(&options, &Ticket::new())) else { return };
+    let Some(answer) = told(model.simulation(&options, &CancellationToken::new())) else { return };
     let mut simulation = answer.result;
     simulation.options.max_steps = MOST_STEPS;
-    let (response, _) = simulation.respond(&simulation.parameters, &Ticket::new());
+    let (response, _) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     assert!(response.t.windows(2).all(|pair| pair[0] <= pair[1]), "time goes back");
     assert!(response.outputs.iter().all(|output| output.len() == response.t.len()));
 }

@@ -162,8 +162,8 @@ impl Model {
     /// Tells the frequency response, on a grid that shows its peaks where no other is asked for.
     pub fn bode(&self, choice: &ResponseChoice, token: &CancellationToken) -> Asked<Bode> {
         let stage = self.numeric(token)?;
-        let mut pool = stage.overlay();
-        let found = frequency_response(&mut pool, &stage.view.graph, &stage.result, choice, token);
+        let pool = stage.overlay();
+        let found = frequency_response(&pool, &stage.view.graph, &stage.result, choice, token);
         let found = found.map(|response| Bode { linear: stage.result.clone(), response });
         stage.answer(pool, found, Diagnostics::new())
     }

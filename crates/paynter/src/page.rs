@@ -248,7 +248,7 @@ fn transfers(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     }
     let mut pool = stage.overlay();
     let found = transfer(&mut pool, &linear.equations, &linear.space, READABLE, asking.token)?;
-    Ok(report::transfer(&mut pool, &linear.equations, &found))
+    Ok(report::transfer(&pool, &linear.equations, &found))
 }
 
 fn poles(asking: &mut Asking<'_>) -> Result<Section, QueryError> {

@@ -146,6 +146,9 @@ impl<T: Simulated> Answer<T> {
     }
 }
 
+/// The runs of a sweep, and for each the simulation that serves it.
+pub type ServedRuns<'a> = (Vec<&'a Answer<Simulation>>, Vec<Run<'a>>);
+
 /// A model compiled once for a sweep, and once more for each combination of signs in it.
 pub struct Sweep {
     simulations: Vec<Answer<Simulation>>,
@@ -177,7 +180,7 @@ impl Sweep {
     }
 
     /// The runs, each with the simulation that serves it.
-    pub fn runs(&self) -> Result<(Vec<&Answer<Simulation>>, Vec<Run<'_>>), Box<Diagnostic>> {
+    pub fn runs(&self) -> Result<ServedRuns<'_>, Box<Diagnostic>> {
         let compiled: Vec<&Simulation> = self.simulations.iter().map(|answer| &answer.result).collect();
         let serving = self.plan.serving.iter().map(|place| &self.simulations[*place]).collect();
         Ok((serving, self.plan.runs(&compiled, &self.sweeps)?))

@@ -698,7 +698,7 @@ fn random_models_change_as_their_texts_do() {
         let kind = if seed % 2 == 0 { RandomOptions::nonlinear() } else { RandomOptions::linear() };
         let sample = generate(seed, &kind.small());
         let text = &sample.text;
-        let model = || common::load(&text);
+        let model = || common::load(text);
         let list = model().graph().map_or_else(Default::default, |graph| graph.parameters);
         for parameter in list.iter().take(2) {
             let (name, value) = (&parameter.name, parameter.number);
