@@ -146,7 +146,7 @@ fn main() {
         let all = mean(|| clock.elapsed().as_secs_f64(), &run);
         let folder = target.join("sensitivity").join(name);
         dump(&folder, &problem);
-        let own = run().slope(0, 0, problem.derivatives.len() / 2, omega.len() / 3);
+        let own = run().derivative(0, 0, problem.derivatives.len() / 2, omega.len() / 3);
         let rival = python.as_ref().ok().map(|python| {
             let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sensitivity_scipy.py");
             let range = [low.to_string(), high.to_string(), omega.len().to_string()];

@@ -7,6 +7,7 @@ pub mod linalg;
 pub mod linear;
 pub mod newton;
 mod operating;
+mod parallel;
 pub mod parametric;
 pub mod poles;
 pub mod program;
@@ -19,7 +20,7 @@ mod tolerance;
 pub use linalg::Matrices;
 pub use linear::LinearModel;
 pub use operating::{
-    OperatingPoint, Probes, Slope, Trust, doubtful_laws, nominal_values, operating_point, rough_laws,
-    rough_slopes,
+    Accuracy, Nonsmooth, OperatingPoint, Probes, inaccurate_laws, nominal_values, nonsmooth_derivatives,
+    nonsmooth_laws, operating_point,
 };
 pub use program::{CompileError, Program, Tables};

@@ -83,7 +83,7 @@ impl FrequencySensitivity {
     }
 
     /// ∂H/∂p at a frequency, by its place; not a number where a pole lies.
-    pub fn slope(&self, output: usize, input: usize, parameter: usize, frequency: usize) -> Complex64 {
+    pub fn derivative(&self, output: usize, input: usize, parameter: usize, frequency: usize) -> Complex64 {
         let block = &self.blocks[frequency / LANES];
         let place = (output * self.inputs + input) * self.parameters + parameter;
         block.lane(&block.slopes, place, frequency % LANES)
@@ -141,7 +141,7 @@ impl Places {
 
     /// ∂H/∂p at the frequencies of a block.
     #[inline(always)]
-    fn slope(&self, block: &Block, output: usize, input: usize, parameter: usize) -> Lanes {
+    fn derivative(&self, block: &Block, output: usize, input: usize, parameter: usize) -> Lanes {
         let [a, b, c, d] = self.ranges(parameter);
         let (z, adjoint) = (&block.forward[input], &block.adjoint[output]);
         let mut sum = Lanes::ZERO;
@@ -210,7 +210,7 @@ impl pulp::WithSimd for Work<'_> {
         for output in 0..outputs {
             for input in 0..inputs {
                 transfer.push(pencil.transfer(block, output, input));
-                slopes.extend((0..parameters).map(|p| places.slope(block, output, input, p)));
+                slopes.extend((0..parameters).map(|p| places.derivative(block, output, input, p)));
             }
         }
         Solved { transfer, slopes, singular: block.singular }

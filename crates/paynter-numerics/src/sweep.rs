@@ -4,9 +4,9 @@
 
 use num_complex::Complex64;
 use paynter_base::{CancellationToken, Cancelled};
-use rayon::prelude::*;
 
 use crate::linalg::{LANES, Lanes, Matrices, Schedule, Sparse, Workspace};
+use crate::parallel;
 use crate::tolerance::{ACCEPTED_BACKWARD_ERROR, REFINED_BACKWARD_ERROR, VANISHING_ROW};
 
 /// How often a new order of pivots is tried for all frequencies together, before each gets its own.
@@ -173,16 +173,15 @@ impl Pencil {
             let Some(schedule) = tried.filter_map(|k| self.schedule(groups[place][k]).ok()).next() else {
                 break;
             };
-            let attempts: Vec<(usize, Option<T>)> = open
-                .par_iter()
-                .map_init(Scratch::default, |scratch, &place| {
-                    if token.check().is_err() {
-                        return (place, None);
-                    }
-                    let block = self.block(&schedule, groups[place], wanted, scratch);
-                    (place, (block.singular == [false; LANES]).then(|| finish(&block)))
-                })
-                .collect();
+            let attempt = |scratch: &mut Scratch, k: usize| {
+                let place = open[k];
+                if token.check().is_err() {
+                    return (place, None);
+                }
+                let block = self.block(&schedule, groups[place], wanted, scratch);
+                (place, (block.singular == [false; LANES]).then(|| finish(&block)))
+            };
+            let attempts: Vec<(usize, Option<T>)> = parallel::map_with(open.len(), Scratch::default, attempt);
             token.check()?;
             let before = open.len();
             open.clear();

@@ -23,6 +23,10 @@ pub(crate) const FULL_PIVOTING_SIZE: usize = 120;
 /// usual compromise between growth of entries and fill-in.
 pub(crate) const PIVOT_THRESHOLD: f64 = 0.1;
 
+/// The smallest pivot on the diagonal of a real factorisation of fixed order, beside its row, for which rows are
+/// not exchanged: entries grow by at most twenty in a step, of which Newton's method sees nothing.
+pub(crate) const DIAGONAL_PIVOT: f64 = 0.05;
+
 /// The relative backward error above which a solution at one frequency is improved once.
 pub(crate) const REFINED_BACKWARD_ERROR: f64 = 1e-13;
 

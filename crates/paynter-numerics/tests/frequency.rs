@@ -228,7 +228,7 @@ fn sensitivities_equal_differences_in_many_digits() {
                 };
                 let Some(expected) = difference(&base, &moved) else { continue };
                 let Some(rough) = difference(&near_base, &near_moved) else { continue };
-                let value = found.slope(*output, *input, parameter, 0);
+                let value = found.derivative(*output, *input, parameter, 0);
                 assert!(
                     (value - expected).norm() <= bound(expected, rough),
                     "seed {}: {value} {expected} by {}\n{}",
@@ -293,7 +293,7 @@ fn any_number_of_threads_gives_the_same_numbers() {
         let mut bits = Vec::new();
         for k in 0..omega.len() {
             for p in 0..symbols.len() {
-                let value = found.slope(0, 0, p, k);
+                let value = found.derivative(0, 0, p, k);
                 bits.push((value.re.to_bits(), value.im.to_bits()));
             }
         }
@@ -324,6 +324,6 @@ fn a_spring_holds_a_load_at_rest() {
         let found =
             frequency(&matrices, std::slice::from_ref(&by_k), &omega, &CancellationToken::new()).unwrap();
         assert!((found.transfer(0, 0, 0) - 1.0 / k).norm() < 1e-15, "{}", found.transfer(0, 0, 0));
-        assert!((found.slope(0, 0, 0, 0) + 1.0 / (k * k)).norm() < 1e-15);
+        assert!((found.derivative(0, 0, 0, 0) + 1.0 / (k * k)).norm() < 1e-15);
     }
 }

@@ -125,6 +125,7 @@ fn programs_agree_with_the_algebra() {
 }
 
 /// A program that runs often becomes machine code, which must not show in any bit.
+#[cfg(feature = "jit")]
 #[test]
 fn machine_code_gives_the_same_bits() {
     // The last one is long enough to be divided into functions.

@@ -14,7 +14,7 @@ use paynter_graph::{BondGraph, Causality, ElementId, Law, Port, Variable};
 use rustc_hash::FxHashMap;
 
 use super::{LinearModel, refused};
-use crate::operating::{OperatingPoint, Probes, Slope, Trust, doubtful_laws, rough_laws};
+use crate::operating::{Accuracy, Nonsmooth, OperatingPoint, Probes, inaccurate_laws, nonsmooth_laws};
 use crate::parametric::shift::Steady;
 
 /// Linearises a model at an operating point, by the derivation of its equations whose matrices can be
@@ -31,13 +31,13 @@ pub fn tangent(
     let values = point.values.clone();
     let mut linear = linearised(pool, graph, equations, point, values, false, token)?;
     let mut doubt = trust(pool, &linear);
-    if doubt > Trust::Good {
+    if doubt > Accuracy::Good {
         let probes = linear.probes(pool);
-        let doubtful = doubtful_laws(pool, graph, &linear.equations, &probes);
+        let doubtful = inaccurate_laws(pool, graph, &linear.equations, &probes);
         let blamed: Vec<ElementId> =
             doubtful.iter().filter(|(_, found)| *found >= doubt).map(|(id, _)| *id).collect();
         for reading in [Reading::Apart, Reading::Turned] {
-            if doubt > Trust::Good
+            if doubt > Accuracy::Good
                 && let Some(turned) = read_anew(pool, graph, causality, &linear, &blamed, reading, token)?
             {
                 let better = trust(pool, &turned);
@@ -46,21 +46,21 @@ pub fn tangent(
                 }
             }
         }
-        if doubt > Trust::Good {
+        if doubt > Accuracy::Good {
             let diagnostic = doubted(pool, graph, &linear, &probes, &blamed, doubt);
-            if doubt > Trust::Rounded {
+            if doubt > Accuracy::Reduced {
                 return Err(refused(diagnostic));
             }
             findings.push(diagnostic);
         }
     }
-    for (element, slope) in rough_laws(pool, graph, &linear.equations, &linear.probes(pool)) {
+    for (element, kind) in nonsmooth_laws(pool, graph, &linear.equations, &linear.probes(pool)) {
         let element = graph.element(element);
-        let how = match slope {
-            Slope::Jump => "jumps",
-            Slope::Kink => "has a kink",
+        let how = match kind {
+            Nonsmooth::Jump => "jumps",
+            Nonsmooth::Kink => "has a kink",
             // The matrices are good, so that it does not matter.
-            Slope::Infinite => continue,
+            Nonsmooth::Infinite => continue,
         };
         let message = format!("the law of `{}` {how} at the operating point", element.name);
         findings.push(Diagnostic::new(code::KINK, message).at(element.span));
@@ -86,7 +86,7 @@ pub fn to_differentiate(
     let infinite = infinite_derivatives(pool, linear);
     if infinite > 0
         && let Some(apart) = read_anew(pool, graph, causality, linear, &laws, Reading::Apart, token)?
-        && trust(pool, &apart) == Trust::Good
+        && trust(pool, &apart) == Accuracy::Good
         && infinite_derivatives(pool, &apart) < infinite
     {
         return Ok(Some(apart));
@@ -103,7 +103,7 @@ fn infinite_derivatives(pool: &mut Pool, linear: &LinearModel) -> usize {
             derivatives.push(pool.diff(entry, symbol));
         }
     }
-    probes.judge(pool, &derivatives).into_iter().filter(|trust| *trust == Trust::Steep).count()
+    probes.judge(pool, &derivatives).into_iter().filter(|trust| *trust == Accuracy::Infinite).count()
 }
 
 /// Fills in the matrices; where laws are `turned`, such that nothing divides by what is zero at the point.
@@ -130,7 +130,7 @@ fn linearised(
     let mut linear = LinearModel::new(equations, space, Some(point), values);
     // A denominator cleared of roots may vanish where the quotient has a value.
     let readable = trust(pool, &linear);
-    if turned && readable > Trust::Good {
+    if turned && readable > Accuracy::Good {
         let space = std::mem::replace(&mut linear.space, plain);
         if trust(pool, &linear) >= readable {
             linear.space = space;
@@ -175,9 +175,9 @@ fn read_anew(
 }
 
 /// How far the matrices can be believed.
-fn trust(pool: &Pool, linear: &LinearModel) -> Trust {
+fn trust(pool: &Pool, linear: &LinearModel) -> Accuracy {
     let probes = linear.probes(pool);
-    probes.judge(pool, &linear.space.entries()).into_iter().max().unwrap_or(Trust::Good)
+    probes.judge(pool, &linear.space.entries()).into_iter().max().unwrap_or(Accuracy::Good)
 }
 
 /// Says which law makes the linear model doubtful, and at what point.
@@ -187,11 +187,11 @@ fn doubted(
     linear: &LinearModel,
     probes: &Probes,
     blamed: &[ElementId],
-    doubt: Trust,
+    doubt: Accuracy,
 ) -> Diagnostic {
     let (code, what) = match doubt {
-        Trust::Steep => (code::NO_SLOPE, "has an infinite slope"),
-        Trust::Lost => (code::NO_SLOPE, "has a slope of which rounding errors leave nothing"),
+        Accuracy::Infinite => (code::NO_SLOPE, "has an infinite slope"),
+        Accuracy::Lost => (code::NO_SLOPE, "has a slope of which rounding errors leave nothing"),
         _ => (code::LOST_DIGITS, "has a slope that rounding errors change"),
     };
     if let Some(id) = blamed.first() {

@@ -9,7 +9,7 @@ use super::problem::Problem;
 use crate::linalg::elimination::{Elimination, Rows, transposed};
 use crate::tolerance::{CONSERVED_SUM, MEANT_FRACTION, NEGLIGIBLE_PIVOT, SAME_RATE};
 
-/// Points at which slopes are looked at.
+/// Points at which derivatives are looked at.
 const POINTS: usize = 4;
 
 /// Sizes of states and unknowns that are tried; laws are not defined everywhere.
@@ -35,7 +35,7 @@ pub(super) fn combinations(
     let points = points(problem, start);
     let Some((first, others)) = points.split_first() else { return Ok(Vec::new()) };
     let restricted = |w: &Vec<f64>| -> Rows {
-        let rows = problem.slopes(w).unwrap_or_default();
+        let rows = problem.jacobian(w).unwrap_or_default();
         rows.into_iter().enumerate().map(|(i, row)| if active[i] { row } else { Vec::new() }).collect()
     };
     token.check()?;
@@ -54,7 +54,7 @@ pub(super) fn combinations(
     Ok(basis.into_iter().filter_map(|c| combination(problem, &c, &points, start)).collect())
 }
 
-/// Points where the equations and their slopes are defined.
+/// Points where the equations and their derivatives are defined.
 fn points(problem: &Problem, start: &[f64]) -> Vec<Vec<f64>> {
     let wanted = if problem.linear { 1 } else { POINTS };
     let mut random = Random::new(17);
@@ -69,7 +69,7 @@ fn points(problem: &Problem, start: &[f64]) -> Vec<Vec<f64>> {
                 if *x != 0.0 { x * (0.5 + random.unit()) } else { size * share }
             })
             .collect();
-        if problem.residual(&w).is_some() && problem.slopes(&w).is_some() {
+        if problem.residual(&w).is_some() && problem.jacobian(&w).is_some() {
             found.push(w);
             if found.len() == wanted {
                 break;
@@ -80,11 +80,11 @@ fn points(problem: &Problem, start: &[f64]) -> Vec<Vec<f64>> {
 }
 
 /// The combinations of a basis that are null vectors of another matrix, too.
-fn still_null(basis: &[Vec<f64>], slopes: &Rows, count: usize) -> Vec<Vec<f64>> {
+fn still_null(basis: &[Vec<f64>], jacobian: &Rows, count: usize) -> Vec<Vec<f64>> {
     let mut products: Rows = vec![Vec::new(); count];
     for (k, c) in basis.iter().enumerate() {
         let (mut sums, mut sizes) = (vec![0.0; count], vec![0.0f64; count]);
-        for (i, row) in slopes.iter().enumerate() {
+        for (i, row) in jacobian.iter().enumerate() {
             for &(j, value) in row {
                 sums[j] += c[i] * value;
                 sizes[j] += (c[i] * value).abs();

@@ -26,13 +26,13 @@ pub(super) fn integrate(
     let mut step = 0.0;
     for _ in 0..STEPS {
         token.check()?;
-        let (Some(residual), Some(slopes)) = (task.residual(&v), task.slopes_near(&v)) else {
+        let (Some(residual), Some(jacobian)) = (task.residual(&v), task.jacobian_near(&v)) else {
             return Ok(None);
         };
         let count = task.rows.len();
-        let (slopes, residual) = (&slopes[..count].to_vec(), &residual[..count]);
+        let (jacobian, residual) = (&jacobian[..count].to_vec(), &residual[..count]);
         let right: Vec<f64> = residual.iter().map(|r| -r).collect();
-        let rest = Elimination::new(slopes, v.len(), NEGLIGIBLE_PIVOT).solve(&right);
+        let rest = Elimination::new(jacobian, v.len(), NEGLIGIBLE_PIVOT).solve(&right);
         for (size, (value, d)) in sizes.iter_mut().zip(v.iter().zip(&rest)) {
             *size = size.max(value.abs()).max(if step == 0.0 { d.abs() } else { 0.0 });
         }
@@ -42,14 +42,14 @@ pub(super) fn integrate(
         if step == 0.0 {
             let own = |k: usize| {
                 let j = task.columns.binary_search(&task.rows[k]).ok()?;
-                slopes[k].iter().find(|(column, _)| *column == j).map(|(_, value)| value.abs())
+                jacobian[k].iter().find(|(column, _)| *column == j).map(|(_, value)| value.abs())
             };
             let fastest = (0..count).filter_map(own).fold(0.0f64, f64::max);
             step = if fastest > 0.0 { 1e-2 / fastest } else { 1e-3 };
         }
         loop {
             token.check()?;
-            match basic_step(task, slopes, &v, step) {
+            match basic_step(task, jacobian, &v, step) {
                 Some((next, difference)) => {
                     let error = relative(&difference, &sizes) / REST_STEP_ERROR;
                     let change = 0.8 * error.max(1e-12).powf(-1.0 / ORDER as f64);
@@ -79,13 +79,13 @@ fn relative(values: &[f64], sizes: &[f64]) -> f64 {
 }
 
 /// One step of the whole table: the new state and an estimate of its error.
-fn basic_step(task: &Task, slopes: &Rows, start: &[f64], length: f64) -> Option<(Vec<f64>, Vec<f64>)> {
+fn basic_step(task: &Task, jacobian: &Rows, start: &[f64], length: f64) -> Option<(Vec<f64>, Vec<f64>)> {
     // The last row of the table of Aitken and Neville.
     let mut previous: Vec<Vec<f64>> = Vec::new();
     for j in 1..=ORDER {
         let part = length / j as f64;
-        let mut rows: Rows = Vec::with_capacity(slopes.len());
-        for (k, row) in slopes.iter().enumerate() {
+        let mut rows: Rows = Vec::with_capacity(jacobian.len());
+        for (k, row) in jacobian.iter().enumerate() {
             let mut row: Vec<(usize, f64)> = row.iter().map(|(column, x)| (*column, -x)).collect();
             if task.rows[k] < task.problem.states
                 && let Ok(own) = task.columns.binary_search(&task.rows[k])
@@ -98,7 +98,7 @@ fn basic_step(task: &Task, slopes: &Rows, start: &[f64], length: f64) -> Option<
         let factors = Elimination::new(&rows, v.len(), NEGLIGIBLE_PIVOT);
         for _ in 0..j {
             let residual = task.residual(&v)?;
-            let moved = factors.solve(&residual[..slopes.len()]);
+            let moved = factors.solve(&residual[..jacobian.len()]);
             v.iter_mut().zip(moved).for_each(|(v, d)| *v += d);
         }
         let mut row = vec![v];

@@ -9,11 +9,11 @@ mod conserved;
 mod flow;
 mod newton;
 mod nominal;
+mod nonsmooth;
 mod probes;
 mod problem;
 mod rounding;
 mod search;
-mod slopes;
 
 use std::collections::BTreeMap;
 
@@ -26,10 +26,10 @@ use paynter_graph::{BondGraph, Variable};
 use crate::program::Tables;
 use conserved::{Combination, combinations};
 pub use nominal::nominal_values;
-pub use probes::{Probes, Trust};
+pub use nonsmooth::{Nonsmooth, inaccurate_laws, nonsmooth_derivatives, nonsmooth_laws};
+pub use probes::{Accuracy, Probes};
 use problem::{Problem, evaluate, initial};
 use search::search;
-pub use slopes::{Slope, doubtful_laws, rough_laws, rough_slopes};
 
 /// A steady state.
 #[derive(Debug, Clone)]

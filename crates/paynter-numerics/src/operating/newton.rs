@@ -58,8 +58,8 @@ impl Task<'_> {
         Some(out)
     }
 
-    pub fn slopes(&self, v: &[f64]) -> Option<Rows> {
-        let mut all = self.problem.slopes(&self.full(v))?;
+    pub fn jacobian(&self, v: &[f64]) -> Option<Rows> {
+        let mut all = self.problem.jacobian(&self.full(v))?;
         let mut place = vec![usize::MAX; self.problem.sought.len()];
         for (k, &j) in self.columns.iter().enumerate() {
             place[j] = k;
@@ -85,10 +85,10 @@ impl Task<'_> {
         Some(own.chain(self.conserved.iter().map(|(_, value)| value.abs())).collect())
     }
 
-    /// The slopes at a point, or very near to it where a law has none there.
-    pub fn slopes_near(&self, v: &[f64]) -> Option<Rows> {
-        if let Some(slopes) = self.slopes(v) {
-            return Some(slopes);
+    /// The derivatives at a point, or very near to it where a law has none there.
+    pub fn jacobian_near(&self, v: &[f64]) -> Option<Rows> {
+        if let Some(jacobian) = self.jacobian(v) {
+            return Some(jacobian);
         }
         let mut random = Random::new(5);
         for distance in [1e-10, 1e-7, 1e-4, 1e-10, 1e-7, 1e-4] {
@@ -99,8 +99,8 @@ impl Task<'_> {
                     x + distance * size * (2.0 * random.unit() - 1.0)
                 })
                 .collect();
-            if let Some(slopes) = self.slopes(&near) {
-                return Some(slopes);
+            if let Some(jacobian) = self.jacobian(&near) {
+                return Some(jacobian);
             }
         }
         None
@@ -108,12 +108,12 @@ impl Task<'_> {
 
     /// The columns that the equations leave free at a point.
     pub fn free(&self, v: &[f64]) -> Option<Vec<usize>> {
-        let slopes = self.slopes_near(v)?;
-        Some(Elimination::new(&slopes, v.len(), NEGLIGIBLE_PIVOT).free())
+        let jacobian = self.jacobian_near(v)?;
+        Some(Elimination::new(&jacobian, v.len(), NEGLIGIBLE_PIVOT).free())
     }
 
-    fn step(&self, slopes: &Rows, residual: &[f64]) -> Vec<f64> {
-        correction(&Elimination::new(slopes, self.columns.len(), NEGLIGIBLE_PIVOT), residual)
+    fn step(&self, jacobian: &Rows, residual: &[f64]) -> Vec<f64> {
+        correction(&Elimination::new(jacobian, self.columns.len(), NEGLIGIBLE_PIVOT), residual)
     }
 }
 
@@ -124,7 +124,7 @@ fn correction(factors: &Elimination, residual: &[f64]) -> Vec<f64> {
 }
 
 /// The largest residual beside the parts it is made of.
-fn excess(slopes: &Rows, residual: &[f64], sizes: &[f64]) -> f64 {
+fn excess(jacobian: &Rows, residual: &[f64], sizes: &[f64]) -> f64 {
     let of_row = |(row, r): (&Vec<(usize, f64)>, &f64)| {
         if *r == 0.0 {
             return 0.0;
@@ -132,14 +132,14 @@ fn excess(slopes: &Rows, residual: &[f64], sizes: &[f64]) -> f64 {
         let parts: f64 = row.iter().map(|(j, value)| (value * sizes[*j]).abs()).sum();
         r.abs() / (parts + r.abs())
     };
-    slopes.iter().zip(residual).map(of_row).fold(0.0, f64::max)
+    jacobian.iter().zip(residual).map(of_row).fold(0.0, f64::max)
 }
 
 /// Whether the residuals are small beside what they were at the start. They
 /// are not near a pole, where every step is small.
-fn arrived(slopes: &Rows, before: &[f64], after: &[f64], sizes: &[f64]) -> bool {
+fn arrived(jacobian: &Rows, before: &[f64], after: &[f64], sizes: &[f64]) -> bool {
     let mut largest = (0.0f64, 0.0f64);
-    for ((row, then), now) in slopes.iter().zip(before).zip(after) {
+    for ((row, then), now) in jacobian.iter().zip(before).zip(after) {
         let parts: f64 = row.iter().map(|(j, value)| (value * sizes[*j]).abs()).sum::<f64>() + then.abs();
         if parts > 0.0 {
             largest = (largest.0.max(then.abs() / parts), largest.1.max(now.abs() / parts));
@@ -163,7 +163,7 @@ struct Search<'a> {
     /// The largest values met on the way: what is small beside them is zero.
     sizes: Vec<f64>,
     /// The derivative last taken.
-    slopes: Rows,
+    jacobian: Rows,
     factors: Elimination,
     /// The derivative and the residual at the start.
     first: Option<(Rows, Vec<f64>)>,
@@ -171,7 +171,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn arrived(&self, residual: &[f64]) -> bool {
-        self.first.as_ref().is_none_or(|(slopes, before)| arrived(slopes, before, residual, &self.sizes))
+        self.first.as_ref().is_none_or(|(jacobian, before)| arrived(jacobian, before, residual, &self.sizes))
     }
 }
 
@@ -181,9 +181,9 @@ impl System for Search<'_> {
     }
 
     fn correction(&mut self, v: &[f64], residual: &[f64]) -> Option<Vec<f64>> {
-        self.slopes = self.task.slopes_near(v)?;
-        self.factors = Elimination::new(&self.slopes, self.task.columns.len(), NEGLIGIBLE_PIVOT);
-        self.first.get_or_insert_with(|| (self.slopes.clone(), residual.to_vec()));
+        self.jacobian = self.task.jacobian_near(v)?;
+        self.factors = Elimination::new(&self.jacobian, self.task.columns.len(), NEGLIGIBLE_PIVOT);
+        self.first.get_or_insert_with(|| (self.jacobian.clone(), residual.to_vec()));
         let step = correction(&self.factors, residual);
         for (size, (value, d)) in self.sizes.iter_mut().zip(v.iter().zip(&step)) {
             *size = size.max(value.abs()).max(d.abs());
@@ -204,16 +204,16 @@ impl System for Search<'_> {
         if !length.is_finite() {
             return Verdict::Hopeless;
         }
-        let small = excess(&self.slopes, residual, &absolute(v)) <= CONVERGED_RESIDUAL;
+        let small = excess(&self.jacobian, residual, &absolute(v)) <= CONVERGED_RESIDUAL;
         if length > CONVERGED_RESIDUAL && !small {
             return Verdict::Continue;
         }
-        let accepted = excess(&self.slopes, residual, &self.sizes) <= ACCEPTED_RESIDUAL;
+        let accepted = excess(&self.jacobian, residual, &self.sizes) <= ACCEPTED_RESIDUAL;
         if accepted && self.arrived(residual) { Verdict::Solved } else { Verdict::Hopeless }
     }
 
     fn accepts(&mut self, _: &[f64], residual: &[f64]) -> bool {
-        excess(&self.slopes, residual, &self.sizes) <= CONVERGED_RESIDUAL && self.arrived(residual)
+        excess(&self.jacobian, residual, &self.sizes) <= CONVERGED_RESIDUAL && self.arrived(residual)
     }
 }
 
@@ -224,7 +224,7 @@ pub(super) fn newton(
     token: &CancellationToken,
 ) -> Result<Option<Vec<f64>>, Cancelled> {
     let factors = Elimination::new(&Rows::new(), 0, NEGLIGIBLE_PIVOT);
-    let mut search = Search { task, sizes: absolute(start), slopes: Rows::new(), factors, first: None };
+    let mut search = Search { task, sizes: absolute(start), jacobian: Rows::new(), factors, first: None };
     let found = newton::newton(&mut search, start, LIMITS, token)?;
     Ok(found.map(|v| polished(task, v, &search.sizes)))
 }
@@ -233,15 +233,15 @@ pub(super) fn newton(
 fn polished(task: &Task, mut v: Vec<f64>, sizes: &[f64]) -> Vec<f64> {
     let measure = |v: &[f64]| -> Option<(f64, Rows, Vec<f64>)> {
         let residual = task.residual(v)?;
-        let slopes = task.slopes_near(v)?;
-        Some((excess(&slopes, &residual, sizes), slopes, residual))
+        let jacobian = task.jacobian_near(v)?;
+        Some((excess(&jacobian, &residual, sizes), jacobian, residual))
     };
-    let Some((mut off, mut slopes, mut residual)) = measure(&v) else { return v };
+    let Some((mut off, mut jacobian, mut residual)) = measure(&v) else { return v };
     for _ in 0..4 {
-        let next = moved(&v, &task.step(&slopes, &residual), 1.0);
+        let next = moved(&v, &task.step(&jacobian, &residual), 1.0);
         match measure(&next) {
             Some((smaller, new_slopes, new_residual)) if smaller < off => {
-                (v, off, slopes, residual) = (next, smaller, new_slopes, new_residual);
+                (v, off, jacobian, residual) = (next, smaller, new_slopes, new_residual);
             }
             _ => break,
         }
@@ -255,7 +255,7 @@ fn polished(task: &Task, mut v: Vec<f64>, sizes: &[f64]) -> Vec<f64> {
         group.iter().for_each(|&j| next[j] = 0.0);
         // No residual may grow beyond the rounding errors of its parts.
         let agree = |r: Vec<f64>| {
-            r.iter().zip(&residual).zip(&slopes).all(|((new, old), row)| {
+            r.iter().zip(&residual).zip(&jacobian).all(|((new, old), row)| {
                 let parts: f64 = row.iter().map(|(j, value)| (value * v[*j]).abs()).sum();
                 new.abs() <= (2.0 * old.abs()).max(ROUNDED_RESIDUAL * parts)
             })
@@ -282,13 +282,13 @@ pub(super) fn follow(task: &Task, start: &[f64], token: &CancellationToken) -> R
     let mut accepted = 0;
     for _ in 0..400 {
         token.check()?;
-        let (Some(residual), Some(slopes)) = (task.residual(&v), task.slopes_near(&v)) else { break };
+        let (Some(residual), Some(jacobian)) = (task.residual(&v), task.jacobian_near(&v)) else { break };
         if time_step == 0.0 {
-            time_step = 0.1 / fastest(task, &slopes).max(1e-12);
+            time_step = 0.1 / fastest(task, &jacobian).max(1e-12);
         }
         // The conserved combinations keep themselves.
         let count = task.rows.len();
-        let mut rows: Rows = slopes[..count].to_vec();
+        let mut rows: Rows = jacobian[..count].to_vec();
         for (k, row) in rows.iter_mut().enumerate() {
             if task.rows[k] < task.problem.states
                 && let Ok(j) = task.columns.binary_search(&task.rows[k])
@@ -298,7 +298,7 @@ pub(super) fn follow(task: &Task, start: &[f64], token: &CancellationToken) -> R
         }
         let step = task.step(&rows, &residual[..count]);
         let next = moved(&v, &step, 1.0);
-        let before = weighted(&slopes, &residual, &v, &step, count);
+        let before = weighted(&jacobian, &residual, &v, &step, count);
         let Some(there) = task.residual(&next) else {
             time_step /= 4.0;
             continue;
@@ -309,7 +309,7 @@ pub(super) fn follow(task: &Task, start: &[f64], token: &CancellationToken) -> R
                 _ => there[k],
             })
             .collect();
-        let after = weighted(&slopes, &left, &v, &step, count);
+        let after = weighted(&jacobian, &left, &v, &step, count);
         if after > 0.3 * before {
             time_step /= 4.0;
             if time_step < 1e-30 {
@@ -334,21 +334,21 @@ pub(super) fn follow(task: &Task, start: &[f64], token: &CancellationToken) -> R
 }
 
 /// The size of residuals in steps of the unknowns.
-fn weighted(slopes: &Rows, residual: &[f64], v: &[f64], step: &[f64], count: usize) -> f64 {
+fn weighted(jacobian: &Rows, residual: &[f64], v: &[f64], step: &[f64], count: usize) -> f64 {
     let of_row = |k: usize| {
         let parts: f64 =
-            slopes[k].iter().map(|(j, value)| value.abs() * v[*j].abs().max(step[*j].abs())).sum();
+            jacobian[k].iter().map(|(j, value)| value.abs() * v[*j].abs().max(step[*j].abs())).sum();
         if residual[k] == 0.0 { 0.0 } else { residual[k].abs() / parts.max(f64::MIN_POSITIVE) }
     };
     (0..count).map(of_row).fold(0.0, f64::max)
 }
 
 /// An estimate of the fastest rate: single states and exchanges between two.
-fn fastest(task: &Task, slopes: &Rows) -> f64 {
+fn fastest(task: &Task, jacobian: &Rows) -> f64 {
     let entry =
-        |k: usize, j: usize| slopes[k].iter().find(|(column, _)| *column == j).map_or(0.0, |(_, x)| *x);
+        |k: usize, j: usize| jacobian[k].iter().find(|(column, _)| *column == j).map_or(0.0, |(_, x)| *x);
     let mut rate = 0.0f64;
-    for (k, row) in slopes.iter().enumerate().take(task.rows.len()) {
+    for (k, row) in jacobian.iter().enumerate().take(task.rows.len()) {
         let Ok(own) = task.columns.binary_search(&task.rows[k]) else { continue };
         for &(j, value) in row {
             if j == own {

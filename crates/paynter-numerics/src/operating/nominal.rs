@@ -8,7 +8,7 @@ use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, QueryError};
 use paynter_graph::{BondGraph, Variable};
 
-use super::{OperatingPoint, Probes, Slope, rough_laws};
+use super::{Nonsmooth, OperatingPoint, Probes, nonsmooth_laws};
 
 /// Evaluates the variables as far as they are known at the operating point, where one is given, else at the
 /// initial states with inputs at time zero; finds the laws that have no derivative there.
@@ -26,12 +26,12 @@ pub fn nominal_values(
     };
     let values = values(pool, graph, equations, &known, token)?;
     let probes = Probes::new(pool, equations, &known, &sizes);
-    for (element, slope) in rough_laws(pool, graph, equations, &probes) {
+    for (element, kind) in nonsmooth_laws(pool, graph, equations, &probes) {
         let element = graph.element(element);
-        let how = match slope {
-            Slope::Jump => "jumps",
-            Slope::Kink => "has a kink",
-            Slope::Infinite => "has an infinite slope",
+        let how = match kind {
+            Nonsmooth::Jump => "jumps",
+            Nonsmooth::Kink => "has a kink",
+            Nonsmooth::Infinite => "has an infinite slope",
         };
         let message = format!("the law of `{}` {how} at the nominal point", element.name);
         findings.push(Diagnostic::new(code::KINK, message).at(element.span));

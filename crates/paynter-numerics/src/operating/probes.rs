@@ -1,5 +1,5 @@
-//! Whether slopes at a point can be believed. A point is known to rounding
-//! errors; slopes that are not the same there and at points within a little
+//! Whether derivatives at a point can be believed. A point is known to rounding
+//! errors; derivatives that are not the same there and at points within a little
 //! more than these errors are infinite in truth, or have lost their digits.
 
 use std::collections::BTreeMap;
@@ -14,17 +14,17 @@ use crate::tolerance::{INFINITE_GROWTH, LOSS_OF_SIGNIFICANCE, PROBE_DISTANCES, T
 /// Points at each distance.
 const POINTS: usize = 6;
 
-/// What to think of a slope at a point.
+/// How accurate a derivative at a point is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Trust {
+pub enum Accuracy {
     /// It is what it seems.
     Good,
-    /// Rounding errors change it.
-    Rounded,
+    /// Rounding errors change it: it loses significant digits.
+    Reduced,
     /// Rounding errors leave nothing of it.
     Lost,
     /// It is infinite.
-    Steep,
+    Infinite,
 }
 
 /// A point, and points around it. No table has a value there: where a model has a steady state, its inputs are constant.
@@ -82,17 +82,17 @@ impl Probes {
     }
 
     /// Judges expressions over what has a value.
-    pub fn judge(&self, pool: &Pool, list: &[Expr]) -> Vec<Trust> {
+    pub fn judge(&self, pool: &Pool, list: &[Expr]) -> Vec<Accuracy> {
         self.judge_sums(pool, list, &(0..list.len()).map(|k| vec![(k, 1.0)]).collect::<Vec<_>>())
     }
 
     /// Judges sums of expressions, each a list of places and factors.
-    pub fn judge_sums(&self, pool: &Pool, list: &[Expr], sums: &[Vec<(usize, f64)>]) -> Vec<Trust> {
+    pub fn judge_sums(&self, pool: &Pool, list: &[Expr], sums: &[Vec<(usize, f64)>]) -> Vec<Accuracy> {
         let mut symbols: Vec<Symbol> = list.iter().flat_map(|e| pool.symbols(*e)).collect();
         symbols.sort_unstable();
         symbols.dedup();
         let Ok(program) = Program::compile(pool, list, &symbols) else {
-            return vec![Trust::Good; sums.len()];
+            return vec![Accuracy::Good; sums.len()];
         };
         let at = |values: &BTreeMap<Symbol, f64>, rounded: bool| -> Vec<f64> {
             let arguments: Vec<f64> =
@@ -113,21 +113,21 @@ impl Probes {
             .map(|k| {
                 let here = base[k];
                 if !here.is_finite() {
-                    return Trust::Steep;
+                    return Accuracy::Infinite;
                 }
                 let sizes = |list: &[Vec<f64>]| -> Vec<f64> {
                     list.iter().map(|values| values[k].abs()).filter(|x| x.is_finite()).collect()
                 };
                 let around = sizes(&near);
                 if !around.is_empty() && around.iter().all(|x| here.abs() > INFINITE_GROWTH * x) {
-                    return Trust::Steep;
+                    return Accuracy::Infinite;
                 }
                 let typical = sizes(&far).into_iter().fold(here.abs(), f64::max);
                 let change = tiny.iter().map(|values| (values[k] - here).abs()).fold(0.0, f64::max);
                 match change / typical {
-                    part if part > TOTAL_LOSS_OF_SIGNIFICANCE => Trust::Lost,
-                    part if part > LOSS_OF_SIGNIFICANCE => Trust::Rounded,
-                    _ => Trust::Good,
+                    part if part > TOTAL_LOSS_OF_SIGNIFICANCE => Accuracy::Lost,
+                    part if part > LOSS_OF_SIGNIFICANCE => Accuracy::Reduced,
+                    _ => Accuracy::Good,
                 }
             })
             .collect()

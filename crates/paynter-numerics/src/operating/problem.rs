@@ -1,5 +1,5 @@
 //! The equations of a steady state in numbers: what is known, what is sought,
-//! residuals and their slopes.
+//! residuals and their derivatives.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ pub(super) struct Problem<'a> {
     pub states: usize,
     /// Parameters, inputs with derivatives, time.
     pub known: BTreeMap<Symbol, f64>,
-    /// Whether the slopes are the same everywhere.
+    /// Whether the derivatives are the same everywhere.
     pub linear: bool,
     tables: &'a Tables,
     arguments: Vec<f64>,
     residuals: Program,
-    slopes: Program,
+    jacobian: Program,
     /// What the known values make up in each residual: Σ |∂F/∂k · k|.
     known_parts: Program,
     places: Vec<(usize, usize)>,
@@ -47,12 +47,12 @@ impl<'a> Problem<'a> {
         roots.extend(equations.constraints.iter().map(|constraint| constraint.residual));
         let column: FxHashMap<Symbol, usize> = sought.iter().enumerate().map(|(j, s)| (*s, j)).collect();
         let mut places = Vec::new();
-        let mut slopes = Vec::new();
+        let mut jacobian = Vec::new();
         for (i, residual) in roots.iter().enumerate() {
             for symbol in pool.symbols(*residual) {
                 if let Some(&j) = column.get(&symbol) {
                     places.push((i, j));
-                    slopes.push(pool.diff(*residual, symbol));
+                    jacobian.push(pool.diff(*residual, symbol));
                 }
             }
         }
@@ -63,14 +63,14 @@ impl<'a> Problem<'a> {
             for symbol in
                 pool.symbols(*residual).into_iter().filter(|s| known.get(s).is_some_and(|k| *k != 0.0))
             {
-                let slope = pool.diff(*residual, symbol);
+                let derivative = pool.diff(*residual, symbol);
                 let value = pool.var(symbol);
-                let part = pool.mul(slope, value);
+                let part = pool.mul(derivative, value);
                 parts.push(pool.call(Func::Abs, &[part]));
             }
             known_parts.push(if parts.is_empty() { zero } else { pool.sum(&parts) });
         }
-        let linear = slopes.iter().all(|e| pool.symbols(*e).iter().all(|s| !column.contains_key(s)));
+        let linear = jacobian.iter().all(|e| pool.symbols(*e).iter().all(|s| !column.contains_key(s)));
         let mut symbols: Vec<Symbol> = known.keys().copied().collect();
         let arguments: Vec<f64> = known.values().copied().collect();
         symbols.extend(&sought);
@@ -84,7 +84,7 @@ impl<'a> Problem<'a> {
             tables,
             arguments,
             residuals: compile(&roots)?,
-            slopes: compile(&slopes)?,
+            jacobian: compile(&jacobian)?,
             known_parts: compile(&known_parts)?,
             places,
             sought,
@@ -105,8 +105,8 @@ impl<'a> Problem<'a> {
     }
 
     /// ∂F/∂w, if it is defined there.
-    pub fn slopes(&self, w: &[f64]) -> Option<Rows> {
-        let values = self.run(&self.slopes, w)?;
+    pub fn jacobian(&self, w: &[f64]) -> Option<Rows> {
+        let values = self.run(&self.jacobian, w)?;
         let mut rows = vec![Vec::new(); self.sought.len()];
         for (&(i, j), value) in self.places.iter().zip(values) {
             rows[i].push((j, value));

@@ -15,10 +15,10 @@ const TRIALS: usize = 8;
 /// How large what makes up each unknown of a task is.
 pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
     let mut sizes: Vec<f64> = v.iter().map(|x| x.abs()).collect();
-    let (Some(slopes), Some(known)) = (task.slopes(v), task.known_parts(v)) else { return sizes };
-    let own = slopes.iter().map(|row| row.iter().map(|(j, value)| (value * v[*j]).abs()).sum::<f64>());
+    let (Some(jacobian), Some(known)) = (task.jacobian(v), task.known_parts(v)) else { return sizes };
+    let own = jacobian.iter().map(|row| row.iter().map(|(j, value)| (value * v[*j]).abs()).sum::<f64>());
     let parts: Vec<f64> = own.zip(known).map(|(own, known)| own + known).collect();
-    let factors = Elimination::new(&slopes, v.len(), NEGLIGIBLE_PIVOT);
+    let factors = Elimination::new(&jacobian, v.len(), NEGLIGIBLE_PIVOT);
     let mut random = Random::new(29);
     for _ in 0..TRIALS {
         let right: Vec<f64> = parts.iter().map(|x| if random.unit() < 0.5 { *x } else { -x }).collect();

@@ -69,8 +69,8 @@ pub fn bands(found: &FrequencySensitivity, tolerances: &[f64]) -> Vec<Bands> {
             let values: Vec<Complex64> =
                 (0..found.frequencies).map(|k| found.transfer(output, input, k)).collect();
             let change = |k: usize, p: usize| {
-                let slope = found.slope(output, input, p, k);
-                parts(values[k], slope * tolerances[p])
+                let derivative = found.derivative(output, input, p, k);
+                parts(values[k], derivative * tolerances[p])
             };
             let radius = |pick: fn((f64, f64)) -> f64| -> (Vec<f64>, Vec<f64>) {
                 let at = |k: usize| {
@@ -155,7 +155,7 @@ pub fn effects(found: &FrequencySensitivity, omega: &[f64], tolerances: &[f64]) 
                 };
                 for (k, omega) in omega.iter().enumerate() {
                     let value = found.transfer(output, input, k);
-                    let change = found.slope(output, input, parameter, k) * tolerance;
+                    let change = found.derivative(output, input, parameter, k) * tolerance;
                     let size = change.norm() / value.norm();
                     if size.is_finite() && size > best.size {
                         let (magnitude, phase) = parts(value, change);

@@ -9,10 +9,10 @@
 use faer::Mat;
 use num_complex::Complex64;
 use paynter_base::{CancellationToken, Cancelled};
-use rayon::prelude::*;
 
 use crate::linalg::dense::inverse;
 use crate::linalg::{Matrices, Sparse};
+use crate::parallel;
 use crate::tolerance::{BESIDE_POLE, CONTOUR_ROUNDING, SINGULAR_CONDITION, SMALLEST_CONTOUR};
 
 /// Points on a circle.
@@ -21,7 +21,7 @@ const POINTS: usize = 32;
 const RADIUS: f64 = 0.3;
 
 /// The largest order whose modes are differentiated: each root needs the inverse of a dense matrix.
-pub const MOST_STATES: usize = 100;
+pub const DIFFERENTIATED_STATES: usize = 100;
 
 /// A root with the derivatives of its value, or of the mean of its cluster.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Mode {
     /// How often it occurs.
     pub multiplicity: usize,
     /// By parameter; not a number where the root cannot be told from others.
-    pub slopes: Vec<Complex64>,
+    pub derivatives: Vec<Complex64>,
 }
 
 /// Groups equal roots.
@@ -88,25 +88,25 @@ fn modes(
     others: &[Complex64],
     token: &CancellationToken,
 ) -> Result<Vec<Mode>, Cancelled> {
-    let all: Vec<Mode> = roots
-        .par_iter()
-        .map(|&(value, multiplicity)| {
-            let nothing = Complex64::new(f64::NAN, f64::NAN);
-            let slopes = match token.check() {
-                Ok(()) if value.im >= 0.0 => around(matrices, derivatives, value, others)
-                    .map(|sums| sums.iter().map(|sum| sum / multiplicity as f64).collect()),
-                _ => None,
-            };
-            let slopes = slopes.unwrap_or_else(|| vec![nothing; derivatives.len()]);
-            Mode { value, multiplicity, slopes }
-        })
-        .collect();
+    let all: Vec<Mode> = parallel::map(roots.len(), |place| {
+        let (value, multiplicity) = roots[place];
+        let nothing = Complex64::new(f64::NAN, f64::NAN);
+        let slopes = match token.check() {
+            Ok(()) if value.im >= 0.0 => around(matrices, derivatives, value, others)
+                .map(|sums| sums.iter().map(|sum| sum / multiplicity as f64).collect()),
+            _ => None,
+        };
+        let slopes = slopes.unwrap_or_else(|| vec![nothing; derivatives.len()]);
+        Mode { value, multiplicity, derivatives: slopes }
+    });
     token.check()?;
     // Conjugate roots have conjugate derivatives.
     let mirrored = all.iter().map(|mode| {
         let twin = all.iter().find(|twin| mode.value.im < 0.0 && twin.value == mode.value.conj());
         match twin {
-            Some(twin) => Mode { slopes: twin.slopes.iter().map(Complex64::conj).collect(), ..mode.clone() },
+            Some(twin) => {
+                Mode { derivatives: twin.derivatives.iter().map(Complex64::conj).collect(), ..mode.clone() }
+            }
             None => mode.clone(),
         }
     });
@@ -200,9 +200,9 @@ fn entries(matrices: &Matrices, s: Complex64, mut visit: impl FnMut(usize, usize
 
 /// Finds the state that takes part most in what goes on by itself at a frequency, where a pole lies:
 /// the largest on the diagonal of the resolvent beside it.
-pub fn swinging(matrices: &Matrices, omega: f64) -> Option<usize> {
+pub fn participating_state(matrices: &Matrices, omega: f64) -> Option<usize> {
     let n = matrices.a.rows;
-    if n > MOST_STATES {
+    if n > DIFFERENTIATED_STATES {
         return None;
     }
     let beside = Complex64::new(0.0, if omega == 0.0 { BESIDE_POLE } else { omega * (1.0 + BESIDE_POLE) });
@@ -221,7 +221,7 @@ pub struct Gain {
     /// H(0).
     pub value: f64,
     /// By parameter.
-    pub slopes: Vec<f64>,
+    pub derivatives: Vec<f64>,
 }
 
 /// Finds the static gains D − C A⁻¹ B and their derivatives; none where a pole lies at zero.
@@ -259,7 +259,7 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
             let column = b(matrices, input);
             let z: Vec<f64> =
                 (0..n).map(|i| column.iter().map(|(k, v)| solved[(i, *k)].re * v).sum()).collect();
-            let slope = |m: &Matrices| {
+            let derivative = |m: &Matrices| {
                 let inner: f64 = m.a.entries.iter().map(|(i, j, v)| adjoint[*i] * v * z[*j]).sum();
                 inner + dot(&c(m, output), &z) + dot(&b(m, input), &adjoint) + d(m, output, input)
             };
@@ -267,7 +267,7 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
                 output,
                 input,
                 value: dot(&row, &z) + d(matrices, output, input),
-                slopes: derivatives.iter().map(slope).collect(),
+                derivatives: derivatives.iter().map(derivative).collect(),
             });
         }
     }
@@ -276,14 +276,14 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
 
 /// Natural frequency |λ| and damping −Re λ/|λ| of a pole with their derivatives;
 /// nothing for a pole at zero.
-pub fn oscillation(pole: Complex64, slope: Complex64) -> Option<([f64; 2], [f64; 2])> {
+pub fn oscillation(pole: Complex64, derivative: Complex64) -> Option<([f64; 2], [f64; 2])> {
     let omega = pole.norm();
     if omega == 0.0 {
         return None;
     }
-    let change = (pole.conj() * slope).re / omega;
+    let change = (pole.conj() * derivative).re / omega;
     let damping = -pole.re / omega;
-    Some(([omega, damping], [change, (-slope.re - damping * change) / omega]))
+    Some(([omega, damping], [change, (-derivative.re - damping * change) / omega]))
 }
 
 #[cfg(test)]
@@ -317,15 +317,15 @@ mod tests {
         // dλ/db = −λ/(2λ + b), dλ/dk = −1/(2λ + b)
         let root = roots[0].0;
         let below = 2.0 * root + b;
-        assert!((found[0].slopes[0] + root / below).norm() < 1e-13);
-        assert!((found[0].slopes[1] + below.inv()).norm() < 1e-13);
-        assert_eq!(found[1].slopes[0], found[0].slopes[0].conj());
+        assert!((found[0].derivatives[0] + root / below).norm() < 1e-13);
+        assert!((found[0].derivatives[1] + below.inv()).norm() < 1e-13);
+        assert_eq!(found[1].derivatives[0], found[0].derivatives[0].conj());
         let list = [(Complex64::new(-2.0, 0.0), 1)];
         let others = [roots[0].0, roots[1].0];
         let found =
             zeros(&matrices, &[by_b, by_c], (0, 0), &list, &others, &CancellationToken::new()).unwrap();
-        assert!(found[0].slopes[0].norm() < 1e-13);
-        assert!((found[0].slopes[1].re + 1.0 / 1.5).abs() < 1e-13);
+        assert!(found[0].derivatives[0].norm() < 1e-13);
+        assert!((found[0].derivatives[1].re + 1.0 / 1.5).abs() < 1e-13);
     }
 
     #[test]
@@ -339,16 +339,16 @@ mod tests {
         };
         let roots = [(Complex64::new(-1.0, 0.0), 2)];
         let found = poles(&matrices, &[by_p], &roots, &CancellationToken::new()).unwrap();
-        assert!((found[0].slopes[0] + 0.5).norm() < 1e-12, "{:?}", found[0]);
+        assert!((found[0].derivatives[0] + 0.5).norm() < 1e-12, "{:?}", found[0]);
     }
 
     #[test]
     fn natural_frequency_and_damping_follow_the_pole() {
         let pole = Complex64::new(-1.0, 2.0);
-        let slope = Complex64::new(0.3, -0.2);
-        let ([omega, damping], [by_omega, by_damping]) = oscillation(pole, slope).unwrap();
+        let derivative = Complex64::new(0.3, -0.2);
+        let ([omega, damping], [by_omega, by_damping]) = oscillation(pole, derivative).unwrap();
         let h = 1e-6;
-        let moved = pole + slope * h;
+        let moved = pole + derivative * h;
         assert!(((moved.norm() - omega) / h - by_omega).abs() < 1e-6);
         assert!(((-moved.re / moved.norm() - damping) / h - by_damping).abs() < 1e-6);
     }

@@ -7,10 +7,10 @@ use paynter_equations::QueryError;
 use paynter_graph::BondGraph;
 
 use super::shift::Steady;
-use super::{Moved, steep};
+use super::{Moved, infinite_derivatives};
 use crate::LinearModel;
 use crate::linear::refused;
-use crate::operating::{Slope, rough_slopes};
+use crate::operating::{Nonsmooth, nonsmooth_derivatives};
 use crate::tolerance::VANISHING_SPEED;
 
 /// Finds what moves with each of some parameters, given by place; with `frozen` the operating point of a
@@ -39,7 +39,7 @@ pub fn moved(
             return Err(refused(Diagnostic::new(code::NO_OPERATING_POINT, message).help(help)));
         };
         for (list, shift) in moved.iter_mut().zip(shifts) {
-            let mut carried: Moved = shift.into_iter().filter(|(_, slope)| *slope != 0.0).collect();
+            let mut carried: Moved = shift.into_iter().filter(|(_, derivative)| *derivative != 0.0).collect();
             carried.sort_by_key(|(symbol, _)| *symbol);
             list.extend(carried);
         }
@@ -57,13 +57,14 @@ fn require_derivatives(
     moved: &[Moved],
 ) -> Result<(), QueryError> {
     let probes = linear.probes(pool);
-    let steep = steep(pool, &linear.space, moved, &probes);
-    if steep.is_empty() {
+    let infinite = infinite_derivatives(pool, &linear.space, moved, &probes);
+    if infinite.is_empty() {
         return Ok(());
     }
-    let rough = rough_slopes(pool, graph, &linear.equations, &probes);
-    let names: Vec<String> = steep.iter().map(|k| format!("`{}`", pool.name(moved[*k][0].0))).collect();
-    let law = rough.iter().find(|(_, _, slope)| *slope != Slope::Kink).map(|(id, _, _)| graph.element(*id));
+    let nonsmooth = nonsmooth_derivatives(pool, graph, &linear.equations, &probes);
+    let names: Vec<String> = infinite.iter().map(|k| format!("`{}`", pool.name(moved[*k][0].0))).collect();
+    let law =
+        nonsmooth.iter().find(|(_, _, kind)| *kind != Nonsmooth::Kink).map(|(id, _, _)| graph.element(*id));
     let what = law.map_or_else(
         || "the linear model".to_owned(),
         |element| format!("the slope of the law of `{}`", element.name),
@@ -92,7 +93,7 @@ fn moving_kinks(
 ) {
     let equations = &linear.equations;
     let probes = linear.probes(pool);
-    for (element, variable, slope) in rough_slopes(pool, graph, equations, &probes) {
+    for (element, variable, kind) in nonsmooth_derivatives(pool, graph, equations, &probes) {
         let assigned = equations.assignments.iter().find(|a| a.symbol == variable).map(|a| a.value);
         let value = assigned.unwrap_or_else(|| pool.var(variable));
         let mut movers = Vec::new();
@@ -110,10 +111,10 @@ fn moving_kinks(
         if movers.is_empty() {
             continue;
         }
-        let how = match slope {
-            Slope::Jump => "jumps",
-            Slope::Kink => "has a kink",
-            Slope::Infinite => "is infinitely steep",
+        let how = match kind {
+            Nonsmooth::Jump => "jumps",
+            Nonsmooth::Kink => "has a kink",
+            Nonsmooth::Infinite => "is infinitely steep",
         };
         let element = graph.element(element);
         let message = format!(

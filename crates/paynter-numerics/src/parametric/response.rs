@@ -11,10 +11,10 @@ use paynter_graph::{BondGraph, Tolerance};
 
 use super::bands::{Bands, Effect, bands, effects};
 use super::choice::require_transfer;
-use super::modes::swinging;
+use super::modes::participating_state;
 use super::samples::{Compiled, Samples, Trial, outside, samples};
 use super::shift::Steady;
-use super::{Moved, chosen_parameters, moved, slopes};
+use super::{Moved, chosen_parameters, matrix_derivatives, moved};
 use crate::LinearModel;
 use crate::grid::{self, Frequencies};
 use crate::linalg::Matrices;
@@ -78,11 +78,11 @@ impl ResponseSensitivity {
         normalized: bool,
     ) -> impl Iterator<Item = Complex64> + '_ {
         (0..self.omega.len()).map(move |at| {
-            let slope = self.sensitivities.slope(output, input, parameter, at);
+            let derivative = self.sensitivities.derivative(output, input, parameter, at);
             if normalized {
-                slope * self.nominal[parameter] / self.sensitivities.transfer(output, input, at)
+                derivative * self.nominal[parameter] / self.sensitivities.transfer(output, input, at)
             } else {
-                slope
+                derivative
             }
         })
     }
@@ -101,7 +101,7 @@ pub fn response_sensitivity(
     require_transfer(graph)?;
     let matrices = linear.matrices(pool)?;
     let moved = moved(pool, graph, linear, &parameters, request.frozen, findings)?;
-    let derivatives = matrix_derivatives(pool, linear, &moved, token)?;
+    let derivatives = finite_derivatives(pool, linear, &moved, token)?;
     let omega = match request.omega {
         Some(frequencies) => frequencies.list(),
         None => band(pool, graph, linear, &matrices, token)?,
@@ -147,13 +147,13 @@ pub fn response_sensitivity(
 }
 
 /// The derivatives of the matrices.
-pub(super) fn matrix_derivatives(
+pub(super) fn finite_derivatives(
     pool: &mut Pool,
     linear: &LinearModel,
     moved: &[Moved],
     token: &CancellationToken,
 ) -> Result<Vec<Matrices>, QueryError> {
-    slopes(pool, &linear.space, moved, &|symbol| linear.value(symbol), token).map_err(|_| {
+    matrix_derivatives(pool, &linear.space, moved, &|symbol| linear.value(symbol), token).map_err(|_| {
         let message = "the matrices have no finite derivatives by the parameters at the nominal values";
         refused(Diagnostic::new(code::VANISHING_DIVISOR, message))
     })
@@ -194,7 +194,7 @@ fn at_poles(
     for k in (0..omega.len()).filter(|&k| !found.transfer(0, 0, k).is_finite()) {
         let mut message =
             format!("a pole lies at {} rad/s on the imaginary axis: there is no S there", short(omega[k]));
-        let state = swinging(matrices, omega[k]).map(|state| &linear.equations.states[state]);
+        let state = participating_state(matrices, omega[k]).map(|state| &linear.equations.states[state]);
         if let Some(state) = state {
             message.push_str(&format!("; `{}` goes on there by itself", state.name));
         }

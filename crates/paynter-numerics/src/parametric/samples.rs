@@ -6,10 +6,10 @@ use paynter_algebra::{Pool, Symbol};
 use paynter_base::random::Random;
 use paynter_base::{CancellationToken, Cancelled};
 use paynter_equations::{Sparse as Symbolic, StateSpace};
-use rayon::prelude::*;
 
 use super::bands::{Band, Bands};
 use crate::linalg::{Matrices, Sparse};
+use crate::parallel;
 use crate::sweep::{Pencil, response};
 use crate::tolerance::{BAND_EXCESS, BAND_EXCESS_OF_MAGNITUDE};
 use crate::{CompileError, Program};
@@ -84,6 +84,9 @@ pub struct Trial<'a> {
     pub omega: &'a [f64],
 }
 
+/// Samples that one thread draws before their extremes are joined with those of others.
+const BATCH: usize = 16;
+
 /// Draws samples and keeps the extremes; `model` gives the matrices at parameters.
 pub fn samples(
     trial: Trial<'_>,
@@ -94,40 +97,44 @@ pub fn samples(
     token.set_total(trial.count as u64);
     let empty =
         || Samples { entries: nominal.iter().map(|_| nothing(trial.omega.len())).collect(), failed: 0 };
-    let found = (0..trial.count as u64)
-        .into_par_iter()
-        .fold(empty, |mut all, sample| {
-            if token.check().is_err() {
-                return all;
-            }
-            let mut random = Random::sample(trial.seed, sample);
-            let drawn: Vec<f64> = trial
-                .nominal
-                .iter()
-                .zip(trial.tolerances)
-                .map(|(value, tolerance)| value + tolerance * random.symmetric())
-                .collect();
-            let values =
-                model(&drawn).and_then(|matrices| response(&Pencil::new(&matrices), trial.omega, token).ok());
-            match values {
-                Some(values) => {
-                    for (entry, bands) in all.entries.iter_mut().zip(nominal) {
-                        let list: Vec<Complex64> = values.of(bands.output, bands.input).collect();
-                        entry.take(&list, bands);
-                    }
+    let draw = |all: &mut Samples, sample: u64| {
+        let mut random = Random::sample(trial.seed, sample);
+        let drawn: Vec<f64> = trial
+            .nominal
+            .iter()
+            .zip(trial.tolerances)
+            .map(|(value, tolerance)| value + tolerance * random.symmetric())
+            .collect();
+        let values =
+            model(&drawn).and_then(|matrices| response(&Pencil::new(&matrices), trial.omega, token).ok());
+        match values {
+            Some(values) => {
+                for (entry, bands) in all.entries.iter_mut().zip(nominal) {
+                    let list: Vec<Complex64> = values.of(bands.output, bands.input).collect();
+                    entry.take(&list, bands);
                 }
-                None => all.failed += 1,
             }
-            token.advance(1);
-            all
-        })
-        .reduce(empty, |mut left, right| {
-            left.failed += right.failed;
-            for (a, b) in left.entries.iter_mut().zip(right.entries) {
-                a.join(&b);
+            None => all.failed += 1,
+        }
+        token.advance(1);
+    };
+    let batches = parallel::map(trial.count.div_ceil(BATCH), |batch| {
+        let mut all = empty();
+        for sample in (batch * BATCH..trial.count.min((batch + 1) * BATCH)).map(|sample| sample as u64) {
+            if token.check().is_err() {
+                break;
             }
-            left
-        });
+            draw(&mut all, sample);
+        }
+        all
+    });
+    let mut found = empty();
+    for batch in batches {
+        found.failed += batch.failed;
+        for (a, b) in found.entries.iter_mut().zip(batch.entries) {
+            a.join(&b);
+        }
+    }
     token.check()?;
     Ok(found)
 }

@@ -33,12 +33,12 @@ pub struct Steady {
     /// Inputs whose values depend on parameters.
     inputs: Affected,
     residuals: Program,
-    slopes: Slopes,
+    jacobian: Partials,
     initial: Program,
     /// By parameter: ∂F/∂p, ∂x₀/∂p, and ∂F_w/∂p for what is conserved.
     by_parameter: Vec<Partial>,
     /// ∂F/∂u of the inputs that depend on parameters.
-    by_input: Slopes,
+    by_input: Partials,
 }
 
 /// Inputs with values over parameters: places among the fixed symbols, and their values.
@@ -50,17 +50,17 @@ struct Affected {
 
 /// Derivatives by place.
 #[derive(Debug)]
-struct Slopes {
+struct Partials {
     places: Vec<(usize, usize)>,
     program: Program,
 }
 
 #[derive(Debug)]
 struct Partial {
-    residuals: Slopes,
-    initial: Slopes,
-    inputs: Slopes,
-    slopes: Slopes,
+    residuals: Partials,
+    initial: Partials,
+    inputs: Partials,
+    jacobian: Partials,
 }
 
 impl Steady {
@@ -105,7 +105,7 @@ impl Steady {
         arguments.extend(&sought);
         let moved: Vec<Symbol> = moving.iter().map(|(place, _)| fixed[*place].0).collect();
         let input_values: Vec<Expr> = moving.iter().map(|(_, value)| *value).collect();
-        let (slopes, entries) = derivatives(pool, &system, &sought, &arguments)?;
+        let (jacobian, entries) = derivatives(pool, &system, &sought, &arguments)?;
         let mut by_parameter = Vec::with_capacity(parameters.len());
         for parameter in parameters {
             let one = [*parameter];
@@ -113,7 +113,7 @@ impl Steady {
                 residuals: derivatives(pool, &system, &one, &arguments)?.0,
                 initial: derivatives(pool, &initial, &one, &arguments)?.0,
                 inputs: derivatives(pool, &input_values, &one, &arguments)?.0,
-                slopes: derivatives(pool, &entries, &one, &arguments)?.0,
+                jacobian: derivatives(pool, &entries, &one, &arguments)?.0,
             });
         }
         let nominal = sought.iter().map(of).collect();
@@ -127,7 +127,7 @@ impl Steady {
             residuals: Program::compile(pool, &system, &arguments)?,
             initial: Program::compile(pool, &initial, &arguments)?,
             by_input: derivatives(pool, &system, &moved, &arguments)?.0,
-            slopes,
+            jacobian,
             by_parameter,
             sought,
             fixed,
@@ -139,12 +139,12 @@ impl Steady {
     /// point undetermined.
     pub fn shift(&self, parameters: &[f64]) -> Option<Vec<FxHashMap<Symbol, f64>>> {
         let arguments = self.arguments(parameters, &self.nominal);
-        let slopes = self.slopes.run(&arguments)?;
-        let conserved = self.conserved(&slopes);
+        let jacobian = self.jacobian.run(&arguments)?;
+        let conserved = self.conserved(&jacobian);
         let initial = run(&self.initial, &arguments)?;
         let by_input = self.by_input.run(&arguments)?;
         let n = self.sought.len();
-        let factors = self.stacked(&slopes, &conserved);
+        let factors = self.stacked(&jacobian, &conserved);
         if factors.rank() < n {
             return None;
         }
@@ -165,17 +165,17 @@ impl Steady {
             for (k, _, value) in partial.initial.run(&arguments)? {
                 start[k] = value;
             }
-            let turned = if conserved.is_empty() { Vec::new() } else { partial.slopes.run(&arguments)? };
+            let turned = if conserved.is_empty() { Vec::new() } else { partial.jacobian.run(&arguments)? };
             for l in &conserved {
                 let kept: f64 = l.iter().zip(&start).map(|(l, x)| l * x).sum();
-                let turn = self.turned(&slopes, &turned, l);
+                let turn = self.turned(&jacobian, &turned, l);
                 let offset: f64 = (0..self.states).map(|k| turn[k] * (initial[k] - self.nominal[k])).sum();
                 right.push(kept + offset);
             }
             let mut moved: FxHashMap<Symbol, f64> =
                 self.sought.iter().copied().zip(factors.solve(&right)).collect();
-            for (place, slope) in self.inputs.places.iter().zip(&inputs) {
-                moved.insert(self.fixed[*place].0, *slope);
+            for (place, derivative) in self.inputs.places.iter().zip(&inputs) {
+                moved.insert(self.fixed[*place].0, *derivative);
             }
             list.push(moved);
         }
@@ -210,26 +210,26 @@ impl Steady {
 
     /// Combinations of rates that are zero whatever the state is: the left
     /// null vectors of F_w over rates alone.
-    fn conserved(&self, slopes: &[(usize, usize, f64)]) -> Vec<Vec<f64>> {
-        let null = self.transposed(slopes).null_space(CONSERVED_PIVOT);
+    fn conserved(&self, jacobian: &[(usize, usize, f64)]) -> Vec<Vec<f64>> {
+        let null = self.transposed(jacobian).null_space(CONSERVED_PIVOT);
         null.into_iter().filter(|l| l[self.states..].iter().all(|x| *x == 0.0)).collect()
     }
 
     /// F_wᵀ, factored.
-    fn transposed(&self, slopes: &[(usize, usize, f64)]) -> Elimination {
+    fn transposed(&self, jacobian: &[(usize, usize, f64)]) -> Elimination {
         let n = self.sought.len();
         let mut rows: Rows = vec![Vec::new(); n];
-        for (i, j, value) in slopes {
+        for (i, j, value) in jacobian {
             rows[*j].push((*i, *value));
         }
         Elimination::new(&rows, n, CONSERVED_PIVOT)
     }
 
     /// F_w with the conserved combinations below it, factored.
-    fn stacked(&self, slopes: &[(usize, usize, f64)], conserved: &[Vec<f64>]) -> Elimination {
+    fn stacked(&self, jacobian: &[(usize, usize, f64)], conserved: &[Vec<f64>]) -> Elimination {
         let n = self.sought.len();
         let mut rows: Rows = vec![Vec::new(); n];
-        for (i, j, value) in slopes {
+        for (i, j, value) in jacobian {
             rows[*i].push((*j, *value));
         }
         rows.extend(conserved.iter().map(|l| l[..self.states].iter().copied().enumerate().collect()));
@@ -237,17 +237,22 @@ impl Steady {
     }
 
     /// How a conserved combination turns with a parameter: F_wᵀ ℓ_p = −(∂F_w/∂p)ᵀ ℓ.
-    fn turned(&self, slopes: &[(usize, usize, f64)], partial: &[(usize, usize, f64)], l: &[f64]) -> Vec<f64> {
+    fn turned(
+        &self,
+        jacobian: &[(usize, usize, f64)],
+        partial: &[(usize, usize, f64)],
+        l: &[f64],
+    ) -> Vec<f64> {
         let n = self.sought.len();
         let mut right = vec![0.0; n];
         for (entry, _, value) in partial {
-            let (i, j) = self.slopes.places[*entry];
+            let (i, j) = self.jacobian.places[*entry];
             right[j] -= value * l[i];
         }
         if right.iter().all(|x| *x == 0.0) {
             return right;
         }
-        self.transposed(slopes).solve(&right)
+        self.transposed(jacobian).solve(&right)
     }
 }
 
@@ -272,9 +277,9 @@ impl System for Search<'_> {
     }
 
     fn correction(&mut self, w: &[f64], residual: &[f64]) -> Option<Vec<f64>> {
-        let slopes = self.steady.slopes.run(&self.steady.arguments(self.parameters, w))?;
-        self.conserved = self.steady.conserved(&slopes);
-        let factors = self.steady.stacked(&slopes, &self.conserved);
+        let jacobian = self.steady.jacobian.run(&self.steady.arguments(self.parameters, w))?;
+        self.conserved = self.steady.conserved(&jacobian);
+        let factors = self.steady.stacked(&jacobian, &self.conserved);
         if factors.rank() < w.len() {
             return None;
         }
@@ -307,7 +312,7 @@ impl System for Search<'_> {
     }
 }
 
-impl Slopes {
+impl Partials {
     fn run(&self, arguments: &[f64]) -> Option<Vec<(usize, usize, f64)>> {
         let values = run(&self.program, arguments)?;
         Some(self.places.iter().zip(values).map(|((i, j), value)| (*i, *j, value)).collect())
@@ -320,21 +325,21 @@ fn derivatives(
     list: &[Expr],
     symbols: &[Symbol],
     arguments: &[Symbol],
-) -> Result<(Slopes, Vec<Expr>), CompileError> {
+) -> Result<(Partials, Vec<Expr>), CompileError> {
     let column: FxHashMap<Symbol, usize> = symbols.iter().enumerate().map(|(j, s)| (*s, j)).collect();
     let zero = pool.zero();
     let (mut places, mut entries) = (Vec::new(), Vec::new());
     for (i, e) in list.iter().enumerate() {
         for symbol in pool.symbols(*e) {
             let Some(&j) = column.get(&symbol) else { continue };
-            let slope = pool.diff(*e, symbol);
-            if slope != zero {
+            let derivative = pool.diff(*e, symbol);
+            if derivative != zero {
                 places.push((i, j));
-                entries.push(slope);
+                entries.push(derivative);
             }
         }
     }
-    Ok((Slopes { places, program: Program::compile(pool, &entries, arguments)? }, entries))
+    Ok((Partials { places, program: Program::compile(pool, &entries, arguments)? }, entries))
 }
 
 fn run(program: &Program, arguments: &[f64]) -> Option<Vec<f64>> {

@@ -13,8 +13,8 @@ use paynter_equations::{
 use paynter_graph::BondGraph;
 
 use super::choice::require_transfer;
-use super::modes::{Gain, MOST_STATES, Mode, clusters, gains, poles, zeros};
-use super::response::matrix_derivatives;
+use super::modes::{DIFFERENTIATED_STATES, Gain, Mode, clusters, gains, poles, zeros};
+use super::response::finite_derivatives;
 use super::{Moved, chosen_parameters, moved};
 use crate::LinearModel;
 use crate::linear::near;
@@ -144,7 +144,7 @@ fn carried(
         |pool: &mut Pool, value: f64| pool.decimal(&format!("{value:e}")).unwrap_or_else(|| pool.zero());
     let parameter = |list: &Moved| Parameter {
         symbol: list[0].0,
-        carried: list[1..].iter().map(|(symbol, slope)| (*symbol, number(pool, *slope))).collect(),
+        carried: list[1..].iter().map(|(symbol, derivative)| (*symbol, number(pool, *derivative))).collect(),
     };
     moved.iter().map(parameter).collect()
 }
@@ -153,10 +153,10 @@ fn carried(
 fn agree(pool: &Pool, linear: &LinearModel, shifts: &[Vec<(Symbol, Expr)>], moved: &[Moved]) -> bool {
     let near = |a: f64, b: f64| (a - b).abs() <= SYMBOLIC_AGREEMENT * a.abs().max(b.abs()).max(1e-300);
     shifts.iter().zip(moved).all(|(shift, moved)| {
-        moved[1..].iter().all(|(symbol, slope)| {
+        moved[1..].iter().all(|(symbol, derivative)| {
             let own = shift.iter().find(|(other, _)| other == symbol);
             let value = own.map_or(Ok(0.0), |(_, e)| pool.eval(*e, &|symbol| linear.value(symbol)));
-            value.is_ok_and(|value| near(value, *slope))
+            value.is_ok_and(|value| near(value, *derivative))
         })
     })
 }
@@ -185,18 +185,18 @@ fn root_sensitivities(
 ) -> Result<RootSensitivities, QueryError> {
     let mut roots = RootSensitivities::default();
     let (Ok(matrices), Ok(derivatives)) =
-        (linear.matrices(pool), matrix_derivatives(pool, linear, moved, token))
+        (linear.matrices(pool), finite_derivatives(pool, linear, moved, token))
     else {
         return Ok(roots);
     };
-    if matrices.states() > MOST_STATES {
+    if matrices.states() > DIFFERENTIATED_STATES {
         return Ok(roots);
     }
     let sizes: Vec<f64> = moved.iter().map(|list| linear.value(list[0].0).unwrap_or(0.0).abs()).collect();
     roots.gains = gains(&matrices, &derivatives);
     for gain in &mut roots.gains {
-        for (slope, size) in gain.slopes.iter_mut().zip(&sizes) {
-            *slope = clean(*slope, *size, gain.value);
+        for (derivative, size) in gain.derivatives.iter_mut().zip(&sizes) {
+            *derivative = clean(*derivative, *size, gain.value);
         }
     }
     if matrices.states() == 0 {
@@ -239,14 +239,14 @@ fn with_conjugate(value: Complex64) -> String {
 }
 
 /// Takes a derivative for zero where a change of the parameter by its own size would not be seen.
-fn clean(slope: f64, size: f64, value: f64) -> f64 {
-    if size > 0.0 && (slope * size).abs() <= VANISHING_CHANGE * value.abs() { 0.0 } else { slope }
+fn clean(derivative: f64, size: f64, value: f64) -> f64 {
+    if size > 0.0 && (derivative * size).abs() <= VANISHING_CHANGE * value.abs() { 0.0 } else { derivative }
 }
 
 fn cleaned(mut mode: Mode, sizes: &[f64]) -> Mode {
     let value = mode.value.norm();
-    for (slope, size) in mode.slopes.iter_mut().zip(sizes) {
-        *slope = Complex64::new(clean(slope.re, *size, value), clean(slope.im, *size, value));
+    for (derivative, size) in mode.derivatives.iter_mut().zip(sizes) {
+        *derivative = Complex64::new(clean(derivative.re, *size, value), clean(derivative.im, *size, value));
     }
     mode
 }

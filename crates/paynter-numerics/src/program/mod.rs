@@ -4,11 +4,13 @@
 //! Arguments may be divided into slow ones, which change once a run (the
 //! parameters), and fast ones (time and states): what depends on slow
 //! arguments alone is then calculated by [`Program::prepare`] only. Prepared
-//! programs that run often become machine code (`machine`), for all threads.
+//! programs that run often become machine code (`machine`), for all threads,
+//! where the feature `jit` allows it.
 
 mod allocate;
 mod instruction;
 mod lower;
+#[cfg(feature = "jit")]
 mod machine;
 mod run;
 mod scalar;
@@ -19,15 +21,20 @@ use scalar::Rounded;
 pub use scalar::Scalar;
 pub use tables::{Hold, Table, TableError, Tables};
 
+#[cfg(feature = "jit")]
 use machine::Machine;
 use num_complex::Complex64;
 use paynter_algebra::{Expr, Pool, Symbol};
+#[cfg(feature = "jit")]
 use std::sync::OnceLock;
+#[cfg(feature = "jit")]
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Operations run in the time that it takes to make machine code of one.
+#[cfg(feature = "jit")]
 const REPAID: u64 = 3000;
 /// Operations run in the time that it takes to make any machine code.
+#[cfg(feature = "jit")]
 const STARTED: u64 = 400_000;
 
 /// Why expressions cannot be compiled.
@@ -57,10 +64,12 @@ pub struct Program {
     prologue: Vec<Instruction>,
     body: Vec<Instruction>,
     registers: usize,
+    #[cfg(feature = "jit")]
     hot: Hot,
 }
 
 /// Machine code of a program that has run often; shared by all threads.
+#[cfg(feature = "jit")]
 #[derive(Debug, Default)]
 struct Hot {
     runs: AtomicU64,
@@ -68,6 +77,7 @@ struct Hot {
 }
 
 /// A copy starts anew.
+#[cfg(feature = "jit")]
 impl Clone for Hot {
     fn clone(&self) -> Hot {
         Hot::default()
@@ -75,6 +85,7 @@ impl Clone for Hot {
 }
 
 /// How a program is run is no part of what it is.
+#[cfg(feature = "jit")]
 impl PartialEq for Hot {
     fn eq(&self, _: &Hot) -> bool {
         true
@@ -105,6 +116,7 @@ impl Program {
             prologue: allocated.prologue,
             body: allocated.body,
             registers: allocated.registers,
+            #[cfg(feature = "jit")]
             hot: Hot::default(),
         })
     }
@@ -167,9 +179,11 @@ impl Program {
     /// [`Program::prepare`] has filled; others are left as they are.
     #[inline]
     pub fn run_prepared(&self, fast: &[f64], tables: &Tables, work: &mut [f64], out: &mut [f64]) {
-        if !self.machine().is_some_and(|machine| machine.run(work, fast, out)) {
-            self.interpret(fast, tables, work, out);
+        #[cfg(feature = "jit")]
+        if self.machine().is_some_and(|machine| machine.run(work, fast, out)) {
+            return;
         }
+        self.interpret(fast, tables, work, out);
     }
 
     /// Runs without machine code.
@@ -180,12 +194,16 @@ impl Program {
         run::execute(&self.body, work, tables, out);
     }
 
-    /// Whether it has run often enough to have become machine code.
+    /// Whether it has run often enough to have become machine code, which the feature `jit` allows.
     pub fn is_machine_code(&self) -> bool {
-        matches!(self.hot.machine.get(), Some(Some(_)))
+        #[cfg(feature = "jit")]
+        return matches!(self.hot.machine.get(), Some(Some(_)));
+        #[cfg(not(feature = "jit"))]
+        false
     }
 
     /// Machine code, once the runs so far have taken the time that it takes to make it.
+    #[cfg(feature = "jit")]
     #[inline]
     fn machine(&self) -> Option<&Machine> {
         match self.hot.machine.get() {
@@ -195,6 +213,7 @@ impl Program {
     }
 
     /// Counts a run, and makes machine code after many.
+    #[cfg(feature = "jit")]
     #[cold]
     fn warm(&self) -> Option<&Machine> {
         // Threads may lose a count to each other, which does no harm.

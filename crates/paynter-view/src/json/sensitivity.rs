@@ -291,7 +291,7 @@ impl PoleSensitivity {
             multiplicity: mode.multiplicity,
             natural_frequency: own.map(|[omega, _]| omega),
             damping: own.map(|[_, damping]| damping),
-            sensitivities: names.iter().zip(&mode.slopes).map(slope).collect(),
+            sensitivities: names.iter().zip(&mode.derivatives).map(slope).collect(),
         }
     }
 }
@@ -314,7 +314,7 @@ fn zero(
         re: mode.value.re,
         im: mode.value.im,
         multiplicity: mode.multiplicity,
-        sensitivities: names.iter().zip(&mode.slopes).map(slope).collect(),
+        sensitivities: names.iter().zip(&mode.derivatives).map(slope).collect(),
     }
 }
 
@@ -325,6 +325,6 @@ fn static_gain(equations: &eq::Equations, gain: &Gain, names: &[String]) -> DcSe
         output: equations.outputs[gain.output].name.clone(),
         input: equations.inputs[gain.input].name.clone(),
         value: gain.value,
-        sensitivities: names.iter().zip(&gain.slopes).map(slope).collect(),
+        sensitivities: names.iter().zip(&gain.derivatives).map(slope).collect(),
     }
 }

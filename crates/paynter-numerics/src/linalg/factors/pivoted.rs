@@ -5,9 +5,7 @@
 
 use super::small::SMALL;
 use super::{Factors, Form, Pattern};
-
-/// Pivots on the diagonal must be larger than this part of their row, else rows are exchanged.
-const DIAGONAL_PIVOT: f64 = 0.05;
+use crate::tolerance::DIAGONAL_PIVOT;
 
 /// The factors of a matrix of which only the values change, with row exchanges where they are needed.
 #[derive(Debug, Clone)]

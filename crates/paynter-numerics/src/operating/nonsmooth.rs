@@ -1,18 +1,18 @@
-//! Laws that have no single slope at a point: infinite ones (the square root
+//! Laws that have no single derivative at a point: infinite ones (the square root
 //! at zero), kinks and jumps. Found by differences to both sides at several
-//! distances, for the laws that hold a function which can be rough.
+//! distances, for the laws that hold a function which can be nonsmooth.
 
 use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, ElementId, Law, Variable};
 
-use super::probes::{Probes, Trust};
+use super::probes::{Accuracy, Probes};
 use crate::program::Program;
 use crate::tolerance::{DIFFERENCE_DISTANCES, LAW_ROUNDING, ROUNDED_ZERO};
 
-/// Why a law has no slope.
+/// Why a law has no derivative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Slope {
+pub enum Nonsmooth {
     /// It is infinite.
     Infinite,
     /// It differs to both sides.
@@ -21,39 +21,39 @@ pub enum Slope {
     Jump,
 }
 
-/// Lists the elements whose laws have no slope at a point.
-pub fn rough_laws(
+/// Lists the elements whose laws have no derivative at a point.
+pub fn nonsmooth_laws(
     pool: &Pool,
     graph: &BondGraph,
     equations: &Equations,
     probes: &Probes,
-) -> Vec<(ElementId, Slope)> {
-    let mut found: Vec<(ElementId, Slope)> = Vec::new();
-    for (element, law) in laws(pool, graph, equations).filter(|(_, law)| can_be_rough(pool, *law)) {
-        for (_, slope) in rough_variables(pool, graph, law, probes) {
-            if !found.contains(&(element, slope)) {
-                found.push((element, slope));
+) -> Vec<(ElementId, Nonsmooth)> {
+    let mut found: Vec<(ElementId, Nonsmooth)> = Vec::new();
+    for (element, law) in laws(pool, graph, equations).filter(|(_, law)| can_be_nonsmooth(pool, *law)) {
+        for (_, derivative) in nonsmooth_variables(pool, graph, law, probes) {
+            if !found.contains(&(element, derivative)) {
+                found.push((element, derivative));
             }
         }
     }
     found
 }
 
-/// Lists the elements whose laws have slopes at a point that have none themselves, and the variables
+/// Lists the elements whose laws have derivatives at a point that have none themselves, and the variables
 /// by which they have none.
-pub fn rough_slopes(
+pub fn nonsmooth_derivatives(
     pool: &mut Pool,
     graph: &BondGraph,
     equations: &Equations,
     probes: &Probes,
-) -> Vec<(ElementId, Symbol, Slope)> {
-    let mut found: Vec<(ElementId, Symbol, Slope)> = Vec::new();
+) -> Vec<(ElementId, Symbol, Nonsmooth)> {
+    let mut found: Vec<(ElementId, Symbol, Nonsmooth)> = Vec::new();
     for (element, law) in
-        laws(pool, graph, equations).filter(|(_, law)| can_be_rough(pool, *law)).collect::<Vec<_>>()
+        laws(pool, graph, equations).filter(|(_, law)| can_be_nonsmooth(pool, *law)).collect::<Vec<_>>()
     {
         for symbol in variables(pool, graph, law) {
-            let slope = pool.diff(law, symbol);
-            for (variable, rough) in rough_variables(pool, graph, slope, probes) {
+            let derivative = pool.diff(law, symbol);
+            for (variable, rough) in nonsmooth_variables(pool, graph, derivative, probes) {
                 if !found.contains(&(element, variable, rough)) {
                     found.push((element, variable, rough));
                 }
@@ -63,23 +63,23 @@ pub fn rough_slopes(
     found
 }
 
-/// Lists the elements whose laws have slopes that cannot be believed at a point.
-pub fn doubtful_laws(
+/// Lists the elements whose laws have derivatives that cannot be believed at a point.
+pub fn inaccurate_laws(
     pool: &mut Pool,
     graph: &BondGraph,
     equations: &Equations,
     probes: &Probes,
-) -> Vec<(ElementId, Trust)> {
-    let (mut elements, mut slopes) = (Vec::new(), Vec::new());
+) -> Vec<(ElementId, Accuracy)> {
+    let (mut elements, mut derivatives) = (Vec::new(), Vec::new());
     for (element, law) in laws(pool, graph, equations).collect::<Vec<_>>() {
         for symbol in variables(pool, graph, law) {
             elements.push(element);
-            slopes.push(pool.diff(law, symbol));
+            derivatives.push(pool.diff(law, symbol));
         }
     }
-    let mut found: Vec<(ElementId, Trust)> = Vec::new();
-    let judged = elements.into_iter().zip(probes.judge(pool, &slopes));
-    for (element, trust) in judged.filter(|(_, trust)| *trust > Trust::Good) {
+    let mut found: Vec<(ElementId, Accuracy)> = Vec::new();
+    let judged = elements.into_iter().zip(probes.judge(pool, &derivatives));
+    for (element, trust) in judged.filter(|(_, trust)| *trust > Accuracy::Good) {
         match found.iter_mut().find(|(known, _)| *known == element) {
             Some((_, known)) => *known = trust.max(*known),
             None => found.push((element, trust)),
@@ -106,7 +106,7 @@ fn laws<'a>(
     let rank = |id: &&ElementId| match &graph.element(**id).law {
         Law::Equations(list) => {
             let sides = || list.iter().flat_map(|law| [law.left, law.right]);
-            match (sides().any(|e| can_be_rough(pool, e)), sides().any(|e| is_curved(pool, graph, e))) {
+            match (sides().any(|e| can_be_nonsmooth(pool, e)), sides().any(|e| is_curved(pool, graph, e))) {
                 (true, _) => 0,
                 (false, true) => 1,
                 (false, false) => 2,
@@ -133,8 +133,8 @@ fn is_curved(pool: &Pool, graph: &BondGraph, side: Expr) -> bool {
     })
 }
 
-/// The variables by which an expression has no slope.
-fn rough_variables(pool: &Pool, graph: &BondGraph, e: Expr, probes: &Probes) -> Vec<(Symbol, Slope)> {
+/// The variables by which an expression has no derivative.
+fn nonsmooth_variables(pool: &Pool, graph: &BondGraph, e: Expr, probes: &Probes) -> Vec<(Symbol, Nonsmooth)> {
     let symbols: Vec<Symbol> = pool.symbols(e);
     let point = symbols.iter().map(|s| probes.base.get(s).copied()).collect::<Option<Vec<f64>>>();
     let (Some(point), Ok(program)) = (point, Program::compile(pool, &[e], &symbols)) else {
@@ -150,8 +150,8 @@ fn rough_variables(pool: &Pool, graph: &BondGraph, e: Expr, probes: &Probes) -> 
         .collect()
 }
 
-/// Whether an expression holds a function with kinks or infinite slopes.
-fn can_be_rough(pool: &Pool, e: Expr) -> bool {
+/// Whether an expression holds a function with kinks or infinite derivatives.
+fn can_be_nonsmooth(pool: &Pool, e: Expr) -> bool {
     pool.reachable(&[e]).into_iter().any(|node| match pool.node(node) {
         Node::Call(f, _) => {
             matches!(f, Func::Abs | Func::Sign | Func::Min | Func::Max | Func::Sqrt | Func::Asin | Func::Acos)
@@ -162,8 +162,8 @@ fn can_be_rough(pool: &Pool, e: Expr) -> bool {
     })
 }
 
-/// Judges the slope by one variable that is made up of parts of a size; nothing where it is smooth.
-fn judge(program: &Program, point: &[f64], (j, size): (usize, f64)) -> Option<Slope> {
+/// Judges the derivative by one variable that is made up of parts of a size; nothing where it is smooth.
+fn judge(program: &Program, point: &[f64], (j, size): (usize, f64)) -> Option<Nonsmooth> {
     let at = |x: f64| {
         let mut arguments = point.to_vec();
         arguments[j] = x;
@@ -186,12 +186,12 @@ fn judge(program: &Program, point: &[f64], (j, size): (usize, f64)) -> Option<Sl
     let mut verdict = None;
     for (far, near) in DIFFERENCE_DISTANCES {
         // One side may lie outside the law's domain.
-        let slope = |h: f64| {
+        let derivative = |h: f64| {
             let right = at(point[j] + h).map(|y| (y - here) / h);
             let left = at(point[j] - h).map(|y| (here - y) / h);
             (right, left)
         };
-        let (outer, inner) = (slope(far * size), slope(near * size));
+        let (outer, inner) = (derivative(far * size), derivative(near * size));
         // Differences below the rounding errors of the value tell nothing.
         let noise = LAW_ROUNDING * here.abs() / (near * size);
         let one = judge_side(outer, inner, noise);
@@ -203,12 +203,12 @@ fn judge(program: &Program, point: &[f64], (j, size): (usize, f64)) -> Option<Sl
     verdict.flatten()
 }
 
-/// Compares slopes at two distances; tells also whether they say anything.
+/// Compares difference quotients at two distances; tells also whether they say anything.
 fn judge_side(
     (right, left): (Option<f64>, Option<f64>),
     (right_in, left_in): (Option<f64>, Option<f64>),
     noise: f64,
-) -> (Option<Slope>, bool) {
+) -> (Option<Nonsmooth>, bool) {
     let steeper = |out: Option<f64>, inside: Option<f64>| match (out, inside) {
         (Some(out), Some(inside)) if inside.abs() > 20.0 * noise => inside.abs() / out.abs().max(noise),
         _ => 0.0,
@@ -218,18 +218,18 @@ fn judge_side(
     if largest <= 20.0 * noise {
         return (None, largest == 0.0);
     }
-    // The inner distance is a hundredth of the outer one: a jump's slope grows by that.
+    // The inner distance is a hundredth of the outer one: a jump's difference quotient grows by that.
     if growth > 50.0 {
-        return (Some(Slope::Jump), true);
+        return (Some(Nonsmooth::Jump), true);
     }
     if growth > 2.0 {
-        return (Some(Slope::Infinite), true);
+        return (Some(Nonsmooth::Infinite), true);
     }
     match (right, left, right_in, left_in) {
         (Some(right), Some(left), Some(right_in), Some(left_in)) => {
             let (outer, inner) = ((right - left).abs(), (right_in - left_in).abs());
             let kink = inner > 1e-3 * largest && inner > 0.3 * outer && inner > 20.0 * noise;
-            (kink.then_some(Slope::Kink), true)
+            (kink.then_some(Nonsmooth::Kink), true)
         }
         _ => (None, true),
     }

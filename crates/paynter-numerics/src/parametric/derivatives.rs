@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 use crate::linalg::{Matrices, Sparse};
-use crate::operating::{Probes, Trust};
+use crate::operating::{Accuracy, Probes};
 
 /// The symbols that move with a parameter, with their derivatives by it: the
 /// parameter itself with 1, and what it carries along at an operating point.
@@ -16,7 +16,7 @@ pub type Moved = Vec<(Symbol, f64)>;
 
 /// Evaluates ∂A/∂p, ∂B/∂p, ∂C/∂p, ∂D/∂p for each parameter. An entry whose derivative has no finite value
 /// is brought to lowest terms, where it may have one.
-pub fn slopes(
+pub fn matrix_derivatives(
     pool: &mut Pool,
     space: &StateSpace,
     parameters: &[Moved],
@@ -25,8 +25,8 @@ pub fn slopes(
 ) -> Result<Vec<Matrices>, EvalError> {
     let mut readers: FxHashMap<Symbol, Vec<(usize, f64)>> = FxHashMap::default();
     for (k, moved) in parameters.iter().enumerate() {
-        for (symbol, slope) in moved {
-            readers.entry(*symbol).or_default().push((k, *slope));
+        for (symbol, derivative) in moved {
+            readers.entry(*symbol).or_default().push((k, *derivative));
         }
     }
     let empty = |matrix: &Symbolic| Sparse::new(matrix.rows, matrix.columns);
@@ -44,20 +44,20 @@ pub fn slopes(
      -> Result<(), EvalError> {
         for (i, j, entry) in &matrix.entries {
             if !known.contains_key(entry) {
-                let derived = entry_slopes(pool, *entry, &readers, value)
-                    .or_else(|_| slopes_along(pool, *entry, parameters, value));
-                let slopes = match derived {
-                    Ok(slopes) => slopes,
+                let derived = entry_derivatives(pool, *entry, &readers, value)
+                    .or_else(|_| derivatives_along(pool, *entry, parameters, value));
+                let derivatives = match derived {
+                    Ok(derivatives) => derivatives,
                     Err(_) => {
                         let lowest = readable(pool, *entry, token);
-                        entry_slopes(pool, lowest, &readers, value)
-                            .or_else(|_| slopes_along(pool, lowest, parameters, value))?
+                        entry_derivatives(pool, lowest, &readers, value)
+                            .or_else(|_| derivatives_along(pool, lowest, parameters, value))?
                     }
                 };
-                known.insert(*entry, slopes);
+                known.insert(*entry, derivatives);
             }
-            for (k, slope) in &known[entry] {
-                target(&mut all[*k]).entries.push((*i, *j, *slope));
+            for (k, derivative) in &known[entry] {
+                target(&mut all[*k]).entries.push((*i, *j, *derivative));
             }
         }
         Ok(())
@@ -74,23 +74,23 @@ pub fn slopes(
 }
 
 /// The derivatives of one entry by all parameters, for each along what moves with it.
-fn slopes_along(
+fn derivatives_along(
     pool: &mut Pool,
     entry: Expr,
     parameters: &[Moved],
     value: &dyn Fn(Symbol) -> Option<f64>,
 ) -> Result<Vec<(usize, f64)>, EvalError> {
-    let mut slopes = Vec::new();
+    let mut derivatives = Vec::new();
     for (k, moved) in parameters.iter().enumerate() {
         let mut sum = 0.0;
-        for (slope, speed) in along(pool, entry, moved, value) {
-            sum += pool.eval(slope, value)? * speed;
+        for (derivative, speed) in along(pool, entry, moved, value) {
+            sum += pool.eval(derivative, value)? * speed;
         }
         if sum != 0.0 {
-            slopes.push((k, sum));
+            derivatives.push((k, sum));
         }
     }
-    Ok(slopes)
+    Ok(derivatives)
 }
 
 /// The derivatives of an entry by the symbols that move, with their speeds. What stays at zero is
@@ -114,40 +114,51 @@ fn along(
 }
 
 /// The parameters, by place, by which entries have infinite derivatives at a point.
-pub fn steep(pool: &mut Pool, space: &StateSpace, parameters: &[Moved], probes: &Probes) -> Vec<usize> {
+pub fn infinite_derivatives(
+    pool: &mut Pool,
+    space: &StateSpace,
+    parameters: &[Moved],
+    probes: &Probes,
+) -> Vec<usize> {
     let entries: BTreeSet<Expr> = space.entries().into_iter().collect();
-    let (mut owners, mut slopes) = (Vec::new(), Vec::new());
+    let (mut owners, mut derivatives) = (Vec::new(), Vec::new());
     for entry in entries {
         for symbol in pool.symbols(entry) {
             owners.push(entry);
-            slopes.push(pool.diff(entry, symbol));
+            derivatives.push(pool.diff(entry, symbol));
         }
     }
-    let found = owners.into_iter().zip(probes.judge(pool, &slopes));
+    let found = owners.into_iter().zip(probes.judge(pool, &derivatives));
     // Most entries are smooth.
-    let steep: BTreeSet<Expr> = found.filter(|(_, trust)| *trust == Trust::Steep).map(|(e, _)| e).collect();
-    let (mut movers, mut slopes, mut sums) = (Vec::new(), Vec::new(), Vec::new());
-    for entry in steep {
+    let infinite: BTreeSet<Expr> =
+        found.filter(|(_, trust)| *trust == Accuracy::Infinite).map(|(e, _)| e).collect();
+    let (mut movers, mut derivatives, mut sums) = (Vec::new(), Vec::new(), Vec::new());
+    for entry in infinite {
         for (k, moved) in parameters.iter().enumerate() {
             let mut sum = Vec::new();
-            for (slope, speed) in along(pool, entry, moved, &|symbol| probes.base.get(&symbol).copied()) {
-                sum.push((slopes.len(), speed));
-                slopes.push(slope);
+            for (derivative, speed) in along(pool, entry, moved, &|symbol| probes.base.get(&symbol).copied())
+            {
+                sum.push((derivatives.len(), speed));
+                derivatives.push(derivative);
             }
             movers.push(k);
             sums.push(sum);
         }
     }
-    let judged = probes.judge_sums(pool, &slopes, &sums);
-    let mut steep: Vec<usize> =
-        movers.into_iter().zip(judged).filter(|(_, trust)| *trust == Trust::Steep).map(|(k, _)| k).collect();
-    steep.sort_unstable();
-    steep.dedup();
-    steep
+    let judged = probes.judge_sums(pool, &derivatives, &sums);
+    let mut infinite: Vec<usize> = movers
+        .into_iter()
+        .zip(judged)
+        .filter(|(_, trust)| *trust == Accuracy::Infinite)
+        .map(|(k, _)| k)
+        .collect();
+    infinite.sort_unstable();
+    infinite.dedup();
+    infinite
 }
 
 /// The derivatives of one entry by the parameters it depends on.
-fn entry_slopes(
+fn entry_derivatives(
     pool: &mut Pool,
     entry: Expr,
     readers: &FxHashMap<Symbol, Vec<(usize, f64)>>,
@@ -156,15 +167,15 @@ fn entry_slopes(
     let mut sums: Vec<(usize, f64)> = Vec::new();
     for symbol in pool.symbols(entry) {
         let Some(list) = readers.get(&symbol) else { continue };
-        let slope = pool.diff(entry, symbol);
-        let slope = pool.eval(slope, value)?;
+        let derivative = pool.diff(entry, symbol);
+        let derivative = pool.eval(derivative, value)?;
         for (k, moved) in list.iter().filter(|(_, moved)| *moved != 0.0) {
             match sums.iter_mut().find(|(other, _)| other == k) {
-                Some((_, sum)) => *sum += slope * moved,
-                None => sums.push((*k, slope * moved)),
+                Some((_, sum)) => *sum += derivative * moved,
+                None => sums.push((*k, derivative * moved)),
             }
         }
     }
-    sums.retain(|(_, slope)| *slope != 0.0);
+    sums.retain(|(_, derivative)| *derivative != 0.0);
     Ok(sums)
 }
