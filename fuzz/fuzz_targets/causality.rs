@@ -4,7 +4,7 @@
 #![no_main]
 
 use paynter::json::Naming;
-use paynter::{LoadOptions, MemoryWorld, Model, Plain, CancellationToken};
+use paynter::{CancellationToken, LoadOptions, MemoryWorld, Model, Plain};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let world = MemoryWorld::new().with("model.bg", paynter_testkit::fuzzed(data));
