@@ -90,7 +90,10 @@ pub fn readable_characteristic(
     if equations.states.len() > READABLE_STATES {
         return Ok(None);
     }
-    characteristic(pool, equations, space, Budget::of_terms(READABLE_TERMS), token)
+    // The order of terms is that of the entries in lowest terms, whatever they were derived as.
+    let mut space = space.clone();
+    space.make_readable(pool, token);
+    characteristic(pool, equations, &space, Budget::of_terms(READABLE_TERMS), token)
 }
 
 /// Takes what is free of s out of a polynomial, and makes its leading coefficient positive.
