@@ -17,6 +17,11 @@ use std::sync::Arc;
 /// Models of more states than this are not linearised beside their operating point.
 const JACOBIAN_STATES: usize = 200;
 
+/// Matrices of at most so many states are brought to lowest terms also for numbers: entries as they were
+/// derived may cancel, and the derivatives of the loop of two carts lose all their digits by it. For larger
+/// models that would cost more than the numbers.
+const LOWEST_TERMS_STATES: usize = 200;
+
 /// The steady state of a model, with what the model is near it.
 #[derive(Debug, Clone)]
 pub struct SteadyState {
@@ -88,13 +93,15 @@ impl Model {
         })
     }
 
-    /// The linear model for numbers, whose matrices are as they were derived; that at the operating point
-    /// where the equations are nonlinear.
+    /// The linear model for numbers: the one to be read, but where the model is large its matrices as they
+    /// were derived.
     pub(crate) fn numeric(&self, token: &CancellationToken) -> Result<Arc<Found<LinearModel>>, QueryError> {
         let view = self.matrices(token)?;
         match &view.space {
-            Some(space) => self.0.own.numeric.get(|| nominal(&view, space, token)),
-            None => self.linear(token),
+            Some(space) if view.equations.states.len() > LOWEST_TERMS_STATES => {
+                self.0.own.numeric.get(|| nominal(&view, space, token))
+            }
+            _ => self.linear(token),
         }
     }
 
