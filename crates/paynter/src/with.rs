@@ -120,6 +120,10 @@ impl Model {
         for (name, value) in values {
             let NewValue::Number(number) = value else { return None };
             let same = |known: &str| known == *name || flat_name(known) == *name;
+            // A value set before may have brought a unit of its own; the next number is in the declared one.
+            if self.0.set.iter().any(|(known, text)| same(known) && text.contains('[')) {
+                return None;
+            }
             if let Some(place) = parameters.iter().position(|parameter| same(&parameter.name)) {
                 let parameter = &mut parameters[place];
                 let value = exact(&origin.pool, *number, parameter.unit.as_ref())?;
