@@ -84,11 +84,16 @@ fn told<T>(answer: Result<T, QueryError>) -> Option<T> {
 
 /// Runs a model for a moment: times go on, and every output has a value for each.
 fn run(model: &Model, data: Option<Data>) {
-    let options =
-        SimulateOptions { t_end: Some(0.1), points: 5, rtol: 1e-4, data, ..SimulateOptions::default() };
+    let options = SimulateOptions {
+        t_end: Some(0.1),
+        points: 5,
+        rtol: 1e-4,
+        data,
+        max_steps: MOST_STEPS,
+        ..SimulateOptions::default()
+    };
     let Some(answer) = told(model.simulation(&options, &CancellationToken::new())) else { return };
-    let mut simulation = answer.result;
-    simulation.options.max_steps = MOST_STEPS;
+    let simulation = answer.result;
     let (response, _) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     assert!(response.t.windows(2).all(|pair| pair[0] <= pair[1]), "time goes back");
     assert!(response.outputs.iter().all(|output| output.len() == response.t.len()));

@@ -2,36 +2,27 @@
 
 use crate::node::{Expr, Symbol};
 use crate::pool::{Pool, Tag};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// From this number of nodes on, sets and tables of nodes are arrays.
 const MANY: usize = 512;
 
-/// A set of nodes that grows from a hash set into an array of bits.
+/// Up to this number of nodes, a list is looked through from end to end.
+const FEW: usize = 24;
+
+/// The nodes already met: those of a list, then a hash set, then an array of bits.
 enum Seen {
-    Few(FxHashSet<Expr>),
+    Few,
+    Some(FxHashSet<Expr>),
     Many(Vec<u64>),
 }
 
 impl Seen {
-    /// Adds a node no newer than `newest`; tells whether it is new in the set.
-    fn insert(&mut self, e: Expr, newest: usize) -> bool {
-        match self {
-            Seen::Few(set) => {
-                let new = set.insert(e);
-                if new && set.len() >= MANY {
-                    let mut bits = vec![0u64; newest / 64 + 1];
-                    #[allow(
-                        clippy::iter_over_hash_type,
-                        reason = "the set of bits does not depend on the order"
-                    )]
-                    for e in set.iter() {
-                        bits[e.index() / 64] |= 1 << (e.index() % 64);
-                    }
-                    *self = Seen::Many(bits);
-                }
-                new
-            }
+    /// Adds a node no newer than `newest` to the set and the list; tells whether it is new.
+    fn insert(&mut self, e: Expr, list: &mut Vec<Expr>, newest: usize) -> bool {
+        let new = match self {
+            Seen::Few => !list.contains(&e),
+            Seen::Some(set) => set.insert(e),
             Seen::Many(bits) => {
                 let word = &mut bits[e.index() / 64];
                 let bit = 1 << (e.index() % 64);
@@ -39,13 +30,28 @@ impl Seen {
                 *word |= bit;
                 new
             }
+        };
+        if !new {
+            return false;
         }
+        list.push(e);
+        if list.len() == FEW {
+            *self = Seen::Some(list.iter().copied().collect());
+        } else if list.len() == MANY {
+            let mut bits = vec![0u64; newest / 64 + 1];
+            for e in list {
+                bits[e.index() / 64] |= 1 << (e.index() % 64);
+            }
+            *self = Seen::Many(bits);
+        }
+        true
     }
 }
 
 /// A value for each node of a traversal.
 pub(crate) enum Memo<T> {
-    Few(FxHashMap<Expr, T>),
+    /// The nodes, sorted, and their values.
+    Few(Vec<(Expr, Option<T>)>),
     Many(Vec<Option<T>>),
 }
 
@@ -57,21 +63,25 @@ impl<T: Copy> Memo<T> {
         if order.len() >= MANY && order.len() * 16 > newest {
             Memo::Many(vec![None; newest + 1])
         } else {
-            Memo::Few(FxHashMap::default())
+            Memo::Few(order.iter().map(|e| (*e, None)).collect())
         }
     }
 
     pub fn get(&self, e: Expr) -> Option<T> {
         match self {
-            Memo::Few(map) => map.get(&e).copied(),
+            Memo::Few(list) => {
+                list.binary_search_by_key(&e, |(node, _)| *node).ok().and_then(|at| list[at].1)
+            }
             Memo::Many(values) => values.get(e.index()).copied().flatten(),
         }
     }
 
     pub fn insert(&mut self, e: Expr, value: T) {
         match self {
-            Memo::Few(map) => {
-                map.insert(e, value);
+            Memo::Few(list) => {
+                if let Ok(at) = list.binary_search_by_key(&e, |(node, _)| *node) {
+                    list[at].1 = Some(value);
+                }
             }
             Memo::Many(values) => {
                 if let Some(slot) = values.get_mut(e.index()) {
@@ -86,12 +96,11 @@ impl Pool {
     /// Lists the nodes that the roots reach, children before parents, each once.
     pub fn reachable(&self, roots: &[Expr]) -> Vec<Expr> {
         let newest = roots.iter().map(|e| e.index()).max().unwrap_or(0);
-        let mut seen = Seen::Few(FxHashSet::default());
-        let mut order = Vec::new();
+        let mut seen = Seen::Few;
+        let mut order = Vec::with_capacity(FEW);
         let mut stack = roots.to_vec();
         while let Some(e) = stack.pop() {
-            if seen.insert(e, newest) {
-                order.push(e);
+            if seen.insert(e, &mut order, newest) {
                 stack.extend_from_slice(self.children(e));
             }
         }
@@ -157,14 +166,14 @@ impl Pool {
 
     /// Tells whether an expression mentions a symbol.
     pub fn depends_on(&self, e: Expr, s: Symbol) -> bool {
-        let mut seen = Seen::Few(FxHashSet::default());
+        let (mut seen, mut list) = (Seen::Few, Vec::new());
         let mut stack = vec![e];
         while let Some(node) = stack.pop() {
             if self.as_symbol(node) == Some(s) {
                 return true;
             }
             for child in self.children(node) {
-                if self.head(*child).tag != Tag::Number && seen.insert(*child, e.index()) {
+                if self.head(*child).tag != Tag::Number && seen.insert(*child, &mut list, e.index()) {
                     stack.push(*child);
                 }
             }

@@ -7,7 +7,7 @@ use crate::spelling::CommandLine;
 use anstream::AutoStream;
 use paynter::{Diagnostic, Diagnostics, QueryError, SourceMap, code, json};
 use serde::Serialize;
-use std::io::{ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::sync::Arc;
 
 /// How a command ended.
@@ -28,10 +28,24 @@ impl Exit {
     }
 }
 
+/// What goes to standard output.
+pub enum Output {
+    /// Text made for people.
+    Text(String),
+    /// A document that is written as it is made: a long one is never held whole.
+    Document(Box<dyn FnOnce(&mut dyn Write) -> std::io::Result<()>>),
+}
+
+impl From<String> for Output {
+    fn from(text: String) -> Output {
+        Output::Text(text)
+    }
+}
+
 /// What a command has to say.
 pub struct Answer {
     /// The text or the document for standard output.
-    pub output: String,
+    pub output: Output,
     /// The findings for standard error; with `--json` they are in the document.
     pub diagnostics: Diagnostics,
     /// The files the findings are about.
@@ -42,7 +56,11 @@ pub struct Answer {
 
 impl Answer {
     /// Says something about no file.
-    pub fn plain<T: Serialize>(global: &Global, document: &T, text: impl FnOnce(&T) -> String) -> Answer {
+    pub fn plain<T: Serialize + 'static>(
+        global: &Global,
+        document: T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Answer {
         Answer {
             output: output(global, document, text),
             diagnostics: Diagnostics::new(),
@@ -52,8 +70,8 @@ impl Answer {
     }
 
     /// Says something with findings; wrong where one of them is an error.
-    pub fn told(output: String, diagnostics: Diagnostics, sources: Arc<SourceMap>) -> Answer {
-        Answer { output, exit: Exit::of(&diagnostics), diagnostics, sources }
+    pub fn told(output: impl Into<Output>, diagnostics: Diagnostics, sources: Arc<SourceMap>) -> Answer {
+        Answer { output: output.into(), exit: Exit::of(&diagnostics), diagnostics, sources }
     }
 
     /// Says why a question has no answer.
@@ -68,7 +86,7 @@ impl Answer {
     /// Says why nothing could be done.
     pub fn failure(global: &Global, diagnostics: Diagnostics, sources: Arc<SourceMap>, exit: Exit) -> Answer {
         let document = json::Failure::new(json::Diagnostic::list(&diagnostics, &sources, &CommandLine));
-        Answer { output: output(global, &document, |_| String::new()), diagnostics, sources, exit }
+        Answer { output: output(global, document, |_| String::new()), diagnostics, sources, exit }
     }
 
     /// Says why nothing could be done, in one finding without a place.
@@ -83,7 +101,7 @@ impl Answer {
         if !global.json {
             say(&self.diagnostics, &self.sources, global);
         }
-        match write_stdout(&self.output) {
+        match write_stdout(self.output) {
             Ok(()) => self.exit,
             // A reader that has seen enough, such as `head`, is no mistake.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => self.exit,
@@ -107,15 +125,24 @@ fn say(diagnostics: &Diagnostics, sources: &SourceMap, global: &Global) {
 }
 
 /// The document as JSON, or the text made of it for people.
-pub fn output<T: Serialize>(global: &Global, document: &T, text: impl FnOnce(&T) -> String) -> String {
+pub fn output<T: Serialize + 'static>(
+    global: &Global,
+    document: T,
+    text: impl FnOnce(&T) -> String,
+) -> Output {
     if !global.json {
-        return text(document);
+        return Output::Text(text(&document));
     }
-    json::text(document)
+    Output::Document(Box::new(move |out| json::write(&document, out)))
 }
 
-fn write_stdout(text: &str) -> std::io::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
+fn write_stdout(output: Output) -> std::io::Result<()> {
+    /// What is written at once.
+    const CHUNK: usize = 1 << 16;
+    let mut stdout = BufWriter::with_capacity(CHUNK, std::io::stdout().lock());
+    match output {
+        Output::Text(text) => stdout.write_all(text.as_bytes())?,
+        Output::Document(write) => write(&mut stdout)?,
+    }
     stdout.flush()
 }

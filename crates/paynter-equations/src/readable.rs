@@ -4,25 +4,47 @@
 use paynter_algebra::poly::{nicest, readable};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
+use rustc_hash::FxHashMap;
 
 use crate::{Equations, Sparse, StateSpace};
 
 /// Rates and outputs with more nodes than this are left as they were derived.
 const NODES: usize = 400;
 
+/// Entries already brought to a readable form: rates and matrices share their coefficients.
+type Known = FxHashMap<Expr, Expr>;
+
+fn entry(pool: &mut Pool, e: Expr, known: &mut Known, token: &CancellationToken) -> Expr {
+    if let Some(form) = known.get(&e) {
+        return *form;
+    }
+    let form = readable(pool, e, token);
+    known.insert(e, form);
+    form
+}
+
 impl Equations {
-    /// Rewrites rates, outputs, dependent states and constraints for reading.
-    /// Linear ones are collected by states and inputs where that is shorter.
-    pub fn make_readable(&mut self, pool: &mut Pool, token: &CancellationToken) {
+    /// Rewrites rates, outputs, dependent states and constraints for reading, and the matrices of a
+    /// linear model. Linear rates are collected by states and inputs where that is shorter.
+    pub fn make_readable(
+        &mut self,
+        space: Option<&mut StateSpace>,
+        pool: &mut Pool,
+        token: &CancellationToken,
+    ) {
+        let mut known = Known::default();
+        if let Some(space) = space {
+            space.rewrite_entries(pool, &mut known, token);
+        }
         let mut variables: Vec<Symbol> = self.states.iter().map(|state| state.symbol).collect();
         variables.extend(self.inputs.iter().flat_map(|input| input.symbols.iter().copied()));
         variables.sort_unstable();
-        let rewrite = |pool: &mut Pool, e: Expr| {
+        let mut rewrite = |pool: &mut Pool, e: Expr| {
             if pool.reachable(&[e]).len() > NODES {
                 return e;
             }
-            let whole = readable(pool, e, token);
-            match collected(pool, e, &variables, token) {
+            let whole = entry(pool, e, &mut known, token);
+            match collected(pool, e, &variables, &mut known, token) {
                 Some(sum) => nicest(pool, &[whole, sum, e]),
                 None => whole,
             }
@@ -40,13 +62,19 @@ impl Equations {
 }
 
 /// The same linear form with each coefficient in lowest terms.
-fn collected(pool: &mut Pool, e: Expr, variables: &[Symbol], token: &CancellationToken) -> Option<Expr> {
+fn collected(
+    pool: &mut Pool,
+    e: Expr,
+    variables: &[Symbol],
+    known: &mut Known,
+    token: &CancellationToken,
+) -> Option<Expr> {
     let present: Vec<Symbol> =
         pool.symbols(e).into_iter().filter(|symbol| variables.binary_search(symbol).is_ok()).collect();
     let (coefficients, rest) = pool.linear_parts(e, &present)?;
-    let mut terms = vec![readable(pool, rest, token)];
+    let mut terms = vec![entry(pool, rest, known, token)];
     for (symbol, coefficient) in present.iter().zip(coefficients) {
-        let coefficient = readable(pool, coefficient, token);
+        let coefficient = entry(pool, coefficient, known, token);
         let variable = pool.var(*symbol);
         terms.push(pool.mul(coefficient, variable));
     }
@@ -56,25 +84,19 @@ fn collected(pool: &mut Pool, e: Expr, variables: &[Symbol], token: &Cancellatio
 impl StateSpace {
     /// Brings every entry to lowest terms where that is shorter.
     pub fn make_readable(&mut self, pool: &mut Pool, token: &CancellationToken) {
+        self.rewrite_entries(pool, &mut Known::default(), token);
+    }
+
+    fn rewrite_entries(&mut self, pool: &mut Pool, known: &mut Known, token: &CancellationToken) {
         let matrices = [&mut self.a, &mut self.c].into_iter().chain(&mut self.b).chain(&mut self.d);
-        for matrix in matrices {
-            matrix.make_readable(pool, token);
-        }
-        for list in [&mut self.offset.0, &mut self.offset.1] {
-            for entry in list {
-                *entry = readable(pool, *entry, token);
-            }
+        let entries = matrices.flat_map(|matrix| matrix.entries.iter_mut().map(|(_, _, value)| value));
+        for value in entries.chain(&mut self.offset.0).chain(&mut self.offset.1) {
+            *value = entry(pool, *value, known, token);
         }
     }
 }
 
 impl Sparse {
-    fn make_readable(&mut self, pool: &mut Pool, token: &CancellationToken) {
-        for (_, _, entry) in &mut self.entries {
-            *entry = readable(pool, *entry, token);
-        }
-    }
-
     /// The entry at a place, zero where there is none.
     pub fn get(&self, pool: &Pool, row: usize, column: usize) -> Expr {
         match self.entries.binary_search_by_key(&(row, column), |(i, j, _)| (*i, *j)) {

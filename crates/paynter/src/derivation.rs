@@ -179,11 +179,8 @@ impl EquationsStage {
     pub fn readable(&self, plain: &FormStage, token: &CancellationToken) -> Result<FormStage, QueryError> {
         let mut pool = Pool::over(&plain.pool);
         let mut space = plain.space.as_deref().cloned();
-        if let Some(space) = &mut space {
-            space.make_readable(&mut pool, token);
-        }
         let mut equations = Equations::clone(&self.equations);
-        equations.make_readable(&mut pool, token);
+        equations.make_readable(space.as_mut(), &mut pool, token);
         // What was cut short is not kept.
         token.check()?;
         Ok(FormStage { pool: Arc::new(pool), equations: Arc::new(equations), space: space.map(Arc::new) })

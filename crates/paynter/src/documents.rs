@@ -75,7 +75,7 @@ impl Answer<TransferMatrix> {
     pub fn document(&self, spelling: &dyn Spelling) -> json::Transfer {
         let TransferMatrix { linear, transfer, factors, mason } = &self.result;
         let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
-        let answer = json::Transfer::new(&mut pool, graph, linear, transfer, factors.as_ref(), diagnostics);
+        let answer = json::Transfer::new(&mut pool, graph, linear, transfer, factors.as_deref(), diagnostics);
         match mason {
             Some((flow, found)) => answer.with_mason(&pool, graph, &linear.equations, flow, found),
             None => answer,

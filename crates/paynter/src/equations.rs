@@ -35,7 +35,7 @@ pub struct TransferMatrix {
     /// Its entries in symbols.
     pub transfer: Transfer,
     /// Poles and zeros of the entries, where they can be had.
-    pub factors: Option<Spectrum>,
+    pub factors: Option<Arc<Spectrum>>,
     /// The signal-flow graph, forward paths and loops, where Mason's rule was asked for.
     pub mason: Option<(SignalFlow, Mason)>,
 }

@@ -39,7 +39,7 @@ pub struct Poles {
     /// The linear model they belong to.
     pub linear: Arc<LinearModel>,
     /// Poles with their multiplicities, zeros of the entries.
-    pub spectrum: Spectrum,
+    pub spectrum: Arc<Spectrum>,
     /// Estimates read off the graph.
     pub estimates: Vec<Estimate>,
     /// The characteristic polynomial and its variable s, where it can be read.

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Asked, QueryError, after};
 use crate::derivation::{CausalityStage, Derivation, EquationsStage, FormStage, GraphStage, Text};
+use crate::simulate::Programs;
 use crate::stage::Stage;
 use crate::with::Values;
 use paynter_algebra::Pool;
@@ -47,6 +48,7 @@ pub(crate) struct Own {
     pub steady: Stage<Found<OperatingPoint>>,
     pub numeric: Stage<Found<LinearModel>>,
     pub linear: Stage<Found<LinearModel>>,
+    pub programs: Programs,
 }
 
 /// A result of numbers with what was found on the way to it.

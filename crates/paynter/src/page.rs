@@ -276,7 +276,7 @@ fn sensitivity(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
 fn simulated(
     asking: &mut Asking<'_>,
     options: SimulateOptions,
-) -> Result<(Answer<Simulation>, Response, report::Run), QueryError> {
+) -> Result<(Answer<Arc<Simulation>>, Response, report::Run), QueryError> {
     let (t_end, points) = asking.horizon()?;
     let options = SimulateOptions { t_end: Some(t_end), points, ..options };
     let simulation = asking.noted(asking.model.simulation(&options, asking.token))?;

@@ -6,7 +6,7 @@ use crate::answer::{Answer, Asked, QueryError, refused};
 use paynter_algebra::Pool;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Source, SourceMap};
 use paynter_transform::Start;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use paynter_numerics::program::Hold;
 pub use paynter_simulate::data::Data;
@@ -44,10 +44,12 @@ impl Model {
         paynter_simulate::start(pool, &view.graph, &view.equations, &tables, token)
     }
 
-    /// Compiles the model for simulation.
-    pub fn simulation(&self, options: &SimulateOptions, token: &CancellationToken) -> Asked<Simulation> {
-        self.experiment(options, token, |pool, subject, findings| {
-            Simulation::compile(pool, subject, options, findings, token)
+    /// Compiles the model for simulation, or takes what was compiled for the same options before.
+    pub fn simulation(&self, options: &SimulateOptions, token: &CancellationToken) -> Asked<Arc<Simulation>> {
+        self.0.own.programs.get(options, || {
+            self.experiment(options, token, |pool, subject, findings| {
+                Simulation::compile(pool, subject, options, findings, token).map(Arc::new)
+            })
         })
     }
 
@@ -115,13 +117,39 @@ impl Model {
     }
 }
 
+/// Compiled simulations that were asked for last.
+#[derive(Default)]
+pub(crate) struct Programs(Mutex<Vec<(SimulateOptions, Answer<Arc<Simulation>>)>>);
+
+impl Programs {
+    /// How many are kept: an experiment with and without its sensitivities, and another of the same model.
+    const KEPT: usize = 4;
+
+    fn get(
+        &self,
+        options: &SimulateOptions,
+        compile: impl FnOnce() -> Asked<Arc<Simulation>>,
+    ) -> Asked<Arc<Simulation>> {
+        let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = programs.iter().find(|(asked, _)| asked == options) {
+            return Ok(known.clone());
+        }
+        let compiled = compile()?;
+        if programs.len() == Programs::KEPT {
+            programs.remove(0);
+        }
+        programs.push((options.clone(), compiled.clone()));
+        Ok(compiled)
+    }
+}
+
 /// A result that holds a compiled simulation.
 pub trait Simulated {
     /// The simulation.
     fn simulation(&self) -> &Simulation;
 }
 
-impl Simulated for Simulation {
+impl Simulated for Arc<Simulation> {
     fn simulation(&self) -> &Simulation {
         self
     }
@@ -147,11 +175,11 @@ impl<T: Simulated> Answer<T> {
 }
 
 /// The runs of a sweep, and for each the simulation that serves it.
-pub type ServedRuns<'a> = (Vec<&'a Answer<Simulation>>, Vec<Run<'a>>);
+pub type ServedRuns<'a> = (Vec<&'a Answer<Arc<Simulation>>>, Vec<Run<'a>>);
 
 /// A model compiled once for a sweep, and once more for each combination of signs in it.
 pub struct Sweep {
-    simulations: Vec<Answer<Simulation>>,
+    simulations: Vec<Answer<Arc<Simulation>>>,
     plan: Plan,
     sweeps: Vec<Vary>,
 }
@@ -175,13 +203,13 @@ impl Sweep {
     }
 
     /// The simulation at nominal values.
-    pub fn nominal(&self) -> &Answer<Simulation> {
+    pub fn nominal(&self) -> &Answer<Arc<Simulation>> {
         &self.simulations[0]
     }
 
     /// The runs, each with the simulation that serves it.
     pub fn runs(&self) -> Result<ServedRuns<'_>, Box<Diagnostic>> {
-        let compiled: Vec<&Simulation> = self.simulations.iter().map(|answer| &answer.result).collect();
+        let compiled: Vec<&Simulation> = self.simulations.iter().map(|answer| &*answer.result).collect();
         let serving = self.plan.serving.iter().map(|place| &self.simulations[*place]).collect();
         Ok((serving, self.plan.runs(&compiled, &self.sweeps)?))
     }

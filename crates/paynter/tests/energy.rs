@@ -87,13 +87,17 @@ fn the_balance_closes_on_random_models() {
         let drawn = generate(seed, &RandomOptions::nonlinear().small());
         for sample in [switching(&drawn), drawn] {
             let model = load(&sample.text);
-            let options =
-                SimulateOptions { t_end: Some(0.6), rtol: 1e-9, energy: true, ..SimulateOptions::default() };
-            let Ok(mut simulation) = model.simulation(&options, &CancellationToken::new()) else {
+            let options = SimulateOptions {
+                t_end: Some(0.6),
+                rtol: 1e-9,
+                energy: true,
+                max_steps: 20_000,
+                ..SimulateOptions::default()
+            };
+            let Ok(simulation) = model.simulation(&options, &CancellationToken::new()) else {
                 apart.push(format!("seed {seed}: no equations"));
                 continue;
             };
-            simulation.result.options.max_steps = 20_000;
             let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
             // What came before a run stopped is valid.
             let Some(found) = simulation.energy(&response).filter(|found| found.t.len() > 1) else {

@@ -15,6 +15,7 @@ use paynter::{
 };
 use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::{Options as RandomOptions, generate, switching};
+use std::sync::Arc;
 
 const RC: &str = "model rc { input u = 1 [mV]; param R = 2; param C = 0.5; param q0 = 0.1\n\
     Se s = u; 1 j; R r = R; C c = C\n s -> j; j -> r, c; init c.q = q0; output v = c.e }";
@@ -23,7 +24,7 @@ fn accurate(t_end: f64) -> SimulateOptions {
     SimulateOptions { t_end: Some(t_end), points: 21, rtol: 1e-10, ..SimulateOptions::default() }
 }
 
-fn respond(model: &Model, options: &SimulateOptions) -> (Answer<Simulation>, Response) {
+fn respond(model: &Model, options: &SimulateOptions) -> (Answer<Arc<Simulation>>, Response) {
     let simulation =
         model.simulation(options, &CancellationToken::new()).unwrap_or_else(|reason| panic!("{reason:?}"));
     let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
@@ -751,7 +752,7 @@ fn random_models_change_as_their_texts_do() {
 #[test]
 fn random_models_with_events_change_and_slope() {
     let times = vec![0.1371, 0.3127, 0.5533, 0.7717];
-    let options = SimulateOptions { t_end: None, times, ..accurate(1.0) };
+    let options = SimulateOptions { t_end: None, times, max_steps: 20_000, ..accurate(1.0) };
     let (mut compared, mut sloped, mut eventful, mut wrong) = (0, 0, 0, Vec::new());
     for seed in seeds(12) {
         let text = switching(&generate(seed, &RandomOptions::nonlinear().small())).text;
@@ -766,8 +767,7 @@ fn random_models_with_events_change_and_slope() {
             let Ok(answer) = model().perturbed(&options, &change, &CancellationToken::new()) else {
                 continue;
             };
-            let Perturbed { mut simulation, changes: changed } = answer.result;
-            simulation.options.max_steps = 20_000;
+            let Perturbed { simulation, changes: changed } = answer.result;
             let (found, outcomes) = simulation.perturb(changed, &CancellationToken::new());
             let whole = outcomes.iter().all(|outcome| outcome.failure.is_none() && outcome.notes.is_empty());
             let Some(exact) =
@@ -787,8 +787,7 @@ fn random_models_with_events_change_and_slope() {
         }
         let names: Vec<String> = chosen.iter().map(|p| p.name.clone()).collect();
         let wanted = SimulateOptions { sensitivities: Sensitivities::Names(names), ..options.clone() };
-        let Ok(mut simulation) = model().simulation(&wanted, &CancellationToken::new()) else { continue };
-        simulation.result.options.max_steps = 20_000;
+        let Ok(simulation) = model().simulation(&wanted, &CancellationToken::new()) else { continue };
         let (forward, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
         if outcome.failure.is_some() || !outcome.notes.is_empty() {
             continue;
@@ -825,15 +824,14 @@ fn random_models_with_events_change_and_slope() {
 #[test]
 fn random_models_differ_by_where_they_begin() {
     let times = vec![0.1371, 0.3127, 0.5533, 0.7717];
-    let options = SimulateOptions { t_end: None, times, ..accurate(1.0) };
+    let options = SimulateOptions { t_end: None, times, max_steps: 20_000, ..accurate(1.0) };
     let (mut models, mut judged, mut eventful) = (0, 0, 0);
     for seed in seeds(12) {
         let sample = switching(&generate(seed, &RandomOptions::nonlinear().small()));
         let model = || common::load(&sample.text);
         let names = Sensitivities::Names(vec!["init".to_owned()]);
         let wanted = SimulateOptions { sensitivities: names, ..options.clone() };
-        let Ok(mut simulation) = model().simulation(&wanted, &CancellationToken::new()) else { continue };
-        simulation.result.options.max_steps = 20_000;
+        let Ok(simulation) = model().simulation(&wanted, &CancellationToken::new()) else { continue };
         let (found, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
         if outcome.failure.is_some() || !outcome.notes.is_empty() || simulation.wanted.is_empty() {
             continue;

@@ -16,6 +16,7 @@ use paynter_testkit::residual::{Equation, System, Values};
 use paynter_testkit::structure::Structure;
 use paynter_testkit::{Options, Sample, generate, plain, switching, write};
 use std::process::Command;
+use std::sync::Arc;
 
 /// The models of some seeds: as they are drawn, and with what switches.
 fn samples(default: u64) -> impl Iterator<Item = Sample> {
@@ -30,10 +31,9 @@ fn load(text: &str) -> Option<Model> {
     (!findings(&model).has_errors()).then_some(model)
 }
 
-fn respond(model: &Model, times: Vec<f64>) -> Option<(Answer<Simulation>, Response, Outcome)> {
-    let options = SimulateOptions { times, rtol: 1e-10, ..SimulateOptions::default() };
-    let mut simulation = model.simulation(&options, &CancellationToken::new()).ok()?;
-    simulation.result.options.max_steps = 20_000;
+fn respond(model: &Model, times: Vec<f64>) -> Option<(Answer<Arc<Simulation>>, Response, Outcome)> {
+    let options = SimulateOptions { times, rtol: 1e-10, max_steps: 20_000, ..SimulateOptions::default() };
+    let simulation = model.simulation(&options, &CancellationToken::new()).ok()?;
     let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
     Some((simulation, response, outcome))
 }

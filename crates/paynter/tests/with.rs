@@ -336,6 +336,12 @@ fn derived_parameters_inputs_and_units() {
     ] {
         assert_as_anew(plain, &[], values);
     }
+    // A number after a value with a unit of its own is in the unit of the declaration again.
+    for (set, value) in [("2 [kohm]", 1500.0), ("1/3 [Mohm]", 7.0), ("5", 2.5)] {
+        assert_as_anew(plain, &[("R", set)], &[("R", number(value))]);
+        let changed = load_with(plain, &[("R", set)]).with([("R", value)]);
+        assert_eq!(changed.graph().unwrap().parameters[0].number, value);
+    }
     // A number in the unit of the declaration, as text or as a number.
     let milli = plain.replace("R = 2 [ohm]", "R = 2000 [mohm]").replace("u = 1 [V]", "u = 1 [mV]");
     for value in [1500.0, 0.1, 1.0 / 3.0, 1e-300, 6.02214076e23, 0.0, -2.0] {

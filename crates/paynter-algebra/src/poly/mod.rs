@@ -42,6 +42,7 @@ mod evaluate;
 mod fraction;
 mod gcd;
 mod integer;
+mod laurent;
 mod layout;
 mod matrix;
 mod minors;

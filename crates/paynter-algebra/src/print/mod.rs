@@ -58,10 +58,28 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
+/// Counts what is written.
+struct Length(usize);
+
+impl fmt::Write for Length {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 += text.len();
+        Ok(())
+    }
+}
+
 impl Pool {
     /// Writes an expression as plain infix text that the model language and computer algebra systems read.
     pub fn display(&self, e: Expr) -> Printed<'_> {
         self.print(e, Target::Text)
+    }
+
+    /// How many bytes an expression has as plain text.
+    pub(crate) fn written_length(&self, e: Expr) -> usize {
+        let mut length = Length(0);
+        // Counting never fails.
+        let _ = walk::write(self, &dialect::TEXT, None, e, &mut length);
+        length.0
     }
 
     /// Writes an expression for a target, with its symbols typeset (LaTeX, MathML) or as they are named.

@@ -107,37 +107,57 @@ impl Fraction {
 }
 
 /// Orders factors: constants, symbols by name, then everything else by the symbols inside.
-fn factor_key(pool: &Pool, e: Expr) -> (u8, String, Expr) {
+fn factor_key(pool: &Pool, e: Expr) -> (u8, Natural<'_>, Expr) {
     let (base, _) = pool.as_base_exponent(e);
     match pool.node(base) {
-        Node::Number(_) | Node::Pi => (0, String::new(), e),
-        Node::Symbol(s) => (1, natural_key(pool.name(s)), e),
-        Node::Sum(_) => (3, String::new(), e),
-        Node::Call(f, _) => (4, f.name().to_owned(), e),
-        _ => (5, String::new(), e),
+        Node::Number(_) | Node::Pi => (0, Natural(""), e),
+        Node::Symbol(s) => (1, Natural(pool.name(s)), e),
+        Node::Sum(_) => (3, Natural(""), e),
+        Node::Call(f, _) => (4, Natural(f.name()), e),
+        _ => (5, Natural(""), e),
     }
 }
 
-/// Pads the numbers in a name, so that x2 comes before x10.
-fn natural_key(name: &str) -> String {
-    let mut key = String::with_capacity(name.len() + 8);
-    let mut digits = String::new();
-    for c in name.chars().chain(['\0']) {
-        if c.is_ascii_digit() {
-            digits.push(c);
-            continue;
-        }
-        if !digits.is_empty() {
-            key += &format!("{digits:0>10}");
-            digits.clear();
-        }
-        key.push(c);
+/// A name in natural order: x2 comes before x10.
+struct Natural<'a>(&'a str);
+
+impl Natural<'_> {
+    /// The bytes of the name with its numbers padded, and its end.
+    fn padded(&self) -> impl Iterator<Item = u8> {
+        const DIGITS: usize = 10;
+        let bytes = self.0.as_bytes();
+        let padding = move |i: usize| {
+            let starts = bytes[i].is_ascii_digit() && (i == 0 || !bytes[i - 1].is_ascii_digit());
+            let digits = bytes[i..].iter().take_while(|b| b.is_ascii_digit()).count();
+            if starts { DIGITS.saturating_sub(digits) } else { 0 }
+        };
+        let byte = move |i: usize| std::iter::repeat_n(b'0', padding(i)).chain([bytes[i]]);
+        (0..bytes.len()).flat_map(byte).chain([0])
     }
-    key
+}
+
+impl Ord for Natural<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.padded().cmp(other.padded())
+    }
+}
+
+impl PartialEq for Natural<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Natural<'_> {}
+
+impl PartialOrd for Natural<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// Orders terms as in a polynomial: by falling degree, then by name, the constant last.
-fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, Vec<(u8, String, Expr)>) {
+fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, Vec<(u8, Natural<'_>, Expr)>) {
     let factors: Vec<Expr> = match pool.node(e) {
         Node::Number(_) => return (Reverse(i64::MIN), Vec::new()),
         Node::Product(factors) => factors.iter().copied().filter(|f| !pool.is_number(*f)).collect(),

@@ -37,7 +37,7 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
                 bode.diagnostics = answer.diagnostics(&CommandLine);
             }
             bode.written = arguments.form.notation().map(|notation| answer.written(&bode, notation));
-            let output = output(global, &bode, |bode| {
+            let output = output(global, bode, |bode| {
                 bode.written.clone().unwrap_or_else(|| text(bode, arguments.omega.is_some()))
             });
             Answer::told(output, answer.findings, answer.sources)

@@ -17,7 +17,7 @@ pub fn run(file: &Path, global: &Global) -> Answer {
     let naming = if global.json { Naming::Flat } else { Naming::Shown };
     match model.causality(global.token()) {
         Ok(answer) => {
-            let output = output(global, &answer.document(naming, &CommandLine), text);
+            let output = output(global, answer.document(naming, &CommandLine), text);
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),

@@ -18,7 +18,7 @@ pub fn run(file: &Path, global: &Global) -> Answer {
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };
     let counts = render::count(&answer.findings);
-    let output = output(global, &answer.document(&CommandLine), |check| text(check, &counts));
+    let output = output(global, answer.document(&CommandLine), |check| text(check, &counts));
     Answer::told(output, answer.findings, answer.sources)
 }
 

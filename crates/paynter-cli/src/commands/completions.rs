@@ -12,5 +12,5 @@ pub fn run(shell: Shell, global: &Global) -> Answer {
     generate(shell, &mut Cli::command(), "paynter", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     let document = Completions { shell: shell.to_string(), script };
-    Answer::plain(global, &document, |document| document.script.clone())
+    Answer::plain(global, document, |document| document.script.clone())
 }

@@ -47,7 +47,7 @@ pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
         height: drawn.height,
         diagnostics: json::Diagnostic::list(&findings, model.sources(), &CommandLine),
     };
-    let output = output(global, &document, |document| document.svg.clone().unwrap_or_default());
+    let output = output(global, document, |document| document.svg.clone().unwrap_or_default());
     Answer::told(output, findings, model.sources().clone())
 }
 

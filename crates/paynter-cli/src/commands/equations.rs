@@ -31,7 +31,7 @@ pub fn run(file: &Path, form: Form, steps: bool, mass: bool, global: &Global) ->
     });
     match answer {
         Ok((answer, document)) => {
-            let output = output(global, &document, |e| e.written.clone().unwrap_or_else(|| text(e)));
+            let output = output(global, document, |e| e.written.clone().unwrap_or_else(|| text(e)));
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),

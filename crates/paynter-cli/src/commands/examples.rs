@@ -17,10 +17,10 @@ pub fn run(name: Option<&str>, folder: Option<&Path>, force: bool, global: &Glob
         None => None,
     };
     match (chosen, folder) {
-        (None, None) => Answer::plain(global, &examples::list(), list),
+        (None, None) => Answer::plain(global, examples::list(), list),
         (Some(example), None) => {
             let document = json::Example { entry: example.entry(), text: example.text.to_owned() };
-            Answer::plain(global, &document, |document| document.text.clone())
+            Answer::plain(global, document, |document| document.text.clone())
         }
         (Some(example), Some(folder)) => write(&[example], folder, force, global),
         (None, Some(folder)) => write(&examples::all().collect::<Vec<_>>(), folder, force, global),
@@ -65,7 +65,7 @@ fn write(examples: &[Example], folder: &Path, force: bool, global: &Global) -> A
         }
     }
     let document = Written { written: targets.iter().map(|target| target.display().to_string()).collect() };
-    Answer::plain(global, &document, |document| {
+    Answer::plain(global, document, |document| {
         document.written.iter().map(|path| format!("wrote {path}\n")).collect()
     })
 }

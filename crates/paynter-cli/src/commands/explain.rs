@@ -10,10 +10,10 @@ use paynter::{Diagnostic, closest, code, codes, explain};
 /// Explains one code, or lists all.
 pub fn run(id: Option<&str>, global: &Global) -> Answer {
     let Some(id) = id else {
-        return Answer::plain(global, &codes(&CommandLine), list);
+        return Answer::plain(global, codes(&CommandLine), list);
     };
     if let Some(explanation) = explain(id, &CommandLine) {
-        return Answer::plain(global, &explanation, |explanation| explanation.page.clone());
+        return Answer::plain(global, explanation, |explanation| explanation.page.clone());
     }
     let mut diagnostic = Diagnostic::new(code::UNKNOWN_CODE, format!("there is no code `{id}`"));
     let upper = id.to_uppercase();

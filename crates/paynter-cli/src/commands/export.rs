@@ -53,6 +53,6 @@ pub fn run(
         program: target.is_none().then(|| program.result.clone()),
         diagnostics: program.diagnostics(&CommandLine),
     };
-    let output = output(global, &document, |document| document.program.clone().unwrap_or_default());
+    let output = output(global, document, |document| document.program.clone().unwrap_or_default());
     Answer::told(output, program.findings, program.sources)
 }

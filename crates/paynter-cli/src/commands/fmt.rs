@@ -22,8 +22,8 @@ pub fn run(files: &[PathBuf], check: bool, global: &Global) -> Answer {
         diagnostics: json::Diagnostic::list(&work.diagnostics, &work.sources, &CommandLine),
     };
     Answer {
-        output: output(global, &document, |document| text(document, check)),
         exit: if document.ok { Exit::Done } else { Exit::Wrong },
+        output: output(global, document, |document| text(document, check)),
         diagnostics: work.diagnostics,
         sources: work.sources.into(),
     }

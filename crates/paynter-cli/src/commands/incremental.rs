@@ -39,7 +39,7 @@ pub fn run(arguments: &IncrementalArgs, global: &Global) -> Answer {
             derived.findings.push(*diagnostic);
         }
     }
-    let output = output(global, &document, |document| document.text.clone());
+    let output = output(global, document, |document| document.text.clone());
     Answer::told(output, derived.findings, derived.sources)
 }
 

@@ -23,7 +23,7 @@ pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
         Ok(answer) => {
             let mut point = answer.document(&CommandLine);
             point.written = form.notation().map(|notation| answer.written(&point, notation));
-            let output = output(global, &point, |p| p.written.clone().unwrap_or_else(|| text(p)));
+            let output = output(global, point, |p| p.written.clone().unwrap_or_else(|| text(p)));
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),

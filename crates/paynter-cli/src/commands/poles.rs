@@ -24,7 +24,7 @@ pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
         Ok(answer) => {
             let mut poles = answer.document(naming, &CommandLine);
             poles.written = form.notation().map(|notation| answer.written(&poles, notation));
-            let output = output(global, &poles, |p| p.written.clone().unwrap_or_else(|| text(p)));
+            let output = output(global, poles, |p| p.written.clone().unwrap_or_else(|| text(p)));
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),

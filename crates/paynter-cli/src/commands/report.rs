@@ -32,6 +32,6 @@ pub fn run(file: &Path, target: Option<&Path>, global: &Global) -> Answer {
         sections: ReportSection::list(&report.result),
         diagnostics: report.diagnostics(&CommandLine),
     };
-    let output = output(global, &document, |document| document.html.clone().unwrap_or_default());
+    let output = output(global, document, |document| document.html.clone().unwrap_or_default());
     Answer::told(output, report.findings, report.sources)
 }

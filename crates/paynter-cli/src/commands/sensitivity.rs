@@ -34,7 +34,7 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
     }
     match model.sensitivity(&which, global.token()) {
         Ok(answer) => {
-            let output = output(global, &answer.document(Naming::Flat, &CommandLine), text);
+            let output = output(global, answer.document(Naming::Flat, &CommandLine), text);
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),
@@ -62,7 +62,7 @@ fn in_numbers(
         document.ok = false;
         document.diagnostics = answer.diagnostics(&CommandLine);
     }
-    Answer::told(output(global, &document, response_text), answer.findings, answer.sources)
+    Answer::told(output(global, document, response_text), answer.findings, answer.sources)
 }
 
 /// Writes the figure that is asked for.

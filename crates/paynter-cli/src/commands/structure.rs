@@ -26,7 +26,7 @@ pub fn run(file: &Path, junctions: bool, form: Form, global: &Global) -> Answer 
         Ok(answer) => {
             let mut structure = answer.document(&CommandLine);
             structure.written = form.notation().map(|notation| answer.written(&structure, notation));
-            let output = output(global, &structure, |s| s.written.clone().unwrap_or_else(|| text(s)));
+            let output = output(global, structure, |s| s.written.clone().unwrap_or_else(|| text(s)));
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),

@@ -25,7 +25,7 @@ pub fn run(file: &Path, method: Method, form: Form, terms: usize, global: &Globa
         Ok(answer) => {
             let mut transfer = answer.document(&CommandLine);
             transfer.written = form.notation().map(|notation| answer.written(notation));
-            let output = output(global, &transfer, |t| t.written.clone().unwrap_or_else(|| text(t)));
+            let output = output(global, transfer, |t| t.written.clone().unwrap_or_else(|| text(t)));
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),

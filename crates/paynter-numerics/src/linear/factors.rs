@@ -2,6 +2,7 @@
 //! numbers where the order is moderate.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use paynter_algebra::{Pool, Rational, Symbol};
 use paynter_base::{CancellationToken, Diagnostic, code};
@@ -39,8 +40,20 @@ impl LinearModel {
         Some(values)
     }
 
-    /// Poles, and the factors of the transfer functions asked for by output and input.
+    /// Poles, and the factors of the transfer functions asked for by output and input; found once for
+    /// each choice of these.
     pub fn spectrum(
+        &self,
+        pool: &Pool,
+        graph: &BondGraph,
+        matrices: &Matrices,
+        wanted: &[(usize, usize)],
+        token: &CancellationToken,
+    ) -> Result<Arc<Spectrum>, QueryError> {
+        self.spectra.get(wanted, || self.find_spectrum(pool, graph, matrices, wanted, token))
+    }
+
+    fn find_spectrum(
         &self,
         pool: &Pool,
         graph: &BondGraph,
@@ -68,7 +81,7 @@ impl LinearModel {
         graph: &BondGraph,
         wanted: &[(usize, usize)],
         token: &CancellationToken,
-    ) -> Result<Option<Spectrum>, QueryError> {
+    ) -> Result<Option<Arc<Spectrum>>, QueryError> {
         if self.equations.states.len() > EXACT_STATES {
             return Ok(None);
         }
@@ -84,5 +97,36 @@ impl LinearModel {
     pub fn all_entries(&self) -> Vec<(usize, usize)> {
         let (outputs, inputs) = (self.equations.outputs.len(), self.equations.inputs.len());
         (0..outputs).flat_map(|output| (0..inputs).map(move |input| (output, input))).collect()
+    }
+}
+
+/// Transfer functions, by output and input.
+type Entries = Vec<(usize, usize)>;
+
+/// The spectra of a linear model, by the transfer functions whose factors they hold.
+#[derive(Debug, Default)]
+pub(super) struct Spectra(Mutex<BTreeMap<Entries, Arc<Spectrum>>>);
+
+impl Spectra {
+    /// The spectrum with these factors, found now if nobody has asked before; a failure is not kept.
+    fn get(
+        &self,
+        wanted: &[(usize, usize)],
+        find: impl FnOnce() -> Result<Spectrum, QueryError>,
+    ) -> Result<Arc<Spectrum>, QueryError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(spectrum) = known.get(wanted) {
+            return Ok(spectrum.clone());
+        }
+        let found = Arc::new(find()?);
+        known.insert(wanted.to_vec(), found.clone());
+        Ok(found)
+    }
+}
+
+/// What was found for a model need not hold for a copy, whose values may be changed.
+impl Clone for Spectra {
+    fn clone(&self) -> Spectra {
+        Spectra::default()
     }
 }

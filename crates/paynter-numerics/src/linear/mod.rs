@@ -14,6 +14,7 @@ use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, QueryError, Sparse, StateSpace};
 use paynter_graph::BondGraph;
 
+use self::factors::Spectra;
 use crate::linalg::Matrices;
 use crate::operating::{OperatingPoint, Probes};
 
@@ -33,6 +34,8 @@ pub struct LinearModel {
     pub values: BTreeMap<Symbol, f64>,
     /// By which derivatives at the point are judged, once that is asked.
     probes: OnceLock<Arc<Probes>>,
+    /// Poles and factors already found.
+    spectra: Spectra,
 }
 
 impl LinearModel {
@@ -42,7 +45,7 @@ impl LinearModel {
         point: Option<OperatingPoint>,
         values: BTreeMap<Symbol, f64>,
     ) -> LinearModel {
-        LinearModel { equations, space, point, values, probes: OnceLock::new() }
+        LinearModel { equations, space, point, values, probes: OnceLock::new(), spectra: Spectra::default() }
     }
 
     /// A model that is linear, with its parameters at their nominal values. An entry of the matrices that

@@ -36,7 +36,7 @@ pub(super) fn chart(
         Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
         _ => return Ok(None),
     };
-    found.make_readable(pool, token);
+    found.make_readable(None, pool, token);
     let Some(own) = own_states(pool, equations, &found) else { return Ok(None) };
     let symbols = equations.states.iter().map(|state| state.symbol);
     let places: FxHashMap<Symbol, Expr> =

@@ -14,8 +14,8 @@ mod simulation;
 mod thermometer;
 mod variation;
 
-use crate::Method;
 use crate::data::Data;
+use crate::{Method, Options};
 use paynter_base::{Diagnostic, Diagnostics};
 use paynter_equations::QueryError;
 use paynter_numerics::program::Hold;
@@ -51,7 +51,7 @@ pub struct Direction {
 }
 
 /// What a simulation is asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SimulateOptions {
     /// When it ends, in seconds; where left out, at the last of the times or data, else after ten seconds.
     pub t_end: Option<f64>,
@@ -81,6 +81,8 @@ pub struct SimulateOptions {
     pub hold: Hold,
     /// The parameters, inputs and initial states that differ from run to run.
     pub varied: Vec<String>,
+    /// A run of more steps is given up.
+    pub max_steps: u64,
 }
 
 impl Default for SimulateOptions {
@@ -100,6 +102,7 @@ impl Default for SimulateOptions {
             data: None,
             hold: Hold::Linear,
             varied: Vec::new(),
+            max_steps: Options::default().max_steps,
         }
     }
 }

@@ -150,6 +150,7 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
         method: *method,
         step,
         sensitivities_tested: options.sensitivities_tested,
+        max_steps: options.max_steps,
         ..Options::default()
     })
 }

@@ -57,7 +57,7 @@ pub use structure::{
     CausalPath, Direction, JunctionField, JunctionPort, JunctionStructure, Reach, RelativeDegree, SignalEdge,
     SignalFlow, SignalKind, SignalNode, Structure, ZeroDynamics,
 };
-pub use text::text;
+pub use text::{text, write};
 pub use transfer::{Loop, Method, Path, Transfer, TransferEntry};
 
 use paynter_numerics::linalg::Complex64;

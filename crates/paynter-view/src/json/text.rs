@@ -6,11 +6,15 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::io::{Result, Write};
 
 /// Writes a document with a line break at its end.
+pub fn write<T: Serialize>(document: &T, mut out: impl Write) -> Result<()> {
+    document.serialize(&mut Serializer::with_formatter(&mut out, Layout::default()))?;
+    out.write_all(b"\n")
+}
+
+/// A document as text, with a line break at its end.
 pub fn text<T: Serialize>(document: &T) -> String {
     let mut out = Vec::with_capacity(1 << 12);
-    let written = document.serialize(&mut Serializer::with_formatter(&mut out, Layout::default()));
-    out.push(b'\n');
-    match (written, String::from_utf8(out)) {
+    match (write(document, &mut out), String::from_utf8(out)) {
         (Ok(()), Ok(text)) => text,
         // Only maps with keys that are no strings fail; the documents have none.
         _ => "{\"ok\": false, \"diagnostics\": []}\n".to_owned(),

@@ -4,7 +4,7 @@ mod runs;
 mod sheet;
 mod words;
 
-use crate::answer::{Answer, Exit, output};
+use crate::answer::{Answer, Exit, Output, output};
 use crate::args::{Global, SimulateArgs};
 use crate::spelling::CommandLine;
 use crate::{input, picture};
@@ -71,6 +71,7 @@ fn options(arguments: &SimulateArgs, global: &Global) -> Result<SimulateOptions,
         data: arguments.data.as_deref().map(|path| input::data(path, global)).transpose()?,
         hold: arguments.hold.into(),
         varied: arguments.sweep.iter().map(|vary| vary.name.clone()).collect(),
+        ..SimulateOptions::default()
     })
 }
 
@@ -91,7 +92,7 @@ impl Findings {
         said
     }
 
-    fn answer(self, output: String) -> Answer {
+    fn answer(self, output: impl Into<Output>) -> Answer {
         Answer::told(output, self.diagnostics, self.sources)
     }
 
@@ -99,7 +100,7 @@ impl Findings {
     fn document(self, mut document: json::Simulation, global: &Global) -> Answer {
         document.diagnostics = json::Diagnostic::list(&self.diagnostics, &self.sources, &CommandLine);
         document.ok = !self.diagnostics.has_errors();
-        let output = output(global, &document, |_| String::new());
+        let output = output(global, document, |_| String::new());
         self.answer(output)
     }
 }
@@ -151,7 +152,11 @@ fn affordable(numbers: usize, global: &Global) -> Result<(), Answer> {
 }
 
 /// Writes each sample as a line of CSV as soon as it is known; they are kept only for a plot.
-fn stream(arguments: &SimulateArgs, simulation: &paynter::Answer<Simulation>, global: &Global) -> Answer {
+fn stream(
+    arguments: &SimulateArgs,
+    simulation: &paynter::Answer<Arc<Simulation>>,
+    global: &Global,
+) -> Answer {
     let mut kept = arguments.plot.is_some().then(|| simulation.nothing_yet());
     let mut sheet = Sheet::begin(&sheet::headings(simulation), global);
     let outcome = simulation.run(&simulation.parameters, global.token(), &mut |sample| {

@@ -2,7 +2,7 @@
 
 use super::sheet::{self, Sheet};
 use super::{affordable, mark, refused};
-use crate::answer::{Answer, Exit, output};
+use crate::answer::{Answer, Exit, Output, output};
 use crate::args::{Global, Settings, SimulateArgs};
 use crate::spelling::CommandLine;
 use crate::{input, picture};
@@ -52,8 +52,8 @@ pub fn scenarios(
     if possible.is_empty() {
         return Err(unfit.swap_remove(0).1);
     }
-    let serving: Vec<&paynter::Answer<Simulation>> = possible.iter().map(|(_, answer)| answer).collect();
-    let simulations: Vec<&Simulation> = serving.iter().map(|answer| &answer.result).collect();
+    let serving: Vec<&paynter::Answer<Arc<Simulation>>> = possible.iter().map(|(_, answer)| answer).collect();
+    let simulations: Vec<&Simulation> = serving.iter().map(|answer| &*answer.result).collect();
     let runs: Vec<Run<'_>> =
         possible.iter().map(|(name, simulation)| Run::scenario(name.clone(), simulation)).collect();
     let same = |simulation: &&Simulation| sheet::headings(simulation) == sheet::headings(simulations[0]);
@@ -93,12 +93,12 @@ impl Several<'_> {
     /// There is a simulation for each run.
     fn run(
         &mut self,
-        serving: &[&paynter::Answer<Simulation>],
+        serving: &[&paynter::Answer<Arc<Simulation>>],
         runs: &[Run<'_>],
         names: Vec<String>,
         lead: &dyn Fn(&Run<'_>) -> String,
-    ) -> String {
-        let Some(first) = runs.first() else { return String::new() };
+    ) -> Output {
+        let Some(first) = runs.first() else { return String::new().into() };
         let mut headings = names;
         headings.extend(sheet::headings(first.simulation));
         let mut sheet = (!self.global.json).then(|| Sheet::begin(&headings, self.global));
@@ -133,7 +133,7 @@ impl Several<'_> {
             }
         }
         if !self.global.json {
-            return String::new();
+            return String::new().into();
         }
         let document = json::SimulationRuns {
             ok: !self.findings.diagnostics.has_errors(),
@@ -146,7 +146,7 @@ impl Several<'_> {
                 &CommandLine,
             ),
         };
-        output(self.global, &document, |_| String::new())
+        output(self.global, document, |_| String::new())
     }
 }
 
@@ -184,7 +184,7 @@ impl Together {
         }
     }
 
-    fn answer(self, output: String) -> Answer {
+    fn answer(self, output: impl Into<Output>) -> Answer {
         Answer::told(output, self.diagnostics, Arc::new(self.sources))
     }
 }
