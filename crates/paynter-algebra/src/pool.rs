@@ -335,7 +335,8 @@ impl Pool {
         self.stored(e).head
     }
 
-    pub(crate) fn children(&self, e: Expr) -> &[Expr] {
+    /// Lists the operands of a node.
+    pub fn children(&self, e: Expr) -> &[Expr] {
         let owner = self.owner(e);
         let stored = owner.nodes[(e.0 - owner.first.node) as usize];
         &owner.children[stored.start as usize..stored.start as usize + stored.len as usize]

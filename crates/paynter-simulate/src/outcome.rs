@@ -44,6 +44,13 @@ pub enum Note {
         /// Place in [`crate::Compiled::events`].
         event: usize,
     },
+    /// Whether this event function crosses zero from this time on, within a step, was not decided.
+    Undecided {
+        /// From when on.
+        t: f64,
+        /// Place in [`crate::Compiled::events`].
+        event: usize,
+    },
     /// This output contains an impulse at this time, which its values do not show.
     Impulse {
         /// When.

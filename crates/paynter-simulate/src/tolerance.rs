@@ -6,16 +6,31 @@
 /// A function within so many relative tolerances of its largest value counts as zero: the solution is known
 /// no better, and errors accumulate over steps.
 pub(crate) const EVENT_TOLERANCE_FACTOR: f64 = 10.0;
-/// Values this many times their range above zero cannot come close to it: a parabola through three of them
-/// stays above a quarter of their range, whatever the stage within the step.
-pub(crate) const FAR_RANGES: f64 = 2.0;
-/// A parabola's minimum below this part of the range of its values is searched for a crossing; above it the
-/// error of the parabola is too small to hide one.
-pub(crate) const MINIMUM_SEARCH_RANGE: f64 = 0.25;
-/// A minimum below this part of the range grazes zero: the search by parabolas resolves the root of rounding.
-pub(crate) const GRAZING_RANGE: f64 = 1e-9;
-/// Parabolas of a minimum search; each gains several digits, so that few are needed.
-pub(crate) const MINIMUM_ITERATIONS: usize = 20;
+/// The cubic through both ends of a step differs from its dense output by less than this part of its bulge
+/// over the chord: the bulge is of the second order in the step, the difference of the fourth.
+pub(crate) const CUBIC_BULGE_ERROR: f64 = 0.25;
+/// A step is divided into so many parts at most to enclose event functions; each takes some evaluations.
+pub(crate) const ENCLOSURE_PARTS: i32 = 4000;
+/// And into so many in which unknowns cannot be enclosed: there functions are sampled at the ends of parts.
+pub(crate) const ENCLOSURE_UNBOUNDED_PARTS: i32 = 24;
+/// No part is narrower than this: the dense output is not known better.
+pub(crate) const NARROWEST_PART: f64 = 1e-7;
+/// So many intervals of time are searched for an event of a function of time alone; each lies a halving deeper
+/// or further on, so that thousands of periods are within reach of one step.
+pub(crate) const TIME_EVENT_SEARCH: i32 = 100_000;
+/// Newton iterations that polish the time of such an event; a straight function needs one.
+pub(crate) const TIME_EVENT_POLISHES: u32 = 2;
+/// So many parts of a step are searched for a variation of signals that stages have not seen; a narrow bump
+/// is found after two for each halving.
+pub(crate) const SIGNAL_PARTS: usize = 500;
+/// More unknowns are not enclosed: the work rises with their cube.
+pub(crate) const KRAWCZYK_UNKNOWNS: usize = 24;
+/// Rounds in which the enclosure of unknowns is widened.
+pub(crate) const KRAWCZYK_ITERATIONS: u32 = 4;
+/// By this factor it is wider than what the operator makes of it.
+pub(crate) const KRAWCZYK_INFLATION: f64 = 1.5;
+/// And by this part of the unknowns at least: their rounding, after Newton's method.
+pub(crate) const KRAWCZYK_ROUNDING: f64 = 1e-12;
 /// An event whose derivative cancels to this part of its terms grazes: half the digits are lost.
 pub(crate) const GRAZING_CANCELLATION: f64 = 1e-7;
 /// An event whose derivative is below this part of its mean rate in the step grazes: there the time of the
@@ -33,12 +48,6 @@ pub(crate) const SIMULTANEOUS_SPAN_SHARE: f64 = 1e-9;
 pub(crate) const ROOT_BRACKET: f64 = 4.0 * f64::EPSILON;
 /// Iterations of the root finder; with bisection in every fourth, fifty suffice.
 pub(crate) const ROOT_ITERATIONS: u32 = 200;
-/// A signal is divided until a cubic predicts it to this part of its range: no crossing hides in less.
-pub(crate) const SIGNAL_PREDICTION_ERROR: f64 = 0.05;
-/// And no further than to this part of a step: faster signals are beyond what steps are chosen for.
-pub(crate) const SIGNAL_INTERVAL_SHARE: f64 = 1e-4;
-/// Rounding of a cubic's prediction beside the largest of its values.
-pub(crate) const SIGNAL_ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// Rounding of a state, or of a sum of terms, beside its size: a few units in the last place.
 pub(crate) const STATE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// A shortened step ends at its event where the function is this part of its change over the step.
@@ -73,17 +82,18 @@ pub(crate) const MULTIPLIER_MARGIN: f64 = 1e-7;
 
 /// The width of regularisation while a base has been zero only: so narrow that roots are as good as
 /// infinitely steep, and so wide that its square is a number.
-pub(crate) const UNUSED_REGULARISATION_WIDTH: f64 = 1e-90;
+pub(crate) const UNUSED_REGULARISATION_WIDTH: f64 = 1e-150;
 /// The width in relative tolerances of the largest value a base has had: below what steps resolve.
 pub(crate) const REGULARISATION_WIDTH: f64 = 5.0;
 /// The hysteresis of a regularised power, in widths.
 pub(crate) const REGULARISATION_HYSTERESIS: f64 = 10.0;
-/// Derivatives from here on are infinite: regularised roots at zero reach it, no model does.
+/// Derivatives from here on are infinite, in units of the largest rate over the smallest state or parameter:
+/// regularised roots at zero reach it, no model does.
 pub(crate) const INFINITE_DERIVATIVE: f64 = 1e30;
 /// How far ahead an infinite derivative is taken, beside the size of the states: the root of rounding.
 pub(crate) const SINGULARITY_LOOKAHEAD: f64 = 1e-9;
-/// States smaller than this count as this where the look-ahead is chosen.
-pub(crate) const LOOKAHEAD_STATE_FLOOR: f64 = 1e-6;
+/// How far ahead it is taken where all states are zero, beside the time that has passed.
+pub(crate) const LOOKAHEAD_TIME: f64 = 1e-15;
 
 // Newton's method for implicit unknowns.
 
@@ -105,7 +115,7 @@ pub(crate) const STALLED_UNKNOWN_STEP: f64 = 1e-9;
 pub(crate) const RESIDUAL_REDUCTION: f64 = 1e-28;
 /// A residual below this part of its terms, or of what it has been, is what rounding leaves.
 pub(crate) const RESIDUAL_ROUNDING: f64 = 1e-10;
-/// Unknowns below this are what cancellation leaves of others.
+/// Unknowns below this part of the largest are what cancellation leaves of it.
 pub(crate) const UNKNOWN_CANCELLATION: f64 = 1e-9;
 /// Solutions of the same equations that differ by this part are on two branches.
 pub(crate) const DISTINCT_SOLUTIONS: f64 = 1e-4;
@@ -174,8 +184,13 @@ pub(crate) const REPEATED_ERROR_SPAN: f64 = 1e-6;
 pub(crate) const STATE_RESOLUTION: f64 = 1e-3;
 /// And to this part of the largest value of states that are measured alike.
 pub(crate) const GROUP_RESOLUTION: f64 = 1e-6;
-/// And never finer than this, in SI: states of a model at rest are zero, not undefined.
-pub(crate) const STATE_FLOOR: f64 = 1e-12;
+/// A state that is zero will be as large as what drives it makes of it within this part of the run, or within
+/// the shortest time scale of the model.
+pub(crate) const BIRTH_SPAN: f64 = 1e-3;
+/// Power iterations for that time scale.
+pub(crate) const BIRTH_ITERATIONS: u32 = 20;
+/// Over so many states one after another; further ones are reached when these are not zero any more.
+pub(crate) const BIRTH_LEVELS: usize = 100;
 /// And never finer than this part of states that are measured alike: rounding of what makes them up.
 pub(crate) const GROUP_ROUNDING: f64 = 1e-15;
 /// Where rates cancel on a sliding surface, a state is resolved to this part of what one side would make of it.

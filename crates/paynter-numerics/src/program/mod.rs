@@ -8,6 +8,7 @@
 //! where the feature `jit` allows it.
 
 mod allocate;
+mod enclosure;
 mod instruction;
 mod lower;
 #[cfg(feature = "jit")]
@@ -16,6 +17,7 @@ mod run;
 mod scalar;
 mod tables;
 
+pub use enclosure::{Enclosure, Range};
 pub use instruction::{Instruction, Op};
 use scalar::Rounded;
 pub use scalar::Scalar;
@@ -189,6 +191,40 @@ impl Program {
     /// Runs without machine code.
     #[inline(never)]
     fn interpret(&self, fast: &[f64], tables: &Tables, work: &mut [f64], out: &mut [f64]) {
+        let end = self.arguments.min(self.slow + fast.len());
+        work[self.slow..end].copy_from_slice(&fast[..end - self.slow]);
+        run::execute(&self.body, work, tables, out);
+    }
+
+    /// Encloses the results from the values and slopes of the arguments.
+    pub fn enclose(&self, arguments: &[Enclosure], tables: &Tables) -> Vec<Enclosure> {
+        let mut out = vec![Enclosure::ALL; self.results];
+        self.run_scalar(arguments, tables, &mut Vec::new(), &mut out);
+        out
+    }
+
+    /// Fills the registers for enclosures with these slow arguments, as [`Program::prepare`] does.
+    pub fn prepare_enclosures(
+        &self,
+        slow: &[f64],
+        tables: &Tables,
+        work: &mut Vec<Enclosure>,
+        out: &mut [Enclosure],
+    ) {
+        let slow: Vec<Enclosure> = slow.iter().map(|x| Enclosure::constant(*x)).collect();
+        self.fill(&slow, work);
+        run::execute(&self.prologue, work, tables, out);
+    }
+
+    /// Encloses the results that depend on fast arguments, in registers that
+    /// [`Program::prepare_enclosures`] has filled; others are left as they are.
+    pub fn enclose_prepared(
+        &self,
+        fast: &[Enclosure],
+        tables: &Tables,
+        work: &mut [Enclosure],
+        out: &mut [Enclosure],
+    ) {
         let end = self.arguments.min(self.slow + fast.len());
         work[self.slow..end].copy_from_slice(&fast[..end - self.slow]);
         run::execute(&self.body, work, tables, out);

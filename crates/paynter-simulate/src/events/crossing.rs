@@ -1,20 +1,17 @@
-//! Zero-crossing detection: the first crossing of any event function within a
-//! step, also of functions that cross twice between its ends, that graze zero,
-//! or that change faster than the states.
+//! Zero-crossing detection: the first crossing of any event function within a step.
+//!
+//! The functions are enclosed over the whole step, by interval arithmetic with derivatives: first along the
+//! cubic through both ends, then, where that does not exclude a zero, along the dense output in ever
+//! smaller parts of the step, until each function has a sign in a part, or falls throughout it and crosses.
+//! What is promised holds for the dense output: the solution itself is known to the tolerance only.
 
-use super::parabola::{is_far, parabola_minimum, range};
 use super::{Crossing, ZeroCrossingDetector, record_largest, sign};
 use crate::method::{Solver, Stages, Tolerance};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    GRAZING_RANGE, MINIMUM_ITERATIONS, MINIMUM_SEARCH_RANGE, SIGNAL_INTERVAL_SHARE, SIGNAL_PREDICTION_ERROR,
-    SIGNAL_ROUNDING, SIMULTANEOUS_STEP_SHARE,
+    CUBIC_BULGE_ERROR, ENCLOSURE_PARTS, ENCLOSURE_UNBOUNDED_PARTS, NARROWEST_PART, SIMULTANEOUS_STEP_SHARE,
 };
-
-/// The event functions at the stage within the step that knows them, and where in it that is.
-fn inside<'v>(system: &System<'_>, stages: &'v Stages) -> Option<(f64, &'v [f64])> {
-    stages.middle().and_then(|(theta, values)| Some((theta, system.known_relations(values)?)))
-}
+use paynter_numerics::program::{Enclosure, Range};
 
 /// An interval of a step in which an event function crosses zero.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +21,25 @@ struct Bracket {
     high: f64,
 }
 
-fn is_bracketed(found: &[Bracket], k: usize) -> bool {
-    found.iter().any(|bracket| bracket.function == k)
+/// What is known of an event function from the start of a step on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Watched {
+    /// From where on it has been below zero by no more than the event tolerance.
+    shallow: Option<f64>,
+    /// Where it touched zero.
+    touches: Option<f64>,
+}
+
+/// What a part of a step shows of an event function.
+enum Verdict {
+    /// It does not leave the side of its mode.
+    Clear,
+    /// It is within the event tolerance of zero.
+    Touching,
+    /// It falls throughout, and is below zero at the end.
+    Crosses,
+    /// Neither can be said.
+    Open,
 }
 
 impl ZeroCrossingDetector {
@@ -36,93 +50,248 @@ impl ZeroCrossingDetector {
         solver: &mut dyn Solver,
         tolerance: &Tolerance,
     ) -> Result<Option<Crossing>, EvaluationError> {
-        let count = system.model.events.len();
-        if count == 0 {
-            return Ok(None);
-        }
         self.grazing.clear();
-        if self.stays_far(system, solver.stages()) {
+        let is_watched =
+            |k: &usize| !system.model.timed[*k] && !system.is_sliding(*k) && system.mode(*k) != 0.0;
+        let watched: Vec<usize> = (0..system.model.events.len()).filter(is_watched).collect();
+        if watched.is_empty() {
             return Ok(None);
         }
-        let middle = inside(system, solver.stages()).map_or(0.5, |(theta, _)| theta);
-        let mut found = self.bracket_samples(system, (&mut *solver, tolerance), middle)?;
-        self.bracket_minima(system, (&mut *solver, tolerance), middle, &mut found)?;
-        for k in system.model.signals.iter().filter(|k| !system.is_sliding(**k)).copied().collect::<Vec<_>>()
-        {
-            if let Some((low, high)) = self.scan_signal(system, solver.stages(), k) {
-                found.retain(|other| other.function != k);
-                found.push(Bracket { function: k, low, high });
-            }
-        }
-        if found.is_empty() {
-            // A function that has left its zero for good needs no hysteresis.
-            for k in 0..count {
-                if self.margin[k] > 0.0 && self.now[k] * system.mode(k) > self.margin[k] {
-                    self.margin[k] = 0.0;
-                }
-            }
+        self.sample_end(system, solver.stages())?;
+        record_largest(&mut self.largest, &self.now);
+        let crossed = watched.iter().any(|k| sign(self.now[*k]) * system.mode(*k) < 0.0);
+        if !crossed && self.is_clear(system, solver.stages(), &watched) {
+            self.release_margins(system);
             return Ok(None);
         }
-        found.sort_by(|a, b| a.high.total_cmp(&b.high));
         solver.extend(system, tolerance)?;
-        self.locate_first(system, solver.stages(), &found)
+        let found = self.search(system, solver.stages(), &watched)?;
+        if found.is_empty() {
+            self.release_margins(system);
+            return Ok(None);
+        }
+        self.locate_first(system, solver.stages(), found)
     }
 
-    /// Samples the functions at both ends and about the middle of the step, and brackets those that change
-    /// sign between samples.
-    fn bracket_samples(
+    /// A function that has left its zero for good needs no hysteresis.
+    fn release_margins(&mut self, system: &System<'_>) {
+        for k in 0..self.now.len() {
+            if self.margin[k] > 0.0 && self.now[k] * system.mode(k) > self.margin[k] {
+                self.margin[k] = 0.0;
+            }
+        }
+    }
+
+    /// Evaluates the functions at the end of the step.
+    fn sample_end(&mut self, system: &mut System<'_>, stages: &Stages) -> Result<(), EvaluationError> {
+        let at = stages.t + stages.h;
+        if let Some(values) = stages.last() {
+            system.cache_relations(at, &stages.end, values);
+        }
+        self.evaluate(system, at, &stages.end)
+    }
+
+    /// By how much hysteresis moves each function away from zero.
+    fn shifts(&self, system: &System<'_>) -> Vec<f64> {
+        let mut shifts = vec![0.0; self.now.len()];
+        system.apply_hysteresis(&mut shifts);
+        for (k, shift) in shifts.iter_mut().enumerate() {
+            *shift += system.mode(k) * self.margin[k];
+        }
+        shifts
+    }
+
+    /// Whether no function can come to zero along the cubic through both ends of the step, with what it may
+    /// be apart from the dense output.
+    fn is_clear(&mut self, system: &mut System<'_>, stages: &Stages, watched: &[usize]) -> bool {
+        let (n, h) = (stages.start.len(), stages.h);
+        let (first, last) = (stages.rates(0), stages.rates(stages.tableau.stages - 1));
+        let mut fast = vec![Enclosure::ALL; 1 + n + system.model.unknowns.len()];
+        fast[0] = Enclosure { value: Range::new(stages.t, stages.t + h), slope: Range::point(h) };
+        let mut middle = vec![0.0; n];
+        for i in 0..n {
+            // The control points of the cubic in Bernstein's form.
+            let (a, d) = (stages.start[i], stages.end[i]);
+            let (b, c) = (a + h * first[i] / 3.0, d - h * last[i] / 3.0);
+            let chord = (d - a) / 3.0;
+            let bulge = (b - a - chord).abs().max((c - d + chord).abs());
+            let apart = CUBIC_BULGE_ERROR * bulge;
+            let value = Range::new(a.min(b).min(c).min(d) - apart, a.max(b).max(c).max(d) + apart);
+            let slopes = [b - a, c - b, d - c].map(|difference| 3.0 * difference);
+            let slope = slopes.iter().fold(Range::point(slopes[0]), |range, s| range.hull(Range::point(*s)));
+            let slope = slope.plus(Range::about(0.0, 6.0 * apart));
+            fast[1 + i] = Enclosure { value, slope };
+            middle[i] = 0.125 * (a + 3.0 * (b + c) + d);
+        }
+        if !system.enclose_unknowns(&mut fast, (stages.t + 0.5 * h, &middle), 0.5) {
+            return false;
+        }
+        let mut found = std::mem::take(&mut self.enclosures);
+        system.enclose_relations(&fast, &mut found);
+        let shifts = self.shifts(system);
+        let clear = watched.iter().all(|k| {
+            let end = Range::point(self.now[*k]);
+            // From the end back, which is known.
+            let back = end.minus(found[*k].slope.times(Range { lo: 0.0, hi: 1.0 }));
+            let value = found[*k].value.plus(Range::point(shifts[*k])).intersection(back);
+            let side = if system.mode(*k) > 0.0 { value } else { value.negative() };
+            side.lo > 0.0
+        });
+        self.enclosures = found;
+        clear
+    }
+
+    /// Looks for crossings from the start of the step on; those found lie in the first part that has any.
+    fn search(
         &mut self,
         system: &mut System<'_>,
-        (solver, tolerance): (&mut dyn Solver, &Tolerance),
-        middle: f64,
+        stages: &Stages,
+        watched: &[usize],
     ) -> Result<Vec<Bracket>, EvaluationError> {
-        let count = system.model.events.len();
-        let mut found: Vec<Bracket> = Vec::new();
-        let mut before = 0.0;
-        for (i, theta) in [0.0, middle, 1.0].into_iter().enumerate() {
-            self.samples[i].clear();
-            let mut sampled = self.sample(system, solver.stages(), theta);
-            // A crossing at a rough sample counts only if the dense output shows it too.
-            if i == 1 && sampled.is_ok() && (0..count).any(|k| self.crosses(system, k)) {
-                solver.extend(system, tolerance)?;
-                sampled = self.evaluate_within(system, solver.stages(), theta);
+        let path = Path::new(stages);
+        let shifts = self.shifts(system);
+        let end: Vec<f64> = watched.iter().map(|k| system.mode(*k) * self.now[*k]).collect();
+        let mut known = vec![Watched::default(); watched.len()];
+        let mut left = ENCLOSURE_PARTS;
+        let mut unbounded = ENCLOSURE_UNBOUNDED_PARTS;
+        let mut found = Vec::new();
+        let mut stack = vec![(0.0, 1.0)];
+        while let Some((low, high)) = stack.pop() {
+            left -= 1;
+            let bounded = self.enclose_part(system, stages, &path, (low, high));
+            unbounded -= i32::from(!bounded);
+            let narrow = high - low <= NARROWEST_PART || left <= 0 || unbounded <= 0;
+            let sampled = self.evaluate_within(system, stages, high);
+            let mut open = false;
+            let mut verdicts = Vec::with_capacity(watched.len());
+            for k in watched {
+                let verdict = match (&sampled, bounded) {
+                    (Ok(()), true) => self.judge(system, *k, shifts[*k]),
+                    (Ok(()), false) => Verdict::Open,
+                    // A place within the step may be outside the domain of the laws; the end may not.
+                    (Err(_), _) => Verdict::Open,
+                };
+                open |= matches!(verdict, Verdict::Open);
+                verdicts.push(verdict);
             }
-            // A place within the step may be outside the domain of the laws; the end may not.
-            if sampled.is_ok() {
-                self.samples[i].extend_from_slice(&self.now);
-                record_largest(&mut self.largest, &self.now);
-                for k in (0..count).filter(|_| theta > 0.0) {
-                    if self.crosses(system, k) && !is_bracketed(&found, k) {
-                        found.push(Bracket { function: k, low: before, high: theta });
+            if open && !narrow {
+                let middle = 0.5 * (low + high);
+                stack.push((middle, high));
+                stack.push((low, middle));
+                continue;
+            }
+            if sampled.is_err() {
+                continue;
+            }
+            if open && (left <= 0 || unbounded <= 0) {
+                let at = stages.t + low * stages.h;
+                let functions = watched.iter().zip(&verdicts).filter(|(_, v)| matches!(v, Verdict::Open));
+                self.undecided.extend(functions.map(|(k, _)| (*k, at)));
+            }
+            for (place, (k, verdict)) in watched.iter().zip(&verdicts).enumerate() {
+                let value = system.mode(*k) * self.now[*k];
+                let touch = self.event_tolerance * self.largest[*k];
+                let watched = &mut known[place];
+                if value < -touch || (value < 0.0 && high >= 1.0) {
+                    let low = watched.shallow.unwrap_or(low);
+                    found.push(Bracket { function: *k, low, high });
+                } else if value < 0.0 {
+                    watched.shallow.get_or_insert(low);
+                    watched.touches.get_or_insert(high);
+                } else {
+                    watched.shallow = None;
+                    if matches!(verdict, Verdict::Touching) {
+                        watched.touches.get_or_insert(high);
                     }
                 }
             }
-            before = theta;
+            if !found.is_empty() {
+                return Ok(found);
+            }
         }
+        // What touches zero between ends that are away from it grazes.
+        self.sample(system, stages, 0.0)?;
+        for ((k, known), end) in watched.iter().zip(&known).zip(&end) {
+            let touch = self.event_tolerance * self.largest[*k];
+            let start = system.mode(*k) * self.now[*k];
+            if let Some(theta) = known.touches.filter(|_| start > touch && *end > touch) {
+                self.grazing.push((*k, theta));
+            }
+        }
+        self.sample_end(system, stages)?;
         Ok(found)
     }
 
-    /// Brackets functions that cross zero twice between samples, by their minima.
-    fn bracket_minima(
+    /// Evaluates the functions at the start of the step.
+    fn sample(
         &mut self,
         system: &mut System<'_>,
-        (solver, tolerance): (&mut dyn Solver, &Tolerance),
-        middle: f64,
-        found: &mut Vec<Bracket>,
+        stages: &Stages,
+        theta: f64,
     ) -> Result<(), EvaluationError> {
-        for k in 0..system.model.events.len() {
-            let (mode, still) = (system.mode(k), system.model.timed[k] || system.is_sliding(k));
-            if mode == 0.0 || still || is_bracketed(found, k) {
-                continue;
-            }
-            let [Some(a), Some(b), Some(c)] = self.samples.each_ref().map(|sample| sample.get(k)) else {
-                continue;
-            };
-            let values = [*a, *b, *c].map(|value| mode * value);
-            let interval = self.minimum(system, (&mut *solver, tolerance), k, values, middle)?;
-            found.extend(interval.map(|(low, high)| Bracket { function: k, low, high }));
+        self.evaluate(system, stages.t + theta * stages.h, &stages.start)
+    }
+
+    /// Encloses the functions over a part of the step; tells whether the unknowns could be enclosed.
+    fn enclose_part(
+        &mut self,
+        system: &mut System<'_>,
+        stages: &Stages,
+        path: &Path,
+        (low, high): (f64, f64),
+    ) -> bool {
+        let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
+        let n = stages.start.len();
+        let mut fast = vec![Enclosure::ALL; 1 + n + system.model.unknowns.len()];
+        let (t, h) = (stages.t, stages.h);
+        fast[0] = Enclosure { value: Range::new(t + low * h, t + high * h), slope: Range::point(h) };
+        let mut state = vec![0.0; n];
+        for (i, state) in state.iter_mut().enumerate() {
+            (*state, fast[1 + i]) = path.enclose(i, middle, half);
         }
-        Ok(())
+        system.predict_unknowns(middle);
+        let at = t + middle * h;
+        let mut found = std::mem::take(&mut self.enclosures);
+        let bounded = system.enclose_unknowns(&mut fast, (at, &state), half);
+        if bounded {
+            system.enclose_relations(&fast, &mut found);
+            // The mean-value form: the value in the middle, and the slope to both sides.
+            let mut centre = std::mem::take(&mut self.centre);
+            centre.resize(system.model.events.len(), 0.0);
+            if system.relations(at, &state, &mut centre).is_ok() {
+                for (enclosure, centre) in found.iter_mut().zip(&centre) {
+                    let spread = enclosure.slope.times(Range::about(0.0, half));
+                    let middle = Range::about(*centre, 4.0 * f64::EPSILON * centre.abs());
+                    enclosure.value = enclosure.value.intersection(middle.plus(spread));
+                }
+            }
+            self.centre = centre;
+        }
+        self.enclosures = found;
+        bounded
+    }
+
+    /// Judges a function in the part of the step that was enclosed last, at whose end the functions were
+    /// evaluated last.
+    fn judge(&self, system: &System<'_>, k: usize, shift: f64) -> Verdict {
+        let mode = system.mode(k);
+        let side = |range: Range| if mode > 0.0 { range } else { range.negative() };
+        let value = side(self.enclosures[k].value.plus(Range::point(shift)));
+        let slope = side(self.enclosures[k].slope);
+        let end = mode * self.now[k];
+        let touch = self.event_tolerance * self.largest[k];
+        if value.lo > 0.0 {
+            Verdict::Clear
+        } else if slope.lo > 0.0 && end >= 0.0 {
+            // It rises: what started at its zero has left it.
+            Verdict::Clear
+        } else if slope.hi < 0.0 {
+            if end < 0.0 { Verdict::Crosses } else { Verdict::Clear }
+        } else if value.lo >= -touch && value.hi <= touch {
+            Verdict::Touching
+        } else {
+            Verdict::Open
+        }
     }
 
     /// Locates the first of the bracketed crossings, with those that are simultaneous.
@@ -130,10 +299,11 @@ impl ZeroCrossingDetector {
         &mut self,
         system: &mut System<'_>,
         stages: &Stages,
-        found: &[Bracket],
+        mut found: Vec<Bracket>,
     ) -> Result<Option<Crossing>, EvaluationError> {
+        found.sort_by(|a, b| a.high.total_cmp(&b.high));
         let mut first: Option<Crossing> = None;
-        for Bracket { function: k, low, high } in found.iter().copied() {
+        for Bracket { function: k, low, high } in found {
             let limit = first.as_ref().map_or(1.0, |c| c.theta);
             if low > limit {
                 continue;
@@ -149,268 +319,55 @@ impl ZeroCrossingDetector {
         }
         Ok(first)
     }
-
-    /// Evaluates the functions at an end of the step, or roughly within it: at the stage that knows them, or
-    /// at a cubic interpolant of the state.
-    fn sample(
-        &mut self,
-        system: &mut System<'_>,
-        stages: &Stages,
-        theta: f64,
-    ) -> Result<(), EvaluationError> {
-        let at = stages.t + theta * stages.h;
-        if theta == 0.0 {
-            return self.evaluate(system, at, &stages.start);
-        }
-        if theta == 1.0 {
-            if let Some(values) = stages.last() {
-                system.cache_relations(at, &stages.end, values);
-            }
-            return self.evaluate(system, at, &stages.end);
-        }
-        match inside(system, stages) {
-            Some((_, known)) => {
-                self.adopt(system, known);
-                Ok(())
-            }
-            None => {
-                stages.hermite(theta, &mut self.state);
-                self.evaluate_scratch(system, at)
-            }
-        }
-    }
-
-    /// Whether a function, as evaluated last, has left the side of its mode.
-    fn crosses(&self, system: &System<'_>, k: usize) -> bool {
-        sign(self.now[k]) * system.mode(k) < 0.0 && !system.model.timed[k] && !system.is_sliding(k)
-    }
-
-    /// Whether all functions, as far as stages know them, stay far from zero over the whole step.
-    fn stays_far(&mut self, system: &System<'_>, stages: &Stages) -> bool {
-        let known = |values| system.known_relations(values);
-        let ends = (stages.first().and_then(known), stages.last().and_then(known));
-        let ((Some(start), Some(end)), Some((_, middle))) = (ends, inside(system, stages)) else {
-            return false;
-        };
-        let far = |k: usize| {
-            let values = [start[k], middle[k], end[k]].map(|value| system.mode(k) * value);
-            system.model.timed[k] || system.is_sliding(k) || is_far(values)
-        };
-        let clear = system.model.signals.is_empty()
-            && self.margin.iter().all(|margin| *margin == 0.0)
-            && (0..end.len()).all(far);
-        if clear {
-            record_largest(&mut self.largest, end);
-        }
-        clear
-    }
-
-    /// Minimises a function that comes close to zero within the step and turns back, by successive parabolas:
-    /// an interval in which it crosses, if it does; a function that only touches zero is grazing. `values` are those at both ends and about the middle, positive as
-    /// long as the mode holds.
-    fn minimum(
-        &mut self,
-        system: &mut System<'_>,
-        (solver, tolerance): (&mut dyn Solver, &Tolerance),
-        k: usize,
-        values: [f64; 3],
-        middle: f64,
-    ) -> Result<Option<(f64, f64)>, EvaluationError> {
-        if is_far(values) {
-            return Ok(None);
-        }
-        let range = range(values);
-        let mut points: [(f64, f64); 3] = [(0.0, values[0]), (middle, values[1]), (1.0, values[2])];
-        let touch = (GRAZING_RANGE * range).max(self.event_tolerance * self.largest[k]);
-        // What only leaves zero, or comes to it, does not turn back.
-        let ends = values[0].min(values[2]);
-        if ends <= GRAZING_RANGE * range {
-            return Ok(None);
-        }
-        let mut lowest = (0.0, f64::INFINITY);
-        for round in 0..MINIMUM_ITERATIONS {
-            let Some((theta, least)) = parabola_minimum(points) else { break };
-            if round == 0 && least > MINIMUM_SEARCH_RANGE * range {
-                return Ok(None);
-            }
-            solver.extend(system, tolerance)?;
-            let value = system.mode(k) * self.value_at(system, solver.stages(), k, theta)?;
-            // Less than the event tolerance is no crossing.
-            if value < -touch {
-                let low = points.iter().map(|(place, _)| *place).filter(|place| *place < theta);
-                return Ok(Some((low.fold(0.0, f64::max), theta)));
-            }
-            let converged = (lowest.1 - value).abs() <= GRAZING_RANGE * range;
-            if value < lowest.1 {
-                lowest = (theta, value);
-            }
-            if converged || value.is_nan() {
-                break;
-            }
-            // The new place and its neighbours.
-            let mut all = [points[0], points[1], points[2], (theta, value)];
-            all.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let place = if all[1].1 <= all[2].1 { 0 } else { 1 };
-            points = [all[place], all[place + 1], all[place + 2]];
-        }
-        if lowest.1 <= touch && ends > touch {
-            self.grazing.push((k, lowest.0));
-        }
-        Ok(None)
-    }
-
-    /// Finds an interval with the first crossing of a function that may change faster than the states: the
-    /// step is divided until a cubic through four values predicts a fifth.
-    fn scan_signal(&mut self, system: &mut System<'_>, stages: &Stages, k: usize) -> Option<(f64, f64)> {
-        // Uneven, so that a periodic signal does not look like a slow one.
-        const PLACES: [f64; 5] = [0.0, 0.29, 0.53, 0.81, 1.0];
-        let others = [0, 1, 3, 4];
-        let weights = others.map(|i| {
-            let factor = |j: usize| (PLACES[2] - PLACES[j]) / (PLACES[i] - PLACES[j]);
-            others.iter().filter(|j| **j != i).map(|j| factor(*j)).product::<f64>()
-        });
-        let mode = system.mode(k);
-        let mut stack = vec![(0.0, 1.0)];
-        while let Some((low, high)) = stack.pop() {
-            let mut values = [0.0; 5];
-            for (value, place) in values.iter_mut().zip(PLACES) {
-                let theta = low + place * (high - low);
-                stages.hermite(theta, &mut self.state);
-                self.evaluate_scratch(system, stages.t + theta * stages.h).ok()?;
-                *value = self.now[k];
-            }
-            let predicted: f64 = others.iter().zip(weights).map(|(i, w)| w * values[*i]).sum();
-            let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
-            // A constant is predicted but for rounding.
-            let rounding = SIGNAL_ROUNDING * highest.abs().max(lowest.abs());
-            let missed = (predicted - values[2]).abs();
-            if missed > (SIGNAL_PREDICTION_ERROR * (highest - lowest)).max(rounding)
-                && high - low > SIGNAL_INTERVAL_SHARE
-            {
-                let middle = low + PLACES[2] * (high - low);
-                stack.push((middle, high));
-                stack.push((low, middle));
-                continue;
-            }
-            if let Some(i) = (1..5).find(|i| sign(values[*i]) * mode < 0.0) {
-                let at = |i: usize| low + PLACES[i] * (high - low);
-                return Some((at(i - 1), at(i)));
-            }
-        }
-        None
-    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::method::explicit::Explicit;
-    use crate::method::implicit::Implicit;
-    use crate::method::tableau::Tableau;
-    use crate::model::{Compiled, Source, Wanted};
-    use paynter_base::CancellationToken;
-    use paynter_numerics::program::Tables;
-    use paynter_testkit::read::{Causal, causal};
+/// The dense output of a step as polynomials of the place θ in it, one for each state.
+struct Path {
+    degree: usize,
+    /// Coefficients of 1, θ, θ², …, state by state.
+    coefficients: Vec<f64>,
+}
 
-    /// Solvers that know event functions at a stage within a step.
-    fn solvers(system: &System<'_>) -> [Box<dyn Solver>; 4] {
-        let explicit = |tableau| Box::new(Explicit::new(tableau, system, true));
-        let stiff = Box::new(Implicit::new(system, true));
-        [explicit(Tableau::rk4()), explicit(Tableau::tsit5()), explicit(Tableau::dop853()), stiff]
-    }
-
-    /// A state that rises as e^t from 1, and whether it is above a threshold.
-    fn rising() -> Compiled {
-        let text = "model rising { param h = 0; signal x = integral(x, 1)
-            signal above = integral(if(x > h, 1, 0), 0); Se s = above; R r = 1; s -> r }";
-        let Causal { mut pool, mut graph, causality } = causal(text).unwrap();
-        let equations =
-            paynter_equations::derive(&mut pool, &mut graph, &causality, &CancellationToken::new()).unwrap();
-        let wanted = [Wanted::Parameter(0)];
-        let source = Source {
-            graph: &graph,
-            equations: &equations,
-            inputs: Vec::new(),
-            outputs: None,
-            wanted: &wanted,
-        };
-        Compiled::new(&mut pool, &source).unwrap()
-    }
-
-    /// Takes a step of each solver with this threshold, and judges it.
-    fn steps(
-        threshold: f64,
-        h: f64,
-        judge: impl Fn(&mut ZeroCrossingDetector, &mut System<'_>, &mut dyn Solver),
-    ) {
-        let (model, tables) = (rising(), Tables::default());
-        let mut system = System::new(&model, &[threshold], &tables);
-        let start: Vec<f64> = model.states.iter().map(|name| f64::from(u8::from(name == "x"))).collect();
-        ZeroCrossingDetector::new(&system, 1e-10).initialise_modes(&mut system, 0.0, &start).unwrap();
-        let tolerance = Tolerance { rtol: 1e-10, atol: vec![1e-10; start.len()] };
-        for mut solver in solvers(&system) {
-            solver.begin(&mut system, 0.0, &start).unwrap();
-            solver.step(&mut system, 0.0, &start, h, &tolerance).unwrap();
-            judge(&mut ZeroCrossingDetector::new(&system, tolerance.rtol), &mut system, &mut *solver);
-        }
-    }
-
-    #[test]
-    fn the_stage_within_a_step_knows_the_functions_there() {
-        let h = 0.01;
-        steps(0.5, h, |_, system, solver| {
-            let stages = solver.stages();
-            let (theta, values) = stages.middle().unwrap();
-            let name = stages.tableau.name;
-            assert!((0.25..=0.75).contains(&theta), "{name}: {theta}");
-            let known = system.mode(0) * system.known_relations(values).unwrap()[0];
-            let exact = (theta * h).exp() - 0.5;
-            // Stages are rough, but no other place is as close.
-            assert!((known - exact).abs() < 0.3 * h * h, "{name}: {known}, not {exact}");
-        });
-    }
-
-    #[test]
-    fn steps_far_from_zero_are_clear() {
-        let h: f64 = 0.1;
-        let range = h.exp() - 1.0;
-        for (far, clear) in [(3.0, true), (1.0, false), (0.1, false)] {
-            steps(1.0 - far * range, h, |detector, system, solver| {
-                let stages = solver.stages();
-                assert_eq!(detector.stays_far(system, stages), clear, "{} {far}", stages.tableau.name);
-            });
-        }
-        // Nor are those that cross.
-        steps(1.0 + 0.5 * range, h, |detector, system, solver| {
-            assert!(!detector.stays_far(system, solver.stages()));
-        });
-    }
-
-    /// What is not searched could not come close to zero: a parabola through the three values that are known
-    /// does not, whatever they are and at whatever stage.
-    #[test]
-    fn what_lies_far_stays_far() {
-        let model = rising();
-        let tables = Tables::default();
-        let levels = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0];
-        for mut solver in solvers(&System::new(&model, &[0.5], &tables)) {
-            let (theta, _) = solver.stages().middle().unwrap();
-            for (a, b, c) in
-                levels.iter().flat_map(|a| levels.iter().flat_map(move |b| levels.map(|c| (*a, *b, c))))
-            {
-                for above in [0.0, 0.5, 1.0, 1.5, 2.0, 2.1, 4.0] {
-                    let values = [a, b, c].map(|value| value + above);
-                    let points = [(0.0, values[0]), (theta, values[1]), (1.0, values[2])];
-                    if let (true, Some((_, least))) = (is_far(values), parabola_minimum(points)) {
-                        assert!(
-                            least > MINIMUM_SEARCH_RANGE * range(values),
-                            "{values:?} at {theta}: {least}"
-                        );
-                    }
-                }
+impl Path {
+    fn new(stages: &Stages) -> Path {
+        let powers = stages.tableau.powers();
+        let (n, degree) = (stages.start.len(), powers.len());
+        let mut coefficients = vec![0.0; n * (degree + 1)];
+        for (i, list) in coefficients.chunks_exact_mut(degree + 1).enumerate() {
+            list[0] = stages.start[i];
+            for (coefficient, terms) in list[1..].iter_mut().zip(powers) {
+                *coefficient = stages.h * stages.weigh(terms, i);
             }
         }
-        assert!(is_far([1.0, 1.2, 1.4]) && !is_far([1.0, 2.0, 1.5]) && !is_far([-3.0, -2.9, -2.8]));
+        Path { degree, coefficients }
     }
+
+    /// A state in the middle of a part of the step, and its values and slopes over it.
+    fn enclose(&self, state: usize, middle: f64, half: f64) -> (f64, Enclosure) {
+        let width = self.degree + 1;
+        let mut about = [0.0; Path::MOST];
+        let about = &mut about[..width];
+        about.copy_from_slice(&self.coefficients[state * width..(state + 1) * width]);
+        let size: f64 = about.iter().map(|c| c.abs()).sum();
+        // Taylor's shift: the coefficients about the middle.
+        for i in 0..self.degree {
+            for j in (i..self.degree).rev() {
+                about[j] += middle * about[j + 1];
+            }
+        }
+        let (mut spread, mut bend, mut power) = (0.0, 0.0, 1.0);
+        for (k, c) in about.iter().enumerate().skip(2) {
+            power *= half;
+            bend += k as f64 * c.abs() * power;
+            spread += c.abs() * power * half;
+        }
+        // What rounding makes of the coefficients.
+        let rounding = 16.0 * f64::EPSILON * size;
+        let radius = about.get(1).map_or(0.0, |c| c.abs()) * half + spread + rounding;
+        let slope = Range::about(about.get(1).copied().unwrap_or(0.0), bend + rounding);
+        (about[0], Enclosure { value: Range::about(about[0], radius), slope })
+    }
+
+    /// No dense output has more coefficients.
+    const MOST: usize = 10;
 }

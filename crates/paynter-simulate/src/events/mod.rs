@@ -2,7 +2,6 @@
 
 mod crossing;
 mod iteration;
-mod parabola;
 mod root;
 mod saltation;
 mod sliding;
@@ -14,6 +13,8 @@ pub(crate) use iteration::Iteration;
 use crate::method::tableau::Terms;
 use crate::system::{EvaluationError, System, Values};
 use crate::tolerance::EVENT_TOLERANCE_FACTOR;
+use paynter_numerics::program::Enclosure;
+use timed::Ahead;
 use zeno::Intervals;
 
 /// A zero crossing within a step.
@@ -57,8 +58,13 @@ pub(crate) struct ZeroCrossingDetector {
     event_tolerance: f64,
     /// Functions that grazed zero in the step, and where in it.
     pub grazing: Vec<(usize, f64)>,
-    /// The functions at both ends and in the middle of a step, as far as they have values.
-    samples: [Vec<f64>; 3],
+    /// Functions of which it was not decided whether they cross, and from when on.
+    pub undecided: Vec<(usize, f64)>,
+    /// The events of functions of time alone, as far as they are known ahead.
+    ahead: Vec<Ahead>,
+    /// The functions over the part of a step that was enclosed last, and in its middle.
+    enclosures: Vec<Enclosure>,
+    centre: Vec<f64>,
 }
 
 /// Keeps the largest sizes that functions have had.
@@ -80,7 +86,10 @@ impl ZeroCrossingDetector {
             margin: vec![0.0; system.model.events.len() + system.surfaces().len()],
             intervals: vec![Intervals::none(); system.model.events.len()],
             grazing: Vec::new(),
-            samples: Default::default(),
+            undecided: Vec::new(),
+            ahead: Vec::new(),
+            enclosures: Vec::new(),
+            centre: Vec::new(),
         }
     }
 
@@ -111,13 +120,6 @@ impl ZeroCrossingDetector {
         system.relations(t, x, &mut self.now)?;
         self.apply_hysteresis(system);
         Ok(())
-    }
-
-    /// Takes the event functions as they were calculated with the rates.
-    fn adopt(&mut self, system: &System<'_>, known: &[f64]) {
-        self.now.clear();
-        self.now.extend_from_slice(known);
-        self.apply_hysteresis(system);
     }
 
     /// Applies the hysteresis of regularised powers, and of functions that rounding has left on the wrong side.

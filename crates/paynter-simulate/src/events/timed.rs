@@ -1,9 +1,28 @@
-//! Time events, and functions that leave their zero within a step.
+//! Time events: crossings of event functions that read time alone, isolated by interval arithmetic ahead of
+//! the steps; and functions that leave their zero within a step.
 
 use super::{Changes, ZeroCrossingDetector, sign};
 use crate::method::Stages;
 use crate::system::{EvaluationError, System};
-use crate::tolerance::SIMULTANEOUS_TIME_SHARE;
+use crate::tolerance::{SIMULTANEOUS_TIME_SHARE, TIME_EVENT_POLISHES, TIME_EVENT_SEARCH};
+use paynter_numerics::program::Range;
+
+/// What is known about the events of a function of time alone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ahead {
+    /// The modes and its own mode for which it is known.
+    epoch: u32,
+    mode: f64,
+    /// Until here it does not cross.
+    clear_until: f64,
+    /// The first crossing behind, if it was found, and the mode after it.
+    next: Option<(f64, f64)>,
+}
+
+impl Ahead {
+    pub(super) const UNKNOWN: Ahead =
+        Ahead { epoch: 0, mode: f64::NAN, clear_until: f64::NEG_INFINITY, next: None };
+}
 
 impl ZeroCrossingDetector {
     /// Functions whose mode is open although they have left zero.
@@ -20,38 +39,132 @@ impl ZeroCrossingDetector {
         Ok((0..self.now.len()).filter(left).map(|k| (k, sign(self.now[k]))).collect())
     }
 
-    /// The next time event after `t` (of functions of time alone), and which functions take which sign.
-    pub fn next_time_event(
-        &mut self,
-        system: &mut System<'_>,
-        t: f64,
-        x: &[f64],
-    ) -> Result<Option<(f64, Changes)>, EvaluationError> {
-        if !system.model.timed.contains(&true) {
-            return Ok(None);
-        }
-        system.relations_full(t, x, &mut self.values)?;
-        let full = &system.model.relations_full;
-        let time = system.model.wanted.len();
-        let slopes = full.by_parameters(&self.values.data);
+    /// The first time event after `t` and up to `limit`, and which functions take which sign.
+    pub fn next_time_event(&mut self, system: &mut System<'_>, t: f64, limit: f64) -> Option<(f64, Changes)> {
+        let count = system.model.time_functions.len();
+        self.ahead.resize(count, Ahead::UNKNOWN);
         let mut next: Option<(f64, Changes)> = None;
-        for ((k, lane), slope) in full.forcing.iter().zip(slopes) {
-            if !system.model.timed[*k] || *lane != time || *slope == 0.0 {
-                continue;
+        for place in 0..count {
+            let function = &system.model.time_functions[place];
+            let (k, fixed) = (function.relation, function.fixed);
+            let (mode, epoch) = (system.mode(k), system.epoch());
+            let known = &mut self.ahead[place];
+            let holds = known.mode == mode && (fixed || known.epoch == epoch) && known.clear_until >= t;
+            if !holds {
+                *known = Ahead { epoch, mode, clear_until: t, next: None };
             }
-            let at = t - self.values.data[*k] / slope;
-            // What has happened has the sign of its slope.
-            if at < t || at.is_nan() || system.mode(*k) == sign(*slope) {
-                continue;
+            let mut known = *known;
+            if known.next.is_none() && known.clear_until < limit {
+                self.search_time_event(system, place, limit, &mut known);
             }
+            self.ahead[place] = known;
+            let Some((at, mode)) = known.next else { continue };
             match &mut next {
                 Some((best, list)) if (at - *best).abs() <= SIMULTANEOUS_TIME_SHARE * best.abs() => {
-                    list.push((*k, sign(*slope)))
+                    list.push((k, mode));
                 }
                 Some((best, _)) if at > *best => {}
-                _ => next = Some((at, vec![(*k, sign(*slope))])),
+                _ => next = Some((at, vec![(k, mode)])),
             }
         }
-        Ok(next)
+        next
     }
+
+    /// Looks for the first crossing between where the function is known to have none and `limit`: intervals
+    /// in which it has a sign, or rises or falls throughout, are decided; others are halved.
+    fn search_time_event(&mut self, system: &mut System<'_>, place: usize, limit: f64, known: &mut Ahead) {
+        let start = known.clear_until;
+        let mode = known.mode;
+        let mut left = TIME_EVENT_SEARCH;
+        let mut stack = vec![(start, limit)];
+        while let Some((a, b)) = stack.pop() {
+            let found = system.enclose_time_function(place, Range::new(a, b));
+            let end = system.time_function(place, b);
+            let narrow = b - a <= SIMULTANEOUS_TIME_SHARE * a.abs().max(b.abs()).max(1e-3 * (limit - start));
+            left -= 1;
+            if mode == 0.0 {
+                // It is zero until it leaves it.
+                if found.value != Range::ZERO && (narrow || left <= 0) && end != 0.0 {
+                    known.next = Some((b, sign(end)));
+                    return;
+                }
+                if found.value == Range::ZERO || narrow || left <= 0 {
+                    known.clear_until = b;
+                    continue;
+                }
+            } else {
+                let middle = system.time_function(place, 0.5 * (a + b));
+                let spread = found.slope.times(Range::about(0.0, 0.5 * (b - a)));
+                let centred = Range::point(middle).plus(spread);
+                let value = found.value.intersection(centred);
+                let side = |range: Range| if mode > 0.0 { range } else { range.negative() };
+                if side(value).lo > 0.0 {
+                    known.clear_until = b;
+                    continue;
+                }
+                let slope = side(found.slope);
+                let monotone = slope.lo > 0.0 || slope.hi < 0.0;
+                if monotone || narrow || left <= 0 {
+                    if left <= 0 && !monotone && !narrow {
+                        self.undecided.push((system.model.time_functions[place].relation, a));
+                    }
+                    // What rises from its zero has just had its event.
+                    if slope.lo > 0.0 || mode * end >= 0.0 {
+                        known.clear_until = b;
+                        continue;
+                    }
+                    known.next = Some((root(system, place, mode, (a, b)), -mode));
+                    return;
+                }
+            }
+            let half = 0.5 * (a + b);
+            stack.push((half, b));
+            stack.push((a, half));
+        }
+    }
+}
+
+/// Where a function that leaves the side of its mode between two times crosses zero: the Illinois method,
+/// polished by Newton's.
+fn root(system: &mut System<'_>, place: usize, mode: f64, (mut a, mut b): (f64, f64)) -> f64 {
+    let (mut fa, mut fb) = (mode * system.time_function(place, a), mode * system.time_function(place, b));
+    if fa <= 0.0 {
+        return a;
+    }
+    let mut side = 0;
+    for round in 0..200 {
+        let secant = (a * fb - b * fa) / (fb - fa);
+        let guess = if secant > a && secant < b && round % 4 != 3 { secant } else { 0.5 * (a + b) };
+        if guess <= a || guess >= b {
+            break;
+        }
+        let f = mode * system.time_function(place, guess);
+        if f == 0.0 {
+            (a, b) = (guess, guess);
+            break;
+        }
+        if f < 0.0 {
+            (b, fb) = (guess, f);
+            if side == 1 {
+                fa *= 0.5;
+            }
+            side = 1;
+        } else {
+            (a, fa) = (guess, f);
+            if side == -1 {
+                fb *= 0.5;
+            }
+            side = -1;
+        }
+    }
+    let mut at = b;
+    for _ in 0..TIME_EVENT_POLISHES {
+        let slope = system.enclose_time_function(place, Range::point(at)).slope.middle();
+        let better = at - system.time_function(place, at) / slope;
+        if !(a.next_down()..=b.next_up()).contains(&better) {
+            break;
+        }
+        at = better;
+    }
+    at
 }

@@ -5,6 +5,7 @@ mod method;
 mod results;
 mod run;
 mod scales;
+mod signals;
 mod step;
 
 use method::{Trial, explicit, solver};
@@ -60,6 +61,12 @@ pub(crate) struct Integrator<'a> {
     among: Vec<f64>,
     /// What rounding makes of each state.
     noise: Vec<f64>,
+    /// How large states will be that were zero where they were last estimated.
+    births: Vec<f64>,
+    /// The smallest parameter or initial state that is not zero.
+    smallest: f64,
+    /// The largest values that signals of time alone have had.
+    signal_sizes: Vec<f64>,
     next: usize,
     /// Room for points within a step, of which the step has so many.
     points: Vec<Point>,
@@ -116,7 +123,8 @@ impl<'a> Integrator<'a> {
         options: &'a Options,
         sensitive: bool,
     ) -> Integrator<'a> {
-        let system = System::new(model, parameters, tables);
+        let mut system = System::new(model, parameters, tables);
+        system.set_span(options.t_end - options.t_start);
         let n = model.states.len();
         let mut start = vec![0.0; model.initial.results()];
         model.initial.run(&parameters[..model.parameters.min(parameters.len())], &mut Vec::new(), &mut start);
@@ -137,6 +145,9 @@ impl<'a> Integrator<'a> {
             tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
             among: vec![0.0; n],
             noise: vec![0.0; n],
+            births: vec![0.0; n],
+            smallest: parameters.iter().chain(&x).map(|v| v.abs()).filter(|v| *v > 0.0).fold(1.0, f64::min),
+            signal_sizes: vec![0.0; model.time_signals.results()],
             largest: x.iter().map(|v| v.abs()).collect(),
             t: options.t_start,
             x,

@@ -35,6 +35,11 @@ impl Integrator<'_> {
         if let Iteration::Cycling(event) = iteration {
             return Err(Failure::Chattering { t: self.t, event });
         }
+        let mut rates = vec![0.0; self.x.len()];
+        if self.system.rates(self.t, &self.x, &mut rates).is_ok() {
+            let fastest = rates.iter().fold(0.0f64, |most, rate| most.max(rate.abs()));
+            self.system.set_rate_scale(fastest, self.smallest);
+        }
         self.begin()?;
         for change in sliding {
             self.handle_events(&[change], 0.0)?;
@@ -72,6 +77,7 @@ impl Integrator<'_> {
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
         if !std::ptr::eq(self.bound, self.system.model) {
             self.bound = self.system.model;
+            self.signal_sizes = vec![0.0; self.bound.time_signals.results()];
             self.spare = None;
             self.solver = solver(self.explicit, self.stiff, &self.system, self.solver.stages().sensitive);
             if let Some(sensitivities) = &mut self.sensitivities {
@@ -90,6 +96,7 @@ impl Integrator<'_> {
             sensitivities.restart();
         }
         self.estimate_cancellation();
+        self.estimate_births();
         self.refresh_tolerance();
         if let Some(tape) = &mut self.tape {
             tape.push(Entry::Modes(self.system.snapshot()));
@@ -141,19 +148,29 @@ impl Integrator<'_> {
         lost
     }
 
-    /// The next event of time alone, or corner of a table, or the end.
-    pub(super) fn next_stop(&mut self) -> Result<Stop, Failure> {
+    /// The next event of time alone up to `limit`, or corner of a table, or the end.
+    pub(super) fn next_stop(&mut self, limit: f64) -> Stop {
         let mut stop = Stop { at: self.options.t_end, events: Vec::new(), eventful: false };
-        let timed = self.detector.next_time_event(&mut self.system, self.t, &self.x);
-        if let Some((at, events)) = timed.map_err(|error| self.failure(error))?
+        let limit = limit.min(stop.at);
+        if let Some((at, events)) = self.detector.next_time_event(&mut self.system, self.t, limit)
             && at <= stop.at
         {
             stop = Stop { at, events, eventful: true };
         }
         match self.system.next_corner(self.t) {
-            Some(at) if at < stop.at => Ok(Stop { at, events: Vec::new(), eventful: true }),
-            Some(at) if at == stop.at => Ok(Stop { eventful: true, ..stop }),
-            _ => Ok(stop),
+            Some(at) if at < stop.at => Stop { at, events: Vec::new(), eventful: true },
+            Some(at) if at == stop.at => Stop { eventful: true, ..stop },
+            _ => stop,
+        }
+    }
+
+    /// Tells of which functions it was not decided whether they cross, each once.
+    pub(super) fn note_undecided(&mut self) {
+        for (event, t) in std::mem::take(&mut self.detector.undecided) {
+            let known = |note: &Note| matches!(note, Note::Undecided { event: other, .. } if *other == event);
+            if !self.notes.iter().any(known) {
+                self.notes.push(Note::Undecided { t, event });
+            }
         }
     }
 

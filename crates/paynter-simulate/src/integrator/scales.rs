@@ -2,8 +2,10 @@
 
 use super::Integrator;
 use crate::sensitivity::lanes::larger;
+use crate::system::Values;
 use crate::tolerance::{
-    GROUP_RESOLUTION, GROUP_ROUNDING, SLIDING_CANCELLATION, STATE_FLOOR, STATE_RESOLUTION,
+    BIRTH_ITERATIONS, BIRTH_LEVELS, BIRTH_SPAN, GROUP_RESOLUTION, GROUP_ROUNDING, SLIDING_CANCELLATION,
+    STATE_RESOLUTION,
 };
 
 impl Integrator<'_> {
@@ -41,6 +43,61 @@ impl Integrator<'_> {
         self.noise.iter_mut().zip(&noise).for_each(|(known, noise)| *known = known.max(*noise));
     }
 
+    /// Estimates how large states will be that are zero now, lest rounding be resolved as if it were them:
+    /// what their rates, now and a little later, and the states that drive them make of them within the
+    /// shortest time scale of the model, or a small part of the run.
+    pub(super) fn estimate_births(&mut self) {
+        let groups = &self.system.model.groups;
+        let unborn = |i: &usize| self.largest[*i] == 0.0 && self.among[groups[*i]] == 0.0;
+        let unborn: Vec<usize> = (0..self.x.len()).filter(unborn).collect();
+        let mut values = Values::default();
+        if unborn.is_empty() || self.system.full(self.t, &self.x, &mut values).is_err() {
+            return;
+        }
+        let n = self.x.len();
+        let full = &self.system.model.full;
+        let slopes: Vec<f64> = full.by_states(&values.data).iter().map(|slope| slope.abs()).collect();
+        let product = |v: &[f64], i: usize| {
+            full.pattern.row(i).map(|e| slopes[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
+        };
+        let span = self.options.t_end - self.options.t_start;
+        // The spectral radius of the sizes of derivatives, by power iteration.
+        let (mut v, mut radius) = (vec![1.0; n], 0.0);
+        for _ in 0..BIRTH_ITERATIONS {
+            let next: Vec<f64> = (0..n).map(|i| product(&v, i)).collect();
+            radius = next.iter().fold(0.0f64, |size, x| size.max(*x));
+            if radius == 0.0 || !radius.is_finite() {
+                break;
+            }
+            v = next.iter().map(|x| x / radius).collect();
+        }
+        let mut time = BIRTH_SPAN * span;
+        if radius > 0.0 && radius.is_finite() {
+            time = time.min(1.0 / radius);
+        }
+        let mut speed: Vec<f64> = values.data[..n].iter().map(|rate| rate.abs()).collect();
+        let mut later = vec![0.0; n];
+        for part in [0.3, 1.0] {
+            if self.system.rates(self.t + part * time, &self.x, &mut later).is_ok() {
+                speed.iter_mut().zip(&later).for_each(|(speed, later)| *speed = speed.max(later.abs()));
+            }
+        }
+        let mut sizes: Vec<f64> = (0..n).map(|i| larger(self.largest[i], time * speed[i])).collect();
+        for _ in 0..n.min(BIRTH_LEVELS) {
+            let next: Vec<f64> =
+                (0..n).map(|i| if sizes[i] > 0.0 { sizes[i] } else { time * product(&sizes, i) }).collect();
+            if next == sizes {
+                break;
+            }
+            sizes = next;
+        }
+        for i in unborn {
+            if sizes[i].is_finite() {
+                self.births[i] = larger(self.births[i], sizes[i]);
+            }
+        }
+    }
+
     /// Fits the absolute tolerances to the largest values that states have had.
     pub(super) fn refresh_tolerance(&mut self) {
         let groups = &self.system.model.groups;
@@ -48,13 +105,18 @@ impl Integrator<'_> {
             *largest = larger(*largest, x.abs());
             self.among[*group] = larger(self.among[*group], *largest);
         }
+        let fastest =
+            self.solver.stages().rates(0).iter().fold(0.0f64, |most, rate| larger(most, rate.abs()));
+        self.system.set_rate_scale(fastest, self.smallest);
         if self.options.atol.is_none() {
-            let states = self.largest.iter().zip(groups).zip(&self.noise);
-            for (((largest, group), noise), atol) in states.zip(&mut self.tolerance.atol) {
+            let states = self.largest.iter().zip(groups).zip(&self.noise).zip(&self.births);
+            for ((((largest, group), noise), birth), atol) in states.zip(&mut self.tolerance.atol) {
                 let among = self.among[*group];
-                let size = larger(larger(STATE_RESOLUTION * largest, GROUP_RESOLUTION * among), STATE_FLOOR);
-                // Finer than rounding nothing can be resolved.
-                *atol = larger(self.options.rtol * size, larger(GROUP_ROUNDING * among, *noise));
+                let own = STATE_RESOLUTION * larger(*largest, *birth);
+                let size = larger(own, GROUP_RESOLUTION * among);
+                // Finer than rounding nothing can be resolved; and an error of zero is none.
+                let finest = larger(larger(GROUP_ROUNDING * among, *noise), f64::MIN_POSITIVE);
+                *atol = larger(self.options.rtol * size, finest);
             }
         }
     }
@@ -63,30 +125,19 @@ impl Integrator<'_> {
     pub(super) fn first_step(&mut self, span: f64) -> f64 {
         let order = self.solver.tableau().order as f64;
         let rates = self.solver.stages().rates(0).to_vec();
-        let mut tolerance = self.tolerance.clone();
-        if self.options.atol.is_none() {
-            // A state that starts at zero is resolved with regard to where it is going.
-            for i in 0..rates.len() {
-                let reach = self.largest[i].max(rates[i].abs() * span * 1e-3);
-                tolerance.atol[i] = self.options.rtol * (STATE_RESOLUTION * reach).max(STATE_FLOOR);
-            }
-        }
-        let d0 = tolerance.norm(&self.x, &self.x, &self.x);
-        let d1 = tolerance.norm(&rates, &self.x, &self.x);
-        let rough = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 * span } else { (0.01 * d0 / d1).min(span) };
+        let d0 = self.tolerance.norm(&self.x, &self.x, &self.x);
+        let d1 = self.tolerance.norm(&rates, &self.x, &self.x);
+        let rough = if d0 < 1e-5 || d1 * span < 1e-5 { 1e-6 * span } else { (0.01 * d0 / d1).min(span) };
         let ahead: Vec<f64> = self.x.iter().zip(&rates).map(|(x, k)| x + rough * k).collect();
         let mut new = vec![0.0; rates.len()];
         if self.system.rates(self.t + rough, &ahead, &mut new).is_err() {
             return 1e-3 * rough;
         }
         let bend: Vec<f64> = new.iter().zip(&rates).map(|(a, b)| a - b).collect();
-        let d2 = tolerance.norm(&bend, &self.x, &self.x) / rough;
-        let size = d1.max(d2);
-        let fine = if size <= 1e-15 {
-            (1e-3 * span).max(1e-6 * span)
-        } else {
-            (0.01 / size).powf(1.0 / (order + 1.0))
-        };
-        fine.min(100.0 * rough).min(span)
+        // In units of the span, so that no unit of time is preferred.
+        let d2 = self.tolerance.norm(&bend, &self.x, &self.x) / rough;
+        let size = (d1 * span).max(d2 * span * span);
+        let fine = if size <= 1e-15 { 1e-3 } else { (0.01 / size).powf(1.0 / (order + 1.0)) };
+        (fine * span).min(100.0 * rough).min(span)
     }
 }

@@ -21,7 +21,7 @@ impl Integrator<'_> {
         span: f64,
         sink: &mut dyn FnMut(&Sample<'_>),
     ) -> Result<(), Failure> {
-        let stop = self.next_stop()?;
+        let stop = self.next_stop(latest);
         if stop.at <= self.t {
             return self.handle_events(&stop.events, 0.0);
         }
@@ -51,6 +51,7 @@ impl Integrator<'_> {
             self.handle_events(&events, taken.mean_rate)?;
             return Ok(true);
         }
+        self.note_undecided();
         self.emit_points(sink);
         self.detect_stiffness();
         self.accept(taken.to);
@@ -77,7 +78,8 @@ impl Integrator<'_> {
         span: f64,
         sink: &mut dyn FnMut(&Sample<'_>),
     ) -> Result<f64, Failure> {
-        let stop = self.next_stop()?;
+        // So far ahead that steps are divided evenly before an event.
+        let stop = self.next_stop(self.t + 4.0 * h);
         if stop.at <= self.t {
             // An event at the very present.
             self.handle_events(&stop.events, 0.0)?;
@@ -183,6 +185,12 @@ impl Integrator<'_> {
                 error if error <= 1.0 => error,
                 error => return Ok(Err(self.reject(taken.step, error))),
             };
+            if pending.is_none()
+                && let Some(shorter) = self.unseen_variation(taken.step)
+            {
+                self.stats.rejected += 1;
+                return Ok(Err(shorter));
+            }
             if self.has_reached(pending.as_ref(), EVENT_REACHED)? {
                 break;
             }

@@ -180,6 +180,7 @@ impl Tableau {
                     ],
                 ])),
                 nested: false,
+                powers: OnceLock::new(),
                 a: a.iter().map(|row| terms(row)).collect(),
             }
         })

@@ -97,8 +97,6 @@ pub(crate) struct Stages {
     pub k: Vec<f64>,
     pub values: Vec<Values>,
     pub sensitive: bool,
-    /// The stage next to the middle of the step, if there is one within it.
-    middle: Option<usize>,
     /// Whether the stages for interpolation are calculated.
     pub extended: bool,
     pub scratch: Vec<f64>,
@@ -117,10 +115,6 @@ impl Stages {
             k: vec![0.0; n * count],
             values: vec![Values::default(); count],
             sensitive,
-            middle: (1..tableau.stages - 1).min_by(|a, b| {
-                let far = |i: usize| (tableau.c[i] - 0.5).abs();
-                far(*a).total_cmp(&far(*b))
-            }),
             extended: false,
             scratch: vec![0.0; n],
         }
@@ -189,12 +183,6 @@ impl Stages {
         combine(out, &self.start, &self.k, weights, self.h);
     }
 
-    /// Values about the middle of the step that are known with their derivatives, and where in it.
-    pub fn middle(&self) -> Option<(f64, &Values)> {
-        let stage = self.middle.filter(|_| self.sensitive)?;
-        Some((self.tableau.c[stage], &self.values[stage]))
-    }
-
     /// Values at the start of the step, if they are known with their derivatives.
     pub fn first(&self) -> Option<&Values> {
         self.values.first().filter(|_| self.sensitive)
@@ -203,17 +191,6 @@ impl Stages {
     /// Values at the end of the step, if they are known with their derivatives.
     pub fn last(&self) -> Option<&Values> {
         self.values.get(self.tableau.stages - 1).filter(|_| self.sensitive)
-    }
-
-    /// A cubic Hermite interpolant through both ends: a rough state within the step, for event detection only.
-    pub fn hermite(&self, theta: f64, out: &mut [f64]) {
-        let (first, last) = (self.rates(0), self.rates(self.tableau.stages - 1));
-        let (square, rest) = (theta * theta, 1.0 - theta);
-        let far = square * (3.0 - 2.0 * theta);
-        let (near, slope, end) = (1.0 - far, self.h * theta * rest * rest, -self.h * square * rest);
-        for i in 0..out.len() {
-            out[i] = near * self.start[i] + far * self.end[i] + slope * first[i] + end * last[i];
-        }
     }
 
     /// The error of the state in units of the tolerance.

@@ -72,6 +72,8 @@ pub(crate) struct Tableau {
     pub(super) dense: Dense,
     /// Whether the latter, as in the code DOP853.
     pub(super) nested: bool,
+    /// The interpolation by powers of θ, once it is asked for.
+    pub(super) powers: OnceLock<Vec<Terms>>,
 }
 
 impl Tableau {
@@ -94,6 +96,37 @@ impl Tableau {
         }
         weights.clear();
         weights.extend(self.dense.stages.iter().zip(sums).map(|(stage, sum)| (*stage, sum)));
+    }
+
+    /// How the stages interpolate, by powers: the weights of θ, θ², …
+    pub fn powers(&self) -> &[Terms] {
+        self.powers.get_or_init(|| {
+            let rows = &self.dense.rows;
+            // The products θ, θ(1 − θ), θ²(1 − θ), … as polynomials of θ.
+            let mut product = vec![1.0];
+            let mut sums = vec![[0.0; STAGES]; rows.len() + 1];
+            for (i, row) in rows.iter().enumerate() {
+                let nested = self.nested && i % 2 == 1;
+                let mut next = vec![0.0; product.len() + 1];
+                for (power, c) in product.iter().enumerate() {
+                    if nested {
+                        next[power] += c;
+                        next[power + 1] -= c;
+                    } else {
+                        next[power + 1] += c;
+                    }
+                }
+                product = next;
+                for (sum, c) in sums.iter_mut().zip(&product) {
+                    *sum = std::array::from_fn(|i| sum[i] + c * row[i]);
+                }
+            }
+            let terms = |sum: &[f64; STAGES]| {
+                let all = self.dense.stages.iter().zip(sum).map(|(stage, sum)| (*stage, *sum));
+                all.filter(|(_, sum)| *sum != 0.0).collect()
+            };
+            sums[1..].iter().map(terms).collect()
+        })
     }
 
     /// Weights of the difference between a stage and the interpolation at its place, times a factor.
@@ -124,6 +157,7 @@ impl Tableau {
             inside: Vec::new(),
             dense: Dense::new([(0, vec![1.0])]),
             nested: false,
+            powers: OnceLock::new(),
         })
     }
 
@@ -157,6 +191,7 @@ impl Tableau {
                 .enumerate(),
             ),
             nested: false,
+            powers: OnceLock::new(),
         })
     }
 
@@ -194,6 +229,7 @@ impl Tableau {
                 inside: Vec::new(),
                 dense: Dense::new((0..16).map(column).filter(|(_, list)| list.iter().any(|c| *c != 0.0))),
                 nested: true,
+                powers: OnceLock::new(),
             };
             method.inside = method.apart(INSIDE, WEIGHT);
             method

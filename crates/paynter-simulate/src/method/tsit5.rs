@@ -63,6 +63,7 @@ impl Tableau {
             inside: Vec::new(),
             dense: Dense::new(tsit5_dense().into_iter().enumerate()),
             nested: false,
+            powers: OnceLock::new(),
         })
     }
 }

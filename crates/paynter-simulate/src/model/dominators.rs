@@ -4,7 +4,7 @@
 //! a node, through which alone others depend on several symbols, dominates them: what stands above it is
 //! differentiated once by the dominator rather than once by each symbol, and both parts are multiplied.
 
-use crate::model::freeze::{children, rebuilt};
+use crate::model::freeze::rebuilt;
 use paynter_algebra::{Expr, Pool, Symbol};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ impl Dominators<'_> {
             self.dominator.insert(node, node);
             return;
         }
-        let children = children(pool, node);
+        let children = pool.children(node).to_vec();
         let mut below = children.iter().filter_map(|child| self.dominator.get(child)).copied();
         let Some(first) = below.next() else { return };
         let own = if below.all(|dominator| dominator == first) { first } else { node };

@@ -74,7 +74,7 @@ impl Freezer {
         let order = pool.reachable(roots);
         let signed = signed_bases(pool, &order, roots);
         for node in order {
-            let children = children(pool, node);
+            let children = pool.children(node).to_vec();
             let moves = match pool.node(node) {
                 Node::Symbol(s) => self.fast.contains(&s),
                 _ => children.iter().any(|c| moving.contains(c)),
@@ -175,7 +175,7 @@ impl Freezer {
         bases.extend(broken(pool, node));
         for x in bases {
             let (size, sign) = [Func::Abs, Func::Sign].map(|f| self.regularised(pool, f, new(&x))).into();
-            for (factor, arg) in children(pool, node).into_iter().zip(&mut args) {
+            for (factor, arg) in pool.children(node).to_vec().into_iter().zip(&mut args) {
                 if sign_of(pool, factor) == Some(x) {
                     *arg = sign;
                 } else if vanishes(pool, factor, x) {
@@ -268,7 +268,7 @@ fn signed_bases(pool: &Pool, order: &[Expr], roots: &[Expr]) -> FxHashSet<Expr> 
     }
     for node in order {
         let powered = powered(pool, *node);
-        for x in children(pool, *node).iter().filter_map(|operand| sign_of(pool, *operand)) {
+        for x in pool.children(*node).iter().filter_map(|operand| sign_of(pool, *operand)) {
             if !powered.contains(&x) {
                 bases.remove(&x);
             }
@@ -337,7 +337,7 @@ fn transversal(pool: &mut Pool, roots: &[Expr]) -> Vec<Expr> {
     let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
     for node in pool.reachable(roots) {
         let args: Vec<Expr> =
-            children(pool, node).iter().map(|c| replaced.get(c).copied().unwrap_or(*c)).collect();
+            pool.children(node).iter().map(|c| replaced.get(c).copied().unwrap_or(*c)).collect();
         let new = match pool.node(node) {
             Node::Call(Func::Sign, _) => {
                 let line = straight(pool, args[0]);
@@ -461,16 +461,5 @@ pub(crate) fn rebuilt(pool: &mut Pool, node: Expr, args: &[Expr]) -> Expr {
         Node::Not(_) => pool.not(args[0]),
         Node::Select(..) => pool.select(args[0], args[1], args[2]),
         Node::Call(f, _) => pool.call(f, args),
-    }
-}
-
-/// The operands of a node.
-pub(crate) fn children(pool: &Pool, node: Expr) -> Vec<Expr> {
-    match pool.node(node) {
-        Node::Number(_) | Node::Pi | Node::Symbol(_) | Node::Truth(_) => Vec::new(),
-        Node::Sum(list) | Node::Product(list) | Node::Call(_, list) => list.to_vec(),
-        Node::Power(a, b) | Node::Compare(_, a, b) | Node::And(a, b) | Node::Or(a, b) => vec![a, b],
-        Node::Not(a) => vec![a],
-        Node::Select(c, a, b) => vec![c, a, b],
     }
 }

@@ -12,7 +12,7 @@ use self::jump::{Jumps, Plan};
 use self::sliding::{Frozen, Surface};
 use crate::model::freeze::{Freezer, Piece, Regularisation};
 use crate::model::linearised::{Arguments, Linearised};
-use paynter_algebra::{Expr, Func, Pool, Symbol};
+use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
 use paynter_numerics::program::{CompileError, Program};
@@ -26,6 +26,17 @@ pub enum Wanted {
     Parameter(usize),
     /// The initial value of a state, by its place in the equations.
     Initial(usize),
+}
+
+/// An event function that reads time alone.
+#[derive(Debug)]
+pub(crate) struct TimeFunction {
+    /// Which event function.
+    pub relation: usize,
+    /// The function, over what changes at events and time.
+    pub program: Program,
+    /// Whether it reads parameters and time only, so that no event changes it.
+    pub fixed: bool,
 }
 
 /// What is compiled.
@@ -71,10 +82,12 @@ pub struct Compiled {
     pub(crate) relations_full: Linearised,
     /// What makes states jump, if anything does.
     pub(crate) jumps: Option<Jumps>,
-    /// Event functions of time alone, straight in time.
+    /// Event functions of time alone.
     pub(crate) timed: Vec<bool>,
-    /// Other event functions that read time itself, and so may change faster than the states.
-    pub(crate) signals: Vec<usize>,
+    /// Those functions.
+    pub(crate) time_functions: Vec<TimeFunction>,
+    /// What rates and residuals read of time alone, where it is not straight in time.
+    pub(crate) time_signals: Program,
     /// Initial states, then their derivatives.
     pub(crate) initial: Program,
     pub(crate) initial_places: Vec<(usize, usize)>,
@@ -201,19 +214,29 @@ fn assemble(
     };
 
     let moving: BTreeSet<Symbol> = fast.iter().copied().collect();
-    let timed = straight_in_time(pool, relations, *time, &moving);
-    let reads_time = |k: &usize| !timed[*k] && pool.depends_on(relations[*k], *time);
-    let signals = (0..relations.len()).filter(reads_time).collect();
+    let timed = of_time_alone(pool, relations, *time, &moving);
+    let own: FxHashSet<Symbol> = parameters.iter().chain([time]).copied().collect();
+    let mut time_functions = Vec::new();
+    for (relation, function) in relations.iter().enumerate().filter(|(k, _)| timed[*k]) {
+        let fixed = pool.symbols(*function).iter().all(|s| own.contains(s));
+        let program = Program::staged(pool, &[*function], &slow, &[*time])?;
+        time_functions.push(TimeFunction { relation, program, fixed });
+    }
+    let read: Vec<Expr> = rates.iter().chain(residuals).copied().collect();
+    let time_signals = time_signals(pool, &read, *time, &moving);
+    let time_signals = Program::staged(pool, &time_signals, &slow, &[*time])?;
     let linear = unknowns.is_empty() && is_linear(pool, rates, states, &moving);
     let (newton, residual_places) = with_derivatives(pool, residuals, unknowns);
     let (starts, initial_places) = initial_values(pool, equations, &lanes);
     let (agreeing, agreement) = agreement(pool, source, *time);
-    let own = equations.constraints.len();
+    let unknowns_count = equations.constraints.len();
     let names = equations.constraints.iter().map(|c| c.name.clone());
     Ok(Compiled {
         wanted: source.wanted.to_vec(),
         states: equations.states.iter().map(|state| state.name.clone()).collect(),
-        unknowns: names.chain(unknowns.iter().skip(own).map(|z| pool.name(*z).to_owned())).collect(),
+        unknowns: names
+            .chain(unknowns.iter().skip(unknowns_count).map(|z| pool.name(*z).to_owned()))
+            .collect(),
         events: shown(pool, frozen),
         groups: groups(graph, equations),
         outputs_count: outputs.len(),
@@ -231,7 +254,8 @@ fn assemble(
         relations_full,
         jumps,
         timed,
-        signals,
+        time_functions,
+        time_signals,
         initial: Program::compile(pool, &starts, &parameters)?,
         initial_places,
         agreement: Program::compile(pool, &agreement, &parameters)?,
@@ -242,19 +266,49 @@ fn assemble(
     })
 }
 
-/// Which event functions are of time alone and straight in time, so that their events are known ahead.
-fn straight_in_time(
-    pool: &mut Pool,
-    relations: &[Expr],
-    time: Symbol,
-    moving: &BTreeSet<Symbol>,
-) -> Vec<bool> {
-    let straight = |h: &Expr| {
-        let slope = pool.diff(*h, time);
-        let own = pool.symbols(*h).into_iter().filter(|s| moving.contains(s)).all(|s| s == time);
-        own && pool.symbols(slope).iter().all(|s| !moving.contains(s))
-    };
-    relations.iter().map(straight).collect()
+/// Which event functions are of time alone, so that their events are known ahead.
+fn of_time_alone(pool: &Pool, relations: &[Expr], time: Symbol, moving: &BTreeSet<Symbol>) -> Vec<bool> {
+    let alone = |h: &Expr| pool.symbols(*h).into_iter().filter(|s| moving.contains(s)).all(|s| s == time);
+    relations.iter().map(alone).collect()
+}
+
+/// The largest parts of expressions that read time alone, term by term, without those straight in time.
+fn time_signals(pool: &mut Pool, read: &[Expr], time: Symbol, moving: &BTreeSet<Symbol>) -> Vec<Expr> {
+    let order = pool.reachable(read);
+    // Whether each node reads time, and whether it reads anything else that moves.
+    let mut reads: FxHashMap<Expr, (bool, bool)> = FxHashMap::default();
+    for node in &order {
+        let found = match pool.as_symbol(*node) {
+            Some(s) => (s == time, s != time && moving.contains(&s)),
+            None => pool.children(*node).iter().fold((false, false), |(timed, moves), child| {
+                let (child_timed, child_moves) = reads.get(child).copied().unwrap_or_default();
+                (timed || child_timed, moves || child_moves)
+            }),
+        };
+        reads.insert(*node, found);
+    }
+    let alone = |node: &Expr| reads.get(node).is_some_and(|(timed, moves)| *timed && !moves);
+    let mut signals: BTreeSet<Expr> = read.iter().copied().filter(alone).collect();
+    for node in order.iter().filter(|node| !alone(node)) {
+        signals.extend(pool.children(*node).iter().copied().filter(alone));
+    }
+    let mut terms = BTreeSet::new();
+    for signal in signals {
+        match pool.node(signal) {
+            Node::Sum(list) => terms.extend(list.iter().copied().filter(alone)),
+            _ => {
+                terms.insert(signal);
+            }
+        }
+    }
+    let mut bent = Vec::new();
+    for term in terms {
+        let slope = pool.diff(term, time);
+        if pool.depends_on(slope, time) {
+            bent.push(term);
+        }
+    }
+    bent
 }
 
 /// Whether the derivatives of rates by states change between events only.

@@ -8,7 +8,7 @@
 //! ḧ + 2rḣ + r²h = 0, with which h settles on zero at the rate r.
 //! Sensitivities follow from these equations like those of any other unknown.
 
-use crate::model::freeze::{Relation, children, normalised, rebuilt};
+use crate::model::freeze::{Relation, normalised, rebuilt};
 use crate::tolerance::MULTIPLIER_SLACK_DENOMINATOR;
 use paynter_algebra::{Cmp, Expr, Node, Pool, Rational, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -359,7 +359,7 @@ fn convexify(
     // Of conditions: how far each holds, from 0 to 1, and the condition that a mode in it slides.
     let mut shares: FxHashMap<Expr, (Expr, Expr)> = FxHashMap::default();
     for node in pool.reachable(roots) {
-        let args: Vec<Expr> = children(pool, node);
+        let args: Vec<Expr> = pool.children(node).to_vec();
         let new: Vec<Expr> = args.iter().map(|c| replaced.get(c).copied().unwrap_or(*c)).collect();
         if pool.is_boolean(node) {
             let of = |pool: &mut Pool, c: Expr| shares.get(&c).copied().unwrap_or((c, pool.truth(false)));

@@ -51,7 +51,7 @@ impl System<'_> {
         self.jacobians += 1;
         self.full.run_full(&self.model.full, &self.configuration, &self.fast, values);
         values.singular = None;
-        if !self.model.full.own(&values.data).iter().all(|part| all_finite(part)) {
+        if !self.model.full.own(&values.data).iter().all(|part| all_finite(part, self.infinite)) {
             finite(&values.data[..x.len()])?;
             self.extrapolate_singular(t, x, values);
         }
@@ -70,8 +70,8 @@ impl System<'_> {
         self.set_point(t, x)?;
         let full = &self.model.outputs_full;
         self.outputs_full.run_full(full, &self.configuration, &self.fast, values);
-        if !all_finite(&values.data[full.rows..]) {
-            saturate(values);
+        if !all_finite(&values.data[full.rows..], self.infinite) {
+            saturate(&mut values.data[full.rows..], self.infinite);
             let here = values.data.clone();
             let mut rates = vec![0.0; x.len()];
             let present = self.fast.clone();

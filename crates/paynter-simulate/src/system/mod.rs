@@ -3,6 +3,7 @@
 
 mod complementarity;
 mod continuation;
+mod enclosure;
 mod evaluation;
 mod modes;
 mod newton;
@@ -15,7 +16,8 @@ pub(crate) use workspace::Values;
 
 use crate::Failure;
 use crate::model::Compiled;
-use crate::tolerance::UNUSED_REGULARISATION_WIDTH;
+use crate::tolerance::{INFINITE_DERIVATIVE, UNUSED_REGULARISATION_WIDTH};
+use enclosure::Enclosures;
 use evaluation::RelationCache;
 use paynter_numerics::linalg::PivotedFactors;
 use paynter_numerics::program::Tables;
@@ -72,6 +74,10 @@ pub(crate) struct System<'a> {
     relations: Workspace,
     cached_relations: RelationCache,
     relations_full: Workspace,
+    enclosed_relations: Enclosures,
+    enclosed_residuals: Enclosures,
+    time_functions: Vec<(Enclosures, Workspace)>,
+    signals: (Enclosures, Workspace),
     jumps: Workspace,
     newton: Vec<f64>,
     /// The matrix of Newton's method for the unknowns, its change, and where it started.
@@ -85,6 +91,10 @@ pub(crate) struct System<'a> {
     stepping: bool,
     /// The largest residual that steps have met.
     scale: f64,
+    /// The length of the run.
+    span: f64,
+    /// Derivatives from here on are infinite.
+    infinite: f64,
     pub evaluations: u64,
     pub jacobians: u64,
 }
@@ -116,6 +126,10 @@ impl<'a> System<'a> {
             relations: Workspace::default(),
             cached_relations: RelationCache::default(),
             relations_full: Workspace::default(),
+            enclosed_relations: Enclosures::default(),
+            enclosed_residuals: Enclosures::default(),
+            time_functions: Vec::new(),
+            signals: Default::default(),
             jumps: Workspace::default(),
             newton: Vec::new(),
             unknowns: PivotedFactors::new(model.unknowns.len(), &model.residual_places),
@@ -125,6 +139,8 @@ impl<'a> System<'a> {
             step_end: Vec::new(),
             stepping: false,
             scale: 0.0,
+            span: 1.0,
+            infinite: INFINITE_DERIVATIVE,
             evaluations: 0,
             jacobians: 0,
         };

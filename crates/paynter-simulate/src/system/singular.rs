@@ -2,9 +2,23 @@
 
 use super::workspace::Singularities;
 use super::{EvaluationError, System, Values};
-use crate::tolerance::{INFINITE_DERIVATIVE, LOOKAHEAD_STATE_FLOOR, SINGULARITY_LOOKAHEAD};
+use crate::tolerance::{INFINITE_DERIVATIVE, LOOKAHEAD_TIME, SINGULARITY_LOOKAHEAD};
 
 impl System<'_> {
+    /// Takes the length of the run for its unit of time.
+    pub fn set_span(&mut self, span: f64) {
+        self.span = span;
+    }
+
+    /// Takes the largest rate for the unit of rates: derivatives are infinite beside it and the smallest state or
+    /// parameter.
+    pub fn set_rate_scale(&mut self, fastest: f64, smallest: f64) {
+        let scale = fastest.max(1.0) / smallest.min(1.0);
+        if scale.is_finite() {
+            self.infinite = INFINITE_DERIVATIVE * scale;
+        }
+    }
+
     /// Takes infinite derivatives (a root at zero) from a point a little ahead along the solution: a solution
     /// that leaves the place at once passes an integrable singularity. What stays infinite is recorded.
     #[cold]
@@ -15,7 +29,7 @@ impl System<'_> {
             let slopes = full.pattern.at.iter().zip(full.by_states(&values.data));
             slopes.filter(|(_, slope)| !slope.is_finite()).map(|(state, _)| *state as usize).collect()
         };
-        saturate(values);
+        saturate(&mut values.data[n..], self.infinite);
         let here = values.data.clone();
         let rates = &here[..n];
         let passed = infinite(values);
@@ -24,7 +38,7 @@ impl System<'_> {
         let present = self.fast.clone();
         if self.set_point_ahead(t, x, rates) {
             self.full.run_full(full, &self.configuration, &self.fast, values);
-            saturate(values);
+            saturate(&mut values.data[n..], self.infinite);
             restore_where(values, &here, |value| value.is_finite());
         }
         self.fast = present;
@@ -44,10 +58,11 @@ impl System<'_> {
         };
         let speed = size(rates);
         if speed > 0.0 {
-            let ahead = SINGULARITY_LOOKAHEAD * size(x).max(LOOKAHEAD_STATE_FLOOR) / speed;
+            let time = LOOKAHEAD_TIME * self.span.max(t.abs());
+            let ahead = (SINGULARITY_LOOKAHEAD * size(x) / speed).max(time);
             return self.set_point(t + ahead, &along(ahead, rates)).is_ok();
         }
-        let ahead = SINGULARITY_LOOKAHEAD * t.abs().max(1.0);
+        let ahead = SINGULARITY_LOOKAHEAD * t.abs().max(self.span);
         let mut later = vec![0.0; x.len()];
         self.rates(t + ahead, x, &mut later).is_ok()
             && self.set_point(t + ahead, &along(0.5 * ahead, &later)).is_ok()
@@ -55,8 +70,8 @@ impl System<'_> {
 }
 
 /// Makes derivatives infinite that are as good as that.
-pub(super) fn saturate(values: &mut Values) {
-    let singular = values.data.iter_mut().filter(|value| value.abs() >= INFINITE_DERIVATIVE);
+pub(super) fn saturate(derivatives: &mut [f64], infinite: f64) {
+    let singular = derivatives.iter_mut().filter(|value| value.abs() >= infinite);
     singular.for_each(|value| *value = f64::INFINITY.copysign(*value));
 }
 
@@ -68,9 +83,9 @@ pub(super) fn restore_where(values: &mut Values, before: &[f64], good: impl Fn(f
 }
 
 /// Whether all values are finite and none is as good as infinite. Their sum tells most often.
-pub(super) fn all_finite(values: &[f64]) -> bool {
+pub(super) fn all_finite(values: &[f64], infinite: f64) -> bool {
     let sum: f64 = values.iter().map(|value| value.abs()).sum();
-    sum < INFINITE_DERIVATIVE || values.iter().all(|value| value.abs() < INFINITE_DERIVATIVE)
+    sum < infinite || values.iter().all(|value| value.abs() < infinite)
 }
 
 /// Refuses rates that are infinite or undefined.

@@ -86,7 +86,8 @@ impl System<'_> {
             last = moved;
         }
         // Along an infinitely steep root Newton's method only comes close to the zero that it is about.
-        let near = self.fast[start..].iter_mut().filter(|z| z.abs() < UNKNOWN_CANCELLATION);
+        let level = norm(&self.fast[start..]);
+        let near = self.fast[start..].iter_mut().filter(|z| z.abs() < UNKNOWN_CANCELLATION * level);
         near.for_each(|z| *z = 0.0);
         if self.residual() <= RESIDUAL_ROUNDING * size {
             return Ok(());

@@ -3,7 +3,7 @@
 use super::Explanation;
 use crate::Note;
 use paynter_base::number::moment;
-use paynter_base::{Diagnostic, code};
+use paynter_base::{Diagnostic, Remedy, code};
 
 impl Explanation<'_> {
     /// Says what a note means; nothing where something else says it.
@@ -14,6 +14,14 @@ impl Explanation<'_> {
                 let event = &simulation.compiled.events[*event];
                 let what = "touches zero without crossing it (grazing), so sensitivities may jump";
                 Diagnostic::new(code::GRAZING, format!("at t = {} `{event}` {what}", moment(*t)))
+            }
+            Note::Undecided { t, event } => {
+                let event = &simulation.compiled.events[*event];
+                let what =
+                    "switches there could not be decided by interval arithmetic within its limit of work";
+                let help = Remedy::marked("compare with a run at a finer {option rtol}");
+                Diagnostic::new(code::GRAZING, format!("whether `{event}` after t = {} {what}", moment(*t)))
+                    .help(help)
             }
             Note::Impulse { t, output } => {
                 let name = &simulation.outputs[*output].name;

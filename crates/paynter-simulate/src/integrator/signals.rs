@@ -1,0 +1,59 @@
+//! Inputs that vary between the stages of a step, unseen by them.
+
+use super::Integrator;
+use crate::tolerance::SIGNAL_PARTS;
+use paynter_numerics::program::Range;
+
+impl Integrator<'_> {
+    /// Whether a signal of time alone leaves, somewhere within the step, the range in which the stages have
+    /// seen it, by more than that range and the tolerance: then the size to try next. Interval arithmetic
+    /// tells where it may; a value outside shows that it does.
+    pub(super) fn unseen_variation(&mut self, step: f64) -> Option<f64> {
+        let count = self.system.model.time_signals.results();
+        if count == 0 || self.options.method.is_fixed() {
+            return None;
+        }
+        let t = self.t;
+        let (mut values, mut found) = (Vec::new(), Vec::new());
+        let mut seen = vec![Range { lo: f64::INFINITY, hi: f64::NEG_INFINITY }; count];
+        let tableau = self.solver.tableau();
+        for c in &tableau.c[..tableau.stages] {
+            self.system.signals(t + c * step, &mut values);
+            for (seen, value) in seen.iter_mut().zip(&values) {
+                *seen = Range { lo: seen.lo.min(*value), hi: seen.hi.max(*value) };
+            }
+        }
+        let rtol = self.options.rtol;
+        for (size, seen) in self.signal_sizes.iter_mut().zip(&seen) {
+            *size = size.max(seen.magnitude());
+        }
+        let mut stack = vec![(0.0, 1.0)];
+        for _ in 0..SIGNAL_PARTS {
+            let (low, high) = stack.pop()?;
+            self.system.enclose_signals(Range::new(t + low * step, t + high * step), &mut found);
+            let middle = 0.5 * (low + high);
+            self.system.signals(t + middle * step, &mut values);
+            let across = Range::about(0.0, 0.5 * (high - low) * step);
+            let (mut outside, mut may_be) = (false, false);
+            for j in 0..count {
+                let spread = found[j].slope.times(across);
+                let value = found[j].value.intersection(Range::point(values[j]).plus(spread));
+                if !value.is_bounded() {
+                    continue;
+                }
+                let slack = seen[j].width().max(rtol * self.signal_sizes[j].max(value.magnitude()));
+                let allowed = Range { lo: seen[j].lo - slack, hi: seen[j].hi + slack };
+                may_be |= !allowed.covers(value);
+                outside |= !allowed.contains(values[j]);
+            }
+            if outside {
+                return Some(if low > 0.02 { low * step } else { 0.25 * step });
+            }
+            if may_be {
+                stack.push((middle, high));
+                stack.push((low, middle));
+            }
+        }
+        None
+    }
+}
