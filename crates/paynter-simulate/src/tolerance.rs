@@ -78,18 +78,30 @@ pub(crate) const MULTIPLIER_SLACK_DENOMINATOR: i64 = 1_000_000_000;
 /// A multiplier closer to 1 than this, found by the homotopy, belongs to a function that is not zero.
 pub(crate) const MULTIPLIER_MARGIN: f64 = 1e-7;
 
+/// Functions within this part of their largest value of zero are decided with those that are zero: the states
+/// that they are differences of have their own rounding.
+pub(crate) const FUNCTION_AT_ZERO: f64 = 1e-10;
+/// So many functions are decided together; the choices for more are too many.
+pub(crate) const DECIDED_TOGETHER: usize = 12;
+/// Changes of principal pivoting; it either ends within a few for each function, or cycles.
+pub(crate) const PIVOTS: usize = 100;
+/// Choices that are tried one after another where it cycles: all of six functions.
+pub(crate) const ENUMERATED_CHOICES: usize = 5000;
+
 // Regularisation of signed powers, and infinite derivatives.
 
 /// The width of regularisation while a base has been zero only: so narrow that roots are as good as
 /// infinitely steep, and so wide that its square is a number.
-pub(crate) const UNUSED_REGULARISATION_WIDTH: f64 = 1e-150;
+pub(crate) const UNUSED_REGULARISATION_WIDTH: f64 = 1e-90;
 /// The width in relative tolerances of the largest value a base has had: below what steps resolve.
 pub(crate) const REGULARISATION_WIDTH: f64 = 5.0;
 /// The hysteresis of a regularised power, in widths.
 pub(crate) const REGULARISATION_HYSTERESIS: f64 = 10.0;
-/// Derivatives from here on are infinite, in units of the largest rate over the smallest state or parameter:
-/// regularised roots at zero reach it, no model does.
+/// Derivatives from here on are infinite where rates are moderate, and in units of the largest rate where they
+/// are not: regularised roots at zero reach it, no model does.
 pub(crate) const INFINITE_DERIVATIVE: f64 = 1e30;
+/// Parameters and states below this make derivatives larger still.
+pub(crate) const TINY_PARAMETER: f64 = 1e-20;
 /// How far ahead an infinite derivative is taken, beside the size of the states: the root of rounding.
 pub(crate) const SINGULARITY_LOOKAHEAD: f64 = 1e-9;
 /// How far ahead it is taken where all states are zero, beside the time that has passed.
@@ -115,7 +127,7 @@ pub(crate) const STALLED_UNKNOWN_STEP: f64 = 1e-9;
 pub(crate) const RESIDUAL_REDUCTION: f64 = 1e-28;
 /// A residual below this part of its terms, or of what it has been, is what rounding leaves.
 pub(crate) const RESIDUAL_ROUNDING: f64 = 1e-10;
-/// Unknowns below this part of the largest are what cancellation leaves of it.
+/// Unknowns below this part of the largest that an iteration has met are what cancellation leaves of it.
 pub(crate) const UNKNOWN_CANCELLATION: f64 = 1e-9;
 /// Solutions of the same equations that differ by this part are on two branches.
 pub(crate) const DISTINCT_SOLUTIONS: f64 = 1e-4;
@@ -190,7 +202,7 @@ pub(crate) const BIRTH_SPAN: f64 = 1e-3;
 /// Power iterations for that time scale.
 pub(crate) const BIRTH_ITERATIONS: u32 = 20;
 /// Over so many states one after another; further ones are reached when these are not zero any more.
-pub(crate) const BIRTH_LEVELS: usize = 100;
+pub(crate) const BIRTH_LEVELS: u32 = 20;
 /// And never finer than this part of states that are measured alike: rounding of what makes them up.
 pub(crate) const GROUP_ROUNDING: f64 = 1e-15;
 /// Where rates cancel on a sliding surface, a state is resolved to this part of what one side would make of it.
@@ -257,5 +269,7 @@ pub(crate) const ADJOINT_HALVINGS: u32 = 100;
 pub(crate) const FINEST_TOLERANCE: f64 = 1e-13;
 /// A fixed step that makes more steps than this to the end is refused.
 pub(crate) const MOST_FIXED_STEPS: f64 = 1e9;
+/// States below this part of the largest have hardly left zero, where a failure is explained.
+pub(crate) const HARDLY_LEFT_ZERO: f64 = 1e-4;
 /// Energy moved below this part of what is held is rounding of what is held.
 pub(crate) const ENERGY_ROUNDING: f64 = 1e-9;

@@ -667,7 +667,7 @@ fn a_threshold_may_be_as_fine_as_rounding() {
         let (found, outcome) = solved(&mut problem, &[Wanted::Parameter(0)], &options);
         let stats = outcome.stats;
         assert!(stats.events == 2 && stats.steps + stats.rejected < 5000, "{method:?} {stats:?}");
-        assert!((found.y[0][0] - 2.0 * 0.37f64.acos() / 3.0).abs() < 2e-3, "{method:?} {:?}", found.y);
+        assert!((found.y[0][0] - 2.0 * 0.37f64.acos() / 3.0).abs() < 5e-3, "{method:?} {:?}", found.y);
     }
 }
 

@@ -3,7 +3,10 @@
 
 use super::{Changes, ZeroCrossingDetector, sign};
 use crate::system::{EvaluationError, System};
-use crate::tolerance::{DERIVATIVE_CANCELLATION, EVENT_ITERATIONS, MODE_STROKE_AT_ZERO, MULTIPLIER_EXCESS};
+use crate::tolerance::{
+    DERIVATIVE_CANCELLATION, EVENT_ITERATIONS, FUNCTION_AT_ZERO, MODE_STROKE_AT_ZERO, MULTIPLIER_EXCESS,
+    SMALLEST_STEP,
+};
 
 /// How an event iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,28 +81,36 @@ impl ZeroCrossingDetector {
         x: &[f64],
         k: usize,
     ) -> Result<[f64; 2], EvaluationError> {
-        let at_once = system.reacts_at_once(k);
-        let mut rates = vec![0.0; x.len()];
-        let kept = system.mode(k);
-        let found = [1.0, -1.0].map(|mode| {
-            system.set_mode(k, mode);
-            system.prepare();
-            if at_once {
-                self.evaluate(system, t, x).map(|()| self.now[k] - mode * self.margin[k])
-            } else {
-                system.rates(t, x, &mut rates).and_then(|()| self.derivative(system, t, x, &rates, k))
-            }
-        });
-        system.set_mode(k, kept);
-        system.prepare();
-        let [above, below] = found;
-        let sides = [above?, below?];
+        if !system.reacts_at_once(k) {
+            return self.slopes(system, t, x, k);
+        }
+        let sides = with_both_modes(system, k, |system, mode| {
+            self.evaluate(system, t, x)?;
+            let value = self.now[k] - mode * self.margin[k];
+            // What rounding has left just before its zero, and moves on, is behind it.
+            let behind = value * mode < 0.0 && self.within_time_rounding(system, t, x, k, value);
+            Ok(if behind { mode * f64::MIN_POSITIVE } else { value })
+        })?;
         // What rounding has left before its zero is at its zero, if its mode does more than rounding.
         let (margin, stroke) = (self.margin[k], (sides[0] - sides[1]).abs());
-        let moves = at_once
-            && margin <= MODE_STROKE_AT_ZERO * stroke
-            && stroke > DERIVATIVE_CANCELLATION * self.largest[k];
+        let moves =
+            margin <= MODE_STROKE_AT_ZERO * stroke && stroke > DERIVATIVE_CANCELLATION * self.largest[k];
         Ok(sides.map(|value| if moves && value.abs() <= margin { 0.0 } else { value }))
+    }
+
+    /// The derivatives of a function by time with the modes 1 and −1. The mode is left as it was.
+    fn slopes(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        k: usize,
+    ) -> Result<[f64; 2], EvaluationError> {
+        let mut rates = vec![0.0; x.len()];
+        with_both_modes(system, k, |system, _| {
+            system.rates(t, x, &mut rates)?;
+            self.derivative(system, t, x, &rates, k)
+        })
     }
 
     /// Where a function that is zero goes from here. The mode is left open.
@@ -111,6 +122,19 @@ impl ZeroCrossingDetector {
         k: usize,
     ) -> Result<Tendency, EvaluationError> {
         let [above, below] = self.one_sided(system, t, x, k)?;
+        let noise = DERIVATIVE_CANCELLATION * self.largest[k];
+        if system.reacts_at_once(k) && above.abs() <= noise && below.abs() <= noise {
+            // A law that only bends at zero moves nothing at once: where it goes tells its derivative.
+            let [above, below] = self.slopes(system, t, x, k)?;
+            if above > 0.0 || below < 0.0 {
+                let stays = system.mode(k) * (if system.mode(k) > 0.0 { above } else { below }) > 0.0;
+                return Ok(Tendency::Leaves(match (above > 0.0, stays) {
+                    (_, true) => sign(system.mode(k)),
+                    (true, false) => 1.0,
+                    (false, false) => -1.0,
+                }));
+            }
+        }
         let order = system.surface(k).map(|j| system.surfaces()[j].order);
         let still = above == 0.0 && below == 0.0;
         let leads_back = match order {
@@ -139,16 +163,49 @@ impl ZeroCrossingDetector {
         (zeros, settling_rate): (&[usize], Option<f64>),
         given: &[usize],
     ) -> Result<Iteration, EvaluationError> {
+        let resting = system.resting();
+        for k in &resting {
+            // What holds them may have changed.
+            if let Some(j) = system.surface(*k) {
+                system.set_sliding(j, 0.0);
+            }
+        }
         let snapshot = system.snapshot();
+        if !resting.is_empty() && self.decide(system, t, x, (zeros, &resting, given)) {
+            return Ok(Iteration::Consistent);
+        }
         let iterated = self.iterate_in_turn(system, t, x, (zeros, settling_rate), given);
         if iterated == Ok(Iteration::Consistent) {
+            if self.has_still(system, t, x) {
+                self.decide(system, t, x, (zeros, &[], given));
+            }
             return iterated;
         }
         system.restore(&snapshot);
-        match system.solve_complementarity(t, x, zeros, given) {
-            Ok(()) => Ok(Iteration::Consistent),
-            Err(_) => iterated,
+        if system.solve_complementarity(t, x, zeros, given).is_ok()
+            || self.decide(system, t, x, (zeros, &resting, given))
+        {
+            return Ok(Iteration::Consistent);
         }
+        iterated
+    }
+
+    /// Whether a function that is zero stays there without its surface: others hold it, and rounding would make
+    /// its mode chatter.
+    fn has_still(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> bool {
+        let sliding = (0..system.surfaces().len()).any(|j| system.slides_along(j));
+        let mut rates = vec![0.0; x.len()];
+        if !sliding || self.evaluate(system, t, x).is_err() || system.rates(t, x, &mut rates).is_err() {
+            return false;
+        }
+        (0..system.own_events()).any(|k| {
+            let near = self.now[k].abs() <= FUNCTION_AT_ZERO * self.largest[k];
+            let held = system.surface(k).is_some_and(|j| system.surfaces()[j].order > 0);
+            near && held
+                && !system.is_sliding(k)
+                && !system.own_timed(k)
+                && self.derivative(system, t, x, &rates, k) == Ok(0.0)
+        })
     }
 
     /// Changes modes one after another until they are consistent with the functions. Where the vector field
@@ -218,6 +275,21 @@ impl ZeroCrossingDetector {
         Ok(Iteration::Cycling(turned.last().or(given.last()).copied().unwrap_or(0)))
     }
 
+    /// Whether a function is on its way to the side of its mode, and within rounding of the time there.
+    fn within_time_rounding(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        k: usize,
+        now: f64,
+    ) -> bool {
+        let mut rates = vec![0.0; x.len()];
+        let Ok(()) = system.rates(t, x, &mut rates) else { return false };
+        let Ok(slope) = self.derivative(system, t, x, &rates, k) else { return false };
+        slope * system.mode(k) > 0.0 && now.abs() <= slope.abs() * SMALLEST_STEP * t.abs()
+    }
+
     /// A function on the other side than its mode. Rounding puts there what was given its mode at zero, unless
     /// it reacts to modes at once, others have changed since, and it has gone farther. Those changed longest
     /// ago come first.
@@ -239,6 +311,9 @@ impl ZeroCrossingDetector {
             if !given.contains(k) || !system.reacts_at_once(*k) {
                 return !given.contains(k);
             }
+            if self.within_time_rounding(system, t, x, *k, now[*k]) {
+                return false;
+            }
             let noise = DERIVATIVE_CANCELLATION * self.largest[*k];
             let sides = self.one_sided(system, t, x, *k);
             sides.is_ok_and(|[above, below]| {
@@ -246,4 +321,22 @@ impl ZeroCrossingDetector {
             })
         })
     }
+}
+
+/// Evaluates something with the modes 1 and −1 of a function. The mode is left as it was.
+fn with_both_modes<'s>(
+    system: &mut System<'s>,
+    k: usize,
+    mut evaluate: impl FnMut(&mut System<'s>, f64) -> Result<f64, EvaluationError>,
+) -> Result<[f64; 2], EvaluationError> {
+    let kept = system.mode(k);
+    let found = [1.0, -1.0].map(|mode| {
+        system.set_mode(k, mode);
+        system.prepare();
+        evaluate(system, mode)
+    });
+    system.set_mode(k, kept);
+    system.prepare();
+    let [above, below] = found;
+    Ok([above?, below?])
 }

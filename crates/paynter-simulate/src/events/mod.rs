@@ -1,6 +1,7 @@
 //! Events: zero crossings of event functions, and the modes after them.
 
 mod crossing;
+mod decision;
 mod iteration;
 mod root;
 mod saltation;

@@ -31,11 +31,18 @@ impl ZeroCrossingDetector {
         system: &mut System<'_>,
         stages: &Stages,
     ) -> Result<Changes, EvaluationError> {
-        if (0..system.model.events.len()).all(|k| system.mode(k) != 0.0) {
+        let resting = system.resting();
+        if resting.is_empty() && (0..system.model.events.len()).all(|k| system.mode(k) != 0.0) {
             return Ok(Vec::new());
         }
         self.evaluate(system, stages.t + stages.h, &stages.end)?;
-        let left = |k: &usize| system.mode(*k) == 0.0 && self.now[*k] != 0.0;
+        // Rounding is no motion of what others hold at zero.
+        let zero = |k: &usize| match resting.contains(k) {
+            true => self.event_tolerance * self.largest[*k],
+            false => 0.0,
+        };
+        let open = |k: &usize| system.mode(*k) == 0.0 || resting.contains(k);
+        let left = |k: &usize| open(k) && self.now[*k].abs() > zero(k);
         Ok((0..self.now.len()).filter(left).map(|k| (k, sign(self.now[k]))).collect())
     }
 
@@ -108,8 +115,9 @@ impl ZeroCrossingDetector {
                     if left <= 0 && !monotone && !narrow {
                         self.undecided.push((system.model.time_functions[place].relation, a));
                     }
-                    // What rises from its zero has just had its event.
-                    if slope.lo > 0.0 || mode * end >= 0.0 {
+                    // What rises from its zero has just had its event; what only touches it has none.
+                    let touches = end == 0.0 && slope.hi >= 0.0;
+                    if slope.lo > 0.0 || mode * end > 0.0 || touches {
                         known.clear_until = b;
                         continue;
                     }

@@ -44,53 +44,47 @@ impl Integrator<'_> {
     }
 
     /// Estimates how large states will be that are zero now, lest rounding be resolved as if it were them:
-    /// what their rates, now and a little later, and the states that drive them make of them within the
-    /// shortest time scale of the model, or a small part of the run.
+    /// what rates make of them within the shortest time scale of the model, or a small part of the run, once
+    /// the states that drive them are as large as that themselves.
     pub(super) fn estimate_births(&mut self) {
         let groups = &self.system.model.groups;
         let unborn = |i: &usize| self.largest[*i] == 0.0 && self.among[groups[*i]] == 0.0;
         let unborn: Vec<usize> = (0..self.x.len()).filter(unborn).collect();
-        let mut values = Values::default();
-        if unborn.is_empty() || self.system.full(self.t, &self.x, &mut values).is_err() {
+        if unborn.is_empty() {
             return;
         }
+        let present = self.system.point();
         let n = self.x.len();
-        let full = &self.system.model.full;
-        let slopes: Vec<f64> = full.by_states(&values.data).iter().map(|slope| slope.abs()).collect();
-        let product = |v: &[f64], i: usize| {
-            full.pattern.row(i).map(|e| slopes[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
-        };
         let span = self.options.t_end - self.options.t_start;
-        // The spectral radius of the sizes of derivatives, by power iteration.
-        let (mut v, mut radius) = (vec![1.0; n], 0.0);
-        for _ in 0..BIRTH_ITERATIONS {
-            let next: Vec<f64> = (0..n).map(|i| product(&v, i)).collect();
-            radius = next.iter().fold(0.0f64, |size, x| size.max(*x));
-            if radius == 0.0 || !radius.is_finite() {
-                break;
-            }
-            v = next.iter().map(|x| x / radius).collect();
-        }
         let mut time = BIRTH_SPAN * span;
-        if radius > 0.0 && radius.is_finite() {
-            time = time.min(1.0 / radius);
-        }
-        let mut speed: Vec<f64> = values.data[..n].iter().map(|rate| rate.abs()).collect();
-        let mut later = vec![0.0; n];
-        for part in [0.3, 1.0] {
-            if self.system.rates(self.t + part * time, &self.x, &mut later).is_ok() {
-                speed.iter_mut().zip(&later).for_each(|(speed, later)| *speed = speed.max(later.abs()));
-            }
-        }
-        let mut sizes: Vec<f64> = (0..n).map(|i| larger(self.largest[i], time * speed[i])).collect();
-        for _ in 0..n.min(BIRTH_LEVELS) {
-            let next: Vec<f64> =
-                (0..n).map(|i| if sizes[i] > 0.0 { sizes[i] } else { time * product(&sizes, i) }).collect();
-            if next == sizes {
+        let mut sizes = vec![0.0; n];
+        let mut values = Values::default();
+        for round in 0..BIRTH_LEVELS {
+            // Uneven, so that differences of states do not vanish.
+            let apart = |i: usize| self.x[i] + sizes[i] * (1.0 + 0.1 * (i % 7) as f64);
+            let trial: Vec<f64> = (0..n).map(apart).collect();
+            let later = if round == 0 { 0.0 } else { time };
+            if self.system.full(self.t + later, &trial, &mut values).is_err() {
                 break;
             }
+            let full = &self.system.model.full;
+            let slopes: Vec<f64> = full.by_states(&values.data).iter().map(|slope| slope.abs()).collect();
+            let product = |v: &[f64], i: usize| {
+                full.pattern.row(i).map(|e| slopes[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
+            };
+            if round == 0 {
+                time = time.min(1.0 / spectral_radius(n, product));
+            }
+            let made = |i: usize| time * values.data[i].abs().max(product(&sizes, i));
+            let next: Vec<f64> = (0..n).map(|i| if sizes[i] > 0.0 { sizes[i] } else { made(i) }).collect();
+            let next: Vec<f64> = next.iter().zip(&self.largest).map(|(a, b)| larger(*a, *b)).collect();
+            let grown = next != sizes;
             sizes = next;
+            if round > 0 && (!grown || unborn.iter().all(|i| sizes[*i] > 0.0)) {
+                break;
+            }
         }
+        self.system.set_point_to(present);
         for i in unborn {
             if sizes[i].is_finite() {
                 self.births[i] = larger(self.births[i], sizes[i]);
@@ -140,4 +134,18 @@ impl Integrator<'_> {
         let fine = if size <= 1e-15 { 1e-3 } else { (0.01 / size).powf(1.0 / (order + 1.0)) };
         (fine * span).min(100.0 * rough).min(span)
     }
+}
+
+/// The spectral radius of a matrix without negative entries, by power iteration; zero where it is none.
+fn spectral_radius(n: usize, product: impl Fn(&[f64], usize) -> f64) -> f64 {
+    let (mut v, mut radius) = (vec![1.0; n], 0.0);
+    for _ in 0..BIRTH_ITERATIONS {
+        let next: Vec<f64> = (0..n).map(|i| product(&v, i)).collect();
+        radius = next.iter().fold(0.0f64, |size, x| size.max(*x));
+        if radius == 0.0 || !radius.is_finite() {
+            return 0.0;
+        }
+        v = next.iter().map(|x| x / radius).collect();
+    }
+    radius
 }

@@ -255,7 +255,13 @@ impl Integrator<'_> {
             return Ok(false);
         }
         self.system.follow_modes(false);
-        opened.iter().for_each(|(k, mode)| self.system.set_mode(*k, *mode));
+        let resting = self.system.resting();
+        for (k, mode) in &opened {
+            self.system.set_mode(*k, *mode);
+            if let Some(j) = self.system.surface(*k).filter(|_| resting.contains(k)) {
+                self.system.set_sliding(j, 0.0);
+            }
+        }
         self.system.prepare();
         self.solver.begin(&mut self.system, self.t, &self.x)?;
         if let Some(sensitivities) = &mut self.sensitivities {

@@ -153,11 +153,7 @@ impl System<'_> {
         }
         let left = self.residual();
         // A mode that nothing depends on here is not determined.
-        let m = self.model.unknowns.len();
-        self.unknowns.factorise(self.newton[m..].iter().copied());
-        let mut change = vec![1.0; m];
-        self.unknowns.solve(&mut change);
-        let undetermined = change.iter().any(|v| !v.is_finite());
+        let undetermined = !self.is_determined();
         let mut now = self.relation_values();
         self.apply_hysteresis(&mut now);
         let solved = homotopy.surfaces.iter().map(|(j, _)| surfaces[*j].relation);

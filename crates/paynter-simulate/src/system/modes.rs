@@ -6,6 +6,9 @@ use crate::model::sliding::Surface;
 use crate::tolerance::{MODE_FOLLOWING_ITERATIONS, REGULARISATION_HYSTERESIS, REGULARISATION_WIDTH};
 use paynter_numerics::linalg::PivotedFactors;
 
+/// Stands among the rates with which motion settles on surfaces for a function that rests at zero.
+const RESTING: f64 = -1.0;
+
 /// Parameters, modes, tables and surfaces at a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Snapshot {
@@ -72,6 +75,27 @@ impl<'a> System<'a> {
         self.prepare();
     }
 
+    /// Lets a function rest at zero, where others hold it: its own law takes the middle of its jump.
+    pub fn set_resting(&mut self, j: usize) {
+        self.set_sliding(j, RESTING);
+    }
+
+    /// The functions that rest at zero.
+    pub fn resting(&self) -> Vec<usize> {
+        let rests = self.own.surfaces.iter().zip(&self.sliding).filter(|(_, rate)| **rate == RESTING);
+        rests.map(|(surface, _)| surface.relation).collect()
+    }
+
+    /// The number of event functions of the model itself.
+    pub fn own_events(&self) -> usize {
+        self.own.events.len()
+    }
+
+    /// Whether an event function of the model reads time alone.
+    pub fn own_timed(&self, k: usize) -> bool {
+        self.own.timed[k]
+    }
+
     /// Changes between the model's own equations and those for sliding.
     pub(super) fn take_equations(&mut self, sliding: Vec<f64>) {
         let model = match &self.own.sliding {
@@ -83,10 +107,10 @@ impl<'a> System<'a> {
         self.slow.truncate(model.parameters);
         self.slow.extend(&self.held[..model.events.len()]);
         self.slow.extend(lines);
-        self.slow.extend(sliding.iter().take(model.flags));
+        self.slow.extend(sliding.iter().take(model.flags).map(|rate| rate.max(0.0)));
         self.fast.resize(1 + model.states.len() + model.unknowns.len(), 0.0);
         for (surface, rate) in self.own.surfaces.iter().zip(&sliding) {
-            self.at_zero[surface.relation] = *rate > 0.0;
+            self.at_zero[surface.relation] = *rate != 0.0;
         }
         if !std::ptr::eq(model, self.model) {
             self.unknowns = PivotedFactors::new(model.unknowns.len(), &model.residual_places);

@@ -2,7 +2,7 @@
 
 use super::workspace::Singularities;
 use super::{EvaluationError, System, Values};
-use crate::tolerance::{INFINITE_DERIVATIVE, LOOKAHEAD_TIME, SINGULARITY_LOOKAHEAD};
+use crate::tolerance::{INFINITE_DERIVATIVE, LOOKAHEAD_TIME, SINGULARITY_LOOKAHEAD, TINY_PARAMETER};
 
 impl System<'_> {
     /// Takes the length of the run for its unit of time.
@@ -10,10 +10,9 @@ impl System<'_> {
         self.span = span;
     }
 
-    /// Takes the largest rate for the unit of rates: derivatives are infinite beside it and the smallest state or
-    /// parameter.
+    /// Takes the largest rate and the smallest state or parameter into account where derivatives are judged.
     pub fn set_rate_scale(&mut self, fastest: f64, smallest: f64) {
-        let scale = fastest.max(1.0) / smallest.min(1.0);
+        let scale = fastest.max(1.0) * (TINY_PARAMETER / smallest).max(1.0);
         if scale.is_finite() {
             self.infinite = INFINITE_DERIVATIVE * scale;
         }

@@ -34,7 +34,7 @@ impl System<'_> {
         let start = self.fast.len() - m;
         let mut size = self.residual();
         let first = size;
-        let mut last = f64::INFINITY;
+        let (mut last, mut largest) = (f64::INFINITY, 0.0f64);
         for iteration in 0..UNKNOWN_ITERATIONS {
             // At a root of several equal ones steps shrink with the unknowns themselves.
             if size <= RESIDUAL_REDUCTION * first {
@@ -67,6 +67,7 @@ impl System<'_> {
                 },
             );
             let (length, level) = (norm(&change), norm(&self.fast[start..]));
+            largest = largest.max(level).max(norm(&before));
             (self.change, self.before) = (change, before);
             // A step that is halved without end leads nowhere, however little it moves; but at an event it
             // may lead to the kink at which friction sticks.
@@ -86,8 +87,7 @@ impl System<'_> {
             last = moved;
         }
         // Along an infinitely steep root Newton's method only comes close to the zero that it is about.
-        let level = norm(&self.fast[start..]);
-        let near = self.fast[start..].iter_mut().filter(|z| z.abs() < UNKNOWN_CANCELLATION * level);
+        let near = self.fast[start..].iter_mut().filter(|z| z.abs() < UNKNOWN_CANCELLATION * largest);
         near.for_each(|z| *z = 0.0);
         if self.residual() <= RESIDUAL_ROUNDING * size {
             return Ok(());
@@ -116,6 +116,29 @@ impl System<'_> {
             }
         }
         self.solve_complementarity(t, x, &[], &[]).or_else(|_| self.guess_unknowns(t, x))
+    }
+
+    /// Whether the equations determine the unknowns at the present point.
+    pub fn is_determined(&mut self) -> bool {
+        let m = self.model.unknowns.len();
+        if m == 0 {
+            return true;
+        }
+        self.residual();
+        self.unknowns.factorise(self.newton[m..].iter().copied());
+        let mut change = vec![1.0; m];
+        self.unknowns.solve(&mut change);
+        change.iter().all(|v| v.is_finite())
+    }
+
+    /// The present time, states and unknowns, to return to.
+    pub fn point(&self) -> Vec<f64> {
+        self.fast.clone()
+    }
+
+    /// Returns to a point.
+    pub fn set_point_to(&mut self, point: Vec<f64>) {
+        self.fast = point;
     }
 
     /// What unknowns may be where nothing is known about them.

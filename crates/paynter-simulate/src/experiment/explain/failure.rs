@@ -1,6 +1,7 @@
 //! Why a run ended early.
 
 use super::Explanation;
+use crate::tolerance::HARDLY_LEFT_ZERO;
 use crate::{Failure, Outcome};
 use paynter_base::number::moment;
 use paynter_base::{Diagnostic, Remedy, code};
@@ -91,7 +92,11 @@ impl Explanation<'_> {
     fn no_solution(&self, outcome: &Outcome, t: f64, unknown: usize) -> Diagnostic {
         let graph = &self.simulation.graph;
         let constraint = &self.simulation.equations.constraints[unknown];
-        let values = self.values_at(t, &outcome.states);
+        // What has hardly left its zero is zero.
+        let largest = outcome.states.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        let zeroed = |x: &f64| if x.abs() <= HARDLY_LEFT_ZERO * largest { 0.0 } else { *x };
+        let states: Vec<f64> = outcome.states.iter().map(zeroed).collect();
+        let values = self.values_at(t, &states);
         if let Some((constraint, state)) = values.ok().and_then(|values| self.undecided(&values)) {
             let name = &constraint.name;
             let message = format!("at t = {} no equation decides the value of `{name}`", moment(t));

@@ -1,0 +1,231 @@
+//! The modes of event functions that are zero at one instant, decided together: ideal diodes, frictions and
+//! stops that meet are a complementarity problem.
+//!
+//! Each function that is zero is above, below, held at zero by its surface (sliding), or rests at zero
+//! because others hold it there. Principal pivoting changes the first choice that does not fit until all do
+//! (Murty's least-index method); where that cycles, the choices are enumerated.
+
+use super::{ZeroCrossingDetector, sign};
+use crate::system::{EvaluationError, System};
+use crate::tolerance::{
+    DECIDED_TOGETHER, DERIVATIVE_CANCELLATION, ENUMERATED_CHOICES, FUNCTION_AT_ZERO, MULTIPLIER_EXCESS,
+    PIVOTS,
+};
+
+/// What a function that is zero does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Choice {
+    /// It leaves to this side.
+    Leaves(f64),
+    /// Its surface holds it.
+    Slides,
+    /// Others hold it, and its own law takes this value: the middle of its jump, or an end of it.
+    Rests(f64),
+}
+
+impl ZeroCrossingDetector {
+    /// Decides all modes that meet at this instant; tells whether consistent ones were found. Nothing is changed
+    /// where there are none.
+    ///
+    /// Functions in `given` that are not in `zeros` have left sliding just now; those in `resting` rested at zero
+    /// before.
+    pub(super) fn decide(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (zeros, resting, given): (&[usize], &[usize], &[usize]),
+    ) -> bool {
+        let Ok(()) = self.evaluate(system, t, x) else { return false };
+        let open = |k: &usize| {
+            let near = self.now[*k].abs() <= FUNCTION_AT_ZERO * self.largest[*k];
+            let named = [zeros, resting, given].iter().any(|list| list.contains(k));
+            let meets = named || near || system.is_sliding(*k) || system.reacts_at_once(*k);
+            meets && !system.own_timed(*k)
+        };
+        let open: Vec<usize> = (0..system.own_events()).filter(open).collect();
+        if open.is_empty() || open.len() > DECIDED_TOGETHER {
+            return false;
+        }
+        let exits: Vec<usize> = given.iter().copied().filter(|k| !zeros.contains(k)).collect();
+        let given = &exits[..];
+        let (snapshot, point, margin) = (system.snapshot(), system.point(), self.margin.clone());
+        // What rested may have to hold now.
+        resting.iter().for_each(|k| self.choose(system, *k, Choice::Slides));
+        let found = self.pivot(system, t, x, (&open, given)) || {
+            system.restore(&snapshot);
+            system.set_point_to(point.clone());
+            self.enumerate(system, t, x, (&open, given))
+        };
+        if !found {
+            system.restore(&snapshot);
+            system.set_point_to(point);
+            self.margin = margin;
+        }
+        found
+    }
+
+    /// Changes the first choice that does not fit, until all fit or choices come back.
+    fn pivot(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (open, given): (&[usize], &[usize]),
+    ) -> bool {
+        let mut seen = Vec::new();
+        for _ in 0..PIVOTS {
+            let present = system.snapshot();
+            if seen.contains(&present) {
+                return false;
+            }
+            seen.push(present);
+            match self.misfit(system, t, x, (open, given)) {
+                Ok(None) => return true,
+                Ok(Some((k, choice))) => self.choose(system, k, choice),
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    /// Tries all choices, as many as are reasonable.
+    fn enumerate(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (open, given): (&[usize], &[usize]),
+    ) -> bool {
+        let choices = |k: usize| -> Vec<Choice> {
+            let mut list = Vec::new();
+            if let Some(j) = system.surface(k) {
+                if !given.contains(&k) {
+                    list.push(Choice::Slides);
+                }
+                if system.surfaces()[j].order > 0 {
+                    list.extend([0.0, 1.0, -1.0].map(Choice::Rests));
+                }
+            }
+            list.extend([1.0, -1.0].map(Choice::Leaves));
+            list
+        };
+        let lists: Vec<Vec<Choice>> = open.iter().map(|k| choices(*k)).collect();
+        let (start, point) = (system.snapshot(), system.point());
+        let mut places = vec![0; open.len()];
+        for _ in 0..ENUMERATED_CHOICES {
+            system.restore(&start);
+            system.set_point_to(point.clone());
+            for ((k, list), place) in open.iter().zip(&lists).zip(&places) {
+                self.choose(system, *k, list[*place]);
+            }
+            if matches!(self.misfit(system, t, x, (open, given)), Ok(None)) {
+                return true;
+            }
+            // The next combination.
+            let mut at = 0;
+            loop {
+                let Some(place) = places.get_mut(at) else { return false };
+                *place += 1;
+                if *place < lists[at].len() {
+                    break;
+                }
+                *place = 0;
+                at += 1;
+            }
+        }
+        false
+    }
+
+    fn choose(&mut self, system: &mut System<'_>, k: usize, choice: Choice) {
+        let surface = system.surface(k);
+        match (choice, surface) {
+            (Choice::Slides, Some(j)) => {
+                if system.mode(k) == 0.0 {
+                    system.set_mode(k, 1.0);
+                }
+                system.set_sliding(j, 1.0);
+            }
+            (Choice::Rests(mode), Some(j)) => {
+                system.set_mode(k, mode);
+                system.set_resting(j);
+            }
+            (Choice::Leaves(mode), _) => {
+                system.set_mode(k, mode);
+                match surface {
+                    Some(j) => system.set_sliding(j, 0.0),
+                    None => system.prepare(),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The first function whose mode does not fit, and what would fit rather.
+    fn misfit(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (open, given): (&[usize], &[usize]),
+    ) -> Result<Option<(usize, Choice)>, EvaluationError> {
+        self.margin.fill(0.0);
+        self.evaluate(system, t, x)?;
+        if !system.is_determined() {
+            return Err(EvaluationError::NoSolution(0));
+        }
+        for (j, surface) in system.surfaces().iter().enumerate() {
+            let multiplier = if system.slides_along(j) { system.multiplier(j) } else { 0.0 };
+            if multiplier.abs() > 1.0 + MULTIPLIER_EXCESS {
+                return Ok(Some((surface.relation, Choice::Leaves(sign(multiplier)))));
+            }
+        }
+        let now = self.now.clone();
+        let mut rates = vec![0.0; x.len()];
+        system.rates(t, x, &mut rates)?;
+        let resting = system.resting();
+        for k in 0..system.own_events() {
+            let mode = system.mode(k);
+            if resting.contains(&k) {
+                // What holds it must hold it.
+                let slope = self.derivative(system, t, x, &rates, k)?;
+                if slope != 0.0 {
+                    return Ok(Some((k, Choice::Leaves(sign(slope)))));
+                }
+            }
+            if system.is_sliding(k) || system.own_timed(k) {
+                continue;
+            }
+            let noise = DERIVATIVE_CANCELLATION * self.largest[k];
+            if !open.contains(&k) || system.reacts_at_once(k) {
+                if now[k] * mode < 0.0 && now[k].abs() > noise {
+                    let slides =
+                        system.reacts_at_once(k) && now[k].abs() <= FUNCTION_AT_ZERO * self.largest[k];
+                    return Ok(Some((k, if slides { Choice::Slides } else { Choice::Leaves(-mode) })));
+                }
+            } else {
+                let slope = self.derivative(system, t, x, &rates, k)?;
+                if slope * mode < 0.0 || (mode == 0.0 && slope != 0.0) {
+                    let choice = match (mode, system.surface(k)) {
+                        (0.0, _) | (_, None) => Choice::Leaves(sign(slope)),
+                        (_, Some(_)) => Choice::Slides,
+                    };
+                    return Ok(Some((k, choice)));
+                }
+                // Nothing moves it, whatever its law: it rests.
+                if slope == 0.0
+                    && let Some(j) = system.surface(k)
+                    && system.surfaces()[j].order > 0
+                {
+                    let value = if given.contains(&k) { mode } else { 0.0 };
+                    return Ok(Some((k, Choice::Rests(value))));
+                }
+            }
+            // Rounding may have left it on the other side.
+            if now[k] * mode <= 0.0 {
+                self.margin[k] = 2.0 * now[k].abs() + f64::MIN_POSITIVE;
+            }
+        }
+        Ok(None)
+    }
+}
