@@ -58,9 +58,12 @@ impl Basis {
                     if fraction.denominator().len() > CLEARED {
                         continue;
                     }
+                    let alone = fraction.denominator().coefficients(*variable).len() <= 1;
                     let cleared = clear_denominator(&fraction, *variable, *power, value, work)?;
                     let cleared = self.reduced(&cleared, work)?;
-                    if size(&cleared) <= size(&fraction) {
+                    // The conjugate of a sum may vanish where the sum does not, which would make a hole.
+                    let whole = alone || cleared.denominator().degrees().is_empty();
+                    if whole && size(&cleared) <= size(&fraction) {
                         fraction = cleared;
                     }
                 }

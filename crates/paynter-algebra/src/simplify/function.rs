@@ -58,8 +58,55 @@ impl Pool {
             }
             Func::Abs => self.abs(x),
             Func::Sign => self.sign(x),
+            Func::Exp => self.exponential(x),
             _ => self.raw_call(f, &[x]),
         }
+    }
+
+    /// The exponential of a sum of logarithms is a product of powers, which has values where the logarithms
+    /// have none.
+    fn exponential(&mut self, x: Expr) -> Expr {
+        let mut terms = Vec::new();
+        match self.node(x) {
+            Node::Sum(list) => terms.extend_from_slice(list),
+            Node::Product(factors) => {
+                // A common factor in front of the sum, or below it.
+                let factors = factors.to_vec();
+                let sum = factors.iter().position(|factor| matches!(self.node(*factor), Node::Sum(_)));
+                match sum {
+                    Some(place) => {
+                        let mut others = factors.clone();
+                        let sum = others.remove(place);
+                        for term in self.children(sum).to_vec() {
+                            others.push(term);
+                            terms.push(self.product(&others));
+                            others.pop();
+                        }
+                    }
+                    None => terms.push(x),
+                }
+            }
+            _ => terms.push(x),
+        }
+        let (mut factors, mut rest) = (Vec::new(), Vec::new());
+        for term in terms {
+            let (coefficient, inner) = self.split_coefficient(term);
+            match self.node(inner) {
+                Node::Call(Func::Ln, args) => {
+                    let base = args[0];
+                    factors.push(self.pow(base, coefficient));
+                }
+                _ => rest.push(term),
+            }
+        }
+        if factors.is_empty() {
+            return self.raw_call(Func::Exp, &[x]);
+        }
+        if !rest.is_empty() {
+            let rest = self.sum(&rest);
+            factors.push(self.unary(Func::Exp, rest));
+        }
+        self.product(&factors)
     }
 
     fn abs(&mut self, x: Expr) -> Expr {
