@@ -32,6 +32,7 @@ mod eval;
 mod expression;
 mod gradient;
 mod import;
+mod integrate;
 mod interval;
 mod node;
 mod number;

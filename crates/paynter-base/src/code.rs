@@ -143,6 +143,8 @@ codes! {
     ZENO = "BG0821" Warning "ever faster switching (Zeno behaviour)", "give the switch a hysteresis, or more damping near it, if what it does there matters";
     IMPULSE = "BG0822" Warning "an impulse in an output", "let the source rise in a short time instead of jumping, or put a small resistance between it and the storage";
     PASSED_OVER = "BG0823" Warning "a jump that an exported program passes over", "simulate with {ask simulate}, which finds jumps, or let the source rise in a short time";
+    SECOND_OPINION = "BG0824" Note "a second opinion on a run", "keep it: it tells how far another method differs";
+    SECOND_OPINION_DIFFERS = "BG0825" Warning "a second opinion that differs", "take a finer {option rtol}, and look at the law or junction that is named";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

@@ -21,7 +21,7 @@ pub enum Role {
 }
 
 /// One element's account.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Account {
     /// The element.
     pub element: ElementId,
@@ -29,23 +29,25 @@ pub struct Account {
     pub role: Role,
     /// The power into it.
     pub power: Expr,
-    /// The energy of a storage by states, from zero state on where its law is linear, else from the
-    /// initial state on. Absent where it must be counted by what flows in.
-    pub stored: Option<Expr>,
+    /// The energy of a storage by its states. Absent where it must be counted by what flows in.
+    pub stored: Option<StoredEnergy>,
 }
 
-/// Nodes and weights of Gauss and Legendre's quadrature on [0, 1], sixteen points: the first eight, the
-/// others lie opposite.
-const GAUSS: [(f64, f64); 8] = [
-    (0.005_299_532_504_175_031, 0.013_576_229_705_877_047),
-    (0.027_712_488_463_383_7, 0.031_126_761_969_323_946),
-    (0.067_184_398_806_084_12, 0.047_579_255_841_246_39),
-    (0.122_297_795_822_498_45, 0.062_314_485_627_767_04),
-    (0.191_061_877_798_678_12, 0.074_797_994_408_288_37),
-    (0.270_991_611_171_386_3, 0.084_578_259_697_501_27),
-    (0.359_198_224_610_370_54, 0.091_301_707_522_461_79),
-    (0.452_493_745_081_181_3, 0.094_725_305_227_534_25),
-];
+/// The energy of a storage by its states.
+#[derive(Debug, Clone)]
+pub enum StoredEnergy {
+    /// Half the sum of state times effort or flow: the law is linear, and an empty storage holds nothing.
+    Quadratic(Expr),
+    /// What laws of its own states make of it: the integral of Σ e dq, or f dp.
+    Law {
+        /// Its states.
+        states: Vec<Symbol>,
+        /// The efforts of a C, the flows of an I, over these states and parameters.
+        laws: Vec<Expr>,
+        /// The integral of a law of one state, where the algebra has it.
+        antiderivative: Option<Expr>,
+    },
+}
 
 impl Equations {
     /// Opens an account for every element through which energy enters, stays or leaves.
@@ -82,6 +84,16 @@ impl Equations {
         accounts
     }
 
+    /// The effort and flow of every bond, over states, inputs, unknowns and parameters.
+    pub fn bond_values(&self, pool: &mut Pool, graph: &BondGraph) -> Vec<[Expr; 2]> {
+        let values: FxHashMap<Symbol, Expr> = self.assignments.iter().map(|a| (a.symbol, a.value)).collect();
+        let both = |bond| [Variable::Effort(bond), Variable::Flow(bond)];
+        graph
+            .bond_ids()
+            .map(|bond| both(bond).map(|variable| value(pool, graph, &values, variable)))
+            .collect()
+    }
+
     /// The energy of a storage by its state.
     fn stored(
         &self,
@@ -89,7 +101,7 @@ impl Equations {
         graph: &BondGraph,
         values: &FxHashMap<Symbol, Expr>,
         id: ElementId,
-    ) -> Option<Expr> {
+    ) -> Option<StoredEnergy> {
         let element = graph.element(id);
         match &element.law {
             // Half the sum of state times effort (C) or flow (I).
@@ -102,9 +114,9 @@ impl Equations {
                 }
                 let sum = pool.sum(&terms);
                 let two = pool.int(2);
-                Some(pool.div(sum, two))
+                Some(StoredEnergy::Quadratic(pool.div(sum, two)))
             }
-            Law::Equations(_) => self.line_integral(pool, graph, id),
+            Law::Equations(_) => self.own_law(pool, graph, id),
             _ => None,
         }
     }
@@ -118,14 +130,14 @@ impl Equations {
         self.dependent.iter().find(|d| d.symbol == symbol).map(|d| d.value)
     }
 
-    /// ∫ Σ e dq (f dp) on the straight line from the initial state: the law must be smooth and read the
-    /// element's own states only. A reciprocal field has the same energy on every way.
-    fn line_integral(&self, pool: &mut Pool, graph: &BondGraph, id: ElementId) -> Option<Expr> {
+    /// The law of a storage, where it reads the element's own states only. A reciprocal field has the same
+    /// energy on every way.
+    fn own_law(&self, pool: &mut Pool, graph: &BondGraph, id: ElementId) -> Option<StoredEnergy> {
         let element = graph.element(id);
-        let mut own = Vec::new();
+        let mut states = Vec::new();
         for port in 0..element.ports.len() {
             let symbol = graph.variables.symbol(Variable::State(id, port as u32))?;
-            own.push(self.states.iter().find(|state| state.symbol == symbol)?);
+            states.push(self.states.iter().find(|state| state.symbol == symbol)?.symbol);
         }
         let definitions: FxHashMap<Symbol, Expr> =
             self.assignments.iter().map(|a| (a.symbol, a.definition)).collect();
@@ -133,32 +145,17 @@ impl Equations {
         let mut laws = Vec::new();
         for port in &element.ports {
             let law = conjugate(pool, graph, &definitions, element.stored(), port);
-            let known = |s: Symbol| parameter(s) || own.iter().any(|state| state.symbol == s);
-            if !pool.symbols(law).into_iter().all(known) || !is_smooth(pool, law) {
+            let known = |s: Symbol| parameter(s) || states.contains(&s);
+            if !pool.symbols(law).into_iter().all(known) || reads_table(pool, law) {
                 return None;
             }
             laws.push(law);
         }
-        let mut ways = Vec::new();
-        for state in &own {
-            let end = pool.var(state.symbol);
-            ways.push(pool.sub(end, state.initial));
-        }
-        let opposite = GAUSS.iter().map(|(node, weight)| (1.0 - node, *weight));
-        let mut terms = Vec::new();
-        for (node, weight) in GAUSS.into_iter().chain(opposite) {
-            let (node, weight) = (constant(pool, node)?, constant(pool, weight)?);
-            let mut place: FxHashMap<Symbol, Expr> = FxHashMap::default();
-            for (state, way) in own.iter().zip(&ways) {
-                let part = pool.mul(node, *way);
-                place.insert(state.symbol, pool.add(state.initial, part));
-            }
-            for (law, way) in laws.iter().zip(&ways) {
-                let there = pool.substitute(*law, &place);
-                terms.push(pool.product(&[weight, there, *way]));
-            }
-        }
-        Some(pool.sum(&terms))
+        let antiderivative = match (states.as_slice(), laws.as_slice()) {
+            ([state], [law]) => pool.antiderivative(*law, *state),
+            _ => None,
+        };
+        Some(StoredEnergy::Law { states, laws, antiderivative })
     }
 }
 
@@ -190,16 +187,7 @@ fn value(pool: &mut Pool, graph: &BondGraph, values: &FxHashMap<Symbol, Expr>, v
     }
 }
 
-fn constant(pool: &mut Pool, value: f64) -> Option<Expr> {
-    pool.decimal(&value.to_string())
-}
-
-/// Whether an expression has no corners and no jumps.
-fn is_smooth(pool: &Pool, e: Expr) -> bool {
-    !pool.reachable(&[e]).iter().any(|node| {
-        matches!(
-            pool.node(*node),
-            Node::Select(..) | Node::Call(Func::Abs | Func::Sign | Func::Min | Func::Max | Func::Table(_), _)
-        )
-    })
+/// Whether an expression reads a table.
+fn reads_table(pool: &Pool, e: Expr) -> bool {
+    pool.reachable(&[e]).iter().any(|node| matches!(pool.node(*node), Node::Call(Func::Table(_), _)))
 }

@@ -112,8 +112,8 @@ fn explicit(pool: &Pool, element: &Element, unknowns: &[Symbol]) -> Option<Vec<(
     (values.len() == unknowns.len()).then_some(values)
 }
 
-/// The law as left minus right over local variables.
-fn residuals(pool: &mut Pool, graph: &BondGraph, element: &Element) -> Vec<Expr> {
+/// The law of an element as left minus right, over its local variables.
+pub fn residuals(pool: &mut Pool, graph: &BondGraph, element: &Element) -> Vec<Expr> {
     let n = element.ports.len();
     // x = M y: e = R f, q = C e, p = L f.
     let pair = |port: usize| element.class().pair(graph.locals.port(n, port));

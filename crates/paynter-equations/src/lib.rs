@@ -36,9 +36,10 @@ mod transfer;
 mod zeros;
 
 pub use derive::{Reading, Readings, derive, derive_with};
-pub use energy::{Account, Role};
+pub use energy::{Account, Role, StoredEnergy};
 pub use flow::{NodeKind, SignalEdge, SignalFlow, SignalNode, signal_flow};
 pub use junction::{Field, JunctionPort, JunctionStructure, junction_structure};
+pub use laws::residuals as law_residuals;
 pub use linear::{Pivots, System};
 pub use mason::{ForwardPath, LoopBudget, Mason, Route, mason};
 pub use mass::{Mass, MassForm, Reduction};

@@ -12,7 +12,7 @@ pub(crate) const CUBIC_BULGE_ERROR: f64 = 0.25;
 /// A step is divided into so many parts at most to enclose event functions; each takes some evaluations.
 pub(crate) const ENCLOSURE_PARTS: i32 = 4000;
 /// And into so many in which unknowns cannot be enclosed: there functions are sampled at the ends of parts.
-pub(crate) const ENCLOSURE_UNBOUNDED_PARTS: i32 = 24;
+pub(crate) const ENCLOSURE_UNBOUNDED_PARTS: i32 = 100;
 /// No part is narrower than this: the dense output is not known better.
 pub(crate) const NARROWEST_PART: f64 = 1e-7;
 /// So many intervals of time are searched for an event of a function of time alone; each lies a halving deeper
@@ -54,6 +54,8 @@ pub(crate) const STATE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 pub(crate) const EVENT_REACHED: f64 = 1e-9;
 /// And here where dense output shows the crossing no more: its error beside the solution's.
 pub(crate) const EVENT_NEARLY_REACHED: f64 = 1e-5;
+/// What the location of an event has left of the way to it may be so many times as long with the modes after it.
+pub(crate) const LAG_FACTOR: f64 = 4.0;
 /// So often a step is shortened to an event; each time the place is known several digits better.
 pub(crate) const EVENT_LOCATION_STEPS: u32 = 12;
 
@@ -129,6 +131,9 @@ pub(crate) const RESIDUAL_REDUCTION: f64 = 1e-28;
 pub(crate) const RESIDUAL_ROUNDING: f64 = 1e-10;
 /// Unknowns below this part of the largest that an iteration has met are what cancellation leaves of it.
 pub(crate) const UNKNOWN_CANCELLATION: f64 = 1e-9;
+/// Unknowns beyond this, in units of what the largest of their derivatives makes of them, are not determined: the
+/// equations depend on each other, but for rounding.
+pub(crate) const DETERMINED: f64 = 1e11;
 /// Solutions of the same equations that differ by this part are on two branches.
 pub(crate) const DISTINCT_SOLUTIONS: f64 = 1e-4;
 
@@ -269,7 +274,23 @@ pub(crate) const ADJOINT_HALVINGS: u32 = 100;
 pub(crate) const FINEST_TOLERANCE: f64 = 1e-13;
 /// A fixed step that makes more steps than this to the end is refused.
 pub(crate) const MOST_FIXED_STEPS: f64 = 1e9;
+/// A second opinion is asked at this part of the tolerance.
+pub(crate) const SECOND_OPINION_SHARE: f64 = 0.1;
+/// At so many samples at most are the laws of resistors and switches evaluated for it.
+pub(crate) const VERIFIED_LAWS: usize = 200;
 /// States below this part of the largest have hardly left zero, where a failure is explained.
 pub(crate) const HARDLY_LEFT_ZERO: f64 = 1e-4;
+/// Panels of an energy agree with their halves to this part of their size: what sixteen points give of a smooth law.
+pub(crate) const ENERGY_PANEL_ERROR: f64 = 1e-13;
+/// No panel is narrower than this part of the way: a law with a singular end has given all that it has by then.
+pub(crate) const ENERGY_PANEL_WIDTH: f64 = 1e-12;
+/// Panels on the way between two samples; a bump that fills a millionth of it needs fifty.
+pub(crate) const ENERGY_PANELS: u32 = 1000;
+/// A relaxed state is looked for so many times as far as states have been.
+pub(crate) const RELAXED_REACH: f64 = 1e3;
+/// In so many intervals at most.
+pub(crate) const RELAXED_SEARCH: usize = 3000;
+/// And told apart from others to this part of that distance.
+pub(crate) const RELAXED_WIDTH: f64 = 1e-7;
 /// Energy moved below this part of what is held is rounding of what is held.
 pub(crate) const ENERGY_ROUNDING: f64 = 1e-9;

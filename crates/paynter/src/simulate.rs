@@ -13,9 +13,10 @@ pub use paynter_simulate::data::Data;
 use paynter_simulate::data::Measured;
 pub use paynter_simulate::experiment::{
     Change, Changed, Column, Cost, CostGradient, CostKind, Direction, Perturbation, Plan, Response, Run,
-    Sensitivities, SimulateOptions, Simulation, Varied, Vary, check_names, named, respond_all, solvers,
+    Sensitivities, SimulateOptions, Simulation, Varied, Vary, Verification, check_names, named, respond_all,
+    solvers,
 };
-use paynter_simulate::experiment::{Subject, gradients, perturbed};
+use paynter_simulate::experiment::{Subject, gradients, perturbed, verify};
 pub use paynter_simulate::{Note, Options, Outcome, Sample, Stats};
 
 /// A simulation with a step along finite changes as its one sensitivity.
@@ -77,6 +78,20 @@ impl Model {
             let (simulation, gradients, outcome) =
                 gradients(pool, subject, (options, costs), findings, token)?;
             Ok(Gradients { simulation, gradients, outcome })
+        })
+    }
+
+    /// Asks another method at a tenth of the tolerance for a second opinion on a run.
+    pub fn second_opinion(
+        &self,
+        options: &SimulateOptions,
+        first: (&Response, &Outcome),
+        token: &CancellationToken,
+    ) -> Asked<Verification> {
+        self.experiment(options, token, |pool, subject, findings| {
+            let found = verify(pool, subject, options, first, token)?;
+            findings.push(found.diagnostic());
+            Ok(found)
         })
     }
 

@@ -61,6 +61,9 @@ pub struct SimulateArgs {
     /// Tell the energy that every element supplies, stores or dissipates, in place of the outputs
     #[arg(long)]
     pub energy: bool,
+    /// Run again by another method at a tenth of the tolerance, and tell the largest differences
+    #[arg(long, conflicts_with_all = ["perturb", "gradient", "sweep", "scenario"])]
+    pub verify: bool,
     /// Plot outputs and sensitivities, or energies, over time to this file, `.svg` or `.png`, as well
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,

@@ -176,7 +176,9 @@ impl ZeroCrossingDetector {
         }
         for (j, surface) in system.surfaces().iter().enumerate() {
             let multiplier = if system.slides_along(j) { system.multiplier(j) } else { 0.0 };
-            if multiplier.abs() > 1.0 + MULTIPLIER_EXCESS {
+            // What takes over from one that has left at its limit must be within its own.
+            let excess = if given.is_empty() { MULTIPLIER_EXCESS } else { 0.0 };
+            if multiplier.abs() > 1.0 + excess {
                 return Ok(Some((surface.relation, Choice::Leaves(sign(multiplier)))));
             }
         }

@@ -4,8 +4,8 @@
 use super::{Changes, ZeroCrossingDetector, sign};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    DERIVATIVE_CANCELLATION, EVENT_ITERATIONS, FUNCTION_AT_ZERO, MODE_STROKE_AT_ZERO, MULTIPLIER_EXCESS,
-    SMALLEST_STEP,
+    DERIVATIVE_CANCELLATION, EVENT_ITERATIONS, FUNCTION_AT_ZERO, LAG_FACTOR, MODE_STROKE_AT_ZERO,
+    MULTIPLIER_EXCESS, SMALLEST_STEP,
 };
 
 /// How an event iteration ended.
@@ -275,7 +275,8 @@ impl ZeroCrossingDetector {
         Ok(Iteration::Cycling(turned.last().or(given.last()).copied().unwrap_or(0)))
     }
 
-    /// Whether a function is on its way to the side of its mode, and within rounding of the time there.
+    /// Whether a function is on its way to the side of its mode, and there within rounding of the time and what
+    /// the location of the event has left.
     fn within_time_rounding(
         &mut self,
         system: &mut System<'_>,
@@ -287,7 +288,8 @@ impl ZeroCrossingDetector {
         let mut rates = vec![0.0; x.len()];
         let Ok(()) = system.rates(t, x, &mut rates) else { return false };
         let Ok(slope) = self.derivative(system, t, x, &rates, k) else { return false };
-        slope * system.mode(k) > 0.0 && now.abs() <= slope.abs() * SMALLEST_STEP * t.abs()
+        let apart = (SMALLEST_STEP * t.abs()).max(LAG_FACTOR * self.lag);
+        slope * system.mode(k) > 0.0 && now.abs() <= slope.abs() * apart
     }
 
     /// A function on the other side than its mode. Rounding puts there what was given its mode at zero, unless

@@ -59,6 +59,8 @@ pub(crate) struct ZeroCrossingDetector {
     event_tolerance: f64,
     /// Functions that grazed zero in the step, and where in it.
     pub grazing: Vec<(usize, f64)>,
+    /// How long before its zero the last crossing was taken, at most.
+    lag: f64,
     /// Functions of which it was not decided whether they cross, and from when on.
     pub undecided: Vec<(usize, f64)>,
     /// The events of functions of time alone, as far as they are known ahead.
@@ -87,6 +89,7 @@ impl ZeroCrossingDetector {
             margin: vec![0.0; system.model.events.len() + system.surfaces().len()],
             intervals: vec![Intervals::none(); system.model.events.len()],
             grazing: Vec::new(),
+            lag: 0.0,
             undecided: Vec::new(),
             ahead: Vec::new(),
             enclosures: Vec::new(),
@@ -141,6 +144,22 @@ impl ZeroCrossingDetector {
         self.evaluate(system, t, x)?;
         record_largest(&mut self.largest, &self.now);
         Ok(())
+    }
+
+    /// Records how far in time events are from the zeros of their functions, before modes change.
+    pub fn record_lag(
+        &mut self,
+        system: &mut System<'_>,
+        (t, x): (f64, &[f64]),
+        events: &[(usize, f64)],
+        mean_rate: f64,
+    ) {
+        self.lag = 0.0;
+        if mean_rate > 0.0 && self.evaluate(system, t, x).is_ok() {
+            let apart = |k: usize| (self.now[k] - system.mode(k) * self.margin[k]).abs() / mean_rate;
+            let own = events.iter().filter(|(k, _)| !system.model.timed[*k]);
+            self.lag = own.map(|(k, _)| apart(*k)).filter(|lag| lag.is_finite()).fold(0.0, f64::max);
+        }
     }
 
     /// The largest value that each function has had.

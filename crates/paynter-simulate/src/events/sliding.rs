@@ -22,7 +22,11 @@ impl ZeroCrossingDetector {
             system.set_mode(k, 1.0);
         }
         system.set_sliding(j, rate);
-        if self.evaluate(system, t, x).is_err() && system.solve_complementarity(t, x, &[], &[]).is_err() {
+        let solved =
+            self.evaluate(system, t, x).is_ok() || system.solve_complementarity(t, x, &[], &[]).is_ok();
+        let several = (0..system.surfaces().len()).filter(|j| system.slides_along(*j)).count() > 1;
+        // What others hold at zero already does not determine a multiplier of its own.
+        if !solved || (several && system.slides_along(j) && !system.is_determined()) {
             system.set_sliding(j, 0.0);
             self.evaluate(system, t, x)?;
         }

@@ -97,11 +97,11 @@ impl Simulation {
 }
 
 /// A model on its way to a compiled simulation.
-struct Draft {
-    graph: BondGraph,
-    equations: Equations,
+pub(super) struct Draft {
+    pub(super) graph: BondGraph,
+    pub(super) equations: Equations,
     /// What the outputs are; those of the equations where left out.
-    outputs: Option<Vec<Expr>>,
+    pub(super) outputs: Option<Vec<Expr>>,
     initials: Vec<Initial>,
     /// The names of the model's own states, and these over the states of the equations.
     names: Vec<String>,
@@ -114,7 +114,11 @@ struct Draft {
 
 impl Draft {
     /// Takes on a model, over states that serve everywhere.
-    fn new(pool: &mut Pool, subject: &Subject<'_>, token: &CancellationToken) -> Result<Draft, QueryError> {
+    pub(super) fn new(
+        pool: &mut Pool,
+        subject: &Subject<'_>,
+        token: &CancellationToken,
+    ) -> Result<Draft, QueryError> {
         let mut equations = subject.equations.clone();
         let names: Vec<String> = equations.states.iter().map(|state| state.name.clone()).collect();
         let initials = initial::open(pool, &mut equations);
@@ -134,7 +138,7 @@ impl Draft {
 
     /// Adds accounts of energy, the model's own states where they are not those of the equations, and costs;
     /// returns the accounts, and whether own states are among the outputs.
-    fn add_outputs(
+    pub(super) fn add_outputs(
         &mut self,
         pool: &mut Pool,
         energy: bool,
@@ -158,7 +162,7 @@ impl Draft {
     }
 
     /// Makes what differs from run to run, directions and moved initial values parameters of the graph.
-    fn vary(
+    pub(super) fn vary(
         &mut self,
         pool: &mut Pool,
         options: &SimulateOptions,

@@ -1,21 +1,61 @@
 //! The energy of every element over a simulation: supplied, stored and
 //! dissipated, and how well the balance closes.
 
+use super::storage::StorageLaw;
 use super::{Response, Simulation};
 use crate::tolerance::ENERGY_ROUNDING;
-use paynter_algebra::{Expr, Pool};
-use paynter_equations::{Equations, Role, State};
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_equations::{Equations, Role, State, StoredEnergy};
 use paynter_graph::{BondGraph, Variable, flat_name};
+use std::sync::Arc;
+
+/// From where the energy of a storage is counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reference {
+    /// From where its state is zero.
+    Empty,
+    /// From the relaxed state next to that: its effort or flow is zero there.
+    Relaxed(f64),
+    /// From the beginning of the run.
+    Start,
+}
+
+/// How the energy of a storage is known.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Known {
+    /// By what flows in.
+    Flow,
+    /// By an output after those of the equations.
+    Output,
+    /// By its law and its states, which are outputs after those of the equations.
+    Law(Arc<StorageLaw>),
+}
 
 /// One account of a simulation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// The element.
     pub element: String,
     /// What it does with energy.
     pub role: Role,
+    /// How its energy is known.
+    pub(super) known: Known,
+}
+
+impl Entry {
     /// Whether its energy is known by its state, independently of what flowed in.
-    pub by_state: bool,
+    pub fn by_state(&self) -> bool {
+        self.known != Known::Flow
+    }
+
+    /// How many outputs after those of the equations it needs.
+    pub(super) fn columns(&self) -> usize {
+        match &self.known {
+            Known::Flow => 0,
+            Known::Output => 1,
+            Known::Law(law) => law.ports(),
+        }
+    }
 }
 
 /// Opens an account for each of the first elements, so many: what enters it becomes a state of
@@ -28,6 +68,7 @@ pub(super) fn open(
 ) -> (Vec<Entry>, Option<Vec<Expr>>) {
     let mut outputs: Vec<Expr> = equations.outputs.iter().map(|output| output.value).collect();
     let mut entries = Vec::new();
+    let parameters: Vec<Symbol> = graph.parameters.iter().map(|parameter| parameter.symbol).collect();
     let accounts = equations.accounts(pool, graph).into_iter();
     for account in accounts.filter(|account| account.element.index() < elements) {
         let name = flat_name(&graph.element(account.element).name);
@@ -36,8 +77,23 @@ pub(super) fn open(
         let variable = Variable::State(account.element, 0);
         equations.states.push(State { name: state, symbol, variable, initial: pool.zero() });
         equations.rates.push(account.power);
-        outputs.extend(account.stored);
-        entries.push(Entry { element: name, role: account.role, by_state: account.stored.is_some() });
+        let known = match account.stored {
+            None => Known::Flow,
+            Some(StoredEnergy::Quadratic(energy)) => {
+                outputs.push(energy);
+                Known::Output
+            }
+            Some(StoredEnergy::Law { states, laws, antiderivative }) => {
+                match StorageLaw::compile(pool, &parameters, &states, &laws, antiderivative) {
+                    Ok(law) => {
+                        outputs.extend(states.iter().map(|state| pool.var(*state)));
+                        Known::Law(Arc::new(law))
+                    }
+                    Err(_) => Known::Flow,
+                }
+            }
+        };
+        entries.push(Entry { element: name, role: account.role, known });
     }
     (entries, Some(outputs))
 }
@@ -49,6 +105,8 @@ pub struct Energy {
     pub t: Vec<f64>,
     /// Each account with its energy over time: supplied or dissipated since the beginning, or stored.
     pub accounts: Vec<(Entry, Vec<f64>)>,
+    /// For each account from where its energy is counted.
+    pub references: Vec<Reference>,
     /// What was supplied and has neither been stored nor dissipated: zero but for errors of the run.
     pub balance: Vec<f64>,
     /// The largest part of it in the energy that was moved.
@@ -62,16 +120,19 @@ impl Simulation {
             return None;
         }
         let mut by_state = response.stored.iter();
-        let mut accounts = Vec::new();
+        let (mut accounts, mut references) = (Vec::new(), Vec::new());
         let mut balance = vec![0.0; response.t.len()];
         let mut moved = vec![0.0; response.t.len()];
         let mut held = 0.0;
         for (entry, entered) in self.accounts.iter().zip(&response.entered) {
-            let values: Vec<f64> = match (entry.role, entry.by_state) {
-                (Role::Supply, _) => entered.iter().map(|energy| -energy).collect(),
-                (Role::Storage, true) => by_state.next().cloned().unwrap_or_default(),
-                _ => entered.clone(),
+            let columns: Vec<&[f64]> = by_state.by_ref().take(entry.columns()).map(Vec::as_slice).collect();
+            let (values, reference): (Vec<f64>, Reference) = match (entry.role, &entry.known) {
+                (Role::Supply, _) => (entered.iter().map(|energy| -energy).collect(), Reference::Start),
+                (_, Known::Output) => (columns.concat(), Reference::Empty),
+                (_, Known::Law(law)) => law.energies(&self.parameters, &columns),
+                (_, Known::Flow) => (entered.clone(), Reference::Start),
             };
+            references.push(reference);
             let first = values.first().copied().unwrap_or(0.0);
             held += if entry.role == Role::Storage { first.abs() } else { 0.0 };
             for ((value, balance), moved) in values.iter().zip(&mut balance).zip(&mut moved) {
@@ -85,6 +146,6 @@ impl Simulation {
         let most = moved.iter().fold(ENERGY_ROUNDING * held, |most, value| most.max(*value));
         let worst = balance.iter().fold(0.0_f64, |worst, value| worst.max(value.abs()));
         let error = if most > 0.0 { worst / most } else { 0.0 };
-        Some(Energy { t: response.t.clone(), accounts, balance, error })
+        Some(Energy { t: response.t.clone(), accounts, references, balance, error })
     }
 }

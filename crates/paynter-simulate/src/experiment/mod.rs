@@ -11,8 +11,10 @@ mod perturb;
 mod question;
 mod runs;
 mod simulation;
+mod storage;
 mod thermometer;
 mod variation;
+mod verify;
 
 use crate::data::Data;
 use crate::{Method, Options};
@@ -21,12 +23,13 @@ use paynter_equations::QueryError;
 use paynter_numerics::program::Hold;
 
 pub use compile::Subject;
-pub use energy::{Energy, Entry};
+pub use energy::{Energy, Entry, Reference};
 pub use gradient::{Cost, CostGradient, CostKind, gradients};
 pub use perturb::{Change, Changed, Perturbation, perturbed};
 pub use question::T_END;
 pub use runs::{Plan, Run, Vary, check_names, named, respond_all};
 pub use simulation::{Column, Response, Simulation, Varied};
+pub use verify::{Deviation, Verification, verify};
 
 /// Which sensitivities are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

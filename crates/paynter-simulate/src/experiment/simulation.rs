@@ -76,7 +76,7 @@ pub struct Response {
     pub sensitivities: Vec<Vec<Vec<f64>>>,
     /// The energy that has entered each element of the accounts, one list each.
     pub entered: Vec<Vec<f64>>,
-    /// The energy by state of each storage that has one as a function of its state, one list each.
+    /// What the energies of storages are known by, one list each.
     pub stored: Vec<Vec<f64>>,
 }
 
@@ -168,7 +168,7 @@ impl Simulation {
             outputs: vec![Vec::new(); self.outputs.len()],
             sensitivities: vec![vec![Vec::new(); self.wanted.len()]; self.outputs.len()],
             entered: vec![Vec::new(); self.accounts.len()],
-            stored: vec![Vec::new(); self.accounts.iter().filter(|account| account.by_state).count()],
+            stored: vec![Vec::new(); self.accounts.iter().map(Entry::columns).sum()],
         }
     }
 }

@@ -24,6 +24,7 @@ impl Integrator<'_> {
         }
         let (t, x) = (self.t, self.x.clone());
         self.system.end_step();
+        self.detector.record_lag(&mut self.system, (t, &x), events, mean_rate);
         let mut before = vec![0.0; x.len()];
         // The rates before the event, still with the old modes and tables.
         let known = self.system.rates(t, &x, &mut before).is_ok();

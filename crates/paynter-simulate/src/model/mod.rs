@@ -165,6 +165,15 @@ impl Compiled {
     }
 }
 
+impl Compiled {
+    /// An event function as people read it; one that detects the exit from a surface goes by the name of that.
+    pub fn event_name(&self, event: usize) -> &str {
+        let surface = || self.surfaces.get(event.checked_sub(self.events.len())?);
+        let name = self.events.get(event).or_else(|| self.events.get(surface()?.relation));
+        name.map_or("", String::as_str)
+    }
+}
+
 /// Compiles equations with frozen branches.
 fn assemble(
     pool: &mut Pool,

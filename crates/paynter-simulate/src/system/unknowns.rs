@@ -3,8 +3,9 @@
 use super::newton::{halve, norm};
 use super::{EvaluationError, System};
 use crate::tolerance::{
-    MONOTONE_ITERATIONS, MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH, RESIDUAL_REDUCTION, RESIDUAL_ROUNDING,
-    SMALLEST_DAMPING, STALLED_UNKNOWN_STEP, UNKNOWN_CANCELLATION, UNKNOWN_ITERATIONS, UNKNOWN_STEP,
+    DETERMINED, MONOTONE_ITERATIONS, MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH, RESIDUAL_REDUCTION,
+    RESIDUAL_ROUNDING, SMALLEST_DAMPING, STALLED_UNKNOWN_STEP, UNKNOWN_CANCELLATION, UNKNOWN_ITERATIONS,
+    UNKNOWN_STEP,
 };
 
 impl System<'_> {
@@ -118,7 +119,7 @@ impl System<'_> {
         self.solve_complementarity(t, x, &[], &[]).or_else(|_| self.guess_unknowns(t, x))
     }
 
-    /// Whether the equations determine the unknowns at the present point.
+    /// Whether the equations determine the unknowns at the present point, rounding apart.
     pub fn is_determined(&mut self) -> bool {
         let m = self.model.unknowns.len();
         if m == 0 {
@@ -126,9 +127,18 @@ impl System<'_> {
         }
         self.residual();
         self.unknowns.factorise(self.newton[m..].iter().copied());
-        let mut change = vec![1.0; m];
+        // Right-hand sides as large as their rows, in a direction of which no structure is to be expected.
+        let mut change = vec![0.0; m];
+        for ((row, _), slope) in self.model.residual_places.iter().zip(&self.newton[m..]) {
+            change[*row] += slope.abs() * (1.0 + 0.3 * (row % 5) as f64);
+        }
+        let columns = self.model.residual_places.iter().zip(&self.newton[m..]);
+        let mut sizes = vec![0.0f64; m];
+        columns.for_each(|((_, column), slope)| sizes[*column] = sizes[*column].max(slope.abs()));
+        let largest = sizes.iter().fold(0.0f64, |most, size| most.max(*size));
         self.unknowns.solve(&mut change);
-        change.iter().all(|v| v.is_finite())
+        let relative = |(v, size): (&f64, &f64)| v.abs() * size <= DETERMINED * largest;
+        change.iter().all(|v| v.is_finite()) && change.iter().zip(&sizes).all(relative)
     }
 
     /// The present time, states and unknowns, to return to.

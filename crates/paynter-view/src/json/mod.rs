@@ -50,8 +50,8 @@ pub use sensitivity::{
     SensitivityPlace, ToQuantity, ZeroSensitivity,
 };
 pub use simulation::{
-    ElementEnergy, Energy, EnergyRole, Gradient, NamedRun, Perturbation, PerturbedOutput, Simulation,
-    SimulationRun, SimulationRuns, SimulationStats, Stopped,
+    Deviation, ElementEnergy, Energy, EnergyRole, Gradient, NamedRun, Perturbation, PerturbedOutput,
+    SecondOpinion, Simulation, SimulationRun, SimulationRuns, SimulationStats, Stopped,
 };
 pub use structure::{
     CausalPath, Direction, JunctionField, JunctionPort, JunctionStructure, Reach, RelativeDegree, SignalEdge,

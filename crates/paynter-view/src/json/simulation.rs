@@ -27,8 +27,59 @@ pub struct Simulation {
     /// The gradients of costs, where they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gradients: Vec<Gradient>,
+    /// The second opinion on the run, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<SecondOpinion>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What another method at a tenth of the tolerance says about a run.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SecondOpinion {
+    /// The solver that was asked.
+    pub solver: String,
+    /// Its relative tolerance.
+    pub rtol: f64,
+    /// Whether it agrees: within a hundred tolerances, with as many events, every law met, every junction in balance.
+    pub agrees: bool,
+    /// The largest difference of an output, beside its largest value.
+    pub difference: Option<Deviation>,
+    /// The number of events in both runs.
+    pub events: [u64; 2],
+    /// The junction that balances worst, beside its largest effort or flow.
+    pub junction: Option<Deviation>,
+    /// The law of a resistor or switch that is met worst; zero where all are met.
+    pub law: Option<Deviation>,
+}
+
+/// A deviation and where it is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Deviation {
+    /// The output, junction or element.
+    pub name: String,
+    /// When.
+    pub t: f64,
+    /// How large it is.
+    pub size: f64,
+}
+
+impl SecondOpinion {
+    /// Makes it.
+    pub fn new(found: &experiment::Verification) -> SecondOpinion {
+        let deviation = |found: &Option<experiment::Deviation>| {
+            found.as_ref().map(|worst| Deviation { name: worst.name.clone(), t: worst.t, size: worst.size })
+        };
+        SecondOpinion {
+            solver: found.solver.to_owned(),
+            rtol: found.rtol,
+            agrees: found.agrees(),
+            difference: deviation(&found.difference),
+            events: found.events,
+            junction: deviation(&found.junction),
+            law: deviation(&found.law),
+        }
+    }
 }
 
 /// Several runs of a model: a sweep of parameters, or scenarios.
@@ -166,6 +217,10 @@ pub struct ElementEnergy {
     pub role: EnergyRole,
     /// Supplied or dissipated since the beginning, or stored.
     pub energy: Vec<f64>,
+    /// Of a storage: the state from which its energy is counted, zero or a relaxed one; absent where it is
+    /// counted from the beginning of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_from: Option<f64>,
 }
 
 /// What an element does with energy.
@@ -216,6 +271,7 @@ impl Simulation {
             run: SimulationRun::new(simulation, response, outcome, said),
             units: units(simulation),
             perturbation: None,
+            verification: None,
             gradients: Vec::new(),
             diagnostics,
         }
@@ -299,7 +355,13 @@ impl Gradient {
 impl Energy {
     /// The document of an energy ledger.
     pub fn new(energy: &experiment::Energy) -> Energy {
-        let elements = energy.accounts.iter().map(|(entry, values)| ElementEnergy {
+        let accounts = energy.accounts.iter().zip(&energy.references);
+        let elements = accounts.map(|((entry, values), reference)| ElementEnergy {
+            counted_from: match reference {
+                experiment::Reference::Empty => Some(0.0),
+                experiment::Reference::Relaxed(state) => Some(*state),
+                experiment::Reference::Start => None,
+            },
             element: entry.element.clone(),
             role: match entry.role {
                 Role::Supply => EnergyRole::Supplied,

@@ -9,7 +9,9 @@ use crate::args::{Global, SimulateArgs};
 use crate::spelling::CommandLine;
 use crate::{input, picture};
 use paynter::plot::Figure;
-use paynter::simulate::{Direction, Outcome, Response, Sensitivities, SimulateOptions, Simulation};
+use paynter::simulate::{
+    Direction, Outcome, Response, Sensitivities, SimulateOptions, Simulation, Verification,
+};
 use paynter::{Diagnostic, Diagnostics, Model, QueryError, SourceMap, code, figures, json};
 use sheet::Sheet;
 use std::sync::Arc;
@@ -125,18 +127,38 @@ fn single(
         affordable(simulation.numbers(), global)?;
     }
     if !global.json && !arguments.energy {
-        return Ok(stream(arguments, &simulation, global));
+        return stream(arguments, &options, (model, &simulation), global);
     }
     let (response, outcome) = simulation.respond(&simulation.parameters, token);
     let mut findings = Findings::of(&simulation);
     let said = findings.explained(simulation.explain(&simulation.parameters, &outcome));
+    let verified = match arguments.verify {
+        true => Some(second_opinion(&options, model, (&response, &outcome), &mut findings, global)?),
+        false => None,
+    };
     plot(|| figure(&simulation, &response), arguments, &mut findings, global);
     if global.json {
-        let found = json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
+        let mut found = json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
+        found.verification = verified.map(|found| json::SecondOpinion::new(&found));
         return Ok(findings.document(found, global));
     }
     let text = words::ledger(&simulation, simulation.energy(&response).as_ref());
     Ok(findings.answer(text))
+}
+
+/// Asks another method for a second opinion on a run.
+fn second_opinion(
+    options: &SimulateOptions,
+    model: &Model,
+    run: (&Response, &Outcome),
+    findings: &mut Findings,
+    global: &Global,
+) -> Result<Verification, Answer> {
+    let found = model
+        .second_opinion(options, run, global.token())
+        .map_err(|reason| refused(model, options, reason, global))?;
+    findings.diagnostics.push(found.result.diagnostic());
+    Ok(found.result)
 }
 
 /// Refuses to hold more numbers in memory than there is room for.
@@ -151,13 +173,14 @@ fn affordable(numbers: usize, global: &Global) -> Result<(), Answer> {
     Err(Answer::refusal(global, diagnostic.help(help), Exit::Wrong))
 }
 
-/// Writes each sample as a line of CSV as soon as it is known; they are kept only for a plot.
+/// Writes each sample as a line of CSV as soon as it is known; they are kept only for a plot or a second opinion.
 fn stream(
     arguments: &SimulateArgs,
-    simulation: &paynter::Answer<Arc<Simulation>>,
+    options: &SimulateOptions,
+    (model, simulation): (&Model, &paynter::Answer<Arc<Simulation>>),
     global: &Global,
-) -> Answer {
-    let mut kept = arguments.plot.is_some().then(|| simulation.nothing_yet());
+) -> Result<Answer, Answer> {
+    let mut kept = (arguments.plot.is_some() || arguments.verify).then(|| simulation.nothing_yet());
     let mut sheet = Sheet::begin(&sheet::headings(simulation), global);
     let outcome = simulation.run(&simulation.parameters, global.token(), &mut |sample| {
         sheet.sample(simulation, sample);
@@ -170,9 +193,12 @@ fn stream(
     mark(&mut sheet, "", &outcome, &said);
     sheet.end();
     if let Some(response) = &kept {
+        if arguments.verify {
+            second_opinion(options, model, (response, &outcome), &mut findings, global)?;
+        }
         plot(|| figure(simulation, response), arguments, &mut findings, global);
     }
-    findings.answer(String::new())
+    Ok(findings.answer(String::new()))
 }
 
 /// Marks the end of a run that stopped early.

@@ -1,7 +1,7 @@
 //! Energies and gradients as tables for people.
 
 use crate::table::columns;
-use paynter::energy::{Energy, Role};
+use paynter::energy::{Energy, Reference, Role};
 use paynter::number::significant;
 use paynter::report::NO_ENERGY;
 use paynter::simulate::{CostGradient, Simulation};
@@ -12,19 +12,28 @@ pub fn ledger(simulation: &Simulation, energy: Option<&Energy>) -> String {
         return format!("{NO_ENERGY}\n");
     };
     let end = |values: &[f64]| values.last().copied().unwrap_or(0.0);
-    let rows: Vec<[String; 4]> = energy
+    let rows: Vec<[String; 5]> = energy
         .accounts
         .iter()
-        .map(|(entry, values)| {
-            let (role, begin) = match entry.role {
-                Role::Supply => ("supplied", String::new()),
-                Role::Storage => ("stored", significant(values.first().copied().unwrap_or(0.0))),
-                Role::Loss => ("dissipated", String::new()),
+        .zip(&energy.references)
+        .map(|((entry, values), reference)| {
+            let (role, begin, from) = match entry.role {
+                Role::Supply => ("supplied", String::new(), String::new()),
+                Role::Storage => {
+                    let from = match reference {
+                        Reference::Empty => "empty".to_owned(),
+                        Reference::Relaxed(state) => format!("relaxed, {}", significant(*state)),
+                        Reference::Start => "the start".to_owned(),
+                    };
+                    ("stored", significant(values.first().copied().unwrap_or(0.0)), from)
+                }
+                Role::Loss => ("dissipated", String::new(), String::new()),
             };
-            [entry.element.clone(), role.to_owned(), begin, significant(end(values))]
+            [entry.element.clone(), role.to_owned(), begin, significant(end(values)), from]
         })
         .collect();
-    let table = columns(["ELEMENT", "ENERGY", "AT THE BEGINNING", "AT THE END [J]"], &rows);
+    let heads = ["ELEMENT", "ENERGY", "AT THE BEGINNING", "AT THE END [J]", "COUNTED FROM"];
+    let table = columns(heads, &rows);
     format!(
         "{}: energy until t = {} s\n\n{table}\n  the balance closes to within {} J, {} of what was moved\n",
         simulation.model,

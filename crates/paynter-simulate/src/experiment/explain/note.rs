@@ -11,12 +11,12 @@ impl Explanation<'_> {
         let simulation = self.simulation;
         Some(match note {
             Note::Grazing { t, event } => {
-                let event = &simulation.compiled.events[*event];
+                let event = simulation.compiled.event_name(*event);
                 let what = "touches zero without crossing it (grazing), so sensitivities may jump";
                 Diagnostic::new(code::GRAZING, format!("at t = {} `{event}` {what}", moment(*t)))
             }
             Note::Undecided { t, event } => {
-                let event = &simulation.compiled.events[*event];
+                let event = simulation.compiled.event_name(*event);
                 let what =
                     "switches there could not be decided by interval arithmetic within its limit of work";
                 let help = Remedy::marked("compare with a run at a finer {option rtol}");
@@ -32,7 +32,7 @@ impl Explanation<'_> {
                 self.at_output(Diagnostic::new(code::IMPULSE, message), *output)
             }
             Note::Zeno { t, event } => {
-                let event = &simulation.compiled.events[*event];
+                let event = simulation.compiled.event_name(*event);
                 let what = "switches ever faster (Zeno behaviour), and stays at zero from then on";
                 Diagnostic::new(code::ZENO, format!("at t = {} `{event}` {what}", moment(*t)))
             }
