@@ -83,6 +83,8 @@ pub(crate) const MULTIPLIER_MARGIN: f64 = 1e-7;
 /// Functions within this part of their largest value of zero are decided with those that are zero: the states
 /// that they are differences of have their own rounding.
 pub(crate) const FUNCTION_AT_ZERO: f64 = 1e-10;
+/// A function that others hold at zero has left it where it is so many tolerances of its states away.
+pub(crate) const RESTING_TOLERANCES: f64 = 10.0;
 /// So many functions are decided together; the choices for more are too many.
 pub(crate) const DECIDED_TOGETHER: usize = 12;
 /// Changes of principal pivoting; it either ends within a few for each function, or cycles.
@@ -206,6 +208,8 @@ pub(crate) const GROUP_RESOLUTION: f64 = 1e-6;
 pub(crate) const BIRTH_SPAN: f64 = 1e-3;
 /// Power iterations for that time scale.
 pub(crate) const BIRTH_ITERATIONS: u32 = 20;
+/// Rounding of states on a sliding surface is followed to so many states behind each other.
+pub(crate) const NOISE_LEVELS: u32 = 3;
 /// Over so many states one after another; further ones are reached when these are not zero any more.
 pub(crate) const BIRTH_LEVELS: u32 = 20;
 /// And never finer than this part of states that are measured alike: rounding of what makes them up.

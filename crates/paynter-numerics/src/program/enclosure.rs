@@ -435,6 +435,10 @@ impl Scalar for Enclosure {
         }
     }
 
+    fn square(self) -> Enclosure {
+        self.chain(self.value.square(), || self.value.times(Range::point(2.0)))
+    }
+
     fn map(self, f: impl Fn(f64) -> f64) -> Enclosure {
         let slope = if self.slope == Range::ZERO { Range::ZERO } else { Range::ALL };
         if self.value.is_point() {

@@ -11,10 +11,10 @@ pub(crate) fn execute<T: Scalar>(code: &[Instruction], registers: &mut [T], tabl
         let value = match i.op {
             Op::Add => a.add(registers[i.b as usize]),
             Op::Sub => a.sub(registers[i.b as usize]),
-            Op::Mul => a.mul(registers[i.b as usize]),
+            Op::Mul => product(a, i, registers),
             Op::Div => a.div(registers[i.b as usize]),
-            Op::MulAdd => a.mul(registers[i.b as usize]).add(registers[i.c as usize]),
-            Op::NegMulAdd => registers[i.c as usize].sub(a.mul(registers[i.b as usize])),
+            Op::MulAdd => product(a, i, registers).add(registers[i.c as usize]),
+            Op::NegMulAdd => registers[i.c as usize].sub(product(a, i, registers)),
             Op::Store => {
                 if let Some(result) = out.get_mut(i.dst as usize) {
                     *result = a;
@@ -30,4 +30,10 @@ pub(crate) fn execute<T: Scalar>(code: &[Instruction], registers: &mut [T], tabl
         };
         registers[i.dst as usize] = value;
     }
+}
+
+/// a·b; of one register with itself a square, which an interval knows better.
+#[inline(always)]
+fn product<T: Scalar>(a: T, i: &Instruction, registers: &[T]) -> T {
+    if i.a == i.b { a.square() } else { a.mul(registers[i.b as usize]) }
 }

@@ -19,6 +19,11 @@ pub trait Scalar: Copy {
     fn other(op: Op, a: Self, b: Self, c: Self) -> Self;
     /// A function of each number it holds.
     fn map(self, f: impl Fn(f64) -> f64) -> Self;
+    /// a·a
+    #[inline(always)]
+    fn square(self) -> Self {
+        self.mul(self)
+    }
 }
 
 /// Calculates an operation on plain numbers. Inlined, so that a call of a known operation is that alone.

@@ -29,7 +29,7 @@ impl ZeroCrossingDetector {
     ///
     /// Functions in `given` that are not in `zeros` have left sliding just now; those in `resting` rested at zero
     /// before.
-    pub(super) fn decide(
+    pub fn decide(
         &mut self,
         system: &mut System<'_>,
         t: f64,
@@ -37,13 +37,8 @@ impl ZeroCrossingDetector {
         (zeros, resting, given): (&[usize], &[usize], &[usize]),
     ) -> bool {
         let Ok(()) = self.evaluate(system, t, x) else { return false };
-        let open = |k: &usize| {
-            let near = self.now[*k].abs() <= FUNCTION_AT_ZERO * self.largest[*k];
-            let named = [zeros, resting, given].iter().any(|list| list.contains(k));
-            let meets = named || near || system.is_sliding(*k) || system.reacts_at_once(*k);
-            meets && !system.own_timed(*k)
-        };
-        let open: Vec<usize> = (0..system.own_events()).filter(open).collect();
+        let named = [zeros, resting, given].concat();
+        let open = self.meeting(system, &named);
         if open.is_empty() || open.len() > DECIDED_TOGETHER {
             return false;
         }
@@ -65,6 +60,38 @@ impl ZeroCrossingDetector {
         found
     }
 
+    /// The functions that meet at this instant: those named, those at zero or held there, and those that react
+    /// to modes at once.
+    fn meeting(&self, system: &System<'_>, named: &[usize]) -> Vec<usize> {
+        let open = |k: &usize| {
+            let near = self.now[*k].abs() <= FUNCTION_AT_ZERO * self.largest[*k];
+            let meets = named.contains(k) || near || system.is_sliding(*k) || system.reacts_at_once(*k);
+            meets && !system.own_timed(*k)
+        };
+        (0..system.own_events()).filter(open).collect()
+    }
+
+    /// Whether modes that were found one after another do not fit together, where frictions meet.
+    pub(super) fn contradict(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (zeros, given): (&[usize], &[usize]),
+    ) -> bool {
+        let Ok(()) = self.evaluate(system, t, x) else { return false };
+        let open = self.meeting(system, &[zeros, given].concat());
+        let friction = |k: &usize| system.surface(*k).is_some_and(|j| system.surfaces()[j].order == 1);
+        if open.len() < 2 || !open.iter().all(friction) {
+            return false;
+        }
+        let exits: Vec<usize> = given.iter().copied().filter(|k| !zeros.contains(k)).collect();
+        let margin = self.margin.clone();
+        let misfit = self.misfit(system, t, x, (&open, &exits));
+        self.margin = margin;
+        !matches!(misfit, Ok(None))
+    }
+
     /// Changes the first choice that does not fit, until all fit or choices come back.
     fn pivot(
         &mut self,
@@ -82,7 +109,17 @@ impl ZeroCrossingDetector {
             seen.push(present);
             match self.misfit(system, t, x, (open, given)) {
                 Ok(None) => return true,
-                Ok(Some((k, choice))) => self.choose(system, k, choice),
+                Ok(Some((k, choice))) => {
+                    let mode = system.mode(k);
+                    self.choose(system, k, choice);
+                    // What others hold already has no multiplier of its own.
+                    let held = choice == Choice::Slides
+                        && (self.evaluate(system, t, x).is_err() || !system.is_determined());
+                    if held {
+                        let value = if given.contains(&k) { mode } else { 0.0 };
+                        self.choose(system, k, Choice::Rests(value));
+                    }
+                }
                 Err(_) => return false,
             }
         }
@@ -207,20 +244,11 @@ impl ZeroCrossingDetector {
                 }
             } else {
                 let slope = self.derivative(system, t, x, &rates, k)?;
-                if slope * mode < 0.0 || (mode == 0.0 && slope != 0.0) {
-                    let choice = match (mode, system.surface(k)) {
-                        (0.0, _) | (_, None) => Choice::Leaves(sign(slope)),
-                        (_, Some(_)) => Choice::Slides,
-                    };
-                    return Ok(Some((k, choice)));
-                }
-                // Nothing moves it, whatever its law: it rests.
-                if slope == 0.0
-                    && let Some(j) = system.surface(k)
-                    && system.surfaces()[j].order > 0
-                {
-                    let value = if given.contains(&k) { mode } else { 0.0 };
-                    return Ok(Some((k, Choice::Rests(value))));
+                if mode == 0.0 || slope * mode <= 0.0 {
+                    let choice = self.tendency_of(system, (t, x), k, given)?;
+                    if choice != Choice::Leaves(mode) {
+                        return Ok(Some((k, choice)));
+                    }
                 }
             }
             // Rounding may have left it on the other side.
@@ -229,5 +257,27 @@ impl ZeroCrossingDetector {
             }
         }
         Ok(None)
+    }
+
+    /// Where a function that is zero goes, by its derivatives on both sides.
+    fn tendency_of(
+        &mut self,
+        system: &mut System<'_>,
+        (t, x): (f64, &[f64]),
+        k: usize,
+        given: &[usize],
+    ) -> Result<Choice, EvaluationError> {
+        let (mode, held) = (system.mode(k), system.surface(k).is_some());
+        let [above, below] = self.slopes(system, t, x, k)?;
+        Ok(match held {
+            // Nothing moves it, whatever its law: it rests.
+            true if above == 0.0 && below == 0.0 => {
+                Choice::Rests(if given.contains(&k) { mode } else { 0.0 })
+            }
+            true if above <= 0.0 && below >= 0.0 => Choice::Slides,
+            _ if above > 0.0 && (below >= 0.0 || mode > 0.0) => Choice::Leaves(1.0),
+            _ if below < 0.0 => Choice::Leaves(-1.0),
+            _ => Choice::Leaves(mode),
+        })
     }
 }

@@ -4,8 +4,8 @@
 use super::{Changes, ZeroCrossingDetector, sign};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    DERIVATIVE_CANCELLATION, EVENT_ITERATIONS, FUNCTION_AT_ZERO, LAG_FACTOR, MODE_STROKE_AT_ZERO,
-    MULTIPLIER_EXCESS, SMALLEST_STEP,
+    DERIVATIVE_CANCELLATION, EVENT_ITERATIONS, LAG_FACTOR, MODE_STROKE_AT_ZERO, MULTIPLIER_EXCESS,
+    SMALLEST_STEP,
 };
 
 /// How an event iteration ended.
@@ -99,7 +99,7 @@ impl ZeroCrossingDetector {
     }
 
     /// The derivatives of a function by time with the modes 1 and −1. The mode is left as it was.
-    fn slopes(
+    pub(super) fn slopes(
         &mut self,
         system: &mut System<'_>,
         t: f64,
@@ -176,7 +176,7 @@ impl ZeroCrossingDetector {
         }
         let iterated = self.iterate_in_turn(system, t, x, (zeros, settling_rate), given);
         if iterated == Ok(Iteration::Consistent) {
-            if self.has_still(system, t, x) {
+            if settling_rate.is_none() && self.contradict(system, t, x, (zeros, given)) {
                 self.decide(system, t, x, (zeros, &[], given));
             }
             return iterated;
@@ -188,24 +188,6 @@ impl ZeroCrossingDetector {
             return Ok(Iteration::Consistent);
         }
         iterated
-    }
-
-    /// Whether a function that is zero stays there without its surface: others hold it, and rounding would make
-    /// its mode chatter.
-    fn has_still(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> bool {
-        let sliding = (0..system.surfaces().len()).any(|j| system.slides_along(j));
-        let mut rates = vec![0.0; x.len()];
-        if !sliding || self.evaluate(system, t, x).is_err() || system.rates(t, x, &mut rates).is_err() {
-            return false;
-        }
-        (0..system.own_events()).any(|k| {
-            let near = self.now[k].abs() <= FUNCTION_AT_ZERO * self.largest[k];
-            let held = system.surface(k).is_some_and(|j| system.surfaces()[j].order > 0);
-            near && held
-                && !system.is_sliding(k)
-                && !system.own_timed(k)
-                && self.derivative(system, t, x, &rates, k) == Ok(0.0)
-        })
     }
 
     /// Changes modes one after another until they are consistent with the functions. Where the vector field

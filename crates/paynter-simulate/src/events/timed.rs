@@ -2,9 +2,9 @@
 //! the steps; and functions that leave their zero within a step.
 
 use super::{Changes, ZeroCrossingDetector, sign};
-use crate::method::Stages;
+use crate::method::{Stages, Tolerance};
 use crate::system::{EvaluationError, System};
-use crate::tolerance::{SIMULTANEOUS_TIME_SHARE, TIME_EVENT_POLISHES, TIME_EVENT_SEARCH};
+use crate::tolerance::{RESTING_TOLERANCES, SIMULTANEOUS_TIME_SHARE, TIME_EVENT_POLISHES, TIME_EVENT_SEARCH};
 use paynter_numerics::program::Range;
 
 /// What is known about the events of a function of time alone.
@@ -30,15 +30,27 @@ impl ZeroCrossingDetector {
         &mut self,
         system: &mut System<'_>,
         stages: &Stages,
+        tolerance: &Tolerance,
     ) -> Result<Changes, EvaluationError> {
         let resting = system.resting();
         if resting.is_empty() && (0..system.model.events.len()).all(|k| system.mode(k) != 0.0) {
             return Ok(Vec::new());
         }
-        self.evaluate(system, stages.t + stages.h, &stages.end)?;
-        // Rounding is no motion of what others hold at zero.
+        let (t, x) = (stages.t + stages.h, &stages.end);
+        self.evaluate(system, t, x)?;
+        if !resting.is_empty() {
+            system.relations_full(t, x, &mut self.values)?;
+        }
+        let full = &system.model.relations_full;
+        let known = |i: usize| tolerance.atol[i] + tolerance.rtol * x[i].abs();
+        // What others hold at zero has left it where the states that it reads are known to have.
         let zero = |k: &usize| match resting.contains(k) {
-            true => self.event_tolerance * self.largest[*k],
+            true => {
+                let by_states = full.by_states(&self.values.data);
+                let terms =
+                    full.pattern.row(*k).map(|e| by_states[e].abs() * known(full.pattern.at[e] as usize));
+                RESTING_TOLERANCES * terms.sum::<f64>()
+            }
             false => 0.0,
         };
         let open = |k: &usize| system.mode(*k) == 0.0 || resting.contains(k);

@@ -41,8 +41,18 @@ impl Integrator<'_> {
             self.system.set_rate_scale(fastest, self.smallest);
         }
         self.begin()?;
-        for change in sliding {
-            self.handle_events(&[change], 0.0)?;
+        // Frictions that start together at rest are decided together.
+        let zeros: Vec<usize> = sliding.iter().map(|(k, _)| *k).collect();
+        let decided =
+            zeros.len() > 1 && self.detector.decide(&mut self.system, self.t, &self.x, (&zeros, &[], &[]));
+        if decided {
+            self.stats.events += zeros.len() as u64;
+            self.stats.slides += zeros.iter().filter(|k| self.system.is_sliding(**k)).count() as u64;
+            self.begin()?;
+        } else {
+            for change in sliding {
+                self.handle_events(&[change], 0.0)?;
+            }
         }
         let end = self.options.t_end;
         let span = end - self.t;

@@ -4,8 +4,8 @@ use super::Integrator;
 use crate::sensitivity::lanes::larger;
 use crate::system::Values;
 use crate::tolerance::{
-    BIRTH_ITERATIONS, BIRTH_LEVELS, BIRTH_SPAN, GROUP_RESOLUTION, GROUP_ROUNDING, SLIDING_CANCELLATION,
-    STATE_RESOLUTION,
+    BIRTH_ITERATIONS, BIRTH_LEVELS, BIRTH_SPAN, GROUP_RESOLUTION, GROUP_ROUNDING, NOISE_LEVELS,
+    SLIDING_CANCELLATION, STATE_RESOLUTION,
 };
 
 impl Integrator<'_> {
@@ -74,9 +74,18 @@ impl Integrator<'_> {
             };
             if round == 0 {
                 time = time.min(1.0 / spectral_radius(n, product));
+                // What only follows states that rounding moves is moved by it as well.
+                for _ in 0..NOISE_LEVELS {
+                    let follows = |i: usize| span * product(&self.noise, i);
+                    let more: Vec<f64> = unborn.iter().map(|i| larger(self.noise[*i], follows(*i))).collect();
+                    unborn.iter().zip(more).for_each(|(i, more)| self.noise[*i] = more);
+                }
             }
             let made = |i: usize| time * values.data[i].abs().max(product(&sizes, i));
-            let next: Vec<f64> = (0..n).map(|i| if sizes[i] > 0.0 { sizes[i] } else { made(i) }).collect();
+            // The first two rounds tell what inputs do, now and a little later; further ones reach further states.
+            let settled = |i: usize| round > 1 && sizes[i] > 0.0;
+            let next: Vec<f64> =
+                (0..n).map(|i| if settled(i) { sizes[i] } else { made(i).max(sizes[i]) }).collect();
             let next: Vec<f64> = next.iter().zip(&self.largest).map(|(a, b)| larger(*a, *b)).collect();
             let grown = next != sizes;
             sizes = next;

@@ -15,17 +15,33 @@ impl Integrator<'_> {
         }
         let t = self.t;
         let (mut values, mut found) = (Vec::new(), Vec::new());
-        let mut seen = vec![Range { lo: f64::INFINITY, hi: f64::NEG_INFINITY }; count];
+        let mut samples: Vec<Vec<f64>> = vec![Vec::new(); count];
         let tableau = self.solver.tableau();
-        for c in &tableau.c[..tableau.stages] {
-            self.system.signals(t + c * step, &mut values);
-            for (seen, value) in seen.iter_mut().zip(&values) {
-                *seen = Range { lo: seen.lo.min(*value), hi: seen.hi.max(*value) };
-            }
+        // A stage without a weight in the error estimate sees what nobody is told of.
+        let counts = |stage: usize| {
+            let weighs =
+                |terms: &[(usize, f64)]| terms.iter().any(|(i, weight)| *i == stage && *weight != 0.0);
+            stage == 0
+                || stage + 1 == tableau.stages
+                || tableau.errors.first().is_some_and(|terms| weighs(terms))
+        };
+        for stage in (0..tableau.stages).filter(|stage| counts(*stage)) {
+            self.system.signals(t + tableau.c[stage] * step, &mut values);
+            samples.iter_mut().zip(&values).for_each(|(list, value)| list.push(*value));
         }
+        // What one stage alone has seen may have escaped the error estimate all the same.
+        let twice_seen = |list: &mut Vec<f64>| {
+            list.sort_by(f64::total_cmp);
+            match list.as_slice() {
+                [_, lo, .., hi, _] => Range { lo: *lo, hi: *hi },
+                [lo, .., hi] => Range { lo: *lo, hi: *hi },
+                _ => Range::ALL,
+            }
+        };
         let rtol = self.options.rtol;
-        for (size, seen) in self.signal_sizes.iter_mut().zip(&seen) {
-            *size = size.max(seen.magnitude());
+        let seen: Vec<Range> = samples.iter_mut().map(twice_seen).collect();
+        for (size, list) in self.signal_sizes.iter_mut().zip(&samples) {
+            *size = list.iter().fold(*size, |size, value| size.max(value.abs()));
         }
         let mut stack = vec![(0.0, 1.0)];
         for _ in 0..SIGNAL_PARTS {
@@ -39,6 +55,7 @@ impl Integrator<'_> {
                 let spread = found[j].slope.times(across);
                 let value = found[j].value.intersection(Range::point(values[j]).plus(spread));
                 if !value.is_bounded() {
+                    may_be = true;
                     continue;
                 }
                 let slack = seen[j].width().max(rtol * self.signal_sizes[j].max(value.magnitude()));

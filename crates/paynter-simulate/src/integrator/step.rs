@@ -250,7 +250,7 @@ impl Integrator<'_> {
     /// Gives modes to functions that were zero and have left it in the step, which then is taken again; tells
     /// whether there are any.
     fn close_modes(&mut self) -> Result<bool, EvaluationError> {
-        let opened = self.detector.left_zero(&mut self.system, self.solver.stages())?;
+        let opened = self.detector.left_zero(&mut self.system, self.solver.stages(), &self.tolerance)?;
         if opened.is_empty() {
             return Ok(false);
         }

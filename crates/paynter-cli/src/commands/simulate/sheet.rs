@@ -8,6 +8,11 @@ use paynter::simulate::{Column, Perturbation, Response, Sample, Simulation};
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write};
 use std::path::Path;
 
+/// A number as a cell; what has no value is an empty one.
+fn cell(value: f64) -> String {
+    if value.is_nan() { String::new() } else { data(value) }
+}
+
 /// A CSV document on standard output.
 pub struct Sheet<'a> {
     out: BufWriter<StdoutLock<'static>>,
@@ -44,7 +49,7 @@ impl Sheet<'_> {
         let mut line = data(sample.t);
         let mut put = |value: f64, column: &Column| {
             line.push(',');
-            line.push_str(&data(value / column.factor));
+            line.push_str(&cell(value / column.factor));
         };
         sample.outputs.iter().zip(shown).for_each(|(value, column)| put(*value, column));
         let lanes = simulation.wanted.len().max(1);
@@ -85,7 +90,7 @@ impl Sheet<'_> {
             let mut line = format!("{lead}{}", data(*t));
             for (list, factor) in columns {
                 line.push(',');
-                list.get(row).iter().for_each(|value| line.push_str(&data(**value / factor)));
+                list.get(row).iter().for_each(|value| line.push_str(&cell(**value / factor)));
             }
             self.line(&line);
         }

@@ -1,0 +1,341 @@
+//! Kinds of models on which runs once were wrong, drawn at random: pulse trains and bumps, blocks and networks of
+//! dry friction, networks of diodes, changes of units. Each against a solution of its own: piecewise exact, or
+//! small fixed steps on a regularised law. `PAYNTER_RANDOM=N` takes N seeds instead of a few.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::sound;
+use paynter::CancellationToken;
+use paynter::simulate::{Sensitivities, SimulateOptions};
+use paynter_base::random::Random;
+use paynter_testkit::property::seeds;
+use std::f64::consts::PI;
+use std::fmt::Write;
+
+/// A source of random choices.
+struct Draw(Random);
+
+impl Draw {
+    fn new(seed: u64) -> Draw {
+        Draw(Random::new(seed))
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        // Few digits, so that texts and references have the same numbers.
+        let value = low + (high - low) * self.0.unit();
+        format!("{value:.4e}").parse().unwrap()
+    }
+
+    fn of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[(self.0.bits() % list.len() as u64) as usize]
+    }
+}
+
+/// The outputs at some times, at a setting drawn at random; every run must reach its end.
+fn outputs(text: &str, end: f64, draw: &mut Draw) -> (Vec<Vec<f64>>, f64) {
+    let (solver, rtol) = (draw.of(&["auto", "tsit5", "dop853", "stiff"]), draw.of(&[1e-6, 1e-8, 1e-9]));
+    let between = draw.of(&[0, 1, 7, 40]);
+    let times: Vec<f64> = (0..=between + 1).map(|i| end * f64::from(i) / f64::from(between + 1)).collect();
+    let options = SimulateOptions { times, rtol, solver: solver.to_owned(), ..SimulateOptions::default() };
+    let answer =
+        sound(text).simulation(&options, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
+    let (response, outcome) = answer.respond(&answer.parameters, &CancellationToken::new());
+    assert_eq!(outcome.failure, None, "{solver} {rtol} {between}\n{text}");
+    (response.outputs, rtol)
+}
+
+fn last(list: &[f64]) -> f64 {
+    *list.last().unwrap()
+}
+
+/// A low-pass behind a pulse train: x' = (u − x)/T is solved exactly between the times at which u switches.
+#[test]
+fn pulse_trains() {
+    for seed in seeds(24) {
+        let mut draw = Draw::new(seed);
+        let (time, height) = (draw.between(0.02, 2.0), draw.between(0.5, 5.0));
+        let (frequency, duty, phase) =
+            (draw.between(1.0, 400.0), draw.between(0.003, 0.9), draw.between(0.0, 6.0));
+        // On while the angle is within duty·π of the crest.
+        let level = (duty * PI).cos();
+        let condition = match draw.of(&[0, 1, 2]) {
+            0 => format!("sin(2*pi*{frequency}*t + {phase}) > {level}"),
+            1 => format!("0.5 + asin(sin(2*pi*{frequency}*t + {phase}))/pi > {}", 1.0 - duty),
+            _ => format!("cos(2*pi*{frequency}*t + {phase} - pi/2) - {level} > 0"),
+        };
+        let text = format!(
+            "model train {{ input u = if({condition}, {height}, 0); Se s = u; 1 j; R r = 1; C c = {time}
+                s -> j; j -> r, c; output y = c.e }}"
+        );
+        let end = draw.between(0.2, 0.6);
+        let (found, rtol) = outputs(&text, end, &mut draw);
+        let crest = |n: f64| (PI / 2.0 - phase + 2.0 * PI * n) / (2.0 * PI * frequency);
+        let half = duty / (2.0 * frequency);
+        let (mut t, mut x, mut n) = (0.0, 0.0, -2.0);
+        while t < end {
+            let (on, off) = (crest(n) - half, crest(n) + half);
+            for (until, u) in [(on, 0.0), (off, height)] {
+                let until = f64::min(until, end);
+                if until > t {
+                    x = u + (x - u) * (-(until - t) / time).exp();
+                    t = until;
+                }
+            }
+            n += 1.0;
+        }
+        let y = last(&found[0]);
+        assert!(
+            (y - x).abs() <= 300.0 * rtol * x.abs().max(1e-3 * height),
+            "seed {seed}: {y}, not {x}\n{text}"
+        );
+    }
+}
+
+/// Narrow smooth bumps on an integrator: what is integrated is known.
+#[test]
+fn smooth_bumps() {
+    for seed in seeds(16) {
+        let mut draw = Draw::new(seed);
+        let (place, height) = (draw.between(1.0, 8.0), draw.between(0.5, 50.0));
+        let width = draw.of(&[1e-1, 1e-2, 1e-3, 1e-4]) * draw.between(1.0, 5.0);
+        let (bump, area) = match draw.of(&[0, 1, 2]) {
+            0 => (format!("exp(-((t - {place})/{width})^2)"), width * PI.sqrt()),
+            1 => (format!("1/cosh((t - {place})/{width})^2"), 2.0 * width),
+            _ => (format!("max(0, 1 - ((t - {place})/{width})^2)"), 4.0 / 3.0 * width),
+        };
+        let slow = draw.between(0.1, 2.0);
+        let text = format!(
+            "model bump {{ Sf s = {height}*{bump} + sin({slow}*t); C c = 1; s -> c; output q = c.q }}"
+        );
+        let (found, rtol) = outputs(&text, 10.0, &mut draw);
+        let exact = height * area + (1.0 - (10.0 * slow).cos()) / slow;
+        let y = last(&found[0]);
+        assert!(
+            (y - exact).abs() <= 300.0 * rtol * exact.abs().max(1.0),
+            "seed {seed}: {y}, not {exact}\n{text}"
+        );
+    }
+}
+
+/// One block under dry friction, pulled to and fro: between sticking and slipping its motion is known.
+#[test]
+fn one_block() {
+    for seed in seeds(16) {
+        let mut draw = Draw::new(seed);
+        let (m, limit) = (draw.between(0.5, 3.0), draw.between(0.5, 2.0));
+        let (pull, w) = (limit * draw.between(0.8, 3.0), draw.between(0.7, 6.0));
+        let text = format!(
+            "model block {{ 1 v; I mass = {m}; R dry {{ e = {limit}*sign(f) }}; Se pull = {pull}*sin({w}*t)
+                pull -> v; v -> mass, dry; output y = mass.f; output F = dry.e }}"
+        );
+        let end = draw.between(4.0, 9.0);
+        let (found, rtol) = outputs(&text, end, &mut draw);
+        // Steps of the exact motion, with the events between found by bisection.
+        let (step, mut t, mut v, mut sign) = (1e-3, 0.0f64, 0.0f64, 0.0f64);
+        let force = |t: f64| pull * (w * t).sin();
+        while t < end {
+            let h = f64::min(step, end - t);
+            if sign == 0.0 {
+                let mut to = t + h;
+                if force(to).abs() > limit {
+                    let (mut low, mut high) = (t, to);
+                    for _ in 0..60 {
+                        let middle = 0.5 * (low + high);
+                        if force(middle).abs() > limit { high = middle } else { low = middle }
+                    }
+                    (to, sign) = (high, force(high).signum());
+                }
+                t = to;
+                continue;
+            }
+            let at =
+                |s: f64| v + pull / (m * w) * ((w * t).cos() - (w * s).cos()) - sign * limit / m * (s - t);
+            let to = t + h;
+            if at(to) * sign < 0.0 {
+                let (mut low, mut high) = (t, to);
+                for _ in 0..60 {
+                    let middle = 0.5 * (low + high);
+                    if at(middle) * sign < 0.0 { high = middle } else { low = middle }
+                }
+                (t, v) = (high, 0.0);
+                sign = if force(t).abs() > limit { force(t).signum() } else { 0.0 };
+            } else {
+                (v, t) = (at(to), to);
+            }
+        }
+        let y = last(&found[0]);
+        let scale = pull / (m * w);
+        assert!((y - v).abs() <= 1000.0 * rtol * scale, "seed {seed}: {y}, not {v}\n{text}");
+        for force in &found[1] {
+            assert!(force.abs() <= limit * (1.0 + 1e-6), "seed {seed}: {force} above {limit}\n{text}");
+        }
+    }
+}
+
+/// Integrates by fixed steps of the classical Runge–Kutta method.
+fn rk4(mut x: Vec<f64>, end: f64, steps: usize, rates: impl Fn(f64, &[f64]) -> Vec<f64>) -> Vec<f64> {
+    let h = end / steps as f64;
+    let along =
+        |x: &[f64], k: &[f64], h: f64| -> Vec<f64> { x.iter().zip(k).map(|(x, k)| x + h * k).collect() };
+    for i in 0..steps {
+        let t = i as f64 * h;
+        let a = rates(t, &x);
+        let b = rates(t + 0.5 * h, &along(&x, &a, 0.5 * h));
+        let c = rates(t + 0.5 * h, &along(&x, &b, 0.5 * h));
+        let d = rates(t + h, &along(&x, &c, h));
+        for (k, x) in x.iter_mut().enumerate() {
+            *x += h / 6.0 * (a[k] + 2.0 * b[k] + 2.0 * c[k] + d[k]);
+        }
+    }
+    x
+}
+
+/// Blocks with friction on the ground and between each other, against the same with steep slopes for jumps.
+#[test]
+fn networks_of_friction() {
+    for seed in seeds(10) {
+        let mut draw = Draw::new(seed);
+        let n = draw.of(&[2, 3]);
+        let mut list =
+            |low: f64, high: f64| -> Vec<f64> { (0..n).map(|_| draw.between(low, high)).collect() };
+        let (mass, ground, damp) = (list(0.8, 2.0), list(0.3, 1.0), list(0.05, 0.4));
+        let (joint, spring, pull, w) = (list(0.2, 0.9), list(2.0, 9.0), list(0.3, 3.0), list(0.8, 3.0));
+        let mut text = "model fric {\n".to_owned();
+        for i in 0..n {
+            let _ = write!(
+                text,
+                "1 v{i}; I m{i} = {}; R d{i} = {}; R g{i} {{ e = {}*sign(f) }}; Se F{i} = {}*sin({}*t)
+                v{i} -> m{i}, d{i}, g{i}; F{i} -> v{i}; output y{i} = m{i}.f\n",
+                mass[i], damp[i], ground[i], pull[i], w[i]
+            );
+        }
+        for i in 0..n - 1 {
+            let _ = write!(
+                text,
+                "0 c{i}; 1 r{i}; R j{i} {{ e = {}*sign(f) }}; C k{i} = 1/{}
+                v{i} -> c{i}; c{i} -> v{}; c{i} -> r{i}; r{i} -> j{i}, k{i}\n",
+                joint[i],
+                spring[i],
+                i + 1
+            );
+        }
+        text += "}";
+        let end = 3.0;
+        let (found, _) = outputs(&text, end, &mut draw);
+        let steep = |v: f64| (v / 1e-4).tanh();
+        let reference = rk4(vec![0.0; 2 * n - 1], end, 300_000, |t, x| {
+            let (v, q) = x.split_at(n);
+            let force = |i: usize| joint[i] * steep(v[i] - v[i + 1]) + spring[i] * q[i];
+            let mut rates: Vec<f64> = (0..n)
+                .map(|i| {
+                    let left = if i > 0 { force(i - 1) } else { 0.0 };
+                    let right = if i + 1 < n { force(i) } else { 0.0 };
+                    let own = damp[i] * v[i] + ground[i] * steep(v[i]);
+                    (pull[i] * (w[i] * t).sin() - own + left - right) / mass[i]
+                })
+                .collect();
+            rates.extend((0..n - 1).map(|i| v[i] - v[i + 1]));
+            rates
+        });
+        for i in 0..n {
+            let (y, right) = (last(&found[i]), reference[i]);
+            assert!((y - right).abs() <= 2e-3, "seed {seed}: y{i} = {y}, not {right}\n{text}");
+        }
+    }
+}
+
+/// Nodes with capacitors joined by resistors and diodes, written on their efforts or flows.
+#[test]
+fn networks_of_diodes() {
+    for seed in seeds(12) {
+        let mut draw = Draw::new(seed);
+        let n = draw.of(&[2, 3, 4]);
+        let (on, off) = (0.05, 1e-3);
+        let (height, w, source) = (draw.between(1.0, 5.0), draw.between(1.0, 4.0), draw.between(0.3, 1.0));
+        let store: Vec<f64> = (0..n).map(|_| draw.between(0.4, 2.0)).collect();
+        let load: Vec<f64> = (0..n).map(|_| draw.between(0.3, 2.0)).collect();
+        let mut text = format!("model diodes {{ Se src = {height}*sin({w}*t); 1 js; R rs = {source}\n");
+        for i in 0..n {
+            let _ = writeln!(
+                text,
+                "0 n{i}; C c{i} = {}; R r{i} = {}; n{i} -> c{i}, r{i}; output y{i} = c{i}.e",
+                store[i], load[i]
+            );
+        }
+        text += "src -> js; js -> rs, n0\n";
+        // A diode, forwards or backwards, from each node to the next, and one across.
+        let mut joints: Vec<(usize, usize)> =
+            (1..n).map(|i| if draw.of(&[true, false]) { (i - 1, i) } else { (i, i - 1) }).collect();
+        if n > 2 {
+            joints.push(draw.of(&[(0, 2), (2, 0)]));
+        }
+        for (k, (from, to)) in joints.iter().enumerate() {
+            let by = draw.of(&["e", "f"]);
+            let _ = writeln!(
+                text,
+                "1 j{k}; Sw d{k} when (d{k}.{by} > 0) {{ Ron = {on}; Goff = {off} }}
+                n{from} -> j{k}; j{k} -> d{k}, n{to}"
+            );
+        }
+        text += "}";
+        let end = 5.0;
+        let (found, _) = outputs(&text, end, &mut draw);
+        let reference = rk4(vec![0.0; n], end, 200_000, |t, v| {
+            let mut flows: Vec<f64> = (0..n).map(|i| -v[i] / load[i]).collect();
+            flows[0] += (height * (w * t).sin() - v[0]) / source;
+            for (from, to) in &joints {
+                let e = v[*from] - v[*to];
+                let f = if e > 0.0 { e / on } else { e * off };
+                flows[*from] -= f;
+                flows[*to] += f;
+            }
+            flows.iter().zip(&store).map(|(f, c)| f / c).collect()
+        });
+        for i in 0..n {
+            let (y, right) = (last(&found[i]), reference[i]);
+            assert!((y - right).abs() <= 1e-4 * height, "seed {seed}: y{i} = {y}, not {right}\n{text}");
+        }
+    }
+}
+
+/// A nonlinear oscillator behind a resistor, with every amount times a power of ten, with and without
+/// sensitivities.
+#[test]
+fn changes_of_units() {
+    for seed in seeds(10) {
+        let mut draw = Draw::new(seed);
+        let (m, k, cubic) = (draw.between(0.5, 2.0), draw.between(1.0, 9.0), draw.between(0.5, 4.0));
+        let (r, push, start) = (draw.between(0.1, 1.0), draw.between(0.5, 2.0), draw.between(-1.0, 1.0));
+        let run = |scale: f64, sensitive: bool| -> Vec<f64> {
+            let text = format!(
+                "model swing {{ param k = {k}; param sc = {scale:e}; Se F = sc*{push}; 1 v; I mass = {m}; R r = {r}
+                    C spring {{ e = k*q + {cubic}*q*(q/sc)^2; init q = sc*{start} }}; signal way = integral(spring.e/sc)
+                    F -> v; v -> mass, r, spring; output q = spring.q/sc; output p = mass.p/sc; output w = way }}"
+            );
+            let sensitivities = match sensitive {
+                true => Sensitivities::Names(vec!["k".to_owned()]),
+                false => Sensitivities::None,
+            };
+            let options =
+                SimulateOptions { times: vec![0.0, 1.3, 4.0], sensitivities, ..SimulateOptions::default() };
+            let answer = sound(&text).simulation(&options, &CancellationToken::new()).unwrap();
+            let (response, outcome) = answer.respond(&answer.parameters, &CancellationToken::new());
+            assert_eq!(outcome.failure, None, "{text}");
+            response.outputs.concat()
+        };
+        let right = run(1.0, false);
+        for scale in [1e-18, 1e-9, 1e6, 1e15] {
+            for sensitive in [false, true] {
+                for (a, b) in run(scale, sensitive).iter().zip(&right) {
+                    let largest = right.iter().fold(0.0f64, |most, y| most.max(y.abs()));
+                    assert!(
+                        (a - b).abs() <= 1e-6 * largest,
+                        "seed {seed}, {scale}, {sensitive}: {a}, not {b}"
+                    );
+                }
+            }
+        }
+    }
+}
