@@ -125,16 +125,31 @@ impl PrimeField {
     }
 }
 
+/// The fields of the largest primes below 2⁶², which almost every greatest common divisor asks for.
+const FIRST_FIELDS: [PrimeField; 8] = {
+    const BELOW: [u64; 8] = [57, 87, 117, 143, 153, 167, 171, 195];
+    let mut fields = [FIELD; 8];
+    let mut place = 0;
+    while place < fields.len() {
+        fields[place] = PrimeField::new((1 << 62) - BELOW[place]);
+        place += 1;
+    }
+    fields
+};
+
 /// The fields of the primes below 2⁶², descending: the same on every machine.
 #[derive(Debug, Clone)]
 pub struct PrimeFields {
+    /// How many of the first fields were given.
+    given: usize,
+    /// The next candidate after those.
     next: u64,
 }
 
 impl PrimeFields {
     /// Starts with the largest.
     pub fn new() -> PrimeFields {
-        PrimeFields { next: (1 << 62) - 1 }
+        PrimeFields { given: 0, next: FIRST_FIELDS[FIRST_FIELDS.len() - 1].prime() - 2 }
     }
 }
 
@@ -148,6 +163,10 @@ impl Iterator for PrimeFields {
     type Item = PrimeField;
 
     fn next(&mut self) -> Option<PrimeField> {
+        if let Some(field) = FIRST_FIELDS.get(self.given) {
+            self.given += 1;
+            return Some(*field);
+        }
         while self.next > 1 << 61 {
             let candidate = self.next;
             self.next -= 2;
@@ -186,9 +205,12 @@ mod tests {
 
     #[test]
     fn the_first_primes_below_two_to_62() {
+        let primes: Vec<u64> = PrimeFields::new().take(12).map(|f| f.prime()).collect();
+        let largest = (1 << 62) - 1;
+        let found: Vec<u64> = (0..).map(|k| largest - 2 * k).filter(|n| is_prime(*n)).take(12).collect();
+        assert_eq!(primes, found);
         // Computed with another program.
-        let primes: Vec<u64> = PrimeFields::new().take(3).map(|f| f.prime()).collect();
-        assert_eq!(primes, [4611686018427387847, 4611686018427387817, 4611686018427387787]);
+        assert_eq!(primes[..3], [4611686018427387847, 4611686018427387817, 4611686018427387787]);
         assert_eq!(FIELD.prime(), primes[0]);
         assert!(is_prime(2_147_483_647) && !is_prime(3_215_031_751));
     }

@@ -67,7 +67,7 @@ fn describe(pool: &Pool, graph: &BondGraph, divisor: Expr) -> Diagnostic {
     let names: Vec<String> = users.iter().take(4).map(|element| format!("`{}`", element.name)).collect();
     let whose = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
     let field = users.iter().find(|element| matches!(element.law, Law::Matrix(_)));
-    let shown = pool.display(divisor);
+    let shown = pool.brief(divisor);
     let message = match field {
         Some(field) => format!(
             "the matrix of `{}` cannot be inverted, as its causality asks: `{shown}` is zero at the nominal values",

@@ -1,7 +1,7 @@
 //! The mass matrix: with the states of dependent storages known as functions
 //! of the others, the rates obey E x' = r before anybody inverts E.
 
-use paynter_algebra::poly::readable;
+use paynter_algebra::poly::LowestTerms;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Variable};
@@ -76,11 +76,12 @@ impl Equations {
         token: &CancellationToken,
     ) -> Option<MassForm> {
         let mut mass = self.mass(pool, graph)?;
+        let mut lowest = LowestTerms::new(token);
         for (_, _, entry) in &mut mass.matrix.entries {
-            *entry = readable(pool, *entry, token);
+            *entry = lowest.of(pool, *entry);
         }
         for right in &mut mass.right {
-            *right = readable(pool, *right, token);
+            *right = lowest.of(pool, *right);
         }
         Some(mass.form(pool, graph, self, linear))
     }

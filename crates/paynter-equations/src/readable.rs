@@ -1,27 +1,14 @@
 //! Results in the form a person would write: lowest terms where that is
 //! shorter, the derived form where not.
 
-use paynter_algebra::poly::{nicest, readable};
+use paynter_algebra::poly::{LowestTerms, nicest};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
-use rustc_hash::FxHashMap;
 
 use crate::{Equations, Sparse, StateSpace};
 
 /// Rates and outputs with more nodes than this are left as they were derived.
 const NODES: usize = 400;
-
-/// Entries already brought to a readable form: rates and matrices share their coefficients.
-type Known = FxHashMap<Expr, Expr>;
-
-fn entry(pool: &mut Pool, e: Expr, known: &mut Known, token: &CancellationToken) -> Expr {
-    if let Some(form) = known.get(&e) {
-        return *form;
-    }
-    let form = readable(pool, e, token);
-    known.insert(e, form);
-    form
-}
 
 impl Equations {
     /// Rewrites rates, outputs, dependent states and constraints for reading, and the matrices of a
@@ -32,9 +19,9 @@ impl Equations {
         pool: &mut Pool,
         token: &CancellationToken,
     ) {
-        let mut known = Known::default();
+        let mut lowest = LowestTerms::new(token);
         if let Some(space) = space {
-            space.rewrite_entries(pool, &mut known, token);
+            space.rewrite_entries(pool, &mut lowest);
         }
         let mut variables: Vec<Symbol> = self.states.iter().map(|state| state.symbol).collect();
         variables.extend(self.inputs.iter().flat_map(|input| input.symbols.iter().copied()));
@@ -43,8 +30,8 @@ impl Equations {
             if pool.reachable(&[e]).len() > NODES {
                 return e;
             }
-            let whole = entry(pool, e, &mut known, token);
-            match collected(pool, e, &variables, &mut known, token) {
+            let whole = lowest.of(pool, e);
+            match collected(pool, e, &variables, &mut lowest) {
                 Some(sum) => nicest(pool, &[whole, sum, e]),
                 None => whole,
             }
@@ -62,19 +49,13 @@ impl Equations {
 }
 
 /// The same linear form with each coefficient in lowest terms.
-fn collected(
-    pool: &mut Pool,
-    e: Expr,
-    variables: &[Symbol],
-    known: &mut Known,
-    token: &CancellationToken,
-) -> Option<Expr> {
+fn collected(pool: &mut Pool, e: Expr, variables: &[Symbol], lowest: &mut LowestTerms) -> Option<Expr> {
     let present: Vec<Symbol> =
         pool.symbols(e).into_iter().filter(|symbol| variables.binary_search(symbol).is_ok()).collect();
     let (coefficients, rest) = pool.linear_parts(e, &present)?;
-    let mut terms = vec![entry(pool, rest, known, token)];
+    let mut terms = vec![lowest.of(pool, rest)];
     for (symbol, coefficient) in present.iter().zip(coefficients) {
-        let coefficient = entry(pool, coefficient, known, token);
+        let coefficient = lowest.of(pool, coefficient);
         let variable = pool.var(*symbol);
         terms.push(pool.mul(coefficient, variable));
     }
@@ -84,14 +65,14 @@ fn collected(
 impl StateSpace {
     /// Brings every entry to lowest terms where that is shorter.
     pub fn make_readable(&mut self, pool: &mut Pool, token: &CancellationToken) {
-        self.rewrite_entries(pool, &mut Known::default(), token);
+        self.rewrite_entries(pool, &mut LowestTerms::new(token));
     }
 
-    fn rewrite_entries(&mut self, pool: &mut Pool, known: &mut Known, token: &CancellationToken) {
+    fn rewrite_entries(&mut self, pool: &mut Pool, lowest: &mut LowestTerms) {
         let matrices = [&mut self.a, &mut self.c].into_iter().chain(&mut self.b).chain(&mut self.d);
         let entries = matrices.flat_map(|matrix| matrix.entries.iter_mut().map(|(_, _, value)| value));
         for value in entries.chain(&mut self.offset.0).chain(&mut self.offset.1) {
-            *value = entry(pool, *value, known, token);
+            *value = lowest.of(pool, *value);
         }
     }
 }

@@ -11,7 +11,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations as eq;
 use paynter_graph::BondGraph;
 
-/// Expressions larger than this are written with named sub-expressions.
+/// Expressions larger than this are written with named sub-expressions, matrices left out.
 const WRITTEN_NODES: u64 = 200_000;
 
 /// Matrices of more rows or columns than this are left out.
@@ -229,7 +229,8 @@ impl Page {
     /// Adds the matrices of a linear model that is not too large.
     fn add_space(&mut self, pool: &Pool, equations: &eq::Equations, space: &eq::StateSpace) {
         let size = equations.states.len().max(equations.inputs.len()).max(equations.outputs.len());
-        if size > MATRIX || equations.states.is_empty() {
+        let nodes = space.entries().into_iter().map(|e| pool.written_size(e)).fold(0, u64::saturating_add);
+        if size > MATRIX || nodes > WRITTEN_NODES || equations.states.is_empty() {
             return;
         }
         let zero = pool.zero();

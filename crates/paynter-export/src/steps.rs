@@ -2,7 +2,7 @@
 //! text; the notations for the eye write them in their own files.
 
 use crate::target::Target;
-use paynter_algebra::{Expr, Pool};
+use paynter_algebra::Pool;
 use paynter_equations::{Derivation, Line, Side};
 
 /// Writes derivations in a notation, or in plain text.
@@ -26,13 +26,9 @@ pub fn side_text(pool: &Pool, side: &Side) -> String {
 /// Why a line holds, with the law in plain text.
 pub fn why_text(pool: &Pool, line: &Line) -> String {
     match line.law {
-        Some((symbol, value)) => format!("{}: {} = {}", line.why, pool.name(symbol), shown(pool, value)),
+        Some((symbol, value)) => format!("{}: {} = {}", line.why, pool.name(symbol), pool.brief(value)),
         None => line.why.clone(),
     }
-}
-
-fn shown(pool: &Pool, e: Expr) -> String {
-    if pool.written_size(e) > 300 { "…".to_owned() } else { pool.display(e).to_string() }
 }
 
 /// Derivations in plain text, the reasons in a column of their own.

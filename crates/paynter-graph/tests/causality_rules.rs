@@ -301,6 +301,43 @@ fn a_forced_division_warns() {
 }
 
 #[test]
+fn a_modulus_whose_reciprocal_can_vanish_is_divided_by() {
+    // The crank of a piston, drawn from either side: the piston depends on the wheel.
+    let crank = |modulus: &str, through: &str| {
+        model(&format!(
+            "signal phi = integral(wheel.f, 1); I piston = 2; 1 sliding; MTF throw = {modulus}; 1 turning; I wheel = 0.2; \
+             sliding -> piston; {through}; turning -> wheel"
+        ))
+    };
+    for found in [
+        crank("0.1*sin(phi)", "turning -> throw -> sliding"),
+        crank("1/(0.1*sin(phi))", "sliding -> throw -> turning"),
+    ] {
+        assert_eq!(found.dependent(), ["piston.p"]);
+        assert!(!found.codes().contains(&"BG0505"), "{:?}", found.findings());
+    }
+    // A gyrator whose reciprocal can vanish takes both efforts.
+    let found = model(
+        "input weakness = 0; 1 a; 1 b; C x = 1; C y = 1; MGY m = 1/weakness; a -> x; a -> m as p; m -> b as q; b -> y",
+    );
+    found.efforts(&[("p", "m"), ("q", "m")]);
+}
+
+#[test]
+fn a_modulus_that_can_vanish_and_be_infinite_warns_either_way() {
+    for (through, divisor) in
+        [("turning -> throw -> sliding", "cos(phi)"), ("sliding -> throw -> turning", "sin(phi)")]
+    {
+        let found = model(&format!(
+            "signal phi = integral(wheel.f, 1); I wheel = 0.2; 1 turning; MTF throw = sin(phi)/cos(phi); 1 sliding; Se push = 1; \
+             turning -> wheel; {through}; push -> sliding"
+        ));
+        let warning = found.finding("BG0505");
+        assert!(warning.message.contains(&format!("divide by {divisor}")), "{}", warning.message);
+    }
+}
+
+#[test]
 fn a_modulus_within_its_tolerance_of_zero_can_vanish() {
     let crank = |tolerance: &str| {
         format!(

@@ -45,6 +45,33 @@ pub fn ladder(sections: usize) -> String {
     text
 }
 
+/// A duct of fluid inertias in series with a mass and a spring in each branch, driven by a pressure `u`: all
+/// inertias of the duct but one depend on the masses. `y` is the flow through the load at its end.
+pub fn inertia_ladder(sections: usize) -> String {
+    let mut text = String::from(
+        "model duct {\n    input u = 1\n    param r = 1\n    Se pump = u\n    R load = r\n    pump -> a1\n",
+    );
+    for (i, [l, m, k]) in inertia_ladder_values(sections).into_iter().enumerate().map(|(i, v)| (i + 1, v)) {
+        let _ = write!(
+            text,
+            "    param l{i} = {l:?}; param m{i} = {m:?}; param k{i} = {k:?}\n    \
+             1 a{i}; I fluid{i} = l{i}; 0 n{i}; 1 b{i}; I mass{i} = m{i}; C spring{i} = 1/k{i}\n    \
+             a{i} -> fluid{i}, n{i}; n{i} -> b{i}; b{i} -> mass{i}, spring{i}\n"
+        );
+        if i < sections {
+            let _ = writeln!(text, "    n{i} -> a{}", i + 1);
+        }
+    }
+    let _ = write!(text, "    n{sections} -> load\n    output y = load.f\n}}\n");
+    text
+}
+
+/// Fluid inertia, mass and stiffness of each section of an [`inertia_ladder`].
+pub fn inertia_ladder_values(sections: usize) -> Vec<[f64; 3]> {
+    let values = |i: usize| [1.0 + (i % 3) as f64 / 4.0, 2.0 + (i % 4) as f64 / 8.0, 3.0 + (i % 5) as f64];
+    (1..=sections).map(values).collect()
+}
+
 /// A square grid of masses with drag on each and a spring and a damper between
 /// neighbours. A force `F` pushes one corner; `v` is the speed of the opposite one.
 pub fn grid(side: usize) -> String {

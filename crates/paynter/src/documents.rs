@@ -97,8 +97,9 @@ impl Answer<SteadyState> {
         let (graph, diagnostics) = (&self.graph, self.diagnostics(spelling));
         let mut answer =
             json::OperatingPoint::new(&self.pool, graph, equations, &value, &point.outputs, diagnostics);
-        answer.linear =
-            linear.as_ref().map(|(linear, matrices)| json::LinearModel::new(&self.pool, linear, matrices));
+        answer.linear = linear
+            .as_ref()
+            .map(|(linear, matrices)| json::LinearModel::new(&mut self.overlay(), linear, matrices));
         answer
     }
 

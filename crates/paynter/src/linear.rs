@@ -10,8 +10,9 @@ use paynter_equations::{Equations, StateSpace, readable_characteristic};
 use paynter_numerics::estimate::{Estimate, estimates};
 use paynter_numerics::linear::{tangent, to_differentiate};
 use paynter_numerics::poles::{Spectrum, expanded};
+use paynter_numerics::program::Hold;
 use paynter_numerics::response::{FrequencyResponse, ResponseChoice, frequency_response};
-use paynter_numerics::{LinearModel, Matrices, OperatingPoint, Tables, operating_point};
+use paynter_numerics::{LinearModel, Matrices, OperatingPoint, operating_point};
 use std::sync::Arc;
 
 /// Models of more states than this are not linearised beside their operating point.
@@ -76,7 +77,8 @@ impl Model {
         self.0.own.steady.get(|| {
             let view = self.readable(token)?;
             let mut pool = view.overlay();
-            let found = operating_point(&mut pool, &view.graph, &view.equations, &Tables::default(), token);
+            let tables = self.tables(Hold::default())?;
+            let found = operating_point(&mut pool, &view.graph, &view.equations, &tables, token);
             let notes = found.as_ref().map_or_else(|_| Diagnostics::new(), |point| point.notes.clone());
             kept(&view, &view.findings, pool, found, notes)
         })

@@ -6,7 +6,10 @@ mod common;
 
 use common::{findings, sound as load};
 use paynter::json::OperatingPoint;
-use paynter::{CancellationToken, Plain, QueryError, TERMS, examples};
+use paynter::{
+    BodeOptions, CancellationToken, LoadOptions, MemoryWorld, Model, Plain, QueryError, SensitivityOptions,
+    TERMS, examples,
+};
 
 fn point(text: &str) -> OperatingPoint {
     match load(text).operating_point(&CancellationToken::new()) {
@@ -194,5 +197,24 @@ fn sizes_do_not_matter() {
         );
         let found = point(&text);
         near(found.point.states["c.q"] / c, 3f64.sqrt());
+    }
+}
+
+#[test]
+fn an_input_from_a_table_has_its_value_at_time_zero() {
+    let text = "model m { param a = 3; input u = table(\"d.csv\", u); Se s = u; 1 j; I i = 1; \
+        R r { e = a*f + f^3 }; s -> j; j -> i, r; output y = i.f }";
+    let token = CancellationToken::new();
+    // Before the first sample the first one holds; between samples lies a straight line.
+    for (data, input) in [("t,u\n0,4\n1,9\n", 4.0), ("t,u\n-1,2\n1,6\n", 4.0), ("t,u\n2,4\n3,9\n", 4.0)] {
+        let world = MemoryWorld::new().with("m.bg", text).with("d.csv", data);
+        let model = Model::load(&world, "m.bg", &LoadOptions::default());
+        let found = model.operating_point(&token).unwrap().document(&Plain);
+        near(found.point.inputs["u"], input);
+        near(found.point.outputs["y"].unwrap(), 1.0);
+        assert!(model.poles(&token).is_ok());
+        assert!(model.transfer(TERMS, &token).is_ok());
+        assert!(model.bode(&BodeOptions::default(), &token).is_ok());
+        assert!(model.sensitivity(&SensitivityOptions::default(), &token).is_ok());
     }
 }

@@ -4,8 +4,10 @@
 mod common;
 
 use common::{example, sound as load};
+use num_complex::Complex64;
 use paynter::json::{Bode, EstimateKind, Naming, Poles};
 use paynter::{BodeOptions, CancellationToken, Plain, TERMS, examples};
+use paynter_testkit::scalable::{inertia_ladder, inertia_ladder_values};
 
 fn poles(text: &str) -> Poles {
     load(text).poles(&CancellationToken::new()).unwrap().document(Naming::Flat, &Plain)
@@ -178,5 +180,72 @@ fn every_example_with_a_response_has_as_many_poles_as_states() {
         assert_eq!(found.poles.len(), states, "{}", example.name);
         let estimated: usize = found.estimates.iter().map(|e| e.values.len()).sum();
         assert_eq!(estimated, states, "{}", example.name);
+    }
+}
+
+/// The denominator of y/u = 1/(A r + B) of an inertia ladder, by the chain matrices of its sections, and the
+/// size of what rounding errors of its terms are relative to.
+fn chain_denominator(sections: usize, s: Complex64) -> (Complex64, f64) {
+    let load = 1.0;
+    // The row of the product of chain matrices that tells the pressure at the inlet.
+    let (mut a, mut b) = (Complex64::ONE, Complex64::ZERO);
+    let (mut a_size, mut b_size) = (1.0, 0.0);
+    for [l, m, k] in inertia_ladder_values(sections) {
+        let (series, branch) = (s * l, m * s + k / s);
+        let (series_size, shunt_size) =
+            (series.norm(), ((m * s).norm() + (k / s).norm()) / branch.norm_sqr());
+        let with_series = a * series + b;
+        (a, b) = (a + with_series / branch, with_series);
+        let with_series = a_size * series_size + b_size;
+        (a_size, b_size) = (a_size + with_series * shunt_size, with_series);
+    }
+    (a * load + b, a_size * load + b_size)
+}
+
+#[test]
+fn a_ladder_of_dependent_inertias_has_the_poles_and_responses_of_its_chain_matrices() {
+    let sections = 12;
+    let text = inertia_ladder(sections);
+    let found = poles(&text);
+    assert_eq!(found.poles.len(), 2 * sections + 1);
+    assert!(found.stable);
+    for pole in &found.poles {
+        let (value, size) = chain_denominator(sections, Complex64::new(pole[0], pole[1]));
+        assert!(value.norm() <= 1e-9 * size, "{pole:?}: {value} of {size}");
+    }
+    for window in found.poles.windows(2) {
+        assert_ne!(window[0], window[1], "no pole is found twice");
+    }
+    let found = bode(&text);
+    for (place, omega) in found.omega.iter().enumerate() {
+        let (denominator, size) = chain_denominator(sections, Complex64::new(0.0, *omega));
+        let exact = denominator.inv();
+        let (re, im) = (found.entries[0].re[place].unwrap(), found.entries[0].im[place].unwrap());
+        let error = (Complex64::new(re, im) - exact).norm() / exact.norm();
+        assert!(error <= 1e-10 * size / denominator.norm(), "at {omega}: {re} + {im}j, {exact}");
+    }
+}
+
+#[test]
+fn answers_about_many_dependent_inertias_grow_with_the_cube_of_their_number() {
+    let token = CancellationToken::new();
+    for sections in [6, 12, 18] {
+        let model = load(&inertia_ladder(sections));
+        let equations = model.explicit_equations(&token).unwrap();
+        let mut roots = equations.equations.rates.clone();
+        roots.extend(equations.space.iter().flat_map(|space| space.entries()));
+        let nodes = equations.pool().reachable(&roots).len();
+        // Elimination of a full matrix of rates; each section has three parameters of its own.
+        let cube = sections * sections * sections;
+        assert!(nodes <= 8 * cube, "{nodes} nodes for {sections} sections");
+        let documents = [
+            serde_json::to_string(&equations.document(&Plain)).unwrap(),
+            serde_json::to_string(&model.equations(&token).unwrap().document(&Plain)).unwrap(),
+            serde_json::to_string(&model.operating_point(&token).unwrap().document(&Plain)).unwrap(),
+        ];
+        for document in documents {
+            let length = document.len();
+            assert!(length <= 400 * cube, "{length} characters for {sections} sections");
+        }
     }
 }

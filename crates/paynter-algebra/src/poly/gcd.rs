@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 
 use super::modular::element;
 use super::polynomial::{Powers, combine_degrees, max_degrees};
-use super::zippel::{Coefficients, Miss, Problem, Skeleton};
+use super::zippel::{Coefficients, INVERSE_STEPS, Miss, Problem, Skeleton};
 use super::{Integer, Poly, PolyError, Work};
 use crate::field::{PrimeField, PrimeFields};
 
@@ -114,6 +114,9 @@ fn gcd_of(mut list: Vec<Poly>, depth: u32, work: &Work) -> Result<Poly, PolyErro
     Ok(divisor)
 }
 
+/// The steps that taking a polynomial apart costs for each of its terms, before anything is divided.
+const STEPS_PER_TERM: u64 = 20;
+
 fn gcd(a: &Poly, b: &Poly, depth: u32, work: &Work) -> Result<Poly, PolyError> {
     if a.is_zero() || b.is_zero() || a == b {
         return Ok(positive(if a.is_zero() { b } else { a }));
@@ -124,6 +127,7 @@ fn gcd(a: &Poly, b: &Poly, depth: u32, work: &Work) -> Result<Poly, PolyError> {
     if depth > DEPTH {
         return Err(PolyError::BudgetExceeded { what: WHAT, terms: a.len().max(b.len()) as u64 });
     }
+    work.spend(WHAT, STEPS_PER_TERM * (a.len() + b.len()) as u64)?;
     let number = a.content().gcd(&b.content());
     let (left, right) = (a.monomial_content(), b.monomial_content());
     let mut common = combine_degrees(&left, &right, u32::min);
@@ -248,7 +252,8 @@ fn degree_bounds(
         for &(variable, value) in point.iter().filter(|(variable, _)| asked.contains(variable)) {
             let [x, y] = [0, 1].map(|i| images[i].in_variable(variable, value, &field));
             let cost = (x.len() as u64).saturating_mul(y.len() as u64);
-            work.spend(WHAT, (a.len() + b.len()) as u64 / 2 + cost / 4)?;
+            let remainders = x.len().min(y.len()) as u64;
+            work.spend(WHAT, (a.len() + b.len()) as u64 / 2 + cost / 4 + INVERSE_STEPS * (remainders + 2))?;
             // One leading coefficient that does not vanish is enough.
             if x.last() == Some(&0) && y.last() == Some(&0) {
                 break;

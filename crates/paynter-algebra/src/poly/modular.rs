@@ -61,19 +61,44 @@ impl PrimeField {
     /// polynomial that is 1 there and 0 at the others.
     pub(super) fn lagrange(&self, roots: &[u64], mut each: impl FnMut(usize, &[u64])) {
         let master = self.with_roots(roots);
+        // The master polynomial divided by one factor has the value of its derivative at that root.
+        let derivative: Vec<u64> =
+            (1..master.len()).map(|i| self.mul(self.enter(i as u64), master[i])).collect();
+        let value =
+            |root: &u64| derivative.iter().rev().fold(0, |value, c| self.add(self.mul(value, *root), *c));
+        let inverses = self.inverses(&roots.iter().map(value).collect::<Vec<_>>());
         let mut quotient = vec![0; roots.len()];
-        for (index, &root) in roots.iter().enumerate() {
-            // Synthetic division of the master polynomial, and its value.
-            let (mut carry, mut value) = (0, 0);
+        for (index, (&root, &inverse)) in roots.iter().zip(&inverses).enumerate() {
+            // Synthetic division of the master polynomial.
+            let mut carry = 0;
             for i in (0..roots.len()).rev() {
                 carry = self.add(master[i + 1], self.mul(carry, root));
-                quotient[i] = carry;
-                value = self.add(self.mul(value, root), carry);
+                quotient[i] = self.mul(carry, inverse);
             }
-            let inverse = self.inv(value);
-            quotient.iter_mut().for_each(|q| *q = self.mul(*q, inverse));
             each(index, &quotient);
         }
+    }
+
+    /// The inverses of some elements, by that of their product; that of 0 is 0.
+    pub(super) fn inverses(&self, elements: &[u64]) -> Vec<u64> {
+        let mut before = Vec::with_capacity(elements.len());
+        let mut product = self.one();
+        for &element in elements {
+            before.push(product);
+            if element != 0 {
+                product = self.mul(product, element);
+            }
+        }
+        let mut inverse = self.inv(product);
+        for (place, &element) in before.iter_mut().zip(elements).rev() {
+            if element == 0 {
+                *place = 0;
+            } else {
+                *place = self.mul(*place, inverse);
+                inverse = self.mul(inverse, element);
+            }
+        }
+        before
     }
 }
 
@@ -96,6 +121,14 @@ pub(super) fn element(random: &mut Random, field: &PrimeField) -> u64 {
 #[cfg(test)]
 mod tests {
     use crate::field::FIELD;
+
+    #[test]
+    fn inverses_are_found_together() {
+        let elements: Vec<u64> = [3, 0, 1, 77, 0, 12_345_678_901].map(|x| FIELD.enter(x)).to_vec();
+        let alone: Vec<u64> = elements.iter().map(|x| FIELD.inv(*x)).collect();
+        assert_eq!(FIELD.inverses(&elements), alone);
+        assert!(FIELD.inverses(&[]).is_empty());
+    }
 
     #[test]
     fn a_common_factor_of_univariate_polynomials_is_found() {

@@ -2,6 +2,7 @@
 //! where that is shorter, the form it was derived in where not.
 
 use paynter_base::CancellationToken;
+use rustc_hash::FxHashMap;
 
 use super::laurent::least_length;
 use super::{Budget, Work, normal};
@@ -9,21 +10,56 @@ use crate::Pool;
 use crate::node::{Expr, Node};
 
 /// What one entry may cost; larger ones are left as they were derived.
-const BUDGET: Budget = Budget { terms: 300, steps: 300_000 };
+const BUDGET: Budget = Budget { terms: 300, steps: 1_000_000 };
 
 /// Expressions with more nodes than this are left as they were derived.
 const NODES: usize = 400;
 
+/// What all entries of a model together may cost. Each of them alone is within its budget, but a matrix of a
+/// model with many dependent storages has hundreds that all use it up.
+const STEPS_FOR_ALL: u64 = 10_000_000;
+
+/// Brings the expressions of one result to lowest terms where that makes them shorter: each once, and only as
+/// long as the effort for all of them lasts.
+#[derive(Debug)]
+pub struct LowestTerms<'a> {
+    token: &'a CancellationToken,
+    known: FxHashMap<Expr, Expr>,
+    steps_left: u64,
+}
+
+impl<'a> LowestTerms<'a> {
+    /// Starts with no expression known; the token can stop the work.
+    pub fn new(token: &'a CancellationToken) -> LowestTerms<'a> {
+        LowestTerms { token, known: FxHashMap::default(), steps_left: STEPS_FOR_ALL }
+    }
+
+    /// Brings an expression to lowest terms if that makes it shorter.
+    pub fn of(&mut self, pool: &mut Pool, e: Expr) -> Expr {
+        if let Some(form) = self.known.get(&e) {
+            return *form;
+        }
+        let work = Work::new(Budget { steps: BUDGET.steps.min(self.steps_left), ..BUDGET }, self.token);
+        let form = readable_within(pool, e, &work);
+        self.steps_left = self.steps_left.saturating_sub(work.spent());
+        self.known.insert(e, form);
+        form
+    }
+}
+
 /// Brings an expression to lowest terms if that makes it shorter.
 pub fn readable(pool: &mut Pool, e: Expr, token: &CancellationToken) -> Expr {
+    readable_within(pool, e, &Work::new(BUDGET, token))
+}
+
+fn readable_within(pool: &mut Pool, e: Expr, work: &Work) -> Expr {
     if is_monomial(pool, e) || pool.reachable(&[e]).len() > NODES {
         return e;
     }
-    if least_length(pool, e).is_some_and(|least| least > length(pool, e)) {
+    if least_length(pool, e).is_some_and(|least| least > 0 && length(pool, e, least - 1).is_some()) {
         return e;
     }
-    let work = Work::new(BUDGET, token);
-    let Ok(normal) = normal(pool, e, &work) else { return e };
+    let Ok(normal) = normal(pool, e, work) else { return e };
     nicest(pool, &[normal, e])
 }
 
@@ -40,21 +76,39 @@ fn is_monomial(pool: &Pool, e: Expr) -> bool {
     }
 }
 
+/// Expressions of more characters than this are compared by their numbers of nodes: nobody reads them.
+const LONG: usize = 20_000;
+
 /// The shortest, where fractions within fractions count as long; the first of equals.
+///
+/// What is written out can be exponentially longer than its shared nodes. The candidate of the fewest nodes
+/// is therefore written first, and the others only until they are longer.
 pub fn nicest(pool: &Pool, candidates: &[Expr]) -> Expr {
     let first = candidates[0];
     if candidates.iter().all(|e| *e == first) {
         return first;
     }
-    candidates.iter().copied().min_by_key(|e| length(pool, *e)).unwrap_or(first)
+    let mut by_size: Vec<(u64, usize)> =
+        candidates.iter().enumerate().map(|(place, e)| (pool.written_size(*e), place)).collect();
+    by_size.sort_unstable();
+    let mut best = (LONG, by_size[0].1);
+    for (_, place) in by_size {
+        if let Some(length) = length(pool, candidates[place], best.0) {
+            best = best.min((length, place));
+        }
+    }
+    candidates[best.1]
 }
 
 /// What a quotient inside a denominator costs, in characters.
 const NESTED: usize = 8;
 
-/// How long an expression is when written, where fractions within fractions count as long.
-fn length(pool: &Pool, e: Expr) -> usize {
-    pool.written_length(e) + NESTED * nested_quotients(pool, e)
+/// How long an expression is when written, where fractions within fractions count as long; nothing where
+/// that is more than a limit.
+fn length(pool: &Pool, e: Expr, limit: usize) -> Option<usize> {
+    let nested = NESTED * nested_quotients(pool, e);
+    let written = pool.written_length(e, limit.checked_sub(nested)?)?;
+    Some(written + nested)
 }
 
 /// How many denominators hold quotients themselves.

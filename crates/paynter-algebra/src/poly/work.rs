@@ -18,7 +18,7 @@ pub struct Budget {
 impl Budget {
     /// The budget of a number of terms, with the effort that polynomials of that size usually take.
     pub fn of_terms(terms: usize) -> Budget {
-        Budget { terms, steps: (terms as u64).saturating_mul(500) }
+        Budget { terms, steps: (terms as u64).saturating_mul(100) }
     }
 }
 

@@ -20,6 +20,9 @@ use crate::field::PrimeField;
 
 const WHAT: &str = "a greatest common divisor";
 
+/// The steps that an inverse modulo a prime, or a power, costs.
+pub(super) const INVERSE_STEPS: u64 = 30;
+
 /// The terms of a polynomial split into main variable, others, coefficient.
 struct Terms {
     main: Vec<u32>,
@@ -347,7 +350,8 @@ impl<'a> Sampler<'a> {
             }
             let cost: usize =
                 univariate[0].len() * univariate[1].len() + values.iter().map(Vec::len).sum::<usize>();
-            work.spend(WHAT, cost as u64 / 4 + 1)?;
+            let remainders = univariate[0].len().min(univariate[1].len()) as u64;
+            work.spend(WHAT, cost as u64 / 4 + 1 + INVERSE_STEPS * remainders)?;
             if univariate.iter().any(|image| image.last() == Some(&0)) {
                 return Err(Miss::Unlucky);
             }
@@ -395,7 +399,10 @@ fn solve(
 ) -> Result<Coefficients, Miss> {
     let mut solution = Vec::with_capacity(nodes.len());
     for (power, nodes) in nodes.iter().enumerate() {
-        work.spend(WHAT, (nodes.len() * nodes.len()) as u64 / 4)?;
+        // Each coefficient is checked by a power of its node.
+        let size = nodes.len() as u64;
+        work.spend(WHAT, size * size / 4 + INVERSE_STEPS * (size / 4 + 2))?;
+        let inverses = field.inverses(nodes);
         let mut coefficients = Vec::with_capacity(nodes.len());
         let mut expected = 0;
         field.lagrange(nodes, |index, basis| {
@@ -404,7 +411,7 @@ fn solve(
                 sum = field.add(sum, field.mul(*b, sample[power]));
             }
             // The samples begin with the first power of the node, not the zeroth.
-            let coefficient = field.mul(sum, field.inv(nodes[index]));
+            let coefficient = field.mul(sum, inverses[index]);
             let high = field.pow(nodes[index], samples.len() as u64);
             expected = field.add(expected, field.mul(coefficient, high));
             coefficients.push(coefficient);

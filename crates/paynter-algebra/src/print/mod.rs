@@ -58,13 +58,19 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
-/// Counts what is written.
-struct Length(usize);
+/// Expressions of more nodes are no part of a sentence.
+const BRIEF_NODES: u64 = 300;
+
+/// Counts what is written, up to a limit at which writing ends.
+struct Length {
+    written: usize,
+    limit: usize,
+}
 
 impl fmt::Write for Length {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0 += text.len();
-        Ok(())
+        self.written += text.len();
+        if self.written > self.limit { Err(fmt::Error) } else { Ok(()) }
     }
 }
 
@@ -74,12 +80,16 @@ impl Pool {
         self.print(e, Target::Text)
     }
 
-    /// How many bytes an expression has as plain text.
-    pub(crate) fn written_length(&self, e: Expr) -> usize {
-        let mut length = Length(0);
-        // Counting never fails.
-        let _ = walk::write(self, &dialect::TEXT, None, e, &mut length);
-        length.0
+    /// Writes an expression as plain text for a message: as an ellipsis where nobody would read it.
+    pub fn brief(&self, e: Expr) -> String {
+        if self.written_size(e) > BRIEF_NODES { "…".to_owned() } else { self.display(e).to_string() }
+    }
+
+    /// How many bytes an expression has as plain text; nothing where they are more than a limit.
+    pub(crate) fn written_length(&self, e: Expr, limit: usize) -> Option<usize> {
+        let mut length = Length { written: 0, limit };
+        walk::write(self, &dialect::TEXT, None, e, &mut length).ok()?;
+        Some(length.written)
     }
 
     /// Writes an expression for a target, with its symbols typeset (LaTeX, MathML) or as they are named.

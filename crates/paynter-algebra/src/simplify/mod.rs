@@ -40,6 +40,21 @@ impl Pool {
         self.product(&[a, inverse])
     }
 
+    /// Splits a product into what stands above and below its fraction bar, as it is written: nothing is expanded.
+    pub fn numerator_and_denominator(&mut self, e: Expr) -> (Expr, Expr) {
+        let factors = match self.node(e) {
+            Node::Product(factors) => factors.to_vec(),
+            _ => vec![e],
+        };
+        let is_below = |factor: &Expr| match self.node(*factor) {
+            Node::Power(_, exponent) => self.as_rational(exponent).is_some_and(crate::number::is_negative),
+            _ => false,
+        };
+        let (below, above): (Vec<Expr>, Vec<Expr>) = factors.into_iter().partition(is_below);
+        let (numerator, below, one) = (self.product(&above), self.product(&below), self.one());
+        (numerator, self.div(one, below))
+    }
+
     /// Makes the square root of a.
     pub fn sqrt(&mut self, a: Expr) -> Expr {
         self.call(Func::Sqrt, &[a])

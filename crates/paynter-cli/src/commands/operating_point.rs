@@ -38,6 +38,12 @@ fn slopes(text: &mut String, linear: &LinearModel) {
             && rows.iter().any(|row| !row.is_empty())
             && linear.numeric.a.len() <= SHOWN
         {
+            // What matrices that are too long share has names.
+            if name == "A" && !linear.definitions.is_empty() {
+                let rows: Vec<[String; 2]> =
+                    linear.definitions.iter().map(|d| [d.name.clone(), d.value.clone()]).collect();
+                text.push_str(&format!("\nWith\n{}", columns(["name", "value"], &rows)));
+            }
             let numbers: Vec<Vec<String>> =
                 numbers.iter().map(|row| row.iter().map(|value| significant(*value)).collect()).collect();
             text.push_str(&format!("\n{name} near the point\n{}\n{}", grid(rows), grid(&numbers)));

@@ -2,7 +2,7 @@
 //! Δx' = A Δx + B̃ Δp, Δy = C Δx + D̃ Δp with B̃ = ∂f/∂p, D̃ = ∂g/∂p over the
 //! nominal states and inputs.
 
-use paynter_algebra::poly::readable;
+use paynter_algebra::poly::LowestTerms;
 use paynter_algebra::{Expr, Pool};
 use paynter_base::CancellationToken;
 
@@ -26,13 +26,14 @@ pub fn increments(
     token: &CancellationToken,
 ) -> Increments {
     let outputs: Vec<Expr> = equations.outputs.iter().map(|output| output.value).collect();
+    let mut lowest = LowestTerms::new(token);
     Increments {
-        rates: columns(pool, &equations.rates, parameters, token),
-        outputs: columns(pool, &outputs, parameters, token),
+        rates: columns(pool, &equations.rates, parameters, &mut lowest),
+        outputs: columns(pool, &outputs, parameters, &mut lowest),
     }
 }
 
-fn columns(pool: &mut Pool, rows: &[Expr], parameters: &[Parameter], token: &CancellationToken) -> Sparse {
+fn columns(pool: &mut Pool, rows: &[Expr], parameters: &[Parameter], lowest: &mut LowestTerms) -> Sparse {
     let zero = pool.zero();
     let mut entries = Vec::new();
     for (i, row) in rows.iter().enumerate() {
@@ -42,7 +43,7 @@ fn columns(pool: &mut Pool, rows: &[Expr], parameters: &[Parameter], token: &Can
                 continue;
             }
             let slope = pool.diff(*row, parameter.symbol);
-            let slope = readable(pool, slope, token);
+            let slope = lowest.of(pool, slope);
             if slope != zero && !pool.is_zero(slope) {
                 entries.push((i, j, slope));
             }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use paynter_algebra::poly::readable;
+use paynter_algebra::poly::LowestTerms;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Variable};
@@ -60,10 +60,11 @@ pub fn operating_shift(
         graph.variables.symbol(Variable::Time).map(|time| (time, pool.zero())).into_iter().collect();
     let zero = pool.zero();
     let mut shifts = inputs;
+    let mut lowest = LowestTerms::new(token);
     for (k, shift) in shifts.iter_mut().enumerate() {
         for ((symbol, _), values) in unknowns.iter().zip(&solution) {
             let value = pool.substitute(values[k], &at_zero);
-            let value = readable(pool, value, token);
+            let value = lowest.of(pool, value);
             if value != zero {
                 shift.push((*symbol, value));
             }

@@ -16,7 +16,7 @@ mod network;
 mod report;
 mod rules;
 
-use paynter_algebra::Pool;
+use paynter_algebra::{Expr, Pool};
 use paynter_base::{Diagnostic, Diagnostics};
 
 pub use assign::{Decision, Reason};
@@ -98,9 +98,11 @@ pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality
     let outcome = Outcome::new(pool, graph, &rules, &assignment);
     let Outcome { roots, mut causality, singular } = open_rings(pool, graph, &mut rules, outcome);
     causality.divides = report::dividing(graph, &rules, &causality);
-    report::diagnose(pool, graph, &rules, &roots, &causality, &singular, &mut diagnostics);
-    let divisors = causality.divides.iter().filter_map(|id| report::divisor(graph, *id));
-    let zero = divisors.map(|value| Guard::Sign(value, report::sign_now(pool, graph, value)));
+    let divisors: Vec<Option<Expr>> =
+        causality.divides.iter().map(|id| report::divisor(pool, graph, &causality, *id)).collect();
+    report::diagnose(pool, graph, &rules, &roots, &causality, (&divisors, &singular), &mut diagnostics);
+    let zero =
+        divisors.iter().flatten().map(|&value| Guard::Sign(value, report::sign_now(pool, graph, value)));
     let guards = rules.guards.into_iter().chain(zero).collect();
     causality.guards = Guards::new(pool, graph, guards);
     for elements in &singular {

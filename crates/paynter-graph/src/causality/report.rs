@@ -86,6 +86,9 @@ impl Reason {
                 format!("{} {what}", name(graph, id))
             }
             Reason::ByHand(id) => format!("the model says that effort enters {}", name(graph, id)),
+            Reason::Safe(id) if graph.element(id).class().is_converter() => {
+                format!("the other way through {} would divide by something that can vanish", name(graph, id))
+            }
             Reason::Safe(id) => {
                 format!("the other way would divide by the value of {}, which can vanish", name(graph, id))
             }
@@ -280,7 +283,7 @@ pub(super) fn diagnose(
     rules: &Rules,
     roots: &[Reason],
     causality: &Causality,
-    singular: &[Vec<ElementId>],
+    (divisors, singular): (&[Option<Expr>], &[Vec<ElementId>]),
     diagnostics: &mut Diagnostics,
 ) {
     for storage in causality.storages.iter().filter(|s| !s.integral) {
@@ -302,7 +305,7 @@ pub(super) fn diagnose(
         diagnostic.span = span;
         diagnostics.push(diagnostic);
     }
-    divisions(pool, graph, causality, diagnostics);
+    divisions(pool, graph, causality, divisors, diagnostics);
     for &(id, port, written) in &rules.one_way {
         if causality.effort_in(graph, id, port) != written {
             let way = if written { "effort" } else { "flow" };
@@ -377,12 +380,21 @@ fn dependent_storage(graph: &BondGraph, roots: &[Reason], storage: &Storage) -> 
     Diagnostic::new(code::DERIVATIVE_CAUSALITY, message).at(element.span)
 }
 
-/// What an element divides by, where one value says it.
-pub(super) fn divisor(graph: &BondGraph, id: ElementId) -> Option<Expr> {
-    match graph.element(id).law {
-        Law::Value(value) => Some(value),
-        _ => None,
+/// What an element divides by, where one value says it: a two-port into which effort comes at port 1 by what
+/// stands above the fraction bar of its modulus, else by what stands below.
+pub(super) fn divisor(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    id: ElementId,
+) -> Option<Expr> {
+    let element = graph.element(id);
+    let Law::Value(value) = element.law else { return None };
+    if !element.class().is_converter() {
+        return Some(value);
     }
+    let (above, below) = pool.numerator_and_denominator(value);
+    Some(if causality.effort_in(graph, id, 0) { above } else { below })
 }
 
 /// The sign of a value at the nominal parameters.
@@ -402,10 +414,15 @@ pub(super) fn dividing(graph: &BondGraph, rules: &Rules, causality: &Causality) 
 }
 
 /// Warns of divisions by something that can vanish where no causality avoids them.
-fn divisions(pool: &Pool, graph: &BondGraph, causality: &Causality, diagnostics: &mut Diagnostics) {
-    for id in &causality.divides {
+fn divisions(
+    pool: &Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    divisors: &[Option<Expr>],
+    diagnostics: &mut Diagnostics,
+) {
+    for (id, &divisor) in causality.divides.iter().zip(divisors) {
         let element = graph.element(*id);
-        let divisor = divisor(graph, *id);
         let value = divisor.map_or_else(|| "its value".to_owned(), |value| pool.display(value).to_string());
         let zero = divisor.is_some_and(|value| sign_now(pool, graph, value) == Sign::Zero);
         let when = if zero { "is zero" } else { "can vanish" };

@@ -57,6 +57,12 @@ impl PortRule {
     pub fn insists(effort_in: bool) -> PortRule {
         PortRule { safe: Some(effort_in), insists: true, ..PortRule::default() }
     }
+
+    /// A causality that divides by something that can vanish, where the other is no better and nothing is
+    /// asked for.
+    pub fn unsafe_with(effort_in: bool) -> PortRule {
+        PortRule { safe: Some(!effort_in), ..PortRule::default() }
+    }
 }
 
 /// The rules of a whole graph.

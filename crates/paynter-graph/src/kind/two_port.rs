@@ -4,6 +4,33 @@ use super::{Asked, Class, ElementKind, LawForm, Meaning, Ports};
 use crate::causality::PortRule;
 use crate::model::Law;
 
+/// The ways through a two-port with a modulus, by what they would divide by.
+enum Ways {
+    /// Neither divides by anything that can vanish.
+    Both,
+    /// Only multiplying by the modulus does not: it can vanish.
+    Multiply,
+    /// Only dividing by the modulus does not: its reciprocal can vanish.
+    Divide,
+    /// Each divides by something that can vanish.
+    Neither,
+}
+
+impl Ways {
+    /// Finds the safe ways. Multiplying by m = a/b divides by b, dividing by it divides by a.
+    fn of(asked: &mut Asked<'_>) -> Ways {
+        let Law::Value(modulus) = asked.element().law else { return Ways::Both };
+        let (above, below) = asked.pool.numerator_and_denominator(modulus);
+        let infinite = below != asked.pool.one() && asked.ranges.can_vanish(asked.pool, below);
+        match (asked.ranges.can_vanish(asked.pool, above), infinite) {
+            (false, false) => Ways::Both,
+            (true, false) => Ways::Multiply,
+            (false, true) => Ways::Divide,
+            (true, true) => Ways::Neither,
+        }
+    }
+}
+
 /// TF: e1 = m e2, f2 = m f1.
 pub(super) struct Transformer;
 
@@ -29,12 +56,13 @@ impl ElementKind for Transformer {
     }
 
     fn rules(&self, asked: &mut Asked<'_>) -> Vec<PortRule> {
-        match asked.element().law {
-            // e1 = m e2 and f2 = m f1 need no division: effort comes in at port 2.
-            Law::Value(modulus) if asked.ranges.can_vanish(asked.pool, modulus) => {
-                vec![PortRule::insists(false), PortRule::insists(true)]
-            }
-            _ => vec![PortRule::default(); asked.element().ports.len()],
+        match Ways::of(asked) {
+            // e1 = m e2 and f2 = m f1: effort comes in at port 2.
+            Ways::Multiply => vec![PortRule::insists(false), PortRule::insists(true)],
+            Ways::Divide => vec![PortRule::insists(true), PortRule::insists(false)],
+            // Effort comes in at one of the ports.
+            Ways::Neither => vec![PortRule::unsafe_with(true); 2],
+            Ways::Both => vec![PortRule::default(); asked.element().ports.len()],
         }
     }
 
@@ -80,12 +108,13 @@ impl ElementKind for Gyrator {
     }
 
     fn rules(&self, asked: &mut Asked<'_>) -> Vec<PortRule> {
-        match asked.element().law {
+        match Ways::of(asked) {
             // e1 = r f2 and e2 = r f1: flow comes in at both ports.
-            Law::Value(modulus) if asked.ranges.can_vanish(asked.pool, modulus) => {
-                vec![PortRule::insists(false); 2]
-            }
-            _ => vec![PortRule::default(); asked.element().ports.len()],
+            Ways::Multiply => vec![PortRule::insists(false); 2],
+            Ways::Divide => vec![PortRule::insists(true); 2],
+            // Effort comes in at both ports or at none.
+            Ways::Neither => vec![PortRule::unsafe_with(true), PortRule::unsafe_with(false)],
+            Ways::Both => vec![PortRule::default(); asked.element().ports.len()],
         }
     }
 

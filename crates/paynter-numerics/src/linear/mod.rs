@@ -115,9 +115,9 @@ fn undefined(pool: &Pool, error: EvalError) -> Diagnostics {
     let message = match error {
         EvalError::NotFinite(part) => match pool.node(part) {
             Node::Power(base, _) => {
-                format!("`{}` is zero, and the equations divide by it", pool.display(base))
+                format!("`{}` is zero, and the equations divide by it", pool.brief(base))
             }
-            _ => format!("`{}` has no finite value", pool.display(part)),
+            _ => format!("`{}` has no finite value", pool.brief(part)),
         },
         EvalError::Unbound(symbol) => format!("`{}` has no value", pool.name(symbol)),
         EvalError::Table(_) => "a table has no value here".to_owned(),

@@ -1,7 +1,7 @@
 //! The answer of `paynter equations`.
 
 use super::Diagnostic;
-use paynter_algebra::{Expr, Pool};
+use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations as eq;
 use paynter_export::{side_text, why_text};
 use paynter_graph::{BondGraph, flat_name};
@@ -173,18 +173,44 @@ impl Equations {
         space: Option<&eq::StateSpace>,
         diagnostics: Vec<Diagnostic>,
     ) -> Equations {
+        Equations::written(pool, graph, equations, None, space, diagnostics)
+    }
+
+    /// Translates equations whose mass matrix is not inverted: `right` holds f of E x' = f in place of rates.
+    pub fn with_mass(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        right: &eq::Equations,
+        mass: &eq::Sparse,
+        space: Option<&eq::StateSpace>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Equations {
+        Equations::written(pool, graph, right, Some(mass), space, diagnostics)
+    }
+
+    fn written(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        equations: &eq::Equations,
+        mass: Option<&eq::Sparse>,
+        space: Option<&eq::StateSpace>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Equations {
         let mut roots: Vec<Expr> = equations.rates.clone();
         roots.extend(equations.outputs.iter().map(|output| output.value));
         roots.extend(equations.constraints.iter().map(|constraint| constraint.residual));
-        let (strings, definitions) = strings(pool, &roots);
-        let (f, rest) = strings.split_at(equations.rates.len());
-        let (g, residuals) = rest.split_at(equations.outputs.len());
-        let constraints = equations.constraints.iter().zip(residuals).map(|(constraint, residual)| {
-            Constraint { unknown: pool.name(constraint.unknown).to_owned(), residual: residual.clone() }
+        let mut others: Vec<Expr> = space.map_or_else(Vec::new, eq::StateSpace::entries);
+        others.extend(space.iter().flat_map(|space| space.offset.0.iter().chain(&space.offset.1)));
+        others.extend(mass.iter().flat_map(|mass| mass.entries.iter().map(|(_, _, entry)| *entry)));
+        others.extend(equations.dependent.iter().map(|dependent| dependent.value));
+        let writing = Writing::new(pool, &roots, &others);
+        let text = |e: Expr| writing.text(pool, e);
+        let constraints = equations.constraints.iter().map(|constraint| Constraint {
+            unknown: pool.name(constraint.unknown).to_owned(),
+            residual: text(constraint.residual),
         });
-        let text = |e: Expr| pool.display(e).to_string();
         let dense = equations.states.len() <= DENSE_STATES;
-        let matrix = |m: &eq::Sparse| matrix(pool, m, dense);
+        let matrix = |m: &eq::Sparse| writing.matrix(pool, m, dense);
         let zero = pool.zero();
         Equations {
             ok: true,
@@ -194,7 +220,7 @@ impl Equations {
             inputs: equations.inputs.iter().map(|input| input.name.clone()).collect(),
             outputs: equations.outputs.iter().map(|output| output.name.clone()).collect(),
             parameters: graph.parameters.iter().map(|p| (flat_name(&p.name), p.number)).collect(),
-            e: None,
+            e: mass.map(matrix),
             a: space.map(|s| matrix(&s.a)),
             b: space.and_then(|s| s.b.first()).map(matrix),
             c: space.map(|s| matrix(&s.c)),
@@ -210,9 +236,9 @@ impl Equations {
             constraints: constraints.collect(),
             dependent: equations.dependent.iter().map(|d| (d.name.clone(), text(d.value))).collect(),
             initial: equations.states.iter().map(|state| text(state.initial)).collect(),
-            f: f.to_vec(),
-            g: g.to_vec(),
-            definitions,
+            f: equations.rates.iter().map(|rate| text(*rate)).collect(),
+            g: equations.outputs.iter().map(|output| text(output.value)).collect(),
+            definitions: writing.definitions(pool),
             steps: None,
             written: None,
             diagnostics,
@@ -220,43 +246,55 @@ impl Equations {
     }
 }
 
-impl Equations {
-    /// Translates equations whose mass matrix is not inverted: `right` holds f of E x' = f in place of rates.
-    pub fn with_mass(
-        pool: &mut Pool,
-        graph: &BondGraph,
-        right: &eq::Equations,
-        mass: &eq::Sparse,
-        space: Option<&eq::StateSpace>,
-        diagnostics: Vec<Diagnostic>,
-    ) -> Equations {
-        let e = Some(matrix(pool, mass, right.states.len() <= DENSE_STATES));
-        Equations { e, ..Equations::new(pool, graph, right, space, diagnostics) }
-    }
+/// How the expressions of a document are written: with names for what they share where they would be too long.
+#[derive(Debug, Default)]
+pub(super) struct Writing {
+    /// The expressions that are written by names.
+    named: BTreeMap<Expr, Expr>,
+    /// The names, in order.
+    definitions: Vec<(Symbol, Expr)>,
 }
 
-/// Writes expressions, with names for what they share where they would be too long.
-pub(super) fn strings(pool: &mut Pool, roots: &[Expr]) -> (Vec<String>, Vec<Definition>) {
-    let size = roots.iter().map(|e| pool.written_size(*e)).fold(0, u64::saturating_add);
-    let distinct = pool.reachable(roots).len() as u64;
-    if size <= WRITTEN_NODES.min(SHORT_NODES.max(REPEATED * distinct)) {
-        return (roots.iter().map(|e| pool.display(*e).to_string()).collect(), Vec::new());
+impl Writing {
+    /// Gives names to what the lines of a document share where they are long or say the same things often, and
+    /// to what its other expressions share with them, such as the entries of matrices, where those are long.
+    pub fn new(pool: &mut Pool, lines: &[Expr], others: &[Expr]) -> Writing {
+        let size = |list: &[Expr]| list.iter().map(|e| pool.written_size(*e)).fold(0, u64::saturating_add);
+        let distinct = pool.reachable(lines).len() as u64;
+        let long_lines = size(lines) > WRITTEN_NODES.min(SHORT_NODES.max(REPEATED * distinct));
+        let long_others = size(others) > WRITTEN_NODES;
+        let mut roots = Vec::new();
+        if long_lines || long_others {
+            roots.extend_from_slice(lines);
+        }
+        if long_others {
+            roots.extend_from_slice(others);
+        }
+        let shared = pool.share(&roots);
+        Writing { named: roots.into_iter().zip(shared.roots).collect(), definitions: shared.definitions }
     }
-    let shared = pool.share(roots);
-    let definitions = shared.definitions.iter().map(|(name, value)| Definition {
-        name: pool.name(*name).to_owned(),
-        value: pool.display(*value).to_string(),
-    });
-    let strings = shared.roots.iter().map(|e| pool.display(*e).to_string());
-    (strings.collect(), definitions.collect())
-}
 
-/// Writes a matrix row by row, or entry by entry.
-pub(super) fn matrix(pool: &Pool, matrix: &eq::Sparse, dense: bool) -> Matrix {
-    let text = |e: Expr| pool.display(e).to_string();
-    if !dense {
-        return Matrix::Sparse(matrix.entries.iter().map(|(i, j, e)| (*i, *j, text(*e))).collect());
+    /// Writes an expression.
+    pub fn text(&self, pool: &Pool, e: Expr) -> String {
+        pool.display(self.named.get(&e).copied().unwrap_or(e)).to_string()
     }
-    let row = |i: usize| (0..matrix.columns).map(|j| text(matrix.get(pool, i, j))).collect();
-    Matrix::Dense((0..matrix.rows).map(row).collect())
+
+    /// Writes a matrix row by row, or entry by entry.
+    pub fn matrix(&self, pool: &Pool, matrix: &eq::Sparse, dense: bool) -> Matrix {
+        let text = |e: Expr| self.text(pool, e);
+        if !dense {
+            return Matrix::Sparse(matrix.entries.iter().map(|(i, j, e)| (*i, *j, text(*e))).collect());
+        }
+        let row = |i: usize| (0..matrix.columns).map(|j| text(matrix.get(pool, i, j))).collect();
+        Matrix::Dense((0..matrix.rows).map(row).collect())
+    }
+
+    /// Writes what the names stand for.
+    pub fn definitions(&self, pool: &Pool) -> Vec<Definition> {
+        let definition = |(name, value): &(Symbol, Expr)| Definition {
+            name: pool.name(*name).to_owned(),
+            value: pool.display(*value).to_string(),
+        };
+        self.definitions.iter().map(definition).collect()
+    }
 }

@@ -1,7 +1,7 @@
 //! The answer of `paynter operating-point`, and the point that `tf` and others stand at.
 
 use super::Diagnostic;
-use super::equations::{Matrix, matrix};
+use super::equations::{Definition, Matrix, Writing};
 use paynter_algebra::{Pool, Symbol};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, Variable, flat_name};
@@ -77,6 +77,9 @@ pub struct LinearModel {
     /// Derivatives of y by the inputs' derivatives, first derivative first.
     #[serde(rename = "Dd", skip_serializing_if = "Vec::is_empty")]
     pub dd: Vec<Matrix>,
+    /// Named sub-expressions that the matrices use, in order, where they would be too long otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub definitions: Vec<Definition>,
     /// Their values at the point.
     pub numeric: NumericModel,
 }
@@ -107,9 +110,10 @@ impl NumericModel {
 
 impl LinearModel {
     /// Writes a linear model down, in symbols and by the values of its matrices.
-    pub fn new(pool: &Pool, linear: &num::LinearModel, values: &num::Matrices) -> LinearModel {
+    pub fn new(pool: &mut Pool, linear: &num::LinearModel, values: &num::Matrices) -> LinearModel {
         let space = &linear.space;
-        let matrix = |m: &eq::Sparse| matrix(pool, m, true);
+        let writing = Writing::new(pool, &[], &space.entries());
+        let matrix = |m: &eq::Sparse| writing.matrix(pool, m, true);
         let numeric = NumericModel {
             a: values.a.dense(),
             b: values.b.first().map_or_else(Vec::new, |b| b.dense()),
@@ -125,6 +129,7 @@ impl LinearModel {
             d: first(&space.d),
             bd: space.b.iter().skip(1).map(matrix).collect(),
             dd: space.d.iter().skip(1).map(matrix).collect(),
+            definitions: writing.definitions(pool),
             numeric,
         }
     }

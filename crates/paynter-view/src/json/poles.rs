@@ -158,6 +158,9 @@ impl From<&Poles> for paynter_export::PolesAndZeros {
 /// Polynomials of estimates of more characters say nothing to a reader.
 const READABLE_POLYNOMIAL: usize = 160;
 
+/// Polynomials of more nodes have more characters than that.
+const READABLE_NODES: u64 = 4 * READABLE_POLYNOMIAL as u64;
+
 impl Poles {
     /// Writes down the poles and zeros of a linear model, with its characteristic polynomial where that
     /// can be read.
@@ -214,7 +217,8 @@ impl Estimate {
         let signals = states.filter(|state| !matches!(state.variable, Variable::State(..)));
         let mut elements: Vec<String> = signals.map(|state| naming.name(&state.name)).collect();
         elements.extend(group.elements.iter().map(|id| naming.name(&graph.element(*id).name)));
-        let polynomial = found.polynomial.map(|e| pool.display(e).to_string());
+        let short = found.polynomial.filter(|e| pool.written_size(*e) <= READABLE_NODES);
+        let polynomial = short.map(|e| pool.display(e).to_string());
         let oscillation = found.oscillation();
         Estimate {
             elements,

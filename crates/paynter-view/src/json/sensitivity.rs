@@ -1,6 +1,6 @@
 //! The answer of `paynter sensitivity` in symbols.
 
-use super::equations::{Definition, Matrix, matrix, strings};
+use super::equations::{DENSE_STATES, Definition, Matrix, Writing};
 use super::{Diagnostic, Naming, Point, finite};
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
@@ -210,15 +210,17 @@ impl Sensitivity {
         };
         let parameters = names(&found.parameters);
         let roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
-        let (strings, definitions) = strings(pool, &roots);
+        let columns = increments.iter().flat_map(|found| [&found.rates, &found.outputs]);
+        let others: Vec<Expr> = columns.flat_map(|m| m.entries.iter().map(|(_, _, entry)| *entry)).collect();
+        let writing = Writing::new(pool, &roots, &others);
         let output = |k: usize| equations.outputs[k].name.clone();
         let input = |k: usize| equations.inputs[k].name.clone();
-        let entries = transfer.entries.iter().zip(strings.chunks(2)).map(|(entry, text)| SensitivityEntry {
+        let entries = transfer.entries.iter().map(|entry| SensitivityEntry {
             output: output(entry.output),
             input: input(entry.input),
             parameter: parameters[entry.parameter].clone(),
-            num: text[0].clone(),
-            den: text[1].clone(),
+            num: writing.text(pool, entry.num),
+            den: writing.text(pool, entry.den),
         });
         let entries = entries.collect();
         let text = |e: Expr| pool.display(e).to_string();
@@ -259,11 +261,11 @@ impl Sensitivity {
             without_effect: names(&found.without_effect),
             b_tilde: increments
                 .as_ref()
-                .map(|i| matrix(pool, &i.rates, i.rates.rows <= super::equations::DENSE_STATES)),
+                .map(|i| writing.matrix(pool, &i.rates, i.rates.rows <= DENSE_STATES)),
             d_tilde: increments
                 .as_ref()
-                .map(|i| matrix(pool, &i.outputs, i.rates.rows <= super::equations::DENSE_STATES)),
-            definitions,
+                .map(|i| writing.matrix(pool, &i.outputs, i.rates.rows <= DENSE_STATES)),
+            definitions: writing.definitions(pool),
             budget: transfer.shared.clone(),
             parameters,
             diagnostics,

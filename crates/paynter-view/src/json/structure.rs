@@ -405,7 +405,7 @@ impl JunctionStructure {
         });
         JunctionStructure {
             ports: ports.collect(),
-            s: super::equations::matrix(pool, &found.matrix, found.ports.len() <= 200),
+            s: super::equations::Writing::default().matrix(pool, &found.matrix, found.ports.len() <= 200),
             conserves_power,
         }
     }

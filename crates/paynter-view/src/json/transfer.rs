@@ -1,6 +1,6 @@
 //! The answer of `paynter tf`.
 
-use super::equations::{Definition, strings};
+use super::equations::{Definition, Writing};
 use super::structure::{elements, variables};
 use super::{Diagnostic, Point, pairs};
 use paynter_algebra::{Expr, Pool};
@@ -120,16 +120,16 @@ impl Transfer {
         let equations = &linear.equations;
         let mut roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
         roots.extend(transfer.denominator);
-        let (mut strings, definitions) = strings(pool, &roots);
-        let denominator = transfer.denominator.and_then(|_| strings.pop());
-        let entries = transfer.entries.iter().zip(strings.chunks(2)).map(|(entry, text)| {
+        let writing = Writing::new(pool, &roots, &[]);
+        let text = |e: Expr| writing.text(pool, e);
+        let entries = transfer.entries.iter().map(|entry| {
             let place = (entry.output, entry.input);
             let factored = factors.and_then(|f| f.entries.iter().find(|f| (f.output, f.input) == place));
             TransferEntry {
                 output: equations.outputs[entry.output].name.clone(),
                 input: equations.inputs[entry.input].name.clone(),
-                num: text[0].clone(),
-                den: text[1].clone(),
+                num: text(entry.num),
+                den: text(entry.den),
                 poles: factored.map(|f| pairs(&f.poles)),
                 zeros: factored.map(|f| pairs(&f.zeros)),
             }
@@ -137,9 +137,9 @@ impl Transfer {
         Transfer {
             ok: true,
             model: graph.name.clone(),
-            denominator,
+            denominator: transfer.denominator.map(text),
             entries: entries.collect(),
-            definitions,
+            definitions: writing.definitions(pool),
             budget: transfer.shared.clone(),
             operating_point: Point::of(pool, linear),
             written: None,
