@@ -28,12 +28,15 @@ impl Exit {
     }
 }
 
+/// Writes a document.
+type Writing = Box<dyn FnOnce(&mut dyn Write) -> std::io::Result<()>>;
+
 /// What goes to standard output.
 pub enum Output {
     /// Text made for people.
     Text(String),
     /// A document that is written as it is made: a long one is never held whole.
-    Document(Box<dyn FnOnce(&mut dyn Write) -> std::io::Result<()>>),
+    Document(Writing),
 }
 
 impl From<String> for Output {
