@@ -99,7 +99,7 @@ fn smooth_bumps() {
     for seed in seeds(16) {
         let mut draw = Draw::new(seed);
         let (place, height) = (draw.between(1.0, 8.0), draw.between(0.5, 50.0));
-        let width = draw.of(&[1e-1, 1e-2, 1e-3, 1e-4]) * draw.between(1.0, 5.0);
+        let width = draw.of(&[1e-2, 1e-3, 1e-4]) * draw.between(1.0, 5.0);
         let (bump, area) = match draw.of(&[0, 1, 2]) {
             0 => (format!("exp(-((t - {place})/{width})^2)"), width * PI.sqrt()),
             1 => (format!("1/cosh((t - {place})/{width})^2"), 2.0 * width),

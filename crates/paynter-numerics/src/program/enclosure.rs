@@ -94,7 +94,7 @@ impl Range {
 
     /// Rounds outward what a function of the library gives, which may be off by a few units.
     fn loosened(self) -> Range {
-        let by = |x: f64| 4.0 * f64::EPSILON * x.abs();
+        let by = |x: f64| if x.is_finite() { 4.0 * f64::EPSILON * x.abs() } else { 0.0 };
         Range::new(self.lo - by(self.lo), self.hi + by(self.hi))
     }
 

@@ -38,20 +38,14 @@ impl ZeroCrossingDetector {
         }
         let (t, x) = (stages.t + stages.h, &stages.end);
         self.evaluate(system, t, x)?;
-        if !resting.is_empty() {
-            system.relations_full(t, x, &mut self.values)?;
-        }
+        system.relations_full(t, x, &mut self.values)?;
         let full = &system.model.relations_full;
+        let by_states = full.by_states(&self.values.data);
         let known = |i: usize| tolerance.atol[i] + tolerance.rtol * x[i].abs();
-        // What others hold at zero has left it where the states that it reads are known to have.
-        let zero = |k: &usize| match resting.contains(k) {
-            true => {
-                let by_states = full.by_states(&self.values.data);
-                let terms =
-                    full.pattern.row(*k).map(|e| by_states[e].abs() * known(full.pattern.at[e] as usize));
-                RESTING_TOLERANCES * terms.sum::<f64>()
-            }
-            false => 0.0,
+        // It has left zero where the states that it reads are known to have; what others hold there, by more.
+        let zero = |k: &usize| {
+            let terms = full.pattern.row(*k).map(|e| by_states[e].abs() * known(full.pattern.at[e] as usize));
+            terms.sum::<f64>() * if resting.contains(k) { RESTING_TOLERANCES } else { 1.0 }
         };
         let open = |k: &usize| system.mode(*k) == 0.0 || resting.contains(k);
         let left = |k: &usize| open(k) && self.now[*k].abs() > zero(k);

@@ -43,6 +43,17 @@ impl Integrator<'_> {
         for (size, list) in self.signal_sizes.iter_mut().zip(&samples) {
             *size = list.iter().fold(*size, |size, value| size.max(value.abs()));
         }
+        // Beside what a signal is over the step, and a trace of what it is over the run, the rest is nothing.
+        let mut floors = vec![0.0; count];
+        let run = self.options.t_start.min(t)..self.options.t_end.max(t + step);
+        for (range, share) in [(Range::new(t, t + step), rtol), (Range::new(run.start, run.end), rtol * rtol)]
+        {
+            self.system.enclose_signals(range, &mut found);
+            for (floor, found) in floors.iter_mut().zip(&found).filter(|(_, found)| found.value.is_bounded())
+            {
+                *floor = f64::max(*floor, share * found.value.magnitude());
+            }
+        }
         let mut stack = vec![(0.0, 1.0)];
         for _ in 0..SIGNAL_PARTS {
             let (low, high) = stack.pop()?;
@@ -58,7 +69,7 @@ impl Integrator<'_> {
                     may_be = true;
                     continue;
                 }
-                let slack = seen[j].width().max(rtol * self.signal_sizes[j].max(value.magnitude()));
+                let slack = seen[j].width().max(floors[j]).max(rtol * self.signal_sizes[j]);
                 let allowed = Range { lo: seen[j].lo - slack, hi: seen[j].hi + slack };
                 may_be |= !allowed.covers(value);
                 outside |= !allowed.contains(values[j]);
