@@ -85,6 +85,8 @@ pub(crate) const MULTIPLIER_MARGIN: f64 = 1e-7;
 pub(crate) const FUNCTION_AT_ZERO: f64 = 1e-10;
 /// A function that others hold at zero has left it where it is so many tolerances of its states away.
 pub(crate) const RESTING_TOLERANCES: f64 = 10.0;
+/// By this much a multiplier may exceed 1 where modes are decided together: less than the excess of an exit.
+pub(crate) const DECIDED_EXCESS: f64 = 1e-12;
 /// So many functions are decided together; the choices for more are too many.
 pub(crate) const DECIDED_TOGETHER: usize = 12;
 /// Changes of principal pivoting; it either ends within a few for each function, or cycles.

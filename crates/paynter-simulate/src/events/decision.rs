@@ -8,8 +8,7 @@
 use super::{ZeroCrossingDetector, sign};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    DECIDED_TOGETHER, DERIVATIVE_CANCELLATION, ENUMERATED_CHOICES, FUNCTION_AT_ZERO, MULTIPLIER_EXCESS,
-    PIVOTS,
+    DECIDED_EXCESS, DECIDED_TOGETHER, DERIVATIVE_CANCELLATION, ENUMERATED_CHOICES, FUNCTION_AT_ZERO, PIVOTS,
 };
 
 /// What a function that is zero does.
@@ -46,7 +45,12 @@ impl ZeroCrossingDetector {
         let given = &exits[..];
         let (snapshot, point, margin) = (system.snapshot(), system.point(), self.margin.clone());
         // What rested may have to hold now.
-        resting.iter().for_each(|k| self.choose(system, *k, Choice::Slides));
+        for k in resting {
+            self.choose(system, *k, Choice::Slides);
+            if self.evaluate(system, t, x).is_err() || !system.is_determined() {
+                self.choose(system, *k, Choice::Rests(0.0));
+            }
+        }
         let found = self.pivot(system, t, x, (&open, given)) || {
             system.restore(&snapshot);
             system.set_point_to(point.clone());
@@ -213,9 +217,8 @@ impl ZeroCrossingDetector {
         }
         for (j, surface) in system.surfaces().iter().enumerate() {
             let multiplier = if system.slides_along(j) { system.multiplier(j) } else { 0.0 };
-            // What takes over from one that has left at its limit must be within its own.
-            let excess = if given.is_empty() { MULTIPLIER_EXCESS } else { 0.0 };
-            if multiplier.abs() > 1.0 + excess {
+            // What has just left at its limit must not be taken back.
+            if multiplier.abs() > 1.0 + DECIDED_EXCESS {
                 return Ok(Some((surface.relation, Choice::Leaves(sign(multiplier)))));
             }
         }
@@ -269,7 +272,10 @@ impl ZeroCrossingDetector {
     ) -> Result<Choice, EvaluationError> {
         let (mode, held) = (system.mode(k), system.surface(k).is_some());
         let [above, below] = self.slopes(system, t, x, k)?;
+        let holding = (0..system.surfaces().len()).any(|j| system.slides_along(j));
         Ok(match held {
+            // Where nothing slides, nothing is held: a law that only bends goes where its side tells.
+            true if above == 0.0 && below == 0.0 && !holding => Choice::Leaves(mode),
             // Nothing moves it, whatever its law: it rests.
             true if above == 0.0 && below == 0.0 => {
                 Choice::Rests(if given.contains(&k) { mode } else { 0.0 })
