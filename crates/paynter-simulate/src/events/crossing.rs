@@ -210,7 +210,7 @@ impl ZeroCrossingDetector {
             }
         }
         // What touches zero between ends that are away from it grazes.
-        self.sample(system, stages, 0.0)?;
+        self.evaluate(system, stages.t, &stages.start)?;
         for ((k, known), end) in watched.iter().zip(&known).zip(&end) {
             let touch = self.event_tolerance * self.largest[*k];
             let start = system.mode(*k) * self.now[*k];
@@ -220,16 +220,6 @@ impl ZeroCrossingDetector {
         }
         self.sample_end(system, stages)?;
         Ok(found)
-    }
-
-    /// Evaluates the functions at the start of the step.
-    fn sample(
-        &mut self,
-        system: &mut System<'_>,
-        stages: &Stages,
-        theta: f64,
-    ) -> Result<(), EvaluationError> {
-        self.evaluate(system, stages.t + theta * stages.h, &stages.start)
     }
 
     /// Encloses the functions over a part of the step; tells whether the unknowns could be enclosed.

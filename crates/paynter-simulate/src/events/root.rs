@@ -74,11 +74,6 @@ impl ZeroCrossingDetector {
         let mode = system.mode(k);
         let (mut a, mut b) = (low, high);
         let mut fb = self.value_at(system, stages, k, b)?;
-        // The cubic interpolant may have crossed too early.
-        while sign(fb) * mode >= 0.0 && b < 1.0 {
-            (a, b) = (b, (3.0 * b - 2.0 * a).min(1.0));
-            fb = self.value_at(system, stages, k, b)?;
-        }
         if sign(fb) * mode >= 0.0 {
             return Ok(None);
         }
@@ -96,33 +91,46 @@ impl ZeroCrossingDetector {
             }
         }
         let mean_rate = ((fb - fa) / ((b - a) * stages.h)).abs();
-        let mut side = 0;
-        for round in 0..ROOT_ITERATIONS {
-            let gap = ROOT_BRACKET * b.max(1e-3);
-            if b - a <= 2.0 * gap {
-                break;
-            }
-            let secant = (a * fb - b * fa) / (fb - fa);
-            let middle = 0.5 * (a + b);
-            let inside = secant > a && secant < b;
-            let guess = if inside && round % 4 != 3 { secant } else { middle };
-            // A guess at an end would not move it.
-            let guess = guess.max(a + gap).min(b - gap);
-            let f = self.value_at(system, stages, k, guess)?;
-            if sign(f) * mode < 0.0 {
-                (b, fb) = (guess, f);
-                if side == 1 {
-                    fa *= 0.5;
-                }
-                side = 1;
-            } else {
-                (a, fa) = (guess, f);
-                if side == -1 {
-                    fb *= 0.5;
-                }
-                side = -1;
-            }
-        }
+        let gap = |b: f64| ROOT_BRACKET * b.max(1e-3);
+        let (_, b) = illinois((a, mode * fa), (b, mode * fb), gap, |theta| {
+            Ok::<f64, EvaluationError>(mode * self.value_at(system, stages, k, theta)?)
+        })?;
         Ok(Some((b, mean_rate)))
     }
+}
+
+/// Narrows a bracket of a root, where a function falls from positive values to negative ones, to two of the gaps
+/// that belong to its upper end: the Illinois method, with bisection in every fourth round.
+pub(super) fn illinois<E>(
+    (mut a, mut fa): (f64, f64),
+    (mut b, mut fb): (f64, f64),
+    gap: impl Fn(f64) -> f64,
+    mut value: impl FnMut(f64) -> Result<f64, E>,
+) -> Result<(f64, f64), E> {
+    let mut side = 0;
+    for round in 0..ROOT_ITERATIONS {
+        let gap = gap(b);
+        if b - a <= 2.0 * gap {
+            break;
+        }
+        let secant = (a * fb - b * fa) / (fb - fa);
+        let inside = secant > a && secant < b && round % 4 != 3;
+        // A guess at an end would not move it.
+        let guess = if inside { secant } else { 0.5 * (a + b) }.max(a + gap).min(b - gap);
+        let f = value(guess)?;
+        if f < 0.0 {
+            (b, fb) = (guess, f);
+            if side == 1 {
+                fa *= 0.5;
+            }
+            side = 1;
+        } else {
+            (a, fa) = (guess, f);
+            if side == -1 {
+                fb *= 0.5;
+            }
+            side = -1;
+        }
+    }
+    Ok((a, b))
 }

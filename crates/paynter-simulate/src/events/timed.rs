@@ -1,10 +1,13 @@
 //! Time events: crossings of event functions that read time alone, isolated by interval arithmetic ahead of
 //! the steps; and functions that leave their zero within a step.
 
+use super::root::illinois;
 use super::{Changes, ZeroCrossingDetector, sign};
 use crate::method::{Stages, Tolerance};
 use crate::system::{EvaluationError, System};
-use crate::tolerance::{RESTING_TOLERANCES, SIMULTANEOUS_TIME_SHARE, TIME_EVENT_POLISHES, TIME_EVENT_SEARCH};
+use crate::tolerance::{
+    RESTING_TOLERANCES, ROOT_BRACKET, SIMULTANEOUS_TIME_SHARE, TIME_EVENT_POLISHES, TIME_EVENT_SEARCH,
+};
 use paynter_numerics::program::Range;
 
 /// What is known about the events of a function of time alone.
@@ -140,42 +143,22 @@ impl ZeroCrossingDetector {
 
 /// Where a function that leaves the side of its mode between two times crosses zero: the Illinois method,
 /// polished by Newton's.
-fn root(system: &mut System<'_>, place: usize, mode: f64, (mut a, mut b): (f64, f64)) -> f64 {
-    let (mut fa, mut fb) = (mode * system.time_function(place, a), mode * system.time_function(place, b));
+fn root(system: &mut System<'_>, place: usize, mode: f64, (a, b): (f64, f64)) -> f64 {
+    let (fa, fb) = (mode * system.time_function(place, a), mode * system.time_function(place, b));
     if fa <= 0.0 {
         return a;
     }
-    let mut side = 0;
-    for round in 0..200 {
-        let secant = (a * fb - b * fa) / (fb - fa);
-        let guess = if secant > a && secant < b && round % 4 != 3 { secant } else { 0.5 * (a + b) };
-        if guess <= a || guess >= b {
-            break;
-        }
-        let f = mode * system.time_function(place, guess);
-        if f == 0.0 {
-            (a, b) = (guess, guess);
-            break;
-        }
-        if f < 0.0 {
-            (b, fb) = (guess, f);
-            if side == 1 {
-                fa *= 0.5;
-            }
-            side = 1;
-        } else {
-            (a, fa) = (guess, f);
-            if side == -1 {
-                fb *= 0.5;
-            }
-            side = -1;
-        }
-    }
+    let gap = |b: f64| ROOT_BRACKET * b.abs();
+    let narrowed = illinois((a, fa), (b, fb), gap, |t| {
+        Ok::<f64, std::convert::Infallible>(mode * system.time_function(place, t))
+    });
+    let Ok((a, b)) = narrowed;
     let mut at = b;
     for _ in 0..TIME_EVENT_POLISHES {
         let slope = system.enclose_time_function(place, Range::point(at)).slope.middle();
         let better = at - system.time_function(place, at) / slope;
-        if !(a.next_down()..=b.next_up()).contains(&better) {
+        let slack = 2.0 * (b - a);
+        if !(a - slack..=b + slack).contains(&better) {
             break;
         }
         at = better;
