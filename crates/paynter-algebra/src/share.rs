@@ -87,7 +87,8 @@ mod tests {
             value = pool.add(sum, square);
         }
         let shared = pool.share(&[value]);
-        let size: u64 = shared.definitions.iter().map(|(_, e)| pool.written_size(*e)).sum();
+        let values: Vec<Expr> = shared.definitions.iter().map(|(_, e)| *e).collect();
+        let size = pool.written_size(&values);
         assert!(size < 60 * 20, "{size}");
         let map = shared.definitions.iter().rev().fold(shared.roots.clone(), |roots, (name, e)| {
             pool.substitute_all(&roots, &[(*name, *e)].into_iter().collect())

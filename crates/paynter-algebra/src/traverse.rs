@@ -152,16 +152,16 @@ impl Pool {
         symbols
     }
 
-    /// Counts the nodes an expression would have written out, where shared parts stand everywhere they occur.
-    pub fn written_size(&self, e: Expr) -> u64 {
-        let order = self.reachable(&[e]);
+    /// Counts the nodes expressions would have written out, where shared parts stand everywhere they occur.
+    pub fn written_size(&self, roots: &[Expr]) -> u64 {
+        let order = self.reachable(roots);
         let mut sizes: Memo<u64> = Memo::for_nodes(&order);
         for node in order {
             let below = self.children(node).iter().map(|child| sizes.get(*child).unwrap_or(1));
             let size = below.fold(1, u64::saturating_add);
             sizes.insert(node, size);
         }
-        sizes.get(e).unwrap_or(1)
+        roots.iter().map(|e| sizes.get(*e).unwrap_or(1)).fold(0, u64::saturating_add)
     }
 
     /// Tells whether an expression mentions a symbol.

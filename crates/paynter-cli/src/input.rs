@@ -9,12 +9,15 @@ use paynter::{
     World, WorldError,
 };
 use paynter::{closest, code, examples};
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Loads a model, or says why its file cannot be read.
-pub fn load(path: &Path, global: &Global) -> Result<Model, Answer> {
-    Ok(load_with(&open(path, global)?, global, &[]))
+///
+/// The process ends with its answer: giving back a large model node by node would only delay that.
+pub fn load(path: &Path, global: &Global) -> Result<ManuallyDrop<Model>, Answer> {
+    Ok(ManuallyDrop::new(load_with(&open(path, global)?, global, &[])))
 }
 
 /// Opens the folder of a model whose file can be read.

@@ -49,12 +49,9 @@ pub struct MassForm {
 impl Mass {
     /// Whether explicit rates are so long that the mass matrix is better left as it is.
     fn is_worthwhile(&self, pool: &Pool, equations: &Equations) -> bool {
-        let size = |list: &mut dyn Iterator<Item = Expr>| {
-            list.map(|e| pool.written_size(e)).fold(0, u64::saturating_add)
-        };
-        let explicit = size(&mut equations.rates.iter().copied());
-        let entries = self.matrix.entries.iter().map(|(_, _, e)| *e);
-        let own = size(&mut entries.chain(self.right.iter().copied()));
+        let explicit = pool.written_size(&equations.rates);
+        let entries: Vec<Expr> = self.matrix.entries.iter().map(|(_, _, e)| *e).collect();
+        let own = pool.written_size(&entries).saturating_add(pool.written_size(&self.right));
         explicit > LONG_RATES && own.saturating_mul(MUCH_SHORTER) < explicit
     }
 

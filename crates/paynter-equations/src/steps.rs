@@ -139,7 +139,7 @@ impl<'a> Book<'a> {
     }
 
     fn small(&self, e: Expr) -> Option<Expr> {
-        (self.pool.written_size(e) <= WRITTEN).then_some(e)
+        (self.pool.written_size(&[e]) <= WRITTEN).then_some(e)
     }
 
     /// The laws of a loop and what they give together.

@@ -229,7 +229,7 @@ impl Page {
     /// Adds the matrices of a linear model that is not too large.
     fn add_space(&mut self, pool: &Pool, equations: &eq::Equations, space: &eq::StateSpace) {
         let size = equations.states.len().max(equations.inputs.len()).max(equations.outputs.len());
-        let nodes = space.entries().into_iter().map(|e| pool.written_size(e)).fold(0, u64::saturating_add);
+        let nodes = pool.written_size(&space.entries());
         if size > MATRIX || nodes > WRITTEN_NODES || equations.states.is_empty() {
             return;
         }
@@ -284,7 +284,7 @@ fn falling(pool: &mut Pool, e: Expr, s: Symbol) -> Option<Vec<Expr>> {
 
 /// Names what expressions share where they would be too long otherwise.
 fn shared(pool: &mut Pool, roots: &[Expr]) -> (Vec<(Symbol, Expr)>, Vec<Expr>) {
-    let size = roots.iter().map(|e| pool.written_size(*e)).fold(0, u64::saturating_add);
+    let size = pool.written_size(roots);
     if size <= WRITTEN_NODES {
         return (Vec::new(), roots.to_vec());
     }

@@ -318,7 +318,7 @@ fn derivation(pool: &Pool, model: &str, derivations: &[Derivation]) -> String {
                 };
                 let right = line.right.map_or("\\dots".to_owned(), math);
                 let law = match line.law {
-                    Some((s, value)) if pool.written_size(value) <= 300 => {
+                    Some((s, value)) if pool.written_size(&[value]) <= 300 => {
                         format!(": $ {} = {}$", symbol(s), math(value))
                     }
                     _ => String::new(),

@@ -80,24 +80,20 @@ fn is_monomial(pool: &Pool, e: Expr) -> bool {
 const LONG: usize = 20_000;
 
 /// The shortest, where fractions within fractions count as long; the first of equals.
-///
-/// What is written out can be exponentially longer than its shared nodes. The candidate of the fewest nodes
-/// is therefore written first, and the others only until they are longer.
 pub fn nicest(pool: &Pool, candidates: &[Expr]) -> Expr {
     let first = candidates[0];
     if candidates.iter().all(|e| *e == first) {
         return first;
     }
-    let mut by_size: Vec<(u64, usize)> =
-        candidates.iter().enumerate().map(|(place, e)| (pool.written_size(*e), place)).collect();
-    by_size.sort_unstable();
-    let mut best = (LONG, by_size[0].1);
-    for (_, place) in by_size {
-        if let Some(length) = length(pool, candidates[place], best.0) {
-            best = best.min((length, place));
+    let mut best: Option<(usize, Expr)> = None;
+    for candidate in candidates {
+        let limit = best.map_or(LONG, |(length, _)| length - 1);
+        if let Some(length) = length(pool, *candidate, limit) {
+            best = Some((length, *candidate));
         }
     }
-    candidates[best.1]
+    let smallest = || candidates.iter().copied().min_by_key(|e| pool.written_size(&[*e])).unwrap_or(first);
+    best.map_or_else(smallest, |(_, candidate)| candidate)
 }
 
 /// What a quotient inside a denominator costs, in characters.

@@ -82,7 +82,7 @@ impl Pool {
 
     /// Writes an expression as plain text for a message: as an ellipsis where nobody would read it.
     pub fn brief(&self, e: Expr) -> String {
-        if self.written_size(e) > BRIEF_NODES { "…".to_owned() } else { self.display(e).to_string() }
+        if self.written_size(&[e]) > BRIEF_NODES { "…".to_owned() } else { self.display(e).to_string() }
     }
 
     /// How many bytes an expression has as plain text; nothing where they are more than a limit.

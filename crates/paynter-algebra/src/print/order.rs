@@ -60,7 +60,7 @@ impl Fraction {
                     fraction.scale(r);
                     factors.remove(0);
                 }
-                factors.sort_by_cached_key(|f| factor_key(pool, *f));
+                factors.sort_by(|a, b| factor_key(pool, *a).cmp(&factor_key(pool, *b)));
                 for factor in factors {
                     fraction.push(pool, factor);
                 }
@@ -121,24 +121,25 @@ fn factor_key(pool: &Pool, e: Expr) -> (u8, Natural<'_>, Expr) {
 /// A name in natural order: x2 comes before x10.
 struct Natural<'a>(&'a str);
 
-impl Natural<'_> {
-    /// The bytes of the name with its numbers padded, and its end.
-    fn padded(&self) -> impl Iterator<Item = u8> {
-        const DIGITS: usize = 10;
-        let bytes = self.0.as_bytes();
-        let padding = move |i: usize| {
-            let starts = bytes[i].is_ascii_digit() && (i == 0 || !bytes[i - 1].is_ascii_digit());
-            let digits = bytes[i..].iter().take_while(|b| b.is_ascii_digit()).count();
-            if starts { DIGITS.saturating_sub(digits) } else { 0 }
-        };
-        let byte = move |i: usize| std::iter::repeat_n(b'0', padding(i)).chain([bytes[i]]);
-        (0..bytes.len()).flat_map(byte).chain([0])
-    }
+/// The bytes of a name with its numbers padded, and its end.
+fn padded(bytes: &[u8]) -> impl Iterator<Item = u8> {
+    const DIGITS: usize = 10;
+    let padding = move |i: usize| {
+        let starts = bytes[i].is_ascii_digit() && (i == 0 || !bytes[i - 1].is_ascii_digit());
+        let digits = bytes[i..].iter().take_while(|b| b.is_ascii_digit()).count();
+        if starts { DIGITS.saturating_sub(digits) } else { 0 }
+    };
+    let byte = move |i: usize| std::iter::repeat_n(b'0', padding(i)).chain([bytes[i]]);
+    (0..bytes.len()).flat_map(byte).chain([0])
 }
 
 impl Ord for Natural<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.padded().cmp(other.padded())
+        let (a, b) = (self.0.as_bytes(), other.0.as_bytes());
+        let common = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        // Names often begin alike; what is compared must begin where no number is cut in two.
+        let digits = a[..common].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        padded(&a[common - digits..]).cmp(padded(&b[common - digits..]))
     }
 }
 

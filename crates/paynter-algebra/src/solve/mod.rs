@@ -183,7 +183,7 @@ impl Solver<'_> {
 
     /// Writes an expression for a message; a long one is only mentioned.
     pub fn shown(&self, e: Expr) -> String {
-        if self.pool.written_size(e) > MAX_SHOWN {
+        if self.pool.written_size(&[e]) > MAX_SHOWN {
             return "a part of the law".to_owned();
         }
         self.pool.display(e).to_string()

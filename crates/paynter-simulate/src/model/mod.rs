@@ -386,7 +386,7 @@ fn shown(pool: &mut Pool, frozen: &Frozen) -> Vec<String> {
         if let Some(mode) = frozen.modes.get(k) {
             known.insert(*mode, pool.call(Func::Sign, &[whole]));
         }
-        let short = pool.written_size(whole) <= LONGEST_EVENT_NAME;
+        let short = pool.written_size(&[whole]) <= LONGEST_EVENT_NAME;
         names.push(pool.display(if short { whole } else { *function }).to_string());
     }
     names

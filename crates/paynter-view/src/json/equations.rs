@@ -259,10 +259,9 @@ impl Writing {
     /// Gives names to what the lines of a document share where they are long or say the same things often, and
     /// to what its other expressions share with them, such as the entries of matrices, where those are long.
     pub fn new(pool: &mut Pool, lines: &[Expr], others: &[Expr]) -> Writing {
-        let size = |list: &[Expr]| list.iter().map(|e| pool.written_size(*e)).fold(0, u64::saturating_add);
         let distinct = pool.reachable(lines).len() as u64;
-        let long_lines = size(lines) > WRITTEN_NODES.min(SHORT_NODES.max(REPEATED * distinct));
-        let long_others = size(others) > WRITTEN_NODES;
+        let long_lines = pool.written_size(lines) > WRITTEN_NODES.min(SHORT_NODES.max(REPEATED * distinct));
+        let long_others = pool.written_size(others) > WRITTEN_NODES;
         let mut roots = Vec::new();
         if long_lines || long_others {
             roots.extend_from_slice(lines);

@@ -217,7 +217,7 @@ impl Estimate {
         let signals = states.filter(|state| !matches!(state.variable, Variable::State(..)));
         let mut elements: Vec<String> = signals.map(|state| naming.name(&state.name)).collect();
         elements.extend(group.elements.iter().map(|id| naming.name(&graph.element(*id).name)));
-        let short = found.polynomial.filter(|e| pool.written_size(*e) <= READABLE_NODES);
+        let short = found.polynomial.filter(|e| pool.written_size(&[*e]) <= READABLE_NODES);
         let polynomial = short.map(|e| pool.display(e).to_string());
         let oscillation = found.oscillation();
         Estimate {

@@ -14,7 +14,7 @@ const READABLE_LINES: usize = 60;
 const READABLE_MATRIX: usize = 12;
 
 fn size(pool: &Pool, list: impl Iterator<Item = Expr>) -> u64 {
-    list.map(|e| pool.written_size(e)).fold(0, u64::saturating_add)
+    pool.written_size(&list.collect::<Vec<_>>())
 }
 
 /// The state equations.

@@ -23,7 +23,7 @@ impl<'a> Explanation<'a> {
         for assignment in &self.simulation.equations.assignments {
             let Some(element) = assignment.element else { continue };
             if self.pool.reachable(&[assignment.definition]).iter().any(switches) {
-                let short = self.pool.written_size(assignment.value) < LONGEST_SEARCHED_LAW;
+                let short = self.pool.written_size(&[assignment.value]) < LONGEST_SEARCHED_LAW;
                 let reads = short && self.pool.display(assignment.value).to_string().contains(event);
                 found.push((!reads, element));
             }
