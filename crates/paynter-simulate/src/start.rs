@@ -35,7 +35,11 @@ pub fn start(
         .unzip();
     let values = pool.substitute_all(&values, &known);
     let states = equations.states.iter().map(|state| (state.variable, state.initial)).collect();
-    Ok(Start { states, others: variables.into_iter().zip(values).collect() })
+    let implicit = equations.constraints.iter().filter_map(|constraint| {
+        let variable = graph.variables.meaning(constraint.unknown)?;
+        Some((variable, *known.get(&constraint.unknown)?))
+    });
+    Ok(Start { states, others: variables.into_iter().zip(values).chain(implicit).collect() })
 }
 
 /// Numbers for inputs and implicit unknowns with the states held at their initial values: the steady state

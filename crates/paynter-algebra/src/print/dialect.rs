@@ -1,6 +1,7 @@
 //! The spellings of each target.
 
 use super::name::{latex_name, mathml_name};
+use std::borrow::Cow;
 use super::walk::Level;
 use crate::node::{Cmp, Func};
 
@@ -36,7 +37,7 @@ pub(super) type Call = (&'static str, &'static str, &'static str);
 
 /// The spellings of one target.
 pub(super) struct Dialect {
-    pub name: fn(&str) -> String,
+    pub name: fn(&str) -> Cow<'_, str>,
     /// Before and after a whole number.
     pub number: (&'static str, &'static str),
     pub add: &'static str,
@@ -94,7 +95,7 @@ const TERNARY: Select =
     Select { open: "(", first: " ? ", second: " : ", close: ")", value_first: false, level: Level::Atom };
 
 pub(super) static TEXT: Dialect = Dialect {
-    name: str::to_owned,
+    name: |name| Cow::Borrowed(name),
     number: ("", ""),
     add: " + ",
     subtract: " - ",
@@ -163,7 +164,7 @@ pub(super) static JULIA: Dialect = Dialect {
 };
 
 pub(super) static LATEX: Dialect = Dialect {
-    name: latex_name,
+    name: |name| latex_name(name).into(),
     multiply: " \\, ",
     multiply_digit: " \\cdot ",
     power: Power::Raised("", "^{", "}"),
@@ -191,7 +192,7 @@ pub(super) static LATEX: Dialect = Dialect {
 };
 
 pub(super) static MATHML: Dialect = Dialect {
-    name: mathml_name,
+    name: |name| mathml_name(name).into(),
     number: ("<mn>", "</mn>"),
     add: "<mo>+</mo>",
     subtract: "<mo>\u{2212}</mo>",

@@ -5,6 +5,7 @@ use crate::pool::Pool;
 use crate::{Rational, number};
 use dashu_base::UnsignedAbs;
 use dashu_int::UBig;
+use smallvec::{SmallVec, smallvec};
 use std::cmp::{Ordering, Reverse};
 
 /// The exponent of a printed factor.
@@ -24,12 +25,15 @@ pub(super) enum Factor {
     Opposite(Expr),
 }
 
+/// The factors above or below a fraction line, few as a rule.
+pub(super) type Factors = SmallVec<[Factor; 2]>;
+
 /// A product as a signed quotient of positive powers.
 #[derive(Clone, Default)]
 pub(super) struct Fraction {
     pub negative: bool,
-    pub above: Vec<Factor>,
-    pub below: Vec<Factor>,
+    pub above: Factors,
+    pub below: Factors,
 }
 
 impl Fraction {
@@ -54,7 +58,7 @@ impl Fraction {
         let mut fraction = Fraction::default();
         match pool.node(e) {
             Node::Product(factors) => {
-                let mut factors = factors.to_vec();
+                let mut factors: SmallVec<[Expr; 4]> = factors.into();
                 if let Some(r) = pool.as_rational(factors[0]) {
                     fraction.negative = number::is_negative(r);
                     fraction.scale(r);
@@ -158,11 +162,11 @@ impl PartialOrd for Natural<'_> {
 }
 
 /// Orders terms as in a polynomial: by falling degree, then by name, the constant last.
-fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, Vec<(u8, Natural<'_>, Expr)>) {
-    let factors: Vec<Expr> = match pool.node(e) {
-        Node::Number(_) => return (Reverse(i64::MIN), Vec::new()),
+fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, SmallVec<[(u8, Natural<'_>, Expr); 4]>) {
+    let factors: SmallVec<[Expr; 4]> = match pool.node(e) {
+        Node::Number(_) => return (Reverse(i64::MIN), SmallVec::new()),
         Node::Product(factors) => factors.iter().copied().filter(|f| !pool.is_number(*f)).collect(),
-        _ => vec![e],
+        _ => smallvec![e],
     };
     let degree = |f: &Expr| match pool.node(*f) {
         Node::Power(_, exponent) => pool.as_int(exponent).unwrap_or(1).clamp(-1000, 1000),
@@ -170,7 +174,7 @@ fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, Vec<(u8, Natural<'_>, Expr)>
         _ => 1,
     };
     let total = factors.iter().map(degree).sum();
-    let mut keys: Vec<_> = factors.iter().map(|f| factor_key(pool, *f)).collect();
+    let mut keys: SmallVec<[_; 4]> = factors.iter().map(|f| factor_key(pool, *f)).collect();
     keys.sort();
     (Reverse(total), keys)
 }

@@ -1,7 +1,7 @@
 //! The walker: turns nodes into text with an explicit stack, parenthesising by precedence.
 
 use super::dialect::{Dialect, Joint, Power, Quotient};
-use super::order::{Exponent, Factor, Fraction, ordered_terms};
+use super::order::{Exponent, Factor, Factors, Fraction, ordered_terms};
 use crate::Rational;
 use crate::node::{Expr, Func, Node, Symbol};
 use crate::number;
@@ -25,8 +25,8 @@ pub(super) enum Level {
     Atom,
 }
 
-enum Item {
-    Text(Cow<'static, str>),
+enum Item<'a> {
+    Text(Cow<'a, str>),
     Node(Expr, Level),
     Fraction(Fraction, Level),
     Factor(Factor, Level),
@@ -37,7 +37,7 @@ struct Walker<'a> {
     dialect: &'static Dialect,
     name: Option<&'a dyn Fn(Symbol) -> String>,
     /// Parts of the construct at hand, in reading order.
-    parts: Vec<Item>,
+    parts: Vec<Item<'a>>,
 }
 
 /// The parts of a typeset call, in reading order.
@@ -111,10 +111,10 @@ impl<'a> Walker<'a> {
             Node::Pi => self.text(dialect.pi),
             Node::Symbol(s) => {
                 let name = match self.name {
-                    Some(name) => name(s),
+                    Some(name) => Cow::Owned(name(s)),
                     None => (dialect.name)(pool.name(s)),
                 };
-                self.owned(name);
+                self.parts.push(Item::Text(name));
             }
             Node::Sum(terms) => self.grouped(Level::Sum, place, |w| w.sum(terms, false)),
             Node::Call(f, args) => self.call(f, args),
@@ -170,7 +170,7 @@ impl<'a> Walker<'a> {
     }
 
     fn table_name(&self, table: u32) -> String {
-        (self.dialect.name)(&format!("table{table}"))
+        (self.dialect.name)(&format!("table{table}")).into_owned()
     }
 
     fn joined(&mut self, joint: Joint, own: Level, right: Level, place: Level, a: Expr, b: Expr) {
@@ -251,7 +251,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Writes one side of a stacked fraction, where a single sum needs no parentheses.
-    fn stacked(&mut self, mut factors: Vec<Factor>) {
+    fn stacked(&mut self, mut factors: Factors) {
         if factors.len() > 1 {
             self.factors(factors);
         } else if let Some(factor) = factors.pop() {
@@ -261,7 +261,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn factors(&mut self, factors: Vec<Factor>) {
+    fn factors(&mut self, factors: Factors) {
         if factors.is_empty() {
             self.integer(&UBig::ONE);
         }
