@@ -20,6 +20,15 @@ pub(crate) const NARROWEST_PART: f64 = 1e-7;
 pub(crate) const TIME_EVENT_SEARCH: i32 = 100_000;
 /// Newton iterations that polish the time of such an event; a straight function needs one.
 pub(crate) const TIME_EVENT_POLISHES: u32 = 2;
+/// Where in an implicit step the defect of its dense output is looked at: away from the stages.
+pub(crate) const DEFECT_PLACES: [f64; 3] = [0.21, 0.55, 0.83];
+/// Event functions may differ between dense output and solution by so many relative tolerances of their size in
+/// the step: crossings less deep than that are grazing.
+pub(crate) const DEFECT_TOLERANCES: f64 = 1e3;
+/// And by no more than this part.
+pub(crate) const LARGEST_DEFECT: f64 = 1e-3;
+/// Steps shorter than this part of the run are not made shorter for it: they follow what has no smooth solution.
+pub(crate) const DEFECT_SPAN: f64 = 1e-10;
 /// So many parts of a step are searched for a variation of signals that stages have not seen; a narrow bump
 /// is found after two for each halving.
 pub(crate) const SIGNAL_PARTS: usize = 500;

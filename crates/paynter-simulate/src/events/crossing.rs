@@ -5,7 +5,7 @@
 //! smaller parts of the step, until each function has a sign in a part, or falls throughout it and crosses.
 //! What is promised holds for the dense output: the solution itself is known to the tolerance only.
 
-use super::{Crossing, ZeroCrossingDetector, record_largest, sign};
+use super::{Crossing, Place, ZeroCrossingDetector, sign};
 use crate::method::{Solver, Stages, Tolerance};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
@@ -51,14 +51,12 @@ impl ZeroCrossingDetector {
         tolerance: &Tolerance,
     ) -> Result<Option<Crossing>, EvaluationError> {
         self.grazing.clear();
-        let is_watched =
-            |k: &usize| !system.model.timed[*k] && !system.is_sliding(*k) && system.mode(*k) != 0.0;
-        let watched: Vec<usize> = (0..system.model.events.len()).filter(is_watched).collect();
+        let watched = self.watched(system);
         if watched.is_empty() {
             return Ok(None);
         }
         self.sample_end(system, solver.stages())?;
-        record_largest(&mut self.largest, &self.now);
+        self.tried.clone_from(&self.now);
         let crossed = watched.iter().any(|k| sign(self.now[*k]) * system.mode(*k) < 0.0);
         if !crossed && self.is_clear(system, solver.stages(), &watched) {
             self.release_margins(system);
@@ -71,6 +69,47 @@ impl ZeroCrossingDetector {
             return Ok(None);
         }
         self.locate_first(system, solver.stages(), found)
+    }
+
+    /// The functions whose crossings are to be found in steps.
+    pub fn watched(&self, system: &System<'_>) -> Vec<usize> {
+        let is_watched =
+            |k: &usize| !system.model.timed[*k] && !system.is_sliding(*k) && system.mode(*k) != 0.0;
+        (0..system.model.events.len()).filter(is_watched).collect()
+    }
+
+    /// By how much corrections change functions, beside their size at these places and at the end of the step;
+    /// changes within the event tolerance count for nothing. None where a function has no value.
+    pub fn largest_change(
+        &mut self,
+        system: &mut System<'_>,
+        stages: &Stages,
+        places: &[Place],
+        watched: &[usize],
+    ) -> Option<f64> {
+        self.sample_end(system, stages).ok()?;
+        let mut sizes: Vec<f64> = self.now.iter().map(|value| value.abs()).collect();
+        let mut changes = vec![0.0f64; sizes.len()];
+        for place in places {
+            system.predict_unknowns(place.theta);
+            self.evaluate(system, place.at, &place.x).ok()?;
+            let along = self.now.clone();
+            self.evaluate(system, place.at, &place.corrected).ok()?;
+            for (k, (along, now)) in along.iter().zip(&self.now).enumerate() {
+                sizes[k] = sizes[k].max(along.abs()).max(now.abs());
+                changes[k] = changes[k].max((along - now).abs());
+            }
+        }
+        let share = |k: &usize| {
+            let negligible = changes[*k] <= self.event_tolerance * self.largest[*k];
+            if negligible { 0.0 } else { changes[*k] / sizes[*k] }
+        };
+        Some(watched.iter().map(share).fold(0.0, f64::max))
+    }
+
+    /// Within what a function counts as zero in the step that is tried.
+    fn touch(&self, k: usize) -> f64 {
+        self.event_tolerance * self.largest[k].max(self.tried[k].abs())
     }
 
     /// A function that has left its zero for good needs no hysteresis.
@@ -190,7 +229,7 @@ impl ZeroCrossingDetector {
             }
             for (place, (k, verdict)) in watched.iter().zip(&verdicts).enumerate() {
                 let value = system.mode(*k) * self.now[*k];
-                let touch = self.event_tolerance * self.largest[*k];
+                let touch = self.touch(*k);
                 let watched = &mut known[place];
                 if value < -touch || (value < 0.0 && high >= 1.0) {
                     let low = watched.shallow.unwrap_or(low);
@@ -212,7 +251,7 @@ impl ZeroCrossingDetector {
         // What touches zero between ends that are away from it grazes.
         self.evaluate(system, stages.t, &stages.start)?;
         for ((k, known), end) in watched.iter().zip(&known).zip(&end) {
-            let touch = self.event_tolerance * self.largest[*k];
+            let touch = self.touch(*k);
             let start = system.mode(*k) * self.now[*k];
             if let Some(theta) = known.touches.filter(|_| start > touch && *end > touch) {
                 self.grazing.push((*k, theta));
@@ -269,7 +308,7 @@ impl ZeroCrossingDetector {
         let value = side(self.enclosures[k].value.plus(Range::point(shift)));
         let slope = side(self.enclosures[k].slope);
         let end = mode * self.now[k];
-        let touch = self.event_tolerance * self.largest[k];
+        let touch = self.touch(k);
         if value.lo > 0.0 {
             Verdict::Clear
         } else if slope.lo > 0.0 && end >= 0.0 {

@@ -29,6 +29,15 @@ pub(crate) struct Crossing {
     pub mean_rate: f64,
 }
 
+/// A place within a step: the state along its dense output, and corrected by the defect there.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub at: f64,
+    pub theta: f64,
+    pub x: Vec<f64>,
+    pub corrected: Vec<f64>,
+}
+
 /// Event functions with their new modes.
 pub(crate) type Changes = Vec<(usize, f64)>;
 
@@ -55,6 +64,8 @@ pub(crate) struct ZeroCrossingDetector {
     intervals: Vec<Intervals>,
     /// The largest value that each function has had.
     largest: Vec<f64>,
+    /// The values at the end of the step that is tried; where modes are about to change it may never be there.
+    tried: Vec<f64>,
     /// The part of it within which a function counts as zero.
     event_tolerance: f64,
     /// Functions that grazed zero in the step, and where in it.
@@ -83,6 +94,7 @@ impl ZeroCrossingDetector {
             largest: vec![0.0; system.model.events.len()],
             event_tolerance: EVENT_TOLERANCE_FACTOR * rtol,
             now: vec![0.0; system.model.events.len()],
+            tried: vec![0.0; system.model.events.len()],
             values: Values::default(),
             state: vec![0.0; system.model.states.len()],
             weights: Vec::new(),
@@ -144,6 +156,11 @@ impl ZeroCrossingDetector {
         self.evaluate(system, t, x)?;
         record_largest(&mut self.largest, &self.now);
         Ok(())
+    }
+
+    /// Records how large the functions were where they were evaluated last, at the end of a step that is taken.
+    pub fn accept_step(&mut self) {
+        record_largest(&mut self.largest, &self.now);
     }
 
     /// Records how far in time events are from the zeros of their functions, before modes change.

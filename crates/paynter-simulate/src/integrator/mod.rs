@@ -1,5 +1,6 @@
 //! The integrator of a run: its state between steps.
 
+mod defect;
 mod event;
 mod method;
 mod results;

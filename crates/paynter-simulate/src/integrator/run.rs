@@ -131,6 +131,7 @@ impl Integrator<'_> {
         stages.accept();
         self.t = to;
         self.system.accept_step();
+        self.detector.accept_step();
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.accept();
         }

@@ -9,38 +9,39 @@ use crate::tolerance::{
 };
 
 impl Integrator<'_> {
-    /// Estimates the loss of significance where rates cancel on sliding surfaces. A state that has not moved
-    /// yet and only follows states known so badly is known no better.
+    /// Estimates the loss of significance where rates cancel on sliding surfaces. A state that has never been
+    /// more than that has not moved yet.
     pub(super) fn estimate_cancellation(&mut self) {
-        let span = self.options.t_end - self.options.t_start;
-        let sliding = (0..self.system.surfaces().len()).filter(|j| self.system.slides_along(*j));
-        let sliding: Vec<usize> = sliding.collect();
-        if sliding.is_empty() {
-            return;
+        let mut unmoved = false;
+        for (largest, noise) in self.largest.iter_mut().zip(&self.noise) {
+            if *largest > 0.0 && *largest <= *noise {
+                *largest = 0.0;
+                unmoved = true;
+            }
         }
-        let mut noise = vec![0.0f64; self.x.len()];
-        for j in sliding {
+        if unmoved {
+            self.among.fill(0.0);
+            for (largest, group) in self.largest.iter().zip(&self.system.model.groups) {
+                self.among[*group] = larger(self.among[*group], *largest);
+            }
+        }
+        self.noise.fill(0.0);
+        let span = self.options.t_end - self.options.t_start;
+        for j in 0..self.system.surfaces().len() {
+            if !self.system.slides_along(j) {
+                continue;
+            }
             let snapshot = self.system.snapshot();
             self.system.set_sliding(j, 0.0);
             let mut beside = vec![0.0; self.x.len()];
             if self.system.rates(self.t, &self.x, &mut beside).is_ok() {
                 let rates = self.solver.stages().rates(0);
-                for ((noise, beside), rate) in noise.iter_mut().zip(&beside).zip(rates) {
-                    *noise = noise.max(SLIDING_CANCELLATION * (beside - rate).abs() * span);
+                for ((noise, beside), rate) in self.noise.iter_mut().zip(&beside).zip(rates) {
+                    *noise = larger(*noise, SLIDING_CANCELLATION * (beside - rate).abs() * span);
                 }
             }
             self.system.restore(&snapshot);
         }
-        if let Some(values) = self.solver.stages().first() {
-            let full = &self.system.model.full;
-            let slopes = full.by_states(&values.data);
-            for i in (0..self.x.len()).filter(|i| self.largest[*i] == 0.0) {
-                let others = full.pattern.row(i).map(|e| (full.pattern.at[e] as usize, slopes[e]));
-                let terms = others.filter(|(j, _)| *j != i).map(|(j, slope)| slope.abs() * noise[j]);
-                self.noise[i] = self.noise[i].max(span * terms.fold(0.0, f64::max));
-            }
-        }
-        self.noise.iter_mut().zip(&noise).for_each(|(known, noise)| *known = known.max(*noise));
     }
 
     /// Estimates how large states will be that are zero now, lest rounding be resolved as if it were them:
@@ -74,10 +75,14 @@ impl Integrator<'_> {
             };
             if round == 0 {
                 time = time.min(1.0 / spectral_radius(n, product));
-                // What only follows states that rounding moves is moved by it as well.
+                // What only follows states that rounding moves is moved by it as well; those on the surface
+                // themselves are held there.
                 for _ in 0..NOISE_LEVELS {
-                    let follows = |i: usize| span * product(&self.noise, i);
-                    let more: Vec<f64> = unborn.iter().map(|i| larger(self.noise[*i], follows(*i))).collect();
+                    let noise = |i: &usize| match self.noise[*i] {
+                        0.0 => span * product(&self.noise, *i),
+                        own => own,
+                    };
+                    let more: Vec<f64> = unborn.iter().map(noise).collect();
                     unborn.iter().zip(more).for_each(|(i, more)| self.noise[*i] = more);
                 }
             }

@@ -191,6 +191,12 @@ impl Integrator<'_> {
                 self.stats.rejected += 1;
                 return Ok(Err(shorter));
             }
+            if pending.is_none()
+                && let Some(shorter) = self.defective_output(taken.step)
+            {
+                self.stats.rejected += 1;
+                return Ok(Err(shorter));
+            }
             if self.has_reached(pending.as_ref(), EVENT_REACHED)? {
                 break;
             }

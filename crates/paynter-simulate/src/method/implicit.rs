@@ -195,6 +195,10 @@ impl Solver for Implicit {
         if self.stages.sensitive { &self.stages.values[0].data } else { &self.values.data }
     }
 
+    fn filter(&mut self, change: &mut [f64]) {
+        self.factors[0].solve(change);
+    }
+
     fn parts(&self) -> (&Stages, Option<&[Factors]>) {
         (&self.stages, Some(&self.factors))
     }

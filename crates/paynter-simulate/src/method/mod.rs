@@ -78,6 +78,8 @@ pub(crate) trait Solver {
     fn stages(&mut self) -> &mut Stages;
     /// The rates with their derivatives at the start of the step, of an implicit method.
     fn slopes(&self) -> &[f64];
+    /// Solves with the stage matrix, of an implicit method: what is fast is divided by its rate.
+    fn filter(&mut self, _change: &mut [f64]) {}
     /// The stages of the last step, and their factors if the method is implicit.
     fn parts(&self) -> (&Stages, Option<&[Factors]>);
 }
@@ -178,14 +180,37 @@ impl Stages {
         if self.extended { all..all } else { self.tableau.stages..all }
     }
 
+    /// The state and its slope in the step along the cubic through both ends.
+    pub fn cubic(&self, theta: f64) -> (Vec<f64>, Vec<f64>) {
+        let (first, last) = (self.rates(0), self.rates(self.tableau.stages - 1));
+        let (rest, h) = (1.0 - theta, self.h);
+        let at = |i: usize| {
+            let (a, b) = (self.start[i], self.end[i]);
+            let bent = rest * (h * first[i] - (b - a)) - theta * (h * last[i] - (b - a));
+            let turned = -(h * first[i] - (b - a)) - (h * last[i] - (b - a));
+            let x = a + theta * (b - a) + theta * rest * bent;
+            (x, ((b - a) + (rest - theta) * bent + theta * rest * turned) / h)
+        };
+        (0..self.start.len()).map(at).unzip()
+    }
+
+    /// The state and its slope in the step along the dense output; the stages must be extended.
+    pub fn dense(&self, theta: f64) -> (Vec<f64>, Vec<f64>) {
+        let powers = self.tableau.powers();
+        let at = |i: usize| {
+            let (mut x, mut slope) = (0.0, 0.0);
+            for terms in powers.iter().rev() {
+                slope = slope * theta + x;
+                x = x * theta + self.weigh(terms, i);
+            }
+            (self.start[i] + self.h * theta * x, x + theta * slope)
+        };
+        (0..self.start.len()).map(at).unzip()
+    }
+
     /// The state within the step; the stages must be extended.
     pub fn interpolate(&self, weights: &[(usize, f64)], out: &mut [f64]) {
         combine(out, &self.start, &self.k, weights, self.h);
-    }
-
-    /// Values at the start of the step, if they are known with their derivatives.
-    pub fn first(&self) -> Option<&Values> {
-        self.values.first().filter(|_| self.sensitive)
     }
 
     /// Values at the end of the step, if they are known with their derivatives.
