@@ -63,6 +63,8 @@ pub(crate) const STATE_ROUNDING: f64 = 4.0 * f64::EPSILON;
 pub(crate) const EVENT_REACHED: f64 = 1e-9;
 /// And here where dense output shows the crossing no more: its error beside the solution's.
 pub(crate) const EVENT_NEARLY_REACHED: f64 = 1e-5;
+/// A function that is farther from zero at its event than this part of its largest value jumps across it.
+pub(crate) const JUMP_AT_EVENT: f64 = 1e-3;
 /// What the location of an event has left of the way to it may be so many times as long with the modes after it.
 pub(crate) const LAG_FACTOR: f64 = 4.0;
 /// So often a step is shortened to an event; each time the place is known several digits better.

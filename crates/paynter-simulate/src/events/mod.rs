@@ -13,7 +13,7 @@ pub(crate) use iteration::Iteration;
 
 use crate::method::tableau::Terms;
 use crate::system::{EvaluationError, System, Values};
-use crate::tolerance::EVENT_TOLERANCE_FACTOR;
+use crate::tolerance::{EVENT_TOLERANCE_FACTOR, JUMP_AT_EVENT};
 use paynter_numerics::program::Enclosure;
 use timed::Ahead;
 use zeno::Intervals;
@@ -121,7 +121,8 @@ impl ZeroCrossingDetector {
         self.margin[k] = 0.0;
         if system.mode(k) != mode {
             self.evaluate(system, t, x)?;
-            if self.now[k] * mode < 0.0 {
+            let jumps = self.now[k].abs() > JUMP_AT_EVENT * self.largest[k];
+            if self.now[k] * mode < 0.0 && !jumps {
                 self.margin[k] = 2.0 * self.now[k].abs();
             }
             system.set_mode(k, mode);
