@@ -76,6 +76,10 @@ pub(crate) const EVENT_LOCATION_STEPS: u32 = 12;
 pub(crate) const CHATTERING_EVENTS: u32 = 100;
 /// So many events of a function, each sooner than the one before the last, are Zeno behaviour.
 pub(crate) const ZENO_EVENTS: u32 = 10_000;
+/// So many events of kinks at one instant show that steps do not tell on which side of its zero a function is.
+pub(crate) const KINK_EVENTS: u32 = 6;
+/// Rates that differ by no more than this part between the modes of a function do not jump with them.
+pub(crate) const KINK_RATE_JUMP: f64 = 1e-9;
 /// Rounds of an event iteration; more than modes of any loop need that is not cycling.
 pub(crate) const EVENT_ITERATIONS: u32 = 100;
 /// Rounds in which modes follow the unknowns that they change.

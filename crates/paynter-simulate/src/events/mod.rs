@@ -83,7 +83,7 @@ pub(crate) struct ZeroCrossingDetector {
 
 /// Keeps the largest sizes that functions have had.
 fn record_largest(largest: &mut Vec<f64>, now: &[f64]) {
-    largest.resize(now.len(), 0.0);
+    largest.resize(now.len().max(largest.len()), 0.0);
     largest.iter_mut().zip(now).for_each(|(largest, now)| *largest = largest.max(now.abs()));
 }
 
@@ -133,7 +133,11 @@ impl ZeroCrossingDetector {
 
     /// Evaluates the event functions.
     fn evaluate(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), EvaluationError> {
-        self.now.resize(system.model.events.len(), 0.0);
+        let count = system.model.events.len();
+        self.now.resize(count, 0.0);
+        for magnitudes in [&mut self.largest, &mut self.tried] {
+            magnitudes.resize(count.max(magnitudes.len()), 0.0);
+        }
         system.relations(t, x, &mut self.now)?;
         self.apply_hysteresis(system);
         Ok(())

@@ -49,6 +49,10 @@ impl Integrator<'_> {
         if found.is_err() && self.system.follow_modes(true) {
             found = self.system.rates(t, &x, &mut after);
             self.system.follow_modes(false);
+            if found.is_ok() {
+                // Rounding has left a law just outside the domain that its new mode gives it.
+                self.open(events);
+            }
         }
         found.map_err(|error| self.failure(error))?;
         if let (Some((k, _)), true) = (events.last(), known) {

@@ -2,6 +2,7 @@
 
 mod defect;
 mod event;
+mod kink;
 mod method;
 mod results;
 mod run;
@@ -85,6 +86,9 @@ pub(crate) struct Integrator<'a> {
     stiff_signs: u32,
     nonstiff_signs: u32,
     immediate_events: u32,
+    /// Functions whose branches follow the state until they have left their zero: kinks that steps cannot tell
+    /// from it.
+    open: Vec<usize>,
     buffer: (Values, Vec<f64>, Vec<f64>),
     /// A dependent state whose initial value contradicts those it depends on.
     contradiction: Option<usize>,
@@ -175,6 +179,7 @@ impl<'a> Integrator<'a> {
             stiff_signs: 0,
             nonstiff_signs: 0,
             immediate_events: 0,
+            open: Vec::new(),
             buffer: Default::default(),
             contradiction: contradiction(model, parameters).filter(|_| initial.is_none()),
             tape: None,

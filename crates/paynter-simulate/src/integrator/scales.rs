@@ -55,6 +55,9 @@ impl Integrator<'_> {
             return;
         }
         let present = self.system.point();
+        if !self.open.is_empty() {
+            self.system.follow_modes(true);
+        }
         let n = self.x.len();
         let span = self.options.t_end - self.options.t_start;
         let mut time = BIRTH_SPAN * span;
@@ -66,6 +69,11 @@ impl Integrator<'_> {
             let trial: Vec<f64> = (0..n).map(apart).collect();
             let later = if round == 0 { 0.0 } else { time };
             if self.system.full(self.t + later, &trial, &mut values).is_err() {
+                // Rounding may leave a law just outside its domain here, and others with it.
+                if round == 0 {
+                    sizes.clone_from(&self.largest);
+                    continue;
+                }
                 break;
             }
             let full = &self.system.model.full;
@@ -98,6 +106,7 @@ impl Integrator<'_> {
                 break;
             }
         }
+        self.system.follow_modes(false);
         self.system.set_point_to(present);
         for i in unborn {
             if sizes[i].is_finite() {

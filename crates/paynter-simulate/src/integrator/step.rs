@@ -6,7 +6,7 @@ use crate::events::Crossing;
 use crate::sensitivity::adjoint::Entry;
 use crate::system::EvaluationError;
 use crate::tolerance::{
-    CHATTERING_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, LANDING_SHARE,
+    CHATTERING_EVENTS, KINK_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, LANDING_SHARE,
     LEAST_LOG_ERROR, LEAST_STEP_ERROR, PI_CONTROL, REPEATED_ERROR_SPAN, REPEATED_ERRORS,
     SIMULTANEOUS_SPAN_SHARE, STEP_GROWTH, STEP_SAFETY, STEP_SHRINKAGE,
 };
@@ -48,13 +48,17 @@ impl Integrator<'_> {
         let mut events = taken.events;
         if taken.step == 0.0 {
             self.detect_chattering(true, events.first())?;
-            self.handle_events(&events, taken.mean_rate)?;
+            if self.immediate_events < KINK_EVENTS || !self.open_kinks(&events)? {
+                self.handle_events(&events, taken.mean_rate)?;
+            }
             return Ok(true);
         }
+        let left = self.left_kinks()?;
         self.note_undecided();
         self.emit_points(sink);
         self.detect_stiffness();
         self.accept(taken.to);
+        self.close_kinks(&left)?;
         self.widen_regularisation();
         self.refresh_tolerance();
         let at_stop = taken.to == stop.at && stop.eventful;
@@ -256,7 +260,8 @@ impl Integrator<'_> {
     /// Gives modes to functions that were zero and have left it in the step, which then is taken again; tells
     /// whether there are any.
     fn close_modes(&mut self) -> Result<bool, EvaluationError> {
-        let opened = self.detector.left_zero(&mut self.system, self.solver.stages(), &self.tolerance)?;
+        let mut opened = self.detector.left_zero(&mut self.system, self.solver.stages(), &self.tolerance)?;
+        opened.retain(|(k, _)| !self.open.contains(k));
         if opened.is_empty() {
             return Ok(false);
         }
@@ -269,7 +274,11 @@ impl Integrator<'_> {
             }
         }
         self.system.prepare();
-        self.solver.begin(&mut self.system, self.t, &self.x)?;
+        if self.solver.begin(&mut self.system, self.t, &self.x).is_err() {
+            // The start lies outside the domain that the new mode gives to a law.
+            self.open(&opened);
+            self.solver.begin(&mut self.system, self.t, &self.x)?;
+        }
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.restart();
         }
@@ -283,6 +292,9 @@ impl Integrator<'_> {
     /// negative); then branches follow the state for this step, until the event is found.
     fn step_state(&mut self, step: f64) -> Result<f64, EvaluationError> {
         self.system.predict_unknowns(0.0);
+        if !self.open.is_empty() {
+            self.system.follow_modes(true);
+        }
         let mut tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
         if tried.is_err() && self.system.follow_modes(true) {
             tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
