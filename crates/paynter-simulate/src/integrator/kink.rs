@@ -8,20 +8,24 @@ use crate::events::Changes;
 use crate::tolerance::KINK_RATE_JUMP;
 
 impl Integrator<'_> {
-    /// Lets the branches of functions follow the state, if the vector field does not jump with any of them.
+    /// Lets the branches of functions follow the state, if neither the vector field nor another function jumps
+    /// with any of them.
     pub(super) fn open_kinks(&mut self, events: &[(usize, f64)]) -> Result<bool, Failure> {
         let (t, x) = (self.t, self.x.clone());
+        let count = self.system.model.events.len();
         for (k, _) in events {
-            if self.system.exit_surface(*k).is_some() {
+            if self.system.exit_surface(*k).is_some() || self.open.contains(k) {
                 return Ok(false);
             }
             let snapshot = self.system.snapshot();
-            let mut sides = [vec![0.0; x.len()], vec![0.0; x.len()]];
+            let mut sides = [vec![0.0; x.len() + count], vec![0.0; x.len() + count]];
             let mut found = Ok(());
-            for (mode, rates) in [1.0, -1.0].into_iter().zip(&mut sides) {
+            for (mode, values) in [1.0, -1.0].into_iter().zip(&mut sides) {
                 self.system.set_mode(*k, mode);
                 self.system.prepare();
+                let (rates, functions) = values.split_at_mut(x.len());
                 found = found.and_then(|()| self.system.rates(t, &x, rates));
+                found = found.and_then(|()| self.system.relations(t, &x, functions));
             }
             self.system.restore(&snapshot);
             let bends = sides[0].iter().zip(&sides[1]).all(|(above, below)| {
