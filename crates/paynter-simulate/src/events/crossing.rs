@@ -109,7 +109,7 @@ impl ZeroCrossingDetector {
 
     /// Within what a function counts as zero in the step that is tried.
     fn touch(&self, k: usize) -> f64 {
-        self.event_tolerance * self.largest[k].max(self.tried[k].abs())
+        self.event_tolerance * self.magnitude(k).max(self.tried[k].abs())
     }
 
     /// A function that has left its zero for good needs no hysteresis.

@@ -11,6 +11,7 @@ mod zeno;
 
 pub(crate) use iteration::Iteration;
 
+use crate::method::Tolerance;
 use crate::method::tableau::Terms;
 use crate::system::{EvaluationError, System, Values};
 use crate::tolerance::{EVENT_TOLERANCE_FACTOR, JUMP_AT_EVENT};
@@ -64,6 +65,8 @@ pub(crate) struct ZeroCrossingDetector {
     intervals: Vec<Intervals>,
     /// The largest value that each function has had.
     largest: Vec<f64>,
+    /// As how large each function must count for its zero to be as wide as the tolerances of its states make it.
+    resolved: Vec<f64>,
     /// The values at the end of the step that is tried; where modes are about to change it may never be there.
     tried: Vec<f64>,
     /// The part of it within which a function counts as zero.
@@ -95,6 +98,7 @@ impl ZeroCrossingDetector {
             event_tolerance: EVENT_TOLERANCE_FACTOR * rtol,
             now: vec![0.0; system.model.events.len()],
             tried: vec![0.0; system.model.events.len()],
+            resolved: vec![0.0; system.model.events.len()],
             values: Values::default(),
             state: vec![0.0; system.model.states.len()],
             weights: Vec::new(),
@@ -121,7 +125,7 @@ impl ZeroCrossingDetector {
         self.margin[k] = 0.0;
         if system.mode(k) != mode {
             self.evaluate(system, t, x)?;
-            let jumps = self.now[k].abs() > JUMP_AT_EVENT * self.largest[k];
+            let jumps = self.now[k].abs() > JUMP_AT_EVENT * self.magnitude(k);
             if self.now[k] * mode < 0.0 && !jumps {
                 self.margin[k] = 2.0 * self.now[k].abs();
             }
@@ -135,7 +139,7 @@ impl ZeroCrossingDetector {
     fn evaluate(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), EvaluationError> {
         let count = system.model.events.len();
         self.now.resize(count, 0.0);
-        for magnitudes in [&mut self.largest, &mut self.tried] {
+        for magnitudes in [&mut self.largest, &mut self.tried, &mut self.resolved] {
             magnitudes.resize(count.max(magnitudes.len()), 0.0);
         }
         system.relations(t, x, &mut self.now)?;
@@ -161,6 +165,26 @@ impl ZeroCrossingDetector {
         self.evaluate(system, t, x)?;
         record_largest(&mut self.largest, &self.now);
         Ok(())
+    }
+
+    /// The size of a function beside which its rounding and its tolerance are judged.
+    fn magnitude(&self, k: usize) -> f64 {
+        self.largest[k].max(self.resolved[k])
+    }
+
+    /// Records how well functions are known by the tolerances of the states that they read.
+    pub fn record_resolution(&mut self, system: &mut System<'_>, t: f64, x: &[f64], tolerance: &Tolerance) {
+        if system.model.events.is_empty() || system.relations_full(t, x, &mut self.values).is_err() {
+            return;
+        }
+        let full = &system.model.relations_full;
+        let by_states = full.by_states(&self.values.data);
+        self.resolved.resize(system.model.events.len().max(self.resolved.len()), 0.0);
+        for (k, resolved) in self.resolved.iter_mut().enumerate().take(system.model.events.len()) {
+            let terms = full.pattern.row(k).map(|e| by_states[e].abs() * tolerance.atol[full.pattern.at[e] as usize]);
+            let known = terms.sum::<f64>() / self.event_tolerance;
+            *resolved = if known.is_finite() { known } else { 0.0 };
+        }
     }
 
     /// Records how large the functions were where they were evaluated last, at the end of a step that is taken.

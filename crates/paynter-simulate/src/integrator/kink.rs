@@ -5,9 +5,21 @@
 use super::Integrator;
 use crate::Failure;
 use crate::events::Changes;
-use crate::tolerance::KINK_RATE_JUMP;
+use crate::tolerance::{KINK_EVENTS, KINK_RATE_JUMP};
 
 impl Integrator<'_> {
+    /// Whether the same functions, and no others, have had events here time and again.
+    pub(super) fn repeats_at_once(&mut self, events: &[(usize, f64)]) -> bool {
+        let functions: Vec<usize> = events.iter().map(|(k, _)| *k).collect();
+        let (known, at, count) = &mut self.repeated_events;
+        if *known == functions && *at == self.t {
+            *count += 1;
+        } else {
+            (*known, *at, *count) = (functions, self.t, 1);
+        }
+        *count >= KINK_EVENTS
+    }
+
     /// Lets the branches of functions follow the state, if neither the vector field nor another function jumps
     /// with any of them.
     pub(super) fn open_kinks(&mut self, events: &[(usize, f64)]) -> Result<bool, Failure> {

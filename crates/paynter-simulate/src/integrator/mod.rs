@@ -86,6 +86,8 @@ pub(crate) struct Integrator<'a> {
     stiff_signs: u32,
     nonstiff_signs: u32,
     immediate_events: u32,
+    /// The functions of the last events without a step before them, where, and how often they were the same.
+    repeated_events: (Vec<usize>, f64, u32),
     /// Functions whose branches follow the state until they have left their zero: kinks that steps cannot tell
     /// from it.
     open: Vec<usize>,
@@ -179,6 +181,7 @@ impl<'a> Integrator<'a> {
             stiff_signs: 0,
             nonstiff_signs: 0,
             immediate_events: 0,
+            repeated_events: (Vec::new(), f64::NEG_INFINITY, 0),
             open: Vec::new(),
             buffer: Default::default(),
             contradiction: contradiction(model, parameters).filter(|_| initial.is_none()),

@@ -108,6 +108,7 @@ impl Integrator<'_> {
         self.estimate_cancellation();
         self.estimate_births();
         self.refresh_tolerance();
+        self.detector.record_resolution(&mut self.system, self.t, &self.x, &self.tolerance);
         if let Some(tape) = &mut self.tape {
             tape.push(Entry::Modes(self.system.snapshot()));
         }

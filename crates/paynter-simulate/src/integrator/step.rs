@@ -6,7 +6,7 @@ use crate::events::Crossing;
 use crate::sensitivity::adjoint::Entry;
 use crate::system::EvaluationError;
 use crate::tolerance::{
-    CHATTERING_EVENTS, KINK_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, LANDING_SHARE,
+    CHATTERING_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, LANDING_SHARE,
     LEAST_LOG_ERROR, LEAST_STEP_ERROR, PI_CONTROL, REPEATED_ERROR_SPAN, REPEATED_ERRORS,
     SIMULTANEOUS_SPAN_SHARE, STEP_GROWTH, STEP_SAFETY, STEP_SHRINKAGE,
 };
@@ -48,7 +48,7 @@ impl Integrator<'_> {
         let mut events = taken.events;
         if taken.step == 0.0 {
             self.detect_chattering(true, events.first())?;
-            if self.immediate_events < KINK_EVENTS || !self.open_kinks(&events)? {
+            if !self.repeats_at_once(&events) || !self.open_kinks(&events)? {
                 self.handle_events(&events, taken.mean_rate)?;
             }
             return Ok(true);
