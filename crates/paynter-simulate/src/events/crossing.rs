@@ -5,7 +5,7 @@
 //! smaller parts of the step, until each function has a sign in a part, or falls throughout it and crosses.
 //! What is promised holds for the dense output: the solution itself is known to the tolerance only.
 
-use super::{Crossing, Place, ZeroCrossingDetector, sign};
+use super::{Crossing, Place, ZeroCrossingDetector, record_largest, sign};
 use crate::method::{Solver, Stages, Tolerance};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
@@ -57,6 +57,7 @@ impl ZeroCrossingDetector {
         }
         self.sample_end(system, solver.stages())?;
         self.tried.clone_from(&self.now);
+        record_largest(&mut self.largest, &self.now);
         let crossed = watched.iter().any(|k| sign(self.now[*k]) * system.mode(*k) < 0.0);
         if !crossed && self.is_clear(system, solver.stages(), &watched) {
             self.release_margins(system);
@@ -101,7 +102,7 @@ impl ZeroCrossingDetector {
             }
         }
         let share = |k: &usize| {
-            let negligible = changes[*k] <= self.event_tolerance * self.largest[*k];
+            let negligible = changes[*k] <= self.event_tolerance * self.visited[*k];
             if negligible { 0.0 } else { changes[*k] / sizes[*k] }
         };
         Some(watched.iter().map(share).fold(0.0, f64::max))

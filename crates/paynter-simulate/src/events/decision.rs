@@ -68,7 +68,7 @@ impl ZeroCrossingDetector {
     /// to modes at once.
     fn meeting(&self, system: &System<'_>, named: &[usize]) -> Vec<usize> {
         let open = |k: &usize| {
-            let near = self.now[*k].abs() <= FUNCTION_AT_ZERO * self.magnitude(*k);
+            let near = self.now[*k].abs() <= FUNCTION_AT_ZERO * self.largest[*k];
             let meets = named.contains(k) || near || system.is_sliding(*k) || system.reacts_at_once(*k);
             meets && !system.own_timed(*k)
         };
@@ -238,11 +238,11 @@ impl ZeroCrossingDetector {
             if system.is_sliding(k) || system.own_timed(k) {
                 continue;
             }
-            let noise = DERIVATIVE_CANCELLATION * self.magnitude(k);
+            let noise = DERIVATIVE_CANCELLATION * self.largest[k];
             if !open.contains(&k) || system.reacts_at_once(k) {
                 if now[k] * mode < 0.0 && now[k].abs() > noise {
                     let slides =
-                        system.reacts_at_once(k) && now[k].abs() <= FUNCTION_AT_ZERO * self.magnitude(k);
+                        system.reacts_at_once(k) && now[k].abs() <= FUNCTION_AT_ZERO * self.largest[k];
                     return Ok(Some((k, if slides { Choice::Slides } else { Choice::Leaves(-mode) })));
                 }
             } else {

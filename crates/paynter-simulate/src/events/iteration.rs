@@ -94,7 +94,7 @@ impl ZeroCrossingDetector {
         // What rounding has left before its zero is at its zero, if its mode does more than rounding.
         let (margin, stroke) = (self.margin[k], (sides[0] - sides[1]).abs());
         let moves =
-            margin <= MODE_STROKE_AT_ZERO * stroke && stroke > DERIVATIVE_CANCELLATION * self.magnitude(k);
+            margin <= MODE_STROKE_AT_ZERO * stroke && stroke > DERIVATIVE_CANCELLATION * self.largest[k];
         Ok(sides.map(|value| if moves && value.abs() <= margin { 0.0 } else { value }))
     }
 
@@ -122,7 +122,7 @@ impl ZeroCrossingDetector {
         k: usize,
     ) -> Result<Tendency, EvaluationError> {
         let [above, below] = self.one_sided(system, t, x, k)?;
-        let noise = DERIVATIVE_CANCELLATION * self.magnitude(k);
+        let noise = DERIVATIVE_CANCELLATION * self.largest[k];
         if system.reacts_at_once(k) && above.abs() <= noise && below.abs() <= noise {
             // A law that only bends at zero moves nothing at once: where it goes tells its derivative.
             let [above, below] = self.slopes(system, t, x, k)?;
@@ -298,7 +298,7 @@ impl ZeroCrossingDetector {
             if self.within_time_rounding(system, t, x, *k, now[*k]) {
                 return false;
             }
-            let noise = DERIVATIVE_CANCELLATION * self.magnitude(*k);
+            let noise = DERIVATIVE_CANCELLATION * self.largest[*k];
             let sides = self.one_sided(system, t, x, *k);
             sides.is_ok_and(|[above, below]| {
                 now[*k].abs() > (MODE_STROKE_AT_ZERO * (above - below).abs()).max(noise)

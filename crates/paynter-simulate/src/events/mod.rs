@@ -63,8 +63,10 @@ pub(crate) struct ZeroCrossingDetector {
     margin: Vec<f64>,
     /// The times between the last events of each function.
     intervals: Vec<Intervals>,
-    /// The largest value that each function has had.
+    /// The largest value that each function has had, also at the ends of steps that were not taken.
     largest: Vec<f64>,
+    /// And at the ends of steps that were.
+    visited: Vec<f64>,
     /// As how large each function must count for its zero to be as wide as the tolerances of its states make it.
     resolved: Vec<f64>,
     /// The values at the end of the step that is tried; where modes are about to change it may never be there.
@@ -95,6 +97,7 @@ impl ZeroCrossingDetector {
     pub fn new(system: &System<'_>, rtol: f64) -> ZeroCrossingDetector {
         ZeroCrossingDetector {
             largest: vec![0.0; system.model.events.len()],
+            visited: vec![0.0; system.model.events.len()],
             event_tolerance: EVENT_TOLERANCE_FACTOR * rtol,
             now: vec![0.0; system.model.events.len()],
             tried: vec![0.0; system.model.events.len()],
@@ -125,7 +128,7 @@ impl ZeroCrossingDetector {
         self.margin[k] = 0.0;
         if system.mode(k) != mode {
             self.evaluate(system, t, x)?;
-            let jumps = self.now[k].abs() > JUMP_AT_EVENT * self.magnitude(k);
+            let jumps = self.now[k].abs() > JUMP_AT_EVENT * self.largest[k];
             if self.now[k] * mode < 0.0 && !jumps {
                 self.margin[k] = 2.0 * self.now[k].abs();
             }
@@ -139,7 +142,7 @@ impl ZeroCrossingDetector {
     fn evaluate(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), EvaluationError> {
         let count = system.model.events.len();
         self.now.resize(count, 0.0);
-        for magnitudes in [&mut self.largest, &mut self.tried, &mut self.resolved] {
+        for magnitudes in [&mut self.largest, &mut self.visited, &mut self.tried, &mut self.resolved] {
             magnitudes.resize(count.max(magnitudes.len()), 0.0);
         }
         system.relations(t, x, &mut self.now)?;
@@ -167,9 +170,9 @@ impl ZeroCrossingDetector {
         Ok(())
     }
 
-    /// The size of a function beside which its rounding and its tolerance are judged.
+    /// The size of a function beside which its zero is as wide as the event tolerance.
     fn magnitude(&self, k: usize) -> f64 {
-        self.largest[k].max(self.resolved[k])
+        self.visited[k].max(self.resolved[k])
     }
 
     /// Records how well functions are known by the tolerances of the states that they read.
@@ -189,7 +192,7 @@ impl ZeroCrossingDetector {
 
     /// Records how large the functions were where they were evaluated last, at the end of a step that is taken.
     pub fn accept_step(&mut self) {
-        record_largest(&mut self.largest, &self.now);
+        record_largest(&mut self.visited, &self.now);
     }
 
     /// Records how far in time events are from the zeros of their functions, before modes change.
