@@ -102,6 +102,8 @@ pub(crate) const FUNCTION_AT_ZERO: f64 = 1e-10;
 pub(crate) const RESTING_TOLERANCES: f64 = 10.0;
 /// By this much a multiplier may exceed 1 where modes are decided together: less than the excess of an exit.
 pub(crate) const DECIDED_EXCESS: f64 = 1e-12;
+/// Derivatives below this part of what they would be if nothing were held are rounding.
+pub(crate) const DECIDED_ROUNDING: f64 = 1e-13;
 /// So many functions are decided together; the choices for more are too many.
 pub(crate) const DECIDED_TOGETHER: usize = 12;
 /// Changes of principal pivoting; it either ends within a few for each function, or cycles.

@@ -8,7 +8,7 @@
 use super::{ZeroCrossingDetector, sign};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    DECIDED_EXCESS, DECIDED_TOGETHER, DERIVATIVE_CANCELLATION, ENUMERATED_CHOICES, FUNCTION_AT_ZERO, PIVOTS,
+    DECIDED_EXCESS, DECIDED_ROUNDING, DECIDED_TOGETHER, DERIVATIVE_CANCELLATION, ENUMERATED_CHOICES, FUNCTION_AT_ZERO, PIVOTS,
 };
 
 /// What a function that is zero does.
@@ -226,12 +226,13 @@ impl ZeroCrossingDetector {
         let mut rates = vec![0.0; x.len()];
         system.rates(t, x, &mut rates)?;
         let resting = system.resting();
+        let rounding = self.derivative_rounding(system, t, x);
         for k in 0..system.own_events() {
             let mode = system.mode(k);
             if resting.contains(&k) {
                 // What holds it must hold it.
                 let slope = self.derivative(system, t, x, &rates, k)?;
-                if slope != 0.0 {
+                if slope.abs() > rounding[k] {
                     return Ok(Some((k, Choice::Leaves(sign(slope)))));
                 }
             }
@@ -247,8 +248,8 @@ impl ZeroCrossingDetector {
                 }
             } else {
                 let slope = self.derivative(system, t, x, &rates, k)?;
-                if mode == 0.0 || slope * mode <= 0.0 {
-                    let choice = self.tendency_of(system, (t, x), k, given)?;
+                if mode == 0.0 || slope * mode <= rounding[k] {
+                    let choice = self.tendency_of(system, (t, x), (k, rounding[k]), given)?;
                     if choice != Choice::Leaves(mode) {
                         return Ok(Some((k, choice)));
                     }
@@ -262,16 +263,40 @@ impl ZeroCrossingDetector {
         Ok(None)
     }
 
+    /// What rounding makes of the derivatives of functions that others hold: of forces that balance each other
+    /// it leaves a trace.
+    fn derivative_rounding(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Vec<f64> {
+        let mut rounding = vec![0.0; system.own_events()];
+        let (snapshot, point) = (system.snapshot(), system.point());
+        for j in 0..system.surfaces().len() {
+            system.set_sliding(j, 0.0);
+        }
+        let mut free = vec![0.0; x.len()];
+        if system.rates(t, x, &mut free).is_ok() && system.relations_full(t, x, &mut self.values).is_ok() {
+            let full = &system.model.relations_full;
+            let by_states = full.by_states(&self.values.data);
+            for (k, rounding) in rounding.iter_mut().enumerate() {
+                let terms = full.pattern.row(k).map(|e| (by_states[e] * free[full.pattern.at[e] as usize]).abs());
+                *rounding = DECIDED_ROUNDING * terms.sum::<f64>();
+            }
+        }
+        system.restore(&snapshot);
+        system.set_point_to(point);
+        rounding.iter_mut().filter(|rounding| !rounding.is_finite()).for_each(|rounding| *rounding = 0.0);
+        rounding
+    }
+
     /// Where a function that is zero goes, by its derivatives on both sides.
     fn tendency_of(
         &mut self,
         system: &mut System<'_>,
         (t, x): (f64, &[f64]),
-        k: usize,
+        (k, rounding): (usize, f64),
         given: &[usize],
     ) -> Result<Choice, EvaluationError> {
         let (mode, held) = (system.mode(k), system.surface(k).is_some());
-        let [above, below] = self.slopes(system, t, x, k)?;
+        let slopes = self.slopes(system, t, x, k)?;
+        let [above, below] = slopes.map(|slope| if slope.abs() <= rounding { 0.0 } else { slope });
         let holding = (0..system.surfaces().len()).any(|j| system.slides_along(j));
         Ok(match held {
             // Where nothing slides, nothing is held: a law that only bends goes where its side tells.
