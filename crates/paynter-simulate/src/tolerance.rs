@@ -234,7 +234,7 @@ pub(crate) const BIRTH_LEVELS: u32 = 20;
 /// And never finer than this part of states that are measured alike: rounding of what makes them up.
 pub(crate) const GROUP_ROUNDING: f64 = 1e-15;
 /// Where rates cancel on a sliding surface, a state is resolved to this part of what one side would make of it.
-pub(crate) const SLIDING_CANCELLATION: f64 = 1e-13;
+pub(crate) const SLIDING_CANCELLATION: f64 = 4e-15;
 
 // Selection of the method.
 

@@ -12,11 +12,17 @@ impl Integrator<'_> {
     /// Estimates the loss of significance where rates cancel on sliding surfaces. A state that has never been
     /// more than that has not moved yet.
     pub(super) fn estimate_cancellation(&mut self) {
+        let sliding = (0..self.system.surfaces().len()).any(|j| self.system.slides_along(j));
         let mut unmoved = false;
-        for (largest, noise) in self.largest.iter_mut().zip(&self.noise) {
-            if *largest > 0.0 && *largest <= *noise {
+        for (largest, noise) in self.largest.iter_mut().zip(&mut self.noise) {
+            if *largest > *noise {
+                *noise = 0.0;
+            } else if *noise > 0.0 {
                 *largest = 0.0;
                 unmoved = true;
+            }
+            if !sliding {
+                *noise = 0.0;
             }
         }
         if unmoved {
@@ -25,7 +31,6 @@ impl Integrator<'_> {
                 self.among[*group] = larger(self.among[*group], *largest);
             }
         }
-        self.noise.fill(0.0);
         let span = self.options.t_end - self.options.t_start;
         for j in 0..self.system.surfaces().len() {
             if !self.system.slides_along(j) {
