@@ -114,7 +114,7 @@ fn response_text(document: &SensitivityResponse) -> String {
                 ]
             })
             .collect();
-        let headings = ["PARAMETER", "TOLERANCE", "LARGEST EFFECT", "AT ω (rad/s)", "MAGNITUDE", "PHASE (°)"];
+        let headings = ["PARAMETER", "TOLERANCE", "LARGEST |ΔH/H|", "AT ω (rad/s)", "Δ|H|/|H|", "PHASE (°)"];
         text.push_str(&columns(headings, &rows));
         if !exact.is_empty() {
             let names: Vec<&str> = exact.iter().map(|rank| rank.parameter.as_str()).collect();
@@ -124,24 +124,38 @@ fn response_text(document: &SensitivityResponse) -> String {
             text.push_str(&line);
         }
         if document.verification.is_some() {
-            text.push_str(&match (band.outside.first(), band.outside.last()) {
-                (Some(low), Some(high)) => format!(
-                    "  samples leave the worst-case band between {} and {} rad/s\n",
-                    significant(*low),
-                    significant(*high)
-                ),
-                _ => "  all samples stay within the worst-case band\n".to_owned(),
-            });
+            text.push_str(&compared(band));
         }
     }
     if let Some(verification) = &document.verification {
-        text.push_str(&format!("\n{} samples", verification.samples));
+        text.push_str(&format!("\n{} samples within the tolerances", verification.samples));
         if verification.failed > 0 {
             text.push_str(&format!(", {} of them without an answer", verification.failed));
         }
-        text.push('\n');
+        let frequencies = document.omega.len();
+        text.push_str(&format!(
+            ": their |H| is compared with the worst-case band of first order at {frequencies} frequencies\n"
+        ));
     }
     text
+}
+
+/// What samples said about the worst-case band of the magnitude.
+fn compared(band: &ToleranceBand) -> String {
+    let Some(excess) = band.excess else {
+        return "  |H| of all samples stays within the worst-case band\n".to_owned();
+    };
+    let range = match (band.outside.first(), band.outside.last()) {
+        (Some(low), Some(high)) => {
+            format!("; it is wrong between {} and {} rad/s", significant(*low), significant(*high))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "  |H| of samples leaves the worst-case band by up to {} % of its width, at {} rad/s{range}\n",
+        significant(100.0 * excess.of_width),
+        significant(excess.omega)
+    )
 }
 
 /// Where the worst-case band of the magnitude is widest, relative to the nominal one.
@@ -154,7 +168,7 @@ fn widest(document: &SensitivityResponse, band: &ToleranceBand) -> Option<String
     let all = (0..document.omega.len()).filter_map(|k| Some((width(k)?, k)));
     let ((worst, rss), k) = all.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b))?;
     Some(format!(
-        "  together: ±{} % at worst, ±{} % by the root of the sum of squares, at {} rad/s\n",
+        "  |H|, all tolerances together: ±{} % at worst, ±{} % by the root of the sum of squares, at {} rad/s\n",
         significant(worst),
         significant(rss),
         significant(document.omega[k])
@@ -186,7 +200,12 @@ fn text(document: &Sensitivity) -> String {
     let ratios = document.products.iter().flat_map(|place| {
         place.from_sink.iter().map(|ratio| &ratio.den).chain(place.to_quantity.iter().map(|ratio| &ratio.den))
     });
-    let denominators = Denominators::of(expanded.chain(ratios).map(String::as_str));
+    let beside = document.entries.iter().map(|entry| &entry.num).chain(&document.parameters);
+    let beside = beside.chain(document.products.iter().flat_map(|place| {
+        place.from_sink.iter().map(|ratio| &ratio.num).chain(place.to_quantity.iter().map(|ratio| &ratio.num))
+    }));
+    let denominators =
+        Denominators::of(expanded.chain(ratios).map(String::as_str), beside.map(String::as_str));
     let named = denominators.definitions(None);
     if !named.is_empty() {
         text.push_str(&format!("\nDenominators\n{named}"));

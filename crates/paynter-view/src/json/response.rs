@@ -86,8 +86,36 @@ pub struct ToleranceBand {
     pub magnitude: BandCurve,
     /// The phase in degrees.
     pub phase: BandCurve,
-    /// Frequencies at which a sample left the worst-case band of |H|: first order is not true there.
+    /// Frequencies at which |H| of a sample left the worst-case band by more than a twentieth of its width: first
+    /// order is not true there.
     pub outside: Vec<f64>,
+    /// By how much |H| of samples left the worst-case band at most; `null` where all stayed inside or none were
+    /// drawn.
+    pub excess: Option<Excess>,
+}
+
+/// By how much samples left a band.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Excess {
+    /// As a part of the band's width.
+    pub of_width: f64,
+    /// The frequency.
+    pub omega: f64,
+}
+
+impl Excess {
+    /// The largest one of a curve, beyond rounding.
+    fn of(curve: &BandCurve, omega: &[f64]) -> Option<Excess> {
+        const ROUNDING: f64 = 1e-12;
+        let (lower, upper) = (curve.sampled_lower.as_ref()?, curve.sampled_upper.as_ref()?);
+        let at = |k: usize| {
+            let (low, high) = (curve.worst_lower[k]?, curve.worst_upper[k]?);
+            let beyond = (low - lower[k]?).max(upper[k]? - high);
+            (beyond > ROUNDING * high.abs())
+                .then(|| Excess { of_width: beyond / (high - low), omega: omega[k] })
+        };
+        (0..omega.len()).filter_map(at).max_by(|a, b| a.of_width.total_cmp(&b.of_width))
+    }
 }
 
 /// A curve with its bands; `null` where a pole lies.
@@ -163,10 +191,12 @@ impl SensitivityResponse {
         });
         let bands = found.bands.iter().zip(&found.outside).enumerate().map(|(k, (own, outside))| {
             let seen = found.samples.as_ref().map(|samples| &samples.entries[k]);
+            let magnitude = BandCurve::new(&own.magnitude, seen.map(|seen| &seen.magnitude));
             ToleranceBand {
                 output: output(own.output),
                 input: input(own.input),
-                magnitude: BandCurve::new(&own.magnitude, seen.map(|seen| &seen.magnitude)),
+                excess: Excess::of(&magnitude, &found.omega),
+                magnitude,
                 phase: BandCurve::new(&own.phase, seen.map(|seen| &seen.phase)),
                 outside: outside.iter().map(|at| found.omega[*at]).collect(),
             }
