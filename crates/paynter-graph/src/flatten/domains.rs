@@ -30,6 +30,15 @@ struct Link {
     modulus: Option<Dimension>,
 }
 
+/// The two-ports, and those at each component.
+struct Links {
+    list: Vec<Link>,
+    by_component: Vec<Vec<usize>>,
+}
+
+/// Two-ports that are tried as the cause of a misfit, so that a large model stays quick.
+const MAX_SUSPECTS: usize = 64;
+
 impl Flattener<'_, '_> {
     pub(super) fn infer_domains(&mut self) {
         let component_of = self.components();
@@ -132,20 +141,54 @@ impl Flattener<'_, '_> {
                 modulus: self.value_dimensions.get(&(id, 0)).copied(),
             });
         }
-        let mut work: Vec<usize> = (0..links.len()).rev().collect();
+        let links = Links { list: links, by_component };
+        let by_units = components.to_vec();
+        let conflicts = self.propagate(components, &links, None);
+        if conflicts.is_empty() {
+            return;
+        }
+        // What a wrong modulus led to would be held against elements that are right.
+        components.clone_from_slice(&by_units);
+        let culprit = self.culprit(&by_units, &links);
+        for k in culprit.map_or(conflicts, |k| vec![k]) {
+            let mut sides = by_units.clone();
+            self.propagate(&mut sides, &links, Some(k));
+            let [first, second] = links.list[k].components;
+            self.report_link(&links.list[k], &sides[first], &sides[second]);
+        }
+    }
+
+    /// The one two-port without whose modulus all domains would fit.
+    fn culprit(&self, by_units: &[Component], links: &Links) -> Option<usize> {
+        let with_unit = (0..links.list.len()).filter(|k| links.list[*k].modulus.is_some());
+        let mut suspects = with_unit
+            .take(MAX_SUSPECTS)
+            .filter(|k| self.propagate(&mut by_units.to_vec(), links, Some(*k)).is_empty());
+        suspects.next().filter(|_| suspects.next().is_none())
+    }
+
+    /// Carries the domains across two-ports, of which one may be left out. Returns those that fit nothing.
+    fn propagate(&self, components: &mut [Component], links: &Links, without: Option<usize>) -> Vec<usize> {
+        let mut conflicts = Vec::new();
+        let mut work: Vec<usize> = (0..links.list.len()).rev().collect();
         while let Some(k) = work.pop() {
-            let link = &links[k];
-            let gyrator = self.graph.element(link.element).class() == Class::Gyrator;
+            if without == Some(k) {
+                continue;
+            }
+            let link = &links.list[k];
+            let element = self.graph.element(link.element);
+            let gyrator = element.class() == Class::Gyrator;
             let fits = |a: &DomainInfo, b: &DomainInfo| link_fits(a, b, link.modulus, gyrator);
             let [first, second] = link.components;
             let (left, right) = (components[first].domains, components[second].domains);
             let new_left = left.and(DomainSet::filter(|a| right.iter().any(|b| fits(a, b))));
             let new_right = right.and(DomainSet::filter(|b| left.iter().any(|a| fits(a, b))));
             if new_left.is_empty() || new_right.is_empty() {
-                self.report_link(link, &components[first], &components[second]);
+                if !conflicts.contains(&k) {
+                    conflicts.push(k);
+                }
                 continue;
             }
-            let element = self.graph.element(link.element);
             for (component, new) in [(first, new_left), (second, new_right)] {
                 if components[component].domains == new {
                     continue;
@@ -162,9 +205,10 @@ impl Flattener<'_, '_> {
                     );
                     components[component].witness = Some((text, element.span));
                 }
-                work.extend(by_component[component].iter().filter(|&&other| other != k));
+                work.extend(links.by_component[component].iter().filter(|&&other| other != k));
             }
         }
+        conflicts
     }
 
     fn report_link(&mut self, link: &Link, first: &Component, second: &Component) {
@@ -172,7 +216,8 @@ impl Flattener<'_, '_> {
         let unit = link.modulus.map_or(String::new(), |m| format!(" with a modulus in {m}"));
         let message =
             format!("{} `{}`{unit} does not fit the domains at its ports", element.kind.word(), element.name);
-        let mut diagnostic = Diagnostic::new(code::DOMAIN_MISMATCH, message).at(element.span);
+        let place = element.written.value.filter(|_| link.modulus.is_some()).unwrap_or(element.span);
+        let mut diagnostic = Diagnostic::new(code::DOMAIN_MISMATCH, message).at(place);
         for (text, span) in [&first.witness, &second.witness].into_iter().flatten() {
             diagnostic = diagnostic.label(*span, text.clone());
         }
