@@ -67,7 +67,7 @@ pub use paynter_algebra::{Expr, Expression, Target};
 pub use paynter_base::{
     Argument, CancellationToken, Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn,
     MemoryWorld, Part, Plain, Question, Remedy, Severity, Source, SourceMap, Span, Spelling, World,
-    WorldError, closest, code, number, resolve_path,
+    WorldError, closest, code, number, printable, resolve_path,
 };
 pub use paynter_draw::{draw, plot};
 pub use paynter_export as export;

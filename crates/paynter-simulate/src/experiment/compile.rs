@@ -58,6 +58,9 @@ impl Simulation {
         }
         let mut wanted = question::wanted(pool, subject.graph, subject.equations, &options.sensitivities)
             .map_err(|found| refused(*found))?;
+        if costs.is_empty() {
+            question::affordable(subject.equations, wanted.len()).map_err(|found| refused(*found))?;
+        }
         let mut draft = Draft::new(pool, subject, token)?;
         let (accounts, charted) = draft.add_outputs(pool, options.energy, costs)?;
         let varied = draft.vary(pool, options, measured, &mut wanted)?;
