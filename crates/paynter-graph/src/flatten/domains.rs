@@ -149,22 +149,30 @@ impl Flattener<'_, '_> {
         }
         // What a wrong modulus led to would be held against elements that are right.
         components.clone_from_slice(&by_units);
-        let culprit = self.culprit(&by_units, &links);
-        for k in culprit.map_or(conflicts, |k| vec![k]) {
+        let suspects = self.suspects(&by_units, &links);
+        // Where one modulus alone can be wrong it is told, and the others that may be beside it.
+        let told = match suspects.iter().find(|k| conflicts.contains(k)).or(suspects.first()) {
+            Some(k) => vec![*k],
+            None => conflicts,
+        };
+        for k in told {
             let mut sides = by_units.clone();
             self.propagate(&mut sides, &links, Some(k));
             let [first, second] = links.list[k].components;
-            self.report_link(&links.list[k], &sides[first], &sides[second]);
+            let others: Vec<ElementId> = suspects
+                .iter()
+                .filter(|other| **other != k)
+                .map(|other| links.list[*other].element)
+                .collect();
+            self.report_link(&links.list[k], [&sides[first], &sides[second]], &others);
         }
     }
 
-    /// The one two-port without whose modulus all domains would fit.
-    fn culprit(&self, by_units: &[Component], links: &Links) -> Option<usize> {
+    /// The two-ports without whose modulus all domains would fit.
+    fn suspects(&self, by_units: &[Component], links: &Links) -> Vec<usize> {
         let with_unit = (0..links.list.len()).filter(|k| links.list[*k].modulus.is_some());
-        let mut suspects = with_unit
-            .take(MAX_SUSPECTS)
-            .filter(|k| self.propagate(&mut by_units.to_vec(), links, Some(*k)).is_empty());
-        suspects.next().filter(|_| suspects.next().is_none())
+        let fits = |k: &usize| self.propagate(&mut by_units.to_vec(), links, Some(*k)).is_empty();
+        with_unit.take(MAX_SUSPECTS).filter(fits).collect()
     }
 
     /// Carries the domains across two-ports, of which one may be left out. Returns those that fit nothing.
@@ -211,7 +219,7 @@ impl Flattener<'_, '_> {
         conflicts
     }
 
-    fn report_link(&mut self, link: &Link, first: &Component, second: &Component) {
+    fn report_link(&mut self, link: &Link, [first, second]: [&Component; 2], others: &[ElementId]) {
         let element = self.graph.element(link.element);
         let unit = link.modulus.map_or(String::new(), |m| format!(" with a modulus in {m}"));
         let message =
@@ -220,6 +228,11 @@ impl Flattener<'_, '_> {
         let mut diagnostic = Diagnostic::new(code::DOMAIN_MISMATCH, message).at(place);
         for (text, span) in [&first.witness, &second.witness].into_iter().flatten() {
             diagnostic = diagnostic.label(*span, text.clone());
+        }
+        for other in others.iter().map(|id| self.graph.element(*id)) {
+            let place = other.written.value.unwrap_or(other.span);
+            diagnostic =
+                diagnostic.label(place, format!("or this modulus of `{}` is the wrong one", other.name));
         }
         let is_gyrator = element.class() == Class::Gyrator;
         let meaning = if is_gyrator {

@@ -323,6 +323,9 @@ impl Parser<'_> {
         }
         quantity.unit = self.optional_unit()?;
         quantity.doc = self.doc();
+        if quantity.value.is_none() && self.at(SyntaxKind::Eq) {
+            return self.unexpected("`=`", form);
+        }
         if self.at(SyntaxKind::PlusMinus) || self.at_word("in") {
             return self.unexpected("the end of the statement", "only a `param` has a tolerance or bounds");
         }
