@@ -76,7 +76,7 @@ pub use paynter_numerics::LinearModel;
 pub use paynter_numerics::grid::Frequencies;
 pub use paynter_numerics::response::ResponseChoice as BodeOptions;
 pub use paynter_simulate::data::MAX_DATA_SIZE;
-pub use paynter_view::{figures, json, report};
+pub use paynter_view::{figures, json, report, units};
 pub use sensitivity::{ResponseOptions, ResponseTolerance, SensitivityOptions, SymbolicSensitivity};
 pub use structure::StructureReport;
 pub use with::NewValue;

@@ -9,13 +9,14 @@ use paynter::json::Naming;
 use paynter::simulate::SimulateOptions;
 use paynter::{
     BodeOptions, CancellationToken, Frequencies, IncrementalOptions, Model, Plain, ResponseOptions,
-    SensitivityOptions, TERMS, code,
+    SensitivityOptions, TERMS, code, export,
 };
 use paynter_testkit::property::seeds;
 use paynter_testkit::rng::Rng;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 
 /// The text of a model of the folder of trials.
 fn text(name: &str) -> String {
@@ -264,4 +265,60 @@ fn samples_outside_a_band_are_told() {
         assert_eq!(band.excess.is_some(), left, "{}/{}", band.output, band.input);
     }
     assert!(found.bands.iter().any(|band| band.excess.is_some()));
+}
+
+/// The macros that headers define without parameters, by the compiler's own account.
+fn macros() -> Vec<String> {
+    let headers = ["math.h", "stdio.h", "stdlib.h", "string.h", "complex.h", "errno.h"];
+    let mut command = Command::new("cc");
+    command.args(["-dM", "-E", "-x", "c", "/dev/null"]);
+    headers.iter().for_each(|header| {
+        command.args(["-include", header]);
+    });
+    let text = common::run(&mut command);
+    let names = text.lines().filter_map(|line| line.strip_prefix("#define ")?.split(' ').next());
+    names.filter(|name| !name.contains('(') && !name.starts_with('_')).map(str::to_owned).collect()
+}
+
+#[test]
+fn exported_names_are_no_macros_and_no_keywords() {
+    let mut names = macros();
+    assert!(names.len() > 50, "{names:?}");
+    names.extend(
+        "export xor xor_eq bitand compl and_eq not_eq co_await concept consteval decltype noexcept typeid wchar_t \
+         static_assert thread_local final override import module fortran lambda nonlocal yield None True len range \
+         print float abs sum end function mutable baremodule where nothing"
+            .split(' ')
+            .map(str::to_owned),
+    );
+    names.sort();
+    names.dedup();
+    let mut text = "model names {\n".to_owned();
+    for (k, name) in names.iter().enumerate() {
+        writeln!(text, "  param {name} = {}", k + 1).unwrap();
+    }
+    let sum: Vec<String> = names.iter().map(|name| format!("{name}^2")).collect();
+    writeln!(
+        text,
+        "  Se drive = {}\n  R r = 2\n  I i = 3\n  1 j\n  drive -> j -> r, i\n  output y = i.f\n}}",
+        sum.join(" + ")
+    )
+    .unwrap();
+    let (model, folder) = (sound(&text), common::folder("reserved_names"));
+    for target in export::programs().filter(|target| ["c", "python"].contains(&target.name())) {
+        for (k, target) in [Some(target), target.simulator()].into_iter().flatten().enumerate() {
+            let file = folder.join(format!("names{k}.{}", target.name()));
+            std::fs::write(&file, &model.export(target, &token()).unwrap().result).unwrap();
+            if target.name() == "python" {
+                common::run(
+                    Command::new(paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).unwrap())
+                        .arg(&file),
+                );
+                continue;
+            }
+            for arguments in [&["-std=c99"][..], &["-std=gnu17", "-DNAMES_MAIN"]] {
+                common::run(Command::new("cc").args(arguments).args(["-fsyntax-only", "-x", "c"]).arg(&file));
+            }
+        }
+    }
 }

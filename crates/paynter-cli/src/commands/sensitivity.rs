@@ -10,6 +10,7 @@ use crate::table::columns;
 use crate::{input, picture};
 use paynter::json::{Matrix, Naming, Sensitivity, SensitivityEntry, SensitivityResponse, ToleranceBand};
 use paynter::number::significant;
+use paynter::units::Shown;
 use paynter::{Diagnostic, Model, ResponseOptions, SensitivityOptions, code};
 use std::path::Path;
 
@@ -98,7 +99,7 @@ fn response_text(document: &SensitivityResponse) -> String {
         text.push_str("\nno parameter has a tolerance, so that 1 % is taken for each\n");
     }
     for band in &document.bands {
-        text.push_str(&format!("\n{} / {}\n", band.output, band.input));
+        text.push_str(&format!("\n{} / {}{}\n", band.output, band.input, band.shown.brackets()));
         let own = document.ranking.iter().filter(|r| r.output == band.output && r.input == band.input);
         let (toleranced, exact): (Vec<_>, Vec<_>) = own.partition(|rank| rank.tolerance != 0.0);
         let rows: Vec<[String; 6]> = toleranced
@@ -106,7 +107,7 @@ fn response_text(document: &SensitivityResponse) -> String {
             .map(|rank| {
                 [
                     rank.parameter.clone(),
-                    format!("±{}", significant(rank.tolerance)),
+                    format!("±{}{}", significant(rank.shown.of(rank.tolerance)), rank.shown.brackets()),
                     format!("{} %", significant(100.0 * rank.effect)),
                     significant(rank.omega),
                     format!("{} %", significant(100.0 * rank.magnitude)),
@@ -229,42 +230,49 @@ fn text(document: &Sensitivity) -> String {
 /// How poles, zeros and static gains move, at nominal values.
 fn modes(document: &Sensitivity) -> String {
     let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), significant);
+    // Poles and zeros are in rad/s; their derivatives per unit of the parameter.
+    let root = |re: Option<f64>, im: Option<f64>, unit: &Shown| {
+        let scaled = re.zip(im).map(|(re, im)| complex([re * unit.factor, im * unit.factor]));
+        scaled.unwrap_or_else(|| "–".to_owned())
+    };
+    let units = &document.parameters_shown;
     let mut text = String::new();
     let mut rows: Vec<[String; 5]> = Vec::new();
     for pole in document.poles.iter().filter(|pole| pole.im >= 0.0) {
-        for slope in &pole.sensitivities {
-            let value = slope.re.zip(slope.im).map_or_else(|| "–".to_owned(), |(re, im)| complex([re, im]));
+        for (slope, unit) in pole.sensitivities.iter().zip(units) {
             rows.push([
                 complex([pole.re, pole.im]),
-                slope.parameter.clone(),
-                value,
-                number(slope.natural_frequency),
-                number(slope.damping),
+                format!("{}{}", slope.parameter, unit.brackets()),
+                root(slope.re, slope.im, unit),
+                number(slope.natural_frequency.map(|x| x * unit.factor)),
+                number(slope.damping.map(|x| x * unit.factor)),
             ]);
         }
     }
     if !rows.is_empty() {
-        text.push_str("\nPoles at nominal values\n");
+        text.push_str("\nPoles at nominal values, in rad/s\n");
         let headings = ["POLE λ", "PARAMETER", "∂λ/∂p", "OF |λ|", "OF THE DAMPING"];
         text.push_str(&columns(headings, &rows));
     }
     let mut rows: Vec<[String; 4]> = Vec::new();
     for zero in document.zeros.iter().filter(|zero| zero.im >= 0.0) {
-        for slope in &zero.sensitivities {
-            let value = slope.re.zip(slope.im).map_or_else(|| "–".to_owned(), |(re, im)| complex([re, im]));
+        for (slope, unit) in zero.sensitivities.iter().zip(units) {
             let path = format!("{} / {}", zero.output, zero.input);
-            rows.push([path, complex([zero.re, zero.im]), slope.parameter.clone(), value]);
+            let parameter = format!("{}{}", slope.parameter, unit.brackets());
+            rows.push([path, complex([zero.re, zero.im]), parameter, root(slope.re, slope.im, unit)]);
         }
     }
     if !rows.is_empty() {
-        text.push_str("\nZeros at nominal values\n");
+        text.push_str("\nZeros at nominal values, in rad/s\n");
         text.push_str(&columns(["OUTPUT / INPUT", "ZERO z", "PARAMETER", "∂z/∂p"], &rows));
     }
     let mut rows: Vec<[String; 4]> = Vec::new();
     for gain in &document.dc_gain {
-        for slope in &gain.sensitivities {
-            let path = format!("{} / {}", gain.output, gain.input);
-            rows.push([path, significant(gain.value), slope.parameter.clone(), significant(slope.value)]);
+        for (slope, unit) in gain.sensitivities.iter().zip(units) {
+            let path = format!("{} / {}{}", gain.output, gain.input, gain.shown.brackets());
+            let parameter = format!("{}{}", slope.parameter, unit.brackets());
+            let by = gain.shown.per(unit).of(slope.value);
+            rows.push([path, significant(gain.shown.of(gain.value)), parameter, significant(by)]);
         }
     }
     if !rows.is_empty() {
