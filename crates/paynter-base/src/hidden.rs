@@ -17,7 +17,8 @@ pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\n' | '\t' => out.push(c),
+            // The invisible operators of MathML are part of its formulas and command nothing.
+            '\n' | '\t' | '\u{2061}'..='\u{2064}' => out.push(c),
             c if is_hidden(c) => out.push_str(&format!("<U+{:04X}>", c as u32)),
             c => out.push(c),
         }

@@ -2,6 +2,8 @@
 //! from which. Its closed paths without a state are the algebraic loops; the
 //! derivatives along its paths give the index.
 
+mod junctions;
+
 use std::collections::{BTreeSet, VecDeque};
 
 use paynter_algebra::{Expr, Fingerprints, Pool};
@@ -200,51 +202,6 @@ impl SignalGraph {
         }
         self.add_junction_loops(graph, &mut known, &mut loops, &mut budget);
         loops
-    }
-
-    /// Adds closed paths over junctions alone, such as over two parallel bonds, wherever else signals depend on
-    /// one another: they pass no element that would name them.
-    fn add_junction_loops(
-        &self,
-        graph: &BondGraph,
-        known: &mut BTreeSet<Vec<ElementId>>,
-        loops: &mut Vec<Loop>,
-        budget: &mut usize,
-    ) {
-        let is_junction = |edge: &Edge| {
-            graph.elements.get(edge.element.index()).is_some_and(|e| matches!(e.class(), Class::Junction(_)))
-        };
-        let nodes = self.component.len();
-        let inside = |v: u32, edge: &Edge| self.component[edge.to as usize] == self.component[v as usize];
-        let list = (0..nodes as u32)
-            .filter(|v| self.cyclic[self.component[*v as usize] as usize])
-            .flat_map(|v| self.out(v).iter().map(move |edge| (v, *edge)))
-            .filter(|(v, edge)| inside(*v, edge) && is_junction(edge))
-            .collect();
-        let (first, edges) = compress(nodes, list);
-        let mut junctions =
-            SignalGraph { first, edges, component: vec![u32::MAX; nodes], components: 0, cyclic: Vec::new() };
-        junctions.find_components();
-        let mut covered: BTreeSet<ElementId> = BTreeSet::new();
-        for v in 0..nodes as u32 {
-            let c = junctions.component[v as usize];
-            if !junctions.cyclic[c as usize] {
-                continue;
-            }
-            for &edge in junctions.out(v) {
-                let inside = junctions.component[edge.to as usize] == c;
-                if !inside || *budget == 0 || covered.contains(&edge.element) {
-                    continue;
-                }
-                let Some(found) = junctions.shortest_cycle(graph, v, edge, budget) else { continue };
-                covered.extend(found.elements.iter().copied());
-                let mut elements = found.elements.clone();
-                elements.sort_unstable();
-                if known.insert(elements) {
-                    loops.push(found);
-                }
-            }
-        }
     }
 
     /// The shortest closed path that starts with an edge, by breadth-first search inside its component.
