@@ -11,7 +11,7 @@ use crate::node::{Cmp, Expr, Func, Node, Symbol};
 use crate::simplify::product::Factor;
 use crate::{Rational, number};
 use paynter_base::number::shortest;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::Hasher;
 use std::sync::Arc;
 
@@ -83,6 +83,8 @@ pub struct Pool {
     number_index: FxHashMap<Rational, Expr>,
     names: Vec<String>,
     name_index: FxHashMap<String, Symbol>,
+    /// Names of the model that are no symbols.
+    kept: FxHashSet<String>,
     /// For each product, its factors without the number (itself if it has none).
     unit_parts: FxHashMap<Expr, Expr>,
     /// For each sum that has been a factor, its content and the rest.
@@ -147,6 +149,7 @@ impl Pool {
             number_index: FxHashMap::default(),
             names: Vec::new(),
             name_index: FxHashMap::default(),
+            kept: FxHashSet::default(),
             unit_parts: FxHashMap::default(),
             contents: FxHashMap::default(),
             locals: Vec::new(),
@@ -209,6 +212,18 @@ impl Pool {
         let symbol = self.fresh(name);
         self.name_index.insert(name.to_owned(), symbol);
         symbol
+    }
+
+    /// Tells whether a symbol of this name exists, those local to a law aside.
+    pub fn knows(&self, name: &str) -> bool {
+        self.layers().any(|pool| pool.name_index.contains_key(name) || pool.kept.contains(name))
+    }
+
+    /// Keeps a name of the model that is no symbol, such as an output's, from being given to a definition.
+    pub fn keep_name(&mut self, name: &str) {
+        if !self.knows(name) {
+            self.kept.insert(name.to_owned());
+        }
     }
 
     /// Makes a new symbol even if the name exists, for variables that are local to a law.

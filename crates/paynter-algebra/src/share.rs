@@ -3,7 +3,7 @@
 
 use crate::node::{Expr, Node, Symbol};
 use crate::pool::Pool;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Expressions with the definitions of the sub-expressions they share.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct Shared {
 }
 
 impl Pool {
-    /// Gives names (`d1`, `d2` …) to sub-expressions that are used more than once.
+    /// Gives names (`d1`, `d2` …, those that nothing else has) to sub-expressions that are used more than once.
     ///
     /// Symbols, numbers and what is as short as a name stay where they are.
     pub fn share(&mut self, roots: &[Expr]) -> Shared {
@@ -36,6 +36,13 @@ impl Pool {
         }
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
         let mut definitions = Vec::new();
+        // Symbols local to a law are known to no index.
+        let read: FxHashSet<String> = order
+            .iter()
+            .filter_map(|node| self.as_symbol(*node))
+            .map(|symbol| self.name(symbol).to_owned())
+            .collect();
+        let mut number = 0;
         for node in order {
             let args: Vec<Expr> = self
                 .children(node)
@@ -44,7 +51,14 @@ impl Pool {
                 .collect();
             let new = if args == self.children(node) { node } else { self.rebuild(node, &args) };
             let value = if self.deserves_name(node) && written.get(&node).is_some_and(|count| *count > 1) {
-                let symbol = self.fresh(&format!("d{}", definitions.len() + 1));
+                let name = loop {
+                    number += 1;
+                    let name = format!("d{number}");
+                    if !self.knows(&name) && !read.contains(&name) {
+                        break name;
+                    }
+                };
+                let symbol = self.fresh(&name);
                 definitions.push((symbol, new));
                 self.var(symbol)
             } else {
@@ -94,6 +108,19 @@ mod tests {
             pool.substitute_all(&roots, &[(*name, *e)].into_iter().collect())
         });
         assert_eq!(map, [value]);
+    }
+
+    #[test]
+    fn a_definition_has_a_name_of_its_own() {
+        let mut pool = Pool::new();
+        let named = [pool.symbol("d1"), pool.fresh("d3")].map(|symbol| pool.var(symbol));
+        pool.keep_name("d2");
+        let sum = pool.add(named[0], named[1]);
+        let call = pool.call(crate::Func::Sin, &[sum]);
+        let other = pool.mul(sum, named[0]);
+        let shared = pool.share(&[call, other]);
+        let names: Vec<&str> = shared.definitions.iter().map(|(symbol, _)| pool.name(*symbol)).collect();
+        assert_eq!(names, ["d4"]);
     }
 
     #[test]

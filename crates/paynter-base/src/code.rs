@@ -91,6 +91,7 @@ codes! {
     UNIT_MISMATCH = "BG0302" Error "units do not fit", "mend the unit or the expression";
     DOMAIN_MISMATCH = "BG0303" Error "domains do not fit", "join different domains by a TF or a GY";
     NO_MOMENTUM = "BG0304" Error "an I in a thermal domain", "thermal systems have no inertia; use a C";
+    LOOK_ALIKE_UNIT = "BG0305" Warning "a unit that is often something else", "write a unit that nobody misreads";
     // 04: the graph
     PORT_COUNT = "BG0401" Error "wrong number of bonds", "connect each port once";
     UNCONNECTED = "BG0402" Error "element without a bond", "connect it or delete it";

@@ -5,6 +5,7 @@
 
 mod components;
 mod diagnostic;
+mod hidden;
 mod progress;
 mod query;
 mod remedy;
@@ -19,6 +20,7 @@ pub mod random;
 pub use code::Code;
 pub use components::strong_components;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use hidden::{is_hidden, printable};
 pub use progress::{CancellationToken, Cancelled};
 pub use query::QueryError;
 pub use remedy::{Argument, Part, Plain, Question, Remedy, Spelling};

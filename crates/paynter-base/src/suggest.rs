@@ -2,14 +2,16 @@
 
 /// Finds the candidate with the smallest edit distance, if it is near enough
 /// to be a likely slip (a third of the letters, at least one). Letters that
-/// differ only in case count half; ties go to the candidate that comes first.
+/// differ only in case count half; ties go to the candidate that comes first. The
+/// name itself is no help and never found.
 pub fn closest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = wrong;
     let wrong: Vec<char> = wrong.chars().collect();
     let limit = 2 * (wrong.len() / 3).max(1);
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         let letters: Vec<char> = candidate.chars().collect();
-        if letters.len().abs_diff(wrong.len()) * 2 > limit {
+        if candidate == name || letters.len().abs_diff(wrong.len()) * 2 > limit {
             continue;
         }
         let distance = distance(&wrong, &letters);
@@ -60,5 +62,6 @@ mod tests {
         assert_eq!(closest("Rotor", ["rotor", "motor"]), Some("rotor"));
         assert_eq!(closest("winding", ["coil", "shaft"]), None);
         assert_eq!(closest("x", ["y"]), Some("y"));
+        assert_eq!(closest("y", ["y"]), None);
     }
 }

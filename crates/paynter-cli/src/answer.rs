@@ -5,7 +5,7 @@ use crate::args::Global;
 use crate::render;
 use crate::spelling::CommandLine;
 use anstream::AutoStream;
-use paynter::{Diagnostic, Diagnostics, QueryError, SourceMap, code, json};
+use paynter::{Diagnostic, Diagnostics, QueryError, Severity, SourceMap, code, json, printable};
 use serde::Serialize;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::sync::Arc;
@@ -100,8 +100,9 @@ impl Answer {
     }
 
     /// Prints it all and returns the exit code.
-    pub fn print(self, global: &Global) -> Exit {
+    pub fn print(mut self, global: &Global) -> Exit {
         if !global.json {
+            self.diagnostics = told(self.diagnostics, global);
             say(&self.diagnostics, &self.sources, global);
         }
         match write_stdout(self.output) {
@@ -119,6 +120,12 @@ impl Answer {
     }
 }
 
+/// The findings that a person wants to be told.
+pub fn told(mut diagnostics: Diagnostics, global: &Global) -> Diagnostics {
+    diagnostics.retain(|diagnostic| !global.quiet || diagnostic.severity != Severity::Note);
+    diagnostics
+}
+
 /// Tells findings to a person.
 fn say(diagnostics: &Diagnostics, sources: &SourceMap, global: &Global) {
     let text = render::render(diagnostics, sources);
@@ -134,7 +141,7 @@ pub fn output<T: Serialize + 'static>(
     text: impl FnOnce(&T) -> String,
 ) -> Output {
     if !global.json {
-        return Output::Text(text(&document));
+        return Output::Text(printable(&text(&document)));
     }
     Output::Document(Box::new(move |out| json::write(&document, out)))
 }

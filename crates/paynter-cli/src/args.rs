@@ -39,6 +39,10 @@ pub struct Global {
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
 
+    /// Leave notes out; warnings and errors stay
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+
     /// When to use colour: auto, always or never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     pub color: Color,
@@ -152,7 +156,7 @@ pub enum Command {
         /// With `--to c`: simulate, by Euler's method or Runge-Kutta, with sensitivities to all parameters
         #[arg(long)]
         simulate: bool,
-        /// Write to this file instead of printing
+        /// Write to this file instead of printing (`-`: print)
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
@@ -169,7 +173,7 @@ pub enum Command {
     Report {
         /// The model file, or `-` for standard input
         file: PathBuf,
-        /// Write to this file instead of printing the page
+        /// Write to this file instead of printing the page (`-`: print)
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
@@ -297,7 +301,7 @@ pub enum Method {
 pub struct DrawArgs {
     /// The model file, or `-` for standard input
     pub file: PathBuf,
-    /// Write to this file, `.svg` or `.png`, instead of printing SVG
+    /// Write to this file, `.svg` or `.png`, instead of printing SVG (`-`: print)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Keep the positions in this JSON file; it is written where it does not exist

@@ -12,11 +12,14 @@ pub struct Denominators<'a> {
 }
 
 impl<'a> Denominators<'a> {
-    /// Names the long ones of these, in order; powers and multiples of one count as that one.
-    pub fn of(all: impl Iterator<Item = &'a str> + Clone) -> Self {
-        // A user may have a parameter called Δ.
+    /// Names the long ones of these, in order; powers and multiples of one count as that one. Texts beside
+    /// them may read a parameter called Δ as well.
+    pub fn of(
+        all: impl Iterator<Item = &'a str> + Clone,
+        beside: impl Iterator<Item = &'a str> + Clone,
+    ) -> Self {
         let mut letter = "Δ".to_owned();
-        while all.clone().any(|text| text.contains(letter.as_str())) {
+        while all.clone().chain(beside.clone()).any(|text| text.contains(letter.as_str())) {
             letter.push('\'');
         }
         let mut found = Denominators { named: Vec::new() };
@@ -134,7 +137,7 @@ mod tests {
     fn a_long_denominator_has_a_name_and_keeps_its_power() {
         let long = ["a"; 30].join(" + ");
         let square = format!("({long})^2");
-        let all = Denominators::of([long.as_str(), square.as_str(), "s + 1"].into_iter());
+        let all = Denominators::of([long.as_str(), square.as_str(), "s + 1"].into_iter(), std::iter::empty());
         assert!(all.definitions(None).starts_with("  Δ = a + a"));
         assert_eq!(all.stacked("b", &square), "   b\n  ───\n  Δ^2\n");
         assert_eq!(all.inline("b + c", &long), "(b + c)/Δ");

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
+    paynter::simulate::settle_threads();
     let token = cli.global.token();
     interrupt::listen(token);
     let bar = Progress::watch(token);
@@ -51,6 +52,7 @@ fn misused(error: &clap::Error) -> ExitCode {
             json: true,
             set: Vec::new(),
             model: None,
+            quiet: false,
             color: Color::Auto,
             token: CancellationToken::new(),
         };

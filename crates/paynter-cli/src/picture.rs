@@ -43,19 +43,22 @@ pub fn plot(figure: &Figure, file: &Path, theme: Theme) -> Result<(), Box<Diagno
     write(&plot_svg(figure, &style), file, "show fewer curves, or write SVG")
 }
 
+/// Whether a target stands for standard output.
+pub fn is_stdout(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
 /// Writes a text file, whole or not at all.
 pub fn write_text(text: &str, file: &Path) -> Result<(), Box<Diagnostic>> {
     whole(text.as_bytes(), file)
 }
 
 fn whole(content: &[u8], file: &Path) -> Result<(), Box<Diagnostic>> {
-    if file.is_dir() {
-        return Err(Box::new(unwritable(file, "it is a folder")));
-    }
     replace::create(file, content).map_err(|error| Box::new(unwritable(file, &error.to_string())))
 }
 
 /// Says that a file cannot be written.
 pub fn unwritable(file: &Path, reason: &str) -> Diagnostic {
     Diagnostic::new(code::FILE_UNWRITABLE, format!("`{}` cannot be written: {reason}", file.display()))
+        .help("name another file, in a folder that exists and is yours")
 }

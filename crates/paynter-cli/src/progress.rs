@@ -27,7 +27,7 @@ impl Progress {
         }
         let token = token.clone();
         let (sender, receiver) = channel::<()>();
-        let thread = std::thread::spawn(move || {
+        let watcher = std::thread::Builder::new().spawn(move || {
             let mut period = PATIENCE;
             let mut bar: Option<ProgressBar> = None;
             while receiver.recv_timeout(period) == Err(RecvTimeoutError::Timeout) && !token.is_cancelled() {
@@ -38,7 +38,8 @@ impl Progress {
                 bar.finish_and_clear();
             }
         });
-        Progress { watcher: Some((sender, thread)) }
+        // Without a thread for it there is no bar.
+        Progress { watcher: watcher.ok().map(|thread| (sender, thread)) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::spelling::CommandLine;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use paynter::{Diagnostic, Diagnostics, Severity, Source, SourceMap, Span};
+use paynter::{Diagnostic, Diagnostics, Severity, Source, SourceMap, Span, printable};
 
 /// Findings shown to a person in full; a broken file may have thousands.
 const SHOWN: usize = 40;
@@ -142,11 +142,6 @@ fn floor(text: &str, offset: usize) -> usize {
         offset -= 1;
     }
     offset
-}
-
-/// Text that cannot command the terminal: control characters are shown as such.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]

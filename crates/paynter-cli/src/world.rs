@@ -1,6 +1,7 @@
 //! Files on disk, seen from the model's folder: the one place where the
 //! command line reads models and what they import.
 
+use crate::replace;
 use paynter::{MAX_FILE_SIZE, World, WorldError};
 use std::fs::File;
 use std::io::Read;
@@ -88,6 +89,7 @@ pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, WorldError> {
     if metadata.len() > limit {
         return Err(WorldError::TooLarge(metadata.len()));
     }
+    replace::protect(path);
     read_limited(File::open(path).map_err(refused)?, limit)
 }
 

@@ -94,7 +94,7 @@ fn times_are_those_that_were_asked_for() {
     let first: Vec<&str> = rows(&run.stdout).iter().map(|row| row[0]).collect();
     assert_eq!(first, ["t", "0", "0.5", "1", "10", "100"], "{}", run.stderr);
     let run = paynter_with(&folder, &["simulate", "-", "--times", "1,0.5"], RC.as_bytes());
-    assert_eq!(run.code, Some(1));
+    assert_eq!(run.code, Some(2), "the command line alone is wrong");
     assert!(run.stderr.contains("BG0804") && run.stderr.contains("rising order"), "{}", run.stderr);
 }
 

@@ -3,6 +3,7 @@
 
 use crate::draw::{FAMILY, FONT, Point, Rect};
 use crate::palette::Theme;
+use paynter_base::is_hidden;
 use paynter_base::number::rounded;
 use std::fmt::Write;
 
@@ -100,7 +101,7 @@ pub fn page_font() -> String {
     font_face(&SvgStyle { embed_font: true, ..SvgStyle::default() })
 }
 
-/// Text safe inside SVG; control characters become spaces.
+/// Text safe inside SVG; control characters become spaces, others that nobody sees their numbers.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -111,6 +112,7 @@ pub fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\n' => out.push('\n'),
             control if control.is_control() => out.push(' '),
+            hidden if is_hidden(hidden) => out.push_str(&format!("&lt;U+{:04X}&gt;", hidden as u32)),
             other => out.push(other),
         }
     }

@@ -1,5 +1,6 @@
 //! C99 with `math.h` alone.
 
+mod reserved;
 mod simulate;
 
 use crate::lines::{Lines, heading, quoted};
@@ -58,13 +59,7 @@ impl Target for C {
 }
 
 static IDENTIFIERS: Identifiers = Identifiers {
-    reserved: "alignas alignof and asm auto bool break case catch char class const constexpr continue default \
-        delete do double else enum explicit extern false float for friend goto if inline int long \
-        mutable namespace new not nullptr operator or private protected public register restrict return \
-        short signed sizeof static struct switch template this throw true try typedef typename typeof \
-        union unsigned using virtual void volatile while acos acosh asin asinh atan atan2 atanh cos \
-        cosh exp fabs fmax fmin log log10 pow sin sinh sqrt tan tanh isfinite isnan NAN INFINITY \
-        HUGE_VAL M_PI NULL EOF I errno main printf linux unix sign",
+    reserved: reserved::RESERVED,
     own: "x u p y z w r dx i j k n interpolate partial nothing",
     unicode: false,
     longest: 60,

@@ -49,7 +49,9 @@ static IDENTIFIERS: Identifiers = Identifiers {
         for function global if import in isa let local macro module mutable primitive quote return \
         struct true try type using where while abs acos acosh asin asinh atan atanh cos cosh exp log \
         log10 max min pi π ℯ sign sin sinh sqrt tan tanh zeros fill maximum all isfinite iszero error \
-        length merge hypot NaN Inf Float64 im",
+        length merge hypot sum prod map zip range keys values eachindex collect copy only isnan isinf div mod \
+        rem ifelse println print string outer public as Bool Int Dict Vector Matrix Tuple NamedTuple nothing \
+        missing undef NaN Inf Float64 im",
     own: "x u p y z w f g r initial inputs parameters unknowns dependent residuals slopes matrices start \
         magnitude NAME STATES INPUTS OUTPUTS UNKNOWNS DEPENDENT PARAMETERS m_A m_B m_C m_D m_Bd1 m_Dd1 \
         m_a m_c",

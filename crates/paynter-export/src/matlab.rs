@@ -49,7 +49,10 @@ static IDENTIFIERS: Identifiers = Identifiers {
         endfunction endif endswitch endwhile for function global if otherwise parfor persistent return \
         spmd switch try until unwind_protect unwind_protect_cleanup while abs acos acosh asin asinh \
         atan atan2 atanh cos cosh exp log log10 max min pi sign sin sinh sqrt tan tanh ifelse zeros \
-        ones norm isfinite all any error numel struct interp1 tf NaN Inf ans eps",
+        ones norm isfinite all any error numel struct interp1 tf NaN Inf nan inf NA ans eps true false \
+        arguments endarguments endclassdef endenumeration endevents endmethods endparfor endproperties endspmd \
+        enumeration events methods properties import size length eye isempty isnan sum prod mod rem floor ceil \
+        round sprintf fprintf disp nargout varargin varargout",
     own: "x u p y z w f g r dx model initial inputs unknowns dependent residuals slopes matrices start \
         result nargin rank",
     unicode: false,

@@ -5,6 +5,7 @@
 use crate::names::Names;
 use crate::target::Exported;
 use paynter_algebra::{Expr, Func, Node, Pool, Shared, Symbol, Target};
+use paynter_base::printable;
 use paynter_equations::{Equations, Sparse, StateSpace};
 use paynter_graph::dimension::Unit;
 use paynter_graph::{BondGraph, Samples, Variable, flat_name};
@@ -228,7 +229,7 @@ fn coherent(unit: Option<&Unit>) -> String {
 
 /// A description that fits on a line of a comment.
 fn one_line(doc: Option<&str>) -> String {
-    doc.map_or_else(String::new, |doc| doc.split_whitespace().collect::<Vec<_>>().join(" "))
+    doc.map_or_else(String::new, |doc| printable(&doc.split_whitespace().collect::<Vec<_>>().join(" ")))
 }
 
 /// A state with the unit and the meaning of its domain.

@@ -49,7 +49,8 @@ static IDENTIFIERS: Identifiers = Identifiers {
         for from global if import in is lambda nonlocal not or pass raise return try while with yield \
         np",
     own: "x u p y z w f g r initial inputs parameters unknowns dependent residuals slopes matrices start \
-        float NAME STATES INPUTS OUTPUTS PARAMETERS UNKNOWNS DEPENDENT result",
+        abs all any bool complex dict enumerate float int isinstance len list map max min print range round sorted \
+        str sum tuple zip NAME STATES INPUTS OUTPUTS PARAMETERS UNKNOWNS DEPENDENT result",
     unicode: true,
     longest: 200,
 };

@@ -168,11 +168,14 @@ const UNITS: &[(&str, [i32; 7], Scale, bool)] = &[
     ("l", [3, 0, 0, 0, 0, 0, 0], Ratio(1, 1000), true),
     ("L", [3, 0, 0, 0, 0, 0, 0], Ratio(1, 1000), true),
     ("t", [0, 1, 0, 0, 0, 0, 0], Ratio(1000, 1), true),
+    ("M", [-3, 0, 0, 0, 0, 1, 0], Ratio(1000, 1), true),
+    ("cal", [2, 1, -2, 0, 0, 0, 0], Ratio(4184, 1000), true),
     ("bar", [-1, 1, -2, 0, 0, 0, 0], Ratio(100_000, 1), true),
     ("atm", [-1, 1, -2, 0, 0, 0, 0], Ratio(101_325, 1), false),
     ("min", [0, 0, 1, 0, 0, 0, 0], Ratio(60, 1), false),
     ("h", [0, 0, 1, 0, 0, 0, 0], Ratio(3600, 1), false),
     ("d", [0, 0, 1, 0, 0, 0, 0], Ratio(86_400, 1), false),
+    ("day", [0, 0, 1, 0, 0, 0, 0], Ratio(86_400, 1), false),
     ("deg", [0; 7], PiRatio(1, 180), false),
     ("°", [0; 7], PiRatio(1, 180), false),
     ("rev", [0; 7], PiRatio(2, 1), false),
@@ -208,6 +211,47 @@ const PREFIXES: &[(&str, i32)] = &[
     ("r", -27),
     ("q", -30),
 ];
+
+/// Symbols that are a prefix and a unit and that people use for something else: what they are taken for, what
+/// they may have been meant for, and how that is written.
+const LOOK_ALIKES: &[(&str, &str, &str, &str)] = &[
+    ("ft", "femtotonne, 1e-12 kg", "the foot", "write m; a foot is 0.3048 m"),
+    ("pt", "picotonne, 1e-9 kg", "the pint", "write l; a pint is 0.473176 l (US) or 0.568261 l (imperial)"),
+    (
+        "qt",
+        "quectotonne, 1e-27 kg",
+        "the quart",
+        "write l; a quart is 0.946353 l (US) or 1.136523 l (imperial)",
+    ),
+    ("kt", "kilotonne, 1e6 kg", "the knot", "write m/s; a knot is 0.514444 m/s"),
+    ("ct", "centitonne, 10 kg", "the carat", "write mg; a carat is 200 mg"),
+    ("at", "attotonne, 1e-15 kg", "the technical atmosphere", "write bar; an at is 0.980665 bar"),
+    ("mt", "millitonne, 1 kg", "the metric ton", "write t"),
+    ("PS", "petasiemens, 1e15 S", "the metric horsepower", "write W; a PS is 735.49875 W"),
+    ("Ps", "petasecond, 1e15 s", "the picosecond", "write ps"),
+    ("Gs", "gigasecond, 1e9 s", "the gauss", "write T; a gauss is 1e-4 T"),
+    ("PA", "petaampere, 1e15 A", "the pascal", "write Pa"),
+    ("PF", "petafarad, 1e15 F", "the picofarad", "write pF"),
+    ("MF", "megafarad, 1e6 F", "the millifarad or the microfarad", "write mF or uF"),
+    ("MH", "megahenry, 1e6 H", "the millihenry", "write mH"),
+    ("MS", "megasiemens, 1e6 S", "the millisecond", "write ms"),
+    ("kM", "kilomolar, 1e6 mol/m^3", "the kilometre", "write km"),
+    ("MM", "megamolar, 1e9 mol/m^3", "the millimetre", "write mm"),
+    ("cM", "centimolar, 10 mol/m^3", "the centimetre", "write cm"),
+];
+
+/// Questions the first symbol of a unit that people use for something else.
+pub fn questioned(unit: &ast::Unit) -> Option<BadUnit> {
+    unit.factors.iter().find_map(|factor| {
+        let symbol = factor.symbol.text.as_str();
+        let (_, taken, meant, remedy) = LOOK_ALIKES.iter().find(|entry| entry.0 == symbol)?;
+        Some(BadUnit {
+            span: factor.symbol.span,
+            message: format!("`{symbol}` is taken for the {taken}; did you mean {meant}?"),
+            help: format!("for {meant} {remedy}; for the other choose a prefix that nobody misreads"),
+        })
+    })
+}
 
 /// A unit as it stands in a model, understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -316,6 +360,22 @@ fn suggestion(symbol: &str) -> String {
             "temperatures are in kelvin; write K and add 273.15 to the value".to_owned()
         }
         "kph" | "kmh" => "write km/h".to_owned(),
+        "mph" => "write m/s: 1 mph is 0.44704 m/s".to_owned(),
+        "kn" => "write m/s: a knot is 0.514444 m/s".to_owned(),
+        "in" | "inch" => "write mm: an inch is 25.4 mm".to_owned(),
+        "foot" | "feet" => "write m: a foot is 0.3048 m".to_owned(),
+        "lb" | "lbs" | "lbm" => "write kg: a pound is 0.45359237 kg".to_owned(),
+        "lbf" => "write N: 1 lbf is 4.448222 N".to_owned(),
+        "kgf" | "kp" => "write N: 1 kgf is 9.80665 N".to_owned(),
+        "hp" | "HP" => "write W: a horsepower is 745.699872 W, a metric one (PS) 735.49875 W".to_owned(),
+        "gal" => "write l: a US gallon is 3.785412 l".to_owned(),
+        "mmHg" | "Torr" | "torr" => "write Pa: 1 mmHg is 133.322 Pa".to_owned(),
+        "P" | "cP" => "write mPa*s: 1 cP is 1 mPa*s, 1 P is 100".to_owned(),
+        "Cal" => "write kcal".to_owned(),
+        "hr" | "hrs" | "hour" | "hours" => "write h".to_owned(),
+        "days" => "write day".to_owned(),
+        "yr" | "year" | "a" => "write day: a year is 365.25 day".to_owned(),
+        "eV" => "write J: 1 eV is 1.602176634e-19 J".to_owned(),
         "psi" => "write Pa: 1 psi is 6894.757 Pa".to_owned(),
         "Nm" => "write N*m".to_owned(),
         "As" => "write A*s".to_owned(),

@@ -2,7 +2,7 @@
 //! characters become what they look like, with a diagnostic.
 
 use logos::Logos;
-use paynter_base::{Diagnostic, FileId, Span, code};
+use paynter_base::{Diagnostic, FileId, Span, code, is_hidden};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::SyntaxKind;
@@ -127,7 +127,7 @@ fn described(c: char) -> String {
     let number = c as u32;
     if c.is_ascii_graphic() {
         format!("`{c}`")
-    } else if c.is_control() || matches!(lookalike::plain(c), Some((_, " " | "" | "\n"))) {
+    } else if is_hidden(c) || matches!(lookalike::plain(c), Some((_, " " | "" | "\n"))) {
         format!("U+{number:04X}")
     } else {
         format!("`{c}` (U+{number:04X})")
@@ -135,6 +135,12 @@ fn described(c: char) -> String {
 }
 
 fn check_letters(word: &str, span: Span, mistakes: &mut Mistakes) {
+    if let Some(hidden) = word.chars().find(|c| is_hidden(*c)) {
+        let seen: String = word.chars().filter(|c| !is_hidden(*c)).collect();
+        let message = format!("invisible character {} in the name `{seen}`", described(hidden));
+        mistakes.push(Diagnostic::new(code::BAD_CHARACTER, message).at(span).help("delete it"));
+        return;
+    }
     if let Some((strange, plain)) = lookalike::hidden_letter(word) {
         let message = format!("in `{word}` the letter {} looks like the Latin `{plain}`", described(strange));
         mistakes.push(
@@ -222,6 +228,16 @@ mod tests {
         assert_eq!(kinds("R_а").1.len(), 0);
         assert_eq!(kinds("Δp").1.len(), 0);
         assert_eq!(kinds("момент").1.len(), 0);
+    }
+
+    #[test]
+    fn nothing_hides_in_a_name() {
+        for hidden in
+            ["a\u{34f}b", "a\u{fe0f}", "\u{3164}", "a\u{e0100}", "a\u{200d}b", "a\u{202e}b", "a\u{9b}b"]
+        {
+            let found = kinds(hidden).1;
+            assert_eq!(found.iter().map(|d| d.code).collect::<Vec<_>>(), [code::BAD_CHARACTER], "{hidden:?}");
+        }
     }
 
     #[test]

@@ -331,7 +331,11 @@ impl<'t> Parser<'t> {
 
     /// Fails at the next token, which is not what the grammar wants.
     fn unexpected<T>(&mut self, wanted: &str, help: impl Into<Remedy>) -> Parsed<T> {
-        let message = format!("expected {wanted}, found {}", self.describe_next());
+        let found = self.describe_next();
+        let message = match found == wanted {
+            true => format!("{found} stands too late"),
+            false => format!("expected {wanted}, found {found}"),
+        };
         self.fail(code::UNEXPECTED, self.here(), message, help)
     }
 
@@ -360,6 +364,10 @@ impl<'t> Parser<'t> {
             return self.unexpected(wanted, help);
         }
         let text = self.next_text();
+        if text == "if" {
+            return self
+                .unexpected(wanted, "`if` begins a choice, `if(condition, a, b)`; choose another name");
+        }
         if words::OPERATORS.contains(&text) {
             return self.unexpected(wanted, format!("`{text}` is an operator; choose another name"));
         }

@@ -297,10 +297,18 @@ pub(crate) const ADJOINT_HALVINGS: u32 = 100;
 pub(crate) const FINEST_TOLERANCE: f64 = 1e-13;
 /// A fixed step that makes more steps than this to the end is refused.
 pub(crate) const MOST_FIXED_STEPS: f64 = 1e9;
+/// A run that is shorter than this, in seconds, has no steps that double precision can tell apart.
+pub(crate) const SHORTEST_RUN: f64 = 1e-280;
+/// How many numbers a sensitivity takes for each state: itself, its rate, both at the end of a step, a stage.
+pub(crate) const SENSITIVITY_COPIES: usize = 5;
+/// Sensitivities that take more memory than this, in bytes, are refused: a machine for such models has some more.
+pub(crate) const MOST_SENSITIVITY_BYTES: usize = 4 << 30;
 /// A second opinion is asked at this part of the tolerance.
 pub(crate) const SECOND_OPINION_SHARE: f64 = 0.1;
 /// At so many samples at most are the laws of resistors and switches evaluated for it.
 pub(crate) const VERIFIED_LAWS: usize = 200;
+/// Where less than this part of a run has passed, its length decides how small steps may be.
+pub(crate) const LONG_RUN_SHARE: f64 = 1e-3;
 /// States below this part of the largest have hardly left zero, where a failure is explained.
 pub(crate) const HARDLY_LEFT_ZERO: f64 = 1e-4;
 /// Panels of an energy agree with their halves to this part of their size: what sixteen points give of a smooth law.

@@ -105,10 +105,11 @@ pub fn sensitivities(simulation: &Simulation, response: &Response) -> Figure {
     let mut panels = Vec::new();
     for (column, lists) in simulation.outputs.iter().zip(&response.sensitivities) {
         let mut traces: Vec<Trace> = Vec::new();
-        for ((name, nominal), list) in simulation.wanted.iter().zip(&simulation.nominal).zip(lists) {
+        let wanted = simulation.wanted.iter().zip(&simulation.nominal).zip(&simulation.wanted_columns);
+        for (((name, nominal), own), list) in wanted.zip(lists) {
             // A parameter of zero has no relative change, and neither has a direction.
             let (scale, name) = match nominal {
-                None | Some(0.0) => (1.0, format!("∂{}/∂{name}", column.name)),
+                None | Some(0.0) => (own.factor, format!("∂{}/∂{name}", column.name)),
                 Some(value) => (*value, format!("{name}·∂{}/∂{name}", column.name)),
             };
             let scaled: Vec<f64> = list.iter().map(|value| scale * value).collect();

@@ -4,3 +4,4 @@
 pub mod figures;
 pub mod json;
 pub mod report;
+pub mod units;

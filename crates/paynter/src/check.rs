@@ -2,7 +2,7 @@
 
 use crate::Model;
 use crate::answer::{Answer, Asked, QueryError};
-use paynter_base::CancellationToken;
+use paynter_base::{CancellationToken, Diagnostic};
 use paynter_graph::Causality;
 use std::sync::Arc;
 
@@ -18,8 +18,19 @@ pub struct Checked {
 }
 
 impl Model {
-    /// Tells whether it is a well-formed bond graph: syntax, names, ports, units, causality, equations.
+    /// Tells whether it is a well-formed bond graph: syntax, names, ports, units, causality, equations, and
+    /// whether its tables have the data that it reads.
     pub fn check(&self, token: &CancellationToken) -> Asked<Checked> {
+        let mut answer = self.checked(token)?;
+        for found in self.0.origin.tables.iter().filter_map(|(_, column)| column.as_ref().err()) {
+            answer.findings.push(Diagnostic::clone(found));
+        }
+        answer.findings.sort();
+        answer.result.ok = !answer.findings.has_errors();
+        Ok(answer)
+    }
+
+    fn checked(&self, token: &CancellationToken) -> Asked<Checked> {
         let findings = self.findings(token)?;
         let causality = self.causality_as_known(token)?;
         let (pool, graph, has_graph) = match self.graph_stage() {
@@ -32,7 +43,7 @@ impl Model {
 
     /// Tells the causality of every bond, where it could be assigned.
     pub fn causality(&self, token: &CancellationToken) -> Asked<Arc<Causality>> {
-        let answer = self.check(token)?;
+        let answer = self.checked(token)?;
         match answer.causality.clone() {
             Some(causality) => Ok(answer.map(|_| causality)),
             None => Err(QueryError::Wrong(answer.findings)),

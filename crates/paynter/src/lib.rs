@@ -67,7 +67,7 @@ pub use paynter_algebra::{Expr, Expression, Target};
 pub use paynter_base::{
     Argument, CancellationToken, Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn,
     MemoryWorld, Part, Plain, Question, Remedy, Severity, Source, SourceMap, Span, Spelling, World,
-    WorldError, closest, code, number, resolve_path,
+    WorldError, closest, code, number, printable, resolve_path,
 };
 pub use paynter_draw::{draw, plot};
 pub use paynter_export as export;
@@ -76,7 +76,7 @@ pub use paynter_numerics::LinearModel;
 pub use paynter_numerics::grid::Frequencies;
 pub use paynter_numerics::response::ResponseChoice as BodeOptions;
 pub use paynter_simulate::data::MAX_DATA_SIZE;
-pub use paynter_view::{figures, json, report};
+pub use paynter_view::{figures, json, report, units};
 pub use sensitivity::{ResponseOptions, ResponseTolerance, SensitivityOptions, SymbolicSensitivity};
 pub use structure::StructureReport;
 pub use with::NewValue;

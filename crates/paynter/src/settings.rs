@@ -32,7 +32,8 @@ pub(crate) fn settings(
 
 /// Reads a value in the place where the language has values: after a `param`.
 fn read(value: &str, sources: &mut SourceMap) -> Option<Param> {
-    let text = format!("model set {{ param value = {value} }}");
+    // On a line of its own, which is what people are shown of it.
+    let text = format!("model set {{\nparam value = {value}\n}}");
     let file = sources.add(Source::new(SETTING, text.clone()));
     let (syntax, mistakes) = parse_syntax(&text, file);
     let [Model { statements, .. }] = syntax.models.as_slice() else { return None };

@@ -14,7 +14,7 @@ use paynter_simulate::data::Measured;
 pub use paynter_simulate::experiment::{
     Change, Changed, Column, Cost, CostGradient, CostKind, Direction, Perturbation, Plan, Response, Run,
     Sensitivities, SimulateOptions, Simulation, Varied, Vary, Verification, check_names, named, respond_all,
-    solvers,
+    settle_threads, solvers,
 };
 use paynter_simulate::experiment::{Subject, gradients, perturbed, verify};
 pub use paynter_simulate::{Note, Options, Outcome, Sample, Stats};

@@ -50,7 +50,7 @@ fn text(bode: &Bode, chosen: bool) -> String {
     let mut text = format!("{}: frequency response\n", bode.model);
     for entry in &bode.entries {
         let (decibel, phase) = (entry.decibel(), entry.phase());
-        text.push_str(&format!("\n{} / {}\n", entry.output, entry.input));
+        text.push_str(&format!("\n{} / {}{}\n", entry.output, entry.input, entry.shown.brackets()));
         if let Some(peak) = peak(bode, entry) {
             text.push_str(&peak);
         }

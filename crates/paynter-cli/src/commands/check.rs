@@ -1,6 +1,6 @@
 //! `paynter check`: is it a well-formed bond graph.
 
-use crate::answer::{Answer, output};
+use crate::answer::{Answer, output, told};
 use crate::args::Global;
 use crate::spelling::CommandLine;
 use crate::{input, render};
@@ -17,7 +17,7 @@ pub fn run(file: &Path, global: &Global) -> Answer {
         Ok(answer) => answer,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };
-    let counts = render::count(&answer.findings);
+    let counts = render::count(&told(answer.findings.clone(), global));
     let output = output(global, answer.document(&CommandLine), |check| text(check, &counts));
     Answer::told(output, answer.findings, answer.sources)
 }

@@ -15,7 +15,8 @@ const SMALLER: &str = "draw smaller with `--scale 0.5`, fold submodels with `--f
 
 /// Draws a model, with errors as far as it is known.
 pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
-    if let Some(diagnostic) = arguments.output.as_deref().and_then(unknown_format) {
+    let target = arguments.output.as_deref().filter(|file| !picture::is_stdout(file));
+    if let Some(diagnostic) = target.and_then(unknown_format) {
         return Answer::refusal(global, diagnostic, Exit::Usage);
     }
     let model = match input::load(&arguments.file, global) {
@@ -32,7 +33,7 @@ pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
         findings.extend(said);
         return Answer::failure(global, findings, model.sources().clone(), Exit::Wrong);
     };
-    if let Some(file) = &arguments.output
+    if let Some(file) = target
         && let Err(diagnostic) = picture::write(&drawn.svg, file, SMALLER)
     {
         said.push(*diagnostic);
@@ -41,8 +42,8 @@ pub fn run(arguments: &DrawArgs, global: &Global) -> Answer {
     let document = Draw {
         ok: !findings.has_errors(),
         model: drawn.title,
-        file: arguments.output.as_ref().map(|file| file.display().to_string()),
-        svg: arguments.output.is_none().then_some(drawn.svg),
+        file: target.map(|file| file.display().to_string()),
+        svg: target.is_none().then_some(drawn.svg),
         width: drawn.width,
         height: drawn.height,
         diagnostics: json::Diagnostic::list(&findings, model.sources(), &CommandLine),
@@ -150,6 +151,7 @@ fn read_layout(file: &Path) -> Result<Option<Positions>, Box<Diagnostic>> {
         Ok(metadata) if metadata.len() > MAX_FILE_SIZE => return Err(unreadable("it is too large")),
         Ok(_) => {}
     }
+    replace::protect(file);
     let text = std::fs::read_to_string(file).map_err(|error| unreadable(&error.to_string()))?;
     json::read_layout(&text).map(Some).map_err(|reason| {
         let message = format!("the layout file `{shown}` is no list of positions: {reason}");

@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Exit, output};
 use crate::args::{Global, Language};
 use crate::spelling::CommandLine;
-use crate::{input, replace};
+use crate::{input, picture};
 use paynter::export::{Target, programs};
 use paynter::json::Export;
 use paynter::{Diagnostic, code};
@@ -36,14 +36,11 @@ pub fn run(
         Ok(program) => program,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };
+    let target = target.filter(|file| !picture::is_stdout(file));
     if let Some(path) = target
-        && let Err(error) = replace::create(path, &program.result)
+        && let Err(diagnostic) = picture::write_text(&program.result, path)
     {
-        let message = format!("`{}` cannot be written: {error}", path.display());
-        program.findings.push(
-            Diagnostic::new(code::FILE_UNWRITABLE, message)
-                .help("name a file in a folder that exists and is yours"),
-        );
+        program.findings.push(*diagnostic);
     }
     let document = Export {
         ok: !program.findings.has_errors(),

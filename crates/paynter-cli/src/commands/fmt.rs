@@ -1,6 +1,6 @@
 //! `paynter fmt`: model files laid out.
 
-use crate::answer::{Answer, Exit, output};
+use crate::answer::{Answer, Exit, Output, output};
 use crate::args::Global;
 use crate::spelling::CommandLine;
 use crate::{input, replace};
@@ -23,7 +23,11 @@ pub fn run(files: &[PathBuf], check: bool, global: &Global) -> Answer {
     };
     Answer {
         exit: if document.ok { Exit::Done } else { Exit::Wrong },
-        output: output(global, document, |document| text(document, check)),
+        // A file's own characters stay as they are.
+        output: match global.json {
+            true => output(global, document, |_| String::new()),
+            false => Output::Text(text(&document, check)),
+        },
         diagnostics: work.diagnostics,
         sources: work.sources.into(),
     }

@@ -18,6 +18,7 @@ pub fn run(file: &Path, target: Option<&Path>, global: &Global) -> Answer {
         Ok(report) => report,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };
+    let target = target.filter(|file| !picture::is_stdout(file));
     let page = html(&report.result, &CommandLine);
     if let Some(target) = target
         && let Err(diagnostic) = picture::write_text(&page, target)

@@ -10,6 +10,7 @@ use crate::table::columns;
 use crate::{input, picture};
 use paynter::json::{Matrix, Naming, Sensitivity, SensitivityEntry, SensitivityResponse, ToleranceBand};
 use paynter::number::significant;
+use paynter::units::Shown;
 use paynter::{Diagnostic, Model, ResponseOptions, SensitivityOptions, code};
 use std::path::Path;
 
@@ -98,7 +99,7 @@ fn response_text(document: &SensitivityResponse) -> String {
         text.push_str("\nno parameter has a tolerance, so that 1 % is taken for each\n");
     }
     for band in &document.bands {
-        text.push_str(&format!("\n{} / {}\n", band.output, band.input));
+        text.push_str(&format!("\n{} / {}{}\n", band.output, band.input, band.shown.brackets()));
         let own = document.ranking.iter().filter(|r| r.output == band.output && r.input == band.input);
         let (toleranced, exact): (Vec<_>, Vec<_>) = own.partition(|rank| rank.tolerance != 0.0);
         let rows: Vec<[String; 6]> = toleranced
@@ -106,7 +107,7 @@ fn response_text(document: &SensitivityResponse) -> String {
             .map(|rank| {
                 [
                     rank.parameter.clone(),
-                    format!("±{}", significant(rank.tolerance)),
+                    format!("±{}{}", significant(rank.shown.of(rank.tolerance)), rank.shown.brackets()),
                     format!("{} %", significant(100.0 * rank.effect)),
                     significant(rank.omega),
                     format!("{} %", significant(100.0 * rank.magnitude)),
@@ -114,7 +115,7 @@ fn response_text(document: &SensitivityResponse) -> String {
                 ]
             })
             .collect();
-        let headings = ["PARAMETER", "TOLERANCE", "LARGEST EFFECT", "AT ω (rad/s)", "MAGNITUDE", "PHASE (°)"];
+        let headings = ["PARAMETER", "TOLERANCE", "LARGEST |ΔH/H|", "AT ω (rad/s)", "Δ|H|/|H|", "PHASE (°)"];
         text.push_str(&columns(headings, &rows));
         if !exact.is_empty() {
             let names: Vec<&str> = exact.iter().map(|rank| rank.parameter.as_str()).collect();
@@ -124,24 +125,38 @@ fn response_text(document: &SensitivityResponse) -> String {
             text.push_str(&line);
         }
         if document.verification.is_some() {
-            text.push_str(&match (band.outside.first(), band.outside.last()) {
-                (Some(low), Some(high)) => format!(
-                    "  samples leave the worst-case band between {} and {} rad/s\n",
-                    significant(*low),
-                    significant(*high)
-                ),
-                _ => "  all samples stay within the worst-case band\n".to_owned(),
-            });
+            text.push_str(&compared(band));
         }
     }
     if let Some(verification) = &document.verification {
-        text.push_str(&format!("\n{} samples", verification.samples));
+        text.push_str(&format!("\n{} samples within the tolerances", verification.samples));
         if verification.failed > 0 {
             text.push_str(&format!(", {} of them without an answer", verification.failed));
         }
-        text.push('\n');
+        let frequencies = document.omega.len();
+        text.push_str(&format!(
+            ": their |H| is compared with the worst-case band of first order at {frequencies} frequencies\n"
+        ));
     }
     text
+}
+
+/// What samples said about the worst-case band of the magnitude.
+fn compared(band: &ToleranceBand) -> String {
+    let Some(excess) = band.excess else {
+        return "  |H| of all samples stays within the worst-case band\n".to_owned();
+    };
+    let range = match (band.outside.first(), band.outside.last()) {
+        (Some(low), Some(high)) => {
+            format!("; it is wrong between {} and {} rad/s", significant(*low), significant(*high))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "  |H| of samples leaves the worst-case band by up to {} % of its width, at {} rad/s{range}\n",
+        significant(100.0 * excess.of_width),
+        significant(excess.omega)
+    )
 }
 
 /// Where the worst-case band of the magnitude is widest, relative to the nominal one.
@@ -154,7 +169,7 @@ fn widest(document: &SensitivityResponse, band: &ToleranceBand) -> Option<String
     let all = (0..document.omega.len()).filter_map(|k| Some((width(k)?, k)));
     let ((worst, rss), k) = all.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b))?;
     Some(format!(
-        "  together: ±{} % at worst, ±{} % by the root of the sum of squares, at {} rad/s\n",
+        "  |H|, all tolerances together: ±{} % at worst, ±{} % by the root of the sum of squares, at {} rad/s\n",
         significant(worst),
         significant(rss),
         significant(document.omega[k])
@@ -186,7 +201,12 @@ fn text(document: &Sensitivity) -> String {
     let ratios = document.products.iter().flat_map(|place| {
         place.from_sink.iter().map(|ratio| &ratio.den).chain(place.to_quantity.iter().map(|ratio| &ratio.den))
     });
-    let denominators = Denominators::of(expanded.chain(ratios).map(String::as_str));
+    let beside = document.entries.iter().map(|entry| &entry.num).chain(&document.parameters);
+    let beside = beside.chain(document.products.iter().flat_map(|place| {
+        place.from_sink.iter().map(|ratio| &ratio.num).chain(place.to_quantity.iter().map(|ratio| &ratio.num))
+    }));
+    let denominators =
+        Denominators::of(expanded.chain(ratios).map(String::as_str), beside.map(String::as_str));
     let named = denominators.definitions(None);
     if !named.is_empty() {
         text.push_str(&format!("\nDenominators\n{named}"));
@@ -210,42 +230,49 @@ fn text(document: &Sensitivity) -> String {
 /// How poles, zeros and static gains move, at nominal values.
 fn modes(document: &Sensitivity) -> String {
     let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), significant);
+    // Poles and zeros are in rad/s; their derivatives per unit of the parameter.
+    let root = |re: Option<f64>, im: Option<f64>, unit: &Shown| {
+        let scaled = re.zip(im).map(|(re, im)| complex([re * unit.factor, im * unit.factor]));
+        scaled.unwrap_or_else(|| "–".to_owned())
+    };
+    let units = &document.parameters_shown;
     let mut text = String::new();
     let mut rows: Vec<[String; 5]> = Vec::new();
     for pole in document.poles.iter().filter(|pole| pole.im >= 0.0) {
-        for slope in &pole.sensitivities {
-            let value = slope.re.zip(slope.im).map_or_else(|| "–".to_owned(), |(re, im)| complex([re, im]));
+        for (slope, unit) in pole.sensitivities.iter().zip(units) {
             rows.push([
                 complex([pole.re, pole.im]),
-                slope.parameter.clone(),
-                value,
-                number(slope.natural_frequency),
-                number(slope.damping),
+                format!("{}{}", slope.parameter, unit.brackets()),
+                root(slope.re, slope.im, unit),
+                number(slope.natural_frequency.map(|x| x * unit.factor)),
+                number(slope.damping.map(|x| x * unit.factor)),
             ]);
         }
     }
     if !rows.is_empty() {
-        text.push_str("\nPoles at nominal values\n");
+        text.push_str("\nPoles at nominal values, in rad/s\n");
         let headings = ["POLE λ", "PARAMETER", "∂λ/∂p", "OF |λ|", "OF THE DAMPING"];
         text.push_str(&columns(headings, &rows));
     }
     let mut rows: Vec<[String; 4]> = Vec::new();
     for zero in document.zeros.iter().filter(|zero| zero.im >= 0.0) {
-        for slope in &zero.sensitivities {
-            let value = slope.re.zip(slope.im).map_or_else(|| "–".to_owned(), |(re, im)| complex([re, im]));
+        for (slope, unit) in zero.sensitivities.iter().zip(units) {
             let path = format!("{} / {}", zero.output, zero.input);
-            rows.push([path, complex([zero.re, zero.im]), slope.parameter.clone(), value]);
+            let parameter = format!("{}{}", slope.parameter, unit.brackets());
+            rows.push([path, complex([zero.re, zero.im]), parameter, root(slope.re, slope.im, unit)]);
         }
     }
     if !rows.is_empty() {
-        text.push_str("\nZeros at nominal values\n");
+        text.push_str("\nZeros at nominal values, in rad/s\n");
         text.push_str(&columns(["OUTPUT / INPUT", "ZERO z", "PARAMETER", "∂z/∂p"], &rows));
     }
     let mut rows: Vec<[String; 4]> = Vec::new();
     for gain in &document.dc_gain {
-        for slope in &gain.sensitivities {
-            let path = format!("{} / {}", gain.output, gain.input);
-            rows.push([path, significant(gain.value), slope.parameter.clone(), significant(slope.value)]);
+        for (slope, unit) in gain.sensitivities.iter().zip(units) {
+            let path = format!("{} / {}{}", gain.output, gain.input, gain.shown.brackets());
+            let parameter = format!("{}{}", slope.parameter, unit.brackets());
+            let by = gain.shown.per(unit).of(slope.value);
+            rows.push([path, significant(gain.shown.of(gain.value)), parameter, significant(by)]);
         }
     }
     if !rows.is_empty() {

@@ -48,7 +48,8 @@ fn text(transfer: &Transfer) -> String {
     // Mason's determinant is called Δ already.
     let taken = transfer.determinant.is_some().then_some("Δ");
     let own = transfer.entries.iter().map(|entry| entry.den.as_str());
-    let denominators = Denominators::of(taken.into_iter().chain(whole).chain(own));
+    let beside = transfer.entries.iter().map(|entry| entry.num.as_str()).chain(taken);
+    let denominators = Denominators::of(whole.into_iter().chain(own), beside);
     if let Some(denominator) = whole {
         text.push_str("\nCharacteristic polynomial\n");
         text.push_str(&denominators.definition(denominator));

@@ -2,6 +2,8 @@
 //! from which. Its closed paths without a state are the algebraic loops; the
 //! derivatives along its paths give the index.
 
+mod junctions;
+
 use std::collections::{BTreeSet, VecDeque};
 
 use paynter_algebra::{Expr, Fingerprints, Pool};
@@ -198,6 +200,7 @@ impl SignalGraph {
                 }
             }
         }
+        self.add_junction_loops(graph, &mut known, &mut loops, &mut budget);
         loops
     }
 

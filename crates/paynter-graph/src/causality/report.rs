@@ -390,10 +390,10 @@ pub(super) fn divisor(
 ) -> Option<Expr> {
     let element = graph.element(id);
     let Law::Value(value) = element.law else { return None };
-    if !element.class().is_converter() {
-        return Some(value);
-    }
     let (above, below) = pool.numerator_and_denominator(value);
+    if !element.class().is_converter() {
+        return Some(above);
+    }
     Some(if causality.effort_in(graph, id, 0) { above } else { below })
 }
 

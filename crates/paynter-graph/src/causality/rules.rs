@@ -171,9 +171,11 @@ fn explicit_direction(class: Class) -> bool {
 /// The rule of `= value`. A resistance that can vanish is a law that cannot
 /// be turned round; a storage is integral even so, because a division that is
 /// only moved into a derivative is not avoided.
-fn value_rule(pool: &Pool, class: Class, value: Expr, ranges: &Ranges) -> PortRule {
+fn value_rule(pool: &mut Pool, class: Class, value: Expr, ranges: &Ranges) -> PortRule {
     let mut rule = default_rule(class);
-    let vanishing = ranges.vanishing(pool, value);
+    // Who divides by a/b divides by a; b may vanish.
+    let (above, _) = pool.numerator_and_denominator(value);
+    let vanishing = ranges.vanishing(pool, above);
     if vanishing != Vanishing::Never {
         let effort_in = explicit_direction(class);
         rule.safe = Some(effort_in);

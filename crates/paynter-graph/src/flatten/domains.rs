@@ -30,6 +30,15 @@ struct Link {
     modulus: Option<Dimension>,
 }
 
+/// The two-ports, and those at each component.
+struct Links {
+    list: Vec<Link>,
+    by_component: Vec<Vec<usize>>,
+}
+
+/// Two-ports that are tried as the cause of a misfit, so that a large model stays quick.
+const MAX_SUSPECTS: usize = 64;
+
 impl Flattener<'_, '_> {
     pub(super) fn infer_domains(&mut self) {
         let component_of = self.components();
@@ -132,20 +141,62 @@ impl Flattener<'_, '_> {
                 modulus: self.value_dimensions.get(&(id, 0)).copied(),
             });
         }
-        let mut work: Vec<usize> = (0..links.len()).rev().collect();
+        let links = Links { list: links, by_component };
+        let by_units = components.to_vec();
+        let conflicts = self.propagate(components, &links, None);
+        if conflicts.is_empty() {
+            return;
+        }
+        // What a wrong modulus led to would be held against elements that are right.
+        components.clone_from_slice(&by_units);
+        let suspects = self.suspects(&by_units, &links);
+        // Where one modulus alone can be wrong it is told, and the others that may be beside it.
+        let told = match suspects.iter().find(|k| conflicts.contains(k)).or(suspects.first()) {
+            Some(k) => vec![*k],
+            None => conflicts,
+        };
+        for k in told {
+            let mut sides = by_units.clone();
+            self.propagate(&mut sides, &links, Some(k));
+            let [first, second] = links.list[k].components;
+            let others: Vec<ElementId> = suspects
+                .iter()
+                .filter(|other| **other != k)
+                .map(|other| links.list[*other].element)
+                .collect();
+            self.report_link(&links.list[k], [&sides[first], &sides[second]], &others);
+        }
+    }
+
+    /// The two-ports without whose modulus all domains would fit.
+    fn suspects(&self, by_units: &[Component], links: &Links) -> Vec<usize> {
+        let with_unit = (0..links.list.len()).filter(|k| links.list[*k].modulus.is_some());
+        let fits = |k: &usize| self.propagate(&mut by_units.to_vec(), links, Some(*k)).is_empty();
+        with_unit.take(MAX_SUSPECTS).filter(fits).collect()
+    }
+
+    /// Carries the domains across two-ports, of which one may be left out. Returns those that fit nothing.
+    fn propagate(&self, components: &mut [Component], links: &Links, without: Option<usize>) -> Vec<usize> {
+        let mut conflicts = Vec::new();
+        let mut work: Vec<usize> = (0..links.list.len()).rev().collect();
         while let Some(k) = work.pop() {
-            let link = &links[k];
-            let gyrator = self.graph.element(link.element).class() == Class::Gyrator;
+            if without == Some(k) {
+                continue;
+            }
+            let link = &links.list[k];
+            let element = self.graph.element(link.element);
+            let gyrator = element.class() == Class::Gyrator;
             let fits = |a: &DomainInfo, b: &DomainInfo| link_fits(a, b, link.modulus, gyrator);
             let [first, second] = link.components;
             let (left, right) = (components[first].domains, components[second].domains);
             let new_left = left.and(DomainSet::filter(|a| right.iter().any(|b| fits(a, b))));
             let new_right = right.and(DomainSet::filter(|b| left.iter().any(|a| fits(a, b))));
             if new_left.is_empty() || new_right.is_empty() {
-                self.report_link(link, &components[first], &components[second]);
+                if !conflicts.contains(&k) {
+                    conflicts.push(k);
+                }
                 continue;
             }
-            let element = self.graph.element(link.element);
             for (component, new) in [(first, new_left), (second, new_right)] {
                 if components[component].domains == new {
                     continue;
@@ -162,19 +213,26 @@ impl Flattener<'_, '_> {
                     );
                     components[component].witness = Some((text, element.span));
                 }
-                work.extend(by_component[component].iter().filter(|&&other| other != k));
+                work.extend(links.by_component[component].iter().filter(|&&other| other != k));
             }
         }
+        conflicts
     }
 
-    fn report_link(&mut self, link: &Link, first: &Component, second: &Component) {
+    fn report_link(&mut self, link: &Link, [first, second]: [&Component; 2], others: &[ElementId]) {
         let element = self.graph.element(link.element);
         let unit = link.modulus.map_or(String::new(), |m| format!(" with a modulus in {m}"));
         let message =
             format!("{} `{}`{unit} does not fit the domains at its ports", element.kind.word(), element.name);
-        let mut diagnostic = Diagnostic::new(code::DOMAIN_MISMATCH, message).at(element.span);
+        let place = element.written.value.filter(|_| link.modulus.is_some()).unwrap_or(element.span);
+        let mut diagnostic = Diagnostic::new(code::DOMAIN_MISMATCH, message).at(place);
         for (text, span) in [&first.witness, &second.witness].into_iter().flatten() {
             diagnostic = diagnostic.label(*span, text.clone());
+        }
+        for other in others.iter().map(|id| self.graph.element(*id)) {
+            let place = other.written.value.unwrap_or(other.span);
+            diagnostic =
+                diagnostic.label(place, format!("or this modulus of `{}` is the wrong one", other.name));
         }
         let is_gyrator = element.class() == Class::Gyrator;
         let meaning = if is_gyrator {

@@ -176,9 +176,9 @@ impl<'a> Flattener<'a, '_> {
         expr: &'a ast::Expr,
         what: &str,
     ) -> Option<i64> {
-        let before = self.report.diagnostics.len();
+        let before = self.report.errors;
         let typed = self.lower(Scope { instance, loops, context: Context::Structural }, expr);
-        if self.report.diagnostics.len() > before {
+        if self.report.errors > before {
             return None;
         }
         let value = self.pool.as_rational(typed.expr).cloned();
@@ -424,10 +424,18 @@ impl<'a> Flattener<'a, '_> {
         span: Span,
     ) -> Typed {
         let name = match &mut self.integral_owner {
-            Some((signal, count)) => {
+            // A submodel may be called as the signal is, and have values of its own.
+            Some((signal, count)) => loop {
                 *count += 1;
-                if *count == 1 { format!("{signal}.integral") } else { format!("{signal}.integral{count}") }
-            }
+                let name = if *count == 1 {
+                    format!("{signal}.integral")
+                } else {
+                    format!("{signal}.integral{count}")
+                };
+                if !self.pool.knows(&flat_name(&name)) {
+                    break name;
+                }
+            },
             None => return Typed::unknown(self.nothing()),
         };
         let (rate, initial) = self.lower_integral(instance, function, arguments, span);

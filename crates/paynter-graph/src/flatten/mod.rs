@@ -131,6 +131,8 @@ fn empty_graph(model: &ast::Model) -> BondGraph {
 struct Report {
     diagnostics: Diagnostics,
     said: FxHashSet<(Code, Option<Span>)>,
+    /// Names that were said to be unknown in a model.
+    unknown: FxHashSet<(usize, String)>,
     /// Errors so far, those said before included.
     errors: usize,
 }
@@ -140,6 +142,15 @@ impl Report {
         self.errors += usize::from(diagnostic.is_error());
         if self.said.insert((diagnostic.code, diagnostic.span)) || diagnostic.span.is_none() {
             self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Says that a model does not know a name: at its first use, and not again at each other.
+    fn push_unknown(&mut self, model: usize, name: &str, diagnostic: Diagnostic) {
+        if self.unknown.insert((model, name.to_owned())) {
+            self.push(diagnostic);
+        } else {
+            self.errors += 1;
         }
     }
 
@@ -233,6 +244,11 @@ impl<'a, 'p> Flattener<'a, 'p> {
     }
 
     fn run(&mut self, top: usize, arguments: Arguments) {
+        let info = &self.infos[top];
+        let outputs = info.outputs.iter().map(|output| output.name.text.as_str());
+        for name in info.value_names().chain(info.part_names()).chain(outputs) {
+            self.pool.keep_name(name);
+        }
         self.instantiate_all(top, arguments);
         if self.too_large {
             return;

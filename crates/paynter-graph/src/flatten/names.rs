@@ -158,7 +158,8 @@ impl<'a> Flattener<'a, '_> {
             self.meant(&name.text, &names).unwrap_or_else(declare)
         };
         let message = format!("there is no parameter, input or signal `{}`", name.text);
-        self.report.push(Diagnostic::new(code::UNKNOWN_NAME, message).at(name.span).help(help));
+        let diagnostic = Diagnostic::new(code::UNKNOWN_NAME, message).at(name.span).help(help);
+        self.report.push_unknown(model, &name.text, diagnostic);
     }
 
     /// `coil.f`, `motor.e1`, `bond.e`, `tank.q`, `c[3].m.p`, `sub.signal`, `sub.param`
@@ -203,7 +204,8 @@ impl<'a> Flattener<'a, '_> {
     }
 
     /// Follows submodel instances along a path. Returns the instance reached
-    /// and the last segment if it is not an instance itself.
+    /// and the last segment if it is not an instance itself. Indices are read
+    /// in the instance in which the path is written.
     pub(super) fn descend(
         &mut self,
         instance: usize,
@@ -236,16 +238,17 @@ impl<'a> Flattener<'a, '_> {
                 }
                 return None;
             };
-            here = self.child(here, u, loops, segment)?;
+            here = self.child(here, u, (instance, loops), segment)?;
         }
         Some((here, None))
     }
 
+    /// The instance that a segment of a path names, whose index is read where the path is written.
     fn child(
         &mut self,
         instance: usize,
         u: usize,
-        loops: &[(&'a str, i64)],
+        (writer, loops): (usize, &[(&'a str, i64)]),
         segment: &'a ast::Segment,
     ) -> Option<usize> {
         let (array, low, count) = {
@@ -256,7 +259,7 @@ impl<'a> Flattener<'a, '_> {
         let place = match (&segment.index, array) {
             (None, false) => 0,
             (Some(index), true) => {
-                let i = self.structural_integer(instance, loops, index, "an index")?;
+                let i = self.structural_integer(writer, loops, index, "an index")?;
                 if i < low || i >= low + count {
                     let (message, help) = match count {
                         0 => (
@@ -316,7 +319,8 @@ impl<'a> Flattener<'a, '_> {
             self.meant(&name.text, &names).unwrap_or_else(declare)
         };
         let message = format!("there is no element `{}`", name.text);
-        self.report.push(Diagnostic::new(code::UNKNOWN_NAME, message).at(name.span).help(help));
+        let diagnostic = Diagnostic::new(code::UNKNOWN_NAME, message).at(name.span).help(help);
+        self.report.push_unknown(model, &name.text, diagnostic);
     }
 
     /// Says which of the declared names was probably meant.

@@ -8,7 +8,7 @@ use paynter_language::ast;
 use super::expression::{Context, Dim, Scope, Typed};
 use super::program::for_names;
 use super::{Flattener, Setting};
-use crate::dimension::{Unit, read_unit};
+use crate::dimension::{BadUnit, Unit, questioned, read_unit};
 use crate::guard::{Guard, Sign};
 use crate::model::{Derived, Parameter, ParameterDeclaration, Tolerance, Value, Variable, flat_name};
 
@@ -66,6 +66,7 @@ impl<'a> Flattener<'a, '_> {
         let unit = self.read_unit(setting.and_then(|s| s.unit.as_ref()).or(param.unit.as_ref()));
         let context = if structural { Context::Structural } else { Context::Parameters };
         let written = setting.map(|s| &s.value).or(param.value.as_ref());
+        let errors = self.report.errors;
         let typed = match (setting, argument, written) {
             // The unit has been seen to where the argument was read.
             (None, Some((_, typed, _)), _) => *typed,
@@ -108,16 +109,18 @@ impl<'a> Flattener<'a, '_> {
                 diagnostic.help("check for a division by zero, an overflow, or a root of a negative number"),
             );
         }
+        // Of a value that is wrong nothing more is said.
+        let is_sound = self.report.errors == errors;
         if self.pool.symbols(value).is_empty() {
-            let tolerance = self.tolerance(id, param, &unit, number);
-            let bounds = self.bounds(id, param, &unit, number, &name);
+            let tolerance = if is_sound { self.tolerance(id, param, &unit, number) } else { None };
+            let bounds = if is_sound { self.bounds(id, param, &unit, number, &name) } else { None };
             let symbol = self.pool.symbol(&flat_name(&name));
             let expr = self.pool.var(symbol);
             self.numbers.insert(symbol, number);
             let doc = param.doc.clone();
             let span = param.span;
             let declaration = ParameterDeclaration { name, symbol, unit, tolerance, bounds, doc, span };
-            if param.tolerance.as_ref().is_some_and(|tolerance| tolerance.percent) {
+            if is_sound && param.tolerance.as_ref().is_some_and(|tolerance| tolerance.percent) {
                 // Percents of zero are a mistake.
                 self.guarded_sign(expr);
             }
@@ -217,7 +220,12 @@ impl<'a> Flattener<'a, '_> {
             return known.clone();
         }
         let known = match read_unit(self.pool, unit) {
-            Ok(unit) => Some(unit),
+            Ok(known) => {
+                if let Some(BadUnit { span, message, help }) = questioned(unit) {
+                    self.report.push(Diagnostic::new(code::LOOK_ALIKE_UNIT, message).at(span).help(help));
+                }
+                Some(known)
+            }
             Err(bad) => {
                 self.report
                     .push(Diagnostic::new(code::UNKNOWN_UNIT, bad.message).at(bad.span).help(bad.help));

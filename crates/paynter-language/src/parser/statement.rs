@@ -13,6 +13,9 @@ use crate::words::{self, Word};
 
 const BOND: &str = "a bond is written `a -> b`, several `a -> b, c` or `a -> b -> c`";
 
+/// How the parts of a parameter follow one another.
+const CLAUSES: &str = "the order is: value, [unit], ±tolerance, in [lo, hi], \"text\"";
+
 impl Parser<'_> {
     /// Reads one statement, to its end whatever comes.
     pub(super) fn statement(&mut self, statements: &mut Vec<Statement>) {
@@ -157,7 +160,10 @@ impl Parser<'_> {
         self.bump();
         let mut param = self.param_rest(start)?;
         if param.value.is_none() {
-            let help = format!("give a value: `param {} = 1`", param.name.text);
+            let help = match self.at(SyntaxKind::Eq) {
+                true => CLAUSES.to_owned(),
+                false => format!("give a value: `param {} = 1`", param.name.text),
+            };
             param.value = Some(super::unread_value(&param.name));
             self.salvaged = Some(Statement::Param(param));
             return self.unexpected("`=`", help);
@@ -196,7 +202,7 @@ impl Parser<'_> {
         param.bounds = self.bounds()?;
         param.doc = self.doc();
         if let Some(what) = self.at_clause() {
-            let help = "the order is: value, [unit], ±tolerance, in [lo, hi], \"text\"";
+            let help = CLAUSES;
             let message = format!("{what} stands too late, or twice");
             return self.fail(code::UNEXPECTED, self.here(), message, help);
         }
@@ -317,6 +323,9 @@ impl Parser<'_> {
         }
         quantity.unit = self.optional_unit()?;
         quantity.doc = self.doc();
+        if quantity.value.is_none() && self.at(SyntaxKind::Eq) {
+            return self.unexpected("`=`", form);
+        }
         if self.at(SyntaxKind::PlusMinus) || self.at_word("in") {
             return self.unexpected("the end of the statement", "only a `param` has a tolerance or bounds");
         }

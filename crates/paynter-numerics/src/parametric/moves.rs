@@ -13,8 +13,9 @@ use crate::linear::refused;
 use crate::operating::{Nonsmooth, nonsmooth_derivatives};
 use crate::tolerance::VANISHING_SPEED;
 
-/// Finds what moves with each of some parameters, given by place; with `frozen` the operating point of a
-/// nonlinear model is held. Warns where the point moves along laws with kinks.
+/// Finds what moves with each of some parameters, given by place; with `frozen` the states and inputs of a
+/// nonlinear model are held at the operating point, and what its laws give implicitly follows them, as it does
+/// where the algebra can invert them. Warns where the point moves along laws with kinks.
 pub fn moved(
     pool: &mut Pool,
     graph: &BondGraph,
@@ -28,9 +29,10 @@ pub fn moved(
     if linear.point.is_none() {
         return Ok(moved);
     }
-    if !frozen {
+    if !frozen || !linear.equations.constraints.is_empty() {
         let nominal: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
-        let steady = Steady::new(pool, graph, &linear.equations, &symbols, &linear.values);
+        let prepare = if frozen { Steady::held } else { Steady::new };
+        let steady = prepare(pool, graph, &linear.equations, &symbols, &linear.values);
         let shifts = steady.ok().and_then(|steady| steady.shift(&nominal));
         let Some(shifts) = shifts else {
             let message = "the operating point does not move smoothly with the parameters: its equations leave it undetermined";

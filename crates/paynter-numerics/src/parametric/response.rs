@@ -230,13 +230,13 @@ impl Verified<'_> {
         for (k, tolerance) in self.parameters.iter().zip(self.tolerances) {
             spread[*k] = *tolerance;
         }
-        let moves = linear.point.is_some() && !request.frozen;
+        let moves = linear.point.is_some() && !(request.frozen && linear.equations.constraints.is_empty());
+        let prepare = if request.frozen { Steady::held } else { Steady::new };
         let mut symbols = parameters.clone();
         symbols.extend(linear.values.keys().filter(|symbol| !parameters.contains(symbol)));
         let fixed: Vec<f64> = symbols[parameters.len()..].iter().map(|s| linear.values[s]).collect();
         let compiled = Compiled::new(pool, &linear.space, &symbols);
-        let steady =
-            moves.then(|| Steady::new(pool, graph, &linear.equations, &[], &linear.values)).transpose();
+        let steady = moves.then(|| prepare(pool, graph, &linear.equations, &[], &linear.values)).transpose();
         let (Ok(compiled), Ok(steady)) = (compiled, steady) else {
             let message = "the model cannot be evaluated at other parameters";
             return Err(refused(Diagnostic::new(code::VANISHING_DIVISOR, message)));

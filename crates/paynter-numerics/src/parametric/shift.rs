@@ -73,8 +73,29 @@ impl Steady {
         parameters: &[Symbol],
         values: &BTreeMap<Symbol, f64>,
     ) -> Result<Steady, CompileError> {
+        Steady::of(pool, graph, equations, (parameters, values), false)
+    }
+
+    /// Prepares the equations of a point whose states and inputs are held: what is implicit follows its laws.
+    pub fn held(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        equations: &Equations,
+        parameters: &[Symbol],
+        values: &BTreeMap<Symbol, f64>,
+    ) -> Result<Steady, CompileError> {
+        Steady::of(pool, graph, equations, (parameters, values), true)
+    }
+
+    fn of(
+        pool: &mut Pool,
+        graph: &BondGraph,
+        equations: &Equations,
+        (parameters, values): (&[Symbol], &BTreeMap<Symbol, f64>),
+        held: bool,
+    ) -> Result<Steady, CompileError> {
         let resting = equations.resting(pool);
-        let active: Vec<usize> = (0..equations.states.len()).filter(|&k| resting[k]).collect();
+        let active: Vec<usize> = (0..equations.states.len()).filter(|&k| resting[k] && !held).collect();
         let mut sought: Vec<Symbol> = active.iter().map(|&k| equations.states[k].symbol).collect();
         let states = sought.len();
         sought.extend(equations.constraints.iter().map(|c| c.unknown));
@@ -89,7 +110,8 @@ impl Steady {
             let mut value = input.value;
             for symbol in &input.symbols {
                 let inside = pool.symbols(value);
-                if graph.parameters.iter().any(|p| inside.binary_search(&p.symbol).is_ok()) {
+                let depends = graph.parameters.iter().any(|p| inside.binary_search(&p.symbol).is_ok());
+                if depends && !held {
                     moving.push((fixed.len(), value));
                 }
                 fixed.push((*symbol, of(symbol)));
@@ -100,6 +122,9 @@ impl Steady {
             }
         }
         fixed.extend(time.map(|time| (time, of(&time))));
+        if held {
+            fixed.extend(equations.states.iter().map(|state| (state.symbol, of(&state.symbol))));
+        }
         let mut arguments: Vec<Symbol> = graph.parameters.iter().map(|p| p.symbol).collect();
         arguments.extend(fixed.iter().map(|(symbol, _)| *symbol));
         arguments.extend(&sought);

@@ -129,9 +129,15 @@ fn carried(
     token: &CancellationToken,
 ) -> Vec<Parameter> {
     let symbols: Vec<Symbol> = moved.iter().map(|list| list[0].0).collect();
-    let in_symbols = (linear.point.is_some() && !frozen)
+    let in_symbols = linear
+        .point
+        .is_some()
         .then(|| {
-            let near = near(pool, &linear.equations, &linear.values);
+            let mut near = near(pool, &linear.equations, &linear.values);
+            if frozen {
+                // Only what is implicit follows.
+                (near.states, near.rates, near.inputs) = (Vec::new(), Vec::new(), Vec::new());
+            }
             operating_shift(pool, graph, &near, &symbols, token)
         })
         .flatten()

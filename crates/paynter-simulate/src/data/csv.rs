@@ -132,6 +132,13 @@ impl<'a> Csv<'a> {
                 "write a line of headings, `t` and the inputs, then a line of numbers for each time",
             ));
         };
+        if let Some(at) = first.text.find('\r') {
+            let place = Cell { text: &first.text[at..=at], start: first.start + at };
+            return Err(place.error(
+                "the lines end with a carriage return alone".to_owned(),
+                "save the file with line ends of Unix (LF) or Windows (CR LF)",
+            ));
+        }
         let heads = first.cells();
         if heads.len() == 1
             && let Some(sign) = [';', '\t'].into_iter().find(|sign| first.text.contains(*sign))
@@ -151,6 +158,13 @@ impl<'a> Csv<'a> {
         let time = ["t", "time"]
             .into_iter()
             .find_map(|name| heads.iter().position(|head| head.text.eq_ignore_ascii_case(name)));
+        let is_time = |head: &Cell<'_>| ["t", "time"].iter().any(|name| head.text.eq_ignore_ascii_case(name));
+        if let Some(second) = heads.iter().filter(|head| is_time(head)).nth(1) {
+            return Err(second.error(
+                "two columns are called `t` or `time`".to_owned(),
+                "keep one column of times, and rename or delete the other",
+            ));
+        }
         match time {
             Some(time) => Ok(Csv { text, heads, time }),
             None => Err(first.error(

@@ -12,6 +12,7 @@ use crate::{Compiled, Source, Wanted};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, Output, QueryError};
+use paynter_graph::dimension::Unit;
 use paynter_graph::{BondGraph, Causality, flat_name};
 
 /// What is simulated: a derived model with its tables and measured inputs.
@@ -58,6 +59,9 @@ impl Simulation {
         }
         let mut wanted = question::wanted(pool, subject.graph, subject.equations, &options.sensitivities)
             .map_err(|found| refused(*found))?;
+        if costs.is_empty() {
+            question::affordable(subject.equations, wanted.len()).map_err(|found| refused(*found))?;
+        }
         let mut draft = Draft::new(pool, subject, token)?;
         let (accounts, charted) = draft.add_outputs(pool, options.energy, costs)?;
         let varied = draft.vary(pool, options, measured, &mut wanted)?;
@@ -74,6 +78,7 @@ impl Simulation {
             .map_err(|error| refused(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
         let thermometer = Thermometer::new(pool, &source);
         let directions = places.len() - options.directions.len();
+        let wanted_columns = wanted_columns(&graph, &wanted, directions);
         let nominal = nominal_values(pool, &graph, &equations, &places, directions);
         Ok(Simulation {
             model: graph.name.clone(),
@@ -81,6 +86,7 @@ impl Simulation {
             outputs: output_columns(&graph, &equations),
             wanted: wanted.into_iter().map(|(name, _)| name).collect(),
             nominal,
+            wanted_columns,
             parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
             symbols: graph.parameters.iter().map(|parameter| parameter.symbol).collect(),
             varied,
@@ -202,20 +208,34 @@ fn nominal_values(
     nominal.collect()
 }
 
+/// The units in which the parameters are declared; initial states are in SI, and directions have none.
+fn wanted_columns(graph: &BondGraph, wanted: &[(String, Wanted)], directions: usize) -> Vec<Column> {
+    let column = |(lane, (name, place)): (usize, &(String, Wanted))| match *place {
+        Wanted::Parameter(i) if lane < directions => column(name, graph.parameters[i].unit.as_ref()),
+        _ => plain(name),
+    };
+    wanted.iter().enumerate().map(column).collect()
+}
+
+/// A column in its unit.
+fn column(name: &str, unit: Option<&Unit>) -> Column {
+    Column {
+        name: flat_name(name),
+        unit: unit.map(|unit| unit.text.clone()),
+        factor: unit.map_or(1.0, |unit| unit.factor),
+    }
+}
+
 /// A column without a unit.
 fn plain(name: &str) -> Column {
-    Column { name: flat_name(name), unit: None, factor: 1.0 }
+    column(name, None)
 }
 
 /// The columns of outputs, in their units.
 fn output_columns(graph: &BondGraph, equations: &Equations) -> Vec<Column> {
     let columns = equations.outputs.iter().enumerate().map(|(place, output)| {
         let unit = graph.outputs.get(place).and_then(|output| output.unit.as_ref());
-        Column {
-            unit: unit.map(|unit| unit.text.clone()),
-            factor: unit.map_or(1.0, |unit| unit.factor),
-            ..plain(&output.name)
-        }
+        column(&output.name, unit)
     });
     columns.collect()
 }

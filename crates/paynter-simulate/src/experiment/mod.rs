@@ -27,7 +27,7 @@ pub use energy::{Energy, Entry, Reference};
 pub use gradient::{Cost, CostGradient, CostKind, gradients};
 pub use perturb::{Change, Changed, Perturbation, perturbed};
 pub use question::T_END;
-pub use runs::{Plan, Run, Vary, check_names, named, respond_all};
+pub use runs::{Plan, Run, Vary, check_names, named, respond_all, settle_threads};
 pub use simulation::{Column, Response, Simulation, Varied};
 pub use verify::{Deviation, Verification, verify};
 
@@ -51,6 +51,13 @@ pub struct Direction {
     pub name: String,
     /// The parameters and initial states with their weights λ, in SI.
     pub weights: Vec<(String, f64)>,
+}
+
+impl SimulateOptions {
+    /// Says what is wrong with them, whatever the model; their end is not in measured data.
+    pub fn check(&self) -> Result<(), Box<Diagnostic>> {
+        question::check(self, None).map(|_| ())
+    }
 }
 
 /// What a simulation is asked for.

@@ -1,9 +1,12 @@
 //! Checks what a simulation is asked for, and finds what names mean.
 
 use super::{Sensitivities, SimulateOptions, solvers};
-use crate::tolerance::{FINEST_TOLERANCE, MOST_FIXED_STEPS};
+use crate::tolerance::{
+    FINEST_TOLERANCE, MOST_FIXED_STEPS, MOST_SENSITIVITY_BYTES, SENSITIVITY_COPIES, SHORTEST_RUN,
+};
 use crate::{Method, Options, Wanted};
 use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::number::shortest;
 use paynter_base::{Diagnostic, Remedy, Severity, closest, code};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, flat_name};
@@ -93,13 +96,23 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
         };
         return refuse(format!("there is no solver `{}`", options.solver), help.into());
     };
+    if let Some(pair) = options.times.windows(2).find(|pair| pair[0] >= pair[1]) {
+        let message = format!("the time {} comes after {}", shortest(pair[1]), shortest(pair[0]));
+        return refuse(message, Remedy::marked("list {option times} in rising order, each once"));
+    }
     let t_end = options.t_end.or(options.times.last().copied()).or(measured).unwrap_or(T_END);
     if !(t_end > 0.0 && t_end.is_finite()) {
         return refuse(
-            format!("the end {t_end} is not after the start 0"),
+            format!("the end {} is not after the start 0", shortest(t_end)),
             Remedy::marked(
                 "give a positive {option t_end}, in seconds; where it is left out, a run ends with its data",
             ),
+        );
+    }
+    if t_end < SHORTEST_RUN {
+        return refuse(
+            format!("the end {} is too near the start for steps between them", shortest(t_end)),
+            Remedy::marked("give a later {option t_end}, or write the model in a larger unit of time"),
         );
     }
     if options.times.is_empty() && options.points < 2 {
@@ -108,18 +121,17 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
             Remedy::marked("ask for two {option points} or more"),
         );
     }
-    let rising = options.times.windows(2).all(|pair| pair[0] < pair[1]);
-    let inside = options.times.iter().all(|t| (0.0..=t_end).contains(t));
-    if !rising || !inside {
+    if let Some(outside) = options.times.iter().find(|t| !(0.0..=t_end).contains(*t)) {
         return refuse(
-            format!("the times do not rise from 0 to the end {t_end}"),
-            Remedy::marked("list {option times} in rising order, none before 0 or after {option t_end}"),
+            format!("the time {} is not between 0 and the end {}", shortest(*outside), shortest(t_end)),
+            Remedy::marked("list no {option times} before 0 or after {option t_end}"),
         );
     }
     let positive = |value: f64| value > 0.0 && value.is_finite();
-    if !(positive(options.rtol) && options.rtol < 1.0) || options.atol.is_some_and(|atol| !positive(atol)) {
+    let atol = options.atol.filter(|atol| !positive(*atol));
+    if let Some(wrong) = atol.or(Some(options.rtol).filter(|rtol| !(positive(*rtol) && *rtol < 1.0))) {
         return refuse(
-            "a tolerance must be positive, and a relative one below 1".to_owned(),
+            format!("{} is no tolerance: it must be positive, and a relative one below 1", shortest(wrong)),
             Remedy::marked(
                 "give tolerances such as {option rtol=1e-8}; the smallest that makes sense is 1e-13",
             ),
@@ -128,7 +140,7 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
     let step = match (method.is_fixed(), options.step) {
         (_, Some(step)) if !positive(step) => {
             return refuse(
-                format!("a step of {step} does not lead to the end"),
+                format!("a step of {} does not lead to the end", shortest(step)),
                 Remedy::marked("give a positive {option step}, in seconds"),
             );
         }
@@ -137,8 +149,12 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
     };
     if let Some(step) = step.filter(|step| t_end / step > MOST_FIXED_STEPS) {
         return refuse(
-            format!("a step of {step} makes more than a thousand million steps"),
-            Remedy::marked("give a larger {option step}"),
+            format!(
+                "a step of {} makes more than a thousand million steps to the end {}",
+                shortest(step),
+                shortest(t_end)
+            ),
+            Remedy::marked("give a larger {option step}, or an earlier {option t_end}"),
         );
     }
     Ok(Options {
@@ -179,6 +195,7 @@ pub(super) fn wanted(
     let initial = |i: usize| (initial_name(&equations.states[i].name), Wanted::Initial(i));
     let states = states(equations);
     let mut found: Vec<(String, Wanted)> = Vec::new();
+    let mut known: BTreeSet<String> = BTreeSet::new();
     for name in names {
         let entries = match (named(graph, &states, name), name.as_str()) {
             (Some(Named::Parameter(i)), _) => {
@@ -190,12 +207,31 @@ pub(super) fn wanted(
             _ => return Err(unknown(graph, &states, name, false)),
         };
         for entry in entries {
-            if !found.contains(&entry) {
+            if known.insert(entry.0.clone()) {
                 found.push(entry);
             }
         }
     }
     Ok(found)
+}
+
+/// Refuses sensitivities that would not fit into memory, before any is taken.
+pub(super) fn affordable(equations: &Equations, wanted: usize) -> Result<(), Box<Diagnostic>> {
+    let states = equations.states.len();
+    let bytes = (SENSITIVITY_COPIES * size_of::<f64>()).saturating_mul(states).saturating_mul(wanted);
+    if bytes <= MOST_SENSITIVITY_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "the sensitivities of {states} states to {wanted} parameters and initial values would take {:.1} GB of \
+         memory, and {:.1} GB are kept for them",
+        bytes as f64 / 1e9,
+        MOST_SENSITIVITY_BYTES as f64 / 1e9
+    );
+    Err(Box::new(Diagnostic::new(code::BAD_SIMULATION, message).help(Remedy::marked(
+        "name those that matter ({option sensitivity=NAME}), sum them up ({option direction}), or ask for a cost's \
+         {option gradient}, which takes no more memory for many than for one",
+    ))))
 }
 
 /// The parameters that the equations read.

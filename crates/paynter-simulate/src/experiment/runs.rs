@@ -168,6 +168,15 @@ fn threads() -> usize {
     1
 }
 
+/// Lets the calling thread do the work of all where the system allows no others.
+pub fn settle_threads() {
+    #[cfg(feature = "parallel")]
+    if rayon::ThreadPoolBuilder::new().build().is_err() {
+        // It fails where threads are there already, and then it changes nothing.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
+    }
+}
+
 /// Makes some runs, in their order.
 fn respond_batch(batch: &[Run<'_>], token: &CancellationToken) -> Vec<(Response, Outcome)> {
     let respond = |run: &Run<'_>| run.simulation.respond(&run.parameters, token);

@@ -32,6 +32,8 @@ pub struct Simulation {
     pub wanted: Vec<String>,
     /// Their nominal values; none for directions.
     pub nominal: Vec<Option<f64>>,
+    /// The units that they are declared in.
+    pub wanted_columns: Vec<Column>,
     /// The values of the graph's parameters.
     pub parameters: Vec<f64>,
     /// What differs from run to run.

@@ -1,6 +1,7 @@
 //! The answer of `paynter bode`.
 
 use super::{Diagnostic, Point, finite};
+use crate::units::Shown;
 use paynter_algebra::Pool;
 use paynter_draw::plot::{Figure, Response, bode};
 use paynter_graph::BondGraph;
@@ -40,6 +41,15 @@ pub struct BodeEntry {
     pub re: Vec<Option<f64>>,
     /// Imaginary parts; `null` where a pole lies.
     pub im: Vec<Option<f64>>,
+    /// The unit that the output is shown in to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_unit: Option<String>,
+    /// The unit that the input is shown in to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_unit: Option<String>,
+    /// The unit of the response, in which people are shown its magnitude.
+    #[serde(skip)]
+    pub shown: Shown,
 }
 
 impl Bode {
@@ -55,7 +65,11 @@ impl Bode {
         for output in &found.outputs {
             for input in &found.inputs {
                 let place = entries.len();
+                let (above, below) = (Shown::output(graph, *output), Shown::input(graph, *input));
                 entries.push(BodeEntry {
+                    shown: above.per(&below),
+                    output_unit: above.unit,
+                    input_unit: below.unit,
                     output: linear.equations.outputs[*output].name.clone(),
                     input: linear.equations.inputs[*input].name.clone(),
                     re: found.values.iter().map(|row| finite(row[place].re)).collect(),
@@ -76,13 +90,15 @@ impl Bode {
 
     /// The responses of one input, or of all, for a plot.
     pub fn responses(&self, input: Option<&str>) -> Vec<Response> {
-        let number = |list: &[Option<f64>]| list.iter().map(|part| part.unwrap_or(f64::NAN)).collect();
+        let number = |entry: &BodeEntry, list: &[Option<f64>]| {
+            list.iter().map(|part| entry.shown.of(part.unwrap_or(f64::NAN))).collect()
+        };
         let chosen = self.entries.iter().filter(|entry| input.is_none_or(|input| entry.input == input));
         chosen
             .map(|entry| Response {
-                name: format!("{} / {}", entry.output, entry.input),
-                re: number(&entry.re),
-                im: number(&entry.im),
+                name: format!("{} / {}{}", entry.output, entry.input, entry.shown.brackets()),
+                re: number(entry, &entry.re),
+                im: number(entry, &entry.im),
             })
             .collect()
     }
@@ -90,7 +106,7 @@ impl Bode {
     /// The Bode diagram of all entries.
     pub fn figure(&self) -> Figure {
         let title = match self.entries.as_slice() {
-            [only] => format!("{}: {} / {}", self.model, only.output, only.input),
+            [only] => format!("{}: {} / {}{}", self.model, only.output, only.input, only.shown.brackets()),
             _ => format!("{}: frequency response", self.model),
         };
         bode(&title, &self.omega, &self.responses(None))
@@ -114,9 +130,9 @@ impl From<&Bode> for paynter_export::FrequencyResponse {
 }
 
 impl BodeEntry {
-    /// Magnitude in decibel, where there is one.
+    /// Magnitude in decibel, of what it is in the units that people are shown, where there is one.
     pub fn decibel(&self) -> Vec<Option<f64>> {
-        self.numbers(|re, im| 20.0 * re.hypot(im).log10())
+        self.numbers(|re, im| 20.0 * self.shown.of(re.hypot(im)).log10())
     }
 
     /// Phase in degrees, continued without jumps of a turn.

@@ -1,6 +1,7 @@
 //! The answer of `paynter sensitivity` in numbers.
 
 use super::{Diagnostic, Point, finite};
+use crate::units::Shown;
 use paynter_algebra::Pool;
 use paynter_draw::plot::{self, Figure};
 use paynter_graph::{BondGraph, flat_name};
@@ -52,6 +53,9 @@ pub struct ResponseEntry {
     pub re: Vec<Option<f64>>,
     /// Imaginary parts; `null` where a pole lies.
     pub im: Vec<Option<f64>>,
+    /// The unit that people are shown.
+    #[serde(skip)]
+    pub shown: Shown,
 }
 
 /// What one parameter's tolerance does to one response, to first order.
@@ -65,6 +69,12 @@ pub struct Ranking {
     pub parameter: String,
     /// Its tolerance, as a deviation in SI.
     pub tolerance: f64,
+    /// The unit that the tolerance is shown in to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance_unit: Option<String>,
+    /// The same with its size.
+    #[serde(skip)]
+    pub shown: Shown,
     /// The largest |δ·S/H| over the band.
     pub effect: f64,
     /// The frequency where that is.
@@ -82,12 +92,49 @@ pub struct ToleranceBand {
     pub output: String,
     /// The input.
     pub input: String,
+    /// The unit that the output is shown in to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_unit: Option<String>,
+    /// The unit that the input is shown in to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_unit: Option<String>,
+    /// The unit of the response, in which people are shown |H|.
+    #[serde(skip)]
+    pub shown: Shown,
     /// |H|.
     pub magnitude: BandCurve,
     /// The phase in degrees.
     pub phase: BandCurve,
-    /// Frequencies at which a sample left the worst-case band of |H|: first order is not true there.
+    /// Frequencies at which |H| of a sample left the worst-case band by more than a twentieth of its width: first
+    /// order is not true there.
     pub outside: Vec<f64>,
+    /// By how much |H| of samples left the worst-case band at most; `null` where all stayed inside or none were
+    /// drawn.
+    pub excess: Option<Excess>,
+}
+
+/// By how much samples left a band.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Excess {
+    /// As a part of the band's width.
+    pub of_width: f64,
+    /// The frequency.
+    pub omega: f64,
+}
+
+impl Excess {
+    /// The largest one of a curve, beyond rounding.
+    fn of(curve: &BandCurve, omega: &[f64]) -> Option<Excess> {
+        const ROUNDING: f64 = 1e-12;
+        let (lower, upper) = (curve.sampled_lower.as_ref()?, curve.sampled_upper.as_ref()?);
+        let at = |k: usize| {
+            let (low, high) = (curve.worst_lower[k]?, curve.worst_upper[k]?);
+            let beyond = (low - lower[k]?).max(upper[k]? - high);
+            (beyond > ROUNDING * high.abs())
+                .then(|| Excess { of_width: beyond / (high - low), omega: omega[k] })
+        };
+        (0..omega.len()).filter_map(at).max_by(|a, b| a.of_width.total_cmp(&b.of_width))
+    }
 }
 
 /// A curve with its bands; `null` where a pole lies.
@@ -136,6 +183,7 @@ impl SensitivityResponse {
         let input = |k: usize| equations.inputs[k].name.clone();
         let parameters: Vec<String> =
             found.parameters.iter().map(|k| flat_name(&graph.parameters[*k].name)).collect();
+        let units: Vec<Shown> = found.parameters.iter().map(|k| Shown::parameter(graph, *k)).collect();
         let mut entries = Vec::new();
         for o in 0..found.sensitivities.outputs {
             for i in 0..found.sensitivities.inputs {
@@ -147,6 +195,11 @@ impl SensitivityResponse {
                         parameter: parameter.clone(),
                         re: values().map(|z| finite(z.re)).collect(),
                         im: values().map(|z| finite(z.im)).collect(),
+                        // A relative sensitivity is a number.
+                        shown: match normalized {
+                            true => Shown::default(),
+                            false => Shown::output(graph, o).per(&Shown::input(graph, i)).per(&units[k]),
+                        },
                     });
                 }
             }
@@ -156,6 +209,8 @@ impl SensitivityResponse {
             input: input(effect.input),
             parameter: parameters[effect.parameter].clone(),
             tolerance: found.tolerances[effect.parameter],
+            tolerance_unit: units[effect.parameter].unit.clone(),
+            shown: units[effect.parameter].clone(),
             effect: effect.size,
             omega: effect.omega,
             magnitude: effect.magnitude,
@@ -163,10 +218,16 @@ impl SensitivityResponse {
         });
         let bands = found.bands.iter().zip(&found.outside).enumerate().map(|(k, (own, outside))| {
             let seen = found.samples.as_ref().map(|samples| &samples.entries[k]);
+            let (above, below) = (Shown::output(graph, own.output), Shown::input(graph, own.input));
+            let magnitude = BandCurve::new(&own.magnitude, seen.map(|seen| &seen.magnitude));
             ToleranceBand {
                 output: output(own.output),
                 input: input(own.input),
-                magnitude: BandCurve::new(&own.magnitude, seen.map(|seen| &seen.magnitude)),
+                shown: above.per(&below),
+                output_unit: above.unit,
+                input_unit: below.unit,
+                excess: Excess::of(&magnitude, &found.omega),
+                magnitude,
                 phase: BandCurve::new(&own.phase, seen.map(|seen| &seen.phase)),
                 outside: outside.iter().map(|at| found.omega[*at]).collect(),
             }
@@ -194,12 +255,14 @@ impl SensitivityResponse {
     /// The Bode diagram of the sensitivities of one response.
     pub fn bode_figure(&self, output: &str, input: &str) -> Figure {
         let own = self.entries.iter().filter(|entry| entry.output == output && entry.input == input);
-        let number = |list: &[Option<f64>]| list.iter().map(|x| x.unwrap_or(f64::NAN)).collect();
+        let number = |shown: &Shown, list: &[Option<f64>]| {
+            list.iter().map(|x| shown.of(x.unwrap_or(f64::NAN))).collect()
+        };
         let responses: Vec<plot::Response> = own
             .map(|entry| plot::Response {
-                name: format!("∂/∂{}", entry.parameter),
-                re: number(&entry.re),
-                im: number(&entry.im),
+                name: format!("∂/∂{}{}", entry.parameter, entry.shown.brackets()),
+                re: number(&entry.shown, &entry.re),
+                im: number(&entry.shown, &entry.im),
             })
             .collect();
         plot::bode(&format!("Sensitivities of {output}/{input}"), &self.omega, &responses)
@@ -208,7 +271,7 @@ impl SensitivityResponse {
     /// Magnitude and phase of one response with their tolerance bands.
     pub fn band_figure(&self, output: &str, input: &str) -> Option<Figure> {
         let own = self.bands.iter().find(|band| band.output == output && band.input == input)?;
-        let decibel = |x: f64| 20.0 * x.log10();
+        let decibel = |x: f64| 20.0 * own.shown.of(x).log10();
         let magnitude = own.magnitude.tolerance(decibel);
         let phase = own.phase.tolerance(|x| x);
         Some(plot::tolerance(&format!("Tolerances of {output}/{input}"), &self.omega, &magnitude, &phase))

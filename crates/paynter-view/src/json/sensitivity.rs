@@ -2,6 +2,7 @@
 
 use super::equations::{DENSE_STATES, Definition, Matrix, Writing};
 use super::{Diagnostic, Naming, Point, finite};
+use crate::units::Shown;
 use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, flat_name};
@@ -11,6 +12,7 @@ use paynter_numerics::parametric::modes::{Gain, Mode, oscillation};
 use paynter_numerics::parametric::{SymbolicRequest, TransferSensitivity};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The sensitivities ∂H/∂p of the transfer matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -52,6 +54,12 @@ pub struct Sensitivity {
     pub definitions: Vec<Definition>,
     /// Why the entries are not expanded, where they are not.
     pub budget: Option<String>,
+    /// The units that parameters are shown in to people, where they are declared.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters_unit: BTreeMap<String, String>,
+    /// The same, in the order of the parameters.
+    #[serde(skip)]
+    pub parameters_shown: Vec<Shown>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -179,6 +187,12 @@ pub struct DcSensitivity {
     pub input: String,
     /// H(0).
     pub value: f64,
+    /// The unit that it is shown in to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_unit: Option<String>,
+    /// The same with its size.
+    #[serde(skip)]
+    pub shown: Shown,
     /// By parameter.
     pub sensitivities: Vec<GainSlope>,
 }
@@ -209,6 +223,8 @@ impl Sensitivity {
             list.iter().map(|k| naming.name(&graph.parameters[*k].name)).collect()
         };
         let parameters = names(&found.parameters);
+        let parameters_shown: Vec<Shown> =
+            found.parameters.iter().map(|k| Shown::parameter(graph, *k)).collect();
         let roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
         let columns = increments.iter().flat_map(|found| [&found.rates, &found.outputs]);
         let others: Vec<Expr> = columns.flat_map(|m| m.entries.iter().map(|(_, _, entry)| *entry)).collect();
@@ -255,7 +271,11 @@ impl Sensitivity {
             products: places,
             poles: moves.poles.iter().map(|mode| PoleSensitivity::new(mode, &parameters)).collect(),
             zeros: moves.zeros.iter().map(|(at, mode)| zero(equations, *at, mode, &parameters)).collect(),
-            dc_gain: moves.gains.iter().map(|gain| static_gain(equations, gain, &parameters)).collect(),
+            dc_gain: moves
+                .gains
+                .iter()
+                .map(|gain| static_gain(graph, equations, gain, &parameters))
+                .collect(),
             operating_point: Point::of(pool, linear),
             frozen: request.frozen,
             without_effect: names(&found.without_effect),
@@ -267,6 +287,12 @@ impl Sensitivity {
                 .map(|i| writing.matrix(pool, &i.outputs, i.rates.rows <= DENSE_STATES)),
             definitions: writing.definitions(pool),
             budget: transfer.shared.clone(),
+            parameters_unit: parameters
+                .iter()
+                .zip(&parameters_shown)
+                .filter_map(|(name, shown)| Some((name.clone(), shown.unit.clone()?)))
+                .collect(),
+            parameters_shown,
             parameters,
             diagnostics,
         }
@@ -321,12 +347,15 @@ fn zero(
 }
 
 /// How a static gain changes.
-fn static_gain(equations: &eq::Equations, gain: &Gain, names: &[String]) -> DcSensitivity {
+fn static_gain(graph: &BondGraph, equations: &eq::Equations, gain: &Gain, names: &[String]) -> DcSensitivity {
+    let shown = Shown::output(graph, gain.output).per(&Shown::input(graph, gain.input));
     let slope = |(name, value): (&String, &f64)| GainSlope { parameter: name.clone(), value: *value };
     DcSensitivity {
         output: equations.outputs[gain.output].name.clone(),
         input: equations.inputs[gain.input].name.clone(),
         value: gain.value,
+        value_unit: shown.unit.clone(),
+        shown,
         sensitivities: names.iter().zip(&gain.derivatives).map(slope).collect(),
     }
 }

@@ -1,6 +1,7 @@
 //! The answer of `paynter simulate`.
 
 use super::Diagnostic;
+use crate::units::{Shown, per};
 use paynter_base::Diagnostics;
 use paynter_equations::Role;
 use paynter_simulate::Outcome;
@@ -21,6 +22,10 @@ pub struct Simulation {
     pub run: SimulationRun,
     /// The units that outputs are shown in to people; the numbers here are in SI.
     pub units: BTreeMap<String, String>,
+    /// The units that sensitivities are shown in to people, by output and parameter: that of the output per that of
+    /// the parameter.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sensitivities_unit: BTreeMap<String, BTreeMap<String, String>>,
     /// What finite changes of parameters make of the outputs, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perturbation: Option<Perturbation>,
@@ -172,8 +177,14 @@ pub struct Gradient {
     pub of: String,
     /// Its value, in SI.
     pub value: f64,
+    /// The unit that it is shown in to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_unit: Option<String>,
     /// Its derivative by each parameter and initial state; empty where the run did not reach its end.
     pub by: BTreeMap<String, f64>,
+    /// The units that these are shown in to people.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_unit: BTreeMap<String, String>,
 }
 
 /// What a run cost.
@@ -246,6 +257,17 @@ fn units(simulation: &experiment::Simulation) -> BTreeMap<String, String> {
     outputs.filter_map(|column| Some((column.name.clone(), column.unit.clone()?))).collect()
 }
 
+/// The units that sensitivities are shown in, where any is declared.
+fn sensitivities_unit(simulation: &experiment::Simulation) -> BTreeMap<String, BTreeMap<String, String>> {
+    let of = |output: &Column| {
+        let units = simulation.wanted.iter().zip(&simulation.wanted_columns).filter_map(|(name, column)| {
+            Some((name.clone(), per(output.unit.as_deref(), column.unit.as_deref())?))
+        });
+        (output.name.clone(), units.collect::<BTreeMap<_, _>>())
+    };
+    simulation.outputs.iter().map(of).filter(|(_, units)| !units.is_empty()).collect()
+}
+
 impl Stopped {
     /// Why a run stopped, by the finding that says so.
     fn new(outcome: &Outcome, said: &Diagnostics) -> Option<Stopped> {
@@ -270,6 +292,7 @@ impl Simulation {
             model: simulation.model.clone(),
             run: SimulationRun::new(simulation, response, outcome, said),
             units: units(simulation),
+            sensitivities_unit: sensitivities_unit(simulation),
             perturbation: None,
             verification: None,
             gradients: Vec::new(),
@@ -344,9 +367,15 @@ impl Perturbation {
 impl Gradient {
     /// The document of a gradient.
     pub fn new(simulation: &experiment::Simulation, found: &CostGradient) -> Gradient {
+        let unit = Shown::cost(simulation, found).unit;
+        let wanted = simulation.wanted.iter().zip(&simulation.wanted_columns);
+        let by_unit = wanted
+            .filter_map(|(name, column)| Some((name.clone(), per(unit.as_deref(), column.unit.as_deref())?)));
         Gradient {
             of: found.cost.to_string(),
             value: found.value,
+            value_unit: unit.clone(),
+            by_unit: by_unit.collect(),
             by: simulation.wanted.iter().cloned().zip(found.by.iter().copied()).collect(),
         }
     }

@@ -1,6 +1,7 @@
 //! Documents as text: objects with one key a line, arrays of numbers on one
 //! line, other arrays with one item a line.
 
+use paynter_base::is_hidden;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::io::{Result, Write};
@@ -109,6 +110,23 @@ impl Formatter for Layout {
     fn begin_string<W: ?Sized + Write>(&mut self, out: &mut W) -> Result<()> {
         self.block(out)?;
         out.write_all(b"\"")
+    }
+
+    /// Characters that command a terminal or that nobody sees stand as their numbers.
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> Result<()> {
+        if !fragment.contains(is_hidden) {
+            return out.write_all(fragment.as_bytes());
+        }
+        for c in fragment.chars() {
+            let mut units = [0; 2];
+            match is_hidden(c) {
+                true => {
+                    c.encode_utf16(&mut units).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?
+                }
+                false => write!(out, "{c}")?,
+            }
+        }
+        Ok(())
     }
 
     fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> Result<()> {

@@ -161,17 +161,19 @@ impl Transfer {
         flow: &eq::SignalFlow,
         mason: &eq::Mason,
     ) -> Transfer {
-        let paths = mason.paths.iter().enumerate().map(|(k, path)| Path {
-            name: format!("P{}", k + 1),
-            output: equations.outputs[path.output].name.clone(),
-            input: equations.inputs[path.input].name.clone(),
-            elements: elements(graph, flow, &path.route.nodes),
-            variables: variables(flow, &path.route.nodes),
-            gain: pool.display(path.route.gain).to_string(),
-            cofactor: path.cofactor.as_deref().map(determinant),
-        });
-        let loops = mason.loops.iter().enumerate().map(|(k, route)| Loop {
-            name: format!("L{}", k + 1),
+        let names = own_names(pool, "L", mason.loops.len());
+        let paths =
+            mason.paths.iter().zip(own_names(pool, "P", mason.paths.len())).map(|(path, name)| Path {
+                name,
+                output: equations.outputs[path.output].name.clone(),
+                input: equations.inputs[path.input].name.clone(),
+                elements: elements(graph, flow, &path.route.nodes),
+                variables: variables(flow, &path.route.nodes),
+                gain: pool.display(path.route.gain).to_string(),
+                cofactor: path.cofactor.as_deref().map(|sets| determinant(sets, &names)),
+            });
+        let loops = mason.loops.iter().zip(&names).map(|(route, name)| Loop {
+            name: name.clone(),
             elements: cycle(elements(graph, flow, &route.nodes)),
             variables: variables(flow, &route.nodes),
             gain: pool.display(route.gain).to_string(),
@@ -180,7 +182,7 @@ impl Transfer {
             method: Method::Mason,
             paths: Some(paths.collect()),
             loops: Some(loops.collect()),
-            determinant: mason.determinant.as_deref().map(determinant),
+            determinant: mason.determinant.as_deref().map(|sets| determinant(sets, &names)),
             ..self
         }
     }
@@ -194,11 +196,16 @@ fn cycle(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
+/// Numbered names that the model does not use: `L1`, `L2` …
+fn own_names(pool: &Pool, letter: &str, count: usize) -> Vec<String> {
+    (1..).map(|k| format!("{letter}{k}")).filter(|name| !pool.knows(name)).take(count).collect()
+}
+
 /// `1 - L1 - L2 + L1*L2`
-fn determinant(sets: &[Vec<usize>]) -> String {
+fn determinant(sets: &[Vec<usize>], names: &[String]) -> String {
     let mut text = String::new();
     for set in sets {
-        let names: Vec<String> = set.iter().map(|k| format!("L{}", k + 1)).collect();
+        let names: Vec<&str> = set.iter().filter_map(|k| names.get(*k)).map(String::as_str).collect();
         text.push_str(match (set.len(), set.len() % 2) {
             (0, _) => "1",
             (_, 1) => " - ",

@@ -27,6 +27,12 @@ fn simulate(arguments: &SimulateArgs, global: &Global) -> Result<Answer, Answer>
         return Err(Answer::refusal(global, diagnostic, Exit::Usage));
     }
     let options = options(arguments, global)?;
+    // Data may tell the end.
+    if (options.data.is_none() || options.t_end.is_some())
+        && let Err(diagnostic) = options.check()
+    {
+        return Err(Answer::refusal(global, *diagnostic, Exit::Usage));
+    }
     if !arguments.scenario.is_empty() {
         return runs::scenarios(arguments, options, global);
     }

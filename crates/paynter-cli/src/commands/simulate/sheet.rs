@@ -1,10 +1,10 @@
-//! Results as CSV, line by line as they come: outputs in their own units.
+//! Results as CSV, line by line as they come: outputs in their own units, sensitivities per unit of the parameter.
 
 use crate::answer::{Answer, Exit};
 use crate::args::Global;
 use crate::picture;
 use paynter::number::data;
-use paynter::simulate::{Column, Perturbation, Response, Sample, Simulation};
+use paynter::simulate::{Perturbation, Response, Sample, Simulation};
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write};
 use std::path::Path;
 
@@ -47,14 +47,14 @@ impl Sheet<'_> {
     pub fn sample(&mut self, simulation: &Simulation, sample: &Sample<'_>) {
         let shown = &simulation.outputs;
         let mut line = data(sample.t);
-        let mut put = |value: f64, column: &Column| {
+        let mut put = |value: f64, factor: f64| {
             line.push(',');
-            line.push_str(&cell(value / column.factor));
+            line.push_str(&cell(value / factor));
         };
-        sample.outputs.iter().zip(shown).for_each(|(value, column)| put(*value, column));
-        let lanes = simulation.wanted.len().max(1);
-        for (column, values) in shown.iter().zip(sample.sensitivities.chunks(lanes)) {
-            values.iter().for_each(|value| put(*value, column));
+        sample.outputs.iter().zip(shown).for_each(|(value, column)| put(*value, column.factor));
+        let wanted = &simulation.wanted_columns;
+        for (column, values) in shown.iter().zip(sample.sensitivities.chunks(wanted.len().max(1))) {
+            values.iter().zip(wanted).for_each(|(value, by)| put(*value, column.factor / by.factor));
         }
         self.line(&line);
     }
@@ -65,7 +65,8 @@ impl Sheet<'_> {
         let shown = response.outputs.iter().zip(&simulation.outputs);
         columns.extend(shown.map(|(list, column)| (list, column.factor)));
         for (lists, column) in response.sensitivities.iter().zip(&simulation.outputs) {
-            columns.extend(lists.iter().map(|list| (list, column.factor)));
+            let wanted = lists.iter().zip(&simulation.wanted_columns);
+            columns.extend(wanted.map(|(list, by)| (list, column.factor / by.factor)));
         }
         self.table(lead, &response.t, &columns);
     }

@@ -5,6 +5,7 @@ use paynter::energy::{Energy, Reference, Role};
 use paynter::number::significant;
 use paynter::report::NO_ENERGY;
 use paynter::simulate::{CostGradient, Simulation};
+use paynter::units::Shown;
 
 /// The energies at the end of a run, and how well the balance closes.
 pub fn ledger(simulation: &Simulation, energy: Option<&Energy>) -> String {
@@ -50,22 +51,35 @@ fn bound(error: f64) -> String {
 
 /// The derivatives of a cost, with what a change by the parameter's own size would do.
 pub fn gradient(simulation: &Simulation, found: &CostGradient) -> String {
-    let rows: Vec<[String; 4]> = simulation
+    let cost = Shown::cost(simulation, found);
+    let rows: Vec<[String; 6]> = simulation
         .wanted
         .iter()
         .zip(&simulation.nominal)
+        .zip(&simulation.wanted_columns)
         .zip(&found.by)
-        .map(|((name, nominal), by)| {
+        .map(|(((name, nominal), column), by)| {
             let nominal = nominal.unwrap_or(0.0);
-            [name.clone(), significant(nominal), significant(*by), significant(by * nominal)]
+            let unit = |shown: &Shown| shown.unit.clone().unwrap_or_default();
+            let own = Shown { unit: column.unit.clone(), factor: column.factor };
+            let slope = cost.per(&own);
+            [
+                name.clone(),
+                significant(own.of(nominal)),
+                unit(&own),
+                significant(slope.of(*by)),
+                unit(&slope),
+                significant(cost.of(by * nominal)),
+            ]
         })
         .collect();
     let head = format!(
-        "{}: {} = {} until t = {} s\n\n",
+        "{}: {} = {}{} until t = {} s\n\n",
         simulation.model,
         found.cost,
-        significant(found.value),
+        significant(cost.of(found.value)),
+        cost.brackets(),
         significant(simulation.options.t_end)
     );
-    head + &columns(["PARAMETER p", "VALUE [SI]", "DERIVATIVE [SI]", "TIMES p"], &rows)
+    head + &columns(["PARAMETER p", "VALUE", "UNIT", "DERIVATIVE", "UNIT", "TIMES p"], &rows)
 }

@@ -1,7 +1,7 @@
 //! Why a run ended early.
 
 use super::Explanation;
-use crate::tolerance::HARDLY_LEFT_ZERO;
+use crate::tolerance::{HARDLY_LEFT_ZERO, LONG_RUN_SHARE};
 use crate::{Failure, Outcome};
 use paynter_base::number::moment;
 use paynter_base::{Diagnostic, Remedy, code};
@@ -36,11 +36,23 @@ impl Explanation<'_> {
             Failure::NoSolution { t, unknown } => self.no_solution(outcome, t, unknown),
             Failure::StepTooSmall { t, state } => {
                 let name = &states[state].name;
+                let end = simulation.options.t_end;
+                // Far from the end it is the length of the run that limits the steps.
+                let (why, remedy) = match t.abs() < LONG_RUN_SHARE * end {
+                    true => (
+                        format!(" in a run to {}", moment(end)),
+                        "try an earlier {option t_end}, {option solver=stiff}, or larger tolerances; the solution may \
+                         also run to infinity here",
+                    ),
+                    false => (
+                        String::new(),
+                        "the solution may run to infinity here; try {option solver=stiff}, or larger tolerances",
+                    ),
+                };
+                let at = moment(t);
                 let message =
-                    format!("at t = {} steps become too small to go on; `{name}` changes fastest", moment(t));
-                self.at_state(cannot(message), state).help(Remedy::marked(
-                    "the solution may run to infinity here; try {option solver=stiff}, or larger tolerances",
-                ))
+                    format!("at t = {at} steps become too small to go on{why}; `{name}` changes fastest");
+                self.at_state(cannot(message), state).help(Remedy::marked(remedy))
             }
             Failure::TooManySteps { t } => {
                 let most = simulation.options.max_steps;
