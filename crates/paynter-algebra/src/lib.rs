@@ -46,6 +46,7 @@ mod substitute;
 mod traverse;
 mod zero;
 
+pub mod elimination;
 pub mod field;
 pub mod poly;
 
