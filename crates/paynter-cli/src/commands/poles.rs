@@ -110,5 +110,5 @@ fn estimate(estimate: &Estimate) -> [String; 6] {
 
 /// An error needs few digits.
 fn rounded(value: f64) -> String {
-    if value >= 100.0 { format!("{value:.0}") } else { significant((value * 100.0).round() / 100.0) }
+    if value >= 100.0 { paynter::number::rounded(value, 0) } else { significant((value * 100.0).round() / 100.0) }
 }

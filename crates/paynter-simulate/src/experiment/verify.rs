@@ -6,7 +6,7 @@ use super::{Response, SimulateOptions, Subject, question, refused};
 use crate::tolerance::{FINEST_TOLERANCE, SECOND_OPINION_SHARE, VERIFIED_LAWS};
 use crate::{Compiled, Failure, Method, Outcome, Source, simulate};
 use paynter_algebra::{Expr, Interval, Pool, Symbol};
-use paynter_base::number::moment;
+use paynter_base::number::{moment, rough};
 use paynter_base::{CancellationToken, Diagnostic, code};
 use paynter_equations::{QueryError, law_residuals};
 use paynter_graph::{BondGraph, Class, ElementId, Power, Variable};
@@ -64,8 +64,8 @@ impl Verification {
         match &self.difference {
             Some(worst) if worst.size > 0.0 => parts.push(format!(
                 "outputs differ by {} of their largest value at most ({} tolerances, `{}` at t = {})",
-                scientific(worst.size),
-                scientific(self.tolerances),
+                rough(worst.size),
+                rough(self.tolerances),
                 worst.name,
                 moment(worst.t)
             )),
@@ -79,7 +79,7 @@ impl Verification {
         if let Some(worst) = &self.junction {
             parts.push(format!(
                 "junctions balance to {} (`{}` at t = {})",
-                scientific(worst.size),
+                rough(worst.size),
                 worst.name,
                 moment(worst.t)
             ));
@@ -88,7 +88,7 @@ impl Verification {
             Some(worst) if worst.size > 0.0 => parts.push(format!(
                 "the law of `{}` is missed by {} at t = {}",
                 worst.name,
-                scientific(worst.size),
+                rough(worst.size),
                 moment(worst.t)
             )),
             Some(_) => parts.push("every law of a resistor or switch is met".to_owned()),
@@ -100,16 +100,11 @@ impl Verification {
         let message = format!(
             "a second run by {} at rtol {}: {}",
             self.solver,
-            scientific(self.rtol),
+            rough(self.rtol),
             parts.join("; ")
         );
         Diagnostic::new(code, message)
     }
-}
-
-/// A small number in two digits.
-fn scientific(x: f64) -> String {
-    format!("{x:.1e}")
 }
 
 /// Runs a model again, and compares with the samples of a first run.
