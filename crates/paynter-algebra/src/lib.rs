@@ -34,6 +34,7 @@ mod gradient;
 mod import;
 mod integrate;
 mod interval;
+mod limits;
 mod node;
 mod number;
 mod pool;

@@ -8,6 +8,8 @@ use paynter_algebra::elimination::{Arithmetic, Echelon, Elimination, Row, elimin
 use paynter_algebra::{Expr, Fingerprints, Pool, Symbol};
 use paynter_graph::Ranges;
 
+use crate::tolerance::{NEAR_PIVOT, PIVOT_ROWS};
+
 /// A sparse square system M x = b.
 #[derive(Debug, Clone)]
 pub struct System {
@@ -27,9 +29,6 @@ pub enum Pivots<'a> {
     /// Small beside its row, with these values.
     Near(&'a dyn Fn(Symbol) -> Option<f64>),
 }
-
-/// A pivot this much smaller than its row is avoided near a point.
-const SMALL: f64 = 1e-3;
 
 /// Solves residuals for unknowns if they are linear in them jointly.
 pub(crate) fn solve_residuals(
@@ -67,9 +66,6 @@ pub(crate) fn linear_row(
     let row = inside.into_iter().zip(coefficients).filter(|(_, c)| *c != zero).collect();
     Some((row, rest))
 }
-
-/// Rows looked at for each pivot: the shortest ones hold the least fill-in.
-const ROWS: usize = 4;
 
 impl System {
     /// Solves the system, or returns the rows that have no pivot left.
@@ -150,7 +146,7 @@ impl Symbols<'_> {
             Pivots::Lasting(ranges) => ranges.can_vanish(self.pool, entry),
             Pivots::Near(value) => {
                 let size = |e: &Expr| self.pool.eval(*e, value).map_or(0.0, f64::abs);
-                size(&entry) <= SMALL * row.values().map(size).fold(0.0, f64::max)
+                size(&entry) <= NEAR_PIVOT * row.values().map(size).fold(0.0, f64::max)
             }
         }
     }
@@ -162,7 +158,7 @@ impl Symbols<'_> {
         let mut rows = state.open().iter();
         loop {
             let mut candidates: Vec<(usize, usize, usize)> = Vec::new();
-            for &(length, i) in rows.by_ref().take(ROWS) {
+            for &(length, i) in rows.by_ref().take(PIVOT_ROWS) {
                 let fill_in = |j: usize| (length - 1) * (state.count(j) - 1);
                 candidates.extend(state.row(i).keys().map(|&j| (fill_in(j), i, j)));
             }

@@ -7,13 +7,8 @@ use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
+use crate::tolerance::{LONG_RATES, MUCH_SHORTER};
 use crate::{Equations, Sparse, StateSpace};
-
-/// Explicit rates of more written nodes than this give way to a mass matrix that is much shorter.
-const LONG_RATES: u64 = 20_000;
-
-/// How many times shorter the form with a mass matrix is where long rates give way to it.
-const MUCH_SHORTER: u64 = 4;
 
 /// What was known before the rates of dependent storages were eliminated.
 #[derive(Debug, Clone)]

@@ -6,15 +6,7 @@ use paynter_base::random;
 use rustc_hash::FxHashMap;
 
 use crate::Equations;
-
-/// Points tried; the largest rank found at any of them counts.
-const POINTS: u64 = 3;
-
-/// A pivot of at least this part of the largest entry of its row loses few digits.
-const LARGE_ENOUGH: f64 = 0.1;
-
-/// An entry smaller than this, in a matrix of entries around one, is a rounding error.
-const NEGLIGIBLE: f64 = 1e-9;
+use crate::tolerance::{RANK_PIVOT, RANK_POINTS, RANK_ROUNDING};
 
 impl Equations {
     /// Finds the rank of ∂f/∂x at random points of the order of one, implicit
@@ -34,7 +26,7 @@ impl Equations {
             }
         }
         // With z eliminated by r(x, z) = 0 the rank falls by the number of z.
-        let ranks = (1..=POINTS).filter_map(|seed| rank_at(pool, &slopes, columns.len(), seed));
+        let ranks = (1..=RANK_POINTS).filter_map(|seed| rank_at(pool, &slopes, columns.len(), seed));
         Some(ranks.max()?.saturating_sub(self.constraints.len()))
     }
 }
@@ -67,7 +59,7 @@ impl Arithmetic for Rounded {
 
     fn difference(&mut self, old: Option<&f64>, factor: &f64, value: &f64) -> Option<f64> {
         let new = old.copied().unwrap_or(0.0) - factor * value;
-        (new.abs() >= NEGLIGIBLE).then_some(new)
+        (new.abs() >= RANK_ROUNDING).then_some(new)
     }
 }
 
@@ -82,7 +74,7 @@ fn rank(mut rows: Vec<Row<f64>>, columns: usize) -> usize {
         let size = largest(row);
         row.values_mut().for_each(|x| *x /= size);
     }
-    let large_enough = |row: &Row<f64>, x: &f64| x.abs() >= LARGE_ENOUGH * largest(row);
+    let large_enough = |row: &Row<f64>, x: &f64| x.abs() >= RANK_PIVOT * largest(row);
     let Ok(found) = eliminate(&mut Rounded, rows, columns, |_, state| {
         Ok::<_, std::convert::Infallible>(state.least_fill_in(large_enough))
     });

@@ -10,6 +10,7 @@ pub mod domain;
 mod flatten;
 mod guard;
 pub mod kind;
+mod limits;
 mod model;
 mod share;
 

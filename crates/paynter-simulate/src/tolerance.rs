@@ -23,6 +23,10 @@ pub(crate) const TIME_EVENT_POLISHES: u32 = 2;
 /// So many parts of a step are searched for a variation of signals that stages have not seen; a narrow bump
 /// is found after two for each halving.
 pub(crate) const SIGNAL_PARTS: usize = 500;
+/// A step is shortened to where such a variation begins, unless that is less than this part of it …
+pub(crate) const SIGNAL_RETRY: f64 = 0.02;
+/// … where it is shortened to this part: stages so near see the variation themselves.
+pub(crate) const SIGNAL_STEP: f64 = 0.25;
 /// More unknowns are not enclosed: the work rises with their cube.
 pub(crate) const KRAWCZYK_UNKNOWNS: usize = 24;
 /// Rounds in which the enclosure of unknowns is widened.
@@ -247,6 +251,10 @@ pub(crate) const POWER_ITERATIONS: u32 = 10;
 
 /// Newton's method in a stage stops where the remaining error is below this part of the tolerance.
 pub(crate) const STAGE_CONVERGENCE: f64 = 0.01;
+/// And where its change is below this part of the tolerance, whatever the rate of convergence says.
+pub(crate) const STAGE_CONVERGENCE_AT_ONCE: f64 = 1e-3 * STAGE_CONVERGENCE;
+/// The largest ratio of two changes that the remaining error is estimated with: the series has a sum.
+pub(crate) const STAGE_RATIO: f64 = 0.99;
 /// Iterations of a stage; slower convergence is dearer than a shorter step.
 pub(crate) const STAGE_ITERATIONS: usize = 10;
 /// Changes that shrink by no more than this factor do not converge.
@@ -282,6 +290,12 @@ pub(crate) const FINEST_TOLERANCE: f64 = 1e-13;
 pub(crate) const MOST_FIXED_STEPS: f64 = 1e9;
 /// A second opinion is asked at this part of the tolerance.
 pub(crate) const SECOND_OPINION_SHARE: f64 = 0.1;
+/// The two runs agree where they differ by so many tolerances at most: errors add up over many steps.
+pub(crate) const VERIFIED_DEVIATION: f64 = 100.0;
+/// So many relative tolerances of its largest value an effort or flow may be off its law.
+pub(crate) const VERIFIED_WIDTH: f64 = 100.0;
+/// What a junction may leave of its sum beside its largest term: outputs have twelve digits and cancel.
+pub(crate) const VERIFIED_JUNCTION: f64 = 1e-6;
 /// At so many samples at most are the laws of resistors and switches evaluated for it.
 pub(crate) const VERIFIED_LAWS: usize = 200;
 /// States below this part of the largest have hardly left zero, where a failure is explained.

@@ -7,6 +7,7 @@ mod group;
 mod heading;
 mod incremental;
 mod laws;
+mod limits;
 mod names;
 mod pseudo;
 mod solve;

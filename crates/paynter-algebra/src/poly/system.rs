@@ -7,9 +7,7 @@ use super::layout::Layout;
 use super::minors::{Column, WHAT, expand, replaced_columns};
 use super::structure::{Blocks, blocks, is_odd, narrow_order};
 use super::{Fraction, Matrix, Poly, PolyError, Work};
-
-/// More minors than this go to fraction-free elimination instead.
-const MOST_MINORS: usize = 30_000;
+use crate::limits::MOST_MINORS;
 
 /// The transfer function cᵀM⁻¹b and its derivatives by parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,11 +3,9 @@
 use super::parity::Parity;
 use super::{Assume, Condition, Reason, Solver, split};
 use crate::interval::Interval;
+use crate::limits::TRIED_KERNELS;
 use crate::node::{Expr, Func, Node, Symbol};
 use crate::number;
-
-/// Inner expressions tried as the only place of the unknown.
-const MAX_KERNELS: usize = 16;
 
 impl Solver<'_> {
     /// Solves `f = y` where f is a sum or product with the unknown in more than one part.
@@ -119,7 +117,7 @@ impl Solver<'_> {
             .into_iter()
             .rev()
             .filter(|e| *e != f && self.pool.as_symbol(*e).is_none())
-            .take(MAX_KERNELS)
+            .take(TRIED_KERNELS)
             .collect();
         for kernel in inner {
             let rewritten = self.pool.replace(f, kernel, u);

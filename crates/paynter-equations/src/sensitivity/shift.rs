@@ -9,10 +9,8 @@ use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
+use crate::tolerance::SHIFT_UNKNOWNS;
 use crate::{Equations, Pivots, System};
-
-/// More unknowns than this give derivatives that nobody reads.
-const UNKNOWNS: usize = 6;
 
 /// Finds the derivatives of states, implicit unknowns and inputs at the
 /// operating point by each parameter, over the symbols of the point. Nothing
@@ -29,7 +27,7 @@ pub fn operating_shift(
     let mut unknowns: Vec<(Symbol, Expr)> =
         states.filter(|(_, rests)| *rests).map(|((state, rate), _)| (state.symbol, *rate)).collect();
     unknowns.extend(equations.constraints.iter().map(|c| (c.unknown, c.residual)));
-    if unknowns.len() > UNKNOWNS {
+    if unknowns.len() > SHIFT_UNKNOWNS {
         return None;
     }
     let inputs = input_slopes(pool, graph, equations, parameters);

@@ -7,10 +7,7 @@ use paynter_base::{CancellationToken, Cancelled};
 
 use super::problem::Problem;
 use crate::linalg::elimination::{Elimination, Rows, reduced_echelon, transposed};
-use crate::tolerance::{CONSERVED_SUM, MEANT_FRACTION, NEGLIGIBLE_PIVOT, SAME_RATE};
-
-/// Points at which derivatives are looked at.
-const POINTS: usize = 4;
+use crate::tolerance::{CONSERVED_POINTS, CONSERVED_SUM, MEANT_FRACTION, NEGLIGIBLE_PIVOT, SAME_RATE};
 
 /// Sizes of states and unknowns that are tried; laws are not defined everywhere.
 const SIZES: [f64; 5] = [1.0, 1e-3, 1e2, 1e-6, 1e-9];
@@ -56,7 +53,7 @@ pub(super) fn combinations(
 
 /// Points where the equations and their derivatives are defined.
 fn points(problem: &Problem, start: &[f64]) -> Vec<Vec<f64>> {
-    let wanted = if problem.linear { 1 } else { POINTS };
+    let wanted = if problem.linear { 1 } else { CONSERVED_POINTS };
     let mut random = Random::new(17);
     let mut found = Vec::new();
     for k in 0..SIZES.len() * 4 {

@@ -3,7 +3,10 @@
 
 use super::compile::Draft;
 use super::{Response, SimulateOptions, Subject, question, refused};
-use crate::tolerance::{FINEST_TOLERANCE, SECOND_OPINION_SHARE, VERIFIED_LAWS};
+use crate::tolerance::{
+    FINEST_TOLERANCE, SECOND_OPINION_SHARE, VERIFIED_DEVIATION, VERIFIED_JUNCTION, VERIFIED_LAWS,
+    VERIFIED_WIDTH,
+};
 use crate::{Compiled, Failure, Method, Outcome, Source, simulate};
 use paynter_algebra::{Expr, Interval, Pool, Symbol};
 use paynter_base::number::{moment, rough};
@@ -49,10 +52,10 @@ impl Verification {
     /// Whether the second opinion agrees with the first.
     pub fn agrees(&self) -> bool {
         self.ended_early.is_none()
-            && self.tolerances <= 100.0
+            && self.tolerances <= VERIFIED_DEVIATION
             && self.events[0] == self.events[1]
             && self.law.as_ref().is_none_or(|law| law.size == 0.0)
-            && self.junction.as_ref().is_none_or(|junction| junction.size <= 1e-6)
+            && self.junction.as_ref().is_none_or(|junction| junction.size <= VERIFIED_JUNCTION)
     }
 }
 
@@ -97,12 +100,8 @@ impl Verification {
         if let Some(t) = self.ended_early {
             parts.push(format!("the second run could not go on after t = {}", moment(t)));
         }
-        let message = format!(
-            "a second run by {} at rtol {}: {}",
-            self.solver,
-            rough(self.rtol),
-            parts.join("; ")
-        );
+        let message =
+            format!("a second run by {} at rtol {}: {}", self.solver, rough(self.rtol), parts.join("; "));
         Diagnostic::new(code, message)
     }
 }
@@ -317,9 +316,6 @@ fn laws(
     }
     worst
 }
-
-/// How many relative tolerances of its largest value an effort or flow may be off.
-const VERIFIED_WIDTH: f64 = 100.0;
 
 /// The terms of residuals, by which their size is judged.
 fn scales(pool: &Pool, residuals: &[Expr]) -> Vec<Vec<Expr>> {
