@@ -12,7 +12,9 @@ mod guard;
 pub mod kind;
 mod limits;
 mod model;
+mod quantity;
 mod share;
+mod variable;
 
 pub use causality::{Causality, Decision, Loop, LoopKind, Ranges, Reason, Storage, assign_causality};
 pub use flatten::{FlattenOptions, MAX_ELEMENTS, Setting, flatten};

@@ -2,6 +2,7 @@
 //! runs through the same passes as one that a person wrote.
 
 mod build;
+mod differential;
 mod elements;
 mod group;
 mod heading;

@@ -5,6 +5,7 @@
 //! on, and then lengths follow from the labels. A model without loops has its
 //! backbone in the core's place.
 
+mod block;
 mod compact;
 mod core;
 mod flow;
