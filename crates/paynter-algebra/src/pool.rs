@@ -536,9 +536,9 @@ mod tests {
                 .collect();
             let squares: Vec<Expr> = names.iter().map(|x| pool.product(&[*x, *x, names[7]])).collect();
             let sum = pool.sum(&squares);
-            let slope = pool.symbol("x7");
-            let slope = pool.diff(sum, slope);
-            (sum, slope)
+            let derivative = pool.symbol("x7");
+            let derivative = pool.diff(sum, derivative);
+            (sum, derivative)
         };
         let mut plain = Pool::new();
         let direct = work(&mut plain);

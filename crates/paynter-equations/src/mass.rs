@@ -110,8 +110,8 @@ impl Equations {
             next.insert(time, one);
         }
         let symbols: Vec<Symbol> = reduction.dependent.iter().map(|(symbol, _)| *symbol).collect();
-        // The slopes of each dependent state by the states, and what its rate is apart from them.
-        let mut slopes: Vec<Vec<(usize, Expr)>> = Vec::new();
+        // The derivatives of each dependent state by the states, and what its rate is apart from them.
+        let mut derivatives: Vec<Vec<(usize, Expr)>> = Vec::new();
         let mut rest: Vec<Expr> = Vec::new();
         for (_, value) in &reduction.dependent {
             let (mut row, mut terms) = (Vec::new(), Vec::new());
@@ -119,14 +119,14 @@ impl Equations {
                 if symbols.contains(&symbol) {
                     return None;
                 }
-                let slope = pool.diff(*value, symbol);
+                let derivative = pool.diff(*value, symbol);
                 if let Some(j) = place.get(&symbol) {
-                    row.push((*j, slope));
+                    row.push((*j, derivative));
                 } else if let Some(rate) = next.get(&symbol) {
-                    terms.push(pool.mul(slope, *rate));
+                    terms.push(pool.mul(derivative, *rate));
                 }
             }
-            slopes.push(row);
+            derivatives.push(row);
             rest.push(pool.sum(&terms));
         }
         let mut entries: Vec<(usize, usize, Expr)> = Vec::new();
@@ -141,8 +141,8 @@ impl Equations {
                 [(i, vec![pool.one()])].into_iter().collect();
             let mut terms = vec![plain];
             for (k, coefficient) in inside.iter().zip(coefficients) {
-                for (j, slope) in &slopes[*k] {
-                    let product = pool.mul(coefficient, *slope);
+                for (j, derivative) in &derivatives[*k] {
+                    let product = pool.mul(coefficient, *derivative);
                     row.entry(*j).or_default().push(pool.neg(product));
                     trivial = false;
                 }

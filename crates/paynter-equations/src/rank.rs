@@ -17,25 +17,25 @@ impl Equations {
         let place: FxHashMap<Symbol, usize> = columns.iter().enumerate().map(|(j, s)| (*s, j)).collect();
         let residuals = self.constraints.iter().map(|constraint| constraint.residual);
         let rows: Vec<Expr> = self.rates.iter().copied().chain(residuals).collect();
-        let mut slopes: Vec<(usize, usize, Expr)> = Vec::new();
+        let mut derivatives: Vec<(usize, usize, Expr)> = Vec::new();
         for (i, row) in rows.iter().enumerate() {
             for symbol in pool.symbols(*row) {
                 if let Some(&j) = place.get(&symbol) {
-                    slopes.push((i, j, pool.diff(*row, symbol)));
+                    derivatives.push((i, j, pool.diff(*row, symbol)));
                 }
             }
         }
         // With z eliminated by r(x, z) = 0 the rank falls by the number of z.
-        let ranks = (1..=RANK_POINTS).filter_map(|seed| rank_at(pool, &slopes, columns.len(), seed));
+        let ranks = (1..=RANK_POINTS).filter_map(|seed| rank_at(pool, &derivatives, columns.len(), seed));
         Some(ranks.max()?.saturating_sub(self.constraints.len()))
     }
 }
 
-fn rank_at(pool: &Pool, slopes: &[(usize, usize, Expr)], size: usize, seed: u64) -> Option<usize> {
+fn rank_at(pool: &Pool, derivatives: &[(usize, usize, Expr)], size: usize, seed: u64) -> Option<usize> {
     let value = |symbol: Symbol| Some(0.5 + random::unit(seed, symbol.index() as u64));
     let mut rows = vec![Row::new(); size];
-    for (i, j, slope) in slopes {
-        let value = pool.eval(*slope, &value).ok().filter(|value| value.is_finite())?;
+    for (i, j, derivative) in derivatives {
+        let value = pool.eval(*derivative, &value).ok().filter(|value| value.is_finite())?;
         if value != 0.0 {
             rows[*i].insert(*j, value);
         }

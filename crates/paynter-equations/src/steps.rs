@@ -230,8 +230,8 @@ impl<'a> Book<'a> {
             } else {
                 continue;
             };
-            let slope = self.pool.diff(e, symbol);
-            terms.push(self.pool.mul(slope, rate));
+            let partial = self.pool.diff(e, symbol);
+            terms.push(self.pool.mul(partial, rate));
         }
         self.pool.sum(&terms)
     }

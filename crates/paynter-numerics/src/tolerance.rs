@@ -133,7 +133,7 @@ pub(crate) const ROUNDED_POINTS: f64 = 1e-11;
 /// The error of one step of the integration to rest, beside the largest states.
 pub(crate) const REST_STEP_ERROR: f64 = 1e-11;
 
-/// What is left to the steady state, beside the largest states, when they have come to rest.
+/// What is left to the steady state, beside the largest states, at which the integration ends.
 pub(crate) const REST_DISTANCE: f64 = 1e-11;
 
 // Laws without derivatives.

@@ -263,7 +263,7 @@ impl Matrix {
                     Some(known) => known.clone(),
                     None => part.matrix.transpose().adjoint_column(&determinant, &part.c, work)?,
                 };
-                entries.push(part.slopes(determinant, &z, &lambda, parameters, work)?);
+                entries.push(part.partials(determinant, &z, &lambda, parameters, work)?);
                 forward.insert(key, z);
                 adjoint.insert(part.columns, lambda);
             }
@@ -402,7 +402,7 @@ struct Between {
 
 impl Between {
     /// Returns the transfer function and its derivatives from the forward and the adjoint solution.
-    fn slopes(
+    fn partials(
         &self,
         determinant: Poly,
         z: &[Poly],
@@ -417,9 +417,9 @@ impl Between {
         let numerator = dot(&self.c, z)?;
         let mut derivatives = Vec::with_capacity(parameters.len());
         for &parameter in parameters {
-            let slope = |list: &[Poly]| list.iter().map(|p| p.derivative(parameter)).collect::<Vec<Poly>>();
+            let partial = |list: &[Poly]| list.iter().map(|p| p.derivative(parameter)).collect::<Vec<Poly>>();
             let inner = self.matrix.map(|p| p.derivative(parameter)).between_vectors(lambda, z, work)?;
-            let direct = dot(&slope(&self.c), z)?.add(&dot(lambda, &slope(&self.b))?, work)?;
+            let direct = dot(&partial(&self.c), z)?.add(&dot(lambda, &partial(&self.b))?, work)?;
             derivatives.push(if direct.is_zero() {
                 inner.neg()
             } else {

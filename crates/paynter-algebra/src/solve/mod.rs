@@ -86,10 +86,10 @@ impl Pool {
         match solver.invert(residual, zero, assume) {
             Ok(value) => Ok(Solution { value, conditions: solver.conditions }),
             Err(reason) => {
-                let slope = self.diff(residual, unknown);
-                let range = self.range(slope, assume);
-                let steep = slope != self.zero() && !range.is_empty() && !range.contains_zero();
-                let monotone = steep && !self.may_jump(residual, unknown);
+                let derivative = self.diff(residual, unknown);
+                let range = self.range(derivative, assume);
+                let nonzero = derivative != self.zero() && !range.is_empty() && !range.contains_zero();
+                let monotone = nonzero && !self.may_jump(residual, unknown);
                 Err(Stuck { reason, monotone })
             }
         }

@@ -35,18 +35,18 @@ pub fn operating_shift(
     for (_, equation) in &unknowns {
         let mut row = BTreeMap::new();
         for (j, (symbol, _)) in unknowns.iter().enumerate() {
-            let slope = pool.diff(*equation, *symbol);
-            if slope != pool.zero() {
-                row.insert(j, slope);
+            let derivative = pool.diff(*equation, *symbol);
+            if derivative != pool.zero() {
+                row.insert(j, derivative);
             }
         }
         rows.push(row);
         let mut list = Vec::with_capacity(parameters.len());
         for (parameter, moved) in parameters.iter().zip(&inputs) {
             let mut terms = vec![pool.diff(*equation, *parameter)];
-            for (symbol, slope) in moved {
+            for (symbol, derivative) in moved {
                 let partial = pool.diff(*equation, *symbol);
-                terms.push(pool.mul(partial, *slope));
+                terms.push(pool.mul(partial, *derivative));
             }
             let sum = pool.sum(&terms);
             list.push(pool.neg(sum));
@@ -86,10 +86,10 @@ fn input_slopes(
         let mut value = input.value;
         for symbol in &input.symbols {
             for (list, parameter) in all.iter_mut().zip(parameters) {
-                let slope = pool.diff(value, *parameter);
-                let slope = pool.substitute(slope, &at_zero);
-                if slope != zero {
-                    list.push((*symbol, slope));
+                let derivative = pool.diff(value, *parameter);
+                let derivative = pool.substitute(derivative, &at_zero);
+                if derivative != zero {
+                    list.push((*symbol, derivative));
                 }
             }
             value = time.map_or(zero, |time| pool.diff(value, time));

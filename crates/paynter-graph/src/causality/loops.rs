@@ -229,7 +229,7 @@ impl SignalGraph {
         Some(describe(graph, &path))
     }
 
-    /// The index: how often the equations must be differentiated.
+    /// The differential index: how many times the equations must be differentiated.
     pub fn index(&self, has_loops: bool) -> u32 {
         let mut depth = vec![0u32; self.components];
         let mut inside = vec![0u32; self.components];

@@ -14,7 +14,7 @@ pub(crate) type Rows = Vec<Vec<(usize, f64)>>;
 /// A matrix in echelon form, with the steps that led there.
 pub(crate) struct Elimination {
     echelon: Echelon<f64>,
-    /// In order: the row that was changed, the row that was subtracted from it, and how often.
+    /// In order: the row that was changed, the row that was subtracted from it, and by which factor.
     steps: Vec<(usize, usize, f64)>,
     /// What the rows and the columns were multiplied by.
     row_scale: Vec<f64>,

@@ -19,12 +19,12 @@ use crate::tolerance::{
     LARGEST_PRECISION, NOISE_BITS, PAIR_BITS, ROOT_PRECISION, ROOT_TURN, SAME_ROOT, START_BITS,
 };
 
-/// A root and how often it occurs.
+/// A root and its multiplicity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Root {
     /// Its value.
     pub value: Complex64,
-    /// How often it occurs.
+    /// Its multiplicity.
     pub multiplicity: usize,
 }
 
@@ -217,16 +217,16 @@ impl Aberth<'_> {
         Ok(None)
     }
 
-    /// The value and the slope at a point.
+    /// The value and the derivative at a point.
     fn evaluate(&self, z: &Complex) -> (Complex, Complex) {
         let mut value = Complex::real(Big::zero());
-        let mut slope = Complex::real(Big::zero());
+        let mut derivative = Complex::real(Big::zero());
         for coefficient in self.coefficients.iter().rev() {
-            slope = slope.mul(z, self.bits).add(&value, self.bits);
+            derivative = derivative.mul(z, self.bits).add(&value, self.bits);
             value = value.mul(z, self.bits);
             value.re = value.re.add(coefficient, self.bits);
         }
-        (value, slope)
+        (value, derivative)
     }
 
     /// The logarithm of a bound of the rounding error of the value at a point.
@@ -246,15 +246,15 @@ impl Aberth<'_> {
             self.z[i] = z.add(&z.mul(&apart, self.bits), self.bits);
             return true;
         }
-        let (value, slope) = self.evaluate(&z);
+        let (value, derivative) = self.evaluate(&z);
         if value.is_zero() || log2_norm(&value) <= self.noise(&z) {
             return false;
         }
-        if slope.is_zero() {
+        if derivative.is_zero() {
             self.z[i] = z.mul(&Complex::from_f64(Complex64::new(1.0, ROOT_TURN), 0), self.bits);
             return true;
         }
-        let newton = value.div(&slope, self.bits);
+        let newton = value.div(&derivative, self.bits);
         let mut repulsion = Complex64::ZERO;
         for (j, other) in self.z.iter().enumerate() {
             let gap = z.sub(other, self.bits);
@@ -337,8 +337,8 @@ fn starting_points(logs: &[f64]) -> Vec<Complex> {
     let mut hull: Vec<usize> = Vec::new();
     for k in (0..logs.len()).filter(|&k| logs[k].is_finite()) {
         while let [.., a, b] = hull[..] {
-            let slope = |i: usize, j: usize| (logs[j] - logs[i]) / (j - i) as f64;
-            if slope(a, b) > slope(b, k) {
+            let derivative = |i: usize, j: usize| (logs[j] - logs[i]) / (j - i) as f64;
+            if derivative(a, b) > derivative(b, k) {
                 break;
             }
             hull.pop();

@@ -12,7 +12,7 @@ use crate::tolerance::{
     REST_STEPS, SMALLEST_MAGNITUDE,
 };
 
-/// The state at rest; nothing where it does not come to rest.
+/// The state at rest; nothing where there is no steady state within reach.
 pub(super) fn integrate(
     task: &Task,
     start: &[f64],

@@ -23,7 +23,7 @@ use crate::tolerance::{
 pub struct Mode {
     /// The root.
     pub value: Complex64,
-    /// How often it occurs.
+    /// Its multiplicity.
     pub multiplicity: usize,
     /// By parameter; not a number where the root cannot be told from others.
     pub derivatives: Vec<Complex64>,
@@ -86,13 +86,13 @@ fn modes(
     let all: Vec<Mode> = parallel::map(roots.len(), |place| {
         let (value, multiplicity) = roots[place];
         let nothing = Complex64::new(f64::NAN, f64::NAN);
-        let slopes = match token.check() {
+        let found = match token.check() {
             Ok(()) if value.im >= 0.0 => around(matrices, derivatives, value, others)
                 .map(|sums| sums.iter().map(|sum| sum / multiplicity as f64).collect()),
             _ => None,
         };
-        let slopes = slopes.unwrap_or_else(|| vec![nothing; derivatives.len()]);
-        Mode { value, multiplicity, derivatives: slopes }
+        let found = found.unwrap_or_else(|| vec![nothing; derivatives.len()]);
+        Mode { value, multiplicity, derivatives: found }
     });
     token.check()?;
     // Conjugate roots have conjugate derivatives.
