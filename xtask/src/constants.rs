@@ -25,6 +25,8 @@ fn constants(text: &str) -> Vec<(usize, String, String, bool)> {
             && let Some((name, rest)) = rest.split_once(": ")
             && let Some((kind, value)) = rest.split_once(" = ")
             && NUMBERS.contains(&kind)
+            // A parameter of a macro is no name.
+            && name.starts_with(|c: char| c.is_ascii_uppercase())
         {
             found.push((number + 1, name.to_owned(), value.trim_end_matches(';').to_owned(), documented));
         }
