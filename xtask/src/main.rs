@@ -2,6 +2,8 @@
 //! of verbs; each check has a file of its own.
 
 mod chores;
+#[cfg(test)]
+mod constants;
 mod facade;
 mod handbook;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! replay, or many.
 
 use crate::run::{cargo, root, run};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A test file with this word runs on seeds.
@@ -19,19 +19,15 @@ pub fn random(arguments: &[String]) -> Result<(), String> {
     for number in [seed, count] {
         number.parse::<u64>().map_err(|_| format!("`{number}` is no number"))?;
     }
-    let mut failed = Vec::new();
-    for (package, tests) in tests(&root().join("crates"))? {
-        let mut command = cargo();
-        command.env("PAYNTER_RANDOM_FROM", seed).env("PAYNTER_RANDOM", count);
-        command.args(["test", "--locked", "--no-fail-fast", "-p", &package]);
-        for test in tests {
-            command.args(["--test", &test]);
-        }
-        if run(&mut command).is_err() {
-            failed.push(package);
-        }
+    let names: BTreeSet<String> = tests(&root().join("crates"))?.into_values().flatten().collect();
+    let mut command = cargo();
+    command.env("PAYNTER_RANDOM_FROM", seed).env("PAYNTER_RANDOM", count);
+    // All crates together, as the ordinary tests are built: one crate alone has other features, and is built anew.
+    command.args(["test", "--locked", "--no-fail-fast", "--workspace"]);
+    for name in names {
+        command.args(["--test", &name]);
     }
-    if failed.is_empty() { Ok(()) } else { Err(format!("tests failed in {}", failed.join(", "))) }
+    run(&mut command)
 }
 
 /// The test files of each crate that run on seeds, also through a module that they share.

@@ -88,7 +88,8 @@ fn names_command(literal: &str) -> bool {
     })
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+/// The Rust files below a folder, in order.
+pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();

@@ -1,13 +1,11 @@
 //! Collection: linear parts in several symbols, polynomial coefficients and quotients in one.
 
+use crate::limits::MAX_COLLECTED_DEGREE;
 use crate::node::{Expr, Node, Symbol};
 use crate::pool::Pool;
 use crate::traverse::Memo;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-
-/// Polynomials of a higher degree are left alone.
-const MAX_DEGREE: usize = 64;
 
 /// A quotient of polynomials in one symbol, coefficients by rising power.
 pub(crate) type Quotient = (Vec<Expr>, Vec<Expr>);
@@ -193,7 +191,7 @@ impl Pool {
     }
 
     fn multiply_polynomials(&mut self, a: &[Expr], b: &[Expr]) -> Option<Vec<Expr>> {
-        if a.len() + b.len() > MAX_DEGREE + 2 {
+        if a.len() + b.len() > MAX_COLLECTED_DEGREE + 2 {
             return None;
         }
         let mut columns = vec![Vec::new(); (a.len() + b.len()).saturating_sub(1)];
@@ -212,7 +210,7 @@ impl Pool {
             let exponent = self.int(i64::try_from(n).ok()?);
             return Some(vec![self.pow(*single, exponent)]);
         }
-        if n > MAX_DEGREE as u64 {
+        if n > MAX_COLLECTED_DEGREE as u64 {
             return None;
         }
         for _ in 0..n {

@@ -73,10 +73,10 @@ mod tests {
         let law = Expression::new(Arc::new(pool), cube);
         assert_eq!(law.to_string(), "a*x^3");
         assert_eq!(law.names(), ["a", "x"]);
-        let slope = law.derivative("x");
-        assert_eq!(slope.to_string(), "3*a*x^2");
+        let partial = law.derivative("x");
+        assert_eq!(partial.to_string(), "3*a*x^2");
         let value = |name: &str| Some(if name == "a" { 2.0 } else { 5.0 });
-        assert_eq!(slope.evaluate(&value), Ok(150.0));
+        assert_eq!(partial.evaluate(&value), Ok(150.0));
         assert_eq!(law.derivative("y").to_string(), "0");
     }
 }

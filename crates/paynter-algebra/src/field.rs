@@ -3,6 +3,7 @@
 //! decided.
 
 use crate::Rational;
+use crate::elimination::Arithmetic;
 use crate::number;
 use dashu_base::UnsignedAbs;
 use dashu_int::UBig;
@@ -122,6 +123,23 @@ impl PrimeField {
     /// The random element at an index of the stream of a seed.
     pub const fn random(&self, seed: u64, index: u64) -> u64 {
         random::bits(seed, index) % self.prime
+    }
+}
+
+impl Arithmetic for PrimeField {
+    type Scalar = u64;
+
+    fn divisor(&mut self, pivot: &u64) -> u64 {
+        self.inv(*pivot)
+    }
+
+    fn quotient(&mut self, entry: &u64, divisor: &u64) -> u64 {
+        self.mul(*entry, *divisor)
+    }
+
+    fn difference(&mut self, old: Option<&u64>, factor: &u64, value: &u64) -> Option<u64> {
+        let new = self.sub(old.copied().unwrap_or(0), self.mul(*factor, *value));
+        (new != 0).then_some(new)
     }
 }
 

@@ -37,32 +37,32 @@ impl Pool {
         Some(self.mul(fixed, integral))
     }
 
-    /// The slope of something linear in a symbol.
+    /// The derivative of something linear in a symbol.
     fn linear_slope(&mut self, e: Expr, x: Symbol) -> Option<Expr> {
-        let slope = self.diff(e, x);
-        (!self.depends_on(slope, x) && !self.is_zero(slope)).then_some(slope)
+        let derivative = self.diff(e, x);
+        (!self.depends_on(derivative, x) && !self.is_zero(derivative)).then_some(derivative)
     }
 
     fn antiderivative_of_factor(&mut self, factor: Expr, x: Symbol) -> Option<Expr> {
         let (base, exponent) = self.as_base_exponent(factor);
         if !self.depends_on(exponent, x)
-            && let Some(slope) = self.linear_slope(base, x)
+            && let Some(derivative) = self.linear_slope(base, x)
         {
             let r = self.as_rational(exponent)?.clone();
             let one = self.one();
             if r == number::ratio(-1, 1) {
                 let size = self.call(Func::Abs, &[base]);
                 let log = self.call(Func::Ln, &[size]);
-                return Some(self.div(log, slope));
+                return Some(self.div(log, derivative));
             }
             let more = self.add(exponent, one);
             let power = self.pow(base, more);
-            let divisor = self.mul(more, slope);
+            let divisor = self.mul(more, derivative);
             return Some(self.div(power, divisor));
         }
         let Node::Call(f, args) = self.node(factor) else { return None };
         let argument = args[0];
-        let slope = self.linear_slope(argument, x)?;
+        let derivative = self.linear_slope(argument, x)?;
         let value = match f {
             Func::Exp => factor,
             Func::Sin => {
@@ -87,7 +87,7 @@ impl Pool {
             }
             _ => return None,
         };
-        Some(self.div(value, slope))
+        Some(self.div(value, derivative))
     }
 
     /// Of a power times the size or the sign of its base: x·|x|, sign(x)·|x|^r.
@@ -110,12 +110,12 @@ impl Pool {
         if own != one {
             return None;
         }
-        let slope = self.linear_slope(inner, x)?;
+        let derivative = self.linear_slope(inner, x)?;
         let size = self.call(Func::Abs, &[inner]);
         let more = self.int(if signed { 1 } else { 2 });
         let power = self.add(exponent, more);
         let raised = self.pow(size, power);
-        let divisor = self.mul(power, slope);
+        let divisor = self.mul(power, derivative);
         Some(self.div(raised, divisor))
     }
 }
@@ -155,11 +155,11 @@ mod tests {
                 |e: Expr, at: f64| pool.eval(e, &|s| Some(if s == symbol { at } else { 1.7 })).unwrap();
             for at in [0.3, 1.9] {
                 let h = 1e-5;
-                let slope = (value(whole, at + h) - value(whole, at - h)) / (2.0 * h);
+                let derivative = (value(whole, at + h) - value(whole, at - h)) / (2.0 * h);
                 let right = value(law, at);
                 assert!(
-                    (slope - right).abs() < 1e-7 * (1.0 + right.abs()),
-                    "{}: {slope} {right}",
+                    (derivative - right).abs() < 1e-7 * (1.0 + right.abs()),
+                    "{}: {derivative} {right}",
                     pool.display(law)
                 );
             }

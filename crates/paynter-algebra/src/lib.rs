@@ -34,6 +34,7 @@ mod gradient;
 mod import;
 mod integrate;
 mod interval;
+mod limits;
 mod node;
 mod number;
 mod pool;
@@ -46,6 +47,7 @@ mod substitute;
 mod traverse;
 mod zero;
 
+pub mod elimination;
 pub mod field;
 pub mod poly;
 

@@ -1,11 +1,9 @@
 //! Exact constants: bounded powers, roots, decimal literals.
 
 use crate::Rational;
+use crate::limits::MAX_CONSTANT_BITS;
 use dashu_base::{BitTest, Sign, UnsignedAbs};
 use dashu_int::{IBig, UBig};
-
-/// Bounds the size of exact constants: larger ones stay symbolic (powers) or become undefined (products).
-pub(crate) const MAX_BITS: usize = 1 << 16;
 
 /// Returns the size of a constant's numerator and denominator together.
 pub(crate) fn bits(r: &Rational) -> usize {
@@ -56,7 +54,7 @@ pub(crate) fn pow(base: &Rational, exponent: i64) -> Option<Rational> {
     if base.numerator().unsigned_abs() == UBig::ONE && base.is_int() {
         return Some(if magnitude.is_multiple_of(2) { Rational::ONE } else { base.clone() });
     }
-    if bits(base).checked_mul(magnitude)? > MAX_BITS {
+    if bits(base).checked_mul(magnitude)? > MAX_CONSTANT_BITS {
         return None;
     }
     let up = Rational::from_parts(base.numerator().pow(magnitude), base.denominator().pow(magnitude));
@@ -71,7 +69,7 @@ pub(crate) fn root(r: &Rational, degree: u64) -> Option<Rational> {
     if r.is_zero() || r.is_one() {
         return Some(r.clone());
     }
-    let degree = usize::try_from(degree).ok().filter(|d| *d <= MAX_BITS)?;
+    let degree = usize::try_from(degree).ok().filter(|d| *d <= MAX_CONSTANT_BITS)?;
     let exact = |n: &UBig| -> Option<UBig> {
         if *n == UBig::ONE {
             return Some(UBig::ONE);
@@ -104,7 +102,7 @@ pub fn decimal(text: &str) -> Option<Rational> {
     }
     let scale = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?;
     // A decimal digit is worth 3.32 bits; this keeps literals within the size of exact constants.
-    if digits.len() > MAX_BITS / 4 || scale.unsigned_abs() > (MAX_BITS / 4) as u64 {
+    if digits.len() > MAX_CONSTANT_BITS / 4 || scale.unsigned_abs() > (MAX_CONSTANT_BITS / 4) as u64 {
         return None;
     }
     let magnitude = UBig::from_str_radix(&digits, 10).ok()?;

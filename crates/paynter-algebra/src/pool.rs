@@ -57,11 +57,11 @@ struct Stored {
 /// A place of the table without a node: no node has this handle.
 const EMPTY: u64 = u64::MAX;
 /// Small integers are the first nodes of every pool, in order.
-const SMALL: i64 = 32;
+const SMALL_INTEGERS: i64 = 32;
 /// The node after the small integers: 1/0, which stands for every undefined value.
-const UNDEFINED: Expr = Expr(2 * SMALL as u32 + 1);
+const UNDEFINED: Expr = Expr(2 * SMALL_INTEGERS as u32 + 1);
 /// The node after that: exp(1).
-const EULER: Expr = Expr(2 * SMALL as u32 + 2);
+const EULER: Expr = Expr(2 * SMALL_INTEGERS as u32 + 2);
 /// Places in the table of a pool of its own, and of an overlay, which is often left almost empty.
 const TABLE_SIZE: usize = 1024;
 const OVERLAY_TABLE_SIZE: usize = 64;
@@ -113,7 +113,7 @@ impl Pool {
     /// Makes an empty pool.
     pub fn new() -> Pool {
         let mut pool = Pool::layer(None, First::default(), TABLE_SIZE);
-        for i in -SMALL..=SMALL {
+        for i in -SMALL_INTEGERS..=SMALL_INTEGERS {
             let data = pool.numbers.len() as u32;
             pool.numbers.push(number::integer(i));
             pool.intern(Head { tag: Tag::Number, sub: 0, data }, &[]);
@@ -261,13 +261,17 @@ impl Pool {
 
     /// Makes an integer.
     pub fn int(&mut self, i: i64) -> Expr {
-        if i.abs_diff(0) <= SMALL as u64 { self.small_int(i) } else { self.number(number::integer(i)) }
+        if i.abs_diff(0) <= SMALL_INTEGERS as u64 {
+            self.small_int(i)
+        } else {
+            self.number(number::integer(i))
+        }
     }
 
     /// Makes an exact constant.
     pub fn number(&mut self, r: Rational) -> Expr {
         if let Some(i) = number::as_i64(&r)
-            && i.abs_diff(0) <= SMALL as u64
+            && i.abs_diff(0) <= SMALL_INTEGERS as u64
         {
             return self.small_int(i);
         }
@@ -433,7 +437,7 @@ impl Pool {
 
     fn small_int(&self, i: i64) -> Expr {
         // The constructor makes them first, in this order.
-        Expr((i + SMALL) as u32)
+        Expr((i + SMALL_INTEGERS) as u32)
     }
 
     /// Finds or makes a node; the caller has simplified it.
@@ -547,9 +551,9 @@ mod tests {
                 .collect();
             let squares: Vec<Expr> = names.iter().map(|x| pool.product(&[*x, *x, names[7]])).collect();
             let sum = pool.sum(&squares);
-            let slope = pool.symbol("x7");
-            let slope = pool.diff(sum, slope);
-            (sum, slope)
+            let derivative = pool.symbol("x7");
+            let derivative = pool.diff(sum, derivative);
+            (sum, derivative)
         };
         let mut plain = Pool::new();
         let direct = work(&mut plain);

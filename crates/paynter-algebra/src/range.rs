@@ -1,6 +1,7 @@
 //! Enclosure of the values an expression can take.
 
 use crate::interval::Interval;
+use crate::limits::{LARGEST_ANGLE, TURN_MARGIN};
 use crate::node::{Cmp, Expr, Func, Node, Symbol};
 use crate::number;
 use crate::pool::Pool;
@@ -139,9 +140,9 @@ fn function_range(f: Func, x: Interval, y: Interval) -> Interval {
         Func::Tan => {
             // One branch lies between two odd multiples of pi/2; near them anything is possible.
             let branch = |t: f64| ((t + FRAC_PI_2) / PI).floor();
-            let margin = 1e-9 * (1.0 + x.lo().abs().max(x.hi().abs()));
-            let inside = x.lo().abs() < 1e6
-                && x.hi().abs() < 1e6
+            let margin = TURN_MARGIN * (1.0 + x.lo().abs().max(x.hi().abs()));
+            let inside = x.lo().abs() < LARGEST_ANGLE
+                && x.hi().abs() < LARGEST_ANGLE
                 && branch(x.lo() - margin) == branch(x.hi() + margin);
             if inside { x.increasing(f64::tan) } else { Interval::ALL }
         }
@@ -191,14 +192,13 @@ fn function_range(f: Func, x: Interval, y: Interval) -> Interval {
 /// Encloses sine or cosine, whose maxima lie at `peak` plus whole turns.
 fn circular(x: Interval, peak: f64, f: impl Fn(f64) -> f64) -> Interval {
     let unit = Interval::closed(-1.0, 1.0);
-    if x.lo().abs() > 1e6 || x.hi().abs() > 1e6 {
+    if x.lo().abs() > LARGEST_ANGLE || x.hi().abs() > LARGEST_ANGLE {
         return unit;
     }
     // Half turns since the peak; the margin covers rounding, and only widens the result.
     let half_turns = |t: f64| (t - peak) / PI;
-    let margin = 1e-9;
-    let first = (half_turns(x.lo()) - margin).ceil();
-    let last = (half_turns(x.hi()) + margin).floor();
+    let first = (half_turns(x.lo()) - TURN_MARGIN).ceil();
+    let last = (half_turns(x.hi()) + TURN_MARGIN).floor();
     let values = Interval::closed(f(x.lo()), f(x.hi())).increasing(|v| v);
     let contains = |parity: f64| {
         (0..=2).any(|k| first + f64::from(k) <= last && (first + f64::from(k)).rem_euclid(2.0) == parity)

@@ -116,15 +116,15 @@ codes! {
     SWITCH_SERIES_INERTIA = "BG0509" Error "an open switch would stop an inertia at once", "give the switch a small `Goff`, so that flow can decay";
     NO_CAUSAL_PATH = "BG0510" Error "no causal path", "name two elements that a causal path joins, or look at {ask causality}";
     // 06: equations
-    NO_OPERATING_POINT = "BG0601" Error "no operating point", "change the inputs ({option set}) or the initial states, and look whether the model can come to rest at all";
+    NO_OPERATING_POINT = "BG0601" Error "no operating point", "change the inputs ({option set}) or the initial states, and check whether the model has a steady state at all";
     SEVERAL_OPERATING_POINTS = "BG0602" Warning "several operating points", "choose one by initial states near it, as in `init NAME.q = …`";
     RUNAWAY = "BG0603" Error "no steady state, because something runs away", "balance what drives it, as in {option set=NAME=0}, or let something resist: an R, a spring, an outlet";
     DRIFTING_STATE = "BG0604" Note "a state that goes on growing, which nothing reads", "keep it, because nothing depends on it, or delete it";
-    NO_SLOPE = "BG0605" Error "a law with an infinite slope at the operating point", "choose inputs or initial states away from that point, or give the law a finite slope there";
+    NO_DERIVATIVE = "BG0605" Error "a law with an infinite derivative at the operating point", "choose inputs or initial states away from that point, or give the law a finite derivative there";
     KINK = "BG0606" Warning "a law with a kink or a jump at the operating point", "small signals see one side only; choose inputs or initial states away from it, or make the law smooth";
     VANISHING_DIVISOR = "BG0607" Error "no finite value at the nominal values", "give the parameters values at which nothing is divided by zero";
     TOO_LONG = "BG0608" Warning "an expanded form that would be too long", "use the shared form, whose parts have names, ask for numbers ({ask bode}, {ask poles}), or allow more terms: {option terms=N}";
-    LOST_DIGITS = "BG0609" Warning "a slope without digits", "choose inputs or initial states at which the law is not saturated, or write it in the other direction";
+    LOSS_OF_SIGNIFICANCE = "BG0609" Warning "loss of significance in the derivative of a law", "choose inputs or initial states at which the law is not saturated, or write it in the other direction";
     BELOW_ABSOLUTE_ZERO = "BG0610" Warning "a temperature below absolute zero", "check the sign and the size of what heats and cools it, its initial state, and the law of its storage";
     NO_POLES = "BG0611" Error "no eigenvalues", "ask for {ask bode}, which needs none, or make the model smaller";
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
@@ -137,7 +137,7 @@ codes! {
     BEYOND_FIRST_ORDER = "BG0715" Warning "tolerances beyond first order", "trust the samples there, or make the tolerances smaller";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
-    CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or replace the jump by a steep slope";
+    CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or regularise the jump by a steep law";
     GRAZING = "BG0803" Warning "a condition touched without crossing (grazing)", "sensitivities may be undefined from this time on; change a parameter a little and compare";
     BAD_SIMULATION = "BG0804" Error "a simulation that cannot be asked for", "see {ask help command=simulate} for the options";
     UNDEFINED_OUTPUT = "BG0805" Warning "an output or a derivative without a value", "look for a division by zero, or a root or logarithm of a negative number, in the output's expression";

@@ -6,6 +6,7 @@
 //! | [`significant`] | tables on a terminal, six significant digits | `0.333333`, `1.23457e6` |
 //! | [`data`] | tables of data, twelve significant digits | `0.333333333333` |
 //! | [`moment`] | times in messages, six decimals | `0.25`, `1.00000e-5` |
+//! | [`rough`] | errors and tolerances in messages, two digits | `1.0e-8` |
 //! | [`plain`] | pages, with a real minus and raised powers of ten | `−2.5`, `1.23·10⁹` |
 //! | [`fixed`] | the ticks of an axis, so many decimals each | `−0.50` |
 //! | [`rounded`] | coordinates, at most so many decimals | `12.5` |
@@ -35,6 +36,11 @@ pub fn moment(value: f64) -> String {
     } else {
         format!("{value:.5e}")
     }
+}
+
+/// Writes an error or a tolerance in a message, with two digits and an exponent.
+pub fn rough(value: f64) -> String {
+    format!("{value:.1e}")
 }
 
 /// Writes a number so that every programming language reads it back as it was: always with a point or

@@ -1,7 +1,7 @@
 //! "Did you mean": the known name nearest to a misspelt one.
 
 /// Finds the candidate with the smallest edit distance, if it is near enough
-/// to be a likely slip (a third of the letters, at least one). Letters that
+/// to be a likely mistake (a third of the letters, at least one). Letters that
 /// differ only in case count half; ties go to the candidate that comes first. The
 /// name itself is no help and never found.
 pub fn closest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -416,7 +416,7 @@ fn scale(text: &str) -> Result<f64, String> {
 /// Reads `LO:HI:N`.
 pub fn frequencies(text: &str) -> Result<Frequencies, String> {
     const FORM: &str = "write LO:HI:N with 0 < LO < HI in rad/s and N points, as in `--omega 0.1:1000:200`";
-    const MOST: usize = 1_000_000;
+    const MOST_FREQUENCIES: usize = 1_000_000;
     let parts: Vec<&str> = text.split(':').map(str::trim).collect();
     let [low, high, points] = parts[..] else { return Err(FORM.to_owned()) };
     let (Ok(low), Ok(high), Ok(points)) = (low.parse::<f64>(), high.parse::<f64>(), points.parse::<usize>())
@@ -425,8 +425,8 @@ pub fn frequencies(text: &str) -> Result<Frequencies, String> {
     };
     let rising = low > 0.0 && high.is_finite() && (low < high || (low == high && points == 1));
     match (rising, points) {
-        (true, 1..=MOST) => Ok(Frequencies { low, high, points }),
-        (true, points) if points > MOST => Err(format!("at most {MOST} points")),
+        (true, 1..=MOST_FREQUENCIES) => Ok(Frequencies { low, high, points }),
+        (true, points) if points > MOST_FREQUENCIES => Err(format!("at most {MOST_FREQUENCIES} points")),
         _ => Err(FORM.to_owned()),
     }
 }

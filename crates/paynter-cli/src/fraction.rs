@@ -2,7 +2,7 @@
 //! denominator that stands in many of them has a name and is written once.
 
 /// A denominator longer than this gets a name.
-const LONG: usize = 48;
+const LONG_DENOMINATOR: usize = 48;
 /// Lines are broken between terms near this width.
 const WIDTH: usize = 100;
 
@@ -24,7 +24,7 @@ impl<'a> Denominators<'a> {
         }
         let mut found = Denominators { named: Vec::new() };
         for text in all {
-            if found.called(text).chars().count() > LONG {
+            if found.called(text).chars().count() > LONG_DENOMINATOR {
                 let count = found.named.len();
                 let name = if count == 0 { letter.clone() } else { format!("{letter}{count}") };
                 found.named.push((name, base(text)));

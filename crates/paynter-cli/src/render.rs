@@ -5,7 +5,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use paynter::{Diagnostic, Diagnostics, Severity, Source, SourceMap, Span, printable};
 
 /// Findings shown to a person in full; a broken file may have thousands.
-const SHOWN: usize = 40;
+const SHOWN_FINDINGS: usize = 40;
 
 /// Lines between two places that still share one excerpt.
 const NEAR: u32 = 12;
@@ -17,12 +17,15 @@ const EXCERPT: usize = 4_000;
 pub fn render(diagnostics: &Diagnostics, sources: &SourceMap) -> String {
     let renderer = Renderer::styled().term_width(terminal_width());
     let mut text = String::new();
-    for diagnostic in diagnostics.iter().take(SHOWN) {
+    for diagnostic in diagnostics.iter().take(SHOWN_FINDINGS) {
         text.push_str(&renderer.render(&[group(diagnostic, sources)]));
         text.push_str("\n\n");
     }
-    if diagnostics.len() > SHOWN {
-        text.push_str(&format!("… and {} more; `--json` lists them all\n\n", diagnostics.len() - SHOWN));
+    if diagnostics.len() > SHOWN_FINDINGS {
+        text.push_str(&format!(
+            "… and {} more; `--json` lists them all\n\n",
+            diagnostics.len() - SHOWN_FINDINGS
+        ));
     }
     text
 }

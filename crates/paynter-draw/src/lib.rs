@@ -5,4 +5,5 @@
 pub mod draw;
 mod palette;
 pub mod plot;
+mod tolerance;
 mod writer;

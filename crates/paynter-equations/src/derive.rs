@@ -27,7 +27,7 @@ pub enum Reading {
     /// law is not mixed up with what it is given.
     Apart,
     /// The other way round, so that what causality wants is an implicit unknown: where a law is
-    /// infinitely steep in one direction, it is level in the other.
+    /// of an infinite derivative in one direction, it has one of zero in the other.
     Turned,
 }
 

@@ -2,7 +2,7 @@
 //! signal, input and output is a node, every direct dependence an edge with
 //! its gain. A state gathers what it integrates with gain 1/s; a dependent
 //! storage gives out the rate of its state with gain s. Nonlinear laws are
-//! represented by their slopes.
+//! represented by their derivatives.
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
@@ -181,7 +181,7 @@ struct Maker {
     edges: Vec<SignalEdge>,
     /// The symbols of rates, with the nodes of their states.
     rates: FxHashMap<Symbol, usize>,
-    /// Values at the point where slopes are taken.
+    /// Values at the point where derivatives are taken.
     held: FxHashMap<Symbol, Expr>,
 }
 
@@ -192,54 +192,55 @@ impl Maker {
         self.nodes.len() - 1
     }
 
-    /// The slopes of an expression by the nodes it reads; rates are read as s times their states.
-    fn slopes(&self, pool: &mut Pool, e: Expr, laplace: Expr) -> Vec<(usize, Expr)> {
+    /// The derivatives of an expression by the nodes it reads; rates are read as s times their states.
+    fn derivatives(&self, pool: &mut Pool, e: Expr, laplace: Expr) -> Vec<(usize, Expr)> {
         let inside: Vec<Symbol> = pool
             .symbols(e)
             .into_iter()
             .filter(|symbol| self.place.contains_key(symbol) || self.rates.contains_key(symbol))
             .collect();
-        let slopes = match pool.linear_parts(e, &inside) {
+        let derivatives = match pool.linear_parts(e, &inside) {
             Some((coefficients, _)) => coefficients,
             None => inside.iter().map(|symbol| pool.diff(e, *symbol)).collect(),
         };
-        let slopes = pool.substitute_all(&slopes, &self.held);
+        let derivatives = pool.substitute_all(&derivatives, &self.held);
         let mut out: Vec<(usize, Expr)> = Vec::with_capacity(inside.len());
-        for (symbol, slope) in inside.iter().zip(slopes) {
-            let (from, slope) = match (self.place.get(symbol), self.rates.get(symbol)) {
-                (Some(from), _) => (*from, slope),
-                (None, Some(from)) => (*from, pool.mul(slope, laplace)),
+        for (symbol, derivative) in inside.iter().zip(derivatives) {
+            let (from, derivative) = match (self.place.get(symbol), self.rates.get(symbol)) {
+                (Some(from), _) => (*from, derivative),
+                (None, Some(from)) => (*from, pool.mul(derivative, laplace)),
                 (None, None) => continue,
             };
             match out.iter_mut().find(|(node, _)| *node == from) {
-                Some((_, sum)) => *sum = pool.add(*sum, slope),
-                None => out.push((from, slope)),
+                Some((_, sum)) => *sum = pool.add(*sum, derivative),
+                None => out.push((from, derivative)),
             }
         }
-        out.retain(|(_, slope)| !pool.is_zero(*slope));
+        out.retain(|(_, derivative)| !pool.is_zero(*derivative));
         out
     }
 
     fn edges_of(&mut self, pool: &mut Pool, to: usize, e: Expr, factor: Expr, laplace: Expr) {
-        for (from, slope) in self.slopes(pool, e, laplace) {
-            let gain = pool.mul(slope, factor);
+        for (from, derivative) in self.derivatives(pool, e, laplace) {
+            let gain = pool.mul(derivative, factor);
             self.edges.push(SignalEdge { from, to, gain });
         }
     }
 
     /// An unknown z that r(z, …) = 0 determines follows with −(∂r/∂x)/(∂r/∂z);
-    /// where its own slope vanishes, z = z − r keeps it in a loop of its own.
+    /// where its own derivative vanishes, z = z − r keeps it in a loop of its own.
     fn implicit_edges(&mut self, pool: &mut Pool, to: usize, symbol: Symbol, residual: Expr, laplace: Expr) {
-        let slopes = self.slopes(pool, residual, laplace);
+        let derivatives = self.derivatives(pool, residual, laplace);
         let own = self.place.get(&symbol).copied();
-        let slope = slopes.iter().find(|(from, _)| Some(*from) == own).map(|(_, slope)| *slope);
-        let divisor = slope.unwrap_or(pool.one());
-        for (from, slope) in slopes.into_iter().filter(|(from, _)| Some(*from) != own) {
-            let quotient = pool.div(slope, divisor);
+        let derivative =
+            derivatives.iter().find(|(from, _)| Some(*from) == own).map(|(_, derivative)| *derivative);
+        let divisor = derivative.unwrap_or(pool.one());
+        for (from, derivative) in derivatives.into_iter().filter(|(from, _)| Some(*from) != own) {
+            let quotient = pool.div(derivative, divisor);
             let gain = pool.neg(quotient);
             self.edges.push(SignalEdge { from, to, gain });
         }
-        if slope.is_none() {
+        if derivative.is_none() {
             let gain = pool.one();
             self.edges.push(SignalEdge { from: to, to, gain });
         }

@@ -32,6 +32,7 @@ mod steps;
 mod structure;
 mod tear;
 mod temperature;
+mod tolerance;
 mod transfer;
 mod zeros;
 

@@ -4,8 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use paynter_algebra::elimination::{Arithmetic, Echelon, Elimination, Row, eliminate};
 use paynter_algebra::{Expr, Fingerprints, Pool, Symbol};
 use paynter_graph::Ranges;
+
+use crate::tolerance::{NEAR_PIVOT, PIVOT_ROWS};
 
 /// A sparse square system M x = b.
 #[derive(Debug, Clone)]
@@ -26,9 +29,6 @@ pub enum Pivots<'a> {
     /// Small beside its row, with these values.
     Near(&'a dyn Fn(Symbol) -> Option<f64>),
 }
-
-/// A pivot this much smaller than its row is avoided near a point.
-const SMALL: f64 = 1e-3;
 
 /// Solves residuals for unknowns if they are linear in them jointly.
 pub(crate) fn solve_residuals(
@@ -67,131 +67,111 @@ pub(crate) fn linear_row(
     Some((row, rest))
 }
 
-/// Rows looked at for each pivot: the shortest ones hold the least fill-in.
-const ROWS: usize = 4;
-
 impl System {
     /// Solves the system, or returns the rows that have no pivot left.
-    pub fn solve(mut self, pool: &mut Pool, pivots: Pivots) -> Result<Vec<Vec<Expr>>, Vec<usize>> {
+    pub fn solve(self, pool: &mut Pool, pivots: Pivots) -> Result<Vec<Vec<Expr>>, Vec<usize>> {
         let n = self.rows.len();
-        let width = self.right.first().map_or(0, Vec::len);
-        let zero = pool.zero();
-        let mut columns: Vec<Vec<usize>> = vec![Vec::new(); n];
-        for (i, row) in self.rows.iter().enumerate() {
-            for &j in row.keys() {
-                columns[j].push(i);
-            }
+        let mut symbols = Symbols { pool, right: self.right, prints: Fingerprints::new() };
+        let Ok(echelon) = eliminate(&mut symbols, self.rows, n, |symbols, state| {
+            Ok::<_, std::convert::Infallible>(symbols.pivot(state, pivots))
+        });
+        let solved: BTreeSet<usize> = echelon.pivots.iter().map(|(i, _)| *i).collect();
+        if solved.len() < n {
+            return Err((0..n).filter(|i| !solved.contains(i)).collect());
         }
-        let mut counts: Vec<usize> = columns.iter().map(Vec::len).collect();
-        let mut open: BTreeSet<(usize, usize)> = (0..n).map(|i| (self.rows[i].len(), i)).collect();
-        let mut prints = Fingerprints::new();
-        let mut order: Vec<(usize, usize)> = Vec::with_capacity(n);
-        while !open.is_empty() {
-            let Some((i, j)) = self.pivot(pool, &mut prints, &open, &counts, pivots) else {
-                return Err(open.into_iter().map(|(_, i)| i).collect());
-            };
-            let pivot_row = std::mem::take(&mut self.rows[i]);
-            open.remove(&(pivot_row.len(), i));
-            for column in pivot_row.keys() {
-                counts[*column] -= 1;
-            }
-            let pivot_right = self.right[i].clone();
-            let pivot = pivot_row[&j];
-            let below: Vec<usize> =
-                columns[j].iter().copied().filter(|&r| self.rows[r].contains_key(&j)).collect();
-            for r in below {
-                if !open.remove(&(self.rows[r].len(), r)) {
-                    continue;
-                }
-                let Some(entry) = self.rows[r].remove(&j) else { continue };
-                counts[j] -= 1;
-                let factor = pool.div(entry, pivot);
-                for (&column, &value) in pivot_row.iter().filter(|(column, _)| **column != j) {
-                    let product = pool.mul(factor, value);
-                    let old = self.rows[r].get(&column).copied();
-                    let new = pool.sub(old.unwrap_or(zero), product);
-                    if new == zero {
-                        if self.rows[r].remove(&column).is_some() {
-                            counts[column] -= 1;
-                        }
-                    } else if self.rows[r].insert(column, new).is_none() {
-                        columns[column].push(r);
-                        counts[column] += 1;
-                    }
-                }
-                for k in 0..width {
-                    if pivot_right[k] != zero {
-                        let product = pool.mul(factor, pivot_right[k]);
-                        self.right[r][k] = pool.sub(self.right[r][k], product);
-                    }
-                }
-                open.insert((self.rows[r].len(), r));
-            }
-            self.rows[i] = pivot_row;
-            order.push((i, j));
-        }
-        Ok(self.back_substitute(pool, &order, width))
+        Ok(symbols.back_substitute(&echelon))
+    }
+}
+
+/// Expressions, with the right-hand sides that follow their rows.
+struct Symbols<'a> {
+    pool: &'a mut Pool,
+    right: Vec<Vec<Expr>>,
+    prints: Fingerprints,
+}
+
+impl Arithmetic for Symbols<'_> {
+    type Scalar = Expr;
+
+    fn divisor(&mut self, pivot: &Expr) -> Expr {
+        *pivot
     }
 
-    fn back_substitute(&self, pool: &mut Pool, order: &[(usize, usize)], width: usize) -> Vec<Vec<Expr>> {
-        let zero = pool.zero();
-        let mut solution = vec![vec![zero; width]; self.rows.len()];
-        for &(i, j) in order.iter().rev() {
-            let pivot = self.rows[i][&j];
+    fn quotient(&mut self, entry: &Expr, divisor: &Expr) -> Expr {
+        self.pool.div(*entry, *divisor)
+    }
+
+    fn difference(&mut self, old: Option<&Expr>, factor: &Expr, value: &Expr) -> Option<Expr> {
+        let zero = self.pool.zero();
+        let product = self.pool.mul(*factor, *value);
+        let new = self.pool.sub(old.copied().unwrap_or(zero), product);
+        (new != zero).then_some(new)
+    }
+
+    fn subtracted(&mut self, from: usize, pivot: usize, factor: &Expr) {
+        let zero = self.pool.zero();
+        for k in 0..self.right[pivot].len() {
+            let value = self.right[pivot][k];
+            if value != zero {
+                let product = self.pool.mul(*factor, value);
+                self.right[from][k] = self.pool.sub(self.right[from][k], product);
+            }
+        }
+    }
+}
+
+impl Symbols<'_> {
+    fn back_substitute(&mut self, echelon: &Echelon<Expr>) -> Vec<Vec<Expr>> {
+        let width = self.right.first().map_or(0, Vec::len);
+        let mut solution = vec![vec![self.pool.zero(); width]; echelon.rows.len()];
+        for &(i, j) in echelon.pivots.iter().rev() {
+            let row = &echelon.rows[i];
             for k in 0..width {
                 let mut terms = vec![self.right[i][k]];
-                for (&column, &value) in self.rows[i].iter().filter(|(column, _)| **column != j) {
-                    let product = pool.mul(value, solution[column][k]);
-                    terms.push(pool.neg(product));
+                for (&column, &value) in row.iter().filter(|(column, _)| **column != j) {
+                    let product = self.pool.mul(value, solution[column][k]);
+                    terms.push(self.pool.neg(product));
                 }
-                let sum = pool.sum(&terms);
-                solution[j][k] = pool.div(sum, pivot);
+                let sum = self.pool.sum(&terms);
+                solution[j][k] = self.pool.div(sum, row[&j]);
             }
         }
         solution
     }
 
     /// Whether an entry had better be no pivot.
-    fn doubtful(&self, pool: &Pool, (i, j): (usize, usize), pivots: Pivots) -> bool {
-        let row = &self.rows[i];
+    fn doubtful(&self, row: &Row<Expr>, entry: Expr, pivots: Pivots) -> bool {
         match pivots {
             Pivots::Any => false,
-            Pivots::Lasting(ranges) => ranges.can_vanish(pool, row[&j]),
+            Pivots::Lasting(ranges) => ranges.can_vanish(self.pool, entry),
             Pivots::Near(value) => {
-                let size = |e: &Expr| pool.eval(*e, value).map_or(0.0, f64::abs);
-                size(&row[&j]) <= SMALL * row.values().map(size).fold(0.0, f64::max)
+                let size = |e: &Expr| self.pool.eval(*e, value).map_or(0.0, f64::abs);
+                size(&entry) <= NEAR_PIVOT * row.values().map(size).fold(0.0, f64::max)
             }
         }
     }
 
     /// The entry with the least fill-in among those of the shortest rows that
     /// are not zero; a doubtful one is taken only where nothing else is left.
-    fn pivot(
-        &self,
-        pool: &mut Pool,
-        prints: &mut Fingerprints,
-        open: &BTreeSet<(usize, usize)>,
-        counts: &[usize],
-        pivots: Pivots,
-    ) -> Option<(usize, usize)> {
+    fn pivot(&mut self, state: &Elimination<Expr>, pivots: Pivots) -> Option<(usize, usize)> {
         let mut doubtful = None;
-        let mut rows = open.iter().map(|(_, i)| *i);
+        let mut rows = state.open().iter();
         loop {
             let mut candidates: Vec<(usize, usize, usize)> = Vec::new();
-            for i in rows.by_ref().take(ROWS) {
-                let length = self.rows[i].len();
-                candidates.extend(self.rows[i].keys().map(|&j| ((length - 1) * (counts[j] - 1), i, j)));
+            for &(length, i) in rows.by_ref().take(PIVOT_ROWS) {
+                let fill_in = |j: usize| (length - 1) * (state.count(j) - 1);
+                candidates.extend(state.row(i).keys().map(|&j| (fill_in(j), i, j)));
             }
             if candidates.is_empty() {
                 return doubtful;
             }
             candidates.sort_unstable();
             for (_, i, j) in candidates {
-                let entry = self.rows[i][&j];
-                if prints.is_zero(pool, entry) {
+                let row = state.row(i);
+                if self.prints.is_zero(self.pool, row[&j]) {
                     continue;
                 }
-                if self.doubtful(pool, (i, j), pivots) {
+                if self.doubtful(row, row[&j], pivots) {
                     doubtful.get_or_insert((i, j));
                 } else {
                     return Some((i, j));

@@ -62,7 +62,8 @@ impl Equations {
     /// they are singular, differentiating once more may solve them.
     pub fn unsolvable_constraints(&self, pool: &mut Pool, graph: &BondGraph) -> Diagnostics {
         let columns = Columns::new(self);
-        let rows: Vec<Row> = self.constraints.iter().map(|c| slopes(pool, &columns, c.residual)).collect();
+        let rows: Vec<Row> =
+            self.constraints.iter().map(|c| derivatives(pool, &columns, c.residual)).collect();
         let mut diagnostics = Diagnostics::new();
         for group in groups(&rows) {
             // A row without unknowns stands for the one it was kept for.
@@ -72,7 +73,8 @@ impl Equations {
             }
             let place: BTreeMap<usize, usize> =
                 group.unknowns.iter().enumerate().map(|(k, unknown)| (*unknown, k)).collect();
-            let bound = |r: &usize| rows[*r].bound.iter().map(|(j, slope)| (place[j], *slope)).collect();
+            let bound =
+                |r: &usize| rows[*r].bound.iter().map(|(j, derivative)| (place[j], *derivative)).collect();
             let system = System {
                 rows: group.rows.iter().map(bound).collect(),
                 right: vec![Vec::new(); group.rows.len()],
@@ -99,7 +101,7 @@ impl Equations {
         let mut rows = Vec::with_capacity(self.constraints.len());
         for constraint in &self.constraints {
             token.check()?;
-            rows.push(slopes(pool, columns, constraint.residual));
+            rows.push(derivatives(pool, columns, constraint.residual));
         }
         let mut follow = vec![BTreeMap::new(); self.constraints.len()];
         let ranges = Ranges::new(graph);
@@ -122,9 +124,11 @@ impl Equations {
             let zero = pool.zero();
             let mut system = System { rows: Vec::new(), right: Vec::new() };
             for &r in &group.rows {
-                system.rows.push(rows[r].bound.iter().map(|(j, slope)| (place[j], *slope)).collect());
+                system
+                    .rows
+                    .push(rows[r].bound.iter().map(|(j, derivative)| (place[j], *derivative)).collect());
                 let right = sides.iter().map(|side| match rows[r].free.get(side) {
-                    Some(slope) => pool.neg(*slope),
+                    Some(derivative) => pool.neg(*derivative),
                     None => zero,
                 });
                 system.right.push(right.collect());
@@ -194,8 +198,8 @@ impl Columns {
     }
 }
 
-/// The slopes of an expression: coefficients where it is linear, derivatives where not.
-fn slopes(pool: &mut Pool, columns: &Columns, expr: Expr) -> Row {
+/// The derivatives of an expression: coefficients where it is linear, derivatives where not.
+fn derivatives(pool: &mut Pool, columns: &Columns, expr: Expr) -> Row {
     let inside: Vec<Symbol> = pool
         .symbols(expr)
         .into_iter()
@@ -206,14 +210,14 @@ fn slopes(pool: &mut Pool, columns: &Columns, expr: Expr) -> Row {
         None => (inside.iter().map(|symbol| pool.diff(expr, *symbol)).collect(), None),
     };
     let mut row = Row { free: BTreeMap::new(), bound: BTreeMap::new(), rest };
-    for (symbol, slope) in inside.iter().zip(coefficients) {
-        if slope == pool.zero() || pool.is_zero(slope) {
+    for (symbol, derivative) in inside.iter().zip(coefficients) {
+        if derivative == pool.zero() || pool.is_zero(derivative) {
             continue;
         }
         if let Some(&j) = columns.free.get(symbol) {
-            row.free.insert(j, slope);
+            row.free.insert(j, derivative);
         } else if let Some(&c) = columns.bound.get(symbol) {
-            row.bound.insert(c, slope);
+            row.bound.insert(c, derivative);
         }
     }
     row
@@ -268,30 +272,30 @@ fn block(
     let mut constants = Vec::with_capacity(rows);
     for (i, expr) in expressions.iter().enumerate() {
         token.check()?;
-        let row = slopes(pool, columns, *expr);
+        let row = derivatives(pool, columns, *expr);
         let mut terms: BTreeMap<usize, Vec<Expr>> =
-            row.free.iter().map(|(j, slope)| (*j, vec![*slope])).collect();
-        for (c, slope) in &row.bound {
+            row.free.iter().map(|(j, derivative)| (*j, vec![*derivative])).collect();
+        for (c, derivative) in &row.bound {
             for (j, followed) in &follow[*c] {
-                let product = pool.mul(*slope, *followed);
+                let product = pool.mul(*derivative, *followed);
                 terms.entry(*j).or_default().push(product);
             }
         }
         let constant = row.rest.filter(|_| row.bound.is_empty());
         let mut tangent = Vec::new();
         for (j, list) in terms {
-            let slope = pool.sum(&list);
-            if slope == pool.zero() || (list.len() > 1 && pool.is_zero(slope)) {
+            let derivative = pool.sum(&list);
+            if derivative == pool.zero() || (list.len() > 1 && pool.is_zero(derivative)) {
                 continue;
             }
             if let Some(symbol) = columns.symbols[j].filter(|_| constant.is_none()) {
                 let variable = pool.var(symbol);
-                let term = pool.mul(slope, variable);
+                let term = pool.mul(derivative, variable);
                 tangent.push(pool.neg(term));
             }
             match j.checked_sub(columns.states) {
-                None => by_state.entries.push((i, j, slope)),
-                Some(k) => by_input[k / columns.inputs].entries.push((i, k % columns.inputs, slope)),
+                None => by_state.entries.push((i, j, derivative)),
+                Some(k) => by_input[k / columns.inputs].entries.push((i, k % columns.inputs, derivative)),
             }
         }
         constants.push(match constant {

@@ -13,6 +13,7 @@ use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 
 use crate::circuits::{Network, Unfinished};
 use crate::flow::{NodeKind, SignalFlow};
+use crate::tolerance::LISTED_LOOPS;
 use crate::{Entry, QueryError, Transfer};
 
 /// How much Mason's rule may list.
@@ -31,9 +32,6 @@ impl Default for LoopBudget {
         LoopBudget { loops: 1_000, paths: 1_000, sets: 100_000 }
     }
 }
-
-/// Determinants of at most this many terms are kept as lists of loops.
-const LISTED: usize = 40;
 
 /// A transfer matrix by Mason's rule, with what it was made of.
 #[derive(Debug, Clone)]
@@ -377,7 +375,7 @@ impl Loops {
 
 fn note(listed: &mut Option<Vec<Vec<usize>>>, members: &[usize]) {
     match listed {
-        Some(list) if list.len() < LISTED => list.push(members.to_vec()),
+        Some(list) if list.len() < LISTED_LOOPS => list.push(members.to_vec()),
         _ => *listed = None,
     }
 }

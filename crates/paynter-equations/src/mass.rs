@@ -7,13 +7,8 @@ use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
+use crate::tolerance::{LONG_RATES, MUCH_SHORTER};
 use crate::{Equations, Sparse, StateSpace};
-
-/// Explicit rates of more written nodes than this give way to a mass matrix that is much shorter.
-const LONG_RATES: u64 = 20_000;
-
-/// How many times shorter the form with a mass matrix is where long rates give way to it.
-const MUCH_SHORTER: u64 = 4;
 
 /// What was known before the rates of dependent storages were eliminated.
 #[derive(Debug, Clone)]
@@ -112,8 +107,8 @@ impl Equations {
             next.insert(time, one);
         }
         let symbols: Vec<Symbol> = reduction.dependent.iter().map(|(symbol, _)| *symbol).collect();
-        // The slopes of each dependent state by the states, and what its rate is apart from them.
-        let mut slopes: Vec<Vec<(usize, Expr)>> = Vec::new();
+        // The derivatives of each dependent state by the states, and what its rate is apart from them.
+        let mut derivatives: Vec<Vec<(usize, Expr)>> = Vec::new();
         let mut rest: Vec<Expr> = Vec::new();
         for (_, value) in &reduction.dependent {
             let (mut row, mut terms) = (Vec::new(), Vec::new());
@@ -121,14 +116,14 @@ impl Equations {
                 if symbols.contains(&symbol) {
                     return None;
                 }
-                let slope = pool.diff(*value, symbol);
+                let derivative = pool.diff(*value, symbol);
                 if let Some(j) = place.get(&symbol) {
-                    row.push((*j, slope));
+                    row.push((*j, derivative));
                 } else if let Some(rate) = next.get(&symbol) {
-                    terms.push(pool.mul(slope, *rate));
+                    terms.push(pool.mul(derivative, *rate));
                 }
             }
-            slopes.push(row);
+            derivatives.push(row);
             rest.push(pool.sum(&terms));
         }
         let mut entries: Vec<(usize, usize, Expr)> = Vec::new();
@@ -143,8 +138,8 @@ impl Equations {
                 [(i, vec![pool.one()])].into_iter().collect();
             let mut terms = vec![plain];
             for (k, coefficient) in inside.iter().zip(coefficients) {
-                for (j, slope) in &slopes[*k] {
-                    let product = pool.mul(coefficient, *slope);
+                for (j, derivative) in &derivatives[*k] {
+                    let product = pool.mul(coefficient, *derivative);
                     row.entry(*j).or_default().push(pool.neg(product));
                     trivial = false;
                 }

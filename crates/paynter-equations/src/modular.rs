@@ -1,8 +1,9 @@
 //! Sparse matrices over the prime field: ranks, kernels and Krylov spaces, exact up
 //! to an error of about one in 2^60.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
+use paynter_algebra::elimination::{Echelon, eliminate};
 use paynter_algebra::field::FIELD;
 use paynter_base::{CancellationToken, Cancelled, random as generator};
 
@@ -34,81 +35,45 @@ impl Modular {
 
     /// Eliminates in the order of least fill-in.
     pub fn eliminate(&self, token: &CancellationToken) -> Result<Eliminated, Cancelled> {
-        let mut rows: Vec<BTreeMap<usize, u64>> =
-            self.rows.iter().map(|row| row.iter().copied().collect()).collect();
-        let mut columns: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.columns];
-        for (i, row) in rows.iter().enumerate() {
-            row.keys().for_each(|j| {
-                columns[*j].insert(i);
-            });
-        }
-        let mut open: BTreeSet<(usize, usize)> = rows
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| !row.is_empty())
-            .map(|(i, row)| (row.len(), i))
-            .collect();
-        let mut pivots = Vec::new();
-        while let Some((_, i)) = open.pop_first() {
+        let rows = self.rows.iter().map(|row| row.iter().copied().collect()).collect();
+        let mut field = FIELD;
+        let echelon = eliminate(&mut field, rows, self.columns, |_, state| {
             token.check()?;
-            let row = std::mem::take(&mut rows[i]);
-            row.keys().for_each(|j| {
-                columns[*j].remove(&i);
-            });
-            let Some((&j, &pivot)) = row.iter().min_by_key(|(j, _)| (columns[**j].len(), **j)) else {
-                continue;
-            };
-            let inverse = FIELD.inv(pivot);
-            let row: Vec<(usize, u64)> =
-                row.into_iter().map(|(column, value)| (column, FIELD.mul(value, inverse))).collect();
-            for r in std::mem::take(&mut columns[j]) {
-                open.remove(&(rows[r].len(), r));
-                let Some(factor) = rows[r].remove(&j) else { continue };
-                for &(column, value) in row.iter().filter(|(column, _)| *column != j) {
-                    let old = rows[r].get(&column).copied().unwrap_or(0);
-                    let new = FIELD.sub(old, FIELD.mul(factor, value));
-                    if new == 0 {
-                        rows[r].remove(&column);
-                        columns[column].remove(&r);
-                    } else {
-                        rows[r].insert(column, new);
-                        columns[column].insert(r);
-                    }
-                }
-                if !rows[r].is_empty() {
-                    open.insert((rows[r].len(), r));
-                }
-            }
-            pivots.push((j, row));
-        }
-        Ok(Eliminated { columns: self.columns, pivots })
+            Ok(state.least_fill_in(|_, _| true))
+        })?;
+        Ok(Eliminated { columns: self.columns, echelon })
     }
 }
 
 /// A matrix after elimination.
 pub(crate) struct Eliminated {
     columns: usize,
-    /// Pivot columns in order with their rows, the pivots being one.
-    pivots: Vec<(usize, Vec<(usize, u64)>)>,
+    echelon: Echelon<u64>,
 }
 
 impl Eliminated {
     pub fn rank(&self) -> usize {
-        self.pivots.len()
+        self.echelon.pivots.len()
     }
 
     /// A basis of the solutions of M x = 0; each vector is one at a place where the others are zero.
     pub fn kernel(&self) -> Vec<Vec<u64>> {
         let mut bound = vec![false; self.columns];
-        self.pivots.iter().for_each(|(j, _)| bound[*j] = true);
+        // The rows of pivots, in units of them with the sign turned.
+        let mut rows: Vec<(usize, Vec<(usize, u64)>)> = Vec::with_capacity(self.rank());
+        for &(i, j) in &self.echelon.pivots {
+            bound[j] = true;
+            let row = &self.echelon.rows[i];
+            let factor = FIELD.neg(FIELD.inv(row[&j]));
+            let others = row.iter().filter(|(column, _)| **column != j);
+            rows.push((j, others.map(|(column, value)| (*column, FIELD.mul(*value, factor))).collect()));
+        }
         let free = (0..self.columns).filter(|j| !bound[*j]);
         free.map(|j| {
             let mut x = vec![0; self.columns];
             x[j] = FIELD.one();
-            // A row holds its own pivot and columns whose pivots came later, or that are free.
-            for (column, row) in self.pivots.iter().rev() {
-                x[*column] = 0;
-                x[*column] = FIELD.sub(0, dot(row, &x));
+            for (column, row) in rows.iter().rev() {
+                x[*column] = dot(row, &x);
             }
             x
         })

@@ -7,9 +7,7 @@ use std::collections::BinaryHeap;
 use paynter_base::{CancellationToken, Cancelled};
 
 use crate::flow::{NodeKind, SignalFlow};
-
-/// Paths listed in full are at most this long together; the rest are counted.
-const LISTED_NODES: usize = 20_000;
+use crate::tolerance::LISTED_NODES;
 
 /// The causal paths of a model.
 #[derive(Debug, Clone, Default)]

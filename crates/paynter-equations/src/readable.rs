@@ -5,10 +5,8 @@ use paynter_algebra::poly::{LowestTerms, nicest};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
 
+use crate::tolerance::SIMPLIFIED_NODES;
 use crate::{Equations, Sparse, StateSpace};
-
-/// Rates and outputs with more nodes than this are left as they were derived.
-const NODES: usize = 400;
 
 impl Equations {
     /// Rewrites rates, outputs, dependent states and constraints for reading, and the matrices of a
@@ -27,7 +25,7 @@ impl Equations {
         variables.extend(self.inputs.iter().flat_map(|input| input.symbols.iter().copied()));
         variables.sort_unstable();
         let mut rewrite = |pool: &mut Pool, e: Expr| {
-            if pool.reachable(&[e]).len() > NODES {
+            if pool.reachable(&[e]).len() > SIMPLIFIED_NODES {
                 return e;
             }
             let whole = lowest.of(pool, e);

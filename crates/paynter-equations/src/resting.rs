@@ -19,8 +19,8 @@ impl Equations {
             let is_read = read.binary_search(&state.symbol).is_ok();
             let rests = is_read || !matches!(state.variable, Variable::Integrator(_)) || {
                 self.outputs.iter().any(|output| {
-                    let slope = pool.diff(output.value, state.symbol);
-                    pool.depends_on(slope, state.symbol)
+                    let derivative = pool.diff(output.value, state.symbol);
+                    pool.depends_on(derivative, state.symbol)
                 })
             };
             resting.push(rests);

@@ -6,6 +6,7 @@ use paynter_base::{Diagnostic, Diagnostics, code};
 use paynter_graph::{BondGraph, Guard, Guards, Variable};
 use rustc_hash::FxHashMap;
 
+use crate::tolerance::INITIAL_STATE_AGREEMENT;
 use crate::{Dependent, Equations, State};
 
 impl Equations {
@@ -54,9 +55,6 @@ fn twice_initial(
     let initial: FxHashMap<Symbol, Expr> = read.iter().map(|state| (state.symbol, state.initial)).collect();
     Some((pool.substitute(dependent.value, &initial), given))
 }
-
-/// Initial states given twice agree within this part of the larger one: people round what they write.
-const INITIAL_STATE_AGREEMENT: f64 = 1e-9;
 
 /// Says that a dependent storage is given an initial state that the states it depends on contradict.
 pub fn contradiction(graph: &BondGraph, dependent: &Dependent) -> Diagnostic {

@@ -11,13 +11,8 @@ use paynter_base::{CancellationToken, strong_components};
 use paynter_graph::{BondGraph, ElementId, Kind, Stored, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::tolerance::{DERIVATION_LINES, DERIVATION_NODES};
 use crate::{Assignment, Equations};
-
-/// A line of a derivation that would be larger than this is left out.
-const WRITTEN: u64 = 3_000;
-
-/// At most this many lines for one quantity.
-const LINES: usize = 60;
 
 /// How one quantity comes about.
 #[derive(Debug, Clone)]
@@ -139,7 +134,7 @@ impl<'a> Book<'a> {
     }
 
     fn small(&self, e: Expr) -> Option<Expr> {
-        (self.pool.written_size(&[e]) <= WRITTEN).then_some(e)
+        (self.pool.written_size(&[e]) <= DERIVATION_NODES).then_some(e)
     }
 
     /// The laws of a loop and what they give together.
@@ -235,8 +230,8 @@ impl<'a> Book<'a> {
             } else {
                 continue;
             };
-            let slope = self.pool.diff(e, symbol);
-            terms.push(self.pool.mul(slope, rate));
+            let partial = self.pool.diff(e, symbol);
+            terms.push(self.pool.mul(partial, rate));
         }
         self.pool.sum(&terms)
     }
@@ -301,7 +296,7 @@ impl<'a> Book<'a> {
     fn follow(&mut self, left: Side, start: Expr, why: &str, lines: &mut Vec<Line>) -> Expr {
         let mut now = start;
         lines.push(Line { left: Some(left), right: self.small(now), why: why.to_owned(), law: None });
-        for _ in 0..LINES {
+        for _ in 0..DERIVATION_LINES {
             let Some(symbol) = self.pool.symbols(now).into_iter().find(|s| self.open(*s)) else { return now };
             let assignment = self.known[&symbol];
             let looped = self.looped.contains_key(&symbol);
@@ -331,7 +326,7 @@ impl<'a> Book<'a> {
 
     /// Follows a value that is nothing but another variable.
     fn passed(&mut self, mut value: Expr, mut why: String) -> (Expr, String) {
-        for _ in 0..LINES {
+        for _ in 0..DERIVATION_LINES {
             let Some(next) = self.pool.as_symbol(value).filter(|s| self.open(*s)) else { break };
             let assignment = self.known[&next];
             if self.looped.contains_key(&next) {

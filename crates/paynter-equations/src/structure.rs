@@ -16,13 +16,8 @@ use paynter_base::{CancellationToken, Cancelled};
 use rustc_hash::FxHashMap;
 
 use crate::modular::{Modular, annihilators, krylov_basis, krylov_dimension, random};
+use crate::tolerance::{KRYLOV_STATES, MODULAR_POINTS};
 use crate::{Equations, Sparse, StateSpace};
-
-/// Above this number of states a space that one random input does not fill is not looked at further.
-const DENSE_STATES: usize = 500;
-
-/// Random points tried until nothing is divided by zero.
-const POINTS: u64 = 8;
 
 /// What the structure of a model says about it.
 #[derive(Debug, Clone)]
@@ -87,7 +82,7 @@ pub fn structure(
     nominal: Option<&FxHashMap<Symbol, Expr>>,
     token: &CancellationToken,
 ) -> Result<Structure, Cancelled> {
-    let generic = (1..=POINTS).find_map(|seed| Numbers::new(pool, space, &mut Residues::new(seed)));
+    let generic = (1..=MODULAR_POINTS).find_map(|seed| Numbers::new(pool, space, &mut Residues::new(seed)));
     let generic = generic.unwrap_or_else(|| Numbers::empty(space));
     let exact = nominal.map(|nominal| exact_space(pool, space, nominal));
     let at_nominal = exact.as_ref().and_then(|exact| Numbers::new(pool, exact, &mut Residues::new(1)));
@@ -298,7 +293,7 @@ fn judge(
     if dimension == n {
         return Ok(Some(Nominal { dimension, hidden: Vec::new(), dynamics: Vec::new() }));
     }
-    if n > DENSE_STATES {
+    if n > KRYLOV_STATES {
         return Ok(None);
     }
     let basis = krylov_basis(a, starts, token)?;

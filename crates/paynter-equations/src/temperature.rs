@@ -2,17 +2,13 @@
 //! it is below absolute zero.
 
 use crate::Equations;
+use crate::tolerance::{LEAST_ABSOLUTE_TEMPERATURE, LEAST_TEMPERATURE};
 use paynter_algebra::Expr;
 use paynter_base::number::short;
 use paynter_base::{Diagnostic, code};
 use paynter_graph::domain::Domain;
 use paynter_graph::{BondGraph, Class, ElementId, Port, Power, Stored, Variable};
 use rustc_hash::FxHashMap;
-
-/// With entropy flow temperatures are absolute; what rounding leaves below zero is zero.
-const ABSOLUTE: f64 = -1e-6;
-/// With heat flow they may count from elsewhere; no body is below this on the scale of Celsius either.
-const CELSIUS: f64 = -273.15;
 
 /// A temperature that an element has or imposes, and what it cannot fall below.
 #[derive(Debug, Clone, Copy)]
@@ -37,8 +33,8 @@ pub fn temperatures(graph: &BondGraph, equations: &Equations) -> Vec<Temperature
     let ports = bodies.flat_map(|id| graph.element(id).ports.iter().map(move |port| (id, port)));
     let temperature = |(element, port): (ElementId, &Port)| {
         let least = match port.domain? {
-            Domain::Thermal => ABSOLUTE,
-            Domain::Heat => CELSIUS,
+            Domain::Thermal => LEAST_ABSOLUTE_TEMPERATURE,
+            Domain::Heat => LEAST_TEMPERATURE,
             _ => return None,
         };
         Some(Temperature { element, value: *efforts.get(&port.bond)?, least })

@@ -6,6 +6,7 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
 use std::collections::BTreeMap;
 
+use crate::tolerance::{READABLE_STATES, READABLE_TERMS};
 use crate::{Equations, Pivots, QueryError, Sparse, StateSpace, System};
 
 /// The transfer matrix Y = H(s) U.
@@ -73,12 +74,6 @@ pub fn characteristic(
         Err(_) => Ok(None),
     }
 }
-
-/// Characteristic polynomials of more terms than this are not written out, because nobody reads them.
-const READABLE_TERMS: usize = 2_000;
-
-/// Models of more states than this have a characteristic polynomial that nobody reads.
-const READABLE_STATES: usize = 40;
 
 /// Finds the characteristic polynomial with its variable s, where a person can read it.
 pub fn readable_characteristic(

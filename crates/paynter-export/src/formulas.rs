@@ -154,7 +154,7 @@ pub fn poles(
     let modes = &found.modes;
     let real = |value: fn(&Mode) -> f64| modes.iter().map(|mode| Cell::Real(value(mode))).collect();
     page.tables.push(Table {
-        title: "Poles, how often they occur, damping, natural frequency in rad/s".to_owned(),
+        title: "Poles, multiplicity, damping, natural frequency in rad/s".to_owned(),
         columns: vec![
             ("poles".to_owned(), modes.iter().map(|mode| Cell::Complex(mode.pole)).collect()),
             ("times".to_owned(), real(|mode| mode.multiplicity as f64)),

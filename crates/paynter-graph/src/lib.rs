@@ -10,8 +10,11 @@ pub mod domain;
 mod flatten;
 mod guard;
 pub mod kind;
+mod limits;
 mod model;
+mod quantity;
 mod share;
+mod variable;
 
 pub use causality::{Causality, Decision, Loop, LoopKind, Ranges, Reason, Storage, assign_causality};
 pub use flatten::{FlattenOptions, MAX_ELEMENTS, Setting, flatten};

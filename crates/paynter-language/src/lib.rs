@@ -5,6 +5,7 @@ pub mod ast;
 mod format;
 mod kind;
 mod lexer;
+mod limits;
 mod load;
 mod lookalike;
 mod mistakes;
@@ -15,13 +16,11 @@ pub use format::format;
 pub use kind::{BondGraphLanguage, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
 pub use load::{Loaded, add_text, load};
 
+pub use crate::limits::MAX_FILE_SIZE;
 use paynter_base::{Diagnostic, Diagnostics, FileId, Span, code};
 
 use mistakes::Mistakes;
 use parser::Parser;
-
-/// The largest file that is read, in bytes.
-pub const MAX_FILE_SIZE: u64 = 16_000_000;
 
 /// What a text says: the lossless tree, the plain syntax and the mistakes.
 #[derive(Debug, Clone)]

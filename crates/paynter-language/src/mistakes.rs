@@ -3,8 +3,7 @@
 
 use paynter_base::{Diagnostic, Diagnostics, Span, code};
 
-/// More mistakes than anybody reads.
-const LIMIT: usize = 1000;
+use crate::limits::MAX_MISTAKES;
 
 /// Collects the mistakes of one file.
 #[derive(Debug, Default)]
@@ -17,7 +16,7 @@ pub(crate) struct Mistakes {
 impl Mistakes {
     /// Tells whether nothing more will be added, so that finding it is not worth the time.
     pub(crate) fn is_full(&self) -> bool {
-        self.list.len() > LIMIT
+        self.list.len() > MAX_MISTAKES
     }
 
     /// Adds one, unless muted or too many.
@@ -25,7 +24,7 @@ impl Mistakes {
         if self.muted || self.is_full() {
             return;
         }
-        if self.list.len() == LIMIT {
+        if self.list.len() == MAX_MISTAKES {
             let place = diagnostic.span.unwrap_or_default();
             self.list.push(too_many(place));
             return;
@@ -41,7 +40,7 @@ impl Mistakes {
 }
 
 fn too_many(place: Span) -> Diagnostic {
-    Diagnostic::new(code::UNEXPECTED, format!("more than {LIMIT} mistakes; the rest is not shown"))
+    Diagnostic::new(code::UNEXPECTED, format!("more than {MAX_MISTAKES} mistakes; the rest is not shown"))
         .at(place)
         .help("check that this is a model file, or mend the first mistakes and look again")
 }

@@ -19,15 +19,9 @@ use crate::SyntaxKind;
 use crate::ast::{BinaryOp, Expr, ExprKind, Model, Name, Statement};
 use crate::kind::BondGraphLanguage;
 use crate::lexer::{Token, normalised};
+use crate::limits::{MAX_EXPRESSION_HEIGHT, MAX_NESTING_DEPTH};
 use crate::mistakes::Mistakes;
 use crate::words;
-
-/// How deep brackets, braces, signs and powers may nest.
-pub(crate) const MAX_DEPTH: u32 = 256;
-
-/// How high an expression may be, counted in operators from the root to the
-/// farthest operand. Passes that walk expressions recursively rely on it.
-pub(crate) const MAX_HEIGHT: u32 = 1024;
 
 /// What a function of the grammar returns: nothing after a mistake.
 type Parsed<T> = Option<T>;
@@ -424,7 +418,7 @@ impl<'t> Parser<'t> {
 
     /// Goes one level deeper, or fails where that is too deep.
     fn enter(&mut self) -> Parsed<()> {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= MAX_NESTING_DEPTH {
             return self.fail_too_deep(self.here());
         }
         self.depth += 1;
@@ -444,7 +438,7 @@ impl<'t> Parser<'t> {
             self.report(
                 code::TOO_DEEP,
                 place,
-                format!("this is nested more than {MAX_DEPTH} levels deep"),
+                format!("this is nested more than {MAX_NESTING_DEPTH} levels deep"),
                 code::TOO_DEEP.remedy(),
             );
         }

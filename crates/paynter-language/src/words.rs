@@ -140,7 +140,7 @@ pub(crate) fn meant(wrong: &str) -> Option<&'static str> {
     let mut letters = lower.chars();
     let first = letters.next()?;
     letters.next()?;
-    // Slips rarely change the first letter, so words that share it come first.
+    // Typing mistakes rarely change the first letter, so words that share it come first.
     let shares = |word: &&str| word.to_lowercase().starts_with(first);
     let candidates = all().filter(|word| shares(word)).chain(all().filter(|word| !shares(word)));
     closest(wrong, candidates)

@@ -19,9 +19,7 @@ use std::collections::BTreeSet;
 
 use crate::LinearModel;
 use crate::linalg::{Matrices, Sparse};
-
-/// The largest order for which estimates are made.
-const MAX_STATES: usize = 400;
+use crate::tolerance::ESTIMATED_STATES;
 
 /// What a group of elements resembles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +78,7 @@ pub fn estimates(
     poles: &[Complex64],
     token: &CancellationToken,
 ) -> Vec<Estimate> {
-    if poles.len() > MAX_STATES {
+    if poles.len() > ESTIMATED_STATES {
         return Vec::new();
     }
     let groups = groups(pool, graph, &linear.equations, &matrices.a);

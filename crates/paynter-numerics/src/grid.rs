@@ -4,13 +4,9 @@
 use num_complex::Complex64;
 use paynter_base::Cancelled;
 
-use crate::tolerance::{SAME_FREQUENCY, STRAIGHT_BODE, UNDAMPED};
-
-/// Steps per decade before refinement.
-const PER_DECADE: f64 = 20.0;
-
-/// The most points a refined grid has.
-const MAX_POINTS: usize = 4000;
+use crate::tolerance::{
+    GRID_POINTS, POINTS_PER_DECADE, SAME_FREQUENCY, SMALLEST_MAGNITUDE, STRAIGHT_BODE, UNDAMPED,
+};
 
 /// Angular frequencies in logarithmic steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,7 +43,8 @@ pub fn logarithmic(low: f64, high: f64, points: usize) -> Vec<f64> {
 
 /// The range of frequencies where poles and zeros act, a decade to either side.
 pub fn span(roots: &[Complex64]) -> (f64, f64) {
-    let sizes = || roots.iter().map(|z| z.norm()).filter(|size| *size > 1e-300 && size.is_finite());
+    let sizes =
+        || roots.iter().map(|z| z.norm()).filter(|size| *size > SMALLEST_MAGNITUDE && size.is_finite());
     let low = sizes().fold(f64::INFINITY, f64::min);
     let high = sizes().fold(0.0, f64::max);
     if high == 0.0 {
@@ -95,10 +92,10 @@ pub fn adaptive(
     roots: &[Complex64],
 ) -> Result<Vec<(f64, Vec<Complex64>)>, Cancelled> {
     let decades = (high / low).log10();
-    let count = (decades * PER_DECADE).clamp(40.0, 1000.0) as usize + 1;
+    let count = (decades * POINTS_PER_DECADE).clamp(40.0, 1000.0) as usize + 1;
     let mut omega = logarithmic(low, high, count);
     let extra = resonances(roots).into_iter().filter(|w| *w > low && *w < high);
-    omega.extend(extra.take(MAX_POINTS / 2));
+    omega.extend(extra.take(GRID_POINTS / 2));
     let mut grid = Refined { evaluate, points: Vec::new() };
     grid.insert(omega)?;
     grid.straighten()?;
@@ -127,13 +124,13 @@ impl Refined<'_> {
     /// Halves steps until straight lines between points follow the curves.
     fn straighten(&mut self) -> Result<(), Cancelled> {
         let mut steps: Vec<(f64, f64)> = self.points.windows(2).map(|w| (w[0].0, w[1].0)).collect();
-        while !steps.is_empty() && self.points.len() < MAX_POINTS {
+        while !steps.is_empty() && self.points.len() < GRID_POINTS {
             let middles: Vec<f64> = steps.iter().map(|(a, b)| (a * b).sqrt()).collect();
             let values = (self.evaluate)(&middles)?;
             let mut bent = Vec::new();
             let mut added = Vec::new();
             for (((a, b), middle), value) in steps.into_iter().zip(middles).zip(values) {
-                if self.points.len() + added.len() < MAX_POINTS && self.bends(a, b, &value) {
+                if self.points.len() + added.len() < GRID_POINTS && self.bends(a, b, &value) {
                     added.push((middle, value));
                     if b / a > 1.0 + 4.0 * SAME_FREQUENCY {
                         bent.extend([(a, middle), (middle, b)]);
@@ -185,7 +182,7 @@ impl Refined<'_> {
                     }
                 }
             }
-            if tops.is_empty() || self.points.len() + tops.len() > MAX_POINTS + MAX_POINTS / 4 {
+            if tops.is_empty() || self.points.len() + tops.len() > GRID_POINTS + GRID_POINTS / 4 {
                 break;
             }
             self.insert(tops)?;

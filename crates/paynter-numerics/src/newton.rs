@@ -1,4 +1,5 @@
-//! Newton's method for systems of equations, damped by the natural
+//! Newton's method, the one iteration with its damping ([`iterate`]), and its
+//! form for systems of equations ([`newton`]), damped by the natural
 //! monotonicity test (Deuflhard), which does not depend on how the equations
 //! are scaled: a fraction of the correction is taken for which the next
 //! simplified correction is shorter.
@@ -50,6 +51,53 @@ pub struct Limits {
     pub smallest_damping: f64,
 }
 
+/// What is known of an iterate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It is no solution yet.
+    Continue,
+    /// It is a solution.
+    Converged,
+    /// There is nothing to be expected from here.
+    Failed,
+}
+
+/// The parts of an iteration that moves an iterate of its own. What a fraction of a correction must fulfil is
+/// its choice: a shorter simplified correction, a smaller residual, or nothing.
+pub trait Iteration {
+    /// Why it may end early.
+    type Error;
+
+    /// Judges the iterate, and finds the correction there.
+    fn correct(&mut self, iteration: usize) -> Result<Progress, Self::Error>;
+
+    /// Moves from the iterate by a fraction of the correction; whether it may stay there.
+    fn advance(&mut self, damping: f64) -> Result<bool, Self::Error>;
+
+    /// Judges the iterate after the move; the damping is below the smallest where no fraction was good.
+    fn judge_move(&mut self, damping: f64) -> Result<Progress, Self::Error>;
+}
+
+/// Newton's method: corrects and halves the correction until it is good or too small. Tells whether the iteration
+/// converged. The fraction below the smallest is tried as the last.
+pub fn iterate<I: Iteration>(iteration: &mut I, limits: Limits) -> Result<bool, I::Error> {
+    for count in 0..limits.iterations {
+        match iteration.correct(count)? {
+            Progress::Continue => {}
+            end => return Ok(end == Progress::Converged),
+        }
+        let mut damping = 1.0;
+        while !iteration.advance(damping)? && damping >= limits.smallest_damping {
+            damping *= 0.5;
+        }
+        match iteration.judge_move(damping)? {
+            Progress::Continue => {}
+            end => return Ok(end == Progress::Converged),
+        }
+    }
+    Ok(false)
+}
+
 /// Solves a system from a start; nothing where the iteration does not arrive.
 pub fn newton(
     system: &mut impl System,
@@ -57,44 +105,70 @@ pub fn newton(
     limits: Limits,
     token: &CancellationToken,
 ) -> Result<Option<Vec<f64>>, Cancelled> {
-    let mut x = start.to_vec();
-    for _ in 0..limits.iterations {
-        token.check()?;
-        let Some(residual) = system.residual(&x) else { return Ok(None) };
-        if residual.iter().all(|r| *r == 0.0) {
-            return Ok(Some(x));
-        }
-        let Some(correction) = system.correction(&x, &residual) else { return Ok(None) };
-        match system.judge(&x, &residual, &correction) {
-            Verdict::Continue => {}
-            Verdict::Solved => return Ok(Some(x)),
-            Verdict::SolvedAfterCorrection => return Ok(Some(moved(&x, &correction, 1.0))),
-            Verdict::Hopeless => return Ok(None),
-        }
-        match damped(system, &x, &correction, limits.smallest_damping) {
-            Some(next) => x = next,
-            None => return Ok(system.accepts(&x, &residual).then_some(x)),
-        }
-    }
-    Ok(None)
+    let x = start.to_vec();
+    let (residual, correction, next) = (Vec::new(), Vec::new(), Vec::new());
+    let mut search = Monotone { system, limits, token, x, residual, correction, length: 0.0, next };
+    Ok(iterate(&mut search, limits)?.then_some(search.x))
 }
 
-/// Moves by the largest fraction of a correction, halved again and again, that passes the natural
-/// monotonicity test.
-fn damped(system: &mut impl System, x: &[f64], correction: &[f64], smallest: f64) -> Option<Vec<f64>> {
-    let length = system.length(correction);
-    let mut factor = 1.0;
-    while factor >= smallest {
-        let next = moved(x, correction, factor);
-        if let Some(residual) = system.residual(&next) {
-            let follow = system.simplified_correction(&residual);
-            if system.length(&follow) <= (1.0 - factor / 4.0) * length {
-                return Some(next);
-            }
+/// An iteration that takes the largest fraction of a correction, halved again and again, that passes the
+/// natural monotonicity test.
+struct Monotone<'a, S: System> {
+    system: &'a mut S,
+    limits: Limits,
+    token: &'a CancellationToken,
+    x: Vec<f64>,
+    residual: Vec<f64>,
+    correction: Vec<f64>,
+    length: f64,
+    next: Vec<f64>,
+}
+
+impl<S: System> Iteration for Monotone<'_, S> {
+    type Error = Cancelled;
+
+    fn correct(&mut self, _: usize) -> Result<Progress, Cancelled> {
+        self.token.check()?;
+        let Some(residual) = self.system.residual(&self.x) else { return Ok(Progress::Failed) };
+        if residual.iter().all(|r| *r == 0.0) {
+            return Ok(Progress::Converged);
         }
-        factor /= 2.0;
+        let Some(correction) = self.system.correction(&self.x, &residual) else {
+            return Ok(Progress::Failed);
+        };
+        Ok(match self.system.judge(&self.x, &residual, &correction) {
+            Verdict::Continue => {
+                self.length = self.system.length(&correction);
+                (self.residual, self.correction) = (residual, correction);
+                Progress::Continue
+            }
+            Verdict::Solved => Progress::Converged,
+            Verdict::SolvedAfterCorrection => {
+                self.x = moved(&self.x, &correction, 1.0);
+                Progress::Converged
+            }
+            Verdict::Hopeless => Progress::Failed,
+        })
     }
-    None
+
+    fn advance(&mut self, damping: f64) -> Result<bool, Cancelled> {
+        if damping < self.limits.smallest_damping {
+            return Ok(false);
+        }
+        self.next = moved(&self.x, &self.correction, damping);
+        let Some(residual) = self.system.residual(&self.next) else { return Ok(false) };
+        let follow = self.system.simplified_correction(&residual);
+        Ok(self.system.length(&follow) <= (1.0 - damping / 4.0) * self.length)
+    }
+
+    fn judge_move(&mut self, damping: f64) -> Result<Progress, Cancelled> {
+        if damping >= self.limits.smallest_damping {
+            std::mem::swap(&mut self.x, &mut self.next);
+            return Ok(Progress::Continue);
+        }
+        let accepted = self.system.accepts(&self.x, &self.residual);
+        Ok(if accepted { Progress::Converged } else { Progress::Failed })
+    }
 }
 
 /// x + factor · correction.

@@ -1,6 +1,7 @@
 //! Poles and zeros of a linear model: exact where the model is of moderate
 //! order, by eigenvalues of the numeric matrices beyond.
 
+pub use crate::tolerance::{EIGENVALUE_STATES, EXACT_STATES, ZERO_STATES};
 use dashu_int::IBig;
 use num_complex::Complex64;
 use paynter_algebra::Rational;
@@ -12,21 +13,12 @@ use crate::linalg::{
 };
 use crate::tolerance::{CANCELLING_DISTANCE, CANCELLING_DISTANCE_OF_LARGEST};
 
-/// The largest order whose characteristic polynomial is computed exactly.
-pub const EXACT_STATES: usize = 60;
-
-/// The largest order whose eigenvalues are computed.
-pub const MAX_STATES: usize = 3000;
-
-/// The largest order whose zeros are computed.
-pub const ZERO_STATES: usize = 400;
-
 /// Why there are no poles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoPoles {
     /// The work was cancelled.
     Cancelled,
-    /// The model has more than [`MAX_STATES`] states.
+    /// The model has more than [`EIGENVALUE_STATES`] states.
     TooLarge,
     /// The eigenvalue iteration did not converge.
     NoConvergence,
@@ -113,7 +105,7 @@ pub fn spectrum(
     {
         return Ok(spectrum);
     }
-    if matrices.states() > MAX_STATES {
+    if matrices.states() > EIGENVALUE_STATES {
         return Err(NoPoles::TooLarge);
     }
     token.check()?;

@@ -35,9 +35,9 @@ pub fn derivatives(
         for (i, j, entry) in &m.entries {
             for symbol in pool.symbols(*entry) {
                 let Some(&place) = places.get(&symbol) else { continue };
-                let slope = pool.diff(*entry, symbol);
-                let slope = pool.eval(slope, value)?;
-                part(&mut found[place]).entries.push((*i, *j, slope));
+                let partial = pool.diff(*entry, symbol);
+                let partial = pool.eval(partial, value)?;
+                part(&mut found[place]).entries.push((*i, *j, partial));
             }
         }
         Ok(())
@@ -71,7 +71,7 @@ pub struct FrequencySensitivity {
 #[derive(Debug, Clone)]
 struct Solved {
     transfer: Vec<Lanes>,
-    slopes: Vec<Lanes>,
+    sensitivities: Vec<Lanes>,
     singular: [bool; LANES],
 }
 
@@ -86,7 +86,7 @@ impl FrequencySensitivity {
     pub fn derivative(&self, output: usize, input: usize, parameter: usize, frequency: usize) -> Complex64 {
         let block = &self.blocks[frequency / LANES];
         let place = (output * self.inputs + input) * self.parameters + parameter;
-        block.lane(&block.slopes, place, frequency % LANES)
+        block.lane(&block.sensitivities, place, frequency % LANES)
     }
 }
 
@@ -206,14 +206,14 @@ impl pulp::WithSimd for Work<'_> {
         let Work { pencil, places, parameters, block } = self;
         let (outputs, inputs) = (pencil.outputs(), pencil.inputs());
         let mut transfer = Vec::with_capacity(outputs * inputs);
-        let mut slopes = Vec::with_capacity(outputs * inputs * parameters);
+        let mut sensitivities = Vec::with_capacity(outputs * inputs * parameters);
         for output in 0..outputs {
             for input in 0..inputs {
                 transfer.push(pencil.transfer(block, output, input));
-                slopes.extend((0..parameters).map(|p| places.derivative(block, output, input, p)));
+                sensitivities.extend((0..parameters).map(|p| places.derivative(block, output, input, p)));
             }
         }
-        Solved { transfer, slopes, singular: block.singular }
+        Solved { transfer, sensitivities, singular: block.singular }
     }
 }
 

@@ -16,12 +16,10 @@ use rustc_hash::FxHashMap;
 
 use crate::LinearModel;
 use crate::linalg::{Root, Sparse, eigenvalues, roots};
+use crate::tolerance::ZERO_DYNAMICS_STATES;
 
 /// What transfer functions may cost before zero dynamics are left out.
 const BUDGET: Budget = Budget { terms: 20_000, steps: 20_000_000 };
-
-/// Models of more states than this have their zero dynamics left out.
-const ZERO_DYNAMICS_STATES: usize = 40;
 
 /// Where numbers are put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

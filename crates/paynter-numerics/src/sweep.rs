@@ -7,10 +7,9 @@ use paynter_base::{CancellationToken, Cancelled};
 
 use crate::linalg::{LANES, Lanes, Matrices, Schedule, Sparse, Workspace};
 use crate::parallel;
-use crate::tolerance::{ACCEPTED_BACKWARD_ERROR, REFINED_BACKWARD_ERROR, VANISHING_ROW};
-
-/// How often a new order of pivots is tried for all frequencies together, before each gets its own.
-const SHARED_SCHEDULES: usize = 6;
+use crate::tolerance::{
+    ACCEPTED_BACKWARD_ERROR, REFINED_BACKWARD_ERROR, SHARED_SCHEDULES, UNDERFLOWING_ROW, VANISHING_ROW,
+};
 
 /// The pencil sI − A with the right-hand sides that are asked for.
 #[derive(Debug, Clone)]
@@ -410,8 +409,7 @@ fn backward_error(
             let most = (sum + omega[k]) * largest[k];
             let size = if own < VANISHING_ROW * most { own + most } else { own };
             let relative = (r.re[k].abs() + r.im[k].abs()) / size;
-            // Below this size everything is rounded to nothing.
-            let counts = size.is_nan() || size >= 1e-290;
+            let counts = size.is_nan() || size >= UNDERFLOWING_ROW;
             if counts && (relative.is_nan() || relative > error[k]) {
                 error[k] = relative;
             }

@@ -133,7 +133,7 @@ pub(crate) const ROUNDED_POINTS: f64 = 1e-11;
 /// The error of one step of the integration to rest, beside the largest states.
 pub(crate) const REST_STEP_ERROR: f64 = 1e-11;
 
-/// What is left to the steady state, beside the largest states, when they have come to rest.
+/// What is left to the steady state, beside the largest states, at which the integration ends.
 pub(crate) const REST_DISTANCE: f64 = 1e-11;
 
 // Laws without derivatives.
@@ -160,3 +160,162 @@ pub(crate) const ROUNDED_ZERO: f64 = 1e-11;
 
 /// The rounding error of the value of a law, beside it, in a difference quotient.
 pub(crate) const LAW_ROUNDING: f64 = 1e-13;
+
+// Sizes of models and budgets.
+
+/// The largest order whose characteristic polynomial is computed exactly: its work grows with the fourth power.
+pub const EXACT_STATES: usize = 60;
+
+/// The largest order whose eigenvalues are computed: dense work, which grows with the cube.
+pub const EIGENVALUE_STATES: usize = 3000;
+
+/// The largest order whose zeros are computed: a generalised eigenvalue problem for each pair of input and output.
+pub const ZERO_STATES: usize = 400;
+
+/// The largest order for which estimates are made: each of them reads the graph anew.
+pub(crate) const ESTIMATED_STATES: usize = 400;
+
+/// Models of more states than this have their zero dynamics left out: a large form in symbols that nobody reads.
+pub(crate) const ZERO_DYNAMICS_STATES: usize = 40;
+
+/// The largest order whose modes are differentiated: each root needs the inverse of a dense matrix.
+pub const DIFFERENTIATED_STATES: usize = 100;
+
+/// How often a new order of pivots is tried for all frequencies together, before each gets its own.
+pub(crate) const SHARED_SCHEDULES: usize = 6;
+
+/// How many of the shortest rows and columns are searched for a pivot: more find hardly less fill-in.
+pub(crate) const SEARCHED_PIVOTS: usize = 4;
+
+/// Matrices up to this size are dense: indices cost more than the zeros.
+pub(crate) const DENSE_SIZE: usize = 6;
+
+// Frequencies and roots.
+
+/// Steps per decade of a frequency grid before refinement.
+pub(crate) const POINTS_PER_DECADE: f64 = 20.0;
+
+/// The most points a refined grid has: more than a screen has columns.
+pub(crate) const GRID_POINTS: usize = 4000;
+
+/// The precision that the iteration for roots starts with, in bits: twice that of the result.
+pub(crate) const START_BITS: usize = 128;
+
+/// The precision in bits that roots and exact numbers may go up to: nobody gave a model so many digits.
+pub(crate) const LARGEST_PRECISION: usize = 1 << 14;
+
+/// A root is found when its disc is this many bits smaller than its magnitude: a few more than a double has.
+pub(crate) const ROOT_PRECISION: f64 = 58.0;
+
+/// Real parts this many bits below the magnitude are those of roots and of pi cut off, not of the model.
+pub(crate) const NOISE_BITS: i64 = 90;
+
+/// Imaginary parts this many bits below the magnitude are lost in floating point.
+pub(crate) const PAIR_BITS: i64 = 54;
+
+/// Roots and pi are taken to this many bits, and larger numbers rounded to it.
+pub(crate) const CUT_OFF_BITS: usize = 256;
+
+/// Points on the contour around a root: the error falls as the radius to their power.
+pub(crate) const CONTOUR_POINTS: usize = 32;
+
+/// The contour's radius, as a part of the distance to the nearest other root: near enough for the sum to converge,
+/// far enough for little rounding.
+pub(crate) const CONTOUR_RADIUS: f64 = 0.3;
+
+/// Points of a tolerance band where the user names none.
+pub(crate) const BAND_POINTS: usize = 200;
+
+/// The relative tolerance taken for every parameter where the model gives none: that of good resistors.
+pub(crate) const ASSUMED_TOLERANCE: f64 = 0.01;
+
+/// Monte Carlo samples that one thread draws before their extremes are joined with those of others.
+pub(crate) const SAMPLE_BATCH: usize = 16;
+
+// Points and trials at an operating point.
+
+/// Points at which derivatives are compared for what is conserved: two may agree by chance.
+pub(crate) const CONSERVED_POINTS: usize = 4;
+
+/// Points at each distance from a point that is probed.
+pub(crate) const PROBE_POINTS: usize = 6;
+
+/// Right-hand sides of random signs by which |F_w⁻¹| is estimated.
+pub(crate) const CONDITION_TRIALS: usize = 8;
+
+/// Steps of the integration to rest before it is given up.
+pub(crate) const REST_STEPS: usize = 3000;
+
+/// Columns of the extrapolation table of that integration.
+pub(crate) const EXTRAPOLATION_ORDER: usize = 6;
+
+// Searches for an operating point.
+
+/// Corrections of Newton's method before it is given up: far more than it needs where it converges at all.
+pub(crate) const OPERATING_ITERATIONS: usize = 120;
+
+/// The same for a steady state near a known one.
+pub(crate) const SHIFT_ITERATIONS: usize = 50;
+
+/// Distances from a point without derivatives, beside its own values, at which they are taken instead; twice each,
+/// because a random point may meet a kink as well.
+pub(crate) const NEARBY_DISTANCES: [f64; 6] = [1e-10, 1e-7, 1e-4, 1e-10, 1e-7, 1e-4];
+
+/// Implicit steps along the dynamics before they are given up; they grow by factors.
+pub(crate) const FOLLOWED_STEPS: usize = 400;
+
+/// The first of them beside the fastest time constant …
+pub(crate) const FIRST_FOLLOWED_STEP: f64 = 0.1;
+
+/// … of which no rate is slower than this: models without dynamics take long steps at once.
+pub(crate) const SLOWEST_RATE: f64 = 1e-12;
+
+/// The residual after a step, beside that before, above which the equations are too far from linear for it …
+pub(crate) const FOLLOWED_NONLINEARITY: f64 = 0.3;
+
+/// … and below which the next one is much longer.
+pub(crate) const FOLLOWED_LINEARITY: f64 = 0.05;
+
+/// Steps below this lead nowhere, in seconds: no model is as fast.
+pub(crate) const SHORTEST_FOLLOWED_STEP: f64 = 1e-30;
+
+/// Steps above this are Newton's method, in seconds.
+pub(crate) const LONGEST_FOLLOWED_STEP: f64 = 1e40;
+
+/// Steps of the homotopy that turns the residual of the start down to zero.
+pub(crate) const HOMOTOPY_STEPS: usize = 200;
+
+/// The smallest of them, as a part of the way: a path that needs shorter ones turns back.
+pub(crate) const SMALLEST_HOMOTOPY_STEP: f64 = 1e-5;
+
+/// The first step of the integration to rest beside the fastest time constant.
+pub(crate) const FIRST_REST_STEP: f64 = 1e-2;
+
+/// Errors of its steps below this part of what is allowed count as this: steps grow by their bound anyway.
+pub(crate) const LEAST_REST_ERROR: f64 = 1e-12;
+
+/// A difference quotient is more than rounding where it is so many times as large as that.
+pub(crate) const QUOTIENT_NOISE: f64 = 20.0;
+
+/// The growth of a difference quotient, at a hundredth of the distance, that shows a jump: half of a hundred.
+pub(crate) const JUMP_GROWTH: f64 = 50.0;
+
+/// The difference of quotients to both sides, beside the larger, from which there is a kink …
+pub(crate) const KINK_DIFFERENCE: f64 = 1e-3;
+
+/// … if it is no smaller part than this of the difference farther away: that of a smooth law falls to a hundredth.
+pub(crate) const KINK_PERSISTENCE: f64 = 0.3;
+
+// Range of floating point.
+
+/// Magnitudes below this are zero: their squares and quotients are none.
+pub(crate) const SMALLEST_MAGNITUDE: f64 = 1e-300;
+
+/// A row whose terms are below this says nothing of an error: rounding is no part of them any more.
+pub(crate) const UNDERFLOWING_ROW: f64 = 1e-290;
+
+/// Roots nearer than this, beside their magnitude, are one: two units of rounding.
+pub(crate) const SAME_ROOT: f64 = 4e-16;
+
+/// By this angle a root is turned where the polynomial has no derivative: away from the symmetry that made it so.
+pub(crate) const ROOT_TURN: f64 = 1e-3;

@@ -32,6 +32,10 @@ pub(crate) const DEFECT_SPAN: f64 = 1e-10;
 /// So many parts of a step are searched for a variation of signals that stages have not seen; a narrow bump
 /// is found after two for each halving.
 pub(crate) const SIGNAL_PARTS: usize = 500;
+/// A step is shortened to where such a variation begins, unless that is less than this part of it …
+pub(crate) const SIGNAL_RETRY: f64 = 0.02;
+/// … where it is shortened to this part: stages so near see the variation themselves.
+pub(crate) const SIGNAL_STEP: f64 = 0.25;
 /// More unknowns are not enclosed: the work rises with their cube.
 pub(crate) const KRAWCZYK_UNKNOWNS: usize = 24;
 /// Rounds in which the enclosure of unknowns is widened.
@@ -133,15 +137,15 @@ pub(crate) const LOOKAHEAD_TIME: f64 = 1e-15;
 // Newton's method for implicit unknowns.
 
 /// Iterations for the implicit unknowns; multiple roots converge linearly.
-pub(crate) const UNKNOWN_ITERATIONS: u32 = 80;
+pub(crate) const UNKNOWN_ITERATIONS: usize = 80;
 /// From this iteration on residuals must fall: iterates that have not converged by then may be cycling.
-pub(crate) const MONOTONE_ITERATIONS: u32 = 20;
+pub(crate) const MONOTONE_ITERATIONS: usize = 20;
 /// By this factor a residual may grow in an iteration before: Newton's method often climbs first.
 pub(crate) const RESIDUAL_GROWTH: f64 = 2.0;
 /// And by this factor it must fall afterwards.
 pub(crate) const MONOTONE_RESIDUAL_FACTOR: f64 = 0.999;
 /// Damping below this is no progress.
-pub(crate) const SMALLEST_DAMPING: f64 = 1e-9;
+pub(crate) const SMALLEST_UNKNOWN_DAMPING: f64 = 1e-9;
 /// Unknowns that move by less than this part have converged: near rounding.
 pub(crate) const UNKNOWN_STEP: f64 = 1e-13;
 /// And by less than this part where they converge no further: ill-conditioned loops.
@@ -171,7 +175,7 @@ pub(crate) const SHRINKAGE_ROOTS: i32 = 5;
 /// By this factor regularisation is narrowed afterwards, to its width in the run.
 pub(crate) const REGULARISATION_SHRINKAGE: f64 = 1e-6;
 /// Newton iterations at each width.
-pub(crate) const COMPLEMENTARITY_ITERATIONS: u32 = 40;
+pub(crate) const COMPLEMENTARITY_ITERATIONS: usize = 40;
 /// Unknowns that move by less than this part have converged at a width.
 pub(crate) const COMPLEMENTARITY_STEP: f64 = 1e-7;
 /// The part of the width that the equations of modes are solved to.
@@ -192,7 +196,7 @@ pub(crate) const JUMP_DIFFERENCE: f64 = 1e-12;
 /// The states after a jump have converged where they move by less than this part: rounding.
 pub(crate) const JUMP_STEP: f64 = 1e-14;
 /// Newton iterations for the states after a jump.
-pub(crate) const JUMP_ITERATIONS: u32 = 50;
+pub(crate) const JUMP_ITERATIONS: usize = 50;
 
 // Steps and their control.
 
@@ -264,8 +268,12 @@ pub(crate) const POWER_ITERATIONS: u32 = 10;
 
 /// Newton's method in a stage stops where the remaining error is below this part of the tolerance.
 pub(crate) const STAGE_CONVERGENCE: f64 = 0.01;
+/// And where its change is below this part of the tolerance, whatever the rate of convergence says.
+pub(crate) const STAGE_CONVERGENCE_AT_ONCE: f64 = 1e-3 * STAGE_CONVERGENCE;
+/// The largest ratio of two changes that the remaining error is estimated with: the series has a sum.
+pub(crate) const STAGE_RATIO: f64 = 0.99;
 /// Iterations of a stage; slower convergence is dearer than a shorter step.
-pub(crate) const STAGE_ITERATIONS: u32 = 10;
+pub(crate) const STAGE_ITERATIONS: usize = 10;
 /// Changes that shrink by no more than this factor do not converge.
 pub(crate) const STAGE_DIVERGENCE: f64 = 0.9;
 /// Pivots of 1 − hγJ must be larger than this part of their row: below it rounding takes over.
@@ -285,11 +293,11 @@ pub(crate) const LANE_ROUNDING: f64 = 4e-15;
 /// derivatives by more.
 pub(crate) const FINEST_SQUARED_TOLERANCE: f64 = f64::EPSILON / 5.0;
 /// Newton iterations of a stage in an adjoint sweep, which solves it to rounding.
-pub(crate) const ADJOINT_ITERATIONS: u32 = 20;
+pub(crate) const ADJOINT_ITERATIONS: usize = 20;
 /// Such a stage has converged where it moves by this part of a state, or by its square of one near zero.
 pub(crate) const ADJOINT_STEP: f64 = 1e-12;
 /// So often the way to such a stage may be halved where a law has no value.
-pub(crate) const ADJOINT_HALVINGS: u32 = 100;
+pub(crate) const ADJOINT_HALVINGS: usize = 100;
 
 // Experiments.
 
@@ -305,6 +313,12 @@ pub(crate) const SENSITIVITY_COPIES: usize = 5;
 pub(crate) const MOST_SENSITIVITY_BYTES: usize = 4 << 30;
 /// A second opinion is asked at this part of the tolerance.
 pub(crate) const SECOND_OPINION_SHARE: f64 = 0.1;
+/// The two runs agree where they differ by so many tolerances at most: errors add up over many steps.
+pub(crate) const VERIFIED_DEVIATION: f64 = 100.0;
+/// So many relative tolerances of its largest value an effort or flow may be off its law.
+pub(crate) const VERIFIED_WIDTH: f64 = 100.0;
+/// What a junction may leave of its sum beside its largest term: outputs have twelve digits and cancel.
+pub(crate) const VERIFIED_JUNCTION: f64 = 1e-6;
 /// At so many samples at most are the laws of resistors and switches evaluated for it.
 pub(crate) const VERIFIED_LAWS: usize = 200;
 /// Where less than this part of a run has passed, its length decides how small steps may be.

@@ -165,13 +165,14 @@ impl Maker<'_> {
         let symbols = locals(&self.old, element);
         let mut equations = Vec::with_capacity(law.list.len());
         for (i, residual) in law.list.iter().enumerate() {
-            let slopes: Vec<Expr> = symbols.iter().map(|symbol| self.pool.diff(*residual, *symbol)).collect();
-            let slopes = self.pool.substitute_all(&slopes, map);
+            let derivatives: Vec<Expr> =
+                symbols.iter().map(|symbol| self.pool.diff(*residual, *symbol)).collect();
+            let derivatives = self.pool.substitute_all(&derivatives, map);
             let mut terms = Vec::new();
-            for (symbol, slope) in symbols.iter().zip(&slopes) {
+            for (symbol, derivative) in symbols.iter().zip(&derivatives) {
                 if Some(*symbol) != law.solved[i] {
                     let variable = self.pool.var(*symbol);
-                    terms.push(self.pool.mul(*slope, variable));
+                    terms.push(self.pool.mul(*derivative, variable));
                 }
             }
             if let Some(change) = added.map(|changes| changes[i].clone()) {
@@ -184,7 +185,7 @@ impl Maker<'_> {
                 Some(symbol) => {
                     // The coefficient of what the law is solved for is 1 or −1.
                     let place = symbols.iter().position(|other| *other == symbol).unwrap_or(0);
-                    let value = self.pool.div(rest, slopes[place]);
+                    let value = self.pool.div(rest, derivatives[place]);
                     let right = self.pool.neg(value);
                     Equation { left: self.pool.var(symbol), right, solved_for: Some(symbol), span }
                 }
@@ -246,7 +247,7 @@ impl Maker<'_> {
         let zero = self.pool.zero();
         self.build.graph.push_parameter("flat".to_owned(), symbol, Value::Written(zero), 0.0, span);
         if let Some(made) = self.build.graph.parameters.last_mut() {
-            made.declaration.doc = Some("slope of a law that is flat".to_owned());
+            made.declaration.doc = Some("derivative of a law that is flat".to_owned());
         }
         self.flat = Some(symbol);
         symbol

@@ -2,11 +2,13 @@
 //! runs through the same passes as one that a person wrote.
 
 mod build;
+mod differential;
 mod elements;
 mod group;
 mod heading;
 mod incremental;
 mod laws;
+mod limits;
 mod names;
 mod pseudo;
 mod solve;

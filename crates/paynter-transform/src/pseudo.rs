@@ -186,8 +186,8 @@ impl<'a> Maker<'a> {
                 other => self.layers[layer].variables.get(&other).copied().map(|s| self.pool.var(s)),
             };
             if let Some(factor) = factor {
-                let slope = self.pool.diff(expr, symbol);
-                terms.push(self.pool.mul(slope, factor));
+                let derivative = self.pool.diff(expr, symbol);
+                terms.push(self.pool.mul(derivative, factor));
             }
         }
         self.pool.sum(&terms)
@@ -266,10 +266,10 @@ impl<'a> Maker<'a> {
             for (residual, solved) in law.list.iter().zip(&law.solved) {
                 let mut terms = vec![self.sensitivity(layer, *residual)];
                 for symbol in &own {
-                    let slope = self.pool.diff(*residual, *symbol);
-                    // The factor is put in its own layer's terms after the slope is in the original's.
-                    let slope = self.pool.substitute(slope, &port_maps[0]);
-                    terms.push(self.pool.mul(slope, port_maps[layer + 1][symbol]));
+                    let derivative = self.pool.diff(*residual, *symbol);
+                    // The factor is put in its own layer's terms after the derivative is in the original's.
+                    let derivative = self.pool.substitute(derivative, &port_maps[0]);
+                    terms.push(self.pool.mul(derivative, port_maps[layer + 1][symbol]));
                 }
                 let first = self.pool.substitute(terms[0], &port_maps[0]);
                 terms[0] = first;
@@ -314,8 +314,8 @@ impl<'a> Maker<'a> {
         // e2 = e1/m and f1 = −f2/m of a TF; f2 = −e1/r and f1 = e2/r of a GY.
         let unknowns = if element.class() == Class::Transformer { [e2, f1] } else { [f2, f1] };
         let list = law.list.iter().zip(unknowns).map(|(residual, unknown)| {
-            let slope = self.pool.diff(*residual, unknown);
-            self.pool.div(*residual, slope)
+            let derivative = self.pool.diff(*residual, unknown);
+            self.pool.div(*residual, derivative)
         });
         Residuals { list: list.collect(), solved: unknowns.map(Some).to_vec() }
     }
@@ -333,9 +333,9 @@ impl<'a> Maker<'a> {
         let Some(symbol) = solved.and_then(|symbol| self.pool.as_symbol(map[&symbol])) else {
             return Equation { left: residual, right: zero, solved_for: None, span };
         };
-        let slope = self.pool.diff(residual, symbol);
+        let derivative = self.pool.diff(residual, symbol);
         let rest = self.pool.substitute(residual, &[(symbol, zero)].into_iter().collect());
-        let value = self.pool.div(rest, slope);
+        let value = self.pool.div(rest, derivative);
         let right = self.pool.neg(value);
         Equation { left: self.pool.var(symbol), right, solved_for: Some(symbol), span }
     }

@@ -61,8 +61,8 @@ impl Maker<'_> {
                 parameters
                     .iter()
                     .map(|place| {
-                        let slope = self.pool.diff(*residual, self.old.parameters[*place].symbol);
-                        self.pool.neg(slope)
+                        let derivative = self.pool.diff(*residual, self.old.parameters[*place].symbol);
+                        self.pool.neg(derivative)
                     })
                     .collect()
             })
@@ -93,10 +93,10 @@ impl Maker<'_> {
                 }
                 let mut terms = Vec::new();
                 for j in 0..n {
-                    let slope = self.pool.diff(value, x[j]);
-                    terms.push(self.pool.mul(slope, r[j]));
-                    let slope = self.pool.diff(value, y[j]);
-                    terms.push(self.pool.mul(slope, rates[j][0]));
+                    let derivative = self.pool.diff(value, x[j]);
+                    terms.push(self.pool.mul(derivative, r[j]));
+                    let derivative = self.pool.diff(value, y[j]);
+                    terms.push(self.pool.mul(derivative, rates[j][0]));
                 }
                 let rate = self.pool.sum(&terms);
                 let rate = self.of_bonds(rate, &map);

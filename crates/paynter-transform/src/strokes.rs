@@ -5,18 +5,17 @@
 use paynter_algebra::Pool;
 use paynter_graph::{BondGraph, BondId, Override, assign_causality};
 
-/// Times that strokes are added where they differ, before all are fixed.
-const ROUNDS: usize = 3;
+use crate::limits::STROKE_ROUNDS;
 
 /// Adds what is needed for the given bonds to have the given strokes
 /// (whether effort enters the element the arrow points to).
 pub(crate) fn keep_strokes(pool: &mut Pool, graph: &mut BondGraph, wanted: &[(BondId, bool)]) {
-    for round in 0..=ROUNDS {
+    for round in 0..=STROKE_ROUNDS {
         let differing = differing(pool, graph, wanted);
         if differing.is_empty() {
             return;
         }
-        let fixed = if round < ROUNDS { &differing } else { wanted };
+        let fixed = if round < STROKE_ROUNDS { &differing } else { wanted };
         for (bond, effort_to) in fixed {
             let there = |entry: &Override| matches!(entry, Override::Stroke { bond: b, .. } if b == bond);
             if graph.overrides.iter().any(there) {

@@ -17,11 +17,9 @@ use paynter_graph::{
 };
 use paynter_language::{format, parse_syntax};
 
+use crate::limits::LONG_LINE;
 use crate::names::{Names, plain};
 use crate::spelling::{Spelling, suffix};
-
-/// Lines longer than this stand apart, so that the formatter does not align others with them.
-const LONG_LINE: usize = 100;
 
 /// What the text shall show beyond the graph itself.
 #[derive(Debug, Clone, Default)]

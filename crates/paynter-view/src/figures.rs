@@ -7,7 +7,7 @@ use paynter_equations::Role;
 use paynter_simulate::experiment::{Column, Energy, Perturbation, Response, Run, Simulation};
 
 /// More curves than this in one panel cannot be told apart.
-const CURVES: usize = 14;
+const PANEL_CURVES: usize = 14;
 /// Of more sensitivities the largest are shown.
 const SENSITIVITIES: usize = 10;
 /// More runs than this lie on one another.
@@ -37,13 +37,13 @@ pub fn runs(model: &str, runs: &[(&Run<'_>, Response)], ordered: bool) -> Figure
     let step = runs.len().div_ceil(RUNS).max(1);
     let runs: Vec<&(&Run<'_>, Response)> = runs.iter().step_by(step).collect();
     let Some((first, _)) = runs.first() else { return Figure::default() };
-    let families = first.simulation.outputs.iter().take(CURVES).map(|column| Family {
+    let families = first.simulation.outputs.iter().take(PANEL_CURVES).map(|column| Family {
         name: column.name.clone(),
         unit: column.unit.clone().unwrap_or_default(),
         runs: runs.iter().map(|(run, response)| curve(run.simulation, &column.name, response)).collect(),
     });
     let names: Vec<String> = runs.iter().map(|(run, _)| run.name.clone()).collect();
-    let title = format!("{model}: response over time{}", cut(first.simulation.outputs.len(), CURVES));
+    let title = format!("{model}: response over time{}", cut(first.simulation.outputs.len(), PANEL_CURVES));
     family(&title, &names, ordered, &families.collect::<Vec<_>>())
 }
 
@@ -60,7 +60,7 @@ pub fn perturbation(simulation: &Simulation, found: &Perturbation) -> Figure {
     let words: Vec<&str> = found.changes.iter().map(|change| change.words.as_str()).collect();
     let t = &found.nominal.t;
     let mut panels = Vec::new();
-    for (place, column) in simulation.outputs.iter().enumerate().take(CURVES / 2) {
+    for (place, column) in simulation.outputs.iter().enumerate().take(PANEL_CURVES / 2) {
         let line = |name: &str, look: Look, values: &[f64]| Layer::Line {
             name: name.to_owned(),
             look,
@@ -84,16 +84,21 @@ pub fn perturbation(simulation: &Simulation, found: &Perturbation) -> Figure {
         let difference = line("y + Δy minus exact", Look { colour: 3, dash: 0 }, &found.difference(place));
         panels.push(panel("difference", vec![difference], 120.0));
     }
-    let title =
-        format!("{}: {}{}", simulation.model, words.join(", "), cut(simulation.outputs.len(), CURVES / 2));
+    let title = format!(
+        "{}: {}{}",
+        simulation.model,
+        words.join(", "),
+        cut(simulation.outputs.len(), PANEL_CURVES / 2)
+    );
     Figure { title, panels }
 }
 
 /// Outputs over time; below them the sensitivities.
 pub fn response(simulation: &Simulation, response: &Response) -> Figure {
     let shown = simulation.outputs.iter().zip(&response.outputs);
-    let traces: Vec<Trace> = shown.take(CURVES).map(|(column, list)| trace(column, list)).collect();
-    let title = format!("{}: response over time{}", simulation.model, cut(simulation.outputs.len(), CURVES));
+    let traces: Vec<Trace> = shown.take(PANEL_CURVES).map(|(column, list)| trace(column, list)).collect();
+    let title =
+        format!("{}: response over time{}", simulation.model, cut(simulation.outputs.len(), PANEL_CURVES));
     let mut figure = time(&title, &response.t, &traces);
     figure.panels.append(&mut sensitivities(simulation, response).panels);
     figure

@@ -12,16 +12,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::gcd::exact;
 use super::relation::Relation;
 use super::{Fraction, Matrix, Poly, PolyError, Work};
+use crate::limits::{KERNEL_DEPTH, LARGEST_ROOT_ORDER};
 use crate::node::{Expr, Func, Node, Symbol};
 use crate::number;
 use crate::{Pool, Rational};
-
-/// The largest root that is related to its radicand.
-const MAX_ROOT: u64 = 24;
-
-/// How often a kernel may turn into another expression when its arguments are
-/// brought to canonical form.
-const MAX_DEPTH: u32 = 16;
 
 /// The variables of polynomials, each with the expression it stands for.
 #[derive(Debug, Clone, Default)]
@@ -217,7 +211,7 @@ impl Basis {
         }
         let key = pool.call(function, &canonical);
         let same = matches!(pool.node(key), Node::Call(f, args) if f == function && args == canonical);
-        if !same && depth < MAX_DEPTH {
+        if !same && depth < KERNEL_DEPTH {
             // The function of the simpler argument is something simpler itself.
             let value = self.convert(pool, &[key], depth + 1, work)?.pop();
             return Ok(value.unwrap_or_else(Fraction::zero));
@@ -286,7 +280,7 @@ impl Basis {
         };
         let mut product = Fraction::one();
         for (coefficient, unit) in exponent_terms(pool, exponent) {
-            let fits = u64::try_from(coefficient.denominator()).ok().filter(|q| *q <= MAX_ROOT);
+            let fits = u64::try_from(coefficient.denominator()).ok().filter(|q| *q <= LARGEST_ROOT_ORDER);
             let (unit, coefficient) = match fits {
                 Some(_) => (unit, coefficient),
                 // A root of absurd degree is a kernel of its own.
@@ -360,13 +354,14 @@ fn root_degrees(pool: &mut Pool, order: &[Expr], needed: &FxHashSet<Expr>) -> Fx
             continue;
         }
         for (coefficient, unit) in exponent_terms(pool, exponent) {
-            let Some(degree) = u64::try_from(coefficient.denominator()).ok().filter(|q| *q <= MAX_ROOT)
+            let Some(degree) =
+                u64::try_from(coefficient.denominator()).ok().filter(|q| *q <= LARGEST_ROOT_ORDER)
             else {
                 continue;
             };
             let known = degrees.entry((base, unit)).or_insert(1);
             let common = lcm(*known, degree);
-            *known = if common <= MAX_ROOT { common } else { degree };
+            *known = if common <= LARGEST_ROOT_ORDER { common } else { degree };
         }
     }
     degrees

@@ -177,15 +177,15 @@ impl Fraction {
     /// Returns the derivative by a variable.
     pub fn derivative(&self, variable: usize, work: &Work) -> Result<Fraction, PolyError> {
         let (numerator, denominator) = (&self.numerator, &self.denominator);
-        let slope = denominator.derivative(variable);
-        if slope.is_zero() {
+        let partial = denominator.derivative(variable);
+        if partial.is_zero() {
             return Fraction::new(numerator.derivative(variable), denominator.clone(), work);
         }
         // Repeated factors of the denominator need not be squared.
-        let common = denominator.gcd(&slope, work)?;
-        let (once, slope) = (exact(denominator, &common, work)?, exact(&slope, &common, work)?);
+        let common = denominator.gcd(&partial, work)?;
+        let (once, partial) = (exact(denominator, &common, work)?, exact(&partial, &common, work)?);
         let numerator = Poly::sum_of_products(
-            &[(false, &numerator.derivative(variable), &once), (true, numerator, &slope)],
+            &[(false, &numerator.derivative(variable), &once), (true, numerator, &partial)],
             work,
         )?;
         Fraction::new(numerator, denominator.mul(&once, work)?, work)

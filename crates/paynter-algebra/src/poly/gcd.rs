@@ -17,17 +17,9 @@ use super::polynomial::{Powers, combine_degrees, max_degrees};
 use super::zippel::{Coefficients, INVERSE_STEPS, Miss, Problem, Skeleton};
 use super::{Integer, Poly, PolyError, Work};
 use crate::field::{PrimeField, PrimeFields};
+use crate::limits::{CONTENT_DEPTH, GCD_ATTEMPTS, LARGEST_IMAGE_DEGREE};
 
 const WHAT: &str = "a greatest common divisor";
-
-/// Depth of contents of contents; each level has at least one variable less.
-const DEPTH: u32 = 150;
-
-/// Images in one variable are dense: a higher degree would not fit into memory.
-const HIGHEST: u32 = 1 << 20;
-
-/// Fresh starts before Euclid's algorithm takes over.
-const ATTEMPTS: u32 = 8;
 
 impl Poly {
     /// Returns the greatest common divisor, with positive leading coefficient
@@ -124,7 +116,7 @@ fn gcd(a: &Poly, b: &Poly, depth: u32, work: &Work) -> Result<Poly, PolyError> {
     if a.as_constant().is_some() || b.as_constant().is_some() {
         return Ok(Poly::constant(a.content().gcd(&b.content())));
     }
-    if depth > DEPTH {
+    if depth > CONTENT_DEPTH {
         return Err(PolyError::BudgetExceeded { what: WHAT, terms: a.len().max(b.len()) as u64 });
     }
     work.spend(WHAT, STEPS_PER_TERM * (a.len() + b.len()) as u64)?;
@@ -242,7 +234,7 @@ fn degree_bounds(
 ) -> Result<Option<Vec<u32>>, PolyError> {
     let mut random = Random::new(variables.len() as u64);
     let highest = [a, b].iter().flat_map(|p| p.degrees()).map(|(_, degree)| degree).max().unwrap_or(0);
-    if highest > HIGHEST {
+    if highest > LARGEST_IMAGE_DEGREE {
         return Err(PolyError::BudgetExceeded { what: WHAT, terms: u64::from(highest) });
     }
     for field in PrimeFields::new().take(4) {
@@ -349,7 +341,7 @@ fn by_interpolation(
     let search = Search { a: &a, b: &b, gamma: &gamma, main, others: &names, problem: &problem, depth, work };
     let mut random = Random::new(0x5EED);
     let mut primes = PrimeFields::new().skip(4);
-    for _ in 0..ATTEMPTS {
+    for _ in 0..GCD_ATTEMPTS {
         if degree == 0 {
             return Ok(content);
         }

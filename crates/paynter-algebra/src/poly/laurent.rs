@@ -5,16 +5,8 @@
 //! from below by the names in them, which is much cheaper than to make and write them.
 
 use crate::Pool;
+use crate::limits::{EXPANDED_POWER, EXPANDED_TERMS, EXPANDED_VISITS};
 use crate::node::{Expr, Node, Symbol};
-
-/// Sums of more terms are not expanded.
-const MAX_TERMS: usize = 100;
-
-/// Powers above this one are not expanded.
-const MAX_POWER: i64 = 4;
-
-/// How many nodes are visited at most; what is shared is visited each time.
-const MAX_VISITS: usize = 1000;
 
 /// An integer coefficient and the exponents of symbols, in their order.
 #[derive(Clone)]
@@ -54,7 +46,7 @@ fn exponent(powers: &[(Symbol, i64)], symbol: Symbol) -> i64 {
 
 fn expand(pool: &Pool, e: Expr, visits: &mut usize) -> Option<Vec<Term>> {
     *visits += 1;
-    if *visits > MAX_VISITS {
+    if *visits > EXPANDED_VISITS {
         return None;
     }
     let number = |coefficient: i64| vec![Term { coefficient, powers: Vec::new() }];
@@ -65,7 +57,7 @@ fn expand(pool: &Pool, e: Expr, visits: &mut usize) -> Option<Vec<Term>> {
             let mut terms = Vec::with_capacity(parts.len());
             for part in parts {
                 terms.extend(expand(pool, *part, visits)?);
-                if terms.len() > MAX_TERMS {
+                if terms.len() > EXPANDED_TERMS {
                     return None;
                 }
             }
@@ -79,7 +71,7 @@ fn expand(pool: &Pool, e: Expr, visits: &mut usize) -> Option<Vec<Term>> {
             Some(product)
         }
         Node::Power(base, exponent) => {
-            let exponent = pool.as_int(exponent).filter(|k| k.abs() <= MAX_POWER)?;
+            let exponent = pool.as_int(exponent).filter(|k| k.abs() <= EXPANDED_POWER)?;
             let base = expand(pool, base, visits)?;
             if let [Term { coefficient: 1, powers }] = base.as_slice() {
                 let powers = powers.iter().map(|(symbol, k)| (*symbol, k * exponent)).collect();
@@ -96,7 +88,7 @@ fn expand(pool: &Pool, e: Expr, visits: &mut usize) -> Option<Vec<Term>> {
 }
 
 fn multiply(a: &[Term], b: &[Term]) -> Option<Vec<Term>> {
-    if a.len() * b.len() > MAX_TERMS {
+    if a.len() * b.len() > EXPANDED_TERMS {
         return None;
     }
     let mut terms = Vec::with_capacity(a.len() * b.len());

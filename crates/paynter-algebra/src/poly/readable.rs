@@ -10,7 +10,7 @@ use crate::number;
 use crate::{Pool, Rational};
 
 /// Powers up to this one are listed in advance.
-const LISTED: u32 = 1000;
+const LISTED_POWERS: u32 = 1000;
 
 impl Basis {
     /// Returns a rational function as an expression: common factors of the
@@ -99,7 +99,7 @@ impl Basis {
     fn powers(&self, pool: &mut Pool, poly: &Poly) -> Option<Vec<(Field, Vec<Expr>)>> {
         let mut degrees = poly.degrees();
         let is_symbol = |v: usize| self.meaning(v).is_some_and(|e| pool.as_symbol(e).is_some());
-        if !degrees.iter().all(|(v, degree)| *degree <= LISTED && is_symbol(*v)) {
+        if !degrees.iter().all(|(v, degree)| *degree <= LISTED_POWERS && is_symbol(*v)) {
             return None;
         }
         degrees.sort_by_key(|(variable, _)| self.meaning(*variable));

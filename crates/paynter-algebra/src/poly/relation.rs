@@ -2,9 +2,7 @@
 
 use super::convert::Basis;
 use super::{Fraction, Matrix, Poly, PolyError, Work};
-
-/// A denominator of more terms keeps its roots: the product of its conjugates is far longer.
-const CLEARED: usize = 8;
+use crate::limits::CLEARED_TERMS;
 
 /// A relation that the variables of a basis obey.
 #[derive(Debug, Clone)]
@@ -55,7 +53,7 @@ impl Basis {
         for relation in self.relations.iter().rev() {
             match relation {
                 Relation::Power { variable, power, value, clear: true } => {
-                    if fraction.denominator().len() > CLEARED {
+                    if fraction.denominator().len() > CLEARED_TERMS {
                         continue;
                     }
                     let alone = fraction.denominator().coefficients(*variable).len() <= 1;

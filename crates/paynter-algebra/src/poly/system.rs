@@ -7,9 +7,7 @@ use super::layout::Layout;
 use super::minors::{Column, WHAT, expand, replaced_columns};
 use super::structure::{Blocks, blocks, is_odd, narrow_order};
 use super::{Fraction, Matrix, Poly, PolyError, Work};
-
-/// More minors than this go to fraction-free elimination instead.
-const MOST_MINORS: usize = 30_000;
+use crate::limits::MOST_MINORS;
 
 /// The transfer function cᵀM⁻¹b and its derivatives by parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -265,7 +263,7 @@ impl Matrix {
                     Some(known) => known.clone(),
                     None => part.matrix.transpose().adjoint_column(&determinant, &part.c, work)?,
                 };
-                entries.push(part.slopes(determinant, &z, &lambda, parameters, work)?);
+                entries.push(part.partials(determinant, &z, &lambda, parameters, work)?);
                 forward.insert(key, z);
                 adjoint.insert(part.columns, lambda);
             }
@@ -404,7 +402,7 @@ struct Between {
 
 impl Between {
     /// Returns the transfer function and its derivatives from the forward and the adjoint solution.
-    fn slopes(
+    fn partials(
         &self,
         determinant: Poly,
         z: &[Poly],
@@ -419,9 +417,9 @@ impl Between {
         let numerator = dot(&self.c, z)?;
         let mut derivatives = Vec::with_capacity(parameters.len());
         for &parameter in parameters {
-            let slope = |list: &[Poly]| list.iter().map(|p| p.derivative(parameter)).collect::<Vec<Poly>>();
+            let partial = |list: &[Poly]| list.iter().map(|p| p.derivative(parameter)).collect::<Vec<Poly>>();
             let inner = self.matrix.map(|p| p.derivative(parameter)).between_vectors(lambda, z, work)?;
-            let direct = dot(&slope(&self.c), z)?.add(&dot(lambda, &slope(&self.b))?, work)?;
+            let direct = dot(&partial(&self.c), z)?.add(&dot(lambda, &partial(&self.b))?, work)?;
             derivatives.push(if direct.is_zero() {
                 inner.neg()
             } else {

@@ -5,6 +5,7 @@ mod name;
 mod order;
 mod walk;
 
+use crate::limits::BRIEF_NODES;
 use crate::node::{Expr, Symbol};
 use crate::pool::Pool;
 use dialect::Dialect;
@@ -57,9 +58,6 @@ impl fmt::Display for Printed<'_> {
         walk::write(self.pool, self.dialect, self.name, self.root, f)
     }
 }
-
-/// Expressions of more nodes are no part of a sentence.
-const BRIEF_NODES: u64 = 300;
 
 /// Counts what is written, up to a limit at which writing ends.
 struct Length {

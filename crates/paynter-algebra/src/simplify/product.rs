@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_product_and_its_sign_become_its_magnitude() {
-        // (v − u)/r·√|(u − v)/r| has the slope 0 where u = v, and nothing divides by zero there.
+        // (v − u)/r·√|(u − v)/r| has the derivative 0 where u = v, and nothing divides by zero there.
         let mut pool = Pool::new();
         let [u, v, r] = ["u", "v", "r"].map(|name| pool.symbol(name));
         let (a, b, c) = (pool.var(u), pool.var(v), pool.var(r));
@@ -272,8 +272,8 @@ mod tests {
             let size = pool.call(Func::Abs, &[y]);
             let root = pool.call(Func::Sqrt, &[size]);
             let law = pool.mul(x, root);
-            let slope = pool.diff(law, u);
-            assert_eq!(pool.eval(slope, &|_| Some(1.0)).ok(), Some(0.0), "{}", pool.display(slope));
+            let derivative = pool.diff(law, u);
+            assert_eq!(pool.eval(derivative, &|_| Some(1.0)).ok(), Some(0.0), "{}", pool.display(derivative));
             let sign = if first == a { 1.0 } else { -1.0 };
             let value = |symbol| {
                 Some(if symbol == u {
@@ -284,7 +284,7 @@ mod tests {
                     2.0
                 })
             };
-            assert_eq!(pool.eval(slope, &value).ok(), Some(0.75 * sign));
+            assert_eq!(pool.eval(derivative, &value).ok(), Some(0.75 * sign));
         }
     }
 }

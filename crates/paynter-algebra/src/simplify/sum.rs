@@ -1,13 +1,11 @@
 //! Sums: flattened, with like terms collected and the constant first.
 
+use crate::limits::{MAX_CONSTANT_BITS, MAX_CONTENT_BITS};
 use crate::node::{Expr, Node};
 use crate::pool::{Head, Pool, Tag};
 use crate::{Rational, number};
 use dashu_base::{Gcd, UnsignedAbs};
 use dashu_int::UBig;
-
-/// A larger common number is left inside its sum.
-const MAX_CONTENT_BITS: usize = 256;
 
 /// A term with its number and the rest; what is not merged with another stays as it is.
 #[derive(Clone, Copy)]
@@ -122,7 +120,7 @@ impl Pool {
 
     /// Tells whether a constant has outgrown every use; operations with it are undefined.
     pub(super) fn is_too_large(&self, e: Expr) -> bool {
-        self.as_rational(e).is_none_or(|r| number::bits(r) > 2 * number::MAX_BITS)
+        self.as_rational(e).is_none_or(|r| number::bits(r) > 2 * MAX_CONSTANT_BITS)
     }
 
     pub(crate) fn add_numbers(&mut self, a: Expr, b: Expr) -> Expr {

@@ -9,6 +9,7 @@ mod parity;
 mod several;
 
 use crate::interval::Interval;
+use crate::limits::{LAW_NESTING, PEELED_OPERATIONS, SHOWN_NODES};
 use crate::node::{Expr, Func, Node, Symbol};
 use crate::pool::Pool;
 use crate::traverse::Memo;
@@ -67,15 +68,6 @@ pub(crate) type Assume<'a> = &'a dyn Fn(Symbol) -> Interval;
 /// A reason for giving up.
 pub(crate) type Reason = String;
 
-/// Odd laws, choices and substitutions nest; deeper ones are not laws people write.
-const MAX_NESTING: usize = 8;
-
-/// Operations peeled off one after the other; text does not nest as deep.
-const MAX_STEPS: usize = 1000;
-
-/// Longer expressions are not written into messages.
-const MAX_SHOWN: u64 = 60;
-
 pub(crate) struct Solver<'a> {
     pub pool: &'a mut Pool,
     pub unknown: Symbol,
@@ -94,10 +86,10 @@ impl Pool {
         match solver.invert(residual, zero, assume) {
             Ok(value) => Ok(Solution { value, conditions: solver.conditions }),
             Err(reason) => {
-                let slope = self.diff(residual, unknown);
-                let range = self.range(slope, assume);
-                let steep = slope != self.zero() && !range.is_empty() && !range.contains_zero();
-                let monotone = steep && !self.may_jump(residual, unknown);
+                let derivative = self.diff(residual, unknown);
+                let range = self.range(derivative, assume);
+                let nonzero = derivative != self.zero() && !range.is_empty() && !range.contains_zero();
+                let monotone = nonzero && !self.may_jump(residual, unknown);
                 Err(Stuck { reason, monotone })
             }
         }
@@ -118,7 +110,7 @@ impl Pool {
 impl Solver<'_> {
     /// Solves `f = y` for the unknown, where y is free of it.
     pub fn invert(&mut self, f: Expr, y: Expr, assume: Assume) -> Result<Expr, Reason> {
-        if self.nesting >= MAX_NESTING {
+        if self.nesting >= LAW_NESTING {
             return Err(format!("the law is nested too deeply in {}", self.name()));
         }
         self.nesting += 1;
@@ -130,7 +122,7 @@ impl Solver<'_> {
     fn peel(&mut self, mut f: Expr, mut y: Expr, assume: Assume) -> Result<Expr, Reason> {
         let unknown = self.unknown;
         let dependent = self.pool.dependents(f, &|s| s == unknown);
-        for _ in 0..MAX_STEPS {
+        for _ in 0..PEELED_OPERATIONS {
             if self.pool.as_symbol(f) == Some(unknown) {
                 return Ok(y);
             }
@@ -183,7 +175,7 @@ impl Solver<'_> {
 
     /// Writes an expression for a message; a long one is only mentioned.
     pub fn shown(&self, e: Expr) -> String {
-        if self.pool.written_size(&[e]) > MAX_SHOWN {
+        if self.pool.written_size(&[e]) > SHOWN_NODES {
             return "a part of the law".to_owned();
         }
         self.pool.display(e).to_string()

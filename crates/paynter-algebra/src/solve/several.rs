@@ -3,24 +3,22 @@
 use super::parity::Parity;
 use super::{Assume, Condition, Reason, Solver, split};
 use crate::interval::Interval;
+use crate::limits::TRIED_KERNELS;
 use crate::node::{Expr, Func, Node, Symbol};
 use crate::number;
-
-/// Inner expressions tried as the only place of the unknown.
-const MAX_KERNELS: usize = 16;
 
 impl Solver<'_> {
     /// Solves `f = y` where f is a sum or product with the unknown in more than one part.
     pub(super) fn several_places(&mut self, f: Expr, y: Expr, assume: Assume) -> Result<Expr, Reason> {
         let unknown = self.unknown;
         if let Some((coefficients, rest)) = self.pool.linear_parts(f, &[unknown]) {
-            let slope = coefficients[0];
-            if self.pool.is_zero(slope) {
+            let derivative = coefficients[0];
+            if self.pool.is_zero(derivative) {
                 return Err(format!("{} cancels from the law", self.name()));
             }
-            self.require_nonzero(slope, assume)?;
+            self.require_nonzero(derivative, assume)?;
             let above = self.pool.sub(y, rest);
-            return Ok(self.pool.div(above, slope));
+            return Ok(self.pool.div(above, derivative));
         }
         if let Some((common, factor)) = self.common_part(f) {
             self.require_nonzero(factor, assume)?;
@@ -119,7 +117,7 @@ impl Solver<'_> {
             .into_iter()
             .rev()
             .filter(|e| *e != f && self.pool.as_symbol(*e).is_none())
-            .take(MAX_KERNELS)
+            .take(TRIED_KERNELS)
             .collect();
         for kernel in inner {
             let rewritten = self.pool.replace(f, kernel, u);
@@ -268,13 +266,13 @@ impl Solver<'_> {
         value
     }
 
-    /// Solves a*x^2 + b*x + c = 0 where the slope 2*a*x + b is known to keep its sign, which tells the branch.
+    /// Solves a*x^2 + b*x + c = 0 where the derivative 2*a*x + b is known to keep its sign, which tells the branch.
     fn quadratic(&mut self, a: Expr, b: Expr, c: Expr, assume: Assume) -> Result<Expr, Reason> {
         let x = self.pool.var(self.unknown);
         let two = self.pool.int(2);
         let double = self.pool.product(&[two, a, x]);
-        let slope = self.pool.add(double, b);
-        let range = self.pool.range(slope, assume);
+        let derivative = self.pool.add(double, b);
+        let range = self.pool.range(derivative, assume);
         let sign = if range.is_non_negative() {
             1
         } else if range.is_non_positive() {
@@ -380,14 +378,14 @@ impl Solver<'_> {
         } else {
             [(then, below), (otherwise, above)]
         };
-        let mut slopes = Vec::new();
+        let mut derivatives = Vec::new();
         let mut solutions = Vec::new();
         for (piece, side) in sides {
             let assume_side =
                 |s: Symbol| if s == unknown { assume(s).intersection(&side) } else { assume(s) };
             let piece = self.decided(piece, &assume_side);
-            let slope = self.pool.diff(piece, unknown);
-            slopes.push(self.pool.range(slope, &assume_side));
+            let derivative = self.pool.diff(piece, unknown);
+            derivatives.push(self.pool.range(derivative, &assume_side));
             let from = self.conditions.len();
             solutions.push(self.invert(piece, y, &assume_side)?);
             // What a piece demands of y is fulfilled by the side that y is on.
@@ -395,8 +393,8 @@ impl Solver<'_> {
             let kept = branches.into_iter().filter(|c| !matches!(c, Condition::Range { .. }));
             self.conditions.extend(kept);
         }
-        let rising = slopes.iter().all(|s| s.is_non_negative());
-        let falling = slopes.iter().all(|s| s.is_non_positive());
+        let rising = derivatives.iter().all(|s| s.is_non_negative());
+        let falling = derivatives.iter().all(|s| s.is_non_positive());
         if !rising && !falling {
             return Err(format!("the two laws do not both rise or both fall with {}", self.name()));
         }

@@ -15,13 +15,11 @@ mod residue;
 pub use fingerprint::Fingerprints;
 pub use residue::Residues;
 
+use crate::limits::ZERO_TEST_SEEDS;
 use crate::node::{Expr, Func, Node};
 use crate::number;
 use crate::pool::Pool;
 use field::PRIMES;
-
-/// Seeds tried before a point is found at which everything is defined.
-const ATTEMPTS: u64 = 64;
 
 impl Pool {
     /// Decides whether an expression is zero wherever it is defined.
@@ -58,9 +56,11 @@ impl Pool {
     fn vanishes_modulo_primes(&self, e: Expr, rounds: u64) -> bool {
         let order = self.reachable(&[e]);
         (0..rounds).all(|round| {
-            for attempt in 0..ATTEMPTS {
+            for attempt in 0..ZERO_TEST_SEEDS {
                 let prime = PRIMES[((round + attempt) % PRIMES.len() as u64) as usize];
-                if let Ok(value) = modular::evaluate(self, &order, e, prime, round * ATTEMPTS + attempt) {
+                if let Ok(value) =
+                    modular::evaluate(self, &order, e, prime, round * ZERO_TEST_SEEDS + attempt)
+                {
                     return value.is_zero();
                 }
             }

@@ -1,14 +1,12 @@
 //! Floating-point agreement: evaluation at random points with a running error bound.
 
 use crate::eval::function_value;
+use crate::limits::NUMERIC_POINTS;
 use crate::node::{Cmp, Expr, Node, Symbol};
 use crate::number;
 use crate::pool::Pool;
 use crate::traverse::Memo;
 use paynter_base::random;
-
-/// Points tried; some may lie outside the domain of the expression.
-const POINTS: u64 = 24;
 
 /// A value and a bound of its error; undefined values are not numbers.
 #[derive(Clone, Copy)]
@@ -22,7 +20,7 @@ struct Bounded {
 pub(super) fn vanishes(pool: &Pool, e: Expr) -> bool {
     let order = pool.reachable(&[e]);
     let mut defined = 0;
-    for point in 0..POINTS {
+    for point in 0..NUMERIC_POINTS {
         let result = evaluate(pool, &order, e, point);
         if result.value.is_finite() && result.error.is_finite() {
             if result.value.abs() > 8.0 * result.error {
@@ -111,5 +109,5 @@ fn compare(op: Cmp, a: Bounded, b: Bounded) -> Bounded {
 /// Gives a symbol's value at a point: positive at the first half of the points, of either sign at the others.
 fn coordinate(s: Symbol, point: u64) -> f64 {
     let unit = random::unit(random::bits(0, point), u64::from(s.0));
-    if point < POINTS / 2 { 0.25 + 2.0 * unit } else { 4.0 * unit - 2.0 }
+    if point < NUMERIC_POINTS / 2 { 0.25 + 2.0 * unit } else { 4.0 * unit - 2.0 }
 }

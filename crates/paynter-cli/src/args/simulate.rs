@@ -114,8 +114,8 @@ pub struct Weights {
     pub weights: Vec<(String, f64)>,
 }
 
-/// More numbers than this in a row are a slip of the hand.
-const MOST: usize = 10_000_000;
+/// More numbers than this in a row are a mistake.
+const MOST_NUMBERS: usize = 10_000_000;
 
 /// Reads a positive number.
 fn positive(text: &str) -> Result<f64, String> {
@@ -162,8 +162,8 @@ fn numbers(text: &str) -> Result<Numbers, String> {
         let (Some(from), Some(to), Some(count)) = (from, to, count.filter(|count| *count > 0)) else {
             return Err(FORM.to_owned());
         };
-        if count > MOST - list.len() {
-            return Err(format!("at most {MOST} numbers"));
+        if count > MOST_NUMBERS - list.len() {
+            return Err(format!("at most {MOST_NUMBERS} numbers"));
         }
         if count == 1 && from != to {
             return Err(format!("one number cannot lead from {from} to {to}"));

@@ -10,7 +10,7 @@ use paynter::json::{Bode, BodeEntry};
 use paynter::number::significant;
 
 /// Tables for people have at most this many rows.
-const ROWS: usize = 40;
+const TABLE_ROWS: usize = 40;
 
 /// Shows the frequency response of a model.
 pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
@@ -63,7 +63,7 @@ fn text(bode: &Bode, chosen: bool) -> String {
             .collect();
         text.push_str(&columns(["ω (rad/s)", "MAGNITUDE (dB)", "PHASE (°)"], &rows));
     }
-    if !chosen && bode.omega.len() > ROWS {
+    if !chosen && bode.omega.len() > TABLE_ROWS {
         text.push_str(&format!("\n  {} frequencies in all; `--json` lists them\n", bode.omega.len()));
     }
     text
@@ -83,8 +83,8 @@ fn peak(bode: &Bode, entry: &BodeEntry) -> Option<String> {
 
 /// Places of rows spread evenly over a long table, the ends among them.
 fn thinned(count: usize) -> Vec<usize> {
-    if count <= ROWS {
+    if count <= TABLE_ROWS {
         return (0..count).collect();
     }
-    (0..ROWS).map(|row| row * (count - 1) / (ROWS - 1)).collect()
+    (0..TABLE_ROWS).map(|row| row * (count - 1) / (TABLE_ROWS - 1)).collect()
 }

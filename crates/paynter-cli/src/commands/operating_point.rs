@@ -11,7 +11,7 @@ use paynter::number::significant;
 use std::path::Path;
 
 /// The matrices of larger models are left to `--json`.
-const SHOWN: usize = 8;
+const SHOWN_STATES: usize = 8;
 
 /// Shows the steady state of a model.
 pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
@@ -36,7 +36,7 @@ fn slopes(text: &mut String, linear: &LinearModel) {
     for ((name, symbols), (_, numbers)) in symbols.into_iter().zip(linear.numeric.named()) {
         if let Matrix::Dense(rows) = symbols
             && rows.iter().any(|row| !row.is_empty())
-            && linear.numeric.a.len() <= SHOWN
+            && linear.numeric.a.len() <= SHOWN_STATES
         {
             // What matrices that are too long share has names.
             if name == "A" && !linear.definitions.is_empty() {

@@ -11,7 +11,7 @@ use paynter::number::significant;
 use std::path::Path;
 
 /// Polynomials longer than this are left to `--json`.
-const WIDE: usize = 400;
+const LONGEST_POLYNOMIAL: usize = 400;
 
 /// Shows the poles of a model.
 pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
@@ -51,7 +51,9 @@ fn text(poles: &Poles) -> String {
         let number = if count == 1 { "one pole".to_owned() } else { format!("{count} poles") };
         text.push_str(&format!("\n  {number}, {stability}; frequencies in rad/s, times in s\n"));
     }
-    if let Some(polynomial) = poles.characteristic.as_ref().filter(|p| p.chars().count() <= WIDE) {
+    if let Some(polynomial) =
+        poles.characteristic.as_ref().filter(|p| p.chars().count() <= LONGEST_POLYNOMIAL)
+    {
         text.push_str(&format!("\nCharacteristic polynomial\n  {polynomial}\n"));
     }
     if !poles.zeros.is_empty() {
@@ -110,5 +112,9 @@ fn estimate(estimate: &Estimate) -> [String; 6] {
 
 /// An error needs few digits.
 fn rounded(value: f64) -> String {
-    if value >= 100.0 { format!("{value:.0}") } else { significant((value * 100.0).round() / 100.0) }
+    if value >= 100.0 {
+        paynter::number::rounded(value, 0)
+    } else {
+        significant((value * 100.0).round() / 100.0)
+    }
 }

@@ -11,10 +11,10 @@ use paynter::json::{CausalPath, JunctionPort, JunctionStructure, Matrix, Reach, 
 use std::path::Path;
 
 /// Lists longer than this are left to `--json`.
-const SHOWN: usize = 40;
+const LISTED_ITEMS: usize = 40;
 
 /// Polynomials longer than this are left to `--json`.
-const WIDE: usize = 100;
+const LONGEST_ZERO_POLYNOMIAL: usize = 100;
 
 /// Shows the structure of a model.
 pub fn run(file: &Path, junctions: bool, form: Form, global: &Global) -> Answer {
@@ -84,14 +84,14 @@ fn paths(text: &mut String, heading: &str, paths: &[&CausalPath]) {
     text.push_str(&format!("\n{heading}\n"));
     let rows: Vec<[String; 4]> = paths
         .iter()
-        .take(SHOWN)
+        .take(LISTED_ITEMS)
         .map(|path| {
             [path.from.clone(), path.to.clone(), path.integrations.to_string(), path.elements.join(" – ")]
         })
         .collect();
     text.push_str(&columns(["FROM", "TO", "INTEGRATIONS", "THROUGH"], &rows));
-    if paths.len() > SHOWN {
-        text.push_str(&format!("  … and {} more (`--json` lists them)\n", paths.len() - SHOWN));
+    if paths.len() > LISTED_ITEMS {
+        text.push_str(&format!("  … and {} more (`--json` lists them)\n", paths.len() - LISTED_ITEMS));
     }
 }
 
@@ -154,7 +154,7 @@ fn zeros(text: &mut String, structure: &Structure) {
             };
             let polynomial = if entry.zeros.is_empty() && !entry.polynomial.contains('s') {
                 "no zeros".to_owned()
-            } else if entry.polynomial.chars().count() > WIDE {
+            } else if entry.polynomial.chars().count() > LONGEST_ZERO_POLYNOMIAL {
                 "long (`--json` tells it)".to_owned()
             } else {
                 entry.polynomial.clone()
@@ -171,19 +171,19 @@ fn flow(text: &mut String, structure: &Structure) {
     let rows: Vec<[String; 4]> = flow
         .edges
         .iter()
-        .take(SHOWN)
+        .take(LISTED_ITEMS)
         .map(|edge| [edge.from.clone(), "→".to_owned(), edge.to.clone(), edge.gain.clone()])
         .collect();
     text.push_str(&columns(["FROM", "", "TO", "GAIN"], &rows));
-    if flow.edges.len() > SHOWN {
-        text.push_str(&format!("  … and {} more (`--json` lists them)\n", flow.edges.len() - SHOWN));
+    if flow.edges.len() > LISTED_ITEMS {
+        text.push_str(&format!("  … and {} more (`--json` lists them)\n", flow.edges.len() - LISTED_ITEMS));
     }
 }
 
 fn junction_matrix(text: &mut String, junctions: &JunctionStructure) {
     text.push_str("\nJunction structure: rows = S · columns\n");
     match &junctions.s {
-        Matrix::Dense(rows) if rows.len() <= SHOWN => {
+        Matrix::Dense(rows) if rows.len() <= LISTED_ITEMS => {
             let names = |which: fn(&JunctionPort) -> &str| {
                 junctions.ports.iter().map(which).collect::<Vec<_>>().join(", ")
             };

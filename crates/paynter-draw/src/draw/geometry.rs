@@ -1,5 +1,7 @@
 //! Points, boxes and segments of a drawing; y points down, as in SVG.
 
+use crate::tolerance::{AXIS_COMPONENT, COINCIDENT_POINTS, FLAT_AREA, STANDING_COMPONENT, TOUCHING_PART};
+
 /// A point of the plane.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Point {
@@ -28,7 +30,7 @@ impl Point {
     /// The unit vector to another point; to the right where they coincide.
     pub fn direction(self, other: Point) -> Point {
         let length = self.distance(other);
-        if length < 1e-9 {
+        if length < COINCIDENT_POINTS {
             Point::new(1.0, 0.0)
         } else {
             Point::new((other.x - self.x) / length, (other.y - self.y) / length)
@@ -126,7 +128,7 @@ impl Rect {
         for (slope, room) in
             [(-dx, a.x - self.left), (dx, self.right - a.x), (-dy, a.y - self.top), (dy, self.bottom - a.y)]
         {
-            if slope.abs() < 1e-12 {
+            if slope.abs() < AXIS_COMPONENT {
                 if room <= 0.0 {
                     return false;
                 }
@@ -136,7 +138,7 @@ impl Rect {
                 leave = leave.min(room / slope);
             }
         }
-        leave - enter > 1e-9
+        leave - enter > TOUCHING_PART
     }
 
     /// Where the segment from an inner point to an outer one leaves; the inner
@@ -150,7 +152,7 @@ impl Rect {
             (-dy, inner.y - self.top),
             (dy, self.bottom - inner.y),
         ] {
-            if slope > 1e-12 {
+            if slope > AXIS_COMPONENT {
                 fraction = fraction.min((room / slope).max(0.0));
             }
         }
@@ -163,7 +165,7 @@ impl Rect {
         // Beyond one of the sides, or beyond all corners as the bar sees them.
         let beside = |room: f64, reach: f64, slope: f64| match (room + half * reach.abs()).max(0.0) {
             0.0 => 0.0,
-            missing if slope > 1e-9 => missing / slope,
+            missing if slope > STANDING_COMPONENT => missing / slope,
             _ => f64::INFINITY,
         };
         let corners =
@@ -184,7 +186,7 @@ impl Rect {
 pub fn segments_cross(a: Point, b: Point, c: Point, d: Point) -> bool {
     let side = |p: Point, q: Point, r: Point| {
         let area = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
-        if area.abs() < 1e-6 { 0.0 } else { area.signum() }
+        if area.abs() < FLAT_AREA { 0.0 } else { area.signum() }
     };
     let (abc, abd, cda, cdb) = (side(a, b, c), side(a, b, d), side(c, d, a), side(c, d, b));
     if abc == 0.0 && abd == 0.0 {
@@ -192,7 +194,7 @@ pub fn segments_cross(a: Point, b: Point, c: Point, d: Point) -> bool {
         let along = |p: Point| (p.x - a.x) * (b.x - a.x) + (p.y - a.y) * (b.y - a.y);
         let (low, high) = (along(c).min(along(d)), along(c).max(along(d)));
         let length = along(b);
-        return low < length - 1e-6 && high > 1e-6;
+        return low < length - FLAT_AREA && high > FLAT_AREA;
     }
     abc * abd < 0.0 && cda * cdb < 0.0
 }

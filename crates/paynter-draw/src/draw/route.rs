@@ -9,10 +9,11 @@ use super::geometry::{Point, Rect};
 use super::index::Obstacles;
 use super::label::{LINE, Side};
 use super::scene::DrawnNode;
+use crate::tolerance::CHEAPER_ROUTE;
 
 /// How far a way leaves its box before it may turn.
-const STUB: f64 = 14.0;
-const BEND: f64 = 45.0;
+const ROUTE_STUB: f64 = 14.0;
+const ROUTE_BEND: f64 = 45.0;
 /// Distances of channels beside the two ends.
 const CHANNELS: [f64; 8] = [18.0, 30.0, 44.0, 60.0, 84.0, 120.0, 170.0, 240.0];
 
@@ -25,7 +26,7 @@ pub fn signal(from: usize, to: usize, nodes: &[DrawnNode], obstacles: &Obstacles
 pub fn bond(from: usize, to: usize, nodes: &[DrawnNode], obstacles: &Obstacles) -> Vec<Point> {
     let (a, b) = (&nodes[from], &nodes[to]);
     let straight = vec![a.main.exit(a.at, b.at), b.main.exit(b.at, a.at)];
-    if rate(&straight, from, to, obstacles) < BEND + straight[0].distance(straight[1]) {
+    if rate(&straight, from, to, obstacles) < ROUTE_BEND + straight[0].distance(straight[1]) {
         return straight;
     }
     let angled = best(from, to, nodes, obstacles, &[0.5]);
@@ -37,7 +38,7 @@ fn best(from: usize, to: usize, nodes: &[DrawnNode], obstacles: &Obstacles, door
     let mut best: Option<(f64, Vec<Point>)> = None;
     let mut consider = |way: Vec<Point>, extra: f64| {
         let cost = rate(&way, from, to, obstacles) + extra;
-        if best.as_ref().is_none_or(|(least, _)| cost < *least - 1e-9) {
+        if best.as_ref().is_none_or(|(least, _)| cost < *least - CHEAPER_ROUTE) {
             best = Some((cost, way));
         }
     };
@@ -131,7 +132,7 @@ fn ways(start: Point, leave: Side, end: Point, enter: Side) -> Vec<Vec<Point>> {
         let (dx, dy) = side.step();
         Point::new(point.x + dx as f64 * length, point.y + dy as f64 * length)
     };
-    let (p, q) = (step(start, leave, STUB), step(end, enter, STUB));
+    let (p, q) = (step(start, leave, ROUTE_STUB), step(end, enter, ROUTE_STUB));
     let mut result = Vec::new();
     // Straight across.
     if leave == enter.opposite()
@@ -174,5 +175,5 @@ fn ways(start: Point, leave: Side, end: Point, enter: Side) -> Vec<Vec<Point>> {
 fn rate(way: &[Point], from: usize, to: usize, obstacles: &Obstacles) -> f64 {
     let length: f64 = way.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
     let blocked: f64 = way.windows(2).map(|pair| obstacles.line_cost(pair[0], pair[1], from, to)).sum();
-    length + way.len().saturating_sub(2) as f64 * BEND + blocked
+    length + way.len().saturating_sub(2) as f64 * ROUTE_BEND + blocked
 }

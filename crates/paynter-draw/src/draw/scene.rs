@@ -7,13 +7,14 @@ use super::index::Obstacles;
 use super::label::{Run, SMALL};
 use super::layout::Placement;
 use super::{DrawOptions, hull, route};
+use crate::tolerance::AXIS_DIRECTION;
 
 /// Length of the half arrow along its bond.
 const ARROW: f64 = 11.0;
 /// How far the half arrow stands off.
 const BARB: f64 = 5.5;
 /// Half the length of a causal stroke.
-const HALF_STROKE: f64 = 6.5;
+const DRAWN_HALF_STROKE: f64 = 6.5;
 /// With more bonds than this at a node, their strokes are left where they are.
 const CROWD: usize = 40;
 /// Free space around the picture.
@@ -264,8 +265,8 @@ fn marks(stroke: Stroke, way: &[Point]) -> (Point, Option<(Point, Point)>) {
     let barb = tip.along(along, ARROW).along(flow_side(back, tip), BARB);
     let stroke = match stroke {
         Stroke::None => None,
-        Stroke::AtFrom => Some(bar(way[0], way[1.min(last)], HALF_STROKE)),
-        Stroke::AtTo => Some(bar(tip, back, HALF_STROKE)),
+        Stroke::AtFrom => Some(bar(way[0], way[1.min(last)], DRAWN_HALF_STROKE)),
+        Stroke::AtTo => Some(bar(tip, back, DRAWN_HALF_STROKE)),
     };
     (barb, stroke)
 }
@@ -294,12 +295,12 @@ fn part_strokes(bonds: &mut [(&Bond, DrawnBond)], nodes: usize) {
         };
         let (start, toward) = (drawn.way[end], drawn.way[next]);
         let along = start.direction(toward);
-        if along.x.abs() < 1e-6 || along.y.abs() < 1e-6 || at[node].len() > CROWD {
+        if along.x.abs() < AXIS_DIRECTION || along.y.abs() < AXIS_DIRECTION || at[node].len() > CROWD {
             continue;
         }
         let clear = |back: &f64| {
             let start = start.along(along, *back);
-            let bar = (bond.stroke == own).then(|| bar(start, toward, 1.3 * HALF_STROKE));
+            let bar = (bond.stroke == own).then(|| bar(start, toward, 1.3 * DRAWN_HALF_STROKE));
             let meets = |line: Option<(Point, Point)>, (c, d): (Point, Point)| {
                 line.is_some_and(|(a, b)| segments_cross(a, b, c, d))
             };
@@ -325,7 +326,7 @@ fn part_strokes(bonds: &mut [(&Bond, DrawnBond)], nodes: usize) {
 /// last piece.
 fn stand_off(end: Point, next: Point, rect: Rect) -> Point {
     let along = end.direction(next);
-    end.along(along, rect.clearance(end, along, HALF_STROKE).min(end.distance(next) / 2.0))
+    end.along(along, rect.clearance(end, along, DRAWN_HALF_STROKE).min(end.distance(next) / 2.0))
 }
 
 /// The side of the flow: below a level bond, at the right of an upright one.

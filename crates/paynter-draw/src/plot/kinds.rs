@@ -1,6 +1,7 @@
 //! The figures of the field, from plain results.
 
 use super::figure::{Axis, Bar, Figure, Layer, Look, Mark, Panel, Scale};
+use crate::tolerance::{NEGATIVE_PART, SAME_CONSTANT, SAME_CURVE};
 
 /// The height of a panel that stands with others, and of one alone.
 const HEIGHTS: (f64, f64) = (190.0, 280.0);
@@ -62,7 +63,7 @@ fn looks(lines: &[&[f64]]) -> Vec<Look> {
     let alike = |a: &[f64], b: &[f64]| {
         let size =
             a.iter().filter(|v| v.is_finite()).fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
-        let slack = 0.004 * (size.1 - size.0) + 1e-9 * size.1.abs();
+        let slack = SAME_CURVE * (size.1 - size.0) + SAME_CONSTANT * size.1.abs();
         let near = |(a, b): (&f64, &f64)| (a - b).abs() <= slack || (!a.is_finite() && !b.is_finite());
         a.len() == b.len() && a.iter().any(|v| v.is_finite()) && a.iter().zip(b).all(near)
     };
@@ -381,7 +382,7 @@ pub struct EnergyPart {
 pub fn energy(title: &str, t: &[f64], parts: &[EnergyPart], supplied: &[f64]) -> Figure {
     let scale = parts.iter().flat_map(|part| &part.values).fold(0.0_f64, |m, v| m.max(v.abs()));
     // Only energies that are positive can stand on one another.
-    let stackable = parts.iter().all(|part| part.values.iter().all(|value| *value >= -1e-6 * scale));
+    let stackable = parts.iter().all(|part| part.values.iter().all(|value| *value >= -NEGATIVE_PART * scale));
     let mut layers = Vec::new();
     let mut below = vec![0.0; t.len()];
     for (index, part) in parts.iter().enumerate() {

@@ -17,7 +17,7 @@ const TITLE_SIZE: f64 = 15.0;
 const TITLE_LINE: f64 = 21.0;
 const LABEL_LINE: f64 = 19.0;
 /// Around everything.
-const MARGIN: f64 = 12.0;
+const PLOT_MARGIN: f64 = 12.0;
 /// Right of the frames: half of the last label on the axis below.
 const RIGHT: f64 = 26.0;
 /// Between a frame and its tick labels.
@@ -94,17 +94,17 @@ pub fn arrange(figure: &Figure) -> Layout {
         .flat_map(|ticks| &ticks.major)
         .map(|(_, label)| text_width(label, TICK_SIZE))
         .fold(0.0, f64::max);
-    let left = MARGIN + LABEL_LINE + widest + TICK_GAP;
+    let left = PLOT_MARGIN + LABEL_LINE + widest + TICK_GAP;
     let width = PLOT_WIDTH - left - RIGHT;
     let mut layout =
         Layout { page: Rect::default(), labels: Vec::new(), frames: Vec::new(), samples: Vec::new() };
-    let mut top = MARGIN;
-    for line in wrapped(&figure.title, TITLE_SIZE, PLOT_WIDTH - 2.0 * MARGIN) {
+    let mut top = PLOT_MARGIN;
+    for line in wrapped(&figure.title, TITLE_SIZE, PLOT_WIDTH - 2.0 * PLOT_MARGIN) {
         let middle = top + TITLE_LINE / 2.0;
         let centre = (left + PLOT_WIDTH - RIGHT) / 2.0;
         // A long title is centred on the page, a short one on the frames.
         let half = text_width(&line, TITLE_SIZE) / 2.0;
-        let centre = centre.min(PLOT_WIDTH - MARGIN - half).max(MARGIN + half);
+        let centre = centre.min(PLOT_WIDTH - PLOT_MARGIN - half).max(PLOT_MARGIN + half);
         layout.text(&line, TITLE_SIZE, Point::new(centre, middle), Align::Centre, true);
         top += TITLE_LINE;
     }
@@ -132,7 +132,7 @@ pub fn arrange(figure: &Figure) -> Layout {
             top += GAPS.0;
         }
     }
-    let bottom = if figure.panels.is_empty() { top + MARGIN } else { top - GAPS.1 + MARGIN };
+    let bottom = if figure.panels.is_empty() { top + PLOT_MARGIN } else { top - GAPS.1 + PLOT_MARGIN };
     layout.page = Rect::new(0.0, 0.0, PLOT_WIDTH, bottom);
     layout
 }
@@ -240,7 +240,7 @@ impl Layout {
             return;
         }
         let text = cut(&text, LABEL_SIZE, rect.height() + 8.0);
-        let centre = Point::new(MARGIN + LABEL_SIZE / 2.0, rect.centre().y);
+        let centre = Point::new(PLOT_MARGIN + LABEL_SIZE / 2.0, rect.centre().y);
         let rect = Rect::centred(centre, LABEL_SIZE, text_width(&text, LABEL_SIZE));
         self.labels.push(Label { text, rect, size: LABEL_SIZE, upwards: true, strong: true });
     }
@@ -257,7 +257,7 @@ impl Layout {
         if text.is_empty() {
             return bottom;
         }
-        let text = cut(&text, LABEL_SIZE, PLOT_WIDTH - 2.0 * MARGIN);
+        let text = cut(&text, LABEL_SIZE, PLOT_WIDTH - 2.0 * PLOT_MARGIN);
         let middle = bottom + 4.0 + LABEL_LINE / 2.0;
         self.text(&text, LABEL_SIZE, Point::new(rect.centre().x, middle), Align::Centre, true);
         middle + LABEL_LINE / 2.0

@@ -12,7 +12,7 @@ pub const SAMPLE: f64 = 24.0;
 /// Between a sample and its name, and between two entries.
 const GAPS: (f64, f64) = (6.0, 18.0);
 /// Entries beyond are counted only.
-const MOST: usize = 28;
+const LEGEND_ENTRIES: usize = 28;
 
 /// How a layer looks, in small.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,9 +76,9 @@ pub fn legends(figure: &Figure, width: f64) -> (Vec<Entry>, Vec<Vec<Entry>>) {
 
 /// Sets entries in rows of a width.
 fn rows(names: &[(String, Sample)], width: f64) -> Vec<Entry> {
-    let mut entries: Vec<(String, Sample)> = names.iter().take(MOST).cloned().collect();
-    if names.len() > MOST {
-        entries.push((format!("and {} more", names.len() - MOST), Sample::None));
+    let mut entries: Vec<(String, Sample)> = names.iter().take(LEGEND_ENTRIES).cloned().collect();
+    if names.len() > LEGEND_ENTRIES {
+        entries.push((format!("and {} more", names.len() - LEGEND_ENTRIES), Sample::None));
     }
     let (mut x, mut row) = (0.0, 0);
     let mut out = Vec::new();

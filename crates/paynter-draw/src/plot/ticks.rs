@@ -2,14 +2,15 @@
 
 use super::figure::Scale;
 use crate::draw::text_width;
+use crate::tolerance::{TICK_ROUNDING, WHOLE_STEP};
 use paynter_base::number::{fixed, power};
 
 /// Font size of tick labels.
 pub const TICK_SIZE: f64 = 11.5;
 /// Space between two labels on a level axis.
-const GAP: f64 = 10.0;
+const TICK_LABEL_GAP: f64 = 10.0;
 /// The part of an axis that lies beyond its first and last tick.
-const MARGIN: f64 = 0.03;
+const AXIS_MARGIN: f64 = 0.03;
 /// Values beyond are left out: differences of larger ones would overflow.
 pub const LARGEST: f64 = 1e300;
 
@@ -65,7 +66,7 @@ fn fits(scale: &Scale, ticks: &Ticks, length: f64) -> bool {
     ticks.major.iter().all(|(value, label)| {
         let (centre, half) =
             (fraction(scale, ticks.range, *value) * length, text_width(label, TICK_SIZE) / 2.0);
-        let free = centre - half >= edge + GAP;
+        let free = centre - half >= edge + TICK_LABEL_GAP;
         edge = centre + half;
         free
     })
@@ -96,7 +97,7 @@ fn nice_step(least: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0, 10.0]
         .into_iter()
         .map(|factor| factor * base)
-        .find(|step| *step >= least * (1.0 - 1e-9))
+        .find(|step| *step >= least * (1.0 - TICK_ROUNDING))
         .unwrap_or(10.0 * base)
 }
 
@@ -118,7 +119,7 @@ fn degree_step(least: f64) -> f64 {
 /// Data that are constant but for rounding get an axis around them.
 fn widened((low, high): (f64, f64)) -> (f64, f64) {
     let size = low.abs().max(high.abs());
-    if high - low > 1e-9 * size && high > low {
+    if high - low > TICK_ROUNDING * size && high > low {
         return (low, high);
     }
     let middle = (low + high) / 2.0;
@@ -140,9 +141,9 @@ fn linear(data: (f64, f64), tight: bool, most: f64, step: &dyn Fn(f64) -> f64) -
         step_size = high - low;
     }
     let (mut first, mut last) = if tight {
-        ((low / step_size - 1e-9).ceil(), (high / step_size + 1e-9).floor())
+        ((low / step_size - TICK_ROUNDING).ceil(), (high / step_size + TICK_ROUNDING).floor())
     } else {
-        ((low / step_size + 1e-9).floor(), (high / step_size - 1e-9).ceil())
+        ((low / step_size + TICK_ROUNDING).floor(), (high / step_size - TICK_ROUNDING).ceil())
     };
     if !tight {
         if first == last {
@@ -159,7 +160,7 @@ fn linear(data: (f64, f64), tight: bool, most: f64, step: &dyn Fn(f64) -> f64) -
     let value = |index: usize| (first + index as f64) * step_size;
     let major = (0..=count).map(|index| (value(index), fixed(value(index) / unit, decimals))).collect();
     // A curve along the last tick would hide behind the frame.
-    let margin = if tight { 0.0 } else { MARGIN * (high - low) };
+    let margin = if tight { 0.0 } else { AXIS_MARGIN * (high - low) };
     Ticks { range: (low - margin, high + margin), major, minor: Vec::new(), exponent }
 }
 
@@ -168,7 +169,7 @@ fn engineering(size: f64) -> i32 {
     if size == 0.0 || (0.01..10_000.0).contains(&size) {
         return 0;
     }
-    ((size.log10() + 1e-9) / 3.0).floor() as i32 * 3
+    ((size.log10() + TICK_ROUNDING) / 3.0).floor() as i32 * 3
 }
 
 /// Decimals that tell multiples of a step apart.
@@ -176,22 +177,22 @@ fn decimals(step: f64) -> usize {
     (0..=15)
         .find(|decimals| {
             let shifted = step * 10_f64.powi(*decimals);
-            (shifted - shifted.round()).abs() < 1e-6 * shifted.max(1.0) && shifted.round() >= 1.0
+            (shifted - shifted.round()).abs() < WHOLE_STEP * shifted.max(1.0) && shifted.round() >= 1.0
         })
         .unwrap_or(15) as usize
 }
 
 fn logarithmic(data: (f64, f64), tight: bool, most: f64, length: f64) -> Ticks {
     let (mut low, mut high) = data;
-    if high <= low * (1.0 + 1e-9) {
+    if high <= low * (1.0 + TICK_ROUNDING) {
         (low, high) = (low / 10_f64.sqrt(), high * 10_f64.sqrt());
     }
-    let floor = (low.log10() + 1e-9).floor() as i32;
-    let ceil = (high.log10() - 1e-9).ceil() as i32;
+    let floor = (low.log10() + TICK_ROUNDING).floor() as i32;
+    let ceil = (high.log10() - TICK_ROUNDING).ceil() as i32;
     if !tight {
         (low, high) = (10_f64.powi(floor), 10_f64.powi(ceil.max(floor + 1)));
     }
-    let inside = |value: f64| value >= low * (1.0 - 1e-9) && value <= high * (1.0 + 1e-9);
+    let inside = |value: f64| value >= low * (1.0 - TICK_ROUNDING) && value <= high * (1.0 + TICK_ROUNDING);
     let decades: Vec<i32> = (floor..=ceil.max(floor + 1)).filter(|d| inside(10_f64.powi(*d))).collect();
     if decades.len() < 2 {
         return within_a_decade((low, high), (floor, ceil), &inside, most);

@@ -123,9 +123,9 @@ pub(super) fn total_derivatives(
             let residual = work.constraints[c].residual;
             let mut row = std::collections::BTreeMap::new();
             for (j, unknown) in unknowns.iter().enumerate() {
-                let slope = pool.diff(residual, *unknown);
-                if slope != pool.zero() {
-                    row.insert(j, slope);
+                let partial = pool.diff(residual, *unknown);
+                if partial != pool.zero() {
+                    row.insert(j, partial);
                 }
             }
             rows.push(row);
@@ -190,8 +190,8 @@ pub(super) fn derivative(
                 None => continue,
             },
         };
-        let slope = pool.diff(expr, symbol);
-        terms.push(pool.mul(slope, rate));
+        let partial = pool.diff(expr, symbol);
+        terms.push(pool.mul(partial, rate));
     }
     pool.sum(&terms)
 }

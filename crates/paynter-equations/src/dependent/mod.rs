@@ -107,8 +107,8 @@ impl Elimination<'_> {
                 continue;
             }
             for symbol in self.pool.symbols(*place).into_iter().filter(|s| symbols.contains(s)) {
-                let slope = self.pool.diff(*place, symbol);
-                if self.pool.is_zero(slope) {
+                let partial = self.pool.diff(*place, symbol);
+                if self.pool.is_zero(partial) {
                     *place = self.pool.substitute(*place, &[(symbol, zero)].into_iter().collect());
                 }
             }

@@ -176,7 +176,7 @@ impl Elimination<'_> {
 }
 
 /// The equation state − value = 0. Where the value is an odd root, both sides are raised to its power:
-/// a root has no slope at zero by which its argument could be found.
+/// a root has no derivative at zero by which its argument could be found.
 pub(super) fn without_root(pool: &mut Pool, state: Expr, value: Expr) -> Expr {
     let factors = |pool: &Pool, e: Expr| match pool.node(e) {
         Node::Product(list) => list.to_vec(),

@@ -7,11 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::quotient::{Quotient, exact};
 use super::{Parameter, Sensitivity, Wish};
+use crate::tolerance::EXPANDED_ENTRIES;
 use crate::transfer::pencil;
 use crate::{Equations, StateSpace};
-
-/// All entries together may have this many times the terms of one.
-const ENTRIES: usize = 10;
 
 pub(super) fn expanded(
     pool: &mut Pool,
@@ -49,7 +47,7 @@ pub(super) fn expanded(
                         .over(function.numerator(), &work)?;
                 }
                 terms += value.len();
-                work.allow_terms("all sensitivities", terms / ENTRIES)?;
+                work.allow_terms("all sensitivities", terms / EXPANDED_ENTRIES)?;
                 let (num, den) = value.expressions(pool, &basis, &work)?;
                 entries.push(Sensitivity { output, input, parameter, num, den });
             }

@@ -42,10 +42,10 @@ fn columns(pool: &mut Pool, rows: &[Expr], parameters: &[Parameter], lowest: &mu
             if inside.binary_search(&parameter.symbol).is_err() {
                 continue;
             }
-            let slope = pool.diff(*row, parameter.symbol);
-            let slope = lowest.of(pool, slope);
-            if slope != zero && !pool.is_zero(slope) {
-                entries.push((i, j, slope));
+            let derivative = pool.diff(*row, parameter.symbol);
+            let derivative = lowest.of(pool, derivative);
+            if derivative != zero && !pool.is_zero(derivative) {
+                entries.push((i, j, derivative));
             }
         }
     }

@@ -17,10 +17,8 @@ use rustc_hash::FxHashMap;
 
 use super::Parameter;
 use super::quotient::Quotient;
+use crate::tolerance::PRODUCT_UNKNOWNS;
 use crate::{Equations, QueryError};
-
-/// Models with more unknowns than this are not read by a person.
-const UNKNOWNS: usize = 1000;
 
 /// The product forms of all sensitivities.
 #[derive(Debug, Clone)]
@@ -104,7 +102,7 @@ fn find(
     let mut columns: FxHashMap<Symbol, usize> = FxHashMap::default();
     let laws = laws(pool, graph, equations, &mut columns);
     let unknowns = columns.len();
-    if unknowns > UNKNOWNS {
+    if unknowns > PRODUCT_UNKNOWNS {
         return Ok(None);
     }
     let spots = spots(pool, &laws, parameters);

@@ -26,11 +26,11 @@ pub(super) fn shared(
         if normalized && function.num == zero {
             continue;
         }
-        let slopes = pool.gradient(function.num, &symbols);
+        let derivatives = pool.gradient(function.num, &symbols);
         for (k, parameter) in parameters.iter().enumerate() {
-            let mut terms: Vec<Expr> = vec![slopes[place[&parameter.symbol]]];
+            let mut terms: Vec<Expr> = vec![derivatives[place[&parameter.symbol]]];
             for (symbol, moved) in &parameter.carried {
-                terms.push(pool.mul(slopes[place[symbol]], *moved));
+                terms.push(pool.mul(derivatives[place[symbol]], *moved));
             }
             let mut num = pool.sum(&terms);
             if normalized {

@@ -9,10 +9,8 @@ use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
+use crate::tolerance::SHIFT_UNKNOWNS;
 use crate::{Equations, Pivots, System};
-
-/// More unknowns than this give derivatives that nobody reads.
-const UNKNOWNS: usize = 6;
 
 /// Finds the derivatives of states, implicit unknowns and inputs at the
 /// operating point by each parameter, over the symbols of the point. Nothing
@@ -29,7 +27,7 @@ pub fn operating_shift(
     let mut unknowns: Vec<(Symbol, Expr)> =
         states.filter(|(_, rests)| *rests).map(|((state, rate), _)| (state.symbol, *rate)).collect();
     unknowns.extend(equations.constraints.iter().map(|c| (c.unknown, c.residual)));
-    if unknowns.len() > UNKNOWNS {
+    if unknowns.len() > SHIFT_UNKNOWNS {
         return None;
     }
     let inputs = input_slopes(pool, graph, equations, parameters);
@@ -37,18 +35,18 @@ pub fn operating_shift(
     for (_, equation) in &unknowns {
         let mut row = BTreeMap::new();
         for (j, (symbol, _)) in unknowns.iter().enumerate() {
-            let slope = pool.diff(*equation, *symbol);
-            if slope != pool.zero() {
-                row.insert(j, slope);
+            let derivative = pool.diff(*equation, *symbol);
+            if derivative != pool.zero() {
+                row.insert(j, derivative);
             }
         }
         rows.push(row);
         let mut list = Vec::with_capacity(parameters.len());
         for (parameter, moved) in parameters.iter().zip(&inputs) {
             let mut terms = vec![pool.diff(*equation, *parameter)];
-            for (symbol, slope) in moved {
+            for (symbol, derivative) in moved {
                 let partial = pool.diff(*equation, *symbol);
-                terms.push(pool.mul(partial, *slope));
+                terms.push(pool.mul(partial, *derivative));
             }
             let sum = pool.sum(&terms);
             list.push(pool.neg(sum));
@@ -88,10 +86,10 @@ fn input_slopes(
         let mut value = input.value;
         for symbol in &input.symbols {
             for (list, parameter) in all.iter_mut().zip(parameters) {
-                let slope = pool.diff(value, *parameter);
-                let slope = pool.substitute(slope, &at_zero);
-                if slope != zero {
-                    list.push((*symbol, slope));
+                let derivative = pool.diff(value, *parameter);
+                let derivative = pool.substitute(derivative, &at_zero);
+                if derivative != zero {
+                    list.push((*symbol, derivative));
                 }
             }
             value = time.map_or(zero, |time| pool.diff(value, time));

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use super::Causality;
 use super::assign::determines;
 use crate::kind::{Class, Power};
+use crate::limits::{CYCLE_BUDGET, SINGULAR_BUDGET, SINGULAR_SIGNALS};
 use crate::model::{BondGraph, BondId, Element, ElementId, Law, Variable, is_storage};
 
 /// A closed signal path.
@@ -33,15 +34,6 @@ pub enum LoopKind {
     /// At least one storage in derivative causality.
     Differential,
 }
-
-/// Edges visited in search of short cycles before the search settles for fewer.
-const CYCLE_BUDGET: usize = 4_000_000;
-
-/// Groups of signals larger than this are not tested for singularity in symbols here.
-const SINGULAR_LIMIT: usize = 60;
-
-/// Multiplications spent on tests for singularity, at most.
-const SINGULAR_BUDGET: usize = 3_000_000;
 
 #[derive(Debug, Clone, Copy)]
 struct Edge {
@@ -240,7 +232,7 @@ impl SignalGraph {
         Some(describe(graph, &path))
     }
 
-    /// The index: how often the equations must be differentiated.
+    /// The differential index: how many times the equations must be differentiated.
     pub fn index(&self, has_loops: bool) -> u32 {
         let mut depth = vec![0u32; self.components];
         let mut inside = vec![0u32; self.components];
@@ -276,7 +268,7 @@ impl SignalGraph {
         let mut found: BTreeSet<Vec<ElementId>> = BTreeSet::new();
         let mut prints = Fingerprints::new();
         let mut budget = SINGULAR_BUDGET;
-        for nodes in members.iter().filter(|nodes| !nodes.is_empty() && nodes.len() <= SINGULAR_LIMIT) {
+        for nodes in members.iter().filter(|nodes| !nodes.is_empty() && nodes.len() <= SINGULAR_SIGNALS) {
             // The equations find what is left untested here.
             let Some(rest) = budget.checked_sub(nodes.len().pow(3)) else { break };
             budget = rest;

@@ -25,6 +25,7 @@ pub use rules::{PortRule, Ranges, Strength, field_rules};
 
 use crate::guard::{Guard, Guards};
 use crate::kind::{LawForm, Stored, kind_of};
+use crate::limits::{CAUSALITY_TRIES, RELAX_BUDGET, RING_BUDGET};
 use crate::model::{BondGraph, BondId, ElementId, Kind, Override, is_storage};
 use assign::Assignment;
 use rules::{Rules, rules};
@@ -137,12 +138,6 @@ impl Outcome {
     }
 }
 
-/// Causalities tried in search of one without singular loops.
-const MAX_TRIES: usize = 60;
-
-/// Bonds looked at in that search, at most.
-const RING_BUDGET: usize = 5_000_000;
-
 /// Turns elements round whose causality closes a loop that determines itself.
 ///
 /// As many integral storages as strokes allow may be one too many: in a delta
@@ -150,7 +145,7 @@ const RING_BUDGET: usize = 5_000_000;
 /// to zero. What decided the strokes of such a loop is turned round, a free
 /// resistor before a storage, as long as that leaves fewer such loops.
 fn open_rings(pool: &mut Pool, graph: &BondGraph, rules: &mut Rules, mut outcome: Outcome) -> Outcome {
-    let mut tries = MAX_TRIES.min(RING_BUDGET / graph.bonds.len().max(1));
+    let mut tries = CAUSALITY_TRIES.min(RING_BUDGET / graph.bonds.len().max(1));
     let mut yielded = Vec::new();
     while let Some(ring) = outcome.singular.first() {
         let mut better = None;
@@ -297,9 +292,6 @@ fn avoid_divisions(graph: &BondGraph, rules: &Rules, assignment: &mut Assignment
     }
     any
 }
-
-/// Bonds looked at in search of divisions that can be avoided; what is left then is warned of.
-const RELAX_BUDGET: usize = 20_000_000;
 
 /// Where all divisions cannot be avoided at once, avoids them one after the
 /// other as far as a causality remains.

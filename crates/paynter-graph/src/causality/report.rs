@@ -12,6 +12,7 @@ use super::rules::Rules;
 use super::{Causality, Storage, integral_effort_in, storage_ports};
 use crate::guard::Sign;
 use crate::kind::{Class, LawForm, Power, Stored, kind_of};
+use crate::limits::FORCING_PATH;
 use crate::model::{BondGraph, BondId, ElementId, Kind, Law, is_junction};
 
 /// Tells the causality of every storage, and for the dependent ones the path that forces them.
@@ -27,9 +28,6 @@ pub(super) fn storages(graph: &BondGraph, assignment: &Assignment<'_>, roots: &[
         .collect()
 }
 
-/// Elements of a forcing path that are kept: of a longer one the start and the end.
-const MAX_PATH: usize = 30;
-
 /// The elements from the decision that forces a storage to the storage itself.
 fn forcing_path(
     graph: &BondGraph,
@@ -42,7 +40,7 @@ fn forcing_path(
     let mut out = vec![element];
     let mut here = bond;
     while let Some(Reason::Propagated(through, from)) = assignment.decided[here.index()].map(|d| d.reason)
-        && out.len() < MAX_PATH - 1
+        && out.len() < FORCING_PATH - 1
     {
         if out.last() != Some(&through) {
             out.push(through);
@@ -368,7 +366,7 @@ fn dependent_storage(graph: &BondGraph, roots: &[Reason], storage: &Storage) -> 
             .label(element.span, "this flow cannot jump");
     }
     let mut path: Vec<&str> = storage.forced_by.iter().map(|id| graph.element(*id).name.as_str()).collect();
-    if path.len() == MAX_PATH {
+    if path.len() == FORCING_PATH {
         path.insert(1, "…");
     }
     let message = format!(

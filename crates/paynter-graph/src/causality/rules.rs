@@ -238,8 +238,8 @@ fn flat(pool: &mut Pool, element: &Element, state: Symbol) -> bool {
     let at_rest: FxHashMap<Symbol, Expr> = [(state, zero)].into_iter().collect();
     equations.iter().any(|equation| {
         let residual = pool.sub(equation.left, equation.right);
-        let slope = pool.diff(residual, state);
-        slope != zero && pool.substitute(slope, &at_rest) == zero
+        let derivative = pool.diff(residual, state);
+        derivative != zero && pool.substitute(derivative, &at_rest) == zero
     })
 }
 

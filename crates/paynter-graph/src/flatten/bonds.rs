@@ -7,15 +7,10 @@ use paynter_base::{Code, Diagnostic, Span, code};
 use paynter_language::ast::{self, Body, Statement};
 
 use super::program::Part;
-use super::{Deferred, Flattener, MAX_ELEMENTS};
+use super::{Deferred, Flattener};
 use crate::kind::{Ports, kind_of};
+use crate::limits::{LISTED_PORTS, LOOP_TURNS};
 use crate::model::ElementId;
-
-/// Turns of all `for` loops together; more are refused.
-const MAX_TURNS: usize = 2 * MAX_ELEMENTS;
-
-/// Unconnected ports of one array that are listed one by one.
-const MAX_PORTS_LISTED: usize = 4;
 
 /// Where a segment ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,8 +64,8 @@ impl<'a> Flattener<'a, '_> {
                     let Some((low, high)) = self.range(instance, loops, &each.range) else { continue };
                     for i in low..=high {
                         self.iterations += 1;
-                        if self.iterations > MAX_TURNS {
-                            let message = format!("the `for` loops have more than {MAX_TURNS} turns");
+                        if self.iterations > LOOP_TURNS {
+                            let message = format!("the `for` loops have more than {LOOP_TURNS} turns");
                             self.report.push(Diagnostic::new(code::TOO_MANY_ELEMENTS, message).at(each.span));
                             return;
                         }
@@ -386,7 +381,7 @@ impl<'a> Flattener<'a, '_> {
         }
         for ((span, code), names) in open {
             let (ports, have) = if names.len() == 1 { ("port", "has") } else { ("ports", "have") };
-            let more = names.len().saturating_sub(MAX_PORTS_LISTED);
+            let more = names.len().saturating_sub(LISTED_PORTS);
             let mut list = names[..names.len() - more].join(", ");
             if more > 0 {
                 list += &format!(" and {more} more");

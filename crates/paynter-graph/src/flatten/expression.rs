@@ -7,10 +7,8 @@ use paynter_language::ast::{self, BinaryOp, ExprKind, UnaryOp};
 
 use super::Flattener;
 use crate::dimension::Dimension;
+use crate::limits::LARGEST_INDEX;
 use crate::model::{ElementId, Integrator, Table, Variable, flat_name};
-
-/// Sizes and indices beyond this are refused before anything is computed with them.
-const MAX_INTEGER: i64 = 1 << 40;
 
 /// What an expression may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +191,7 @@ impl<'a> Flattener<'a, '_> {
             return None;
         };
         // Keeps sums and differences of bounds far from overflow.
-        if integer.abs() > MAX_INTEGER {
+        if integer.abs() > LARGEST_INDEX {
             let message = format!("{what} is {integer}, which is too large");
             self.report.push(Diagnostic::new(code::TOO_MANY_ELEMENTS, message).at(expr.span));
             return None;

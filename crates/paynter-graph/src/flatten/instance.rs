@@ -9,12 +9,10 @@ use super::params::Arguments;
 use super::program::Slot;
 use super::{Flattener, MAX_ELEMENTS};
 use crate::kind::{Ports, kind_of};
+use crate::limits::SUBMODEL_DEPTH;
 use crate::model::{
     Element, ElementId, Input, Integrator, Law, Origin, Signal, Variable, Written, flat_name,
 };
-
-/// Submodels nested deeper than this are refused.
-const MAX_DEPTH: usize = 256;
 
 /// One use of a model; the first instance is the whole model.
 #[derive(Debug)]
@@ -250,8 +248,8 @@ impl<'a> Flattener<'a, '_> {
             return;
         };
         let depth = self.instances[id].depth + 1;
-        if depth > MAX_DEPTH {
-            let message = format!("submodels are nested more than {MAX_DEPTH} deep");
+        if depth > SUBMODEL_DEPTH {
+            let message = format!("submodels are nested more than {SUBMODEL_DEPTH} deep");
             let diagnostic = Diagnostic::new(code::TOO_DEEP, message).at(instance.span);
             self.report.push(diagnostic.help("join some of the levels into one submodel"));
             self.instances[id].children.push(Children::default());

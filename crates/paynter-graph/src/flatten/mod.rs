@@ -18,6 +18,8 @@ mod statements;
 mod unused;
 mod validate;
 
+pub use crate::limits::MAX_ELEMENTS;
+use crate::limits::NAME_COMPARISONS;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{Code, Diagnostic, Diagnostics, Remedy, Span, closest, code};
 use paynter_language::ast;
@@ -30,13 +32,6 @@ use crate::model::{BondGraph, BondId, ElementId, flat_name};
 use instance::Instance;
 use params::Arguments;
 use program::ModelInfo;
-
-/// More elements than this are refused: a slip in an array size should not fill the memory.
-pub const MAX_ELEMENTS: usize = 2_000_000;
-
-/// Names compared before the search for what misspelt ones could mean gives up, so that a file
-/// full of them stays quick.
-const MAX_COMPARISONS: usize = 200_000;
 
 /// What to flatten, and what to change on the way.
 #[derive(Debug, Clone, Default)]
@@ -239,7 +234,7 @@ impl<'a, 'p> Flattener<'a, 'p> {
             iterations: 0,
             deferred: Vec::new(),
             excused: FxHashSet::default(),
-            comparisons: MAX_COMPARISONS,
+            comparisons: NAME_COMPARISONS,
         }
     }
 

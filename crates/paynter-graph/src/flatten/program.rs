@@ -288,7 +288,7 @@ pub(super) fn link(infos: &mut [ModelInfo<'_>], top: usize, report: &mut Report)
     }
     let order = order_models(infos, report)?;
     find_structural(infos);
-    // A slip in an array's size is found without making the array.
+    // A mistake in an array's size is found without making the array.
     let parts = count_parts(infos, &order)[top];
     if parts > MAX_ELEMENTS {
         let name = &infos[top].ast.name;

@@ -10,10 +10,8 @@ use super::expression::{Context, Scope};
 use super::program::Part;
 use super::{Deferred, Flattener};
 use crate::kind::{Stored, with_article};
+use crate::limits::LOOP_MISTAKES;
 use crate::model::{BondId, ElementId, Output, Override, Variable, is_storage};
-
-/// Mistakes in statements in loops, after which the rest are left.
-const MAX_REPEATS: usize = 1000;
 
 impl<'a> Flattener<'a, '_> {
     /// Records the initial state `q`, `p`, `q1` … of a storage.
@@ -175,7 +173,7 @@ impl<'a> Flattener<'a, '_> {
         let errors = self.report.errors;
         for Deferred { instance, loops, statement } in std::mem::take(&mut self.deferred) {
             // A loop may repeat the same mistake a million times.
-            if self.report.errors > errors + MAX_REPEATS {
+            if self.report.errors > errors + LOOP_MISTAKES {
                 break;
             }
             match statement {

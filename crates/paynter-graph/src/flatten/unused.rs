@@ -9,6 +9,7 @@ use super::instance::Instance;
 use super::params::Arguments;
 use super::program::ModelInfo;
 use super::{Flattener, Report};
+use crate::limits::UNUSED_ELEMENTS;
 
 /// Mistakes that no value and no bond from outside could mend.
 const KNOWABLE: [Code; 8] = [
@@ -21,9 +22,6 @@ const KNOWABLE: [Code; 8] = [
     code::UNIT_MISMATCH,
     code::UNKNOWN_PORT,
 ];
-
-/// Elements of a model that nothing uses; larger ones are read so far.
-const LIMIT: usize = 10_000;
 
 /// Instantiates what nothing uses by itself, and reports the mistakes that are certain. `order` has each model
 /// after those it uses.
@@ -44,7 +42,7 @@ pub(super) fn check(
         let header = infos[model].params.iter().enumerate().take(infos[model].header);
         let open = header.filter(|(_, param)| param.value.is_none());
         let arguments: Arguments = open.map(|(i, param)| (i, Typed::unknown(one), param.span)).collect();
-        let mut trial = Flattener::new(&mut pool, infos, Report::default(), model, LIMIT);
+        let mut trial = Flattener::new(&mut pool, infos, Report::default(), model, UNUSED_ELEMENTS);
         trial.run(model, arguments);
         trial.instances.iter().for_each(|instance| seen[instance.model] = true);
         let found = trial.report.diagnostics.iter();

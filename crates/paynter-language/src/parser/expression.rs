@@ -2,10 +2,11 @@
 
 use paynter_base::{Span, code};
 
-use super::{MAX_HEIGHT, Parsed, Parser};
+use super::{MAX_EXPRESSION_HEIGHT, Parsed, Parser};
 use crate::SyntaxKind;
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, Path, Range, Segment, UnaryOp};
 use crate::lexer::normalised;
+use crate::limits::BALANCED_OPERANDS;
 
 /// Ranks of operators, from the loosest; operators of one rank stand in one flat node.
 const OR: u8 = 1;
@@ -13,10 +14,6 @@ const AND: u8 = 2;
 const COMPARE: u8 = 3;
 const SUM: u8 = 4;
 const PRODUCT: u8 = 5;
-
-/// From this number of operands on, a chain is folded as a balanced tree, so
-/// that long sums do not make high expressions.
-const BALANCED_FROM: usize = 9;
 
 const OPERAND: &str = "an operand is a number, a name, a function call or an expression in parentheses";
 
@@ -56,12 +53,12 @@ impl Parser<'_> {
             height = height.max(self.height);
         }
         let length = self.operands.len() - base;
-        let folded = if length < BALANCED_FROM {
+        let folded = if length < BALANCED_OPERANDS {
             folded(self.operands.drain(base..))
         } else {
             balanced(self.operands.split_off(base))
         };
-        let added = if length < BALANCED_FROM { length - 1 } else { length.ilog2() as usize + 4 };
+        let added = if length < BALANCED_OPERANDS { length - 1 } else { length.ilog2() as usize + 4 };
         self.set_height(height + added as u32, place)?;
         folded
     }
@@ -69,7 +66,7 @@ impl Parser<'_> {
     /// Notes the height of the expression just read, or fails where it is too high.
     fn set_height(&mut self, height: u32, place: Span) -> Parsed<()> {
         self.height = height;
-        if height > MAX_HEIGHT { self.fail_too_deep(place) } else { Some(()) }
+        if height > MAX_EXPRESSION_HEIGHT { self.fail_too_deep(place) } else { Some(()) }
     }
 
     /// The operator that comes next, with its rank.
@@ -489,7 +486,7 @@ fn folded(mut operands: impl Iterator<Item = (BinaryOp, Expr)>) -> Option<Expr> 
 /// Folds a long chain in halves: sums and products are associative, and
 /// within a half that is subtracted or divided by, the operators turn.
 fn balanced(mut chain: Vec<(BinaryOp, Expr)>) -> Option<Expr> {
-    if chain.len() < BALANCED_FROM {
+    if chain.len() < BALANCED_OPERANDS {
         return folded(chain.into_iter());
     }
     let mut right = chain.split_off(chain.len() / 2);

@@ -6,11 +6,9 @@ use super::{Parsed, Parser};
 use crate::SyntaxKind;
 use crate::ast::{Unit, UnitFactor};
 use crate::lexer::normalised;
+use crate::limits::LARGEST_UNIT_POWER;
 
 const UNIT: &str = "a unit is written like `[N*m/rad]`, `[m^2]` or `[1/s]`";
-
-/// Exponents beyond this are slips.
-const LARGEST_POWER: i64 = 100;
 
 /// A power of a unit: numerator and positive denominator.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +33,8 @@ impl Power {
         }
         let common = i64::try_from(a).ok().filter(|common| *common != 0)?;
         let power = Power { top: self.top / common, bottom: self.bottom / common };
-        (power.top.abs() <= LARGEST_POWER && (1..=LARGEST_POWER).contains(&power.bottom)).then_some(power)
+        (power.top.abs() <= LARGEST_UNIT_POWER && (1..=LARGEST_UNIT_POWER).contains(&power.bottom))
+            .then_some(power)
     }
 }
 
@@ -177,7 +176,8 @@ impl Parser<'_> {
     }
 
     fn bad_power<T>(&mut self, place: Span) -> Parsed<T> {
-        let message = format!("the power of a unit lies within ±{LARGEST_POWER} and is a simple fraction");
+        let message =
+            format!("the power of a unit lies within ±{LARGEST_UNIT_POWER} and is a simple fraction");
         self.fail(code::BAD_NUMBER, place, message, "write a whole number or a fraction like `^(1/2)`")
     }
 }

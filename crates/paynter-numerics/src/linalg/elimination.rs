@@ -2,7 +2,9 @@
 //! right-hand sides: for Newton steps of systems that may determine too little
 //! or repeat themselves, and for null spaces.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+use paynter_algebra::elimination::{self, Arithmetic, Echelon, eliminate};
 
 use crate::tolerance::{CANCELLED_DIFFERENCE, FULL_PIVOTING_SIZE};
 
@@ -11,16 +13,40 @@ pub(crate) type Rows = Vec<Vec<(usize, f64)>>;
 
 /// A matrix in echelon form, with the steps that led there.
 pub(crate) struct Elimination {
-    rows: Vec<BTreeMap<usize, f64>>,
-    /// In order: the row that was changed, the row that was subtracted from it, and how often.
+    echelon: Echelon<f64>,
+    /// In order: the row that was changed, the row that was subtracted from it, and by which factor.
     steps: Vec<(usize, usize, f64)>,
-    /// Rows and columns of the pivots, in order.
-    pivots: Vec<(usize, usize)>,
     /// What the rows and the columns were multiplied by.
     row_scale: Vec<f64>,
     scale: Vec<f64>,
-    /// With rows and columns of length one, what is smaller than this is no pivot.
-    negligible: f64,
+}
+
+/// Floating point that takes differences for zero where all digits cancel, and keeps the steps.
+struct Cancelling {
+    steps: Vec<(usize, usize, f64)>,
+}
+
+impl Arithmetic for Cancelling {
+    type Scalar = f64;
+
+    fn divisor(&mut self, pivot: &f64) -> f64 {
+        *pivot
+    }
+
+    fn quotient(&mut self, entry: &f64, divisor: &f64) -> f64 {
+        entry / divisor
+    }
+
+    fn difference(&mut self, old: Option<&f64>, factor: &f64, value: &f64) -> Option<f64> {
+        let (old, product) = (old.copied().unwrap_or(0.0), factor * value);
+        let new = old - product;
+        let cancelled = new.abs() <= CANCELLED_DIFFERENCE * (old.abs() + product.abs());
+        (!cancelled).then_some(new)
+    }
+
+    fn subtracted(&mut self, from: usize, pivot: usize, factor: &f64) {
+        self.steps.push((from, pivot, *factor));
+    }
 }
 
 /// The transposed matrix.
@@ -39,27 +65,16 @@ impl Elimination {
     /// error.
     pub fn new(rows: &Rows, columns: usize, negligible: f64) -> Elimination {
         let (scaled, row_scale, scale) = equilibrate(rows, columns);
-        let mut users: Vec<Vec<usize>> = vec![Vec::new(); columns];
-        for (i, row) in scaled.iter().enumerate() {
-            for &j in row.keys() {
-                users[j].push(i);
-            }
-        }
-        let mut found =
-            Elimination { rows: scaled, steps: Vec::new(), pivots: Vec::new(), row_scale, scale, negligible };
-        let mut open: BTreeSet<(usize, usize)> =
-            (0..rows.len()).map(|i| (found.rows[i].len(), i)).filter(|(length, _)| *length > 0).collect();
-        while let Some((i, j)) = found.pivot(&open) {
-            open.remove(&(found.rows[i].len(), i));
-            found.eliminate(i, j, &mut open, &mut users);
-            found.pivots.push((i, j));
-        }
-        found
+        let mut arithmetic = Cancelling { steps: Vec::new() };
+        let Ok(echelon) = eliminate(&mut arithmetic, scaled, columns, |_, state| {
+            Ok::<_, std::convert::Infallible>(pivot(state, negligible))
+        });
+        Elimination { echelon, steps: arithmetic.steps, row_scale, scale }
     }
 
     /// The rank.
     pub fn rank(&self) -> usize {
-        self.pivots.len()
+        self.echelon.pivots.len()
     }
 
     /// Solves M x = b; equations that repeat others are not looked at, and what nothing determines is zero.
@@ -89,74 +104,75 @@ impl Elimination {
     /// The columns that nothing determines.
     pub fn free(&self) -> Vec<usize> {
         let mut bound = vec![false; self.scale.len()];
-        for &(_, j) in &self.pivots {
+        for &(_, j) in &self.echelon.pivots {
             bound[j] = true;
         }
         (0..bound.len()).filter(|&j| !bound[j]).collect()
     }
 
-    /// The largest entry of a small rest; an entry of a short row, not small
-    /// beside its neighbours, in a large one.
-    fn pivot(&self, open: &BTreeSet<(usize, usize)>) -> Option<(usize, usize)> {
-        let small = open.len() <= FULL_PIVOTING_SIZE;
-        let mut best: Option<(usize, f64, usize, usize)> = None;
-        for &(length, i) in open {
-            if !small && best.is_some_and(|(shortest, ..)| length > shortest) {
-                break;
-            }
-            for (&j, value) in &self.rows[i] {
-                let size = value.abs();
-                if size > self.negligible && best.is_none_or(|(_, largest, ..)| size > largest) {
-                    best = Some((length, size, i, j));
-                }
-            }
-        }
-        best.map(|(_, _, i, j)| (i, j))
-    }
-
-    fn eliminate(
-        &mut self,
-        i: usize,
-        j: usize,
-        open: &mut BTreeSet<(usize, usize)>,
-        users: &mut [Vec<usize>],
-    ) {
-        let pivot_row = std::mem::take(&mut self.rows[i]);
-        let pivot = pivot_row[&j];
-        for r in std::mem::take(&mut users[j]) {
-            if !open.remove(&(self.rows[r].len(), r)) {
-                continue;
-            }
-            if let Some(entry) = self.rows[r].remove(&j) {
-                let factor = entry / pivot;
-                for (&column, &value) in pivot_row.iter().filter(|(column, _)| **column != j) {
-                    let product = factor * value;
-                    let old = self.rows[r].get(&column).copied().unwrap_or(0.0);
-                    let new = old - product;
-                    if new.abs() <= CANCELLED_DIFFERENCE * (old.abs() + product.abs()) {
-                        self.rows[r].remove(&column);
-                    } else if self.rows[r].insert(column, new).is_none() {
-                        users[column].push(r);
-                    }
-                }
-                self.steps.push((r, i, factor));
-            }
-            if !self.rows[r].is_empty() {
-                open.insert((self.rows[r].len(), r));
-            }
-        }
-        self.rows[i] = pivot_row;
-    }
-
     fn back_substitute(&self, values: &mut [f64], right: Option<&[f64]>) {
-        for &(i, j) in self.pivots.iter().rev() {
+        for &(i, j) in self.echelon.pivots.iter().rev() {
             let mut sum = right.map_or(0.0, |right| right[i]);
-            for (&column, value) in self.rows[i].iter().filter(|(column, _)| **column != j) {
+            for (&column, value) in self.echelon.rows[i].iter().filter(|(column, _)| **column != j) {
                 sum -= value * values[column];
             }
-            values[j] = sum / self.rows[i][&j];
+            values[j] = sum / self.echelon.rows[i][&j];
         }
     }
+}
+
+/// The reduced echelon form of a few dense vectors in their first columns: vectors of the same space with as many
+/// zeros as possible. Entries this much smaller than their vector, or than what they are the difference of, are zero.
+pub(crate) fn reduced_echelon(mut basis: Vec<Vec<f64>>, columns: usize, negligible: f64) -> Vec<Vec<f64>> {
+    let mut done = 0;
+    for j in 0..columns {
+        let largest = |c: &Vec<f64>| c.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        let relative = |c: &Vec<f64>| c[j].abs() / largest(c).max(f64::MIN_POSITIVE);
+        let Some(k) =
+            (done..basis.len()).max_by(|&a, &b| relative(&basis[a]).total_cmp(&relative(&basis[b])))
+        else {
+            break;
+        };
+        if relative(&basis[k]) < negligible {
+            continue;
+        }
+        basis.swap(done, k);
+        let pivot = basis[done][j];
+        basis[done].iter_mut().for_each(|x| *x /= pivot);
+        let row = basis[done].clone();
+        for (_, other) in basis.iter_mut().enumerate().filter(|(k, _)| *k != done) {
+            let factor = other[j];
+            if factor == 0.0 {
+                continue;
+            }
+            for (x, y) in other.iter_mut().zip(&row) {
+                let new = *x - factor * y;
+                *x = if new.abs() <= negligible * (x.abs() + (factor * y).abs()) { 0.0 } else { new };
+            }
+        }
+        done += 1;
+    }
+    basis.truncate(done);
+    basis
+}
+
+/// The largest entry of a small rest; an entry of a short row, not small
+/// beside its neighbours, in a large one.
+fn pivot(state: &elimination::Elimination<f64>, negligible: f64) -> Option<(usize, usize)> {
+    let small = state.open().len() <= FULL_PIVOTING_SIZE;
+    let mut best: Option<(usize, f64, usize, usize)> = None;
+    for &(length, i) in state.open() {
+        if !small && best.is_some_and(|(shortest, ..)| length > shortest) {
+            break;
+        }
+        for (&j, value) in state.row(i) {
+            let size = value.abs();
+            if size > negligible && best.is_none_or(|(_, largest, ..)| size > largest) {
+                best = Some((length, size, i, j));
+            }
+        }
+    }
+    best.map(|(_, _, i, j)| (i, j))
 }
 
 /// Brings rows and columns to length one.

@@ -9,11 +9,7 @@ use dashu_int::{IBig, UBig};
 use paynter_algebra::{EvalError, Expr, Node, Pool, Rational, Symbol};
 use rustc_hash::FxHashMap;
 
-/// Roots and pi are taken to this many bits.
-const BITS: usize = 256;
-
-/// Larger numbers are rounded to [`BITS`] bits: nobody gave the model so many digits.
-const MAX_BITS: usize = 1 << 14;
+use crate::tolerance::{CUT_OFF_BITS, LARGEST_PRECISION};
 
 /// The first digits of pi.
 const PI: &str = "314159265358979323846264338327950288419716939937510582097494459230781640628620899";
@@ -87,8 +83,8 @@ fn power(base: &Rational, exponent: &Rational) -> Option<Rational> {
         if top_root.pow(degree) == top && bottom_root.pow(degree) == bottom {
             (IBig::from(top_root), bottom_root)
         } else {
-            // top/bottom · 2^(degree·shift), whose root has more than BITS bits.
-            let shift = BITS + bottom.bit_len().saturating_sub(top.bit_len()) / degree + 1;
+            // top/bottom · 2^(degree·shift), whose root has more than CUT_OFF_BITS bits.
+            let shift = CUT_OFF_BITS + bottom.bit_len().saturating_sub(top.bit_len()) / degree + 1;
             let scaled = (top << (degree * shift)) / bottom;
             (IBig::from(scaled.nth_root(degree)), UBig::ONE << shift)
         }
@@ -100,10 +96,10 @@ fn power(base: &Rational, exponent: &Rational) -> Option<Rational> {
 /// Keeps numbers from growing without end.
 fn limited(value: Rational) -> Rational {
     let (top, bottom) = (value.numerator().bit_len(), value.denominator().bit_len());
-    if top + bottom <= MAX_BITS {
+    if top + bottom <= LARGEST_PRECISION {
         return value;
     }
-    let shift = BITS as isize - (top as isize - bottom as isize);
+    let shift = CUT_OFF_BITS as isize - (top as isize - bottom as isize);
     let (numerator, denominator) = value.into_parts();
     if shift >= 0 {
         let quotient = (numerator << shift.unsigned_abs()) / IBig::from(denominator);

@@ -15,28 +15,18 @@ use paynter_base::{CancellationToken, Cancelled};
 use super::Integers;
 use super::big::{Big, Complex};
 use super::characteristic::trimmed;
+use crate::tolerance::{
+    LARGEST_PRECISION, NOISE_BITS, PAIR_BITS, ROOT_PRECISION, ROOT_TURN, SAME_ROOT, START_BITS,
+};
 
-/// A root and how often it occurs.
+/// A root and its multiplicity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Root {
     /// Its value.
     pub value: Complex64,
-    /// How often it occurs.
+    /// Its multiplicity.
     pub multiplicity: usize,
 }
-
-/// The precision that iteration starts with and may go up to, in bits.
-const START_BITS: usize = 128;
-const MAX_BITS: usize = 1 << 14;
-
-/// A root is found when its disc is this many bits smaller than its magnitude.
-const ROOT_BITS: f64 = 58.0;
-
-/// Real parts this many bits below the magnitude are those of roots and of pi cut off, not of the model.
-const NOISE_BITS: i64 = 90;
-
-/// Imaginary parts this many bits below the magnitude are lost in floating point.
-const PAIR_BITS: i64 = 54;
 
 /// Finds the roots of a polynomial that is not zero, sorted as by [`sort_conjugate`].
 /// Returns nothing where the precision above did not suffice.
@@ -65,7 +55,7 @@ pub fn roots(polynomial: &Integers, token: &CancellationToken) -> Result<Option<
 
 /// Adds a root, or counts it where the same is there.
 fn merge(found: &mut Vec<Root>, root: Root) {
-    let near = |other: &&mut Root| (other.value - root.value).norm() <= 4e-16 * root.value.norm();
+    let near = |other: &&mut Root| (other.value - root.value).norm() <= SAME_ROOT * root.value.norm();
     match found.iter_mut().find(near) {
         Some(other) => other.multiplicity += root.multiplicity,
         None => found.push(root),
@@ -209,7 +199,7 @@ impl Aberth<'_> {
     }
 
     fn solve(mut self, token: &CancellationToken) -> Result<Option<Vec<Complex64>>, Cancelled> {
-        while self.bits <= MAX_BITS {
+        while self.bits <= LARGEST_PRECISION {
             let mut open: Vec<usize> = (0..self.z.len()).collect();
             for _ in 0..80 {
                 token.check()?;
@@ -227,16 +217,16 @@ impl Aberth<'_> {
         Ok(None)
     }
 
-    /// The value and the slope at a point.
+    /// The value and the derivative at a point.
     fn evaluate(&self, z: &Complex) -> (Complex, Complex) {
         let mut value = Complex::real(Big::zero());
-        let mut slope = Complex::real(Big::zero());
+        let mut derivative = Complex::real(Big::zero());
         for coefficient in self.coefficients.iter().rev() {
-            slope = slope.mul(z, self.bits).add(&value, self.bits);
+            derivative = derivative.mul(z, self.bits).add(&value, self.bits);
             value = value.mul(z, self.bits);
             value.re = value.re.add(coefficient, self.bits);
         }
-        (value, slope)
+        (value, derivative)
     }
 
     /// The logarithm of a bound of the rounding error of the value at a point.
@@ -256,15 +246,15 @@ impl Aberth<'_> {
             self.z[i] = z.add(&z.mul(&apart, self.bits), self.bits);
             return true;
         }
-        let (value, slope) = self.evaluate(&z);
+        let (value, derivative) = self.evaluate(&z);
         if value.is_zero() || log2_norm(&value) <= self.noise(&z) {
             return false;
         }
-        if slope.is_zero() {
-            self.z[i] = z.mul(&Complex::from_f64(Complex64::new(1.0, 1e-3), 0), self.bits);
+        if derivative.is_zero() {
+            self.z[i] = z.mul(&Complex::from_f64(Complex64::new(1.0, ROOT_TURN), 0), self.bits);
             return true;
         }
-        let newton = value.div(&slope, self.bits);
+        let newton = value.div(&derivative, self.bits);
         let mut repulsion = Complex64::ZERO;
         for (j, other) in self.z.iter().enumerate() {
             let gap = z.sub(other, self.bits);
@@ -280,7 +270,7 @@ impl Aberth<'_> {
         let step = newton.mul(&Complex::from_f64(factor, 0), self.bits);
         let next = z.sub(&step, self.bits);
         // More bits are for roots that are close together, which take smaller steps.
-        let small = step.top() < z.top() - (ROOT_BITS as i64 + 8).max(self.bits as i64 / 2);
+        let small = step.top() < z.top() - (ROOT_PRECISION as i64 + 8).max(self.bits as i64 / 2);
         if !next.is_zero() {
             self.z[i] = next;
         }
@@ -302,7 +292,7 @@ impl Aberth<'_> {
                 }
             }
             let radius = (n as f64).log2() + size - product;
-            if radius.is_nan() || radius > log2_norm(z) - ROOT_BITS {
+            if radius.is_nan() || radius > log2_norm(z) - ROOT_PRECISION {
                 return None;
             }
             radii.push(radius);
@@ -347,8 +337,8 @@ fn starting_points(logs: &[f64]) -> Vec<Complex> {
     let mut hull: Vec<usize> = Vec::new();
     for k in (0..logs.len()).filter(|&k| logs[k].is_finite()) {
         while let [.., a, b] = hull[..] {
-            let slope = |i: usize, j: usize| (logs[j] - logs[i]) / (j - i) as f64;
-            if slope(a, b) > slope(b, k) {
+            let derivative = |i: usize, j: usize| (logs[j] - logs[i]) / (j - i) as f64;
+            if derivative(a, b) > derivative(b, k) {
                 break;
             }
             hull.pop();

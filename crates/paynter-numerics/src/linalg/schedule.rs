@@ -10,7 +10,7 @@ use num_complex::Complex64;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-use crate::tolerance::PIVOT_THRESHOLD;
+use crate::tolerance::{PIVOT_THRESHOLD, SEARCHED_PIVOTS};
 
 /// Frequencies that are computed together.
 pub const LANES: usize = 8;
@@ -118,9 +118,6 @@ pub struct Workspace {
     pub values: Vec<Lanes>,
 }
 
-/// How many of the shortest rows and columns are searched for a pivot.
-const SEARCHED: usize = 4;
-
 /// The entries of a row by column, or of a column by row, with their slots.
 type Line = Vec<(u32, u32)>;
 
@@ -178,7 +175,7 @@ impl Search {
             }
         };
         for (searched, &(length, i)) in self.short_rows.iter().enumerate() {
-            if searched >= SEARCHED && best.is_some() {
+            if searched >= SEARCHED_PIVOTS && best.is_some() {
                 break;
             }
             if best.is_some_and(|(cost, ..)| cost <= (length.max(1) - 1).pow(2)) {
@@ -186,7 +183,7 @@ impl Search {
             }
             self.rows[i as usize].iter().for_each(|&(j, slot)| consider(i, j, slot, &mut best));
         }
-        for &(length, j) in self.short_columns.iter().take(SEARCHED) {
+        for &(length, j) in self.short_columns.iter().take(SEARCHED_PIVOTS) {
             if best.is_some_and(|(cost, ..)| cost <= (length.max(1) - 1).pow(2)) {
                 break;
             }

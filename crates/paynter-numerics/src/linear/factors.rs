@@ -11,7 +11,7 @@ use paynter_graph::{BondGraph, Value};
 
 use super::{LinearModel, refused};
 use crate::linalg::{Matrices, exact_values};
-use crate::poles::{EXACT_STATES, MAX_STATES, NoPoles, Spectrum, spectrum};
+use crate::poles::{EIGENVALUE_STATES, EXACT_STATES, NoPoles, Spectrum, spectrum};
 
 impl LinearModel {
     /// The matrices in exact numbers, where the model is of moderate order.
@@ -66,7 +66,7 @@ impl LinearModel {
         spectrum(matrices, exact.as_ref(), wanted, token).map_err(|reason| match reason {
             NoPoles::Cancelled => QueryError::Cancelled,
             NoPoles::TooLarge => refuse(format!(
-                "the model has {} states, and eigenvalues are computed for at most {MAX_STATES}",
+                "the model has {} states, and eigenvalues are computed for at most {EIGENVALUE_STATES}",
                 matrices.states()
             )),
             NoPoles::NoConvergence => refuse("the eigenvalue iteration does not converge".to_owned()),

@@ -1,5 +1,5 @@
 //! The linearisation at the operating point, and the choice of equations it
-//! is made from: where a law is infinitely steep in the direction in which
+//! is made from: where a law has an infinite derivative in the direction in which
 //! causality reads it, or loses its significant digits, it is read the other
 //! way round.
 
@@ -190,9 +190,9 @@ fn doubted(
     doubt: Accuracy,
 ) -> Diagnostic {
     let (code, what) = match doubt {
-        Accuracy::Infinite => (code::NO_SLOPE, "has an infinite slope"),
-        Accuracy::Lost => (code::NO_SLOPE, "has a slope of which rounding errors leave nothing"),
-        _ => (code::LOST_DIGITS, "has a slope that rounding errors change"),
+        Accuracy::Infinite => (code::NO_DERIVATIVE, "has an infinite derivative"),
+        Accuracy::Lost => (code::NO_DERIVATIVE, "has a derivative without significant digits"),
+        _ => (code::LOSS_OF_SIGNIFICANCE, "has a derivative that loses significant digits"),
     };
     if let Some(id) = blamed.first() {
         let element = graph.element(*id);

@@ -6,11 +6,8 @@ use paynter_base::random::Random;
 use paynter_base::{CancellationToken, Cancelled};
 
 use super::problem::Problem;
-use crate::linalg::elimination::{Elimination, Rows, transposed};
-use crate::tolerance::{CONSERVED_SUM, MEANT_FRACTION, NEGLIGIBLE_PIVOT, SAME_RATE};
-
-/// Points at which derivatives are looked at.
-const POINTS: usize = 4;
+use crate::linalg::elimination::{Elimination, Rows, reduced_echelon, transposed};
+use crate::tolerance::{CONSERVED_POINTS, CONSERVED_SUM, MEANT_FRACTION, NEGLIGIBLE_PIVOT, SAME_RATE};
 
 /// Sizes of states and unknowns that are tried; laws are not defined everywhere.
 const SIZES: [f64; 5] = [1.0, 1e-3, 1e2, 1e-6, 1e-9];
@@ -56,7 +53,7 @@ pub(super) fn combinations(
 
 /// Points where the equations and their derivatives are defined.
 fn points(problem: &Problem, start: &[f64]) -> Vec<Vec<f64>> {
-    let wanted = if problem.linear { 1 } else { POINTS };
+    let wanted = if problem.linear { 1 } else { CONSERVED_POINTS };
     let mut random = Random::new(17);
     let mut found = Vec::new();
     for k in 0..SIZES.len() * 4 {
@@ -104,36 +101,8 @@ fn still_null(basis: &[Vec<f64>], jacobian: &Rows, count: usize) -> Vec<Vec<f64>
 }
 
 /// The same space with as many zeros as possible, and plain numbers where they are meant.
-fn reduced(mut basis: Vec<Vec<f64>>, states: usize) -> Vec<Vec<f64>> {
-    let mut done = 0;
-    for j in 0..states {
-        let largest = |c: &Vec<f64>| c.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let relative = |c: &Vec<f64>| c[j].abs() / largest(c).max(f64::MIN_POSITIVE);
-        let Some(k) =
-            (done..basis.len()).max_by(|&a, &b| relative(&basis[a]).total_cmp(&relative(&basis[b])))
-        else {
-            break;
-        };
-        if relative(&basis[k]) < CONSERVED_SUM {
-            continue;
-        }
-        basis.swap(done, k);
-        let pivot = basis[done][j];
-        basis[done].iter_mut().for_each(|x| *x /= pivot);
-        let row = basis[done].clone();
-        for (_, other) in basis.iter_mut().enumerate().filter(|(k, _)| *k != done) {
-            let factor = other[j];
-            if factor == 0.0 {
-                continue;
-            }
-            for (x, y) in other.iter_mut().zip(&row) {
-                let new = *x - factor * y;
-                *x = if new.abs() <= CONSERVED_SUM * (x.abs() + (factor * y).abs()) { 0.0 } else { new };
-            }
-        }
-        done += 1;
-    }
-    basis.truncate(done);
+fn reduced(basis: Vec<Vec<f64>>, states: usize) -> Vec<Vec<f64>> {
+    let mut basis = reduced_echelon(basis, states, CONSERVED_SUM);
     for c in &mut basis {
         let largest = c.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         for x in c.iter_mut() {

@@ -7,15 +7,12 @@ use paynter_base::{CancellationToken, Cancelled};
 
 use super::newton::Task;
 use crate::linalg::elimination::{Elimination, Rows};
-use crate::tolerance::{NEGLIGIBLE_PIVOT, REST_DISTANCE, REST_STEP_ERROR};
+use crate::tolerance::{
+    EXTRAPOLATION_ORDER, FIRST_REST_STEP, LEAST_REST_ERROR, NEGLIGIBLE_PIVOT, REST_DISTANCE, REST_STEP_ERROR,
+    REST_STEPS, SMALLEST_MAGNITUDE,
+};
 
-/// Steps before it is given up.
-const STEPS: usize = 3000;
-
-/// Columns of the extrapolation table.
-const ORDER: usize = 6;
-
-/// The state at rest; nothing where it does not come to rest.
+/// The state at rest; nothing where there is no steady state within reach.
 pub(super) fn integrate(
     task: &Task,
     start: &[f64],
@@ -24,7 +21,7 @@ pub(super) fn integrate(
     let mut v = start.to_vec();
     let mut sizes: Vec<f64> = v.iter().map(|x| x.abs()).collect();
     let mut step = 0.0;
-    for _ in 0..STEPS {
+    for _ in 0..REST_STEPS {
         token.check()?;
         let (Some(residual), Some(jacobian)) = (task.residual(&v), task.jacobian_near(&v)) else {
             return Ok(None);
@@ -45,14 +42,14 @@ pub(super) fn integrate(
                 jacobian[k].iter().find(|(column, _)| *column == j).map(|(_, value)| value.abs())
             };
             let fastest = (0..count).filter_map(own).fold(0.0f64, f64::max);
-            step = if fastest > 0.0 { 1e-2 / fastest } else { 1e-3 };
+            step = if fastest > 0.0 { FIRST_REST_STEP / fastest } else { 1e-3 };
         }
         loop {
             token.check()?;
             match basic_step(task, jacobian, &v, step) {
                 Some((next, difference)) => {
                     let error = relative(&difference, &sizes) / REST_STEP_ERROR;
-                    let change = 0.8 * error.max(1e-12).powf(-1.0 / ORDER as f64);
+                    let change = 0.8 * error.max(LEAST_REST_ERROR).powf(-1.0 / EXTRAPOLATION_ORDER as f64);
                     if error <= 1.0 {
                         v = next;
                         step *= change.clamp(0.3, 8.0);
@@ -62,7 +59,7 @@ pub(super) fn integrate(
                 }
                 None => step /= 8.0,
             }
-            if step < 1e-300 {
+            if step < SMALLEST_MAGNITUDE {
                 return Ok(None);
             }
         }
@@ -82,7 +79,7 @@ fn relative(values: &[f64], sizes: &[f64]) -> f64 {
 fn basic_step(task: &Task, jacobian: &Rows, start: &[f64], length: f64) -> Option<(Vec<f64>, Vec<f64>)> {
     // The last row of the table of Aitken and Neville.
     let mut previous: Vec<Vec<f64>> = Vec::new();
-    for j in 1..=ORDER {
+    for j in 1..=EXTRAPOLATION_ORDER {
         let part = length / j as f64;
         let mut rows: Rows = Vec::with_capacity(jacobian.len());
         for (k, row) in jacobian.iter().enumerate() {
@@ -109,7 +106,7 @@ fn basic_step(task: &Task, jacobian: &Rows, start: &[f64], length: f64) -> Optio
         }
         previous = row;
     }
-    let (end, before) = (previous.get(ORDER - 1)?, previous.get(ORDER - 2)?);
+    let (end, before) = (previous.get(EXTRAPOLATION_ORDER - 1)?, previous.get(EXTRAPOLATION_ORDER - 2)?);
     let difference = end.iter().zip(before).map(|(a, b)| a - b).collect();
     end.iter().all(|x| x.is_finite()).then(|| (end.clone(), difference))
 }

@@ -9,12 +9,14 @@ use super::problem::Problem;
 use crate::linalg::elimination::{Elimination, Rows};
 use crate::newton::{self, Limits, System, Verdict, moved};
 use crate::tolerance::{
-    ACCEPTED_RESIDUAL, CONVERGED_RESIDUAL, NEGLIGIBLE_PIVOT, REDUCED_RESIDUAL, ROUNDED_RESIDUAL,
-    SMALL_COMPONENT, SMALLEST_DAMPING,
+    ACCEPTED_RESIDUAL, CONVERGED_RESIDUAL, FIRST_FOLLOWED_STEP, FOLLOWED_LINEARITY, FOLLOWED_NONLINEARITY,
+    FOLLOWED_STEPS, HOMOTOPY_STEPS, LONGEST_FOLLOWED_STEP, NEARBY_DISTANCES, NEGLIGIBLE_PIVOT,
+    OPERATING_ITERATIONS, REDUCED_RESIDUAL, ROUNDED_RESIDUAL, SHORTEST_FOLLOWED_STEP, SLOWEST_RATE,
+    SMALL_COMPONENT, SMALLEST_DAMPING, SMALLEST_HOMOTOPY_STEP,
 };
 
 /// The limits of one search.
-const LIMITS: Limits = Limits { iterations: 120, smallest_damping: SMALLEST_DAMPING };
+const LIMITS: Limits = Limits { iterations: OPERATING_ITERATIONS, smallest_damping: SMALLEST_DAMPING };
 
 /// Some of the equations for some of the unknowns, others held.
 pub(super) struct Task<'a> {
@@ -91,7 +93,7 @@ impl Task<'_> {
             return Some(jacobian);
         }
         let mut random = Random::new(5);
-        for distance in [1e-10, 1e-7, 1e-4, 1e-10, 1e-7, 1e-4] {
+        for distance in NEARBY_DISTANCES {
             let near: Vec<f64> = v
                 .iter()
                 .map(|x| {
@@ -280,11 +282,11 @@ pub(super) fn follow(task: &Task, start: &[f64], token: &CancellationToken) -> R
     let mut v = start.to_vec();
     let mut time_step = 0.0;
     let mut accepted = 0;
-    for _ in 0..400 {
+    for _ in 0..FOLLOWED_STEPS {
         token.check()?;
         let (Some(residual), Some(jacobian)) = (task.residual(&v), task.jacobian_near(&v)) else { break };
         if time_step == 0.0 {
-            time_step = 0.1 / fastest(task, &jacobian).max(1e-12);
+            time_step = FIRST_FOLLOWED_STEP / fastest(task, &jacobian).max(SLOWEST_RATE);
         }
         // The conserved combinations keep themselves.
         let count = task.rows.len();
@@ -310,22 +312,22 @@ pub(super) fn follow(task: &Task, start: &[f64], token: &CancellationToken) -> R
             })
             .collect();
         let after = weighted(&jacobian, &left, &v, &step, count);
-        if after > 0.3 * before {
+        if after > FOLLOWED_NONLINEARITY * before {
             time_step /= 4.0;
-            if time_step < 1e-30 {
+            if time_step < SHORTEST_FOLLOWED_STEP {
                 break;
             }
             continue;
         }
         v = next;
-        time_step *= if after < 0.05 * before { 4.0 } else { 1.6 };
+        time_step *= if after < FOLLOWED_LINEARITY * before { 4.0 } else { 1.6 };
         accepted += 1;
         if accepted % 12 == 0
             && let Some(solution) = newton(task, &v, token)?
         {
             return Ok(Settled { end: v, solution: Some(solution) });
         }
-        if !time_step.is_finite() || time_step > 1e40 {
+        if !time_step.is_finite() || time_step > LONGEST_FOLLOWED_STEP {
             break;
         }
     }
@@ -371,7 +373,7 @@ pub(super) fn homotopy(
     let mut v = start.to_vec();
     let (mut left, mut step) = (1.0f64, 0.1f64);
     let mut found = None;
-    for _ in 0..200 {
+    for _ in 0..HOMOTOPY_STEPS {
         let next = (left - step).max(0.0);
         task.shift = residual.iter().map(|r| r * next).collect();
         match newton(task, &v, token)? {
@@ -386,7 +388,7 @@ pub(super) fn homotopy(
             }
             None => step /= 2.0,
         }
-        if step < 1e-5 {
+        if step < SMALLEST_HOMOTOPY_STEP {
             break;
         }
     }

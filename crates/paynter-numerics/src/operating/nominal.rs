@@ -31,7 +31,7 @@ pub fn nominal_values(
         let how = match kind {
             Nonsmooth::Jump => "jumps",
             Nonsmooth::Kink => "has a kink",
-            Nonsmooth::Infinite => "has an infinite slope",
+            Nonsmooth::Infinite => "has an infinite derivative",
         };
         let message = format!("the law of `{}` {how} at the nominal point", element.name);
         findings.push(Diagnostic::new(code::KINK, message).at(element.span));

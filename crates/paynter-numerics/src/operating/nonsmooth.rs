@@ -8,7 +8,10 @@ use paynter_graph::{BondGraph, ElementId, Law, Variable};
 
 use super::probes::{Accuracy, Probes};
 use crate::program::Program;
-use crate::tolerance::{DIFFERENCE_DISTANCES, LAW_ROUNDING, ROUNDED_ZERO};
+use crate::tolerance::{
+    DIFFERENCE_DISTANCES, INFINITE_GROWTH, JUMP_GROWTH, KINK_DIFFERENCE, KINK_PERSISTENCE, LAW_ROUNDING,
+    QUOTIENT_NOISE, ROUNDED_ZERO,
+};
 
 /// Why a law has no derivative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -210,25 +213,29 @@ fn judge_side(
     noise: f64,
 ) -> (Option<Nonsmooth>, bool) {
     let steeper = |out: Option<f64>, inside: Option<f64>| match (out, inside) {
-        (Some(out), Some(inside)) if inside.abs() > 20.0 * noise => inside.abs() / out.abs().max(noise),
+        (Some(out), Some(inside)) if inside.abs() > QUOTIENT_NOISE * noise => {
+            inside.abs() / out.abs().max(noise)
+        }
         _ => 0.0,
     };
     let growth = steeper(right, right_in).max(steeper(left, left_in));
     let largest = right_in.unwrap_or(0.0).abs().max(left_in.unwrap_or(0.0).abs());
-    if largest <= 20.0 * noise {
+    if largest <= QUOTIENT_NOISE * noise {
         return (None, largest == 0.0);
     }
     // The inner distance is a hundredth of the outer one: a jump's difference quotient grows by that.
-    if growth > 50.0 {
+    if growth > JUMP_GROWTH {
         return (Some(Nonsmooth::Jump), true);
     }
-    if growth > 2.0 {
+    if growth > INFINITE_GROWTH {
         return (Some(Nonsmooth::Infinite), true);
     }
     match (right, left, right_in, left_in) {
         (Some(right), Some(left), Some(right_in), Some(left_in)) => {
             let (outer, inner) = ((right - left).abs(), (right_in - left_in).abs());
-            let kink = inner > 1e-3 * largest && inner > 0.3 * outer && inner > 20.0 * noise;
+            let kink = inner > KINK_DIFFERENCE * largest
+                && inner > KINK_PERSISTENCE * outer
+                && inner > QUOTIENT_NOISE * noise;
             (kink.then_some(Nonsmooth::Kink), true)
         }
         _ => (None, true),

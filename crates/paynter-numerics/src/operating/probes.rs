@@ -9,10 +9,9 @@ use paynter_base::random::Random;
 use paynter_equations::Equations;
 
 use crate::program::{Program, Tables};
-use crate::tolerance::{INFINITE_GROWTH, LOSS_OF_SIGNIFICANCE, PROBE_DISTANCES, TOTAL_LOSS_OF_SIGNIFICANCE};
-
-/// Points at each distance.
-const POINTS: usize = 6;
+use crate::tolerance::{
+    INFINITE_GROWTH, LOSS_OF_SIGNIFICANCE, PROBE_DISTANCES, PROBE_POINTS, TOTAL_LOSS_OF_SIGNIFICANCE,
+};
 
 /// How accurate a derivative at a point is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +65,7 @@ impl Probes {
                 let share = random.unit() - 0.5;
                 (*symbol, x + distance * size * (share + 0.5f64.copysign(share)))
             };
-            (0..POINTS).map(|_| with_computed(values.iter().map(&mut moved).collect())).collect()
+            (0..PROBE_POINTS).map(|_| with_computed(values.iter().map(&mut moved).collect())).collect()
         };
         let [tiny, near, far] = PROBE_DISTANCES.map(&mut around);
         Probes { tiny, near, far, base: with_computed(values.clone()) }

@@ -7,10 +7,7 @@ use paynter_base::random::Random;
 
 use super::newton::Task;
 use crate::linalg::elimination::Elimination;
-use crate::tolerance::NEGLIGIBLE_PIVOT;
-
-/// Right-hand sides of random signs by which |F_w⁻¹| is estimated.
-const TRIALS: usize = 8;
+use crate::tolerance::{CONDITION_TRIALS, NEGLIGIBLE_PIVOT};
 
 /// How large what makes up each unknown of a task is.
 pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
@@ -20,7 +17,7 @@ pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
     let parts: Vec<f64> = own.zip(known).map(|(own, known)| own + known).collect();
     let factors = Elimination::new(&jacobian, v.len(), NEGLIGIBLE_PIVOT);
     let mut random = Random::new(29);
-    for _ in 0..TRIALS {
+    for _ in 0..CONDITION_TRIALS {
         let right: Vec<f64> = parts.iter().map(|x| if random.unit() < 0.5 { *x } else { -x }).collect();
         let moved = factors.solve(&right);
         for (size, x) in sizes.iter_mut().zip(moved).filter(|(_, x)| x.is_finite()) {

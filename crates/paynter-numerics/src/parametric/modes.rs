@@ -6,6 +6,7 @@
 //! has no derivative itself, it is that of the cluster, whose mean has one.
 //! The trapezoidal rule on a circle converges geometrically.
 
+pub use crate::tolerance::DIFFERENTIATED_STATES;
 use faer::Mat;
 use num_complex::Complex64;
 use paynter_base::{CancellationToken, Cancelled};
@@ -13,22 +14,16 @@ use paynter_base::{CancellationToken, Cancelled};
 use crate::linalg::dense::inverse;
 use crate::linalg::{Matrices, Sparse};
 use crate::parallel;
-use crate::tolerance::{BESIDE_POLE, CONTOUR_ROUNDING, SINGULAR_CONDITION, SMALLEST_CONTOUR};
-
-/// Points on a circle.
-const POINTS: usize = 32;
-/// The circle's radius, as a part of the distance to the nearest other root.
-const RADIUS: f64 = 0.3;
-
-/// The largest order whose modes are differentiated: each root needs the inverse of a dense matrix.
-pub const DIFFERENTIATED_STATES: usize = 100;
+use crate::tolerance::{
+    BESIDE_POLE, CONTOUR_POINTS, CONTOUR_RADIUS, CONTOUR_ROUNDING, SINGULAR_CONDITION, SMALLEST_CONTOUR,
+};
 
 /// A root with the derivatives of its value, or of the mean of its cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mode {
     /// The root.
     pub value: Complex64,
-    /// How often it occurs.
+    /// Its multiplicity.
     pub multiplicity: usize,
     /// By parameter; not a number where the root cannot be told from others.
     pub derivatives: Vec<Complex64>,
@@ -91,13 +86,13 @@ fn modes(
     let all: Vec<Mode> = parallel::map(roots.len(), |place| {
         let (value, multiplicity) = roots[place];
         let nothing = Complex64::new(f64::NAN, f64::NAN);
-        let slopes = match token.check() {
+        let found = match token.check() {
             Ok(()) if value.im >= 0.0 => around(matrices, derivatives, value, others)
                 .map(|sums| sums.iter().map(|sum| sum / multiplicity as f64).collect()),
             _ => None,
         };
-        let slopes = slopes.unwrap_or_else(|| vec![nothing; derivatives.len()]);
-        Mode { value, multiplicity, derivatives: slopes }
+        let found = found.unwrap_or_else(|| vec![nothing; derivatives.len()]);
+        Mode { value, multiplicity, derivatives: found }
     });
     token.check()?;
     // Conjugate roots have conjugate derivatives.
@@ -126,20 +121,20 @@ fn around(
         .filter(|distance| *distance > 0.0)
         .fold(f64::INFINITY, f64::min);
     let alone = if root.norm() > 0.0 { root.norm() } else { 1.0 };
-    let radius = RADIUS * if distance.is_finite() { distance } else { alone };
+    let radius = CONTOUR_RADIUS * if distance.is_finite() { distance } else { alone };
     if radius < SMALLEST_CONTOUR * root.norm() {
         return None;
     }
     let mut sums = vec![Complex64::new(0.0, 0.0); derivatives.len()];
     let mut sizes = vec![0.0; derivatives.len()];
-    for k in 0..POINTS {
-        let angle = std::f64::consts::TAU * (k as f64 + 0.5) / POINTS as f64;
+    for k in 0..CONTOUR_POINTS {
+        let angle = std::f64::consts::TAU * (k as f64 + 0.5) / CONTOUR_POINTS as f64;
         let step = Complex64::from_polar(radius, angle);
         let s = root + step;
         let inverse = inverse(&system(matrices, s, true))?;
         for ((sum, size), derivative) in sums.iter_mut().zip(&mut sizes).zip(derivatives) {
-            // ds/(2πj) = step/POINTS
-            let term = trace(&inverse, derivative, s) * step / POINTS as f64;
+            // ds/(2πj) = step/CONTOUR_POINTS
+            let term = trace(&inverse, derivative, s) * step / CONTOUR_POINTS as f64;
             *sum -= term;
             *size += term.norm();
         }

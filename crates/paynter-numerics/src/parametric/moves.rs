@@ -69,7 +69,7 @@ fn require_derivatives(
         nonsmooth.iter().find(|(_, _, kind)| *kind != Nonsmooth::Kink).map(|(id, _, _)| graph.element(*id));
     let what = law.map_or_else(
         || "the linear model".to_owned(),
-        |element| format!("the slope of the law of `{}`", element.name),
+        |element| format!("the derivative of the law of `{}`", element.name),
     );
     let message = format!(
         "{what} changes infinitely fast with {} at the operating point: there are no sensitivities",
@@ -78,7 +78,7 @@ fn require_derivatives(
     let help = Remedy::marked(
         "choose inputs away from that point, name other parameters by {option only}, or ask with {option frozen} for a point that does not move",
     );
-    let diagnostic = Diagnostic::new(code::NO_SLOPE, message).help(help);
+    let diagnostic = Diagnostic::new(code::NO_DERIVATIVE, message).help(help);
     Err(refused(match law {
         Some(element) => diagnostic.at(element.span),
         None => diagnostic,
@@ -116,11 +116,11 @@ fn moving_kinks(
         let how = match kind {
             Nonsmooth::Jump => "jumps",
             Nonsmooth::Kink => "has a kink",
-            Nonsmooth::Infinite => "is infinitely steep",
+            Nonsmooth::Infinite => "is infinite",
         };
         let element = graph.element(element);
         let message = format!(
-            "the slope of the law of `{}` {how} at the operating point, which moves with {}: there are sensitivities to one side at most",
+            "the derivative of the law of `{}` {how} at the operating point, which moves with {}: there are sensitivities to one side at most",
             element.name,
             movers.join(", ")
         );

@@ -21,12 +21,7 @@ use crate::linalg::Matrices;
 use crate::linear::refused;
 use crate::poles::{ZERO_STATES, expanded};
 use crate::sensitivity::{FrequencySensitivity, frequency};
-
-/// Points of the band where the user names none.
-const POINTS: usize = 200;
-
-/// The relative tolerance taken for every parameter where the model gives none.
-const ASSUMED_TOLERANCE: f64 = 0.01;
+use crate::tolerance::{ASSUMED_TOLERANCE, BAND_POINTS};
 
 /// Which sensitivities of the frequency response are asked for.
 #[derive(Debug, Clone, Default)]
@@ -176,7 +171,7 @@ fn band(
         }
     }
     let (low, high) = grid::span(&roots);
-    Ok(grid::logarithmic(low, high, POINTS))
+    Ok(grid::logarithmic(low, high, BAND_POINTS))
 }
 
 /// Says at which frequencies there are no values.

@@ -11,7 +11,7 @@ use super::bands::{Band, Bands};
 use crate::linalg::{Matrices, Sparse};
 use crate::parallel;
 use crate::sweep::{Pencil, response};
-use crate::tolerance::{BAND_EXCESS, BAND_EXCESS_OF_MAGNITUDE};
+use crate::tolerance::{BAND_EXCESS, BAND_EXCESS_OF_MAGNITUDE, SAMPLE_BATCH};
 use crate::{CompileError, Program};
 
 /// The matrices of a linear model, compiled over the symbols in them.
@@ -84,9 +84,6 @@ pub struct Trial<'a> {
     pub omega: &'a [f64],
 }
 
-/// Samples that one thread draws before their extremes are joined with those of others.
-const BATCH: usize = 16;
-
 /// Draws samples and keeps the extremes; `model` gives the matrices at parameters.
 pub fn samples(
     trial: Trial<'_>,
@@ -118,9 +115,11 @@ pub fn samples(
         }
         token.advance(1);
     };
-    let batches = parallel::map(trial.count.div_ceil(BATCH), |batch| {
+    let batches = parallel::map(trial.count.div_ceil(SAMPLE_BATCH), |batch| {
         let mut all = empty();
-        for sample in (batch * BATCH..trial.count.min((batch + 1) * BATCH)).map(|sample| sample as u64) {
+        for sample in
+            (batch * SAMPLE_BATCH..trial.count.min((batch + 1) * SAMPLE_BATCH)).map(|sample| sample as u64)
+        {
             if token.check().is_err() {
                 break;
             }

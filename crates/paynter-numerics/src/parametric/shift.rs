@@ -13,11 +13,11 @@ use rustc_hash::FxHashMap;
 
 use crate::linalg::elimination::{Elimination, Rows};
 use crate::newton::{Limits, System, Verdict, newton};
-use crate::tolerance::{CONSERVED_PIVOT, CONVERGED_SHIFT, SMALLEST_DAMPING};
+use crate::tolerance::{CONSERVED_PIVOT, CONVERGED_SHIFT, SHIFT_ITERATIONS, SMALLEST_DAMPING};
 use crate::{CompileError, Program};
 
 /// The limits of the search for a steady state near the nominal one.
-const LIMITS: Limits = Limits { iterations: 50, smallest_damping: SMALLEST_DAMPING };
+const LIMITS: Limits = Limits { iterations: SHIFT_ITERATIONS, smallest_damping: SMALLEST_DAMPING };
 
 /// The equations of a steady state over parameters.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ use super::response::finite_derivatives;
 use super::{Moved, chosen_parameters, moved};
 use crate::LinearModel;
 use crate::linear::near;
-use crate::tolerance::{SYMBOLIC_AGREEMENT, VANISHING_CHANGE};
+use crate::tolerance::{SMALLEST_MAGNITUDE, SYMBOLIC_AGREEMENT, VANISHING_CHANGE};
 
 /// What the product form may cost.
 const PRODUCTS: Budget = Budget { terms: 20_000, steps: 20_000_000 };
@@ -157,7 +157,8 @@ fn carried(
 
 /// Whether the derivatives in symbols have the values found in numbers.
 fn agree(pool: &Pool, linear: &LinearModel, shifts: &[Vec<(Symbol, Expr)>], moved: &[Moved]) -> bool {
-    let near = |a: f64, b: f64| (a - b).abs() <= SYMBOLIC_AGREEMENT * a.abs().max(b.abs()).max(1e-300);
+    let near =
+        |a: f64, b: f64| (a - b).abs() <= SYMBOLIC_AGREEMENT * a.abs().max(b.abs()).max(SMALLEST_MAGNITUDE);
     shifts.iter().zip(moved).all(|(shift, moved)| {
         moved[1..].iter().all(|(symbol, derivative)| {
             let own = shift.iter().find(|(other, _)| other == symbol);

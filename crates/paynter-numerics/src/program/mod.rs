@@ -196,7 +196,7 @@ impl Program {
         run::execute(&self.body, work, tables, out);
     }
 
-    /// Encloses the results from the values and slopes of the arguments.
+    /// Encloses the results from the values and derivatives of the arguments.
     pub fn enclose(&self, arguments: &[Enclosure], tables: &Tables) -> Vec<Enclosure> {
         let mut out = vec![Enclosure::ALL; self.results];
         self.run_scalar(arguments, tables, &mut Vec::new(), &mut out);

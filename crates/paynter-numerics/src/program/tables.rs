@@ -89,7 +89,7 @@ impl Table {
         }
     }
 
-    /// The slope at a time; at a sample that of the line that follows.
+    /// The derivative at a time; at a sample that of the line that follows.
     pub fn slope(&self, t: f64) -> f64 {
         if t.is_nan() {
             return t;
@@ -97,7 +97,7 @@ impl Table {
         self.slope_in(self.place(t))
     }
 
-    /// The slope of a segment.
+    /// The derivative of a segment.
     pub fn slope_in(&self, segment: usize) -> f64 {
         match segment {
             0 => 0.0,

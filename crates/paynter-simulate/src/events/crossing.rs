@@ -375,7 +375,7 @@ impl Path {
     /// A state in the middle of a part of the step, and its values and slopes over it.
     fn enclose(&self, state: usize, middle: f64, half: f64) -> (f64, Enclosure) {
         let width = self.degree + 1;
-        let mut about = [0.0; Path::MOST];
+        let mut about = [0.0; Path::MOST_COEFFICIENTS];
         let about = &mut about[..width];
         about.copy_from_slice(&self.coefficients[state * width..(state + 1) * width]);
         let size: f64 = about.iter().map(|c| c.abs()).sum();
@@ -399,5 +399,5 @@ impl Path {
     }
 
     /// No dense output has more coefficients.
-    const MOST: usize = 10;
+    const MOST_COEFFICIENTS: usize = 10;
 }

@@ -3,10 +3,13 @@
 
 use super::compile::Draft;
 use super::{Response, SimulateOptions, Subject, question, refused};
-use crate::tolerance::{FINEST_TOLERANCE, SECOND_OPINION_SHARE, VERIFIED_LAWS};
+use crate::tolerance::{
+    FINEST_TOLERANCE, SECOND_OPINION_SHARE, VERIFIED_DEVIATION, VERIFIED_JUNCTION, VERIFIED_LAWS,
+    VERIFIED_WIDTH,
+};
 use crate::{Compiled, Failure, Method, Outcome, Source, simulate};
 use paynter_algebra::{Expr, Interval, Pool, Symbol};
-use paynter_base::number::moment;
+use paynter_base::number::{moment, rough};
 use paynter_base::{CancellationToken, Diagnostic, code};
 use paynter_equations::{QueryError, law_residuals};
 use paynter_graph::{BondGraph, Class, ElementId, Power, Variable};
@@ -49,10 +52,10 @@ impl Verification {
     /// Whether the second opinion agrees with the first.
     pub fn agrees(&self) -> bool {
         self.ended_early.is_none()
-            && self.tolerances <= 100.0
+            && self.tolerances <= VERIFIED_DEVIATION
             && self.events[0] == self.events[1]
             && self.law.as_ref().is_none_or(|law| law.size == 0.0)
-            && self.junction.as_ref().is_none_or(|junction| junction.size <= 1e-6)
+            && self.junction.as_ref().is_none_or(|junction| junction.size <= VERIFIED_JUNCTION)
     }
 }
 
@@ -64,8 +67,8 @@ impl Verification {
         match &self.difference {
             Some(worst) if worst.size > 0.0 => parts.push(format!(
                 "outputs differ by {} of their largest value at most ({} tolerances, `{}` at t = {})",
-                scientific(worst.size),
-                scientific(self.tolerances),
+                rough(worst.size),
+                rough(self.tolerances),
                 worst.name,
                 moment(worst.t)
             )),
@@ -79,7 +82,7 @@ impl Verification {
         if let Some(worst) = &self.junction {
             parts.push(format!(
                 "junctions balance to {} (`{}` at t = {})",
-                scientific(worst.size),
+                rough(worst.size),
                 worst.name,
                 moment(worst.t)
             ));
@@ -88,7 +91,7 @@ impl Verification {
             Some(worst) if worst.size > 0.0 => parts.push(format!(
                 "the law of `{}` is missed by {} at t = {}",
                 worst.name,
-                scientific(worst.size),
+                rough(worst.size),
                 moment(worst.t)
             )),
             Some(_) => parts.push("every law of a resistor or switch is met".to_owned()),
@@ -97,19 +100,10 @@ impl Verification {
         if let Some(t) = self.ended_early {
             parts.push(format!("the second run could not go on after t = {}", moment(t)));
         }
-        let message = format!(
-            "a second run by {} at rtol {}: {}",
-            self.solver,
-            scientific(self.rtol),
-            parts.join("; ")
-        );
+        let message =
+            format!("a second run by {} at rtol {}: {}", self.solver, rough(self.rtol), parts.join("; "));
         Diagnostic::new(code, message)
     }
-}
-
-/// A small number in two digits.
-fn scientific(x: f64) -> String {
-    format!("{x:.1e}")
 }
 
 /// Runs a model again, and compares with the samples of a first run.
@@ -322,9 +316,6 @@ fn laws(
     }
     worst
 }
-
-/// How many relative tolerances of its largest value an effort or flow may be off.
-const VERIFIED_WIDTH: f64 = 100.0;
 
 /// The terms of residuals, by which their size is judged.
 fn scales(pool: &Pool, residuals: &[Expr]) -> Vec<Vec<Expr>> {

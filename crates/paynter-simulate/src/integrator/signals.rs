@@ -1,7 +1,7 @@
 //! Inputs that vary between the stages of a step, unseen by them.
 
 use super::Integrator;
-use crate::tolerance::SIGNAL_PARTS;
+use crate::tolerance::{SIGNAL_PARTS, SIGNAL_RETRY, SIGNAL_STEP};
 use paynter_numerics::program::Range;
 
 impl Integrator<'_> {
@@ -75,7 +75,7 @@ impl Integrator<'_> {
                 outside |= !allowed.contains(values[j]);
             }
             if outside {
-                return Some(if low > 0.02 { low * step } else { 0.25 * step });
+                return Some(if low > SIGNAL_RETRY { low * step } else { SIGNAL_STEP * step });
             }
             if may_be {
                 stack.push((middle, high));

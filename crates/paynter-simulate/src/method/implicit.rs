@@ -7,8 +7,12 @@
 use crate::method::tableau::Tableau;
 use crate::method::{Solver, Stages, Tolerance};
 use crate::system::{EvaluationError, System, Values};
-use crate::tolerance::{STAGE_CONVERGENCE, STAGE_DIVERGENCE, STAGE_ITERATIONS, STAGE_PIVOT};
+use crate::tolerance::{
+    STAGE_CONVERGENCE, STAGE_CONVERGENCE_AT_ONCE, STAGE_DIVERGENCE, STAGE_ITERATIONS, STAGE_PIVOT,
+    STAGE_RATIO,
+};
 use paynter_numerics::linalg::{Factors, Form};
+use paynter_numerics::newton::{Iteration, Limits, Progress, iterate};
 
 /// The matrix 1 − k·J of an implicit stage.
 pub(crate) fn stage_matrix(k: f64) -> Form {
@@ -86,32 +90,81 @@ impl Implicit {
         for (j, guess) in stages.tableau.guess[i].iter().enumerate() {
             stages.advance(j, k * guess);
         }
-        let mut last = f64::INFINITY;
-        for iteration in 0..STAGE_ITERATIONS {
-            system.rates(t, &stages.scratch, &mut self.rate)?;
-            for j in 0..self.change.len() {
-                self.change[j] = self.base[j] + k * self.rate[j] - stages.scratch[j];
-            }
-            self.factors[with].solve(&mut self.change);
-            let size = tolerance.norm(&self.change, &stages.scratch, &stages.start);
-            if !size.is_finite() {
-                return Ok(false);
-            }
-            for (x, change) in stages.scratch.iter_mut().zip(&self.change) {
-                *x += change;
-            }
-            let ratio = size / last;
-            let left = if iteration == 0 { size } else { size * ratio / (1.0 - ratio.min(0.99)) };
-            if left <= STAGE_CONVERGENCE || size <= 1e-3 * STAGE_CONVERGENCE {
-                stages.solved(i, &self.base, k);
-                return Ok(true);
-            }
-            if ratio > STAGE_DIVERGENCE && iteration > 1 {
-                return Ok(false);
-            }
-            last = size;
+        let mut search = StageIteration {
+            system,
+            stages,
+            factors: &mut self.factors[with],
+            tolerance,
+            base: &self.base,
+            rate: &mut self.rate,
+            change: &mut self.change,
+            at: (t, k),
+            iteration: 0,
+            size: 0.0,
+            last: f64::INFINITY,
+        };
+        let converged = iterate(&mut search, STAGE_LIMITS)?;
+        if converged {
+            self.stages.solved(i, &self.base, k);
         }
-        Ok(false)
+        Ok(converged)
+    }
+}
+
+/// Corrections of a stage are whole: a shorter step is cheaper than damping.
+const STAGE_LIMITS: Limits = Limits { iterations: STAGE_ITERATIONS, smallest_damping: 1.0 };
+
+/// The iteration of a stage, with factors of an earlier Jacobian.
+struct StageIteration<'a, 'm> {
+    system: &'a mut System<'m>,
+    stages: &'a mut Stages,
+    factors: &'a mut Factors,
+    tolerance: &'a Tolerance,
+    base: &'a [f64],
+    rate: &'a mut [f64],
+    change: &'a mut [f64],
+    /// The time, and hγ.
+    at: (f64, f64),
+    iteration: usize,
+    /// The size of the correction in tolerances, and that of the one before.
+    size: f64,
+    last: f64,
+}
+
+impl Iteration for StageIteration<'_, '_> {
+    type Error = EvaluationError;
+
+    fn correct(&mut self, iteration: usize) -> Result<Progress, EvaluationError> {
+        self.iteration = iteration;
+        let (t, k) = self.at;
+        self.system.rates(t, &self.stages.scratch, self.rate)?;
+        for j in 0..self.change.len() {
+            self.change[j] = self.base[j] + k * self.rate[j] - self.stages.scratch[j];
+        }
+        self.factors.solve(self.change);
+        self.size = self.tolerance.norm(self.change, &self.stages.scratch, &self.stages.start);
+        Ok(if self.size.is_finite() { Progress::Continue } else { Progress::Failed })
+    }
+
+    fn advance(&mut self, _: f64) -> Result<bool, EvaluationError> {
+        for (x, change) in self.stages.scratch.iter_mut().zip(&*self.change) {
+            *x += change;
+        }
+        Ok(true)
+    }
+
+    fn judge_move(&mut self, _: f64) -> Result<Progress, EvaluationError> {
+        let (iteration, size) = (self.iteration, self.size);
+        let ratio = size / self.last;
+        let left = if iteration == 0 { size } else { size * ratio / (1.0 - ratio.min(STAGE_RATIO)) };
+        self.last = size;
+        Ok(if left <= STAGE_CONVERGENCE || size <= STAGE_CONVERGENCE_AT_ONCE {
+            Progress::Converged
+        } else if ratio > STAGE_DIVERGENCE && iteration > 1 {
+            Progress::Failed
+        } else {
+            Progress::Continue
+        })
     }
 }
 

@@ -12,6 +12,7 @@ use crate::tolerance::{JUMP_DIFFERENCE, JUMP_ITERATIONS, JUMP_STEP};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_equations::Equations;
 use paynter_numerics::linalg::PivotedFactors;
+use paynter_numerics::newton::{Iteration, Limits, Progress, iterate};
 use rustc_hash::FxHashMap;
 
 /// What jumps, and what that carries along.
@@ -98,6 +99,50 @@ pub(crate) struct Jump {
     after: Values,
 }
 
+/// Jumps are linear in the states, or nearly so: corrections are whole.
+const JUMP_LIMITS: Limits = Limits { iterations: JUMP_ITERATIONS, smallest_damping: 1.0 };
+
+/// The iteration for the state after a jump.
+struct JumpIteration<'a, 'm> {
+    system: &'a mut System<'m>,
+    jumps: &'m Jumps,
+    /// The time and the state before.
+    at: (f64, &'a [f64]),
+    factors: Vec<f64>,
+    jump: Jump,
+    change: Vec<f64>,
+    small: bool,
+}
+
+impl Iteration for JumpIteration<'_, '_> {
+    type Error = EvaluationError;
+
+    fn correct(&mut self, _: usize) -> Result<Progress, EvaluationError> {
+        let (jump, jumps, x) = (&mut self.jump, self.jumps, self.at.1);
+        for j in 0..jumps.count {
+            jump.by[j] = jump.after.data[j] - jump.before.data[j];
+        }
+        self.change = x.iter().zip(&jump.x).map(|(before, after)| before - after).collect();
+        for ((row, column), factor) in jumps.places.iter().zip(&self.factors) {
+            self.change[*row] += factor * jump.by[*column];
+        }
+        jumps.matrix(&self.factors, &jump.after, x.len()).solve(&mut self.change);
+        let size = jump.x.iter().fold(f64::MIN_POSITIVE, |size, v| size.max(v.abs()));
+        self.small = self.change.iter().all(|v| v.abs() <= JUMP_STEP * size);
+        Ok(Progress::Continue)
+    }
+
+    fn advance(&mut self, _: f64) -> Result<bool, EvaluationError> {
+        self.jump.x.iter_mut().zip(&self.change).for_each(|(x, change)| *x += change);
+        self.system.jumps(self.at.0, &self.jump.x, &mut self.jump.after)?;
+        Ok(true)
+    }
+
+    fn judge_move(&mut self, _: f64) -> Result<Progress, EvaluationError> {
+        Ok(if self.small { Progress::Converged } else { Progress::Continue })
+    }
+}
+
 impl Jump {
     /// The jump from a state, with the values of before the event; none where nothing jumps.
     pub fn find(
@@ -120,30 +165,18 @@ impl Jump {
         if let Some((row, _)) = jumps.bent.iter().find(|(_, column)| differs(*column)) {
             return Err(EvaluationError::JumpNotConverged(*row));
         }
-        let mut jump = Jump { x: x.to_vec(), by: vec![0.0; jumps.count], before, after };
+        let jump = Jump { x: x.to_vec(), by: vec![0.0; jumps.count], before, after };
         // F is that of before the jump; Ψ may depend on the state itself.
         let factors = jump.after.data[jumps.count..jumps.full.rows].to_vec();
-        let mut last = Vec::new();
-        for _ in 0..JUMP_ITERATIONS {
-            for j in 0..jumps.count {
-                jump.by[j] = jump.after.data[j] - jump.before.data[j];
-            }
-            let mut change: Vec<f64> = (0..n).map(|i| x[i] - jump.x[i]).collect();
-            for ((row, column), factor) in jumps.places.iter().zip(&factors) {
-                change[*row] += factor * jump.by[*column];
-            }
-            jumps.matrix(&factors, &jump.after, n).solve(&mut change);
-            let size = jump.x.iter().fold(f64::MIN_POSITIVE, |size, v| size.max(v.abs()));
-            let small = change.iter().all(|v| v.abs() <= JUMP_STEP * size);
-            jump.x.iter_mut().zip(&change).for_each(|(x, change)| *x += change);
-            system.jumps(t, &jump.x, &mut jump.after)?;
-            if small {
-                jump.after.data[jumps.count..jumps.full.rows].copy_from_slice(&factors);
-                return Ok(Some(jump));
-            }
-            last = change;
+        let change = Vec::new();
+        let mut search = JumpIteration { system, jumps, at: (t, x), factors, jump, change, small: false };
+        let converged = iterate(&mut search, JUMP_LIMITS)?;
+        let JumpIteration { mut jump, factors, change, .. } = search;
+        if converged {
+            jump.after.data[jumps.count..jumps.full.rows].copy_from_slice(&factors);
+            return Ok(Some(jump));
         }
-        let moved = |i: &usize| last[*i].abs();
+        let moved = |i: &usize| change[*i].abs();
         let most = (0..n).max_by(|a, b| moved(a).total_cmp(&moved(b)));
         Err(EvaluationError::JumpNotConverged(most.unwrap_or(0)))
     }

@@ -16,6 +16,7 @@ use crate::tolerance::{ADJOINT_HALVINGS, ADJOINT_ITERATIONS, ADJOINT_STEP};
 use crate::{Compiled, Failure, Note, Options, Outcome};
 use paynter_base::CancellationToken;
 use paynter_numerics::linalg::Factors;
+use paynter_numerics::newton::{Iteration, Limits, Progress, iterate};
 use paynter_numerics::program::Tables;
 
 /// Where a run has been. What satisfies the equations of its unknowns may be one of several solutions.
@@ -350,40 +351,25 @@ impl<'a> Sweep<'a> {
     /// from the last place where it had one is halved.
     fn solve_stage(&mut self, stages: &mut Stages, i: usize) -> Result<(), EvaluationError> {
         let k = stages.h * stages.tableau.gamma;
-        let at = stages.t + stages.tableau.c[i] * stages.h;
-        let full = &self.system.model.full;
         let base = stages.scratch.clone();
         stages.advance(i - 1, k);
-        let mut inside = stages.start.clone();
-        let (mut iterations, mut halvings) = (0, 0);
-        while iterations < ADJOINT_ITERATIONS {
-            if let Err(error) = self.system.full(at, &stages.scratch, &mut stages.values[i]) {
-                if halvings == ADJOINT_HALVINGS {
-                    return Err(error);
-                }
-                stages.scratch.iter_mut().zip(&inside).for_each(|(x, inside)| *x = 0.5 * (*x + inside));
-                (iterations, halvings) = (0, halvings + 1);
-                continue;
-            }
-            iterations += 1;
-            inside.clone_from(&stages.scratch);
-            let values = &stages.values[i].data;
-            let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
-            if factors.factorise(&full.pattern, full.by_states(values), stage_matrix(k)).is_err() {
-                return Err(EvaluationError::NotFinite(0));
-            }
-            let mut change: Vec<f64> =
-                (0..base.len()).map(|j| base[j] + k * values[j] - stages.scratch[j]).collect();
-            factors.solve(&mut change);
-            let mut small = true;
-            for (x, change) in stages.scratch.iter_mut().zip(&change) {
-                small &= change.abs() <= ADJOINT_STEP * x.abs().max(ADJOINT_STEP);
-                *x += change;
-            }
-            if small {
-                break;
-            }
-        }
+        let inside = stages.start.clone();
+        let full = &self.system.model.full;
+        let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
+        let mut search = StageIteration {
+            system: &mut self.system,
+            factors,
+            stages,
+            stage: (i, k),
+            base,
+            inside,
+            change: Vec::new(),
+            small: false,
+            iterations: 0,
+            halvings: 0,
+        };
+        iterate(&mut search, ADJOINT_LIMITS)?;
+        let base = search.base;
         stages.solved(i, &base, k);
         Ok(())
     }
@@ -402,6 +388,66 @@ impl<'a> Sweep<'a> {
             }
         }
         self.by
+    }
+}
+
+/// Corrections are whole; the count of iterations begins again after each halving.
+const ADJOINT_LIMITS: Limits =
+    Limits { iterations: ADJOINT_ITERATIONS * (ADJOINT_HALVINGS + 1), smallest_damping: 1.0 };
+
+/// The iteration of an implicit stage to rounding, with a Jacobian of each iterate.
+struct StageIteration<'a, 'm> {
+    system: &'a mut System<'m>,
+    factors: &'a mut Factors,
+    stages: &'a mut Stages,
+    /// Its index, and hγ.
+    stage: (usize, f64),
+    base: Vec<f64>,
+    /// The last place where the laws had values.
+    inside: Vec<f64>,
+    change: Vec<f64>,
+    small: bool,
+    iterations: usize,
+    halvings: usize,
+}
+
+impl Iteration for StageIteration<'_, '_> {
+    type Error = EvaluationError;
+
+    fn correct(&mut self, _: usize) -> Result<Progress, EvaluationError> {
+        let ((i, k), stages) = (self.stage, &mut *self.stages);
+        let at = stages.t + stages.tableau.c[i] * stages.h;
+        while let Err(error) = self.system.full(at, &stages.scratch, &mut stages.values[i]) {
+            if self.halvings == ADJOINT_HALVINGS {
+                return Err(error);
+            }
+            stages.scratch.iter_mut().zip(&self.inside).for_each(|(x, inside)| *x = 0.5 * (*x + inside));
+            (self.iterations, self.halvings) = (0, self.halvings + 1);
+        }
+        self.iterations += 1;
+        self.inside.clone_from(&stages.scratch);
+        let (full, values) = (&self.system.model.full, &stages.values[i].data);
+        if self.factors.factorise(&full.pattern, full.by_states(values), stage_matrix(k)).is_err() {
+            return Err(EvaluationError::NotFinite(0));
+        }
+        self.change =
+            (0..self.base.len()).map(|j| self.base[j] + k * values[j] - stages.scratch[j]).collect();
+        self.factors.solve(&mut self.change);
+        Ok(Progress::Continue)
+    }
+
+    fn advance(&mut self, _: f64) -> Result<bool, EvaluationError> {
+        self.small = true;
+        for (x, change) in self.stages.scratch.iter_mut().zip(&self.change) {
+            self.small &= change.abs() <= ADJOINT_STEP * x.abs().max(ADJOINT_STEP);
+            *x += change;
+        }
+        Ok(true)
+    }
+
+    fn judge_move(&mut self, _: f64) -> Result<Progress, EvaluationError> {
+        let ended = self.small || self.iterations == ADJOINT_ITERATIONS;
+        Ok(if ended { Progress::Converged } else { Progress::Continue })
     }
 }
 

@@ -8,7 +8,7 @@
 //! nothing jumps down to one that rounding hardly sees. On the way signed
 //! powers are regularised within a width that shrinks alike.
 
-use super::newton::{halve, norm};
+use super::unknowns::norm;
 use super::{EvaluationError, System};
 use crate::tolerance::{
     COMPLEMENTARITY_ITERATIONS, COMPLEMENTARITY_STEP, JUMP_RESIDUAL, JUMP_SHRINKAGE, LOOP_RESIDUAL,
@@ -16,6 +16,7 @@ use crate::tolerance::{
     SUFFICIENT_DECREASE, WIDEST_JUMP,
 };
 use paynter_numerics::linalg::PivotedFactors;
+use paynter_numerics::newton::{Iteration, Limits, Progress, iterate};
 
 /// Surfaces whose modes are unknowns, and signed powers that are regularised meanwhile.
 struct Homotopy {
@@ -256,37 +257,73 @@ impl System<'_> {
         let widths: Vec<f64> = homotopy.bases.iter().map(|base| share * base).collect();
         self.set_widths(&widths);
         let start = 1 + self.model.states.len();
-        let end = start + homotopy.size;
-        let known = self.own.unknowns.len();
-        let (mut values, mut matrix) = self.smoothed(homotopy, width);
-        for _ in 0..COMPLEMENTARITY_ITERATIONS {
-            let size = norm(&values);
-            if size == 0.0 {
-                return Ok(());
-            }
-            let mut change = values.clone();
-            matrix.solve(&mut change);
-            if !size.is_finite() || change.iter().any(|v| !v.is_finite()) {
-                break;
-            }
-            let before = self.fast[start..end].to_vec();
-            let limit = |damping: f64| 1.0 - SUFFICIENT_DECREASE * damping;
-            let (damping, _) = halve(size, SMALLEST_HOMOTOPY_DAMPING, limit, |damping| {
-                for (i, before) in before.iter().enumerate() {
-                    self.fast[start + i] = before - damping * change[i];
-                }
-                (values, matrix) = self.smoothed(homotopy, width);
-                norm(&values)
-            });
-            let level = norm(&self.fast[start..end]);
-            let left = homotopy.surfaces.iter().map(|(j, _)| values[known + j].abs()).fold(0.0, f64::max);
-            if norm(&change) <= COMPLEMENTARITY_STEP * level && left <= JUMP_RESIDUAL * width.unwrap_or(1.0) {
-                return Ok(());
-            }
-            if damping < SMALLEST_HOMOTOPY_DAMPING {
-                break;
-            }
+        let (values, matrix) = self.smoothed(homotopy, width);
+        let (change, before) = (Vec::new(), Vec::new());
+        let mut search =
+            Smoothed { system: self, homotopy, width, start, values, matrix, size: 0.0, change, before };
+        if iterate(&mut search, HOMOTOPY_LIMITS)? { Ok(()) } else { Err(EvaluationError::NoSolution(0)) }
+    }
+}
+
+const HOMOTOPY_LIMITS: Limits =
+    Limits { iterations: COMPLEMENTARITY_ITERATIONS, smallest_damping: SMALLEST_HOMOTOPY_DAMPING };
+
+/// The iteration for jumps of a width, damped by Armijo's condition on the residual.
+struct Smoothed<'a, 'm> {
+    system: &'a mut System<'m>,
+    homotopy: &'a Homotopy,
+    width: Option<f64>,
+    /// Where the unknowns begin.
+    start: usize,
+    values: Vec<f64>,
+    matrix: PivotedFactors,
+    /// The size of the residual before a move.
+    size: f64,
+    change: Vec<f64>,
+    before: Vec<f64>,
+}
+
+impl Smoothed<'_, '_> {
+    fn unknowns(&self) -> &[f64] {
+        &self.system.fast[self.start..self.start + self.homotopy.size]
+    }
+}
+
+impl Iteration for Smoothed<'_, '_> {
+    type Error = EvaluationError;
+
+    fn correct(&mut self, _: usize) -> Result<Progress, EvaluationError> {
+        self.size = norm(&self.values);
+        if self.size == 0.0 {
+            return Ok(Progress::Converged);
         }
-        Err(EvaluationError::NoSolution(0))
+        self.change.clone_from(&self.values);
+        self.matrix.solve(&mut self.change);
+        if !self.size.is_finite() || self.change.iter().any(|v| !v.is_finite()) {
+            return Ok(Progress::Failed);
+        }
+        self.before = self.unknowns().to_vec();
+        Ok(Progress::Continue)
+    }
+
+    fn advance(&mut self, damping: f64) -> Result<bool, EvaluationError> {
+        for (i, (before, change)) in self.before.iter().zip(&self.change).enumerate() {
+            self.system.fast[self.start + i] = before - damping * change;
+        }
+        (self.values, self.matrix) = self.system.smoothed(self.homotopy, self.width);
+        Ok(norm(&self.values) <= (1.0 - SUFFICIENT_DECREASE * damping) * self.size)
+    }
+
+    fn judge_move(&mut self, damping: f64) -> Result<Progress, EvaluationError> {
+        let known = self.system.own.unknowns.len();
+        let left = self.homotopy.surfaces.iter().map(|(j, _)| self.values[known + j].abs());
+        let solved = left.fold(0.0, f64::max) <= JUMP_RESIDUAL * self.width.unwrap_or(1.0);
+        Ok(if norm(&self.change) <= COMPLEMENTARITY_STEP * norm(self.unknowns()) && solved {
+            Progress::Converged
+        } else if damping < SMALLEST_HOMOTOPY_DAMPING {
+            Progress::Failed
+        } else {
+            Progress::Continue
+        })
     }
 }

@@ -6,7 +6,6 @@ mod continuation;
 mod enclosure;
 mod evaluation;
 mod modes;
-mod newton;
 mod singular;
 mod unknowns;
 mod workspace;

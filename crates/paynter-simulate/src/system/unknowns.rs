@@ -1,12 +1,99 @@
 //! Implicit unknowns: Newton's method on the residuals of algebraic loops.
 
-use super::newton::{halve, norm};
 use super::{EvaluationError, System};
 use crate::tolerance::{
     DETERMINED, MONOTONE_ITERATIONS, MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH, RESIDUAL_REDUCTION,
-    RESIDUAL_ROUNDING, SMALLEST_DAMPING, STALLED_UNKNOWN_STEP, UNKNOWN_CANCELLATION, UNKNOWN_ITERATIONS,
-    UNKNOWN_STEP,
+    RESIDUAL_ROUNDING, SMALLEST_UNKNOWN_DAMPING, STALLED_UNKNOWN_STEP, UNKNOWN_CANCELLATION,
+    UNKNOWN_ITERATIONS, UNKNOWN_STEP,
 };
+use paynter_numerics::newton::{Iteration, Limits, Progress, iterate};
+
+const UNKNOWN_LIMITS: Limits =
+    Limits { iterations: UNKNOWN_ITERATIONS, smallest_damping: SMALLEST_UNKNOWN_DAMPING };
+
+/// The Euclidean norm.
+pub(super) fn norm(v: &[f64]) -> f64 {
+    v.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// The iteration for the implicit unknowns, damped by the size of the residual.
+struct Unknowns<'a, 'm> {
+    system: &'a mut System<'m>,
+    /// Where the unknowns begin.
+    start: usize,
+    /// The residual at the start, and at the iterate.
+    first: f64,
+    size: f64,
+    /// How far the unknowns moved last, and how large they have been.
+    last: f64,
+    largest: f64,
+    /// What a move may make of the residual.
+    limit: f64,
+    change: Vec<f64>,
+    before: Vec<f64>,
+}
+
+impl Iteration for Unknowns<'_, '_> {
+    type Error = EvaluationError;
+
+    fn correct(&mut self, iteration: usize) -> Result<Progress, EvaluationError> {
+        // At a root of several equal ones steps shrink with the unknowns themselves.
+        if self.size <= RESIDUAL_REDUCTION * self.first {
+            return Ok(Progress::Converged);
+        }
+        if !self.size.is_finite() {
+            return Ok(Progress::Failed);
+        }
+        let system = &mut *self.system;
+        let m = system.model.unknowns.len();
+        system.unknowns.factorise(system.newton[m..].iter().copied());
+        self.change.clear();
+        self.change.extend_from_slice(&system.newton[..m]);
+        system.unknowns.solve(&mut self.change);
+        self.before.clear();
+        self.before.extend_from_slice(&system.fast[self.start..]);
+        // Across a kink, and where iterates have cycled, only a smaller residual is accepted.
+        let monotone = system.following || iteration >= MONOTONE_ITERATIONS;
+        self.limit = self.size * if monotone { MONOTONE_RESIDUAL_FACTOR } else { RESIDUAL_GROWTH };
+        Ok(Progress::Continue)
+    }
+
+    fn advance(&mut self, damping: f64) -> Result<bool, EvaluationError> {
+        let unknowns = self.system.fast[self.start..].iter_mut();
+        for ((z, before), change) in unknowns.zip(&self.before).zip(&self.change) {
+            *z = before - damping * change;
+        }
+        self.size = self.system.residual();
+        Ok(self.size <= self.limit)
+    }
+
+    fn judge_move(&mut self, damping: f64) -> Result<Progress, EvaluationError> {
+        let system = &mut *self.system;
+        let (length, level) = (norm(&self.change), norm(&system.fast[self.start..]));
+        self.largest = self.largest.max(level).max(norm(&self.before));
+        // A step that is halved without end leads nowhere, however little it moves; but at an event it
+        // may lead to the kink at which friction sticks.
+        let kinks = system.following || !system.stepping;
+        let moved = if kinks { damping * length } else { length };
+        if moved <= UNKNOWN_STEP * level
+            || (moved <= STALLED_UNKNOWN_STEP * level && moved >= 0.5 * self.last)
+        {
+            system.scale = system.scale.max(self.first);
+            return if level.is_finite() {
+                Ok(Progress::Converged)
+            } else {
+                Err(EvaluationError::NoSolution(0))
+            };
+        }
+        if !kinks && damping < SMALLEST_UNKNOWN_DAMPING {
+            let scale = system.scale.max(self.first).max(system.largest_term());
+            let rounded = self.size <= RESIDUAL_ROUNDING * scale;
+            return Ok(if rounded { Progress::Converged } else { Progress::Failed });
+        }
+        self.last = moved;
+        Ok(Progress::Continue)
+    }
+}
 
 impl System<'_> {
     /// Calculates r and r_z at the present point and returns the size of r.
@@ -33,59 +120,24 @@ impl System<'_> {
     pub(super) fn solve_unknowns(&mut self) -> Result<(), EvaluationError> {
         let m = self.model.unknowns.len();
         let start = self.fast.len() - m;
-        let mut size = self.residual();
-        let first = size;
-        let (mut last, mut largest) = (f64::INFINITY, 0.0f64);
-        for iteration in 0..UNKNOWN_ITERATIONS {
-            // At a root of several equal ones steps shrink with the unknowns themselves.
-            if size <= RESIDUAL_REDUCTION * first {
-                return Ok(());
-            }
-            if !size.is_finite() {
-                break;
-            }
-            self.unknowns.factorise(self.newton[m..].iter().copied());
-            let (mut change, mut before) =
-                (std::mem::take(&mut self.change), std::mem::take(&mut self.before));
-            change.clear();
-            change.extend_from_slice(&self.newton[..m]);
-            self.unknowns.solve(&mut change);
-            before.clear();
-            before.extend_from_slice(&self.fast[start..]);
-            // Across a kink, and where iterates have cycled, only a smaller residual is accepted.
-            let monotone = self.following || iteration >= MONOTONE_ITERATIONS;
-            let limit = if monotone { MONOTONE_RESIDUAL_FACTOR } else { RESIDUAL_GROWTH };
-            let damping;
-            (damping, size) = halve(
-                size,
-                SMALLEST_DAMPING,
-                |_| limit,
-                |damping| {
-                    for i in 0..m {
-                        self.fast[start + i] = before[i] - damping * change[i];
-                    }
-                    self.residual()
-                },
-            );
-            let (length, level) = (norm(&change), norm(&self.fast[start..]));
-            largest = largest.max(level).max(norm(&before));
-            (self.change, self.before) = (change, before);
-            // A step that is halved without end leads nowhere, however little it moves; but at an event it
-            // may lead to the kink at which friction sticks.
-            let kinks = self.following || !self.stepping;
-            let moved = if kinks { damping * length } else { length };
-            if moved <= UNKNOWN_STEP * level || (moved <= STALLED_UNKNOWN_STEP * level && moved >= 0.5 * last)
-            {
-                self.scale = self.scale.max(first);
-                return if level.is_finite() { Ok(()) } else { Err(EvaluationError::NoSolution(0)) };
-            }
-            if !kinks && damping < SMALLEST_DAMPING {
-                if size <= RESIDUAL_ROUNDING * self.scale.max(first).max(self.largest_term()) {
-                    return Ok(());
-                }
-                break;
-            }
-            last = moved;
+        let first = self.residual();
+        let (change, before) = (std::mem::take(&mut self.change), std::mem::take(&mut self.before));
+        let mut search = Unknowns {
+            system: self,
+            start,
+            first,
+            size: first,
+            last: f64::INFINITY,
+            largest: 0.0,
+            limit: RESIDUAL_GROWTH,
+            change,
+            before,
+        };
+        let found = iterate(&mut search, UNKNOWN_LIMITS);
+        let Unknowns { size, largest, change, before, .. } = search;
+        (self.change, self.before) = (change, before);
+        if found? {
+            return Ok(());
         }
         // Along an infinitely steep root Newton's method only comes close to the zero that it is about.
         let near = self.fast[start..].iter_mut().filter(|z| z.abs() < UNKNOWN_CANCELLATION * largest);

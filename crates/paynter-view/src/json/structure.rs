@@ -522,10 +522,10 @@ impl Reach {
 
 /// A list of names that stays readable.
 fn some(names: &[String]) -> String {
-    const SHOWN: usize = 8;
-    let mut text = names[..names.len().min(SHOWN)].join(", ");
-    if names.len() > SHOWN {
-        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    const SHOWN_NAMES: usize = 8;
+    let mut text = names[..names.len().min(SHOWN_NAMES)].join(", ");
+    if names.len() > SHOWN_NAMES {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN_NAMES));
     }
     text
 }

@@ -7,7 +7,7 @@ use paynter_base::Remedy;
 use paynter_equations::{Equations, Sparse, StateSpace, Transfer};
 
 /// More than this is not read but computed with.
-const READABLE_NODES: u64 = 6_000;
+const REPORTED_NODES: u64 = 6_000;
 /// More equations than this are not read one after the other.
 const READABLE_LINES: usize = 60;
 /// Larger matrices do not fit a page.
@@ -23,7 +23,7 @@ pub fn equations(pool: &Pool, found: &Equations) -> Section {
     let lines = found.rates.len() + found.outputs.len() + found.constraints.len();
     let roots = found.rates.iter().copied().chain(found.outputs.iter().map(|output| output.value));
     let nodes = size(pool, roots.chain(found.constraints.iter().map(|c| c.residual)));
-    if lines > READABLE_LINES || nodes > READABLE_NODES {
+    if lines > READABLE_LINES || nodes > REPORTED_NODES {
         let long = format!(
             "The model has {} states and {} outputs; their equations are too long to be read here. ",
             found.states.len(),
@@ -67,7 +67,7 @@ pub fn matrices(pool: &Pool, found: &Equations, space: &StateSpace, linearised: 
     };
     let nodes = size(pool, all().flat_map(|m| m.entries.iter().map(|(_, _, e)| *e)));
     let large = |m: &Sparse| m.rows.max(m.columns) > READABLE_MATRIX;
-    if all().any(large) || nodes > READABLE_NODES {
+    if all().any(large) || nodes > REPORTED_NODES {
         let large = format!(
             "The matrices of {} states, {} inputs and {} outputs are too large to be read here. ",
             found.states.len(),
@@ -182,7 +182,7 @@ pub fn transfer(pool: &Pool, found: &Equations, transfer: &Transfer) -> Section 
         section.text(Remedy::from(why).and(Remedy::marked("{ask tf} writes them with named parts.")));
         return section;
     }
-    if transfer.entries.len() > READABLE_LINES || nodes > READABLE_NODES {
+    if transfer.entries.len() > READABLE_LINES || nodes > REPORTED_NODES {
         let long =
             format!("The {} transfer functions are too long to be read here. ", transfer.entries.len());
         section.text(Remedy::from(long).and(Remedy::marked("{ask tf} writes them.")));

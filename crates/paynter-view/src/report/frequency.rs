@@ -6,11 +6,11 @@ use paynter_base::Remedy;
 use paynter_draw::plot::{self, plain};
 
 /// A figure holds so many curves.
-const CURVES: usize = 6;
+const RESPONSE_CURVES: usize = 6;
 /// A report holds so many figures of a kind.
 const FIGURES: usize = 8;
 /// More zeros or poles than this are counted only.
-const LISTED: usize = 12;
+const LISTED_ROOTS: usize = 12;
 
 /// A complex number as people write it.
 fn complex([re, im]: [f64; 2]) -> String {
@@ -24,7 +24,7 @@ fn complex([re, im]: [f64; 2]) -> String {
 
 /// Pairs of conjugates as one, with a sign for both.
 pub(super) fn listed(values: &[[f64; 2]]) -> String {
-    if values.len() > LISTED {
+    if values.len() > LISTED_ROOTS {
         return format!("{} in all", values.len());
     }
     let mut rest: Vec<[f64; 2]> = values.to_vec();
@@ -137,7 +137,7 @@ pub fn bode(found: &json::Bode) -> Section {
     let (mut shown, mut left_out) = (0, 0);
     for input in inputs {
         let responses = found.responses(Some(input));
-        for part in responses.chunks(CURVES) {
+        for part in responses.chunks(RESPONSE_CURVES) {
             if shown == FIGURES {
                 left_out += part.len();
                 continue;

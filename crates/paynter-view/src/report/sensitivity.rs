@@ -11,7 +11,7 @@ const RESPONSES: usize = 4;
 const PARAMETERS: usize = 20;
 
 /// More curves than this in one diagram are not told apart.
-const CURVES: usize = 12;
+const SENSITIVITY_CURVES: usize = 12;
 
 /// Ranking, tornado and tolerance bands of each response.
 pub fn sensitivity(found: &SensitivityResponse) -> Section {
@@ -66,7 +66,7 @@ pub fn sensitivity(found: &SensitivityResponse) -> Section {
                 "The response with its tolerance bands: all parameters at their worst, and the root of the sum of squares.",
             );
         }
-        if found.parameters.len() <= CURVES {
+        if found.parameters.len() <= SENSITIVITY_CURVES {
             section.plot(
                 &found.bode_figure(output, input),
                 "The derivatives of the response by the parameters, in SI units.",

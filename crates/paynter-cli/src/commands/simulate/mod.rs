@@ -169,11 +169,12 @@ fn second_opinion(
 
 /// Refuses to hold more numbers in memory than there is room for.
 fn affordable(numbers: usize, global: &Global) -> Result<(), Answer> {
-    const MOST: usize = 200_000_000;
-    if numbers <= MOST {
+    const MOST_HELD_NUMBERS: usize = 200_000_000;
+    if numbers <= MOST_HELD_NUMBERS {
         return Ok(());
     }
-    let message = format!("the answer would hold {numbers} numbers, and memory is kept for {MOST}");
+    let message =
+        format!("the answer would hold {numbers} numbers, and memory is kept for {MOST_HELD_NUMBERS}");
     let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
     let help = "ask for fewer samples or runs; a table of one run, without `--json` and `--plot`, is written as it goes";
     Err(Answer::refusal(global, diagnostic.help(help), Exit::Wrong))

@@ -34,10 +34,10 @@ impl Layering {
 }
 
 /// Free height between neighbours in a column.
-const GAP: f64 = 16.0;
+const BLOCK_GAP: f64 = 16.0;
 /// Height of a wire that passes a column.
 const LANE: f64 = 8.0;
-const SWEEPS: usize = 12;
+const LAYER_SWEEPS: usize = 12;
 
 /// Arranges a block diagram in layers.
 pub fn layers(diagram: &BlockDiagram, sizes: &[(f64, f64)]) -> Layering {
@@ -217,7 +217,7 @@ fn order(near: &[Vec<Vec<(usize, usize)>>]) -> Vec<Vec<usize>> {
     let mut sorted: Vec<Vec<usize>> = near.iter().map(|items| (0..items.len()).collect()).collect();
     let mut rank: Vec<Vec<f64>> =
         near.iter().map(|items| (0..items.len()).map(|at| at as f64).collect()).collect();
-    for sweep in 0..SWEEPS {
+    for sweep in 0..LAYER_SWEEPS {
         for step in 0..near.len() {
             let column = if sweep % 2 == 0 { step } else { near.len() - 1 - step };
             let keys: Vec<f64> = near[column]
@@ -250,7 +250,7 @@ fn exchange(near: &[Vec<Vec<(usize, usize)>>], sorted: &mut [Vec<usize>], rank: 
         }
         count
     };
-    for _ in 0..SWEEPS {
+    for _ in 0..LAYER_SWEEPS {
         let mut better = false;
         for column in 0..near.len() {
             for at in 1..sorted[column].len() {
@@ -279,7 +279,7 @@ fn heights(
 ) -> Vec<Vec<f64>> {
     let chains = chain.iter().flatten().flatten().copied().max().map_or(0, |last| last + 1);
     let mut middle: Vec<Vec<f64>> = height.iter().map(|items| vec![0.0; items.len()]).collect();
-    for sweep in 0..4 * SWEEPS {
+    for sweep in 0..4 * LAYER_SWEEPS {
         // Where each wire runs on the whole, and how far its ends pull it.
         let mut run = vec![(0.0, 0.0); chains];
         for (column, items) in chain.iter().enumerate() {
@@ -327,7 +327,7 @@ fn apart(sorted: &[usize], wanted: &[(f64, f64)], height: &[f64]) -> Vec<f64> {
     let mut bottom = 0.0;
     for &item in sorted {
         offset.push(bottom + height[item] / 2.0);
-        bottom += height[item] + GAP;
+        bottom += height[item] + BLOCK_GAP;
     }
     // Pools of neighbours that move as one: weighted sum of wishes, weight, number.
     let mut pools: Vec<(f64, f64, usize)> = Vec::new();
@@ -383,9 +383,11 @@ fn free(column: &[(Stop, f64)], at: usize, goal: f64, sizes: &[(f64, f64)]) -> b
         Stop::Block(other) => sizes[other].1 / 2.0,
         _ => LANE / 2.0,
     };
-    let above =
-        at.checked_sub(1).is_none_or(|index| column[index].1 + half(index) + half(at) + GAP / 2.0 <= goal);
-    let below = at + 1 >= column.len() || column[at + 1].1 - half(at + 1) - half(at) - GAP / 2.0 >= goal;
+    let above = at
+        .checked_sub(1)
+        .is_none_or(|index| column[index].1 + half(index) + half(at) + BLOCK_GAP / 2.0 <= goal);
+    let below =
+        at + 1 >= column.len() || column[at + 1].1 - half(at + 1) - half(at) - BLOCK_GAP / 2.0 >= goal;
     above && below
 }
 

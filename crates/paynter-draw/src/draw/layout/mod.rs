@@ -5,6 +5,7 @@
 //! on, and then lengths follow from the labels. A model without loops has its
 //! backbone in the core's place.
 
+mod block;
 mod compact;
 mod core;
 mod flow;
@@ -20,6 +21,7 @@ use super::diagram::{Diagram, NodeKind};
 use super::font::text_width;
 use super::geometry::{Point, Rect};
 use super::label::{Contact, Label, SMALL, Side, label};
+use crate::tolerance::{FLAT_AREA, LENGTH_ROUNDING};
 use compact::{Item, Metric, Slant, Spacing};
 use orthogonal::find;
 use sketch::{Edge, Part, Sketch, sketch};
@@ -123,7 +125,7 @@ pub fn straighten(way: Vec<Point>) -> Vec<Point> {
     for point in way {
         if let [.., a, b] = result[..] {
             let area = (b.x - a.x) * (point.y - a.y) - (b.y - a.y) * (point.x - a.x);
-            if area.abs() < 1e-6 {
+            if area.abs() < FLAT_AREA {
                 result.pop();
             }
         }
@@ -472,7 +474,7 @@ fn pack(boxes: &[Rect]) -> Vec<Point> {
     let (mut x, mut y, mut height) = (0.0, 0.0, 0.0_f64);
     let mut moves = Vec::with_capacity(boxes.len());
     for rect in boxes {
-        if x > 0.0 && x + rect.width() > shelf + 1e-6 {
+        if x > 0.0 && x + rect.width() > shelf + LENGTH_ROUNDING {
             y += height + PARTING;
             (x, height) = (0.0, 0.0);
         }

@@ -2,7 +2,7 @@
 //! places where power comes in and goes out, or through the blocks of a core
 //! that hangs together by single bonds or junctions.
 
-use super::planar;
+use super::block;
 
 /// The inner vertices of the spine, each with the two edges it passes by.
 ///
@@ -14,7 +14,7 @@ pub fn through(vertices: usize, edges: &[(usize, usize)], depth: &[usize]) -> Ve
         adjacent[u].push((edge, v));
         adjacent[v].push((edge, u));
     }
-    let single = planar::biconnected_blocks(&adjacent, edges.len()).len() < 2;
+    let single = block::biconnected_blocks(&adjacent, edges.len()).len() < 2;
     let ends = depth.iter().filter(|&&depth| depth > 0).count();
     if single && ends < 2 {
         return Vec::new();

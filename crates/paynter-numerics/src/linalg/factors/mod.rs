@@ -9,7 +9,8 @@ mod sparse;
 pub use pivoted::PivotedFactors;
 
 use super::Singular;
-use small::{SMALL, SmallFactors};
+use crate::tolerance::DENSE_SIZE;
+use small::SmallFactors;
 use sparse::SparseFactors;
 
 /// Where the entries of a sparse matrix stand, row by row.
@@ -79,7 +80,7 @@ impl Factors {
     /// Prepares for matrices of a pattern.
     pub fn analyse(pattern: &Pattern) -> Factors {
         match pattern.rows() {
-            rows @ 0..=SMALL => Factors::Small(SmallFactors::new(rows)),
+            rows @ 0..=DENSE_SIZE => Factors::Small(SmallFactors::new(rows)),
             _ => Factors::Sparse(SparseFactors::analyse(pattern)),
         }
     }

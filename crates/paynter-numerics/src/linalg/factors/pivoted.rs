@@ -3,9 +3,8 @@
 //! factorisation of a fixed order serves; where a pivot is small, rows are
 //! exchanged in a dense one.
 
-use super::small::SMALL;
 use super::{Factors, Form, Pattern};
-use crate::tolerance::DIAGONAL_PIVOT;
+use crate::tolerance::{DENSE_SIZE, DIAGONAL_PIVOT};
 
 /// The factors of a matrix of which only the values change, with row exchanges where they are needed.
 #[derive(Debug, Clone)]
@@ -38,7 +37,7 @@ impl PivotedFactors {
         self.entries.iter_mut().zip(values).for_each(|(entry, value)| *entry = value);
         // Few rows cost little to exchange; and forces that cancel must do so to the last bit, for which
         // a reciprocal is not good enough.
-        self.exchanged = self.pattern.rows() <= SMALL
+        self.exchanged = self.pattern.rows() <= DENSE_SIZE
             || self
                 .factors
                 .factorise(

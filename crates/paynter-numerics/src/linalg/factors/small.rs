@@ -1,9 +1,7 @@
 //! Factorisation of small dense matrices, unrolled for each size.
 
 use super::{Form, Pattern, Singular};
-
-/// Matrices up to this size are dense.
-pub(super) const SMALL: usize = 6;
+use crate::tolerance::DENSE_SIZE;
 
 /// Calls a kernel for the number of rows.
 macro_rules! unrolled {
@@ -23,12 +21,12 @@ macro_rules! unrolled {
 #[derive(Debug, Clone)]
 pub struct SmallFactors {
     rows: usize,
-    entries: [[f64; SMALL]; SMALL],
+    entries: [[f64; DENSE_SIZE]; DENSE_SIZE],
 }
 
 impl SmallFactors {
     pub(super) fn new(rows: usize) -> SmallFactors {
-        SmallFactors { rows, entries: [[0.0; SMALL]; SMALL] }
+        SmallFactors { rows, entries: [[0.0; DENSE_SIZE]; DENSE_SIZE] }
     }
 
     /// Factorises a matrix made from J.
@@ -71,7 +69,7 @@ impl SmallFactors {
 
 #[inline(always)]
 fn factorise<const N: usize>(
-    entries: &mut [[f64; SMALL]; SMALL],
+    entries: &mut [[f64; DENSE_SIZE]; DENSE_SIZE],
     pattern: &Pattern,
     values: &[f64],
     form: Form,
@@ -107,7 +105,7 @@ fn factorise<const N: usize>(
 }
 
 #[inline(always)]
-fn solve<const N: usize, const W: usize>(a: &[[f64; SMALL]; SMALL], b: &mut [f64]) {
+fn solve<const N: usize, const W: usize>(a: &[[f64; DENSE_SIZE]; DENSE_SIZE], b: &mut [f64]) {
     let (rows, _) = b.as_chunks_mut::<W>();
     let Some(rows) = rows.first_chunk_mut::<N>() else { return };
     for i in 1..N {

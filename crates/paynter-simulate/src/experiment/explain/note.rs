@@ -72,7 +72,7 @@ impl Explanation<'_> {
             "from t = {} on there are no derivatives by `{by}`: a rate changes infinitely fast with {with}",
             moment(t)
         );
-        let help = "look for a root at zero; begin beside it, or take a law with a finite slope there";
+        let help = "look for a root at zero; begin beside it, or take a law with a finite derivative there";
         let diagnostic = Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help);
         state.into_iter().fold(diagnostic, |diagnostic, state| self.at_state(diagnostic, state))
     }
