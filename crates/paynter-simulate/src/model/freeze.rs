@@ -226,6 +226,9 @@ impl Freezer {
             Node::Call(Func::Table(table), _) if pool.as_symbol(args[0]) == Some(self.time) => {
                 self.piece(pool, table)
             }
+            Node::Power(..) | Node::Call(Func::Sqrt, _) => {
+                branched(pool, node, args).unwrap_or_else(|| rebuilt(pool, node, args))
+            }
             _ => rebuilt(pool, node, args),
         }
     }
@@ -245,6 +248,37 @@ impl Freezer {
         let rise = pool.mul(slope, since);
         pool.add(value, rise)
     }
+}
+
+/// A root of what is zero on one branch, as a branch of the root: where it is zero it is flat, although the root
+/// is infinitely steep there.
+fn branched(pool: &mut Pool, node: Expr, args: &[Expr]) -> Option<Expr> {
+    if let Some(exponent) = args.get(1)
+        && pool.as_rational(*exponent).is_none_or(|r| r.is_int() || *r < Rational::ZERO)
+    {
+        return None;
+    }
+    let factors = match pool.node(args[0]) {
+        Node::Product(list) => list.to_vec(),
+        _ => vec![args[0]],
+    };
+    let zero = pool.zero();
+    let (at, condition, above, below) = factors.iter().enumerate().find_map(|(at, factor)| {
+        let Node::Select(condition, above, below) = pool.node(*factor) else { return None };
+        (above == zero || below == zero).then_some((at, condition, above, below))
+    })?;
+    let [above, below] = [above, below].map(|branch| {
+        let mut parts = factors.clone();
+        parts[at] = branch;
+        let base = pool.product(&parts);
+        if base == zero {
+            return zero;
+        }
+        let mut args = args.to_vec();
+        args[0] = base;
+        rebuilt(pool, node, &args)
+    });
+    Some(pool.select(condition, above, below))
 }
 
 /// The conditions and signs at which some expressions jump, as far as they read other symbols than `fixed`.
