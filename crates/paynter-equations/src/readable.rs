@@ -1,7 +1,7 @@
 //! Results in the form a person would write: lowest terms where that is
 //! shorter, the derived form where not.
 
-use paynter_algebra::poly::{LowestTerms, nicest};
+use paynter_algebra::poly::LowestTerms;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
 
@@ -30,7 +30,7 @@ impl Equations {
             }
             let whole = lowest.of(pool, e);
             match collected(pool, e, &variables, &mut lowest) {
-                Some(sum) => nicest(pool, &[whole, sum, e]),
+                Some(sum) => lowest.nicest(pool, &[whole, sum, e]),
                 None => whole,
             }
         };

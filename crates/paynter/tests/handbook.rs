@@ -10,6 +10,7 @@
 mod common;
 
 use common::findings;
+use paynter::simulate::SimulateOptions;
 use paynter::{
     CancellationToken, Code, LoadOptions, MemoryWorld, Model, Plain, code, examples, explain, format,
 };
@@ -178,4 +179,33 @@ fn lists_in_the_handbook_are_complete() {
         let row = format!("| [{0}](diagnostics/{0}.md) | {severity} | {1} |", code.id(), code.title());
         assert!(index.contains(&row), "diagnostics.md lacks {row}");
     }
+}
+
+/// Every model of the pages and every example is simulated, over a time in which a model at rest stays at rest.
+#[test]
+fn every_model_that_people_copy_is_simulated() {
+    let mut texts: Vec<(String, Model)> = Vec::new();
+    for entry in std::fs::read_dir(handbook()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let page = path.file_name().unwrap().to_string_lossy().into_owned();
+            let found = blocks(&page, &std::fs::read_to_string(&path).unwrap());
+            let sound = found.into_iter().filter(|block| block.fails.is_none());
+            texts.extend(sound.map(|block| (block.place.clone(), block.load())));
+        }
+    }
+    for example in examples::all() {
+        texts.push((example.name.to_owned(), common::load(example.text)));
+    }
+    let mut ran = 0;
+    for (place, model) in texts {
+        let options = SimulateOptions { t_end: Some(1e-3), points: 4, ..SimulateOptions::default() };
+        // Models that only show a structure have nothing to simulate.
+        let Ok(simulation) = model.simulation(&options, &CancellationToken::new()) else { continue };
+        let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
+        assert_eq!(outcome.failure, None, "{place}");
+        assert!(response.outputs.iter().flatten().all(|y| y.is_finite()), "{place}");
+        ran += 1;
+    }
+    assert!(ran > 40, "only {ran} models ran");
 }

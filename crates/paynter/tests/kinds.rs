@@ -1,5 +1,5 @@
 //! Kinds of models on which runs once were wrong, drawn at random: pulse trains and bumps, blocks and networks of
-//! dry friction, networks of diodes, changes of units. Each against a solution of its own: piecewise exact, or
+//! dry friction, networks of diodes, rectifiers with coils, sawtooths of states, weirs, changes of units. Each against a solution of its own: piecewise exact, or
 //! small fixed steps on a regularised law. `PAYNTER_RANDOM=N` takes N seeds instead of a few.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -35,14 +35,28 @@ impl Draw {
 
 /// The outputs at some times, at a setting drawn at random; every run must reach its end.
 fn outputs(text: &str, end: f64, draw: &mut Draw) -> (Vec<Vec<f64>>, f64) {
-    let (solver, rtol) = (draw.of(&["auto", "tsit5", "dop853", "stiff"]), draw.of(&[1e-6, 1e-8, 1e-9]));
+    outputs_by(&["auto", "tsit5", "dop853", "stiff"], text, end, draw)
+}
+
+/// The same by one of these solvers.
+fn outputs_by(solvers: &[&str], text: &str, end: f64, draw: &mut Draw) -> (Vec<Vec<f64>>, f64) {
+    let (solver, rtol) = (draw.of(solvers), draw.of(&[1e-6, 1e-8, 1e-9]));
     let between = draw.of(&[0, 1, 7, 40]);
-    let times: Vec<f64> = (0..=between + 1).map(|i| end * f64::from(i) / f64::from(between + 1)).collect();
+    let mut times: Vec<f64> =
+        (0..=between + 1).map(|i| end * f64::from(i) / f64::from(between + 1)).collect();
+    // How far the run goes on afterwards does not matter.
+    let further = draw.of(&[1.0, 1.0, 1.0, 20.0]);
+    if further > 1.0 {
+        times.push(further * end);
+    }
     let options = SimulateOptions { times, rtol, solver: solver.to_owned(), ..SimulateOptions::default() };
     let answer =
         sound(text).simulation(&options, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
-    let (response, outcome) = answer.respond(&answer.parameters, &CancellationToken::new());
-    assert_eq!(outcome.failure, None, "{solver} {rtol} {between}\n{text}");
+    let (mut response, outcome) = answer.respond(&answer.parameters, &CancellationToken::new());
+    assert_eq!(outcome.failure, None, "{solver} {rtol} {between} {further}\n{text}");
+    if further > 1.0 {
+        response.outputs.iter_mut().for_each(|list| list.truncate(list.len() - 1));
+    }
     (response.outputs, rtol)
 }
 
@@ -337,5 +351,80 @@ fn changes_of_units() {
                 }
             }
         }
+    }
+}
+
+/// A sawtooth of a state, by the jumps of inverse functions, against a level: the time below it is known.
+#[test]
+fn sawtooths_of_states() {
+    for seed in seeds(12) {
+        let mut draw = Draw::new(seed);
+        let (rate, level, end) = (draw.between(0.3, 40.0), draw.between(0.05, 0.95), draw.between(1.0, 6.0));
+        let phase = draw.between(0.0, 1.0);
+        let saw = draw
+            .of(&["atan(tan(pi*(ph - 0.5)))/pi", "atan2(sin(2*pi*(ph - 0.5)), cos(2*pi*(ph - 0.5)))/(2*pi)"]);
+        let text = format!(
+            "model saw {{ signal ph = integral({rate}, {phase}); Sf in = if(0.5 + {saw} < {level}, 1, 0)
+                C c = 1; in -> c; output q = c.q }}"
+        );
+        let (found, _) = outputs(&text, end, &mut draw);
+        // From phase zero on, so many whole periods and a part of one.
+        let below = |ph: f64| ph.floor() * level + (ph - ph.floor()).min(level);
+        let right = (below(phase + rate * end) - below(phase)) / rate;
+        let q = last(&found[0]);
+        assert!((q - right).abs() <= 1e-5 * end, "seed {seed}: {q}, not {right}\n{text}");
+    }
+}
+
+/// Half-wave rectifiers with a coil and a diode that hardly leaks: between conduction and blocking, small fixed steps.
+#[test]
+fn rectifiers_with_coils() {
+    for seed in seeds(8) {
+        let mut draw = Draw::new(seed);
+        let (coil, load, leak) =
+            (draw.between(2e-4, 2e-3), draw.between(80.0, 900.0), draw.of(&[1e-8, 1e-9]));
+        let (high, capacity) = (draw.between(10.0, 30.0), draw.between(3e-4, 2e-3));
+        let text = format!(
+            "model rectifier {{ Se mains = {high}*sin(2*pi*50*t); 1 src; I lk = {coil}; R cu = 0.2
+                Sw d1 when (d1.e > 0) {{ Ron = 0.05; Goff = {leak} }}; 0 rail; C cap = {capacity}; R load = {load}
+                mains -> src -> lk, cu, d1, rail; rail -> cap, load; output v = cap.e }}"
+        );
+        let end = draw.between(0.03, 0.09);
+        // What leaks so little is stiff.
+        let (found, _) = outputs_by(&["auto", "stiff"], &text, end, &mut draw);
+        let (mut i, mut v, mut t, h) = (0.0f64, 0.0f64, 0.0f64, 5e-7);
+        let source = |t: f64| high * (2.0 * PI * 50.0 * t).sin();
+        let rates = |t: f64, i: f64, v: f64| ((source(t) - v - 0.25 * i) / coil, (i - v / load) / capacity);
+        while t < end {
+            let h = f64::min(h, end - t);
+            if i > 0.0 || source(t) > v {
+                let (a, b) = rates(t, i, v);
+                let (c, d) = rates(t + 0.5 * h, i + 0.5 * h * a, v + 0.5 * h * b);
+                (i, v) = (f64::max(i + h * c, 0.0), v + h * d);
+            } else {
+                v *= (-h / (load * capacity)).exp();
+            }
+            t += h;
+        }
+        let y = last(&found[0]);
+        assert!((y - v).abs() <= 1e-4 * high, "seed {seed}: {y}, not {v}\n{text}");
+    }
+}
+
+/// Weirs into empty tanks: x rises through zero, and its power fills the tank.
+#[test]
+fn weirs_into_empty_tanks() {
+    for seed in seeds(12) {
+        let mut draw = Draw::new(seed);
+        let (delay, power) = (draw.between(0.2, 2.0), draw.of(&[0.5, 1.2, 1.5, 1.8, 2.0, 2.5, 3.0]));
+        let text = format!(
+            "model weir {{ signal x = integral(1, -{delay}); Sf in = max(0, x)^{power}; C tank = 1; in -> tank
+                output h = tank.e }}"
+        );
+        let end = delay + draw.between(0.3, 2.0);
+        let (found, rtol) = outputs(&text, end, &mut draw);
+        let right = (end - delay).powf(power + 1.0) / (power + 1.0);
+        let h = last(&found[0]);
+        assert!((h - right).abs() <= 1000.0 * rtol * right, "seed {seed}: {h}, not {right}\n{text}");
     }
 }

@@ -204,3 +204,78 @@ fn what_is_finite_has_values() {
     let [a, b, c] = ["A.q", "B.q", "C.q"].map(|name| output(&found, name)[1]);
     near(a * b, c, 1e-6, "equilibrium");
 }
+
+#[test]
+fn stiff_steps_lead_past_no_conduction() {
+    for solver in ["auto", "stiff"] {
+        for (set, right) in [(vec![], 23.448_317_09), (vec![("G", "1e-8")], 23.448_383_37)] {
+            let found = run(&trial("diode_coil", &set), &asked(&[0.0, 0.3], 1e-8, solver));
+            near(output(&found, "v")[1], right, 1e-7, solver);
+        }
+        for points in [2, 3, 11] {
+            let model = trial("diode_coil", &[("RL", "300")]);
+            let found = run(&model, &asked(&even(3.0, points), 1e-8, solver));
+            near(*output(&found, "v").last().unwrap(), 22.936_012_58, 1e-7, solver);
+        }
+        for (rtol, tolerance) in [(1e-5, 1e-4), (1e-8, 1e-7)] {
+            let found = run(&trial("chk", &[]), &asked(&[0.0, 60.0], rtol, solver));
+            near(output(&found, "pl")[1], 1_564_590.189, tolerance, solver);
+        }
+        for points in [2, 11, 101] {
+            let found = run(&trial("boost_loop", &[]), &asked(&even(4e-3, points), 1e-8, solver));
+            near(*output(&found, "v").last().unwrap(), 23.906_381_05, 1e-6, solver);
+        }
+    }
+}
+
+#[test]
+fn what_is_released_starts_rightly_however_long_the_run() {
+    for solver in SOLVERS {
+        for end in [1.0, 100.0, 1000.0] {
+            let found = run(&trial("released", &[]), &asked(&[0.22, 0.3, 0.5, end], 1e-8, solver));
+            for (at, right) in [(0, 7.035_272_57e-6), (1, 1.973_335_493e-3), (2, 5.002_963_047e-2)] {
+                near(output(&found, "x")[at], right, 1e-6, solver);
+            }
+        }
+        let found = run(&trial("overflow", &[]), &asked(&[0.0, 60.0], 1e-8, solver));
+        near(output(&found, "h2")[1], 2.814_932_357, 1e-6, solver);
+    }
+    // A valve that is closed at first has a derivative.
+    let sensitive = SimulateOptions {
+        sensitivities: Sensitivities::Names(vec!["init".to_owned()]),
+        ..asked(&[0.25, 3.0], 1e-8, "auto")
+    };
+    let found = run(&trial("late_valve", &[]), &sensitive);
+    near(found.1.sensitivities[0][0][0], 1.0, 1e-7, "closed");
+    near(found.1.sensitivities[0][0][1], 0.118_680_6, 1e-6, "open");
+}
+
+#[test]
+fn energies_are_those_of_closed_forms() {
+    let energy = |name: &str, end: f64| {
+        let options = SimulateOptions { energy: true, ..asked(&[0.0, end], 1e-9, "auto") };
+        let (simulation, response, _) = run(&trial(name, &[]), &options);
+        let found = simulation.energy(&response).unwrap();
+        let (_, values) = found.accounts.iter().find(|(entry, _)| entry.by_state()).unwrap();
+        (values[0], *values.last().unwrap())
+    };
+    // The integral of ln q from q(10) = e^-10 to 1, and what two spellings of one spring hold.
+    let last = (-10f64).exp();
+    let (first, end) = energy("lnquad", 10.0);
+    near((first - end).abs(), (1.0 - (last * last.ln() - last) - 2.0).abs(), 1e-6, "lnquad");
+    for name in ["en2", "en3"] {
+        let (first, end) = energy(name, 20.0);
+        near(first, 1.0, 1e-9, name);
+        assert!(end.abs() < 1e-9, "{name}: {end}");
+    }
+    near(energy("en8", 10.0).1 - energy("en8", 10.0).0, 0.1 * std::f64::consts::PI.sqrt(), 1e-6, "en8");
+    near(energy("en9", 0.52).1, 1.656_49, 1e-4, "en9");
+}
+
+#[test]
+fn unstable_sensitivities_cost_no_more_steps() {
+    let model = common::load_with(example("dc_motor"), &[("Ra", "-1.5")]);
+    let sensitivities = Sensitivities::Names(vec!["Ra".to_owned()]);
+    let options = SimulateOptions { sensitivities, max_steps: 20_000, ..asked(&[0.0, 1.0], 1e-8, "auto") };
+    run(&model, &options);
+}

@@ -62,7 +62,7 @@ pub use convert::Basis;
 pub use fraction::Fraction;
 pub use integer::Integer;
 pub use matrix::Matrix;
-pub use nicest::{LowestTerms, nicest, readable};
+pub use nicest::{LowestTerms, readable};
 pub use polynomial::Poly;
 pub use readable::{factor_common, normal};
 pub use ring::Ring;

@@ -25,13 +25,19 @@ const STEPS_FOR_ALL: u64 = 10_000_000;
 pub struct LowestTerms<'a> {
     token: &'a CancellationToken,
     known: FxHashMap<Expr, Expr>,
+    lengths: Lengths,
     steps_left: u64,
 }
 
 impl<'a> LowestTerms<'a> {
     /// Starts with no expression known; the token can stop the work.
     pub fn new(token: &'a CancellationToken) -> LowestTerms<'a> {
-        LowestTerms { token, known: FxHashMap::default(), steps_left: STEPS_FOR_ALL }
+        LowestTerms {
+            token,
+            known: FxHashMap::default(),
+            lengths: Lengths::default(),
+            steps_left: STEPS_FOR_ALL,
+        }
     }
 
     /// Brings an expression to lowest terms if that makes it shorter.
@@ -40,27 +46,32 @@ impl<'a> LowestTerms<'a> {
             return *form;
         }
         let work = Work::new(Budget { steps: BUDGET.steps.min(self.steps_left), ..BUDGET }, self.token);
-        let form = readable_within(pool, e, &work);
+        let form = readable_within(pool, e, &work, &mut self.lengths);
         self.steps_left = self.steps_left.saturating_sub(work.spent());
         self.known.insert(e, form);
         form
+    }
+
+    /// The shortest of several forms, where fractions within fractions count as long; the first of equals.
+    pub fn nicest(&mut self, pool: &Pool, candidates: &[Expr]) -> Expr {
+        self.lengths.shortest(pool, candidates)
     }
 }
 
 /// Brings an expression to lowest terms if that makes it shorter.
 pub fn readable(pool: &mut Pool, e: Expr, token: &CancellationToken) -> Expr {
-    readable_within(pool, e, &Work::new(BUDGET, token))
+    readable_within(pool, e, &Work::new(BUDGET, token), &mut Lengths::default())
 }
 
-fn readable_within(pool: &mut Pool, e: Expr, work: &Work) -> Expr {
+fn readable_within(pool: &mut Pool, e: Expr, work: &Work, lengths: &mut Lengths) -> Expr {
     if is_monomial(pool, e) || pool.reachable(&[e]).len() > NODES {
         return e;
     }
-    if least_length(pool, e).is_some_and(|least| least > 0 && length(pool, e, least - 1).is_some()) {
+    if least_length(pool, e).is_some_and(|least| least > 0 && lengths.within(pool, e, least - 1).is_some()) {
         return e;
     }
     let Ok(normal) = normal(pool, e, work) else { return e };
-    nicest(pool, &[normal, e])
+    lengths.shortest(pool, &[normal, e])
 }
 
 /// Whether an expression is a number, a symbol or a product of powers of symbols, which has no other form.
@@ -79,21 +90,45 @@ fn is_monomial(pool: &Pool, e: Expr) -> bool {
 /// Expressions of more characters than this are compared by their numbers of nodes: nobody reads them.
 const LONG: usize = 20_000;
 
-/// The shortest, where fractions within fractions count as long; the first of equals.
-pub fn nicest(pool: &Pool, candidates: &[Expr]) -> Expr {
-    let first = candidates[0];
-    if candidates.iter().all(|e| *e == first) {
-        return first;
-    }
-    let mut best: Option<(usize, Expr)> = None;
-    for candidate in candidates {
-        let limit = best.map_or(LONG, |(length, _)| length - 1);
-        if let Some(length) = length(pool, *candidate, limit) {
-            best = Some((length, *candidate));
+/// What is known of the lengths of expressions.
+#[derive(Debug, Default)]
+struct Lengths(FxHashMap<Expr, Length>);
+
+#[derive(Debug, Clone, Copy)]
+enum Length {
+    Exactly(usize),
+    MoreThan(usize),
+}
+
+impl Lengths {
+    /// How long an expression is; nothing where that is more than a limit.
+    fn within(&mut self, pool: &Pool, e: Expr, limit: usize) -> Option<usize> {
+        match self.0.get(&e) {
+            Some(Length::Exactly(length)) => return (*length <= limit).then_some(*length),
+            Some(Length::MoreThan(least)) if *least >= limit => return None,
+            _ => {}
         }
+        let found = length(pool, e, limit);
+        self.0.insert(e, found.map_or(Length::MoreThan(limit), Length::Exactly));
+        found
     }
-    let smallest = || candidates.iter().copied().min_by_key(|e| pool.written_size(&[*e])).unwrap_or(first);
-    best.map_or_else(smallest, |(_, candidate)| candidate)
+
+    fn shortest(&mut self, pool: &Pool, candidates: &[Expr]) -> Expr {
+        let first = candidates[0];
+        if candidates.iter().all(|e| *e == first) {
+            return first;
+        }
+        let mut best: Option<(usize, Expr)> = None;
+        for candidate in candidates {
+            let limit = best.map_or(LONG, |(length, _)| length - 1);
+            if let Some(length) = self.within(pool, *candidate, limit) {
+                best = Some((length, *candidate));
+            }
+        }
+        let smallest =
+            || candidates.iter().copied().min_by_key(|e| pool.written_size(&[*e])).unwrap_or(first);
+        best.map_or_else(smallest, |(_, candidate)| candidate)
+    }
 }
 
 /// What a quotient inside a denominator costs, in characters.

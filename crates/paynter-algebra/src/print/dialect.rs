@@ -1,9 +1,9 @@
 //! The spellings of each target.
 
 use super::name::{latex_name, mathml_name};
-use std::borrow::Cow;
 use super::walk::Level;
 use crate::node::{Cmp, Func};
+use std::borrow::Cow;
 
 /// How a target writes powers.
 #[derive(Clone, Copy)]

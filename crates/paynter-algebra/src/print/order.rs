@@ -25,15 +25,12 @@ pub(super) enum Factor {
     Opposite(Expr),
 }
 
-/// The factors above or below a fraction line, few as a rule.
-pub(super) type Factors = SmallVec<[Factor; 2]>;
-
 /// A product as a signed quotient of positive powers.
 #[derive(Clone, Default)]
 pub(super) struct Fraction {
     pub negative: bool,
-    pub above: Factors,
-    pub below: Factors,
+    pub above: Vec<Factor>,
+    pub below: Vec<Factor>,
 }
 
 impl Fraction {

@@ -1,7 +1,7 @@
 //! The walker: turns nodes into text with an explicit stack, parenthesising by precedence.
 
 use super::dialect::{Dialect, Joint, Power, Quotient};
-use super::order::{Exponent, Factor, Factors, Fraction, ordered_terms};
+use super::order::{Exponent, Factor, Fraction, ordered_terms};
 use crate::Rational;
 use crate::node::{Expr, Func, Node, Symbol};
 use crate::number;
@@ -251,7 +251,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Writes one side of a stacked fraction, where a single sum needs no parentheses.
-    fn stacked(&mut self, mut factors: Factors) {
+    fn stacked(&mut self, mut factors: Vec<Factor>) {
         if factors.len() > 1 {
             self.factors(factors);
         } else if let Some(factor) = factors.pop() {
@@ -261,7 +261,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn factors(&mut self, factors: Factors) {
+    fn factors(&mut self, factors: Vec<Factor>) {
         if factors.is_empty() {
             self.integer(&UBig::ONE);
         }

@@ -8,7 +8,8 @@
 use super::{ZeroCrossingDetector, sign};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    DECIDED_EXCESS, DECIDED_ROUNDING, DECIDED_TOGETHER, DERIVATIVE_CANCELLATION, ENUMERATED_CHOICES, FUNCTION_AT_ZERO, PIVOTS,
+    DECIDED_EXCESS, DECIDED_ROUNDING, DECIDED_TOGETHER, DERIVATIVE_CANCELLATION, ENUMERATED_CHOICES,
+    FUNCTION_AT_ZERO, PIVOTS,
 };
 
 /// What a function that is zero does.
@@ -276,7 +277,8 @@ impl ZeroCrossingDetector {
             let full = &system.model.relations_full;
             let by_states = full.by_states(&self.values.data);
             for (k, rounding) in rounding.iter_mut().enumerate() {
-                let terms = full.pattern.row(k).map(|e| (by_states[e] * free[full.pattern.at[e] as usize]).abs());
+                let terms =
+                    full.pattern.row(k).map(|e| (by_states[e] * free[full.pattern.at[e] as usize]).abs());
                 *rounding = DECIDED_ROUNDING * terms.sum::<f64>();
             }
         }

@@ -184,7 +184,8 @@ impl ZeroCrossingDetector {
         let by_states = full.by_states(&self.values.data);
         self.resolved.resize(system.model.events.len().max(self.resolved.len()), 0.0);
         for (k, resolved) in self.resolved.iter_mut().enumerate().take(system.model.events.len()) {
-            let terms = full.pattern.row(k).map(|e| by_states[e].abs() * tolerance.atol[full.pattern.at[e] as usize]);
+            let terms =
+                full.pattern.row(k).map(|e| by_states[e].abs() * tolerance.atol[full.pattern.at[e] as usize]);
             let known = terms.sum::<f64>() / self.event_tolerance;
             *resolved = if known.is_finite() { known } else { 0.0 };
         }

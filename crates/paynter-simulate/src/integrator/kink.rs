@@ -40,9 +40,10 @@ impl Integrator<'_> {
                 found = found.and_then(|()| self.system.relations(t, &x, functions));
             }
             self.system.restore(&snapshot);
-            let bends = sides[0].iter().zip(&sides[1]).all(|(above, below)| {
-                (above - below).abs() <= KINK_RATE_JUMP * above.abs().max(below.abs())
-            });
+            let bends = sides[0]
+                .iter()
+                .zip(&sides[1])
+                .all(|(above, below)| (above - below).abs() <= KINK_RATE_JUMP * above.abs().max(below.abs()));
             if found.is_err() || !bends {
                 return Ok(false);
             }
