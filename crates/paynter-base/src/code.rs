@@ -128,6 +128,7 @@ codes! {
     BELOW_ABSOLUTE_ZERO = "BG0610" Warning "a temperature below absolute zero", "check the sign and the size of what heats and cools it, its initial state, and the law of its storage";
     NO_POLES = "BG0611" Error "no eigenvalues", "ask for {ask bode}, which needs none, or make the model smaller";
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
+    TURNED_ROUND = "BG0613" Note "a causality turned round at the operating point", "keep it: the linear model is right in its own states; ask {ask operating-point} for them";
     LOOP_BUDGET = "BG0620" Error "more loops than Mason's rule may list", "ask for {option method=matrix}, which has no such limit and gives the same transfer functions";
     // 07: sensitivities
     NOT_A_PARAMETER = "BG0711" Error "no such parameter", "name independent parameters of the model";

@@ -319,3 +319,7 @@ pub(crate) const SAME_ROOT: f64 = 4e-16;
 
 /// By this angle a root is turned where the polynomial has no derivative: away from the symmetry that made it so.
 pub(crate) const ROOT_TURN: f64 = 1e-3;
+
+/// A divisor below this part of what its variables can make of it vanishes at a point: the equations that divide by
+/// it have no derivatives there that could be believed.
+pub(crate) const VANISHING_DIVISOR_SHARE: f64 = 1e-6;

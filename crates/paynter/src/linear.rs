@@ -5,14 +5,16 @@ use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
 use crate::model::{Found, View};
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics};
+use crate::derivation::{CausalityStage, EquationsStage};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, StateSpace, readable_characteristic};
 use paynter_numerics::estimate::{Estimate, estimates};
 use paynter_numerics::linear::{tangent, to_differentiate};
 use paynter_numerics::poles::{Spectrum, expanded};
 use paynter_numerics::program::Hold;
 use paynter_numerics::response::{FrequencyResponse, ResponseChoice, frequency_response};
-use paynter_numerics::{LinearModel, Matrices, OperatingPoint, operating_point};
+use paynter_graph::ElementId;
+use paynter_numerics::{LinearModel, Matrices, OperatingPoint, operating_point, vanishing_divisors};
 use std::sync::Arc;
 
 /// Models of more states than this are not linearised beside their operating point.
@@ -56,6 +58,13 @@ pub struct Bode {
     pub response: FrequencyResponse,
 }
 
+impl<T> Clone for Found<T> {
+    fn clone(&self) -> Found<T> {
+        let Found { view, pool, result, findings } = self;
+        Found { view: view.clone(), pool: pool.clone(), result: result.clone(), findings: findings.clone() }
+    }
+}
+
 impl<T> Found<T> {
     /// A pool for what a question makes of the result.
     pub fn overlay(&self) -> Pool {
@@ -76,12 +85,72 @@ impl Model {
     ) -> Result<Arc<Found<OperatingPoint>>, QueryError> {
         self.0.own.steady.get(|| {
             let view = self.readable(token)?;
-            let mut pool = view.overlay();
-            let tables = self.tables(Hold::default())?;
-            let found = operating_point(&mut pool, &view.graph, &view.equations, &tables, token);
-            let notes = found.as_ref().map_or_else(|_| Diagnostics::new(), |point| point.notes.clone());
-            kept(&view, &view.findings, pool, found, notes)
+            self.rest_of(&view, token)
         })
+    }
+
+    fn rest_of(
+        &self,
+        view: &Arc<View>,
+        token: &CancellationToken,
+    ) -> Result<Found<OperatingPoint>, QueryError> {
+        let mut pool = view.overlay();
+        let tables = self.tables(Hold::default())?;
+        let found = operating_point(&mut pool, &view.graph, &view.equations, &tables, token);
+        let notes = found.as_ref().map_or_else(|_| Diagnostics::new(), |point| point.notes.clone());
+        kept(view, &view.findings, pool, found, notes)
+    }
+
+    /// The operating point in variables in which the model has a tangent there: where causality makes elements
+    /// divide by what vanishes at the point, with these turned round.
+    fn regular_state(&self, token: &CancellationToken) -> Result<Arc<Found<OperatingPoint>>, QueryError> {
+        self.0.own.rest.get(|| {
+            let steady = self.steady_state(token)?;
+            let view = &steady.view;
+            let vanishing = vanishing_divisors(
+                &mut steady.overlay(),
+                &view.graph,
+                &view.causality,
+                &steady.result,
+            );
+            let other = match vanishing.is_empty() {
+                true => None,
+                false => optional(self.turned(view, &vanishing, token))?,
+            };
+            Ok(other.unwrap_or_else(|| Found::clone(&steady)))
+        })
+    }
+
+    /// The operating point of the equations with some elements turned round.
+    fn turned(
+        &self,
+        view: &Arc<View>,
+        elements: &[ElementId],
+        token: &CancellationToken,
+    ) -> Result<Found<OperatingPoint>, QueryError> {
+        let Some((pool, graph)) = self.graph_stage() else {
+            return Err(QueryError::Wrong(Diagnostics::new()));
+        };
+        let graph = view.causality.turned(&graph, elements);
+        let causality = CausalityStage::assign(&pool, &graph, &Diagnostics::new());
+        let stage = EquationsStage::derive(&causality, &graph, token)?;
+        let form = stage.readable(&stage.matrices(), token)?;
+        let mut other = self.view(&stage, &form.pool, &form.equations, form.space);
+        // What was found with the causality in force is what is said.
+        other.findings = view.findings.clone();
+        for id in elements {
+            let element = view.graph.element(*id);
+            let message = format!(
+                "`{}` would divide by what is zero at the operating point; the linear model is taken with its causality turned round, in the states that it has then",
+                element.name
+            );
+            other.findings.push(Diagnostic::new(code::TURNED_ROUND, message).at(element.span));
+        }
+        other.findings.sort();
+        let found = self.rest_of(&Arc::new(other), token)?;
+        let again =
+            vanishing_divisors(&mut found.overlay(), &found.view.graph, &found.view.causality, &found.result);
+        if again.is_empty() { Ok(found) } else { Err(QueryError::Wrong(Diagnostics::new())) }
     }
 
     /// The linear model with matrices to be read, at the operating point where the equations are nonlinear.
@@ -90,7 +159,7 @@ impl Model {
             let view = self.readable(token)?;
             match &view.space {
                 Some(space) => nominal(&view, space, token),
-                None => self.tangent(&view, token),
+                None => self.tangent(token),
             }
         })
     }
@@ -108,8 +177,9 @@ impl Model {
     }
 
     /// The linearisation at the operating point.
-    fn tangent(&self, view: &Arc<View>, token: &CancellationToken) -> Result<Found<LinearModel>, QueryError> {
-        let steady = self.steady_state(token)?;
+    fn tangent(&self, token: &CancellationToken) -> Result<Found<LinearModel>, QueryError> {
+        let steady = self.regular_state(token)?;
+        let view = &steady.view;
         let mut pool = steady.overlay();
         let mut findings = Diagnostics::new();
         let (graph, causality) = (&view.graph, &view.causality);
@@ -132,7 +202,7 @@ impl Model {
 
     /// Tells the steady state with the inputs at time zero.
     pub fn operating_point(&self, token: &CancellationToken) -> Asked<SteadyState> {
-        let steady = self.steady_state(token)?;
+        let steady = self.regular_state(token)?;
         let view = &steady.view;
         let linear = match view.equations.states.len() > JACOBIAN_STATES {
             true => None,

@@ -46,6 +46,7 @@ pub(crate) struct Own {
     matrices: Stage<View>,
     readable: Stage<View>,
     pub steady: Stage<Found<OperatingPoint>>,
+    pub rest: Stage<Found<OperatingPoint>>,
     pub numeric: Stage<Found<LinearModel>>,
     pub linear: Stage<Found<LinearModel>>,
     pub programs: Programs,
@@ -207,7 +208,7 @@ impl Model {
         })
     }
 
-    fn view(
+    pub(crate) fn view(
         &self,
         stage: &EquationsStage,
         pool: &Arc<Pool>,

@@ -88,6 +88,30 @@ impl Causality {
     }
 }
 
+impl Causality {
+    /// What an element divides by in this causality, where one value says it.
+    pub fn divisor(&self, pool: &mut Pool, graph: &BondGraph, id: ElementId) -> Option<Expr> {
+        report::divisor(pool, graph, self, id)
+    }
+
+    /// The graph with some elements made to take the other causality at their first port.
+    pub fn turned(&self, graph: &BondGraph, elements: &[ElementId]) -> BondGraph {
+        let mut turned = graph.clone();
+        for id in elements {
+            let element = graph.element(*id);
+            let bond = graph.bond(element.ports[0].bond);
+            let other = if bond.from.element == *id { bond.to.element } else { bond.from.element };
+            let effort_into = if self.effort_in(graph, *id, 0) { other } else { *id };
+            turned.overrides.push(Override::Stroke {
+                bond: element.ports[0].bond,
+                effort_into,
+                span: element.span,
+            });
+        }
+        turned
+    }
+}
+
 /// Assigns causality to a sound graph. Returns nothing but the diagnostics when it is impossible.
 pub fn assign_causality(pool: &mut Pool, graph: &BondGraph) -> (Option<Causality>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();

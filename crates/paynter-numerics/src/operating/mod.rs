@@ -21,9 +21,10 @@ use paynter_algebra::{Pool, Symbol};
 use paynter_base::number::significant;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Span, code};
 use paynter_equations::{Equations, QueryError, temperatures};
-use paynter_graph::{BondGraph, Variable};
+use paynter_graph::{BondGraph, Causality, ElementId, Variable};
 
 use crate::program::Tables;
+use crate::tolerance::VANISHING_DIVISOR_SHARE;
 use conserved::{Combination, combinations};
 pub use nominal::nominal_values;
 pub use nonsmooth::{Nonsmooth, inaccurate_laws, nonsmooth_derivatives, nonsmooth_laws};
@@ -121,6 +122,31 @@ pub fn operating_point(
         sizes,
         notes,
     })
+}
+
+/// The elements that causality makes divide by something that vanishes at a point.
+pub fn vanishing_divisors(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    point: &OperatingPoint,
+) -> Vec<ElementId> {
+    let value = |symbol: Symbol| point.values.get(&symbol).copied();
+    let mut found = Vec::new();
+    for id in &causality.divides {
+        let Some(divisor) = causality.divisor(pool, graph, *id) else { continue };
+        let varies = |symbol: &Symbol| graph.number(*symbol).is_none();
+        let mut size = 0.0f64;
+        for symbol in pool.symbols(divisor).into_iter().filter(varies) {
+            let derivative = pool.diff(divisor, symbol);
+            let (Ok(derivative), Some(x)) = (pool.eval(derivative, &value), value(symbol)) else { continue };
+            size = size.max((derivative * x.abs().max(1.0)).abs());
+        }
+        if pool.eval(divisor, &value).is_ok_and(|now| now.abs() <= VANISHING_DIVISOR_SHARE * size) {
+            found.push(*id);
+        }
+    }
+    found
 }
 
 /// Whether the model gives initial states.
