@@ -323,3 +323,14 @@ pub(crate) const ROOT_TURN: f64 = 1e-3;
 /// A divisor below this part of what its variables can make of it vanishes at a point: the equations that divide by
 /// it have no derivatives there that could be believed.
 pub(crate) const VANISHING_DIVISOR_SHARE: f64 = 1e-6;
+/// So far beside the border of a choice, beside the size of a variable, its branches are looked at: near rounding.
+pub(crate) const BESIDE_A_BORDER: f64 = 1e-14;
+/// Derivatives of two branches that differ by no more than this part are one: there is no kink.
+pub(crate) const AGREEING_SIDES: f64 = 1e-9;
+/// A steady state is one only where rounding of its variables changes no residual by more than this part of what
+/// is known in it: at 1e13 rad sines are noise.
+pub(crate) const BALANCED_WITHIN: f64 = 1e-4;
+/// An entry of a matrix that is no more than so many times what rounding of the operating point makes of it is zero.
+pub(crate) const ZERO_ENTRY: f64 = 16.0;
+/// Derivatives so many times as large as at another steady state belong to a pole of the equations.
+pub(crate) const POLE_DERIVATIVES: f64 = 1e8;

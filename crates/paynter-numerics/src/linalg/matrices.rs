@@ -116,6 +116,18 @@ impl<T> Matrices<T> {
     }
 }
 
+impl<T> Matrices<T> {
+    /// Leaves out the numbers of entries that do not count.
+    pub fn retain(&mut self, space: &StateSpace, counts: impl Fn(Expr) -> bool) {
+        let symbolic = [&space.a].into_iter().chain(&space.b).chain([&space.c]).chain(&space.d);
+        let numbers = [&mut self.a].into_iter().chain(&mut self.b).chain([&mut self.c]).chain(&mut self.d);
+        for (symbolic, numbers) in symbolic.zip(numbers) {
+            let mut entries = symbolic.entries.iter();
+            numbers.entries.retain(|_| entries.next().is_none_or(|(_, _, entry)| counts(*entry)));
+        }
+    }
+}
+
 /// All entries, matrix by matrix: A, the B, C, the D.
 fn entries(space: &StateSpace) -> Vec<Expr> {
     [&space.a]

@@ -20,7 +20,10 @@ impl LinearModel {
             return None;
         }
         let values = self.exact_values(pool, graph)?;
-        Matrices::exact(pool, &self.space, &|symbol| values.get(&symbol).cloned()).ok()
+        let mut matrices =
+            Matrices::exact(pool, &self.space, &|symbol| values.get(&symbol).cloned()).ok()?;
+        matrices.retain(&self.space, |entry| !self.vanishing.contains(&entry));
+        Some(matrices)
     }
 
     /// The exact values of the symbols in the matrices: parameters are given in

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use paynter_algebra::poly::readable;
-use paynter_algebra::{EvalError, Node, Pool, Symbol};
+use paynter_algebra::{EvalError, Expr, Node, Pool, Symbol};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, QueryError, Sparse, StateSpace};
 use paynter_graph::BondGraph;
+use rustc_hash::FxHashSet;
 
 use self::factors::Spectra;
 use crate::linalg::Matrices;
@@ -36,6 +37,8 @@ pub struct LinearModel {
     probes: OnceLock<Arc<Probes>>,
     /// Poles and factors already found.
     spectra: Spectra,
+    /// The entries of the matrices that are zero at the operating point, but for its rounding.
+    vanishing: FxHashSet<Expr>,
 }
 
 impl LinearModel {
@@ -45,7 +48,15 @@ impl LinearModel {
         point: Option<OperatingPoint>,
         values: BTreeMap<Symbol, f64>,
     ) -> LinearModel {
-        LinearModel { equations, space, point, values, probes: OnceLock::new(), spectra: Spectra::default() }
+        LinearModel {
+            equations,
+            space,
+            point,
+            values,
+            probes: OnceLock::new(),
+            spectra: Spectra::default(),
+            vanishing: FxHashSet::default(),
+        }
     }
 
     /// A model that is linear, with its parameters at their nominal values. An entry of the matrices that
@@ -105,8 +116,10 @@ impl LinearModel {
 
     /// Evaluates the matrices at nominal parameters and the operating point.
     pub fn matrices(&self, pool: &Pool) -> Result<Matrices, QueryError> {
-        Matrices::evaluate(pool, &self.space, &|symbol| self.value(symbol))
-            .map_err(|error| QueryError::Wrong(undefined(pool, error)))
+        let mut matrices = Matrices::evaluate(pool, &self.space, &|symbol| self.value(symbol))
+            .map_err(|error| QueryError::Wrong(undefined(pool, error)))?;
+        matrices.retain(&self.space, |entry| !self.vanishing.contains(&entry));
+        Ok(matrices)
     }
 }
 

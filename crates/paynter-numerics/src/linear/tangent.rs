@@ -3,7 +3,7 @@
 //! causality reads it, or loses its significant digits, it is read the other
 //! way round.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use paynter_algebra::{Expr, Pool, Symbol};
@@ -11,11 +11,12 @@ use paynter_base::number::short;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, QueryError, Reading, Readings, Sparse, State, StateSpace, derive_with};
 use paynter_graph::{BondGraph, Causality, ElementId, Law, Port, Variable};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{LinearModel, refused};
 use crate::operating::{Accuracy, Nonsmooth, OperatingPoint, Probes, inaccurate_laws, nonsmooth_laws};
 use crate::parametric::shift::Steady;
+use crate::tolerance::{AGREEING_SIDES, BESIDE_A_BORDER, ZERO_ENTRY};
 
 /// Linearises a model at an operating point, by the derivation of its equations whose matrices can be
 /// believed there. Says which laws have kinks at the point.
@@ -128,6 +129,7 @@ fn linearised(
     let plain = space.clone();
     space.make_readable(pool, token);
     let mut linear = LinearModel::new(equations, space, Some(point), values);
+    linear.vanishing = vanishing(pool, &linear);
     // A denominator cleared of roots may vanish where the quotient has a value.
     let readable = trust(pool, &linear);
     if turned && readable > Accuracy::Good {
@@ -137,6 +139,33 @@ fn linearised(
         }
     }
     Ok(linear)
+}
+
+/// The entries of the matrices that are zero, but for what rounding of the operating point makes of them.
+fn vanishing(pool: &mut Pool, linear: &LinearModel) -> FxHashSet<Expr> {
+    let Some(point) = &linear.point else { return FxHashSet::default() };
+    let value = |symbol: Symbol| linear.value(symbol);
+    let mut found = FxHashSet::default();
+    for entry in linear.space.entries() {
+        let Ok(number) = pool.eval(entry, &value) else { continue };
+        if number == 0.0 || found.contains(&entry) {
+            continue;
+        }
+        let mut rounding = 0.0;
+        for symbol in pool.symbols(entry) {
+            let varies = linear.equations.states.iter().any(|state| state.symbol == symbol)
+                || linear.equations.constraints.iter().any(|constraint| constraint.unknown == symbol);
+            if let (true, Some(size)) = (varies, point.sizes.get(&symbol)) {
+                let derivative = pool.diff(entry, symbol);
+                let slope = pool.eval(derivative, &value).unwrap_or(0.0);
+                rounding += (slope * size).abs() * f64::EPSILON;
+            }
+        }
+        if number.abs() <= ZERO_ENTRY * rounding {
+            found.insert(entry);
+        }
+    }
+    found
 }
 
 /// The linear model with some laws read in another way, at the same point; nothing where
@@ -250,10 +279,54 @@ pub fn near(pool: &mut Pool, equations: &Equations, values: &BTreeMap<Symbol, f6
     roots.extend(near.constraints.iter_mut().map(|constraint| &mut constraint.residual));
     let old: Vec<Expr> = roots.iter().map(|e| **e).collect();
     let new = pool.decide_choices(&old, &|symbol| values.get(&symbol).copied());
+    let new = beside_borders(pool, equations, new, values);
     for (root, new) in roots.into_iter().zip(new) {
         *root = new;
     }
     near
+}
+
+/// Expressions in which choices stand on their borders at a point, as they are on both sides of it where their
+/// derivatives agree there; others stay as they are.
+fn beside_borders(
+    pool: &mut Pool,
+    equations: &Equations,
+    roots: Vec<Expr>,
+    values: &BTreeMap<Symbol, f64>,
+) -> Vec<Expr> {
+    let moving: BTreeSet<Symbol> = equations
+        .states
+        .iter()
+        .map(|state| state.symbol)
+        .chain(equations.constraints.iter().map(|constraint| constraint.unknown))
+        .chain(equations.inputs.iter().flat_map(|input| input.symbols.iter().copied()))
+        .collect();
+    let beside = |side: f64| {
+        let values = &values;
+        let moving = &moving;
+        move |symbol: Symbol| {
+            let x = *values.get(&symbol)?;
+            let apart = BESIDE_A_BORDER * x.abs() + f64::MIN_POSITIVE.sqrt();
+            Some(if moving.contains(&symbol) { x + side * apart } else { x })
+        }
+    };
+    let [above, below] = [1.0, -1.0].map(|side| pool.decide_choices(&roots, &beside(side)));
+    let value = |symbol: Symbol| values.get(&symbol).copied();
+    let mut new = roots.clone();
+    for (i, root) in roots.iter().enumerate().filter(|(i, root)| above[*i] != **root && below[*i] != **root) {
+        let agree = above[i] == below[i]
+            || pool.symbols(*root).into_iter().filter(|symbol| moving.contains(symbol)).all(|symbol| {
+                let [a, b] = [above[i], below[i]].map(|side| {
+                    let derivative = pool.diff(side, symbol);
+                    pool.eval(derivative, &value).unwrap_or(f64::NAN)
+                });
+                (a - b).abs() <= AGREEING_SIDES * a.abs().max(b.abs())
+            });
+        if agree {
+            new[i] = above[i];
+        }
+    }
+    new
 }
 
 /// Puts zero for some symbols into matrices.

@@ -66,15 +66,18 @@ pub fn operating_point(
     start.resize(problem.sought.len(), 0.3);
     let mut active = equations.resting(pool);
     active.resize(problem.sought.len(), true);
-    let mut kept = Vec::new();
-    for combination in combinations(&problem, &start, &active, token)? {
-        if combination.rate != 0.0 {
-            return Err(wrong(runaway(graph, equations, &combination)));
-        }
-        kept.push(combination);
+    let (kept, drifting): (Vec<Combination>, Vec<Combination>) = combinations(&problem, &start, &active, token)?
+        .into_iter()
+        .partition(|combination| combination.rate == 0.0);
+    // What runs away here may meet a valve that opens, unless the model is the same everywhere.
+    if let Some(combination) = drifting.first().filter(|_| problem.linear) {
+        return Err(wrong(runaway(graph, equations, combination)));
     }
     let found = search(&problem, &start[..problem.states], &active, &kept, token)?;
     let Some(point) = found.point else {
+        if let Some(combination) = drifting.first() {
+            return Err(wrong(runaway(graph, equations, combination)));
+        }
         return Err(wrong(nowhere(graph, equations, &problem, &active, &start, &found.end)));
     };
     let mut notes = Diagnostics::new();
@@ -272,7 +275,7 @@ fn several(equations: &Equations, point: &[f64], others: &[Vec<f64>]) -> Diagnos
     let list: Vec<String> = others.iter().take(4).map(|w| show(w)).collect();
     let more = if others.len() > 4 { " and more" } else { "" };
     let message = format!(
-        "there are several operating points; {}, the nearest to the initial state, is taken, and not {}{more}",
+        "there are several operating points; of those found {}, the nearest to the initial state, is taken, and not {}{more}",
         show(point),
         list.join(", ")
     );

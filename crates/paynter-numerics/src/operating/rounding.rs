@@ -7,7 +7,7 @@ use paynter_base::random::Random;
 
 use super::newton::Task;
 use crate::linalg::elimination::Elimination;
-use crate::tolerance::{CONDITION_TRIALS, NEGLIGIBLE_PIVOT};
+use crate::tolerance::{BALANCED_WITHIN, POLE_DERIVATIVES, CONDITION_TRIALS, NEGLIGIBLE_PIVOT};
 
 /// How large what makes up each unknown of a task is.
 pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
@@ -25,4 +25,29 @@ pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
         }
     }
     sizes
+}
+
+/// Whether known and unknown parts balance at a point, and rounding of the unknowns leaves that to be seen.
+pub(super) fn balances(task: &Task, v: &[f64]) -> bool {
+    let (Some(jacobian), Some(known), Some(residual)) = (task.jacobian(v), task.known_parts(v), task.residual(v))
+    else {
+        return true;
+    };
+    jacobian.iter().zip(known).zip(residual).all(|((row, known), residual)| {
+        let own: f64 = row.iter().map(|(j, value)| (value * v[*j]).abs()).sum();
+        let left = residual.abs() <= BALANCED_WITHIN * known.max(own);
+        known == 0.0 || (left && own * f64::EPSILON <= BALANCED_WITHIN * known)
+    })
+}
+
+/// Whether the equations have a pole at a point: derivatives of another order than at a point known to be none.
+pub(super) fn is_pole(task: &Task, v: &[f64], known: &[f64]) -> bool {
+    let largest = |v: &[f64]| {
+        let rows = task.jacobian(v)?;
+        rows.iter().flatten().map(|(_, value)| value.abs()).reduce(f64::max)
+    };
+    match (largest(v), largest(known)) {
+        (Some(here), Some(there)) => here > POLE_DERIVATIVES * there,
+        _ => false,
+    }
 }

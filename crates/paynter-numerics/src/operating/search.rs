@@ -40,14 +40,14 @@ pub(super) fn search(
     let mut task = task(problem, &start, active, conserved);
     let from = task.part(&start);
     let mut end = start.clone();
-    let mut point = newton(&task, &from, token)?;
+    let mut point = newton(&task, &from, token)?.filter(|v| rounding::balances(&task, v));
     if point.is_none() {
         let settled = follow(&task, &from, token)?;
         end = task.full(&settled.end);
-        point = settled.solution;
+        point = settled.solution.filter(|v| rounding::balances(&task, v));
     }
     if point.is_none() {
-        point = homotopy(&mut task, &from, token)?;
+        point = homotopy(&mut task, &from, token)?.filter(|v| rounding::balances(&task, v));
     }
     let mut found: Vec<Vec<f64>> = point.into_iter().collect();
     let made_of = found.first().map_or_else(|| vec![0.0; from.len()], |v| rounding::sizes(&task, v));
@@ -68,6 +68,8 @@ pub(super) fn search(
                 other = follow(&task, &seed, token)?.solution;
             }
             if let Some(other) = other
+                && rounding::balances(&task, &other)
+                && !found.first().is_some_and(|known| rounding::is_pole(&task, &other, known))
                 && task.free(&other).is_some_and(|free| free.is_empty())
                 && found.iter().all(|known| {
                     let sizes = sizes([known.as_slice(), &other].into_iter());
