@@ -115,6 +115,7 @@ codes! {
     SINGULAR_STRUCTURE = "BG0508" Error "structurally singular", "the named elements leave a variable undetermined or determine one twice";
     SWITCH_SERIES_INERTIA = "BG0509" Error "an open switch would stop an inertia at once", "give the switch a small `Goff`, so that flow can decay";
     NO_CAUSAL_PATH = "BG0510" Error "no causal path", "name two elements that a causal path joins, or look at {ask causality}";
+    PREFERENCE_REFUSED = "BG0511" Warning "a preferred causality that cannot be", "remove the `prefer`, or change what stands around the element";
     // 06: equations
     NO_OPERATING_POINT = "BG0601" Error "no operating point", "change the inputs ({option set}) or the initial states, and check whether the model has a steady state at all";
     SEVERAL_OPERATING_POINTS = "BG0602" Warning "several operating points", "choose one by initial states near it, as in `init NAME.q = …`";

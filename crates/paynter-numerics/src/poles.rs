@@ -8,10 +8,14 @@ use paynter_algebra::Rational;
 use paynter_algebra::poly::{Budget, PolyError, Work};
 use paynter_base::{CancellationToken, Cancelled};
 
+use crate::linalg::Sparse;
+use crate::linalg::elimination::{Elimination, Rows};
 use crate::linalg::{
     Integers, Matrices, Root, characteristic, eigenvalues, integers, poly, roots, transmission_zeros,
 };
-use crate::tolerance::{CANCELLING_DISTANCE, CANCELLING_DISTANCE_OF_LARGEST};
+use crate::tolerance::{
+    CANCELLING_DISTANCE, CANCELLING_DISTANCE_OF_LARGEST, CONSERVED_POLE, NEGLIGIBLE_PIVOT,
+};
 
 /// Why there are no poles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +43,33 @@ pub struct Spectrum {
     pub entries: Vec<Factored>,
     /// Whether multiplicities and cancellations were decided exactly.
     pub exact: bool,
+    /// How many combinations of states keep their values: each is a pole at zero.
+    pub conserved: usize,
+}
+
+impl Spectrum {
+    /// Puts the poles of conserved combinations, which rounding has moved, to zero.
+    pub fn settle(&mut self, a: &Sparse) {
+        let mut rows: Rows = vec![Vec::new(); a.rows];
+        a.entries.iter().filter(|(_, _, x)| *x != 0.0).for_each(|(i, j, x)| rows[*i].push((*j, *x)));
+        self.conserved = a.rows - Elimination::new(&rows, a.columns, NEGLIGIBLE_PIVOT).rank();
+        let mut values = expanded(&self.poles);
+        values.sort_by(|a, b| a.norm().total_cmp(&b.norm()));
+        let largest = values.last().map_or(0.0, |value| value.norm());
+        let zero = |value: &Complex64| value.norm() <= CONSERVED_POLE * largest;
+        let count = values.iter().take(self.conserved).filter(|value| zero(value)).count();
+        let moved: Vec<Complex64> =
+            values[..count].iter().copied().filter(|v| *v != Complex64::ZERO).collect();
+        if moved.is_empty() {
+            return;
+        }
+        let moves = |value: &Complex64| moved.contains(value);
+        self.poles.retain(|root| !moves(&root.value) && root.value != Complex64::ZERO);
+        self.poles.insert(0, Root { value: Complex64::ZERO, multiplicity: count });
+        for pole in self.entries.iter_mut().flat_map(|entry| &mut entry.poles).filter(|pole| moves(pole)) {
+            *pole = Complex64::ZERO;
+        }
+    }
 }
 
 /// One transfer function: gain · Π(s − z)/Π(s − p), common factors cancelled.
@@ -118,7 +149,7 @@ pub fn spectrum(
         }
     }
     let poles = values.into_iter().map(|value| Root { value, multiplicity: 1 }).collect();
-    Ok(Spectrum { poles, entries, exact: false })
+    Ok(Spectrum { poles, entries, exact: false, conserved: 0 })
 }
 
 /// Nothing where the roots take more digits than are allowed.
@@ -155,7 +186,7 @@ fn exactly(
         };
         entries.push(Factored { gain, dc, zeros: expanded(&zeros), poles: expanded(&left), ..entry });
     }
-    Ok(Some(Spectrum { poles, entries, exact: true }))
+    Ok(Some(Spectrum { poles, entries, exact: true, conserved: 0 }))
 }
 
 /// Numerator and denominator without their common divisor; the content of neither changes.

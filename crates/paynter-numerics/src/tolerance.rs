@@ -334,3 +334,6 @@ pub(crate) const BALANCED_WITHIN: f64 = 1e-4;
 pub(crate) const ZERO_ENTRY: f64 = 16.0;
 /// Derivatives so many times as large as at another steady state belong to a pole of the equations.
 pub(crate) const POLE_DERIVATIVES: f64 = 1e8;
+/// Poles of conserved combinations are below this part of the largest: what rounding makes of zero, and of several
+/// zeros together.
+pub(crate) const CONSERVED_POLE: f64 = 1e-8;

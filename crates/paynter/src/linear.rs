@@ -3,17 +3,17 @@
 
 use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
+use crate::derivation::{CausalityStage, EquationsStage};
 use crate::model::{Found, View};
 use paynter_algebra::{Expr, Pool, Symbol};
-use crate::derivation::{CausalityStage, EquationsStage};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, StateSpace, readable_characteristic};
+use paynter_graph::ElementId;
 use paynter_numerics::estimate::{Estimate, estimates};
 use paynter_numerics::linear::{tangent, to_differentiate};
 use paynter_numerics::poles::{Spectrum, expanded};
 use paynter_numerics::program::Hold;
 use paynter_numerics::response::{FrequencyResponse, ResponseChoice, frequency_response};
-use paynter_graph::ElementId;
 use paynter_numerics::{LinearModel, Matrices, OperatingPoint, operating_point, vanishing_divisors};
 use std::sync::Arc;
 
@@ -107,12 +107,8 @@ impl Model {
         self.0.own.rest.get(|| {
             let steady = self.steady_state(token)?;
             let view = &steady.view;
-            let vanishing = vanishing_divisors(
-                &mut steady.overlay(),
-                &view.graph,
-                &view.causality,
-                &steady.result,
-            );
+            let vanishing =
+                vanishing_divisors(&mut steady.overlay(), &view.graph, &view.causality, &steady.result);
             let other = match vanishing.is_empty() {
                 true => None,
                 false => optional(self.turned(view, &vanishing, token))?,

@@ -43,8 +43,12 @@ fn text(poles: &Poles) -> String {
         text.push_str(&columns(headings, &rows));
         let count = poles.poles.len();
         let last = poles.poles.iter().map(|pole| pole[0]).fold(f64::NEG_INFINITY, f64::max);
+        let others = poles.poles.iter().filter(|pole| **pole != [0.0, 0.0]);
+        let zeros = count - others.clone().count();
+        let within = poles.conserved == Some(zeros) && others.into_iter().all(|pole| pole[0] < 0.0);
         let stability = match (poles.stable, last > 0.0) {
             (true, _) => "stable",
+            (false, _) if within => "stable within its conserved amounts",
             (false, true) => "unstable",
             (false, false) => "neither stable nor unstable: poles lie on the imaginary axis",
         };

@@ -17,7 +17,7 @@ mod report;
 mod rules;
 
 use paynter_algebra::{Expr, Pool};
-use paynter_base::{Diagnostic, Diagnostics};
+use paynter_base::{Diagnostic, Diagnostics, code};
 
 pub use assign::{Decision, Reason};
 pub use loops::{Loop, LoopKind};
@@ -250,6 +250,7 @@ fn solve<'g>(graph: &'g BondGraph, rules: &Rules, diagnostics: &mut Diagnostics)
         diagnostics.push(*diagnostic);
         return None;
     }
+    preferred(graph, rules, &mut start, diagnostics);
     let mandatory = start.clone();
     let avoided = avoid_divisions(graph, rules, &mut start);
     let mut first = start.clone();
@@ -299,6 +300,40 @@ fn by_hand(graph: &BondGraph, assignment: &mut Assignment<'_>) -> Result<(), Box
         }
     }
     Ok(())
+}
+
+/// Decides the storages that the model wants in derivative causality, before anything else has a wish; says where
+/// that cannot be.
+fn preferred(
+    graph: &BondGraph,
+    rules: &Rules,
+    assignment: &mut Assignment<'_>,
+    diagnostics: &mut Diagnostics,
+) {
+    for entry in &graph.overrides {
+        let Override::Prefer { element, port, integral: false, span } = entry else { continue };
+        let ports = graph.element(*element).ports.len();
+        for port in (0..ports).filter(|k| port.is_none_or(|port| port == *k)) {
+            let Some((effort_in, Strength::ByHand)) = rules.ports[element.index()][port].preferred else {
+                continue;
+            };
+            let mark = assignment.mark();
+            assignment.step += 1;
+            let decided = match assignment.effort_in(*element, port) {
+                Some(present) => present == effort_in,
+                None => assignment.attempt(*element, port, effort_in, Reason::Derivative(*element)),
+            };
+            let fixed = values(assignment);
+            if !decided || network::best(graph, rules, &fixed, &fixed).is_err() {
+                assignment.undo(mark);
+                let name = &graph.element(*element).name;
+                let message = format!(
+                    "`{name}` cannot be in derivative causality: what is around it gives it no choice"
+                );
+                diagnostics.push(Diagnostic::new(code::PREFERENCE_REFUSED, message).at(*span));
+            }
+        }
+    }
 }
 
 /// Decides the ports where the other way divides by something that can

@@ -20,8 +20,7 @@ impl LinearModel {
             return None;
         }
         let values = self.exact_values(pool, graph)?;
-        let mut matrices =
-            Matrices::exact(pool, &self.space, &|symbol| values.get(&symbol).cloned()).ok()?;
+        let mut matrices = Matrices::exact(pool, &self.space, &|symbol| values.get(&symbol).cloned()).ok()?;
         matrices.retain(&self.space, |entry| !self.vanishing.contains(&entry));
         Some(matrices)
     }
@@ -66,14 +65,20 @@ impl LinearModel {
     ) -> Result<Spectrum, QueryError> {
         let exact = self.exact_matrices(pool, graph);
         let refuse = |message: String| refused(Diagnostic::new(code::NO_POLES, message));
-        spectrum(matrices, exact.as_ref(), wanted, token).map_err(|reason| match reason {
+        let found = spectrum(matrices, exact.as_ref(), wanted, token).map_err(|reason| match reason {
             NoPoles::Cancelled => QueryError::Cancelled,
             NoPoles::TooLarge => refuse(format!(
                 "the model has {} states, and eigenvalues are computed for at most {EIGENVALUE_STATES}",
                 matrices.states()
             )),
             NoPoles::NoConvergence => refuse("the eigenvalue iteration does not converge".to_owned()),
-        })
+        });
+        let mut found = found?;
+        // Numbers that are exact have their zeros exactly.
+        if self.point.is_some() || !found.exact {
+            found.settle(&matrices.a);
+        }
+        Ok(found)
     }
 
     /// Poles and zeros of the transfer functions asked for by output and input, where the model is of

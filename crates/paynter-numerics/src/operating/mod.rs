@@ -66,9 +66,10 @@ pub fn operating_point(
     start.resize(problem.sought.len(), 0.3);
     let mut active = equations.resting(pool);
     active.resize(problem.sought.len(), true);
-    let (kept, drifting): (Vec<Combination>, Vec<Combination>) = combinations(&problem, &start, &active, token)?
-        .into_iter()
-        .partition(|combination| combination.rate == 0.0);
+    let (kept, drifting): (Vec<Combination>, Vec<Combination>) =
+        combinations(&problem, &start, &active, token)?
+            .into_iter()
+            .partition(|combination| combination.rate == 0.0);
     // What runs away here may meet a valve that opens, unless the model is the same everywhere.
     if let Some(combination) = drifting.first().filter(|_| problem.linear) {
         return Err(wrong(runaway(graph, equations, combination)));

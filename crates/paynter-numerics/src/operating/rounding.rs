@@ -7,7 +7,7 @@ use paynter_base::random::Random;
 
 use super::newton::Task;
 use crate::linalg::elimination::Elimination;
-use crate::tolerance::{BALANCED_WITHIN, POLE_DERIVATIVES, CONDITION_TRIALS, NEGLIGIBLE_PIVOT};
+use crate::tolerance::{BALANCED_WITHIN, CONDITION_TRIALS, NEGLIGIBLE_PIVOT, POLE_DERIVATIVES};
 
 /// How large what makes up each unknown of a task is.
 pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
@@ -29,7 +29,8 @@ pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
 
 /// Whether known and unknown parts balance at a point, and rounding of the unknowns leaves that to be seen.
 pub(super) fn balances(task: &Task, v: &[f64]) -> bool {
-    let (Some(jacobian), Some(known), Some(residual)) = (task.jacobian(v), task.known_parts(v), task.residual(v))
+    let (Some(jacobian), Some(known), Some(residual)) =
+        (task.jacobian(v), task.known_parts(v), task.residual(v))
     else {
         return true;
     };

@@ -22,6 +22,9 @@ pub struct Poles {
     pub characteristic: Option<String>,
     /// Whether all of them lie left of the imaginary axis.
     pub stable: bool,
+    /// How many combinations of states keep their values near the operating point; each has its pole at zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conserved: Option<usize>,
     /// The same, each once, with what engineers ask of them.
     pub modes: Vec<Mode>,
     /// The transfer functions in factors, outputs first.
@@ -191,6 +194,7 @@ impl Poles {
             ok: true,
             model: graph.name.clone(),
             stable: poles.iter().all(|pole| pole.re < 0.0),
+            conserved: linear.point.as_ref().map(|_| spectrum.conserved).filter(|count| *count > 0),
             poles: pairs(&poles),
             characteristic: characteristic.map(|e| pool.display(e).to_string()),
             modes: modes.collect(),
