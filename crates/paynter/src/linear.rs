@@ -105,7 +105,19 @@ impl Model {
     /// divide by what vanishes at the point, with these turned round.
     fn regular_state(&self, token: &CancellationToken) -> Result<Arc<Found<OperatingPoint>>, QueryError> {
         self.0.own.rest.get(|| {
-            let steady = self.steady_state(token)?;
+            let steady = match self.steady_state(token) {
+                Ok(steady) => steady,
+                Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
+                // Near what vanishes rounding may hide a rest.
+                Err(failure) => {
+                    let view = self.readable(token)?;
+                    let other = match view.causality.divides.as_slice() {
+                        [] => None,
+                        divides => optional(self.turned(&view, divides, token))?,
+                    };
+                    return other.ok_or(failure);
+                }
+            };
             let view = &steady.view;
             let vanishing =
                 vanishing_divisors(&mut steady.overlay(), &view.graph, &view.causality, &steady.result);

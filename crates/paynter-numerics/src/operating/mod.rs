@@ -24,7 +24,7 @@ use paynter_equations::{Equations, QueryError, temperatures};
 use paynter_graph::{BondGraph, Causality, ElementId, Variable};
 
 use crate::program::Tables;
-use crate::tolerance::VANISHING_DIVISOR_SHARE;
+use crate::tolerance::{BALANCED_WITHIN, VANISHING_DIVISOR_SHARE};
 use conserved::{Combination, combinations};
 pub use nominal::nominal_values;
 pub use nonsmooth::{Nonsmooth, inaccurate_laws, nonsmooth_derivatives, nonsmooth_laws};
@@ -75,7 +75,12 @@ pub fn operating_point(
         return Err(wrong(runaway(graph, equations, combination)));
     }
     let found = search(&problem, &start[..problem.states], &active, &kept, token)?;
-    let Some(point) = found.point else {
+    let stopped = |w: &Vec<f64>| {
+        let rates = problem.residual(w).unwrap_or_default();
+        let rate = |c: &Combination| c.parts.iter().map(|(i, c)| c * rates[*i]).sum::<f64>();
+        drifting.iter().all(|c| rates.is_empty() || rate(c).abs() <= BALANCED_WITHIN * c.rate.abs())
+    };
+    let Some(point) = found.point.filter(stopped) else {
         if let Some(combination) = drifting.first() {
             return Err(wrong(runaway(graph, equations, combination)));
         }

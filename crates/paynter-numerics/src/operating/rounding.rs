@@ -29,14 +29,18 @@ pub(super) fn sizes(task: &Task, v: &[f64]) -> Vec<f64> {
 
 /// Whether known and unknown parts balance at a point, and rounding of the unknowns leaves that to be seen.
 pub(super) fn balances(task: &Task, v: &[f64]) -> bool {
-    let (Some(jacobian), Some(known), Some(residual)) =
+    let (Some(jacobian), Some(mut known), Some(residual)) =
         (task.jacobian(v), task.known_parts(v), task.residual(v))
     else {
         return true;
     };
+    // What is known may itself vanish at rest, as the torque of a weight that hangs.
+    if let Some(before) = task.known_parts(&task.part(&task.base)) {
+        known.iter_mut().zip(before).for_each(|(known, before)| *known = known.max(before));
+    }
     jacobian.iter().zip(known).zip(residual).all(|((row, known), residual)| {
         let own: f64 = row.iter().map(|(j, value)| (value * v[*j]).abs()).sum();
-        let left = residual.abs() <= BALANCED_WITHIN * known.max(own);
+        let left = residual.abs() <= BALANCED_WITHIN * known;
         known == 0.0 || (left && own * f64::EPSILON <= BALANCED_WITHIN * known)
     })
 }
