@@ -49,13 +49,13 @@ pub enum Variable {
     Flow(BondId),
     /// The state of a storage's port: q of a C, p of an I.
     State(ElementId, u32),
-    /// Place in [`BondGraph::parameters`].
+    /// Place in [`crate::BondGraph::parameters`].
     Parameter(u32),
-    /// Place in [`BondGraph::inputs`].
+    /// Place in [`crate::BondGraph::inputs`].
     Input(u32),
-    /// Place in [`BondGraph::signals`].
+    /// Place in [`crate::BondGraph::signals`].
     Signal(u32),
-    /// Place in [`BondGraph::integrators`].
+    /// Place in [`crate::BondGraph::integrators`].
     Integrator(u32),
     /// Time.
     Time,

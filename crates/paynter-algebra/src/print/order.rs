@@ -107,8 +107,11 @@ impl Fraction {
     }
 }
 
+/// What factors are ordered by: their kind, their name, and what tells others apart.
+type FactorKey<'a> = (u8, Natural<'a>, Expr);
+
 /// Orders factors: constants, symbols by name, then everything else by the symbols inside.
-fn factor_key(pool: &Pool, e: Expr) -> (u8, Natural<'_>, Expr) {
+fn factor_key(pool: &Pool, e: Expr) -> FactorKey<'_> {
     let (base, _) = pool.as_base_exponent(e);
     match pool.node(base) {
         Node::Number(_) | Node::Pi => (0, Natural(""), e),
@@ -159,7 +162,7 @@ impl PartialOrd for Natural<'_> {
 }
 
 /// Orders terms as in a polynomial: by falling degree, then by name, the constant last.
-fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, SmallVec<[(u8, Natural<'_>, Expr); 4]>) {
+fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, SmallVec<[FactorKey<'_>; 4]>) {
     let factors: SmallVec<[Expr; 4]> = match pool.node(e) {
         Node::Number(_) => return (Reverse(i64::MIN), SmallVec::new()),
         Node::Product(factors) => factors.iter().copied().filter(|f| !pool.is_number(*f)).collect(),
