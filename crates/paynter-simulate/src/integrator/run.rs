@@ -54,6 +54,10 @@ impl Integrator<'_> {
                 self.handle_events(&[change], 0.0)?;
             }
         }
+        if (0..self.system.surfaces().len()).any(|j| self.system.slides_along(j)) {
+            self.project_on_surfaces().map_err(|error| self.failure(error))?;
+            self.begin()?;
+        }
         let end = self.options.t_end;
         let span = end - self.t;
         let mut h = match self.options.step {
