@@ -5,9 +5,9 @@ use super::Integrator;
 use crate::events::Iteration;
 use crate::model::jump::Jump;
 use crate::sensitivity::adjoint::{Entry, Place};
+use crate::sensitivity::projection::Projection;
 use crate::system::{EvaluationError, Values};
 use crate::{Failure, Note};
-use paynter_numerics::linalg::PivotedFactors;
 
 /// What events at one time make of the vector field.
 struct Switched {
@@ -156,63 +156,22 @@ impl Integrator<'_> {
         }
     }
 
-    /// Projects the sensitivities of a start on several sliding surfaces onto them: what begins beside them comes
-    /// back along the jumps f⁺ − f⁻ of the vector field, S − D (G D)⁻¹ G S.
+    /// Projects the sensitivities of a start on sliding surfaces onto them.
     pub(super) fn project_on_surfaces(&mut self) -> Result<(), EvaluationError> {
-        let surfaces = self.system.surfaces();
-        // What reacts at once holds no state.
-        let holds = |j: &usize| self.system.slides_along(*j) && surfaces[*j].order == 1;
-        let held: Vec<usize> = (0..surfaces.len()).filter(holds).map(|j| surfaces[j].relation).collect();
-        let (n, count) = (self.x.len(), held.len());
-        if self.sensitivities.is_none() || held.is_empty() {
+        if self.sensitivities.is_none() && self.tape.is_none() {
             return Ok(());
         }
-        let (snapshot, point) = (self.system.snapshot(), self.system.point());
-        for j in 0..surfaces.len() {
-            self.system.set_sliding(j, 0.0);
-        }
-        let mut jumps = Vec::with_capacity(count);
-        for k in &held {
-            let kept = self.system.mode(*k);
-            let mut sides = [vec![0.0; n], vec![0.0; n]];
-            for (mode, rates) in [1.0, -1.0].into_iter().zip(&mut sides) {
-                self.system.set_mode(*k, mode);
-                self.system.prepare();
-                self.system.rates(self.t, &self.x, rates)?;
-            }
-            self.system.set_mode(*k, kept);
-            self.system.prepare();
-            jumps.push(difference(&sides[0], &sides[1]));
-        }
-        let mut values = Values::default();
-        self.system.relations_full(self.t, &self.x, &mut values)?;
-        let full = &self.system.model.relations_full;
-        let by_states = full.by_states(&values.data);
-        let gradients: Vec<Vec<(usize, f64)>> = held
-            .iter()
-            .map(|k| full.pattern.row(*k).map(|e| (full.pattern.at[e] as usize, by_states[e])).collect())
-            .collect();
-        let across = |gradient: &[(usize, f64)], v: &dyn Fn(usize) -> f64| -> f64 {
-            gradient.iter().map(|(i, slope)| slope * v(*i)).sum()
-        };
-        let places: Vec<(usize, usize)> = (0..count).flat_map(|a| (0..count).map(move |b| (a, b))).collect();
-        let mut matrix = PivotedFactors::new(count, &places);
-        matrix.factorise(places.iter().map(|(a, b)| across(&gradients[*a], &|i| jumps[*b][i])));
-        self.system.restore(&snapshot);
-        self.system.set_point_to(point);
-        let Some(sensitivities) = &mut self.sensitivities else { return Ok(()) };
-        for lane in 0..self.system.model.wanted.len() {
-            let mut apart: Vec<f64> = gradients
-                .iter()
-                .map(|gradient| across(gradient, &|i| sensitivities.s.get(i, lane)))
-                .collect();
-            matrix.solve(&mut apart);
-            for (jump, apart) in jumps.iter().zip(&apart).filter(|(_, apart)| apart.is_finite()) {
-                for (row, jump) in jump.iter().enumerate().filter(|(_, jump)| **jump != 0.0) {
-                    let value = sensitivities.s.get(row, lane) - jump * apart;
+        let Some(projection) = Projection::find(&mut self.system, self.t, &self.x)? else { return Ok(()) };
+        if let Some(sensitivities) = &mut self.sensitivities {
+            for lane in 0..self.system.model.wanted.len() {
+                let column = (0..self.x.len()).map(|row| sensitivities.s.get(row, lane)).collect();
+                for (row, value) in projection.apply(column).into_iter().enumerate() {
                     sensitivities.s.set(row, lane, value);
                 }
             }
+        }
+        if let Some(tape) = &mut self.tape {
+            tape.push(Entry::Projection(projection));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use crate::integrator::Integrator;
 use crate::method::Stages;
 use crate::method::implicit::stage_matrix;
 use crate::method::tableau::Tableau;
+use crate::sensitivity::projection::Projection;
 use crate::sensitivity::times;
 use crate::system::{EvaluationError, Snapshot, System, Values};
 use crate::tolerance::{ADJOINT_HALVINGS, ADJOINT_ITERATIONS, ADJOINT_STEP};
@@ -41,6 +42,8 @@ pub(crate) enum Entry {
     Event { at: Place, before: Vec<f64>, rate_jumps: Vec<(usize, Vec<f64>)> },
     /// The state jumps, which only forward sensitivities follow.
     Jump,
+    /// The start lies on sliding surfaces, onto which what begins beside them comes back.
+    Projection(Projection),
     /// Parameters, modes, tables and surfaces from here on.
     Modes(Snapshot),
 }
@@ -152,10 +155,14 @@ impl<'a> Sweep<'a> {
                 | Entry::Inner { at, .. }
                 | Entry::Node { at }
                 | Entry::Event { at, .. } => at.t,
-                Entry::Modes(_) | Entry::Jump => 0.0,
+                Entry::Modes(_) | Entry::Jump | Entry::Projection(_) => 0.0,
             };
             let done = match entry {
                 Entry::Jump => Ok(()),
+                Entry::Projection(projection) => {
+                    projection.transpose(&mut self.lambda);
+                    Ok(())
+                }
                 Entry::Modes(_) => {
                     modes.pop();
                     if let Some(before) = modes.last() {

@@ -3,6 +3,7 @@
 
 pub(crate) mod adjoint;
 pub(crate) mod lanes;
+pub(crate) mod projection;
 
 use crate::method::{Point, Stages, Tolerance, joint_square};
 use crate::model::linearised::Linearised;
