@@ -428,3 +428,71 @@ fn weirs_into_empty_tanks() {
         assert!((h - right).abs() <= 1000.0 * rtol * right, "seed {seed}: {h}, not {right}\n{text}");
     }
 }
+
+/// A reciprocating pump between check valves whose flow goes with a root of the pressure difference, spelled in
+/// several ways: infinitely steep where they open. Sensitivities against differences of accurate runs.
+#[test]
+fn check_valves() {
+    for seed in seeds(8) {
+        let mut draw = Draw::new(seed);
+        let [stroke, speed] = [draw.between(0.2, 1.0), draw.between(2.0, 9.0)];
+        let [chamber, kv, ko] = [draw.between(0.02, 0.2), draw.between(0.5, 2.0), draw.between(0.1, 0.6)];
+        let accumulator = draw.between(0.3, 2.0);
+        let power = draw.of(&["0.5", "0.6", "0.75"]);
+        let laws = [
+            "if(e > 0, KV*e^POWER, 0)".to_owned(),
+            "KV*if(e > 0, abs(e)^POWER, 0)".to_owned(),
+            "KV*max(0, e)^POWER".to_owned(),
+            "if(e <= 0, 0, (KV^2*e)^POWER)".to_owned(),
+        ];
+        let at = draw.of(&[0, 1, 2, 3]);
+        let laws = [&laws[at], &laws[(at + 1) % 4]].map(|law| law.replace("POWER", power));
+        let text = |shift: [f64; 2]| {
+            format!(
+                "model pump {{ param KV = {}; param CA = {}; Sf piston = {stroke}*cos({speed}*t); 0 ch
+                    C chamber = {chamber}; Se tank = 1; 1 inl; R suction {{ f = {} }}; 1 outl
+                    R delivery {{ f = {} }}; 0 line; C acc {{ e = q/CA; init q = CA }}
+                    R load {{ f = {ko}*sign(e)*sqrt(abs(e)) }}
+                    piston -> ch -> chamber; tank -> inl -> suction; inl -> ch -> outl -> delivery
+                    outl -> line -> acc, load; init chamber.q = {chamber}
+                    output p = acc.e; output c = chamber.e }}",
+                kv + shift[0],
+                accumulator + shift[1],
+                laws[0],
+                laws[1]
+            )
+        };
+        let end = draw.between(1.0, 5.0);
+        let run = |text: &str, rtol: f64, sensitive: bool, solver: &str| {
+            let sensitivities = match sensitive {
+                true => Sensitivities::Names(vec!["KV".to_owned(), "CA".to_owned()]),
+                false => Sensitivities::None,
+            };
+            let solver = solver.to_owned();
+            let times = vec![0.0, 0.3 * end, end];
+            let options = SimulateOptions { times, sensitivities, rtol, solver, ..SimulateOptions::default() };
+            let answer = sound(text).simulation(&options, &CancellationToken::new()).unwrap();
+            let (response, outcome) = answer.respond(&answer.parameters, &CancellationToken::new());
+            assert_eq!(outcome.failure, None, "seed {seed}: {text}");
+            response
+        };
+        let found = run(&text([0.0, 0.0]), 1e-7, true, draw.of(&["auto", "stiff", "tsit5"]));
+        for parameter in 0..2 {
+            let mut shift = [0.0; 2];
+            shift[parameter] = 1e-4;
+            let above = run(&text(shift), 1e-11, false, "dop853").outputs;
+            let below = run(&text(shift.map(|x| -x)), 1e-11, false, "dop853").outputs;
+            for output in 0..2 {
+                for i in 1..3 {
+                    let right = (above[output][i] - below[output][i]) / 2e-4;
+                    let s = found.sensitivities[output][parameter][i];
+                    assert!(
+                        (s - right).abs() <= 2e-4 * (1.0 + right.abs()),
+                        "seed {seed}: {s}, not {right}\n{}",
+                        text([0.0, 0.0])
+                    );
+                }
+            }
+        }
+    }
+}

@@ -105,6 +105,12 @@ impl Integrator<'_> {
         }
         self.system.follow_modes(false);
         begun.map_err(|error| self.failure(error))?;
+        self.restart();
+        Ok(())
+    }
+
+    /// Estimates scales and resolutions anew, as they are from here on.
+    pub(super) fn restart(&mut self) {
         self.system.begin_steps();
         if let Some(sensitivities) = &mut self.sensitivities {
             sensitivities.restart();
@@ -116,7 +122,6 @@ impl Integrator<'_> {
         if let Some(tape) = &mut self.tape {
             tape.push(Entry::Modes(self.system.snapshot()));
         }
-        Ok(())
     }
 
     /// Follows the step with the sensitivities and fills the points; returns their error.

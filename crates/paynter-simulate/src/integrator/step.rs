@@ -3,7 +3,6 @@
 use super::results::RESULTS;
 use super::{Integrator, Step, Stop};
 use crate::events::Crossing;
-use crate::sensitivity::adjoint::Entry;
 use crate::system::EvaluationError;
 use crate::tolerance::{
     CHATTERING_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, LANDING_SHARE,
@@ -168,15 +167,16 @@ impl Integrator<'_> {
         (self.stiff && alone && first - self.t <= 2.0 * h).then_some(first)
     }
 
-    /// Counts events that follow each other at once; too many of them are chattering.
+    /// Counts events that follow each other at once. Too many of them are chattering, or faster than what an
+    /// explicit method can resolve.
     fn detect_chattering(&mut self, at_once: bool, event: Option<&(usize, f64)>) -> Result<(), Failure> {
         self.immediate_events = if at_once { self.immediate_events + 1 } else { 0 };
         let event = event.map_or(0, |(k, _)| *k);
-        if self.immediate_events > CHATTERING_EVENTS {
-            Err(Failure::Chattering { t: self.t, event })
-        } else {
-            Ok(())
+        if self.immediate_events <= CHATTERING_EVENTS {
+            return Ok(());
         }
+        self.immediate_events = 0;
+        if self.fall_back_to_implicit()? { Ok(()) } else { Err(Failure::Chattering { t: self.t, event }) }
     }
 
     /// Steps the state, shortened to the first event in the step, and then the sensitivities.
@@ -279,12 +279,7 @@ impl Integrator<'_> {
             self.open(&opened);
             self.solver.begin(&mut self.system, self.t, &self.x)?;
         }
-        if let Some(sensitivities) = &mut self.sensitivities {
-            sensitivities.restart();
-        }
-        if let Some(tape) = &mut self.tape {
-            tape.push(Entry::Modes(self.system.snapshot()));
-        }
+        self.restart();
         Ok(true)
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Relation {
     pub jumps: bool,
     /// Below this size of the function, powers with its sign are regularised.
     pub width: Option<Symbol>,
+    /// Whether roots that begin at its zero are among those powers.
+    pub one_sided: bool,
 }
 
 /// A table as a straight line: value + slope·(t − origin).
@@ -61,7 +63,7 @@ impl Freezer {
     /// Where powers are regularised.
     pub fn regularisations(&self) -> Vec<Regularisation> {
         let of = |(relation, r): (usize, &Relation)| {
-            Some(Regularisation { relation, width: r.width?, alone: !r.jumps })
+            Some(Regularisation { relation, width: r.width?, alone: !r.jumps && !r.one_sided })
         };
         self.relations.iter().enumerate().filter_map(of).collect()
     }
@@ -110,7 +112,7 @@ impl Freezer {
         let function = pool.sum(&terms);
         let k = *self.known.entry(function).or_insert_with(|| {
             let mode = pool.fresh("mode");
-            self.relations.push(Relation { mode, function, jumps, width: None });
+            self.relations.push(Relation { mode, function, jumps, width: None, one_sided: false });
             self.relations.len() - 1
         });
         self.relations[k].jumps |= jumps;
@@ -136,7 +138,7 @@ impl Freezer {
     }
 
     /// Whether an expression reads parameters only.
-    fn is_fixed(&self, pool: &Pool, e: Expr) -> bool {
+    pub(super) fn is_fixed(&self, pool: &Pool, e: Expr) -> bool {
         let changes = |s: &Symbol| {
             self.fast.contains(s)
                 || self.relations.iter().any(|r| r.mode == *s)
@@ -221,13 +223,22 @@ impl Freezer {
                 let zero = pool.zero();
                 let op = if f == Func::Min { Cmp::Le } else { Cmp::Ge };
                 let first = pool.compare(op, mode, zero);
-                pool.select(first, args[0], args[1])
+                let select = pool.select(first, args[0], args[1]);
+                self.regularise_branches(pool, select)
             }
             Node::Call(Func::Table(table), _) if pool.as_symbol(args[0]) == Some(self.time) => {
                 self.piece(pool, table)
             }
             Node::Power(..) | Node::Call(Func::Sqrt, _) => {
-                branched(pool, node, args).unwrap_or_else(|| rebuilt(pool, node, args))
+                let select = branched(pool, node, args);
+                match select {
+                    Some(select) => self.regularise_branches(pool, select),
+                    None => rebuilt(pool, node, args),
+                }
+            }
+            Node::Select(..) => {
+                let select = rebuilt(pool, node, args);
+                self.regularise_branches(pool, select)
             }
             _ => rebuilt(pool, node, args),
         }
@@ -441,7 +452,7 @@ fn is_negative(pool: &Pool, number: Expr) -> bool {
 }
 
 /// The number before the first term of a function that is not a number itself, or one.
-fn leading(pool: &Pool, function: Expr) -> Expr {
+pub(super) fn leading(pool: &Pool, function: Expr) -> Expr {
     let number = |e: &Expr| pool.as_rational(*e).is_some();
     let first = match pool.node(function) {
         Node::Sum(list) => list.iter().copied().find(|term| !number(term)).unwrap_or(function),

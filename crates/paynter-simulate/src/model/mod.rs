@@ -6,6 +6,7 @@ pub(crate) mod dominators;
 pub(crate) mod freeze;
 pub(crate) mod jump;
 pub(crate) mod linearised;
+mod one_sided;
 pub(crate) mod sliding;
 
 use self::jump::{Jumps, Plan};
