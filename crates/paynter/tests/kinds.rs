@@ -1,5 +1,6 @@
 //! Kinds of models on which runs once were wrong, drawn at random: pulse trains and bumps, blocks and networks of
-//! dry friction, networks of diodes, rectifiers with coils, sawtooths of states, weirs, changes of units. Each against a solution of its own: piecewise exact, or
+//! dry friction, networks of diodes, rectifiers with coils, sawtooths of states, weirs, check
+//! valves, relays that hold themselves, changes of units. Each against a solution of its own: piecewise exact, or
 //! small fixed steps on a regularised law. `PAYNTER_RANDOM=N` takes N seeds instead of a few.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -494,5 +495,41 @@ fn check_valves() {
                 }
             }
         }
+    }
+}
+
+/// A thermostat whose relay holds itself by its own current: hysteresis, piecewise exponential.
+#[test]
+fn relays_that_hold_themselves() {
+    for seed in seeds(10) {
+        let mut draw = Draw::new(seed);
+        let (low, high) = (draw.between(15.0, 19.0), draw.between(19.5, 25.0));
+        let (resistance, capacity) = (draw.between(0.1, 0.4), draw.between(100.0, 2000.0));
+        let power = draw.between(1.5, 4.0) * high / resistance;
+        let held = draw.of(&["relay.f > 0.5", "relay.f >= 0.3", "relay.e < 0.7"]);
+        let text = format!(
+            "model thermostat {{ Se supply = 1; 1 path; R coil = 0.999; MSf heat = relay.f*{power}; 0 room
+                Sw relay when (air.e < {low} or ({held} and air.e < {high})) {{ Ron = 0.001 }}
+                C air = {capacity}; init air.q = {capacity}*10; R loss = {resistance}
+                supply -> path -> relay, coil; heat -> room -> air, loss; output T = air.e }}"
+        );
+        let (tau, goal) = (resistance * capacity, power * resistance);
+        let end = tau * draw.between(1.0, 6.0);
+        let (found, rtol) = outputs(&text, end, &mut draw);
+        let (mut t, mut start, mut on) = (0.0, 10.0, true);
+        let right = loop {
+            let to = if on { goal } else { 0.0 };
+            let limit = if on { high } else { low };
+            let lasts = tau * ((to - start) / (to - limit)).ln();
+            if t + lasts >= end {
+                break to + (start - to) * (-(end - t) / tau).exp();
+            }
+            (t, start, on) = (t + lasts, limit, !on);
+        };
+        let temperature = last(&found[0]);
+        assert!(
+            (temperature - right).abs() <= 3000.0 * rtol * right,
+            "seed {seed}: {temperature}, not {right}\n{text}"
+        );
     }
 }

@@ -233,6 +233,11 @@ impl ZeroCrossingDetector {
                 continue;
             }
             if let Some(k) = zeros.pop() {
+                if let Some(latch) = self.latch(system, t, x, k)? {
+                    turned.push(latch);
+                    zeros.push(k);
+                    continue;
+                }
                 given.push(k);
                 let Some(j) = system.surface(k) else { continue };
                 if returning(self, system, k) || (settling_rate.is_some() && system.surfaces()[j].order == 2)
@@ -255,6 +260,43 @@ impl ZeroCrossingDetector {
             system.prepare();
         }
         Ok(Iteration::Cycling(turned.last().or(given.last()).copied().unwrap_or(0)))
+    }
+
+    /// Turns a function that the new mode of `k` puts on its other side for good: one that stays there when `k`
+    /// goes back, as the contact of a relay that holds itself. Such a memory has hysteresis instead of sliding.
+    fn latch(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        k: usize,
+    ) -> Result<Option<usize>, EvaluationError> {
+        if system.surface(k).is_none_or(|j| system.surfaces()[j].order == 0) {
+            return Ok(None);
+        }
+        self.evaluate(system, t, x)?;
+        let now = self.now.clone();
+        let astray = |other: &usize| {
+            let side = sign(now[*other]);
+            *other != k && side != 0.0 && side != system.mode(*other) && !system.is_sliding(*other)
+        };
+        let astray: Vec<usize> = (0..now.len()).filter(astray).collect();
+        let mode = system.mode(k);
+        for other in astray {
+            let (snapshot, point) = (system.snapshot(), system.point());
+            let side = sign(now[other]);
+            system.set_mode(other, side);
+            system.set_mode(k, -mode);
+            system.prepare();
+            if self.evaluate(system, t, x).is_ok() && sign(self.now[other]) == side {
+                system.set_mode(k, mode);
+                system.prepare();
+                return Ok(Some(other));
+            }
+            system.restore(&snapshot);
+            system.set_point_to(point);
+        }
+        Ok(None)
     }
 
     /// Whether a function is on its way to the side of its mode, and there within rounding of the time and what
