@@ -148,6 +148,8 @@ codes! {
     PASSED_OVER = "BG0823" Warning "a jump that an exported program passes over", "simulate with {ask simulate}, which finds jumps, or let the source rise in a short time";
     SECOND_OPINION = "BG0824" Note "a second opinion on a run", "keep it: it tells how far another method differs";
     SECOND_OPINION_DIFFERS = "BG0825" Warning "a second opinion that differs", "take a finer {option rtol}, and look at the law or junction that is named";
+    SHARED_FORCE = "BG0826" Note "forces that are not unique", "let one of the laws rise steeply instead of jumping if each force matters";
+    NEGATIVE_AMOUNT = "BG0827" Warning "a negative amount under a logarithm", "check the initial state and what takes from it; the run goes on where rates are products of powers";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

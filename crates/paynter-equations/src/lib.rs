@@ -5,6 +5,7 @@
 //! are solved on the way where they are linear and kept as implicit unknowns
 //! where not; dependent storages are eliminated by differentiation.
 
+mod bounded;
 mod circuits;
 mod dependent;
 mod derive;
@@ -31,11 +32,11 @@ mod space;
 mod steps;
 mod structure;
 mod tear;
-mod temperature;
 mod tolerance;
 mod transfer;
 mod zeros;
 
+pub use bounded::{Bounded, bounded};
 pub use derive::{Reading, Readings, derive, derive_with};
 pub use energy::{Account, Role, StoredEnergy};
 pub use flow::{NodeKind, SignalEdge, SignalFlow, SignalNode, signal_flow};
@@ -54,6 +55,5 @@ pub use sensitivity::{
 pub use sound::contradiction;
 pub use steps::{Derivation, Line, Side, derivations};
 pub use structure::{Nominal, RelativeDegree, Structure, Verdict, structure};
-pub use temperature::{Temperature, temperatures};
 pub use transfer::{Entry, Transfer, characteristic, readable_characteristic, transfer};
 pub use zeros::{ZeroDynamics, is_hurwitz, zero_dynamics};

@@ -65,6 +65,14 @@ pub enum Note {
         /// Place in [`crate::Compiled::events`].
         event: usize,
     },
+    /// Several laws hold this event function at zero together, so that their forces are not determined one by
+    /// one.
+    NotUnique {
+        /// From when on.
+        t: f64,
+        /// Place in [`crate::Compiled::events`].
+        event: usize,
+    },
     /// The derivative of a rate is infinite (a root at zero) along this sensitivity, so that it has no values
     /// from this time on.
     InfiniteDerivative {
@@ -82,13 +90,13 @@ pub enum Note {
         /// Of which state.
         state: usize,
     },
-    /// A temperature is below absolute zero at this time, and perhaps at others.
-    BelowAbsoluteZero {
+    /// This quantity is below what it can be: a temperature, or an amount under a logarithm.
+    BelowBound {
         /// When first.
         t: f64,
-        /// Which of the model's temperatures.
-        temperature: usize,
-        /// The temperature, in kelvin.
+        /// Which of the quantities with a bound.
+        quantity: usize,
+        /// Its value.
         value: f64,
     },
     /// This output, or a derivative of it, has no finite value at this time, and perhaps at others.

@@ -339,3 +339,5 @@ pub(crate) const RELAXED_SEARCH: usize = 3000;
 pub(crate) const RELAXED_WIDTH: f64 = 1e-7;
 /// Energy moved below this part of what is held is rounding of what is held.
 pub(crate) const ENERGY_ROUNDING: f64 = 1e-9;
+/// Amounts below zero by so many tolerances of the largest are negative; less is an error of steps.
+pub(crate) const NEGATIVE_AMOUNT: f64 = 1e3;

@@ -471,7 +471,8 @@ fn check_valves() {
             };
             let solver = solver.to_owned();
             let times = vec![0.0, 0.3 * end, end];
-            let options = SimulateOptions { times, sensitivities, rtol, solver, ..SimulateOptions::default() };
+            let options =
+                SimulateOptions { times, sensitivities, rtol, solver, ..SimulateOptions::default() };
             let answer = sound(text).simulation(&options, &CancellationToken::new()).unwrap();
             let (response, outcome) = answer.respond(&answer.parameters, &CancellationToken::new());
             assert_eq!(outcome.failure, None, "seed {seed}: {text}");

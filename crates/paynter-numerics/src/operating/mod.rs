@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use paynter_algebra::{Pool, Symbol};
 use paynter_base::number::significant;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Span, code};
-use paynter_equations::{Equations, QueryError, temperatures};
+use paynter_equations::{Equations, QueryError, bounded};
 use paynter_graph::{BondGraph, Causality, ElementId, Variable};
 
 use crate::program::Tables;
@@ -47,7 +47,7 @@ pub struct OperatingPoint {
     pub values: BTreeMap<Symbol, f64>,
     /// How large what makes up each of these values is; they are known to rounding errors of that.
     pub sizes: BTreeMap<Symbol, f64>,
-    /// What there is to say about it: other steady states, states that go on growing, temperatures that no
+    /// What there is to say about it: other steady states, states that go on growing, bounded that no
     /// body can have.
     pub notes: Diagnostics,
 }
@@ -115,10 +115,10 @@ pub fn operating_point(
         .collect();
     let of = |symbol: &Symbol| values.get(symbol).copied().unwrap_or(0.0);
     let inputs = equations.inputs.iter().map(|input| input.symbols.iter().map(of).collect()).collect();
-    for temperature in temperatures(graph, equations) {
-        let value = pool.eval(temperature.value, &|symbol| values.get(&symbol).copied());
-        if let Some(value) = value.ok().filter(|value| temperature.forbids(*value)) {
-            notes.push(temperature.too_cold(graph, "at the operating point", value));
+    for quantity in bounded(pool, graph, equations) {
+        let value = pool.eval(quantity.value, &|symbol| values.get(&symbol).copied());
+        if let Some(value) = value.ok().filter(|value| quantity.forbids(*value, 0.0, 0.0)) {
+            notes.push(quantity.below(pool, graph, "at the operating point", value));
         }
     }
     let (states, unknowns) = point.split_at(problem.states);

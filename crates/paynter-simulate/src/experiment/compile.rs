@@ -1,10 +1,10 @@
 //! From a derived model and a question to a compiled simulation.
 
+use super::bounds::Bounds;
 use super::chart::{Chart, chart};
 use super::energy::Entry;
 use super::initial::Initial;
 use super::simulation::{Column, Simulation, Varied};
-use super::thermometer::Thermometer;
 use super::variation::Changes;
 use super::{Cost, SimulateOptions, energy, gradient, initial, question, refused};
 use crate::data::Measured;
@@ -76,7 +76,7 @@ impl Simulation {
         };
         let compiled = Compiled::new(pool, &source)
             .map_err(|error| refused(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
-        let thermometer = Thermometer::new(pool, &source);
+        let bounds = Bounds::new(pool, &source);
         let directions = places.len() - options.directions.len();
         let wanted_columns = wanted_columns(&graph, &wanted, directions);
         let nominal = nominal_values(pool, &graph, &equations, &places, directions);
@@ -94,7 +94,7 @@ impl Simulation {
             options: numeric,
             accounts,
             compiled,
-            thermometer,
+            bounds,
             graph,
             equations,
             charted,

@@ -1,6 +1,7 @@
 //! Experiments on a model: what is asked for, the compiled simulation, its
 //! runs, and what they tell.
 
+mod bounds;
 mod chart;
 mod compile;
 mod energy;
@@ -12,7 +13,6 @@ mod question;
 mod runs;
 mod simulation;
 mod storage;
-mod thermometer;
 mod variation;
 mod verify;
 

@@ -1,7 +1,8 @@
 //! A compiled simulation, its runs, and the results that they give.
 
+use super::bounds::Bounds;
 use super::energy::Entry;
-use super::thermometer::Thermometer;
+use crate::tolerance::NEGATIVE_AMOUNT;
 use crate::{Compiled, Note, Options, Outcome, Sample, simulate};
 use paynter_algebra::Symbol;
 use paynter_base::CancellationToken;
@@ -46,7 +47,7 @@ pub struct Simulation {
     pub accounts: Vec<Entry>,
     pub(super) compiled: Compiled,
     /// What reads its temperatures, if it has any.
-    pub(super) thermometer: Option<Thermometer>,
+    pub(super) bounds: Option<Bounds>,
     /// What is compiled.
     pub(super) graph: BondGraph,
     pub(super) equations: Equations,
@@ -82,6 +83,14 @@ pub struct Response {
     pub stored: Vec<Vec<f64>>,
 }
 
+/// What is below its bound in a run.
+#[derive(Default)]
+struct BelowBounds {
+    /// The largest value of each quantity so far.
+    largest: Vec<f64>,
+    notes: Vec<Note>,
+}
+
 impl Response {
     /// Takes in a sample.
     pub fn push(&mut self, sample: &Sample<'_>) {
@@ -106,14 +115,14 @@ impl Simulation {
         sink: &mut dyn FnMut(&Sample<'_>),
     ) -> Outcome {
         let mut undefined: Vec<Option<Note>> = vec![None; self.outputs.len()];
-        let mut cold: Vec<Note> = Vec::new();
+        let mut below = BelowBounds::default();
         let mut outcome =
             simulate(&self.compiled, parameters, None, &self.tables, &self.options, token, &mut |sample| {
                 token.advance(1);
                 for (output, first) in undefined.iter_mut().enumerate().filter(|(_, first)| first.is_none()) {
                     *first = self.undefined(sample, output);
                 }
-                self.note_cold(sample, parameters, &mut cold);
+                self.note_bounds(sample, parameters, &mut below);
                 if self.charted {
                     let own = self.states.len();
                     let (outputs, states) = sample.outputs.split_at(sample.outputs.len() - own);
@@ -122,19 +131,24 @@ impl Simulation {
                 }
                 sink(sample);
             });
-        outcome.notes.extend(cold);
+        outcome.notes.extend(below.notes);
         outcome.notes.extend(undefined.into_iter().flatten());
         outcome
     }
 
-    /// Notes the temperatures of a sample that are too cold for the first time.
-    fn note_cold(&self, sample: &Sample<'_>, parameters: &[f64], cold: &mut Vec<Note>) {
-        let Some(thermometer) = &self.thermometer else { return };
-        let values = thermometer.read(parameters, &self.tables, sample.t, sample.states);
-        for (temperature, value) in values.into_iter().enumerate() {
-            let known = |note: &Note| matches!(note, Note::BelowAbsoluteZero { temperature: other, .. } if *other == temperature);
-            if thermometer.temperatures[temperature].forbids(value) && !cold.iter().any(known) {
-                cold.push(Note::BelowAbsoluteZero { t: sample.t, temperature, value });
+    /// Notes the quantities of a sample that are below their bounds for the first time.
+    fn note_bounds(&self, sample: &Sample<'_>, parameters: &[f64], below: &mut BelowBounds) {
+        let Some(bounds) = &self.bounds else { return };
+        let values = bounds.read(parameters, &self.tables, sample.t, sample.states);
+        let share = NEGATIVE_AMOUNT * self.options.rtol;
+        below.largest.resize(values.len(), 0.0);
+        for (quantity, value) in values.into_iter().enumerate() {
+            let largest = &mut below.largest[quantity];
+            *largest = largest.max(value.abs());
+            let known =
+                |note: &Note| matches!(note, Note::BelowBound { quantity: other, .. } if *other == quantity);
+            if bounds.quantities[quantity].forbids(value, *largest, share) && !below.notes.iter().any(known) {
+                below.notes.push(Note::BelowBound { t: sample.t, quantity, value });
             }
         }
     }

@@ -106,7 +106,21 @@ impl Integrator<'_> {
         self.system.follow_modes(false);
         begun.map_err(|error| self.failure(error))?;
         self.restart();
+        self.note_shared_forces();
         Ok(())
+    }
+
+    /// Tells of functions that several laws hold at zero, each once.
+    fn note_shared_forces(&mut self) {
+        let resting = self.system.resting();
+        for j in 0..self.system.surfaces().len() {
+            let k = self.system.surfaces()[j].relation;
+            let shared = self.system.slides_along(j) && self.system.jumping(k).len() > 1;
+            let known = |note: &Note| matches!(note, Note::NotUnique { event, .. } if *event == k);
+            if (shared || resting.contains(&k)) && !self.notes.iter().any(known) {
+                self.notes.push(Note::NotUnique { t: self.t, event: k });
+            }
+        }
     }
 
     /// Estimates scales and resolutions anew, as they are from here on.

@@ -44,6 +44,7 @@ pub(crate) struct Regularisation {
 }
 
 /// Rewrites expressions; relations are shared by all it has seen.
+#[derive(Clone)]
 pub(crate) struct Freezer {
     pub relations: Vec<Relation>,
     pub pieces: Vec<Piece>,
@@ -102,7 +103,7 @@ impl Freezer {
     }
 
     /// The relation of an event function, and by how much the function is a multiple of the relation's.
-    fn relation(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> (usize, Expr) {
+    pub(super) fn relation(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> (usize, Expr) {
         let leading = leading(pool, function);
         let terms = match pool.node(function) {
             Node::Sum(list) => list.to_vec(),
@@ -121,7 +122,7 @@ impl Freezer {
 
     /// The mode of an event function, as an expression. Multiples of one function share their mode, also
     /// those by parameters, so that laws that switch together slide together.
-    fn mode(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> Expr {
+    pub(super) fn mode(&mut self, pool: &mut Pool, function: Expr, jumps: bool) -> Expr {
         let factors = match pool.node(function) {
             Node::Product(list) => list.to_vec(),
             _ => vec![function],

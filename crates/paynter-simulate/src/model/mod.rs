@@ -7,6 +7,7 @@ pub(crate) mod freeze;
 pub(crate) mod jump;
 pub(crate) mod linearised;
 mod one_sided;
+mod shared;
 pub(crate) mod sliding;
 
 use self::jump::{Jumps, Plan};
@@ -15,7 +16,7 @@ use crate::model::freeze::{Freezer, Piece, Regularisation};
 use crate::model::linearised::{Arguments, Linearised};
 use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::Equations;
-use paynter_graph::{BondGraph, Variable};
+use paynter_graph::{BondGraph, ElementId, Variable};
 use paynter_numerics::program::{CompileError, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -97,6 +98,8 @@ pub struct Compiled {
     pub(crate) agreeing: Vec<usize>,
     /// Whether the rates' derivatives by states change between events only.
     pub(crate) linear: bool,
+    /// The elements whose laws jump with each event function, where motion may slide.
+    pub(crate) jumping: Vec<Vec<ElementId>>,
     /// The surfaces along which motion may slide.
     pub(crate) surfaces: Vec<Surface>,
     /// The model for sliding along any of them.
@@ -159,6 +162,7 @@ impl Compiled {
             for (k, surface) in surfaces.iter().enumerate() {
                 other.events[frozen.relations.len() + k].clone_from(&model.events[surface.relation]);
             }
+            model.jumping = shared::jumping_elements(pool, equations, &signals, &freezer);
             model.surfaces = surfaces;
             model.sliding = Some(Box::new(other));
         }
@@ -272,6 +276,7 @@ fn assemble(
         agreeing,
         linear,
         surfaces: Vec::new(),
+        jumping: Vec::new(),
         sliding: None,
     })
 }

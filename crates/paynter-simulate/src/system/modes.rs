@@ -4,6 +4,7 @@
 use super::{EvaluationError, System};
 use crate::model::sliding::Surface;
 use crate::tolerance::{MODE_FOLLOWING_ITERATIONS, REGULARISATION_HYSTERESIS, REGULARISATION_WIDTH};
+use paynter_graph::ElementId;
 use paynter_numerics::linalg::PivotedFactors;
 
 /// Stands among the rates with which motion settles on surfaces for a function that rests at zero.
@@ -84,6 +85,11 @@ impl<'a> System<'a> {
     pub fn resting(&self) -> Vec<usize> {
         let rests = self.own.surfaces.iter().zip(&self.sliding).filter(|(_, rate)| **rate == RESTING);
         rests.map(|(surface, _)| surface.relation).collect()
+    }
+
+    /// The elements whose laws jump with an event function.
+    pub fn jumping(&self, k: usize) -> &[ElementId] {
+        self.own.jumping.get(k).map_or(&[], Vec::as_slice)
     }
 
     /// The number of event functions of the model itself.

@@ -36,6 +36,7 @@ impl Explanation<'_> {
                 let what = "switches ever faster (Zeno behaviour), and stays at zero from then on";
                 Diagnostic::new(code::ZENO, format!("at t = {} `{event}` {what}", moment(*t)))
             }
+            Note::NotUnique { t, event } => self.not_unique(*t, *event),
             Note::InfiniteDerivative { t, lane, state } => self.infinite_derivative(*t, *lane, *state),
             Note::UndefinedInitialDerivative { lane, state } => {
                 let by = &simulation.wanted[*lane];
@@ -47,10 +48,10 @@ impl Explanation<'_> {
                 let help = "look for a modulus, a divisor or a root that is zero there, and begin beside it";
                 self.at_state(Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help), *state)
             }
-            Note::BelowAbsoluteZero { t, temperature, value } => {
-                let thermometer = simulation.thermometer.as_ref()?;
+            Note::BelowBound { t, quantity, value } => {
+                let bounds = simulation.bounds.as_ref()?;
                 let when = format!("at t = {}", moment(*t));
-                thermometer.temperatures[*temperature].too_cold(&simulation.graph, &when, *value)
+                bounds.quantities[*quantity].below(self.pool, &simulation.graph, &when, *value)
             }
             Note::Undefined { t, output, lane } => {
                 let name = &simulation.outputs[*output].name;
@@ -62,6 +63,31 @@ impl Explanation<'_> {
                 self.at_output(Diagnostic::new(code::UNDEFINED_OUTPUT, message), *output)
             }
         })
+    }
+
+    /// Says which laws hold a motion together.
+    fn not_unique(&self, t: f64, event: usize) -> Diagnostic {
+        let (graph, compiled) = (&self.simulation.graph, &self.simulation.compiled);
+        let elements = compiled.jumping.get(event).map_or(&[][..], Vec::as_slice);
+        let names: Vec<String> =
+            elements.iter().map(|element| format!("`{}`", graph.element(*element).name)).collect();
+        let (when, function) = (moment(t), compiled.event_name(event));
+        let message = match names.len() {
+            0 | 1 => {
+                let own = names.first().map_or_else(String::new, |name| format!(" by {name}"));
+                format!(
+                    "from t = {when} on other laws hold `{function}` at zero, so that the force{own} is not \
+                     unique; the smallest is taken"
+                )
+            }
+            _ => format!(
+                "from t = {when} on {} hold `{function}` at zero together, and their forces are not unique; \
+                 the smallest are taken, each the same part of its limit",
+                names.join(", ")
+            ),
+        };
+        let diagnostic = Diagnostic::new(code::SHARED_FORCE, message);
+        elements.first().into_iter().fold(diagnostic, |d, element| d.at(graph.element(*element).span))
     }
 
     fn infinite_derivative(&self, t: f64, lane: usize, state: Option<usize>) -> Diagnostic {
