@@ -12,6 +12,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("paynter-algebra", &["paynter-base"]),
     ("paynter-graph", &["paynter-base", "paynter-language", "paynter-algebra"]),
     ("paynter-equations", &["paynter-base", "paynter-algebra", "paynter-graph"]),
+    // Independent of the passes whose answers it checks.
+    ("paynter-verify", &["paynter-base", "paynter-algebra", "paynter-graph"]),
     ("paynter-transform", &["paynter-base", "paynter-language", "paynter-algebra", "paynter-graph"]),
     ("paynter-numerics", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
     ("paynter-draw", &["paynter-base", "paynter-algebra", "paynter-graph"]),
@@ -38,6 +40,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-simulate",
             "paynter-draw",
             "paynter-export",
+            "paynter-verify",
         ],
     ),
     (
@@ -53,6 +56,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-simulate",
             "paynter-draw",
             "paynter-export",
+            "paynter-verify",
             "paynter-view",
         ],
     ),

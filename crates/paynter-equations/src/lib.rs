@@ -34,6 +34,7 @@ mod structure;
 mod tear;
 mod tolerance;
 mod transfer;
+mod values;
 mod zeros;
 
 pub use bounded::{Bounded, bounded};

@@ -317,6 +317,19 @@ impl BondGraph {
         &self.bonds[id.index()]
     }
 
+    /// Lists the variables of the model: the effort and flow of every bond along its arrow, the states of storages,
+    /// integrators, signals.
+    pub fn all_variables(&self) -> Vec<Variable> {
+        let bonds = self.bond_ids().flat_map(|bond| [Variable::Effort(bond), Variable::Flow(bond)]);
+        let storages = self.element_ids().filter(|id| self.element(*id).stored().is_some());
+        let states = storages.flat_map(|id| {
+            (0..self.element(id).ports.len()).map(move |port| Variable::State(id, port as u32))
+        });
+        let integrators = (0..self.integrators.len() as u32).map(Variable::Integrator);
+        let signals = (0..self.signals.len() as u32).map(Variable::Signal);
+        bonds.chain(states).chain(integrators).chain(signals).collect()
+    }
+
     /// Lists all element ids.
     pub fn element_ids(&self) -> impl DoubleEndedIterator<Item = ElementId> + use<> {
         (0..self.elements.len() as u32).map(ElementId)

@@ -25,7 +25,7 @@ mod tolerance;
 pub use model::freeze::switches;
 pub use model::{Compiled, Source, Wanted};
 pub use options::{Method, Options};
-pub use outcome::{Failure, Note, Outcome, Sample, Stats};
+pub use outcome::{Failure, Note, Outcome, Sample, Stats, Witness};
 pub use passed_over::passed_over;
 pub use sensitivity::adjoint::{Cost, Gradient, gradient};
 pub use start::start;

@@ -11,6 +11,10 @@ pub struct Sample<'a> {
     pub outputs: &'a [f64],
     /// The sensitivities of outputs, output by output, in the order of [`crate::Compiled::wanted`].
     pub sensitivities: &'a [f64],
+    /// The implicit unknowns.
+    pub unknowns: &'a [f64],
+    /// Whether laws take values between their branches there, or follow the state through them.
+    pub sliding: bool,
 }
 
 /// What a run cost.
@@ -182,4 +186,23 @@ pub struct Outcome {
     pub states: Vec<f64>,
     /// The time and state that was tried last without success.
     pub tried: Option<(f64, Vec<f64>)>,
+    /// Some samples with the values of all variables.
+    pub witnesses: Vec<Witness>,
+}
+
+/// A sample with the values of all variables, by which a run can be put into the model's equations.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Witness {
+    /// The time.
+    pub t: f64,
+    /// The parameters of the model.
+    pub parameters: Vec<f64>,
+    /// The inputs.
+    pub inputs: Vec<f64>,
+    /// The variables, in the order of [`paynter_graph::BondGraph::all_variables`].
+    pub variables: Vec<f64>,
+    /// How large what makes up each variable is.
+    pub scales: Vec<f64>,
+    /// The model's outputs.
+    pub outputs: Vec<f64>,
 }

@@ -148,6 +148,9 @@ pub(crate) const MONOTONE_RESIDUAL_FACTOR: f64 = 0.999;
 pub(crate) const SMALLEST_UNKNOWN_DAMPING: f64 = 1e-9;
 /// Unknowns that move by less than this part have converged: near rounding.
 pub(crate) const UNKNOWN_STEP: f64 = 1e-13;
+/// Unknowns of linear equations that move by less than this part need one correction: its rounding is that much
+/// smaller than they are.
+pub(crate) const LINEAR_UNKNOWN_STEP: f64 = 1e-2;
 /// And by less than this part where they converge no further: ill-conditioned loops.
 pub(crate) const STALLED_UNKNOWN_STEP: f64 = 1e-9;
 /// A residual reduced to this part of the first is zero: at a multiple root steps shrink with the unknowns.
@@ -270,6 +273,8 @@ pub(crate) const POWER_ITERATIONS: u32 = 10;
 pub(crate) const STAGE_CONVERGENCE: f64 = 0.01;
 /// And where its change is below this part of the tolerance, whatever the rate of convergence says.
 pub(crate) const STAGE_CONVERGENCE_AT_ONCE: f64 = 1e-3 * STAGE_CONVERGENCE;
+/// What rounding leaves of the first correction of a linear stage: its matrix may lose six digits.
+pub(crate) const LINEAR_STAGE_ROUNDING: f64 = 1e-10;
 /// The largest ratio of two changes that the remaining error is estimated with: the series has a sum.
 pub(crate) const STAGE_RATIO: f64 = 0.99;
 /// Iterations of a stage; slower convergence is dearer than a shorter step.

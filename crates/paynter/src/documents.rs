@@ -12,6 +12,7 @@ use paynter_base::Spelling;
 use paynter_equations::Derivation;
 use paynter_export::{self as export, Target};
 use paynter_graph::Causality;
+use paynter_verify::Check;
 use paynter_view::json::{self, Naming};
 use std::sync::Arc;
 
@@ -92,7 +93,7 @@ impl Answer<TransferMatrix> {
 impl Answer<SteadyState> {
     /// The document.
     pub fn document(&self, spelling: &dyn Spelling) -> json::OperatingPoint {
-        let SteadyState { equations, point, linear } = &self.result;
+        let SteadyState { equations, point, linear, checks } = &self.result;
         let value = |symbol: Symbol| point.values.get(&symbol).copied();
         let (graph, diagnostics) = (&self.graph, self.diagnostics(spelling));
         let mut answer =
@@ -100,6 +101,7 @@ impl Answer<SteadyState> {
         answer.linear = linear
             .as_ref()
             .map(|(linear, matrices)| json::LinearModel::new(&mut self.overlay(), linear, matrices));
+        answer.checks = checked(checks);
         answer
     }
 
@@ -114,10 +116,12 @@ impl Answer<SteadyState> {
 impl Answer<Poles> {
     /// The document.
     pub fn document(&self, naming: Naming, spelling: &dyn Spelling) -> json::Poles {
-        let Poles { linear, spectrum, estimates, characteristic } = &self.result;
+        let Poles { linear, spectrum, estimates, characteristic, checks } = &self.result;
         let (polynomial, diagnostics) = (characteristic.map(|(e, _)| e), self.diagnostics(spelling));
         let (pool, graph) = (&self.pool, &self.graph);
-        json::Poles::new(pool, graph, linear, spectrum, estimates, polynomial, naming, diagnostics)
+        let document =
+            json::Poles::new(pool, graph, linear, spectrum, estimates, polynomial, naming, diagnostics);
+        json::Poles { checks: checked(checks), ..document }
     }
 
     /// Poles and zeros in a notation, with the characteristic polynomial.
@@ -129,8 +133,10 @@ impl Answer<Poles> {
 impl Answer<Bode> {
     /// The document.
     pub fn document(&self, spelling: &dyn Spelling) -> json::Bode {
-        let Bode { linear, response } = &self.result;
-        json::Bode::new(&self.pool, &self.graph, linear, response.clone(), self.diagnostics(spelling))
+        let Bode { linear, response, checks } = &self.result;
+        let diagnostics = self.diagnostics(spelling);
+        let document = json::Bode::new(&self.pool, &self.graph, linear, response.clone(), diagnostics);
+        json::Bode { checks: checked(checks), ..document }
     }
 
     /// The frequency response in a notation.
@@ -171,10 +177,12 @@ impl Answer<SymbolicSensitivity> {
 impl Answer<ResponseTolerance> {
     /// The document.
     pub fn document(&self, spelling: &dyn Spelling) -> json::SensitivityResponse {
-        let ResponseTolerance { linear, request, found, normalized } = &self.result;
+        let ResponseTolerance { linear, request, found, normalized, checks } = &self.result;
         let (pool, graph, diagnostics) = (&self.pool, &self.graph, self.diagnostics(spelling));
         let found = found.clone();
-        json::SensitivityResponse::new(pool, graph, linear, request, found, *normalized, diagnostics)
+        let document =
+            json::SensitivityResponse::new(pool, graph, linear, request, found, *normalized, diagnostics);
+        json::SensitivityResponse { checks: checked(checks), ..document }
     }
 }
 
@@ -185,4 +193,9 @@ impl Answer<DerivedModel> {
         let (pool, graph) = model.graph_stage().unwrap_or_default();
         json::Incremental::new(&pool, &graph, causality.as_deref(), text, self.diagnostics(spelling))
     }
+}
+
+/// What was checked.
+pub(crate) fn checked(checks: &[Check]) -> json::Checks {
+    json::Checks::new(checks.iter().map(|check| (check.what.clone(), check.residual)))
 }

@@ -39,6 +39,7 @@ mod sensitivity;
 mod settings;
 mod stage;
 mod structure;
+mod verify;
 mod with;
 
 pub mod examples;
@@ -76,6 +77,7 @@ pub use paynter_numerics::LinearModel;
 pub use paynter_numerics::grid::Frequencies;
 pub use paynter_numerics::response::ResponseChoice as BodeOptions;
 pub use paynter_simulate::data::MAX_DATA_SIZE;
+pub use paynter_verify::Check;
 pub use paynter_view::{figures, json, report, units};
 pub use sensitivity::{ResponseOptions, ResponseTolerance, SensitivityOptions, SymbolicSensitivity};
 pub use structure::StructureReport;

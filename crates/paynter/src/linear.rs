@@ -5,7 +5,10 @@ use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
 use crate::derivation::{CausalityStage, EquationsStage};
 use crate::model::{Found, View};
+use crate::verify::a_few;
+use num_complex::Complex64;
 use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::number::short;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, StateSpace, readable_characteristic};
 use paynter_graph::ElementId;
@@ -15,6 +18,7 @@ use paynter_numerics::poles::{Spectrum, expanded};
 use paynter_numerics::program::Hold;
 use paynter_numerics::response::{FrequencyResponse, ResponseChoice, frequency_response};
 use paynter_numerics::{LinearModel, Matrices, OperatingPoint, operating_point, vanishing_divisors};
+use paynter_verify::{Acausal, Check, Given};
 use std::sync::Arc;
 
 /// Models of more states than this are not linearised beside their operating point.
@@ -25,6 +29,12 @@ const JACOBIAN_STATES: usize = 200;
 /// models that would cost more than the numbers.
 const LOWEST_TERMS_STATES: usize = 200;
 
+/// So many poles are checked, and the response at so many frequencies: one of them for as many points as cost ten
+/// times as much.
+const CHECKED_POLES: usize = 8;
+pub(crate) const CHECKED_FREQUENCIES: usize = 3;
+pub(crate) const FREQUENCIES_PER_CHECK: usize = 60;
+
 /// The steady state of a model, with what the model is near it.
 #[derive(Debug, Clone)]
 pub struct SteadyState {
@@ -34,6 +44,8 @@ pub struct SteadyState {
     pub point: OperatingPoint,
     /// The linear model and its matrices in numbers; none where a law has no derivative there.
     pub linear: Option<(Arc<LinearModel>, Matrices)>,
+    /// How far it fulfils the graph's own equations.
+    pub checks: Vec<Check>,
 }
 
 /// The poles of a model.
@@ -47,6 +59,8 @@ pub struct Poles {
     pub estimates: Vec<Estimate>,
     /// The characteristic polynomial and its variable s, where it can be read.
     pub characteristic: Option<(Expr, Symbol)>,
+    /// How far they fulfil the graph's own equations.
+    pub checks: Vec<Check>,
 }
 
 /// The frequency response of a model.
@@ -56,6 +70,8 @@ pub struct Bode {
     pub linear: Arc<LinearModel>,
     /// Frequencies and values.
     pub response: FrequencyResponse,
+    /// How far they fulfil the graph's own equations.
+    pub checks: Vec<Check>,
 }
 
 impl<T> Clone for Found<T> {
@@ -226,7 +242,8 @@ impl Model {
             .as_ref()
             .and_then(|stage| Some((stage.result.clone(), stage.result.matrices(&stage.pool).ok()?)));
         let (equations, point) = (view.equations.clone(), OperatingPoint::clone(&steady.result));
-        let found = Ok(SteadyState { equations, point, linear });
+        let checks = view.check_rest(steady.overlay(), &steady.result);
+        let found = checks.map(|checks| SteadyState { equations, point, linear, checks });
         view.answer_after(&steady.findings, pool, found, findings)
     }
 
@@ -241,7 +258,8 @@ impl Model {
             let spectrum = linear.spectrum(&pool, graph, &matrices, &linear.all_entries(), token)?;
             let poles = expanded(&spectrum.poles);
             let estimates = estimates(&mut pool, graph, linear, &matrices, &poles, token);
-            Ok(Poles { linear: stage.result.clone(), spectrum, estimates, characteristic })
+            let checks = check_poles(&stage, &poles)?;
+            Ok(Poles { linear: stage.result.clone(), spectrum, estimates, characteristic, checks })
         });
         stage.answer(pool, found, Diagnostics::new())
     }
@@ -251,9 +269,49 @@ impl Model {
         let stage = self.numeric(token)?;
         let pool = stage.overlay();
         let found = frequency_response(&pool, &stage.view.graph, &stage.result, choice, token);
-        let found = found.map(|response| Bode { linear: stage.result.clone(), response });
+        let found = found.and_then(|response| {
+            let checks = check_response(&stage, &response)?;
+            Ok(Bode { linear: stage.result.clone(), response, checks })
+        });
         stage.answer(pool, found, Diagnostics::new())
     }
+}
+
+/// Checks some poles as numbers at which the graph's equations are singular.
+fn check_poles(stage: &Found<LinearModel>, poles: &[Complex64]) -> Result<Vec<Check>, QueryError> {
+    let fastest = poles.iter().fold(0.0f64, |most, pole| most.max(pole.norm()));
+    let some = Acausal::some_poles(poles, CHECKED_POLES);
+    stage.check(|_, pencil| pencil.check_poles("the pole", &some, fastest))
+}
+
+/// Checks the response at some frequencies.
+fn check_response(stage: &Found<LinearModel>, found: &FrequencyResponse) -> Result<Vec<Check>, QueryError> {
+    let count = (found.omega.len() / FREQUENCIES_PER_CHECK).clamp(1, CHECKED_FREQUENCIES);
+    stage.check(|pool, pencil| {
+        let mut checks = Vec::new();
+        for at in a_few(count, found.omega.len()) {
+            let of = |(place, value): (usize, &Complex64)| Given {
+                output: found.outputs[place / found.inputs.len()],
+                input: found.inputs[place % found.inputs.len()],
+                parameter: None,
+                value: *value,
+            };
+            let given: Vec<Given> = found.values[at].iter().enumerate().map(of).collect();
+            let s = Complex64::new(0.0, found.omega[at]);
+            checks.extend(pencil.check_transfer(
+                pool,
+                &at_frequency("the response", found.omega[at]),
+                s,
+                &given,
+            )?);
+        }
+        Ok(checks)
+    })
+}
+
+/// What is compared at a frequency.
+pub(crate) fn at_frequency(what: &str, omega: f64) -> String {
+    format!("{what} at {} rad/s", short(omega))
 }
 
 /// A model that is linear, with its parameters at their nominal values.

@@ -1,7 +1,11 @@
 //! Questions about sensitivities: in symbols, and over frequency.
 
-use crate::answer::Asked;
+use crate::answer::{Asked, QueryError};
+use crate::linear::{CHECKED_FREQUENCIES, FREQUENCIES_PER_CHECK, at_frequency};
+use crate::model::Found;
+use crate::verify::a_few;
 use crate::{Model, TERMS};
+use num_complex::Complex64;
 use paynter_base::{CancellationToken, Diagnostics};
 use paynter_numerics::LinearModel;
 use paynter_numerics::grid::Frequencies;
@@ -9,7 +13,12 @@ use paynter_numerics::parametric::{
     ResponseRequest, ResponseSensitivity, SymbolicRequest, TransferSensitivity, response_sensitivity,
     transfer_sensitivity,
 };
+use paynter_numerics::sensitivity::FrequencySensitivity;
+use paynter_verify::{Check, Given};
 use std::sync::Arc;
+
+/// The response is checked with its derivatives by so many parameters.
+const CHECKED_PARAMETERS: usize = 4;
 
 /// Which sensitivities are asked for, and how.
 #[derive(Debug, Clone)]
@@ -73,6 +82,8 @@ pub struct ResponseTolerance {
     pub found: ResponseSensitivity,
     /// Whether relative ones are shown, (p/H)·∂H/∂p.
     pub normalized: bool,
+    /// How far they fulfil the graph's own equations.
+    pub checks: Vec<Check>,
 }
 
 impl Model {
@@ -117,7 +128,42 @@ impl Model {
         let graph = &stage.view.graph;
         let found = response_sensitivity(&mut pool, graph, &linear, &request, &mut findings, token);
         let normalized = options.which.normalized;
-        let found = found.map(|found| ResponseTolerance { linear, request, found, normalized });
+        let found = found.and_then(|found| {
+            let checks = check_sensitivities(&stage, &found)?;
+            Ok(ResponseTolerance { linear, request, found, normalized, checks })
+        });
         stage.answer(pool, found, findings)
     }
+}
+
+/// Checks the response and its derivatives by some parameters at some frequencies.
+fn check_sensitivities(
+    stage: &Found<LinearModel>,
+    found: &ResponseSensitivity,
+) -> Result<Vec<Check>, QueryError> {
+    let FrequencySensitivity { outputs, inputs, .. } = found.sensitivities;
+    let count = (found.omega.len() / FREQUENCIES_PER_CHECK).clamp(1, CHECKED_FREQUENCIES);
+    let some = a_few(CHECKED_PARAMETERS, found.parameters.len());
+    stage.check(|pool, pencil| {
+        let mut checks = Vec::new();
+        for at in a_few(count, found.omega.len()) {
+            let mut given = Vec::new();
+            for (output, input) in
+                (0..outputs).flat_map(|output| (0..inputs).map(move |input| (output, input)))
+            {
+                let value = found.sensitivities.transfer(output, input, at);
+                given.push(Given { output, input, parameter: None, value });
+                given.extend(some.iter().map(|place| Given {
+                    output,
+                    input,
+                    parameter: Some(found.parameters[*place]),
+                    value: found.sensitivities.derivative(output, input, *place, at),
+                }));
+            }
+            let what = at_frequency("the response with its sensitivities", found.omega[at]);
+            let s = Complex64::new(0.0, found.omega[at]);
+            checks.extend(pencil.check_transfer(pool, &what, s, &given)?);
+        }
+        Ok(checks)
+    })
 }

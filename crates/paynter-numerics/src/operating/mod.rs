@@ -47,7 +47,7 @@ pub struct OperatingPoint {
     pub values: BTreeMap<Symbol, f64>,
     /// How large what makes up each of these values is; they are known to rounding errors of that.
     pub sizes: BTreeMap<Symbol, f64>,
-    /// What there is to say about it: other steady states, states that go on growing, bounded that no
+    /// What there is to say about it: other steady states, states that go on growing, temperatures that no
     /// body can have.
     pub notes: Diagnostics,
 }

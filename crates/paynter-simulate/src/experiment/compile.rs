@@ -6,6 +6,7 @@ use super::energy::Entry;
 use super::initial::Initial;
 use super::simulation::{Column, Simulation, Varied};
 use super::variation::Changes;
+use super::witness::Observer;
 use super::{Cost, SimulateOptions, energy, gradient, initial, question, refused};
 use crate::data::Measured;
 use crate::{Compiled, Source, Wanted};
@@ -77,6 +78,7 @@ impl Simulation {
         let compiled = Compiled::new(pool, &source)
             .map_err(|error| refused(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
         let bounds = Bounds::new(pool, &source);
+        let observer = Observer::new(pool, &source);
         let directions = places.len() - options.directions.len();
         let wanted_columns = wanted_columns(&graph, &wanted, directions);
         let nominal = nominal_values(pool, &graph, &equations, &places, directions);
@@ -95,6 +97,7 @@ impl Simulation {
             accounts,
             compiled,
             bounds,
+            observer,
             graph,
             equations,
             charted,

@@ -15,6 +15,7 @@ mod simulation;
 mod storage;
 mod variation;
 mod verify;
+mod witness;
 
 use crate::data::Data;
 use crate::{Method, Options};

@@ -2,6 +2,7 @@
 
 use super::bounds::Bounds;
 use super::energy::Entry;
+use super::witness::{Gathered, Observer};
 use crate::tolerance::NEGATIVE_AMOUNT;
 use crate::{Compiled, Note, Options, Outcome, Sample, simulate};
 use paynter_algebra::Symbol;
@@ -48,6 +49,8 @@ pub struct Simulation {
     pub(super) compiled: Compiled,
     /// What reads its temperatures, if it has any.
     pub(super) bounds: Option<Bounds>,
+    /// What calculates all its variables, unless there are too many.
+    pub(super) observer: Option<Observer>,
     /// What is compiled.
     pub(super) graph: BondGraph,
     pub(super) equations: Equations,
@@ -107,6 +110,11 @@ impl Response {
 }
 
 impl Simulation {
+    /// The graph that is simulated.
+    pub fn graph(&self) -> &BondGraph {
+        &self.graph
+    }
+
     /// Runs with given parameters; `sink` gets every sample.
     pub fn run(
         &self,
@@ -116,6 +124,7 @@ impl Simulation {
     ) -> Outcome {
         let mut undefined: Vec<Option<Note>> = vec![None; self.outputs.len()];
         let mut below = BelowBounds::default();
+        let mut gathered = Gathered::default();
         let mut outcome =
             simulate(&self.compiled, parameters, None, &self.tables, &self.options, token, &mut |sample| {
                 token.advance(1);
@@ -123,6 +132,9 @@ impl Simulation {
                     *first = self.undefined(sample, output);
                 }
                 self.note_bounds(sample, parameters, &mut below);
+                if let Some(observer) = &self.observer {
+                    observer.observe(sample, parameters, &self.tables, &mut gathered);
+                }
                 if self.charted {
                     let own = self.states.len();
                     let (outputs, states) = sample.outputs.split_at(sample.outputs.len() - own);
@@ -132,6 +144,7 @@ impl Simulation {
                 sink(sample);
             });
         outcome.notes.extend(below.notes);
+        outcome.witnesses = gathered.into_list();
         outcome.notes.extend(undefined.into_iter().flatten());
         outcome
     }

@@ -211,6 +211,7 @@ impl<'a> Integrator<'a> {
             t: self.t,
             states: self.x,
             tried: self.tried,
+            witnesses: Vec::new(),
         };
         (outcome, self.tape.unwrap_or_default())
     }

@@ -12,6 +12,7 @@ pub(super) const RESULTS: usize = 4096;
 impl Integrator<'_> {
     /// Gives samples at the present point.
     pub(super) fn emit(&mut self, sink: &mut dyn FnMut(&Sample<'_>)) -> Result<(), Failure> {
+        let sliding = self.is_between_branches();
         while let Some(t) = self.options.time(self.next).filter(|t| *t <= self.t) {
             let (values, y, s) = &mut self.buffer;
             y.resize(self.system.model.outputs_count, 0.0);
@@ -30,10 +31,24 @@ impl Integrator<'_> {
             }
             let (_, y, s) = &mut self.buffer;
             erase(s, &self.undefined);
-            sink(&Sample { t, states: &self.x, outputs: y, sensitivities: s });
+            sink(&Sample {
+                t,
+                states: &self.x,
+                outputs: y,
+                sensitivities: s,
+                unknowns: self.system.unknowns(),
+                sliding,
+            });
             self.next += 1;
         }
         Ok(())
+    }
+
+    /// Whether some law takes a value between its branches, or follows the state through them.
+    fn is_between_branches(&self) -> bool {
+        !self.open.is_empty()
+            || !self.system.resting().is_empty()
+            || (0..self.system.surfaces().len()).any(|j| self.system.slides_along(j))
     }
 
     /// Prepares the points strictly within the step that the solver has taken; returns their error.
@@ -85,9 +100,17 @@ impl Integrator<'_> {
                 Entry::Inner { at, theta: point.theta }
             }));
         }
+        let sliding = self.is_between_branches();
         for point in &mut self.points[..self.inner] {
             erase(&mut point.s, &self.undefined);
-            sink(&Sample { t: point.t, states: &point.x, outputs: &point.y, sensitivities: &point.s });
+            sink(&Sample {
+                t: point.t,
+                states: &point.x,
+                outputs: &point.y,
+                sensitivities: &point.s,
+                unknowns: &point.unknowns,
+                sliding,
+            });
         }
         self.next += self.inner;
         self.inner = 0;

@@ -8,8 +8,8 @@ use crate::method::tableau::Tableau;
 use crate::method::{Solver, Stages, Tolerance};
 use crate::system::{EvaluationError, System, Values};
 use crate::tolerance::{
-    STAGE_CONVERGENCE, STAGE_CONVERGENCE_AT_ONCE, STAGE_DIVERGENCE, STAGE_ITERATIONS, STAGE_PIVOT,
-    STAGE_RATIO,
+    LINEAR_STAGE_ROUNDING, STAGE_CONVERGENCE, STAGE_CONVERGENCE_AT_ONCE, STAGE_DIVERGENCE, STAGE_ITERATIONS,
+    STAGE_PIVOT, STAGE_RATIO,
 };
 use paynter_numerics::linalg::{Factors, Form};
 use paynter_numerics::newton::{Iteration, Limits, Progress, iterate};
@@ -156,7 +156,12 @@ impl Iteration for StageIteration<'_, '_> {
     fn judge_move(&mut self, _: f64) -> Result<Progress, EvaluationError> {
         let (iteration, size) = (self.iteration, self.size);
         let ratio = size / self.last;
-        let left = if iteration == 0 { size } else { size * ratio / (1.0 - ratio.min(STAGE_RATIO)) };
+        let left = match iteration {
+            // The first correction of a linear model leaves rounding only.
+            0 if self.system.is_linear() => LINEAR_STAGE_ROUNDING * size,
+            0 => size,
+            _ => size * ratio / (1.0 - ratio.min(STAGE_RATIO)),
+        };
         self.last = size;
         Ok(if left <= STAGE_CONVERGENCE || size <= STAGE_CONVERGENCE_AT_ONCE {
             Progress::Converged

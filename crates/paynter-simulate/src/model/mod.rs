@@ -96,7 +96,7 @@ pub struct Compiled {
     /// Dependent states that the model gives initial values: those, and what follows from the states.
     pub(crate) agreement: Program,
     pub(crate) agreeing: Vec<usize>,
-    /// Whether the rates' derivatives by states change between events only.
+    /// Whether the derivatives of rates and residuals by states and unknowns change between events only.
     pub(crate) linear: bool,
     /// The elements whose laws jump with each event function, where motion may slide.
     pub(crate) jumping: Vec<Vec<ElementId>>,
@@ -239,7 +239,8 @@ fn assemble(
     let read: Vec<Expr> = rates.iter().chain(residuals).copied().collect();
     let time_signals = time_signals(pool, &read, *time, &moving);
     let time_signals = Program::staged(pool, &time_signals, &slow, &[*time])?;
-    let linear = unknowns.is_empty() && is_linear(pool, rates, states, &moving);
+    let inner: Vec<Symbol> = states.iter().chain(unknowns).copied().collect();
+    let linear = is_linear(pool, &read, &inner, &moving);
     let (newton, residual_places) = with_derivatives(pool, residuals, unknowns);
     let (starts, initial_places) = initial_values(pool, equations, &lanes);
     let (agreeing, agreement) = agreement(pool, source, *time);
@@ -326,11 +327,11 @@ fn time_signals(pool: &mut Pool, read: &[Expr], time: Symbol, moving: &BTreeSet<
     bent
 }
 
-/// Whether the derivatives of rates by states change between events only.
-fn is_linear(pool: &mut Pool, rates: &[Expr], states: &[Symbol], moving: &BTreeSet<Symbol>) -> bool {
-    let slopes = rates.iter().flat_map(|rate| {
-        let read = pool.symbols(*rate);
-        states.iter().filter(move |s| read.binary_search(s).is_ok()).map(move |s| (*rate, *s))
+/// Whether the derivatives of rates and residuals by states and unknowns change between events only.
+fn is_linear(pool: &mut Pool, functions: &[Expr], inner: &[Symbol], moving: &BTreeSet<Symbol>) -> bool {
+    let slopes = functions.iter().flat_map(|function| {
+        let read = pool.symbols(*function);
+        inner.iter().filter(move |s| read.binary_search(s).is_ok()).map(move |s| (*function, *s))
     });
     let slopes: Vec<(Expr, Symbol)> = slopes.collect();
     slopes.iter().all(|(rate, s)| {

@@ -132,6 +132,9 @@ impl System<'_> {
         let tiny = |i: usize| KRAWCZYK_ROUNDING * centre[i].abs() + f64::MIN_POSITIVE;
         let mut radius: Vec<f64> =
             (0..m).map(|i| KRAWCZYK_INFLATION * moved[i].magnitude() + tiny(i)).collect();
+        // The derivatives of linear residuals are the same wherever the unknowns are.
+        let mut known = self.is_linear();
+        let mut rest = vec![Range::ZERO; m * m];
         for _ in 0..KRAWCZYK_ITERATIONS {
             if !radius.iter().all(|r| r.is_finite()) {
                 return false;
@@ -140,10 +143,12 @@ impl System<'_> {
                 let value = Range::about(centre[i], radius[i]);
                 fast[start + i] = Enclosure { value, slope: Range::ZERO };
             }
-            self.enclosed_residuals.run(&model.residuals, &self.configuration, fast, &mut values);
+            if !std::mem::take(&mut known) {
+                self.enclosed_residuals.run(&model.residuals, &self.configuration, fast, &mut values);
+            }
             // 1 − Y·r_z
-            let mut rest = vec![vec![Range::ZERO; m]; m];
-            for (i, row) in rest.iter_mut().enumerate() {
+            rest.fill(Range::ZERO);
+            for (i, row) in rest.chunks_exact_mut(m).enumerate() {
                 row[i] = Range::point(1.0);
                 for ((at, column), slope) in model.residual_places.iter().zip(&values[m..]) {
                     row[*column] = row[*column].minus(inverse(i, *at).times(slope.value));
@@ -151,13 +156,16 @@ impl System<'_> {
             }
             let image: Vec<Range> = (0..m)
                 .map(|i| {
-                    let spread = rest[i].iter().zip(&radius).map(|(e, r)| e.times(Range::about(0.0, *r)));
+                    let spread =
+                        rest[i * m..][..m].iter().zip(&radius).map(|(e, r)| e.times(Range::about(0.0, *r)));
                     spread.fold(moved[i].negative(), Range::plus)
                 })
                 .collect();
             if image.iter().zip(&radius).all(|(image, radius)| image.magnitude() < *radius) {
-                let contraction =
-                    rest.iter().map(|row| row.iter().map(|e| e.magnitude()).sum::<f64>()).fold(0.0, f64::max);
+                let contraction = rest
+                    .chunks_exact(m)
+                    .map(|row| row.iter().map(|e| e.magnitude()).sum::<f64>())
+                    .fold(0.0, f64::max);
                 if contraction >= 1.0 {
                     return false;
                 }

@@ -153,6 +153,12 @@ impl<'a> System<'a> {
         self.configuration.epoch += 1;
     }
 
+    /// Whether rates and residuals are linear in states and unknowns as long as modes stay. Forces on sliding
+    /// surfaces must cancel to the last bit, for which corrections that are small enough otherwise are not.
+    pub fn is_linear(&self) -> bool {
+        self.model.linear && !self.following && std::ptr::eq(self.model, self.own)
+    }
+
     /// The number of the present modes, which rises whenever they change.
     pub fn epoch(&self) -> u32 {
         self.configuration.epoch

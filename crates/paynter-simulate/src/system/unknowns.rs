@@ -2,9 +2,9 @@
 
 use super::{EvaluationError, System};
 use crate::tolerance::{
-    DETERMINED, MONOTONE_ITERATIONS, MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH, RESIDUAL_REDUCTION,
-    RESIDUAL_ROUNDING, SMALLEST_UNKNOWN_DAMPING, STALLED_UNKNOWN_STEP, UNKNOWN_CANCELLATION,
-    UNKNOWN_ITERATIONS, UNKNOWN_STEP,
+    DETERMINED, LINEAR_UNKNOWN_STEP, MONOTONE_ITERATIONS, MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH,
+    RESIDUAL_REDUCTION, RESIDUAL_ROUNDING, SMALLEST_UNKNOWN_DAMPING, STALLED_UNKNOWN_STEP,
+    UNKNOWN_CANCELLATION, UNKNOWN_ITERATIONS, UNKNOWN_STEP,
 };
 use paynter_numerics::newton::{Iteration, Limits, Progress, iterate};
 
@@ -121,6 +121,9 @@ impl System<'_> {
         let m = self.model.unknowns.len();
         let start = self.fast.len() - m;
         let first = self.residual();
+        if self.is_linear() && first.is_finite() && self.correct_linear(start) {
+            return Ok(());
+        }
         let (change, before) = (std::mem::take(&mut self.change), std::mem::take(&mut self.before));
         let mut search = Unknowns {
             system: self,
@@ -149,6 +152,23 @@ impl System<'_> {
             (0..m).max_by(|a, b| self.newton[*a].abs().total_cmp(&self.newton[*b].abs())).unwrap_or(0);
         self.fast[start..].fill(0.0);
         Err(EvaluationError::NoSolution(worst))
+    }
+
+    /// Corrects the unknowns of linear equations; tells whether they moved so little that nothing but rounding of
+    /// the correction is left.
+    fn correct_linear(&mut self, start: usize) -> bool {
+        let m = self.model.unknowns.len();
+        self.unknowns.factorise(self.newton[m..].iter().copied());
+        self.change.clear();
+        self.change.extend_from_slice(&self.newton[..m]);
+        self.unknowns.solve(&mut self.change);
+        let moved = norm(&self.change);
+        let level = norm(&self.fast[start..]);
+        let near = moved <= LINEAR_UNKNOWN_STEP * level;
+        if near {
+            self.fast[start..].iter_mut().zip(&self.change).for_each(|(z, change)| *z -= change);
+        }
+        near
     }
 
     /// Consistent initialisation: finds the unknowns at the start, where nothing is known about them, with

@@ -1,6 +1,6 @@
 //! The answer of `paynter bode`.
 
-use super::{Diagnostic, Point, finite};
+use super::{Checks, Diagnostic, Point, finite};
 use crate::units::Shown;
 use paynter_algebra::Pool;
 use paynter_draw::plot::{Figure, Response, bode};
@@ -26,6 +26,9 @@ pub struct Bode {
     /// The answer in the notation that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
+    /// How far it fulfils the graph's own equations.
+    #[serde(flatten)]
+    pub checks: Checks,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -84,6 +87,7 @@ impl Bode {
             entries,
             operating_point: Point::of(pool, linear),
             written: None,
+            checks: Checks::default(),
             diagnostics,
         }
     }

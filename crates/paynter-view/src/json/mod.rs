@@ -4,6 +4,7 @@
 mod bode;
 mod causality;
 mod check;
+mod checks;
 mod completions;
 mod diagnostic;
 mod draw;
@@ -29,6 +30,7 @@ mod transfer;
 pub use bode::{Bode, BodeEntry};
 pub use causality::{Bond, Causality, Storage, StorageCausality};
 pub use check::{Check, Summary};
+pub use checks::{Agreement, Checks};
 pub use completions::Completions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use draw::Draw;

@@ -1,7 +1,7 @@
 //! The answer of `paynter operating-point`, and the point that `tf` and others stand at.
 
-use super::Diagnostic;
 use super::equations::{Definition, Matrix, Writing};
+use super::{Checks, Diagnostic};
 use paynter_algebra::{Pool, Symbol};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, Variable, flat_name};
@@ -50,6 +50,9 @@ pub struct OperatingPoint {
     pub written: Option<String>,
     /// The same states, unknowns, inputs and outputs in the order of the text, with their units.
     pub quantities: Vec<Quantity>,
+    /// How far it fulfils the graph's own equations.
+    #[serde(flatten)]
+    pub checks: Checks,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -248,6 +251,7 @@ impl OperatingPoint {
             linear: None,
             written: None,
             quantities: quantities(graph, equations, value, outputs),
+            checks: Checks::default(),
             diagnostics,
         }
     }

@@ -1,6 +1,6 @@
 //! The answer of `paynter poles`.
 
-use super::{Diagnostic, Naming, Point, pairs};
+use super::{Checks, Diagnostic, Naming, Point, pairs};
 use paynter_algebra::{Expr, Pool};
 use paynter_graph::{BondGraph, Variable};
 use paynter_numerics as num;
@@ -39,6 +39,9 @@ pub struct Poles {
     pub written: Option<String>,
     /// Whether multiplicities and cancellations were decided in exact numbers.
     pub exact: bool,
+    /// How far it fulfils the graph's own equations.
+    #[serde(flatten)]
+    pub checks: Checks,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -203,6 +206,7 @@ impl Poles {
             operating_point: Point::of(pool, linear),
             exact: spectrum.exact,
             written: None,
+            checks: Checks::default(),
             diagnostics,
         }
     }

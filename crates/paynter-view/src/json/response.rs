@@ -1,6 +1,6 @@
 //! The answer of `paynter sensitivity` in numbers.
 
-use super::{Diagnostic, Point, finite};
+use super::{Checks, Diagnostic, Point, finite};
 use crate::units::Shown;
 use paynter_algebra::Pool;
 use paynter_draw::plot::{self, Figure};
@@ -36,6 +36,9 @@ pub struct SensitivityResponse {
     pub verification: Option<Verification>,
     /// The point about which a nonlinear model was linearised.
     pub operating_point: Option<Point>,
+    /// How far it fulfils the graph's own equations.
+    #[serde(flatten)]
+    pub checks: Checks,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -246,6 +249,7 @@ impl SensitivityResponse {
                 failed: samples.failed,
             }),
             operating_point: Point::of(pool, linear),
+            checks: Checks::default(),
             diagnostics,
             parameters,
             omega: found.omega,

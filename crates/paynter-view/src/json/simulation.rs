@@ -1,6 +1,6 @@
 //! The answer of `paynter simulate`.
 
-use super::Diagnostic;
+use super::{Checks, Diagnostic};
 use crate::units::{Shown, per};
 use paynter_base::Diagnostics;
 use paynter_equations::Role;
@@ -35,6 +35,9 @@ pub struct Simulation {
     /// The second opinion on the run, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<SecondOpinion>,
+    /// How far it fulfils the graph's own equations.
+    #[serde(flatten)]
+    pub checks: Checks,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -296,6 +299,7 @@ impl Simulation {
             perturbation: None,
             verification: None,
             gradients: Vec::new(),
+            checks: Checks::default(),
             diagnostics,
         }
     }

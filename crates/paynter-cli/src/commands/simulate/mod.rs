@@ -138,6 +138,7 @@ fn single(
     let (response, outcome) = simulation.respond(&simulation.parameters, token);
     let mut findings = Findings::of(&simulation);
     let said = findings.explained(simulation.explain(&simulation.parameters, &outcome));
+    let checks = simulation.check_run(&outcome).map_err(|found| withheld(&simulation, found, global))?;
     let verified = match arguments.verify {
         true => Some(second_opinion(&options, model, (&response, &outcome), &mut findings, global)?),
         false => None,
@@ -146,10 +147,18 @@ fn single(
     if global.json {
         let mut found = json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
         found.verification = verified.map(|found| json::SecondOpinion::new(&found));
+        found.checks = json::Checks::new(checks.into_iter().map(|check| (check.what, check.residual)));
         return Ok(findings.document(found, global));
     }
     let text = words::ledger(&simulation, simulation.energy(&response).as_ref());
     Ok(findings.answer(text))
+}
+
+/// Says why a run is not shown.
+fn withheld<T>(answer: &paynter::Answer<T>, diagnostic: Diagnostic, global: &Global) -> Answer {
+    let mut diagnostics = answer.findings.clone();
+    diagnostics.push(diagnostic);
+    Answer::unanswered(global, &answer.sources, QueryError::Wrong(diagnostics))
 }
 
 /// Asks another method for a second opinion on a run.
@@ -199,6 +208,10 @@ fn stream(
     let said = findings.explained(simulation.explain(&simulation.parameters, &outcome));
     mark(&mut sheet, "", &outcome, &said);
     sheet.end();
+    // The table is out already; then it is at least said that it is wrong.
+    if let Err(contradiction) = simulation.check_run(&outcome) {
+        findings.diagnostics.push(contradiction);
+    }
     if let Some(response) = &kept {
         if arguments.verify {
             second_opinion(options, model, (response, &outcome), &mut findings, global)?;

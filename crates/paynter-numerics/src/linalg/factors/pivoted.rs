@@ -11,6 +11,8 @@ use crate::tolerance::{DENSE_SIZE, DIAGONAL_PIVOT};
 pub struct PivotedFactors {
     pattern: Pattern,
     entries: Vec<f64>,
+    /// Whether the factors are those of the entries.
+    factorised: bool,
     factors: Factors,
     /// Whether rows had to be exchanged, and the dense factors with their exchanges.
     exchanged: bool,
@@ -25,6 +27,7 @@ impl PivotedFactors {
         PivotedFactors {
             factors: Factors::analyse(&pattern),
             entries: vec![0.0; places.len()],
+            factorised: false,
             exchanged: false,
             dense: Vec::new(),
             exchanges: Vec::new(),
@@ -34,7 +37,15 @@ impl PivotedFactors {
 
     /// Factorises the matrix with these values; a singular one gives solutions that are not finite.
     pub fn factorise(&mut self, values: impl Iterator<Item = f64>) {
-        self.entries.iter_mut().zip(values).for_each(|(entry, value)| *entry = value);
+        let mut changed = !self.factorised;
+        for (entry, value) in self.entries.iter_mut().zip(values) {
+            changed |= entry.to_bits() != value.to_bits();
+            *entry = value;
+        }
+        if !changed {
+            return;
+        }
+        self.factorised = true;
         // Few rows cost little to exchange; and forces that cancel must do so to the last bit, for which
         // a reciprocal is not good enough.
         self.exchanged = self.pattern.rows() <= DENSE_SIZE

@@ -1,0 +1,138 @@
+//! A point: the values of all variables at once, as of an operating point or
+//! a sample of a run.
+
+use crate::acausal::{Acausal, Meaning, Place, Point};
+use crate::tolerance::{GIVEN_FLOOR, POINT, POINT_FLOOR, SWITCHING_TIME, SWITCHING_WIDTH};
+use crate::{Check, Checked, Contradiction};
+use paynter_algebra::{Expr, Func, Node, Pool};
+
+impl Acausal<'_> {
+    /// Checks every law and junction at a point, and the outputs there; at rest also that nothing changes, but
+    /// for the variables in `drifting`.
+    pub fn check_point(
+        &self,
+        pool: &mut Pool,
+        what: &str,
+        point: &Point,
+        outputs: &[f64],
+        rest: Option<&[usize]>,
+    ) -> Checked {
+        let scale = |at: usize| point.variables[at].abs().max(point.scales[at]);
+        let rounding = |at: usize| POINT_FLOOR * scale(at);
+        let mut worst: Option<(f64, String)> = None;
+        let mut note = |relative: f64, name: &dyn Fn() -> String| {
+            if worst.as_ref().is_none_or(|(most, _)| relative > *most || relative.is_nan()) {
+                worst = Some((relative, name()));
+            }
+        };
+        for (k, row) in self.rows.iter().enumerate() {
+            let still = row.rate.is_none_or(|state| rest.is_some_and(|drifting| !drifting.contains(&state)));
+            if !still {
+                continue;
+            }
+            let (mut sum, mut size) = (0.0, 0.0);
+            for (at, factor) in &row.terms {
+                let term = factor * point.variables[*at];
+                sum += term;
+                // What rests is small beside what makes it up.
+                size += if row.rate.is_some() { scale(*at) } else { term.abs() + rounding(*at) };
+            }
+            if let Some(value) = row.value {
+                let Some(found) = self.misses(pool, (row.place, value), point, (sum, size), &rounding) else {
+                    continue;
+                };
+                (sum, size) = found;
+            }
+            note(relative(sum, size), &|| self.describe(k));
+        }
+        for (output, given) in self.graph.outputs.iter().zip(outputs).filter(|(_, given)| given.is_finite()) {
+            let value = (Place::Nowhere, output.value);
+            let start = (*given, given.abs());
+            if let Some((sum, size)) = self.misses(pool, value, point, start, &rounding) {
+                note(relative(sum, size), &|| format!("the output `{}`", output.name));
+            }
+        }
+        let (residual, equation) = worst.unwrap_or((0.0, String::new()));
+        let what = what.to_owned();
+        let rows = self.rows.iter().filter_map(|row| Some((row.place, row.value?)));
+        if residual <= POINT {
+            Ok(vec![Check { what, residual }])
+        } else if rows.into_iter().any(|(place, value)| self.switches_at(pool, place, value, point)) {
+            // At an event some laws are on one side of it, and others may have been taken on the other.
+            Ok(Vec::new())
+        } else {
+            Err(Contradiction { what, residual, equation })
+        }
+    }
+
+    /// What is left of a sum less a value, with the size of both; none where the value does not exist or switches
+    /// its branch there. Where the terms cancel, their size is what rounding of the variables makes of them.
+    fn misses(
+        &self,
+        pool: &mut Pool,
+        (place, value): (Place, Expr),
+        point: &Point,
+        (mut sum, mut size): (f64, f64),
+        rounding: &dyn Fn(usize) -> f64,
+    ) -> Option<(f64, f64)> {
+        let terms = match pool.node(value) {
+            Node::Sum(list) => list.to_vec(),
+            _ => vec![value],
+        };
+        let of = |symbol| self.value_at(place, symbol, point);
+        if self.switches_at(pool, place, value, point) {
+            return None;
+        }
+        let mut total = 0.0;
+        for term in terms {
+            let part = pool.eval(term, &of).ok()?;
+            total += part;
+            size += part.abs();
+        }
+        sum -= total;
+        if relative(sum, size) > POINT {
+            for symbol in pool.symbols(value) {
+                let by = match self.meaning(place, symbol) {
+                    Some(Meaning::Variable(at, _)) => rounding(at),
+                    _ => of(symbol).map_or(0.0, |value| GIVEN_FLOOR * value.abs()),
+                };
+                let moved = |other| of(other).map(|v| if other == symbol { v + by } else { v });
+                size += pool.eval(value, &moved).map_or(0.0, |moved| (moved - total).abs());
+            }
+        }
+        Some((sum, size))
+    }
+
+    /// Whether a law changes its branch within rounding of a point.
+    pub(crate) fn switches_at(&self, pool: &mut Pool, place: Place, value: Expr, point: &Point) -> bool {
+        let of = |symbol| self.value_at(place, symbol, point);
+        pool.reachable(&[value]).into_iter().any(|node| {
+            let argument = match pool.node(node) {
+                Node::Call(Func::Sign | Func::Abs, list) => list[0],
+                Node::Call(Func::Min | Func::Max, list) => {
+                    let (a, b) = (list[0], list[1]);
+                    pool.sub(a, b)
+                }
+                Node::Compare(_, a, b) => pool.sub(a, b),
+                _ => return false,
+            };
+            let Ok(now) = pool.eval(argument, &of) else { return true };
+            // As far as it moves within what its variables are known to.
+            let moves = pool.symbols(argument).into_iter().map(|symbol| {
+                let by = match self.meaning(place, symbol) {
+                    Some(Meaning::Variable(at, _)) => {
+                        SWITCHING_WIDTH * point.variables[at].abs().max(point.scales[at])
+                    }
+                    _ => SWITCHING_TIME * of(symbol).unwrap_or(0.0).abs(),
+                };
+                let moved = |other| of(other).map(|v| if other == symbol { v + by } else { v });
+                pool.eval(argument, &moved).map_or(f64::INFINITY, |moved| (moved - now).abs())
+            });
+            now.abs() <= moves.sum()
+        })
+    }
+}
+
+fn relative(missed: f64, size: f64) -> f64 {
+    if missed == 0.0 { 0.0 } else { missed.abs() / size }
+}

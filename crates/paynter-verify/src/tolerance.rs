@@ -1,0 +1,29 @@
+//! How far an answer may miss the equations.
+
+/// Laws and junctions at a point hold to this part of their terms: implicit unknowns are solved far better.
+pub(crate) const POINT: f64 = 1e-6;
+/// Terms below this part of the largest effort or flow are rounding of what they are made from.
+pub(crate) const POINT_FLOOR: f64 = 1e-9;
+/// Time, inputs and parameters are given, but what is made of them is rounded in one way or another.
+pub(crate) const GIVEN_FLOOR: f64 = 1e-12;
+/// Arguments of a switching law within this part of the largest value may be on either side of it, and roots there
+/// are regularised.
+pub(crate) const SWITCHING_WIDTH: f64 = 1e-2;
+/// Time and parameters within this part of their size may be on either side of it.
+pub(crate) const SWITCHING_TIME: f64 = 1e-9;
+/// Transfer values and their derivatives agree to this part: near poles both lose digits.
+pub(crate) const TRANSFER: f64 = 1e-5;
+/// Transfer values below this part of the terms that they are made from are rounding.
+pub(crate) const TRANSFER_FLOOR: f64 = 1e-10;
+/// Poles agree to this part of their size.
+pub(crate) const POLE: f64 = 1e-4;
+/// Beside the fastest pole, slower ones are known to this part of it.
+pub(crate) const POLE_FLOOR: f64 = 1e-13;
+/// What misses by more is counted only if entries changed by this part do not explain it.
+pub(crate) const ENTRY_CHANGE: f64 = 1e-12;
+/// The part of a difference that such changes may explain.
+pub(crate) const EXPLAINED: f64 = 1e-2;
+/// A pivot is at least this part of its row: enough for two or three further digits.
+pub(crate) const PIVOT: f64 = 0.1;
+/// Sweeps in which rows and columns are brought to one size.
+pub(crate) const EQUILIBRATION_SWEEPS: usize = 4;

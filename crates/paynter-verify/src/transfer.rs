@@ -1,0 +1,163 @@
+//! Transfer values and their derivatives by parameters: the equations are
+//! solved for a unit of each input.
+
+use crate::acausal::{Meaning, Place};
+use crate::pencil::{Pencil, solve};
+use crate::tolerance::{ENTRY_CHANGE, EXPLAINED, TRANSFER, TRANSFER_FLOOR};
+use crate::{Check, Checked, Contradiction};
+use num_complex::Complex64;
+use paynter_algebra::{Expr, Pool};
+
+/// A value that an answer gives for one output and input, with a name of what it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Given {
+    /// The output, by place in the graph.
+    pub output: usize,
+    /// The input, by place in the graph.
+    pub input: usize,
+    /// The parameter that it is the derivative by, by place in the graph; none for the transfer value itself.
+    pub parameter: Option<usize>,
+    /// The value.
+    pub value: Complex64,
+}
+
+impl Pencil<'_> {
+    /// Checks transfer values at s, and derivatives by parameters where the equations are linear. Nothing is said
+    /// at a pole.
+    pub fn check_transfer(&self, pool: &mut Pool, what: &str, s: Complex64, given: &[Given]) -> Checked {
+        let Some(right) = self.values(pool, s, given, None) else { return Ok(Vec::new()) };
+        let mut worst: Option<(f64, Given)> = None;
+        for (given, (value, size)) in given.iter().zip(&right) {
+            let Some(value) = value.filter(|_| given.value.is_finite()) else { continue };
+            let scale = value.norm().max(given.value.norm()).max(TRANSFER_FLOOR * size);
+            let apart = (value - given.value).norm();
+            let relative = if apart == 0.0 { 0.0 } else { apart / scale };
+            if worst.as_ref().is_none_or(|(most, _)| relative > *most) {
+                worst = Some((relative, *given));
+            }
+        }
+        let Some((residual, place)) = worst else { return Ok(Vec::new()) };
+        let what = what.to_owned();
+        if residual <= TRANSFER {
+            return Ok(vec![Check { what, residual }]);
+        }
+        // Near a pole, or where terms cancel, entries decide that nobody knows so well.
+        let at = given.iter().position(|other| {
+            (other.output, other.input, other.parameter) == (place.output, place.input, place.parameter)
+        });
+        let moved = self.values(pool, s, given, Some((1, ENTRY_CHANGE)));
+        if let (Some(at), Some(moved)) = (at, moved)
+            && let (Some(a), Some(b)) = (right[at].0, moved[at].0)
+            && (a - b).norm() > EXPLAINED * (a - place.value).norm()
+        {
+            return Ok(Vec::new());
+        }
+        let graph = self.system.graph;
+        let by = place.parameter.map_or_else(String::new, |k| {
+            format!(" and its derivative by `{}`", graph.parameters[k].declaration.name)
+        });
+        let equation = format!(
+            "the output `{}` driven by `{}`{by}",
+            graph.outputs[place.output].name, graph.inputs[place.input].name
+        );
+        Err(Contradiction { what, residual, equation })
+    }
+
+    /// What the values should be, and how large what makes them up is.
+    fn values(
+        &self,
+        pool: &mut Pool,
+        s: Complex64,
+        given: &[Given],
+        change: Option<(u64, f64)>,
+    ) -> Option<Vec<(Option<Complex64>, f64)>> {
+        let mut inputs: Vec<usize> = given.iter().map(|given| given.input).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        let sides: Vec<Vec<Complex64>> = inputs.iter().map(|input| self.driven_by(*input)).collect();
+        let driven = solve(self.rows(s, false, change), &sides)?;
+        let of = |input: usize| inputs.iter().position(|other| *other == input).unwrap_or(0);
+        // One system more for all derivatives.
+        let mut asked: Vec<(usize, usize)> = given
+            .iter()
+            .filter(|_| self.linear)
+            .filter_map(|given| Some((given.parameter?, given.input)))
+            .collect();
+        asked.sort_unstable();
+        asked.dedup();
+        let sides: Vec<Vec<Complex64>> = asked
+            .iter()
+            .map(|(parameter, input)| self.moved_by(pool, *parameter, *input, &driven[of(*input)]))
+            .collect();
+        let moved = if sides.is_empty() { Vec::new() } else { solve(self.rows(s, false, change), &sides)? };
+        let read = |terms: &[(usize, f64)], z: &[Complex64]| {
+            terms.iter().fold((Complex64::ZERO, 0.0), |(sum, size), (at, c)| {
+                let term = *c * z[*at];
+                (sum + term, size + term.norm())
+            })
+        };
+        Some(
+            given
+                .iter()
+                .map(|given| {
+                    let z = &driven[of(given.input)];
+                    let [variables, through] = &self.outputs[given.output];
+                    let Some(parameter) = given.parameter else {
+                        let (mut sum, mut size) = read(variables, z);
+                        for (_, c) in through.iter().filter(|(k, _)| *k == given.input) {
+                            sum += c;
+                            size += c.abs();
+                        }
+                        return (Some(sum), size);
+                    };
+                    let place = asked.iter().position(|other| *other == (parameter, given.input));
+                    let Some(place) = place else { return (None, 0.0) };
+                    let (sum, size) = read(variables, &moved[place]);
+                    let output = self.system.graph.outputs[given.output].value;
+                    let own = self.slope(pool, Place::Nowhere, output, parameter, given.input, z);
+                    (Some(sum + own), size + own.norm())
+                })
+                .collect(),
+        )
+    }
+
+    /// −∂(M·z − N·u)/∂p at a solution.
+    fn moved_by(&self, pool: &mut Pool, parameter: usize, input: usize, z: &[Complex64]) -> Vec<Complex64> {
+        let rows = self.system.rows.iter();
+        rows.map(|row| match row.value {
+            // The value stands with a minus sign in the row.
+            Some(value) => self.slope(pool, row.place, value, parameter, input, z),
+            None => Complex64::ZERO,
+        })
+        .collect()
+    }
+
+    /// The derivative by a parameter of what a linear expression makes of small changes.
+    fn slope(
+        &self,
+        pool: &mut Pool,
+        place: Place,
+        value: Expr,
+        parameter: usize,
+        input: usize,
+        z: &[Complex64],
+    ) -> Complex64 {
+        let symbol = self.system.graph.parameters[parameter].declaration.symbol;
+        if !pool.depends_on(value, symbol) {
+            return Complex64::ZERO;
+        }
+        let mut sum = Complex64::ZERO;
+        for other in pool.symbols(value) {
+            let (amount, sign) = match self.system.meaning(place, other) {
+                Some(Meaning::Variable(at, sign)) => (z[at], sign),
+                Some(Meaning::Input(k)) if k == input => (Complex64::ONE, 1.0),
+                _ => continue,
+            };
+            let slope = pool.diff(value, other);
+            let slope = pool.diff(slope, symbol);
+            let at = |s| self.system.value_at(place, s, self.point);
+            sum += sign * pool.eval(slope, &at).unwrap_or(f64::NAN) * amount;
+        }
+        sum
+    }
+}
