@@ -130,6 +130,7 @@ codes! {
     NO_POLES = "BG0611" Error "no eigenvalues", "ask for {ask bode}, which needs none, or make the model smaller";
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
     TURNED_ROUND = "BG0613" Note "a causality turned round at the operating point", "keep it: the linear model is right in its own states; ask {ask operating-point} for them";
+    BY_GRAPH = "BG0614" Note "a response by the graph's own equations", "keep it: the state equations lose digits by cancellation, and those of the graph do not";
     LOOP_BUDGET = "BG0620" Error "more loops than Mason's rule may list", "ask for {option method=matrix}, which has no such limit and gives the same transfer functions";
     // 07: sensitivities
     NOT_A_PARAMETER = "BG0711" Error "no such parameter", "name independent parameters of the model";

@@ -90,6 +90,26 @@ impl FrequencySensitivity {
     }
 }
 
+impl FrequencySensitivity {
+    /// Puts another value in the place of H, or of its derivative by a parameter.
+    pub fn replace(
+        &mut self,
+        (output, input): (usize, usize),
+        parameter: Option<usize>,
+        frequency: usize,
+        value: Complex64,
+    ) {
+        let place = output * self.inputs + input;
+        let block = &mut self.blocks[frequency / LANES];
+        let k = frequency % LANES;
+        let lanes = match parameter {
+            None => &mut block.transfer[place],
+            Some(parameter) => &mut block.sensitivities[place * self.parameters + parameter],
+        };
+        (lanes.re[k], lanes.im[k]) = (value.re, value.im);
+    }
+}
+
 impl Solved {
     fn lane(&self, list: &[Lanes], place: usize, k: usize) -> Complex64 {
         if self.singular[k] { Complex64::new(f64::NAN, f64::NAN) } else { list[place].lane(k) }

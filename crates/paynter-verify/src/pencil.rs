@@ -61,6 +61,11 @@ impl<'a> Pencil<'a> {
         Some(pencil)
     }
 
+    /// The number of variables.
+    pub fn width(&self) -> usize {
+        self.system.width
+    }
+
     /// Whether no entry changes with the point.
     pub fn is_linear(&self) -> bool {
         self.linear

@@ -63,6 +63,26 @@ impl Pencil<'_> {
         Err(Contradiction { what, residual, equation })
     }
 
+    /// What values the equations give in the place of those given, and by how much they change if entries do by
+    /// rounding: none where nobody knows them better than that. Nothing at a pole.
+    pub fn solve_transfer(
+        &self,
+        pool: &mut Pool,
+        s: Complex64,
+        given: &[Given],
+    ) -> Option<Vec<Option<(Complex64, f64)>>> {
+        let found = self.values(pool, s, given, None)?;
+        let moved = self.values(pool, s, given, Some((1, ENTRY_CHANGE)))?;
+        let of = |((value, size), (other, _)): (&(Option<Complex64>, f64), &(Option<Complex64>, f64))| {
+            let (value, other) = ((*value)?, (*other)?);
+            let scale = value.norm().max(TRANSFER_FLOOR * size);
+            let apart = (value - other).norm();
+            let change = if apart == 0.0 { 0.0 } else { apart / scale };
+            (change <= TRANSFER).then_some((value, change))
+        };
+        Some(found.iter().zip(&moved).map(of).collect())
+    }
+
     /// What the values should be, and how large what makes them up is.
     fn values(
         &self,

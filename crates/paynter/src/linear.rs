@@ -5,10 +5,9 @@ use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
 use crate::derivation::{CausalityStage, EquationsStage};
 use crate::model::{Found, View};
-use crate::verify::a_few;
+use crate::verify::Responses;
 use num_complex::Complex64;
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::number::short;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, StateSpace, readable_characteristic};
 use paynter_graph::ElementId;
@@ -29,11 +28,8 @@ const JACOBIAN_STATES: usize = 200;
 /// models that would cost more than the numbers.
 const LOWEST_TERMS_STATES: usize = 200;
 
-/// So many poles are checked, and the response at so many frequencies: one of them for as many points as cost ten
-/// times as much.
+/// So many poles are checked.
 const CHECKED_POLES: usize = 8;
-pub(crate) const CHECKED_FREQUENCIES: usize = 3;
-pub(crate) const FREQUENCIES_PER_CHECK: usize = 60;
 
 /// The steady state of a model, with what the model is near it.
 #[derive(Debug, Clone)]
@@ -269,11 +265,12 @@ impl Model {
         let stage = self.numeric(token)?;
         let pool = stage.overlay();
         let found = frequency_response(&pool, &stage.view.graph, &stage.result, choice, token);
-        let found = found.and_then(|response| {
-            let checks = check_response(&stage, &response)?;
+        let mut findings = Diagnostics::new();
+        let found = found.and_then(|mut response| {
+            let checks = check_response(&stage, &mut response, &mut findings)?;
             Ok(Bode { linear: stage.result.clone(), response, checks })
         });
-        stage.answer(pool, found, Diagnostics::new())
+        stage.answer(pool, found, findings)
     }
 }
 
@@ -284,34 +281,27 @@ fn check_poles(stage: &Found<LinearModel>, poles: &[Complex64]) -> Result<Vec<Ch
     stage.check(|_, pencil| pencil.check_poles("the pole", &some, fastest))
 }
 
-/// Checks the response at some frequencies.
-fn check_response(stage: &Found<LinearModel>, found: &FrequencyResponse) -> Result<Vec<Check>, QueryError> {
-    let count = (found.omega.len() / FREQUENCIES_PER_CHECK).clamp(1, CHECKED_FREQUENCIES);
-    stage.check(|pool, pencil| {
-        let mut checks = Vec::new();
-        for at in a_few(count, found.omega.len()) {
-            let of = |(place, value): (usize, &Complex64)| Given {
-                output: found.outputs[place / found.inputs.len()],
-                input: found.inputs[place % found.inputs.len()],
-                parameter: None,
-                value: *value,
-            };
-            let given: Vec<Given> = found.values[at].iter().enumerate().map(of).collect();
-            let s = Complex64::new(0.0, found.omega[at]);
-            checks.extend(pencil.check_transfer(
-                pool,
-                &at_frequency("the response", found.omega[at]),
-                s,
-                &given,
-            )?);
-        }
-        Ok(checks)
-    })
-}
-
-/// What is compared at a frequency.
-pub(crate) fn at_frequency(what: &str, omega: f64) -> String {
-    format!("{what} at {} rad/s", short(omega))
+/// Checks a response, and calculates it anew where it has lost its digits.
+fn check_response(
+    stage: &Found<LinearModel>,
+    found: &mut FrequencyResponse,
+    findings: &mut Diagnostics,
+) -> Result<Vec<Check>, QueryError> {
+    let entry = |(place, value): (usize, &Complex64)| Given {
+        output: found.outputs[place / found.inputs.len()],
+        input: found.inputs[place % found.inputs.len()],
+        parameter: None,
+        value: *value,
+    };
+    let given = |at: usize| found.values[at].iter().enumerate().map(entry).collect();
+    let responses = Responses { what: "the response", omega: &found.omega, given: &given, all: &given };
+    let reconciled = stage.reconcile(&responses)?;
+    reconciled.note(findings);
+    for (at, values) in reconciled.replaced {
+        let values = found.values[at].iter_mut().zip(values);
+        values.filter_map(|(old, new)| Some((old, new?))).for_each(|(old, new)| *old = new);
+    }
+    Ok(reconciled.checks)
 }
 
 /// A model that is linear, with its parameters at their nominal values.

@@ -1,11 +1,9 @@
 //! Questions about sensitivities: in symbols, and over frequency.
 
 use crate::answer::{Asked, QueryError};
-use crate::linear::{CHECKED_FREQUENCIES, FREQUENCIES_PER_CHECK, at_frequency};
 use crate::model::Found;
-use crate::verify::a_few;
+use crate::verify::{Responses, a_few};
 use crate::{Model, TERMS};
-use num_complex::Complex64;
 use paynter_base::{CancellationToken, Diagnostics};
 use paynter_numerics::LinearModel;
 use paynter_numerics::grid::Frequencies;
@@ -128,42 +126,56 @@ impl Model {
         let graph = &stage.view.graph;
         let found = response_sensitivity(&mut pool, graph, &linear, &request, &mut findings, token);
         let normalized = options.which.normalized;
-        let found = found.and_then(|found| {
-            let checks = check_sensitivities(&stage, &found)?;
+        let found = found.and_then(|mut found| {
+            let checks = check_sensitivities(&stage, &mut found, &mut findings)?;
             Ok(ResponseTolerance { linear, request, found, normalized, checks })
         });
         stage.answer(pool, found, findings)
     }
 }
 
-/// Checks the response and its derivatives by some parameters at some frequencies.
+/// Checks the response and its derivatives by some parameters, and calculates them anew where they have lost their
+/// digits.
 fn check_sensitivities(
     stage: &Found<LinearModel>,
-    found: &ResponseSensitivity,
+    found: &mut ResponseSensitivity,
+    findings: &mut Diagnostics,
 ) -> Result<Vec<Check>, QueryError> {
     let FrequencySensitivity { outputs, inputs, .. } = found.sensitivities;
-    let count = (found.omega.len() / FREQUENCIES_PER_CHECK).clamp(1, CHECKED_FREQUENCIES);
-    let some = a_few(CHECKED_PARAMETERS, found.parameters.len());
-    stage.check(|pool, pencil| {
-        let mut checks = Vec::new();
-        for at in a_few(count, found.omega.len()) {
-            let mut given = Vec::new();
-            for (output, input) in
-                (0..outputs).flat_map(|output| (0..inputs).map(move |input| (output, input)))
-            {
-                let value = found.sensitivities.transfer(output, input, at);
-                given.push(Given { output, input, parameter: None, value });
-                given.extend(some.iter().map(|place| Given {
-                    output,
-                    input,
-                    parameter: Some(found.parameters[*place]),
-                    value: found.sensitivities.derivative(output, input, *place, at),
-                }));
+    let pairs: Vec<(usize, usize)> =
+        (0..outputs).flat_map(|output| (0..inputs).map(move |input| (output, input))).collect();
+    let entries = |parameters: &[usize]| -> Vec<((usize, usize), Option<usize>)> {
+        let own = pairs.iter().map(|pair| (*pair, None));
+        own.chain(pairs.iter().flat_map(|pair| parameters.iter().map(|p| (*pair, Some(*p))))).collect()
+    };
+    let given = |entries: &[((usize, usize), Option<usize>)], at: usize| -> Vec<Given> {
+        let entry = |((output, input), parameter): &((usize, usize), Option<usize>)| Given {
+            output: *output,
+            input: *input,
+            parameter: parameter.map(|place| found.parameters[place]),
+            value: match parameter {
+                None => found.sensitivities.transfer(*output, *input, at),
+                Some(place) => found.sensitivities.derivative(*output, *input, *place, at),
+            },
+        };
+        entries.iter().map(entry).collect()
+    };
+    let some = entries(&a_few(CHECKED_PARAMETERS, found.parameters.len()));
+    let all = entries(&(0..found.parameters.len()).collect::<Vec<_>>());
+    let what = "the response with its sensitivities";
+    let responses =
+        Responses { what, omega: &found.omega, given: &|at| given(&some, at), all: &|at| given(&all, at) };
+    let reconciled = stage.reconcile(&responses)?;
+    reconciled.note(findings);
+    if !reconciled.replaced.is_empty() {
+        for (at, values) in reconciled.replaced {
+            for ((pair, parameter), value) in all.iter().zip(values) {
+                if let Some(value) = value {
+                    found.sensitivities.replace(*pair, *parameter, at, value);
+                }
             }
-            let what = at_frequency("the response with its sensitivities", found.omega[at]);
-            let s = Complex64::new(0.0, found.omega[at]);
-            checks.extend(pencil.check_transfer(pool, &what, s, &given)?);
         }
-        Ok(checks)
-    })
+        found.refresh();
+    }
+    Ok(reconciled.checks)
 }

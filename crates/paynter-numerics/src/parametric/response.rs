@@ -83,6 +83,14 @@ impl ResponseSensitivity {
     }
 }
 
+impl ResponseSensitivity {
+    /// Finds again what tolerances make of the response, after values of it were replaced.
+    pub fn refresh(&mut self) {
+        self.bands = bands(&self.sensitivities, &self.tolerances);
+        self.effects = effects(&self.sensitivities, &self.omega, &self.tolerances);
+    }
+}
+
 /// Finds the sensitivities of the frequency response, and what tolerances make of it.
 pub fn response_sensitivity(
     pool: &mut Pool,
