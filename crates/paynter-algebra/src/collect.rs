@@ -88,6 +88,42 @@ impl Pool {
         }
     }
 
+    /// Collects the polynomials in an expression by the powers of the variable that what is written is ordered
+    /// by; products and powers stay. Without such a variable nothing changes.
+    pub fn by_powers(&mut self, e: Expr) -> Expr {
+        let Some(s) = self.style().variable else { return e };
+        match self.node(e) {
+            Node::Sum(_) => {
+                let Some(coefficients) = self.collect(e, s) else { return e };
+                let x = self.var(s);
+                let mut terms = Vec::with_capacity(coefficients.len());
+                for (power, coefficient) in coefficients.into_iter().enumerate() {
+                    let exponent = self.int(power as i64);
+                    let power = self.pow(x, exponent);
+                    terms.push(self.mul(coefficient, power));
+                }
+                self.sum(&terms)
+            }
+            Node::Product(factors) => {
+                let factors = factors.to_vec();
+                let factors: Vec<Expr> = factors.into_iter().map(|factor| self.factor_by_powers(factor)).collect();
+                self.product(&factors)
+            }
+            _ => self.factor_by_powers(e),
+        }
+    }
+
+    fn factor_by_powers(&mut self, factor: Expr) -> Expr {
+        match self.node(factor) {
+            Node::Sum(_) => self.by_powers(factor),
+            Node::Power(base, exponent) if matches!(self.node(base), Node::Sum(_)) => {
+                let base = self.by_powers(base);
+                self.pow(base, exponent)
+            }
+            _ => factor,
+        }
+    }
+
     /// Marks the nodes under an expression that mention one of the chosen symbols.
     pub(crate) fn dependents(&self, e: Expr, chosen: &dyn Fn(Symbol) -> bool) -> Memo<()> {
         let order = self.reachable(&[e]);

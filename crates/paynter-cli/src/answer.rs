@@ -146,6 +146,12 @@ pub fn output<T: Serialize + 'static>(
     Output::Document(Box::new(move |out| json::write(&document, out)))
 }
 
+/// The answer as its reader wants it: exact in a document, its numbers and polynomials as people write them
+/// otherwise.
+pub fn read<T>(global: &Global, answer: paynter::Answer<T>) -> paynter::Answer<T> {
+    if global.json { answer } else { answer.for_people() }
+}
+
 fn write_stdout(output: Output) -> std::io::Result<()> {
     /// What is written at once.
     const CHUNK: usize = 1 << 16;

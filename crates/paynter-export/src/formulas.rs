@@ -71,6 +71,9 @@ pub fn transfer(
 ) -> String {
     let mut roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
     roots.extend(transfer.denominator);
+    if transfer.shared.is_none() {
+        roots.iter_mut().for_each(|e| *e = pool.by_powers(*e));
+    }
     let (definitions, roots) = shared(pool, &roots);
     let mut page = Page::new(name, "transfer functions");
     let mut lines = Vec::with_capacity(transfer.entries.len());
@@ -257,7 +260,7 @@ impl Page {
             return;
         }
         if notation.is_typeset() {
-            let lines = list.into_iter().map(|(left, e)| (left, Cell::Formula(e))).collect();
+            let lines = list.into_iter().map(|(left, e)| (left, Cell::Formula(pool.by_powers(e)))).collect();
             self.sections.push(Section { title, lines });
             return;
         }

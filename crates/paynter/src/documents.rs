@@ -85,7 +85,7 @@ impl Answer<TransferMatrix> {
     /// The transfer functions in a notation.
     pub fn written(&self, notation: &dyn Target) -> String {
         let TransferMatrix { linear, transfer, .. } = &self.result;
-        export::transfer(&mut self.overlay(), &self.graph.name, &linear.equations, transfer, notation)
+        export::transfer(&mut self.overlay_for(notation), &self.graph.name, &linear.equations, transfer, notation)
     }
 }
 
@@ -116,13 +116,13 @@ impl Answer<Poles> {
     pub fn document(&self, naming: Naming, spelling: &dyn Spelling) -> json::Poles {
         let Poles { linear, spectrum, estimates, characteristic } = &self.result;
         let (polynomial, diagnostics) = (characteristic.map(|(e, _)| e), self.diagnostics(spelling));
-        let (pool, graph) = (&self.pool, &self.graph);
-        json::Poles::new(pool, graph, linear, spectrum, estimates, polynomial, naming, diagnostics)
+        let (mut pool, graph) = (self.overlay(), &self.graph);
+        json::Poles::new(&mut pool, graph, linear, spectrum, estimates, polynomial, naming, diagnostics)
     }
 
     /// Poles and zeros in a notation, with the characteristic polynomial.
     pub fn written(&self, document: &json::Poles, notation: &dyn Target) -> String {
-        export::poles(&mut self.overlay(), &document.into(), self.characteristic, notation)
+        export::poles(&mut self.overlay_for(notation), &document.into(), self.characteristic, notation)
     }
 }
 
@@ -153,7 +153,7 @@ impl Answer<StructureReport> {
         let StructureReport { structure, junctions, .. } = &self.result;
         let zeros = structure.zero_dynamics.iter().flatten().map(|zeros| zeros.dynamics.clone());
         let zeros: Vec<_> = zeros.collect();
-        let mut pool = self.overlay();
+        let mut pool = self.overlay_for(notation);
         let s = pool.symbol("s");
         export::structure(&mut pool, &document.into(), &zeros, junctions.as_ref(), s, notation)
     }

@@ -231,7 +231,7 @@ fn equations(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
 
 fn operating_point(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let found = asking.noted(asking.model.operating_point(asking.token))?;
-    Ok(report::operating_point(&found.document(&Plain)))
+    Ok(report::operating_point(&found.for_people().document(&Plain)))
 }
 
 fn matrices(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
@@ -248,17 +248,17 @@ fn transfers(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     }
     let mut pool = stage.overlay();
     let found = transfer(&mut pool, &linear.equations, &linear.space, READABLE, asking.token)?;
-    Ok(report::transfer(&pool, &linear.equations, &found))
+    Ok(report::transfer(&mut pool, &linear.equations, &found))
 }
 
 fn poles(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let found = asking.noted(asking.model.poles(asking.token))?;
-    Ok(report::poles(&found.document(Naming::Shown, &Plain)))
+    Ok(report::poles(&found.for_people().document(Naming::Shown, &Plain)))
 }
 
 fn structure(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let found = asking.noted(asking.model.structure(false, asking.token))?;
-    Ok(report::structure(&found.document(&Plain)))
+    Ok(report::structure(&found.for_people().document(&Plain)))
 }
 
 fn frequency(asking: &mut Asking<'_>) -> Result<Section, QueryError> {

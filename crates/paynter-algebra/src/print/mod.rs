@@ -1,5 +1,6 @@
 //! Printers: one walker that knows precedence, one table of spellings for each target.
 
+mod decimal;
 mod dialect;
 mod name;
 mod order;

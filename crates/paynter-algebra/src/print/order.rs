@@ -1,5 +1,6 @@
 //! The order and grouping in which people read sums and products.
 
+use super::decimal::Decimal;
 use crate::node::{Expr, Node};
 use crate::pool::Pool;
 use crate::{Rational, number};
@@ -20,6 +21,8 @@ pub(super) enum Exponent {
 #[derive(Clone)]
 pub(super) enum Factor {
     Number(UBig),
+    /// A positive number as people write it.
+    Decimal(Decimal),
     Power(Expr, Exponent),
     /// A sum with all its signs turned.
     Opposite(Expr),
@@ -38,6 +41,26 @@ impl Fraction {
         let mut fraction = Fraction { negative: number::is_negative(r), ..Fraction::default() };
         fraction.scale(r);
         fraction
+    }
+
+    /// Writes the number in front as a decimal where people would.
+    pub fn with_decimal(mut self, pool: &Pool) -> Fraction {
+        let integer = |factors: &[Factor]| match factors.first() {
+            Some(Factor::Number(n)) => Some(n.clone()),
+            _ => None,
+        };
+        let (above, below) = (integer(&self.above), integer(&self.below));
+        if above.is_none() && below.is_none() {
+            return self;
+        }
+        let numbers = (above.clone().unwrap_or(UBig::ONE), below.clone().unwrap_or(UBig::ONE));
+        let has_factors = self.above.len() > usize::from(above.is_some());
+        if let Some(decimal) = Decimal::of(pool, &numbers.0, &numbers.1, has_factors) {
+            self.above.drain(..usize::from(above.is_some()));
+            self.below.drain(..usize::from(below.is_some()));
+            self.above.insert(0, Factor::Decimal(decimal));
+        }
+        self
     }
 
     fn scale(&mut self, r: &Rational) {
@@ -115,6 +138,7 @@ fn factor_key(pool: &Pool, e: Expr) -> FactorKey<'_> {
     let (base, _) = pool.as_base_exponent(e);
     match pool.node(base) {
         Node::Number(_) | Node::Pi => (0, Natural(""), e),
+        Node::Symbol(s) if pool.style().variable == Some(s) => (6, Natural(""), e),
         Node::Symbol(s) => (1, Natural(pool.name(s)), e),
         Node::Sum(_) => (3, Natural(""), e),
         Node::Call(f, _) => (4, Natural(f.name()), e),
@@ -161,10 +185,13 @@ impl PartialOrd for Natural<'_> {
     }
 }
 
+/// What terms are ordered by: the power of the variable that sums are ordered by, the degree, the factors.
+type TermKey<'a> = (Reverse<i64>, Reverse<i64>, SmallVec<[FactorKey<'a>; 4]>);
+
 /// Orders terms as in a polynomial: by falling degree, then by name, the constant last.
-fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, SmallVec<[FactorKey<'_>; 4]>) {
+fn term_key(pool: &Pool, e: Expr) -> TermKey<'_> {
     let factors: SmallVec<[Expr; 4]> = match pool.node(e) {
-        Node::Number(_) => return (Reverse(i64::MIN), SmallVec::new()),
+        Node::Number(_) => return (Reverse(0), Reverse(i64::MIN), SmallVec::new()),
         Node::Product(factors) => factors.iter().copied().filter(|f| !pool.is_number(*f)).collect(),
         _ => smallvec![e],
     };
@@ -174,9 +201,14 @@ fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, SmallVec<[FactorKey<'_>; 4]>
         _ => 1,
     };
     let total = factors.iter().map(degree).sum();
+    let is_variable = |f: &&Expr| {
+        let (base, _) = pool.as_base_exponent(**f);
+        pool.style().variable.is_some() && pool.as_symbol(base) == pool.style().variable
+    };
+    let power = factors.iter().filter(is_variable).map(degree).sum();
     let mut keys: SmallVec<[_; 4]> = factors.iter().map(|f| factor_key(pool, *f)).collect();
     keys.sort();
-    (Reverse(total), keys)
+    (Reverse(power), Reverse(total), keys)
 }
 
 /// Lists a sum's terms in reading order, with a positive one first where there is one; `turned` sums have

@@ -1,6 +1,6 @@
 //! `paynter equations`: the state equations, in symbols.
 
-use crate::answer::{Answer, output};
+use crate::answer::{Answer, output, read};
 use crate::args::{Form, Global};
 use crate::input;
 use crate::spelling::CommandLine;
@@ -19,9 +19,10 @@ pub fn run(file: &Path, form: Form, steps: bool, mass: bool, global: &Global) ->
         false => model.equations(token),
     };
     let answer = found.and_then(|answer| {
+        let answer = read(global, answer);
         let mut document = answer.document(&CommandLine);
         if steps {
-            let steps = model.steps(token)?;
+            let steps = read(global, model.steps(token)?);
             document.steps = Some(steps.document());
             document.written = Some(steps.written(form.notation()));
         } else {

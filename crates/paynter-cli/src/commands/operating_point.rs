@@ -1,7 +1,7 @@
 //! `paynter operating-point`: the steady state.
 
 use super::equations::grid;
-use crate::answer::{Answer, output};
+use crate::answer::{Answer, output, read};
 use crate::args::{Form, Global};
 use crate::input;
 use crate::spelling::CommandLine;
@@ -21,6 +21,7 @@ pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
     };
     match model.operating_point(global.token()) {
         Ok(answer) => {
+            let answer = read(global, answer);
             let mut point = answer.document(&CommandLine);
             point.written = form.notation().map(|notation| answer.written(&point, notation));
             let output = output(global, point, |p| p.written.clone().unwrap_or_else(|| text(p)));

@@ -1,6 +1,6 @@
 //! `paynter poles`: eigenvalues, zeros and quick estimates.
 
-use crate::answer::{Answer, output};
+use crate::answer::{Answer, output, read};
 use crate::args::{Form, Global};
 use crate::input;
 use crate::number::complex_list;
@@ -22,6 +22,7 @@ pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
     let naming = if global.json { Naming::Flat } else { Naming::Shown };
     match model.poles(global.token()) {
         Ok(answer) => {
+            let answer = read(global, answer);
             let mut poles = answer.document(naming, &CommandLine);
             poles.written = form.notation().map(|notation| answer.written(&poles, notation));
             let output = output(global, poles, |p| p.written.clone().unwrap_or_else(|| text(p)));

@@ -1,7 +1,7 @@
 //! `paynter sensitivity`: how transfer functions change with the parameters.
 
 use super::equations::grid;
-use crate::answer::{Answer, Exit, output};
+use crate::answer::{Answer, Exit, output, read};
 use crate::args::{Global, SensitivityArgs, SensitivityFigure};
 use crate::fraction::{Denominators, broken};
 use crate::number::complex;
@@ -35,6 +35,7 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
     }
     match model.sensitivity(&which, global.token()) {
         Ok(answer) => {
+            let answer = read(global, answer);
             let output = output(global, answer.document(Naming::Flat, &CommandLine), text);
             Answer::told(output, answer.findings, answer.sources)
         }

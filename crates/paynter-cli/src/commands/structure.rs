@@ -1,7 +1,7 @@
 //! `paynter structure`: what the causal graph says about a model.
 
 use super::equations::grid;
-use crate::answer::{Answer, output};
+use crate::answer::{Answer, output, read};
 use crate::args::{Form, Global};
 use crate::input;
 use crate::number::complex_list;
@@ -24,6 +24,7 @@ pub fn run(file: &Path, junctions: bool, form: Form, global: &Global) -> Answer 
     };
     match model.structure(junctions, global.token()) {
         Ok(answer) => {
+            let answer = read(global, answer);
             let mut structure = answer.document(&CommandLine);
             structure.written = form.notation().map(|notation| answer.written(&structure, notation));
             let output = output(global, structure, |s| s.written.clone().unwrap_or_else(|| text(s)));

@@ -1,7 +1,7 @@
 //! `paynter tf`: transfer functions, in symbols.
 
 use super::structure::route;
-use crate::answer::{Answer, output};
+use crate::answer::{Answer, output, read};
 use crate::args::{Form, Global, Method};
 use crate::fraction::Denominators;
 use crate::input;
@@ -23,6 +23,7 @@ pub fn run(file: &Path, method: Method, form: Form, terms: usize, global: &Globa
     };
     match found {
         Ok(answer) => {
+            let answer = read(global, answer);
             let mut transfer = answer.document(&CommandLine);
             transfer.written = form.notation().map(|notation| answer.written(notation));
             let output = output(global, transfer, |t| t.written.clone().unwrap_or_else(|| text(t)));

@@ -273,6 +273,17 @@ impl Writing {
         Writing { named: roots.into_iter().zip(shared.roots).collect(), definitions: shared.definitions }
     }
 
+    /// The same for what is expanded: for people it is collected by powers of s.
+    pub fn of_expanded(pool: &mut Pool, lines: &[Expr], others: &[Expr]) -> Writing {
+        let collected: Vec<Expr> = lines.iter().map(|e| pool.by_powers(*e)).collect();
+        let mut writing = Writing::new(pool, &collected, others);
+        for (line, collected) in lines.iter().zip(collected) {
+            let written = writing.named.get(&collected).copied().unwrap_or(collected);
+            writing.named.insert(*line, written);
+        }
+        writing
+    }
+
     /// Writes an expression.
     pub fn text(&self, pool: &Pool, e: Expr) -> String {
         pool.display(self.named.get(&e).copied().unwrap_or(e)).to_string()

@@ -228,7 +228,10 @@ impl Sensitivity {
         let roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
         let columns = increments.iter().flat_map(|found| [&found.rates, &found.outputs]);
         let others: Vec<Expr> = columns.flat_map(|m| m.entries.iter().map(|(_, _, entry)| *entry)).collect();
-        let writing = Writing::new(pool, &roots, &others);
+        let writing = match transfer.shared {
+            Some(_) => Writing::new(pool, &roots, &others),
+            None => Writing::of_expanded(pool, &roots, &others),
+        };
         let output = |k: usize| equations.outputs[k].name.clone();
         let input = |k: usize| equations.inputs[k].name.clone();
         let entries = transfer.entries.iter().map(|entry| SensitivityEntry {

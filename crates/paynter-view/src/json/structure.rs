@@ -277,11 +277,12 @@ impl Structure {
 }
 
 impl ZeroDynamics {
-    fn new(pool: &Pool, equations: &eq::Equations, found: &InvariantZeros) -> ZeroDynamics {
+    fn new(pool: &mut Pool, equations: &eq::Equations, found: &InvariantZeros) -> ZeroDynamics {
+        let polynomial = pool.by_powers(found.dynamics.polynomial);
         ZeroDynamics {
             output: equations.outputs[found.dynamics.output].name.clone(),
             input: equations.inputs[found.dynamics.input].name.clone(),
-            polynomial: pool.display(found.dynamics.polynomial).to_string(),
+            polynomial: pool.display(polynomial).to_string(),
             zeros: pairs(&found.zeros),
             minimum_phase: found.minimum_phase,
         }

@@ -120,7 +120,10 @@ impl Transfer {
         let equations = &linear.equations;
         let mut roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
         roots.extend(transfer.denominator);
-        let writing = Writing::new(pool, &roots, &[]);
+        let writing = match transfer.shared {
+            Some(_) => Writing::new(pool, &roots, &[]),
+            None => Writing::of_expanded(pool, &roots, &[]),
+        };
         let text = |e: Expr| writing.text(pool, e);
         let entries = transfer.entries.iter().map(|entry| {
             let place = (entry.output, entry.input);
