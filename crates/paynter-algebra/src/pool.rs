@@ -108,6 +108,8 @@ pub(crate) struct Style {
     pub for_people: bool,
     /// The variable by whose powers sums are ordered; it comes last in products.
     pub variable: Option<Symbol>,
+    /// To how many significant digits numbers are rounded, where they are.
+    pub digits: Option<usize>,
 }
 
 /// Where the own parts of a pool begin.
@@ -332,6 +334,11 @@ impl Pool {
     /// Writes expressions for people from now on: numbers as decimals where these are short.
     pub fn write_for_people(&mut self) {
         self.style.for_people = true;
+    }
+
+    /// Rounds numbers to so many significant digits in what is written for people from now on.
+    pub fn round_to_digits(&mut self, digits: usize) {
+        self.style.digits = Some(digits.max(1));
     }
 
     /// Orders what is written by the powers of a variable from now on, and lets it come last in products.

@@ -116,6 +116,8 @@ pub enum Command {
         /// Leave the mass matrix that dependent storages make: E x' = f
         #[arg(long, conflicts_with = "steps")]
         mass: bool,
+        #[command(flatten)]
+        values: Values,
     },
     /// Find the steady state with the inputs at time zero
     OperatingPoint {
@@ -136,6 +138,8 @@ pub enum Command {
         /// Write polynomials out up to so many terms
         #[arg(long, value_name = "N", default_value_t = paynter::TERMS)]
         terms: usize,
+        #[command(flatten)]
+        values: Values,
     },
     /// Tell rank, controllability, observability, causal paths, relative degree, zero dynamics
     Structure {
@@ -204,6 +208,17 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// Whether coefficients and matrices are printed in symbols or in numbers.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Values {
+    /// Coefficients and matrices in numbers, at the model's values
+    #[arg(long, conflicts_with = "symbolic")]
+    pub numeric: bool,
+    /// In symbols, however long they are
+    #[arg(long)]
+    pub symbolic: bool,
 }
 
 /// What `bode` computes.

@@ -2,6 +2,7 @@
 
 use paynter_algebra::{Expr, Expression, Pool};
 pub use paynter_base::QueryError;
+use paynter_base::number::SIGNIFICANT_DIGITS;
 use paynter_base::{Cancelled, Diagnostic, Diagnostics, SourceMap};
 use paynter_export::Target;
 use paynter_graph::BondGraph;
@@ -47,6 +48,14 @@ impl<T> Answer<T> {
         pool.write_for_people();
         let s = pool.symbol("s");
         pool.order_by_powers_of(s);
+        self.pool = Arc::new(pool);
+        self
+    }
+
+    /// The same answer, whose numbers are rounded as in tables.
+    pub fn rounded(mut self) -> Answer<T> {
+        let mut pool = self.overlay();
+        pool.round_to_digits(SIGNIFICANT_DIGITS);
         self.pool = Arc::new(pool);
         self
     }

@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use crate::check::Checked;
-use crate::equations::{StateEquations, TransferMatrix};
+use crate::equations::{NumericTransfer, StateEquations, TransferMatrix};
 use crate::incremental::DerivedModel;
 use crate::linear::{Bode, Poles, SteadyState};
 use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
@@ -50,6 +50,16 @@ impl Answer<StateEquations> {
         }
     }
 
+    /// The same equations with numbers in place of the parameters.
+    pub fn in_numbers(self) -> Answer<StateEquations> {
+        let mut pool = self.overlay();
+        let StateEquations { equations, space, mass } = &self.result;
+        let (equations, space, mass) =
+            equations.in_numbers(&mut pool, &self.graph, space.as_deref(), mass.as_ref());
+        let result = StateEquations { equations: Arc::new(equations), space: space.map(Arc::new), mass };
+        Answer { result, pool: Arc::new(pool), ..self }
+    }
+
     /// The equations in a notation.
     pub fn written(&self, notation: &dyn Target) -> String {
         let StateEquations { equations, space, mass } = &self.result;
@@ -85,7 +95,29 @@ impl Answer<TransferMatrix> {
     /// The transfer functions in a notation.
     pub fn written(&self, notation: &dyn Target) -> String {
         let TransferMatrix { linear, transfer, .. } = &self.result;
-        export::transfer(&mut self.overlay_for(notation), &self.graph.name, &linear.equations, transfer, notation)
+        export::transfer(
+            &mut self.overlay_for(notation),
+            &self.graph.name,
+            &linear.equations,
+            transfer,
+            notation,
+        )
+    }
+}
+
+impl Answer<NumericTransfer> {
+    /// The document; for people numbers in its polynomials have few digits.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Transfer {
+        let NumericTransfer { linear, spectrum } = &self.result;
+        let diagnostics = self.diagnostics(spelling);
+        json::Transfer::in_numbers(
+            &self.pool,
+            &self.graph,
+            linear,
+            spectrum,
+            self.pool.is_for_people(),
+            diagnostics,
+        )
     }
 }
 

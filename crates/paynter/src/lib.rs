@@ -57,7 +57,7 @@ mod embedded {
 
 pub use answer::{Answer, Asked, QueryError};
 pub use check::Checked;
-pub use equations::{StateEquations, TERMS, TransferMatrix};
+pub use equations::{NumericTransfer, StateEquations, TERMS, TransferMatrix};
 pub use explain::{codes, explain};
 pub use format::{Formatted, format};
 pub use incremental::{DerivedForm, DerivedModel, IncrementalOptions};

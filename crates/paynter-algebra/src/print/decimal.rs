@@ -24,13 +24,16 @@ impl Decimal {
         if pool.writes_fraction(&value) {
             return None;
         }
+        if let Some(digits) = pool.style().digits {
+            return if is_whole && p <= digits {
+                None
+            } else {
+                Decimal::read(&format!("{:.*e}", digits - 1, number::to_f64(&value)))
+            };
+        }
         let exact = terminating(above, below).filter(|(digits, _)| digits.len() <= DECIMAL_DIGITS);
-        let is_long = p.max(q) > DECIMAL_DIGITS;
-        let decimal = match exact {
-            Some((digits, exponent)) => Decimal::from_digits(&digits, exponent),
-            None if is_long && pool.has_decimals() => Decimal::rounded(&value)?,
-            None => return None,
-        };
+        let (digits, exponent) = exact?;
+        let decimal = Decimal::from_digits(&digits, exponent);
         // What the exact form adds to the other factors: 3*x/2 against 1.5*x, and x/2 against 0.5*x.
         let quotient = match (is_whole, has_factors) {
             (true, _) => p + usize::from(has_factors),
@@ -42,12 +45,34 @@ impl Decimal {
         is_shorter.then_some(decimal)
     }
 
+    /// The decimal that a quotient of long numbers divides by, where it ends.
+    pub fn divisor(pool: &Pool, above: &UBig, below: &UBig) -> Option<Decimal> {
+        let is_plain = *above == UBig::ONE || *below == UBig::ONE || !pool.has_decimals();
+        let (digits, exponent) = terminating(below, above).filter(|_| !is_plain)?;
+        let decimal = Decimal::from_digits(&digits, exponent);
+        let quotient = above.to_string().len() + 1 + below.to_string().len();
+        (digits.len() <= DECIMAL_DIGITS && decimal.length() < quotient).then_some(decimal)
+    }
+
+    /// A quotient of long numbers that stem from decimals, rounded.
+    pub fn rounded_quotient(pool: &Pool, above: &UBig, below: &UBig) -> Option<Decimal> {
+        let value = Rational::from_parts(IBig::from(above.clone()), below.clone());
+        let digits = above.to_string().len().max(below.to_string().len());
+        let limit = if *below == UBig::ONE { DECIMAL_DIGITS } else { PLAIN_DIGITS };
+        let may = pool.has_decimals() && digits > limit && !pool.writes_fraction(&value);
+        Decimal::rounded(&value).filter(|_| may)
+    }
+
     /// The number nearest to a value that reads back as the same double.
     fn rounded(value: &Rational) -> Option<Decimal> {
         let nearest = number::to_f64(value);
-        let text = shortest(nearest);
-        let exact = number::decimal(&text).filter(|_| nearest.is_normal())?;
-        let (digits, exponent) = terminating(&exact.numerator().clone().try_into().ok()?, exact.denominator())?;
+        Decimal::read(&shortest(nearest)).filter(|_| nearest.is_normal())
+    }
+
+    fn read(text: &str) -> Option<Decimal> {
+        let exact = number::decimal(text)?;
+        let (digits, exponent) =
+            terminating(&exact.numerator().clone().try_into().ok()?, exact.denominator())?;
         Some(Decimal::from_digits(&digits, exponent))
     }
 
@@ -60,7 +85,9 @@ impl Decimal {
                 let (whole, rest) = digits.split_at((count + exponent) as usize);
                 format!("{whole}.{rest}")
             }
-            _ => format!("0.{}{digits}", "0".repeat(usize::try_from(-exponent - count).unwrap_or(0).min(400))),
+            _ => {
+                format!("0.{}{digits}", "0".repeat(usize::try_from(-exponent - count).unwrap_or(0).min(400)))
+            }
         };
         let (first, rest) = digits.split_at(1);
         let point = if rest.is_empty() { "" } else { "." };

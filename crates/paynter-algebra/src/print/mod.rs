@@ -11,6 +11,7 @@ use crate::node::{Expr, Symbol};
 use crate::pool::Pool;
 use dialect::Dialect;
 pub use name::{greek_name, latex_name, mathml_name};
+pub(crate) use order::has_long_numbers;
 use std::fmt;
 
 /// A notation that expressions are written in.

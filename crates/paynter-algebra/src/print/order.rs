@@ -1,6 +1,7 @@
 //! The order and grouping in which people read sums and products.
 
 use super::decimal::Decimal;
+use crate::limits::PLAIN_DIGITS;
 use crate::node::{Expr, Node};
 use crate::pool::Pool;
 use crate::{Rational, number};
@@ -26,6 +27,8 @@ pub(super) enum Factor {
     Power(Expr, Exponent),
     /// A sum with all its signs turned.
     Opposite(Expr),
+    /// A sum whose terms are multiplied by a number, and its signs turned.
+    Scaled(Expr, Rational, bool),
 }
 
 /// A product as a signed quotient of positive powers.
@@ -43,6 +46,58 @@ impl Fraction {
         fraction
     }
 
+    /// The number in front, without its sign.
+    fn number(&self) -> Rational {
+        let integer = |factors: &[Factor]| match factors.first() {
+            Some(Factor::Number(n)) => n.clone(),
+            _ => UBig::ONE,
+        };
+        Rational::from_parts(integer(&self.above).into(), integer(&self.below))
+    }
+
+    /// The same quotient with another number in front.
+    fn with_number(mut self, number: &Rational) -> Fraction {
+        for factors in [&mut self.above, &mut self.below] {
+            if matches!(factors.first(), Some(Factor::Number(_))) {
+                factors.remove(0);
+            }
+        }
+        let (above, below) = (std::mem::take(&mut self.above), std::mem::take(&mut self.below));
+        self.scale(number);
+        self.above.extend(above);
+        self.below.extend(below);
+        self
+    }
+
+    /// The quotient multiplied by a positive number.
+    pub fn times(self, scale: &Rational) -> Fraction {
+        let number = self.number() * scale;
+        self.with_number(&number)
+    }
+
+    /// Multiplies the number into a sum whose own numbers are long: 1e-15*(2.5e15*x + …) is 2.5*x + …
+    pub fn distributed(mut self, pool: &Pool) -> Fraction {
+        let number = self.number();
+        if number.is_one() {
+            return self;
+        }
+        let sum_of = |factor: &Factor| match factor {
+            Factor::Power(base, Exponent::One) => Some((*base, false)),
+            Factor::Opposite(base) => Some((*base, true)),
+            _ => None,
+        };
+        let long = |factor: &Factor| sum_of(factor).is_some_and(|(sum, _)| has_long_numbers(pool, sum));
+        let (place, scale) = match (self.above.iter().position(long), self.below.iter().position(long)) {
+            (Some(at), _) => (&mut self.above[at], number),
+            (None, Some(at)) => (&mut self.below[at], Rational::ONE / number),
+            (None, None) => return self,
+        };
+        if let Some((sum, turned)) = sum_of(place) {
+            *place = Factor::Scaled(sum, scale, turned);
+        }
+        self.with_number(&Rational::ONE)
+    }
+
     /// Writes the number in front as a decimal where people would.
     pub fn with_decimal(mut self, pool: &Pool) -> Fraction {
         let integer = |factors: &[Factor]| match factors.first() {
@@ -50,16 +105,25 @@ impl Fraction {
             _ => None,
         };
         let (above, below) = (integer(&self.above), integer(&self.below));
-        if above.is_none() && below.is_none() {
+        if above.is_none() && below.is_none() || above.as_ref().is_some_and(UBig::is_zero) {
             return self;
         }
         let numbers = (above.clone().unwrap_or(UBig::ONE), below.clone().unwrap_or(UBig::ONE));
         let has_factors = self.above.len() > usize::from(above.is_some());
-        if let Some(decimal) = Decimal::of(pool, &numbers.0, &numbers.1, has_factors) {
-            self.above.drain(..usize::from(above.is_some()));
-            self.below.drain(..usize::from(below.is_some()));
-            self.above.insert(0, Factor::Decimal(decimal));
-        }
+        let found = Decimal::of(pool, &numbers.0, &numbers.1, has_factors);
+        // 100000*x/314159 is x/3.14159.
+        let divisor = || Decimal::divisor(pool, &numbers.0, &numbers.1);
+        let Some((decimal, is_divisor)) = found
+            .map(|d| (d, false))
+            .or_else(|| divisor().map(|d| (d, true)))
+            .or_else(|| Decimal::rounded_quotient(pool, &numbers.0, &numbers.1).map(|d| (d, false)))
+        else {
+            return self;
+        };
+        self.above.drain(..usize::from(above.is_some()));
+        self.below.drain(..usize::from(below.is_some()));
+        let place = if is_divisor { &mut self.below } else { &mut self.above };
+        place.insert(0, Factor::Decimal(decimal));
         self
     }
 
@@ -128,6 +192,19 @@ impl Fraction {
             None => self.above.push(Factor::Power(base, Exponent::Symbolic(exponent))),
         }
     }
+}
+
+/// Tells whether a sum has numbers of so many digits that nobody has written them.
+pub(crate) fn has_long_numbers(pool: &Pool, sum: Expr) -> bool {
+    let Node::Sum(terms) = pool.node(sum) else { return false };
+    let least = UBig::from(10u8).pow(PLAIN_DIGITS);
+    terms.iter().any(|term| {
+        let number = match pool.node(*term) {
+            Node::Product(factors) => pool.as_rational(factors[0]),
+            _ => pool.as_rational(*term),
+        };
+        number.is_some_and(|r| r.numerator().clone().unsigned_abs() >= least)
+    })
 }
 
 /// What factors are ordered by: their kind, their name, and what tells others apart.

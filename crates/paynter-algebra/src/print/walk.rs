@@ -121,7 +121,7 @@ impl<'a> Walker<'a> {
                 };
                 self.parts.push(Item::Text(name));
             }
-            Node::Sum(terms) => self.grouped(Level::Sum, place, |w| w.sum(terms, false)),
+            Node::Sum(terms) => self.grouped(Level::Sum, place, |w| w.sum(terms, false, None)),
             Node::Call(f, args) => self.call(f, args),
             Node::Truth(value) => self.text(if value { dialect.truth.0 } else { dialect.truth.1 }),
             Node::Compare(op, a, b) => self.grouped(Level::Compare, place, |w| {
@@ -193,9 +193,14 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn sum(&mut self, terms: &[Expr], turned: bool) {
+    /// Writes a sum, with all its signs turned and all its terms multiplied where that is asked for.
+    fn sum(&mut self, terms: &[Expr], turned: bool, scale: Option<&Rational>) {
         for (i, term) in ordered_terms(self.pool, terms, turned).into_iter().enumerate() {
-            let mut fraction = self.shown(Fraction::of(self.pool, term));
+            let fraction = Fraction::of(self.pool, term);
+            let mut fraction = self.shown(match scale {
+                Some(scale) => fraction.times(scale),
+                None => fraction,
+            });
             let negative = fraction.negative != turned;
             match (i, negative) {
                 (0, true) => self.text(self.dialect.negative),
@@ -210,7 +215,7 @@ impl<'a> Walker<'a> {
 
     /// A quotient with its number as the reader expects it.
     fn shown(&self, fraction: Fraction) -> Fraction {
-        if self.decimals { fraction.with_decimal(self.pool) } else { fraction }
+        if self.decimals { fraction.distributed(self.pool).with_decimal(self.pool) } else { fraction }
     }
 
     fn decimal(&mut self, decimal: Decimal, place: Level) {
@@ -302,7 +307,7 @@ impl<'a> Walker<'a> {
                 let digit = match &factor {
                     Factor::Number(_) | Factor::Decimal(_) => true,
                     Factor::Power(base, _) => self.pool.is_number(*base),
-                    Factor::Opposite(_) => false,
+                    Factor::Opposite(_) | Factor::Scaled(..) => false,
                 };
                 self.text(if digit { self.dialect.multiply_digit } else { self.dialect.multiply });
             }
@@ -318,7 +323,11 @@ impl<'a> Walker<'a> {
             Factor::Decimal(decimal) => self.decimal(decimal, place),
             Factor::Opposite(sum) => {
                 let pool = self.pool;
-                self.grouped(Level::Sum, place, |w| w.sum(pool.children(sum), true));
+                self.grouped(Level::Sum, place, |w| w.sum(pool.children(sum), true, None));
+            }
+            Factor::Scaled(sum, scale, turned) => {
+                let pool = self.pool;
+                self.grouped(Level::Sum, place, |w| w.sum(pool.children(sum), turned, Some(&scale)));
             }
             Factor::Power(base, Exponent::One) => self.parts.push(Item::Node(base, place)),
             Factor::Power(base, Exponent::Number(r)) => self.numeric_power(base, r, place),
@@ -431,7 +440,7 @@ impl<'a> Walker<'a> {
                 self.factors(fraction.below);
             }
             Exponent::Number(r) => {
-                let fraction = self.shown(Fraction::of_number(&r));
+                let fraction = self.shown_exponent(&r);
                 self.parts.push(Item::Fraction(fraction, place));
             }
         }
@@ -439,6 +448,13 @@ impl<'a> Walker<'a> {
 
     /// Tells whether an exponent is typeset as a quotient.
     fn is_raised_quotient(&self, r: &Rational) -> bool {
-        self.dialect.is_typeset() && !self.shown(Fraction::of_number(r)).below.is_empty()
+        self.dialect.is_typeset() && !self.shown_exponent(r).below.is_empty()
+    }
+
+    /// An exponent as the reader expects it: a short one is not rounded, for a cube root is no power of 0.333333.
+    fn shown_exponent(&self, r: &Rational) -> Fraction {
+        let exact = Fraction::of_number(r);
+        let is_short = *r.denominator() < UBig::from(1000u16);
+        if is_short && self.pool.style().digits.is_some() { exact } else { self.shown(exact) }
     }
 }

@@ -35,8 +35,12 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Bode(arguments) => bode::run(arguments, global),
         Command::Report { file, output } => report::run(file, output.as_deref(), global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
-        Command::Equations { file, form, steps, mass } => equations::run(file, *form, *steps, *mass, global),
-        Command::Tf { file, method, form, terms } => tf::run(file, *method, *form, *terms, global),
+        Command::Equations { file, form, steps, mass, values } => {
+            equations::run(file, *form, *steps, *mass, *values, global)
+        }
+        Command::Tf { file, method, form, terms, values } => {
+            tf::run(file, *method, *form, *terms, *values, global)
+        }
         Command::Structure { file, junction_matrix, form } => {
             structure::run(file, *junction_matrix, *form, global)
         }

@@ -193,7 +193,8 @@ impl Poles {
             let collected = pool.by_powers(e);
             pool.display(collected).to_string()
         });
-        let estimates = estimates.iter().map(|found| Estimate::new(pool, graph, linear, found, naming)).collect();
+        let estimates =
+            estimates.iter().map(|found| Estimate::new(pool, graph, linear, found, naming)).collect();
         Poles {
             ok: true,
             model: graph.name.clone(),
