@@ -87,7 +87,7 @@ impl Answer<TransferMatrix> {
         let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
         let answer = json::Transfer::new(&mut pool, graph, linear, transfer, factors.as_deref(), diagnostics);
         match mason {
-            Some((flow, found)) => answer.with_mason(&pool, graph, &linear.equations, flow, found),
+            Some((flow, found)) => answer.with_mason(&mut pool, graph, &linear.equations, flow, found),
             None => answer,
         }
     }

@@ -86,7 +86,7 @@ impl Pool {
     }
 
     /// How many bytes an expression has as plain text; nothing where they are more than a limit.
-    pub(crate) fn written_length(&self, e: Expr, limit: usize) -> Option<usize> {
+    pub fn written_length(&self, e: Expr, limit: usize) -> Option<usize> {
         let mut length = Length { written: 0, limit };
         walk::write(self, &dialect::TEXT, None, e, &mut length).ok()?;
         Some(length.written)

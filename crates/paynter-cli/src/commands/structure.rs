@@ -168,6 +168,11 @@ fn zeros(text: &mut String, structure: &Structure) {
 
 fn flow(text: &mut String, structure: &Structure) {
     let flow = &structure.signal_flow;
+    if !structure.definitions.is_empty() {
+        let rows: Vec<[String; 2]> =
+            structure.definitions.iter().map(|d| [d.name.clone(), d.value.clone()]).collect();
+        text.push_str(&format!("\nWith\n{}", columns(["NAME", "VALUE"], &rows)));
+    }
     text.push_str(&format!("\nSignal-flow graph: {} nodes, {} edges\n", flow.nodes.len(), flow.edges.len()));
     let rows: Vec<[String; 4]> = flow
         .edges

@@ -182,7 +182,7 @@ impl<'a> Flattener<'a, '_> {
         let value = self.pool.as_rational(typed.expr).cloned();
         let integer = value.filter(|v| v.is_int()).and_then(|v| i64::try_from(v.numerator().clone()).ok());
         let Some(integer) = integer else {
-            let mut shown = self.pool.display(typed.expr).to_string();
+            let mut shown = self.pool.brief(typed.expr);
             if shown.len() > 40 {
                 shown = "something else".to_owned();
             }

@@ -261,7 +261,9 @@ impl Writing {
     pub fn new(pool: &mut Pool, lines: &[Expr], others: &[Expr]) -> Writing {
         let distinct = pool.reachable(lines).len() as u64;
         let long_lines = pool.written_size(lines) > WRITTEN_NODES.min(SHORT_NODES.max(REPEATED * distinct));
-        let long_others = pool.written_size(others) > WRITTEN_NODES;
+        // Programs read what people do not.
+        let most = if pool.is_for_people() { SHORT_NODES } else { WRITTEN_NODES };
+        let long_others = pool.written_size(others) > most;
         let mut roots = Vec::new();
         if long_lines || long_others {
             roots.extend_from_slice(lines);

@@ -1,8 +1,8 @@
 //! The answer of `paynter structure`.
 
-use super::equations::Matrix;
+use super::equations::{Definition, Matrix, Writing};
 use super::{Diagnostic, Point, pairs};
-use paynter_algebra::Pool;
+use paynter_algebra::{Expr, Pool};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, ElementId, flat_name, is_junction};
 use paynter_numerics as num;
@@ -47,6 +47,9 @@ pub struct Structure {
     pub zero_dynamics: Option<Vec<ZeroDynamics>>,
     /// The signal-flow graph.
     pub signal_flow: SignalFlow,
+    /// Named sub-expressions that the strings use, in order, where they would be too long otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub definitions: Vec<Definition>,
     /// The junction structure matrix, where it is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub junction_structure: Option<JunctionStructure>,
@@ -237,8 +240,12 @@ impl Structure {
         let structure = &found.structure;
         let junction_structure = junctions.map(|found| JunctionStructure::new(pool, graph, found));
         let zero_dynamics = found.zero_dynamics.as_ref();
-        let zero_dynamics =
-            zero_dynamics.map(|list| list.iter().map(|z| ZeroDynamics::new(pool, equations, z)).collect());
+        let polynomials: Vec<Expr> =
+            zero_dynamics.iter().flat_map(|list| list.iter().map(|zeros| zeros.dynamics.polynomial)).collect();
+        let gains: Vec<Expr> = found.flow.edges.iter().map(|edge| edge.gain).collect();
+        let writing = Writing::of_expanded(pool, &polynomials, &gains);
+        let zeros = |zeros: &InvariantZeros| ZeroDynamics::new(pool, &writing, equations, zeros);
+        let zero_dynamics = zero_dynamics.map(|list| list.iter().map(zeros).collect());
         Structure {
             ok: true,
             model: graph.name.clone(),
@@ -267,7 +274,8 @@ impl Structure {
             paths_left_out: found.paths.left_out,
             relative_degree: RelativeDegree::list(equations, &structure.degrees),
             zero_dynamics,
-            signal_flow: SignalFlow::new(pool, graph, &found.flow),
+            signal_flow: SignalFlow::new(pool, &writing, graph, &found.flow),
+            definitions: writing.definitions(pool),
             junction_structure,
             operating_point: Point::of(pool, linear),
             written: None,
@@ -277,12 +285,16 @@ impl Structure {
 }
 
 impl ZeroDynamics {
-    fn new(pool: &mut Pool, equations: &eq::Equations, found: &InvariantZeros) -> ZeroDynamics {
-        let polynomial = pool.by_powers(found.dynamics.polynomial);
+    fn new(
+        pool: &Pool,
+        writing: &Writing,
+        equations: &eq::Equations,
+        found: &InvariantZeros,
+    ) -> ZeroDynamics {
         ZeroDynamics {
             output: equations.outputs[found.dynamics.output].name.clone(),
             input: equations.inputs[found.dynamics.input].name.clone(),
-            polynomial: pool.display(polynomial).to_string(),
+            polynomial: writing.text(pool, found.dynamics.polynomial),
             zeros: pairs(&found.zeros),
             minimum_phase: found.minimum_phase,
         }
@@ -291,7 +303,7 @@ impl ZeroDynamics {
 
 impl SignalFlow {
     /// Translates a signal-flow graph.
-    pub fn new(pool: &Pool, graph: &BondGraph, flow: &eq::SignalFlow) -> SignalFlow {
+    fn new(pool: &Pool, writing: &Writing, graph: &BondGraph, flow: &eq::SignalFlow) -> SignalFlow {
         let element = |id: ElementId| flat_name(&graph.element(id).name);
         let nodes = flow.nodes.iter().map(|node| SignalNode {
             name: node.name.clone(),
@@ -309,7 +321,7 @@ impl SignalFlow {
         let edges = flow.edges.iter().map(|edge| SignalEdge {
             from: flow.nodes[edge.from].name.clone(),
             to: flow.nodes[edge.to].name.clone(),
-            gain: pool.display(edge.gain).to_string(),
+            gain: writing.text(pool, edge.gain),
         });
         SignalFlow { nodes: nodes.collect(), edges: edges.collect() }
     }
@@ -406,7 +418,7 @@ impl JunctionStructure {
         });
         JunctionStructure {
             ports: ports.collect(),
-            s: super::equations::Writing::default().matrix(pool, &found.matrix, found.ports.len() <= 200),
+            s: Writing::default().matrix(pool, &found.matrix, found.ports.len() <= 200),
             conserves_power,
         }
     }

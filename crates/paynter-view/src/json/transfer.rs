@@ -211,12 +211,19 @@ impl Transfer {
     #[must_use]
     pub fn with_mason(
         self,
-        pool: &Pool,
+        pool: &mut Pool,
         graph: &BondGraph,
         equations: &eq::Equations,
         flow: &eq::SignalFlow,
         mason: &eq::Mason,
     ) -> Transfer {
+        self.definitions.iter().for_each(|definition| pool.keep_name(&definition.name));
+        let routes = mason.paths.iter().map(|path| &path.route).chain(&mason.loops);
+        let gains: Vec<Expr> = routes.map(|route| route.gain).collect();
+        let writing = Writing::new(pool, &[], &gains);
+        let mut definitions = self.definitions;
+        definitions.extend(writing.definitions(pool));
+        let pool = &*pool;
         let names = own_names(pool, "L", mason.loops.len());
         let paths =
             mason.paths.iter().zip(own_names(pool, "P", mason.paths.len())).map(|(path, name)| Path {
@@ -225,16 +232,17 @@ impl Transfer {
                 input: equations.inputs[path.input].name.clone(),
                 elements: elements(graph, flow, &path.route.nodes),
                 variables: variables(flow, &path.route.nodes),
-                gain: pool.display(path.route.gain).to_string(),
+                gain: writing.text(pool, path.route.gain),
                 cofactor: path.cofactor.as_deref().map(|sets| determinant(sets, &names)),
             });
         let loops = mason.loops.iter().zip(&names).map(|(route, name)| Loop {
             name: name.clone(),
             elements: cycle(elements(graph, flow, &route.nodes)),
             variables: variables(flow, &route.nodes),
-            gain: pool.display(route.gain).to_string(),
+            gain: writing.text(pool, route.gain),
         });
         Transfer {
+            definitions,
             method: Method::Mason,
             paths: Some(paths.collect()),
             loops: Some(loops.collect()),

@@ -7,7 +7,7 @@ use paynter_base::Remedy;
 use paynter_equations::{Equations, Sparse, StateSpace, Transfer};
 
 /// More than this is not read but computed with.
-const REPORTED_NODES: u64 = 6_000;
+pub(super) const REPORTED_NODES: u64 = 6_000;
 /// More equations than this are not read one after the other.
 const READABLE_LINES: usize = 60;
 /// Larger matrices do not fit a page.
