@@ -78,7 +78,16 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn new(pool: &'a mut Pool, graph: &'a BondGraph, options: &'a TextOptions) -> Writer<'a> {
         let spelling = Spelling::new(pool, graph);
-        let mut writer = Writer { pool, graph, options, spelling, tables: Vec::new(), named: BTreeMap::new(), definitions: Vec::new(), out: String::new() };
+        let mut writer = Writer {
+            pool,
+            graph,
+            options,
+            spelling,
+            tables: Vec::new(),
+            named: BTreeMap::new(),
+            definitions: Vec::new(),
+            out: String::new(),
+        };
         writer.name_tables();
         writer.name_shared();
         writer

@@ -7,7 +7,7 @@ use crate::incremental::DerivedModel;
 use crate::linear::{Bode, Poles, SteadyState};
 use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
 use crate::structure::StructureReport;
-use paynter_algebra::Symbol;
+use paynter_algebra::{Pool, Symbol};
 use paynter_base::Spelling;
 use paynter_equations::Derivation;
 use paynter_export::{self as export, Target};
@@ -215,6 +215,12 @@ impl Answer<DerivedModel> {
     pub fn document(&self, spelling: &dyn Spelling) -> json::Incremental {
         let DerivedModel { text, model, causality, .. } = &self.result;
         let (pool, graph) = model.graph_stage().unwrap_or_default();
-        json::Incremental::new(&pool, &graph, causality.as_deref(), text, self.diagnostics(spelling))
+        json::Incremental::new(
+            &mut Pool::over(&pool),
+            &graph,
+            causality.as_deref(),
+            text,
+            self.diagnostics(spelling),
+        )
     }
 }

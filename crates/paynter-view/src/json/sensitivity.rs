@@ -227,7 +227,8 @@ impl Sensitivity {
             found.parameters.iter().map(|k| Shown::parameter(graph, *k)).collect();
         let roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
         let columns = increments.iter().flat_map(|found| [&found.rates, &found.outputs]);
-        let mut others: Vec<Expr> = columns.flat_map(|m| m.entries.iter().map(|(_, _, entry)| *entry)).collect();
+        let mut others: Vec<Expr> =
+            columns.flat_map(|m| m.entries.iter().map(|(_, _, entry)| *entry)).collect();
         for place in products.iter().flat_map(|products| products.places.iter().flatten()) {
             others.push(place.quantity);
             others.extend(place.from_sink.iter().chain(&place.to_quantity).flat_map(|r| [r.num, r.den]));

@@ -240,8 +240,10 @@ impl Structure {
         let structure = &found.structure;
         let junction_structure = junctions.map(|found| JunctionStructure::new(pool, graph, found));
         let zero_dynamics = found.zero_dynamics.as_ref();
-        let polynomials: Vec<Expr> =
-            zero_dynamics.iter().flat_map(|list| list.iter().map(|zeros| zeros.dynamics.polynomial)).collect();
+        let polynomials: Vec<Expr> = zero_dynamics
+            .iter()
+            .flat_map(|list| list.iter().map(|zeros| zeros.dynamics.polynomial))
+            .collect();
         let gains: Vec<Expr> = found.flow.edges.iter().map(|edge| edge.gain).collect();
         let writing = Writing::of_expanded(pool, &polynomials, &gains);
         let zeros = |zeros: &InvariantZeros| ZeroDynamics::new(pool, &writing, equations, zeros);
