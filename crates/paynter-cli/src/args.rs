@@ -123,6 +123,9 @@ pub enum Command {
     OperatingPoint {
         /// The model file, or `-` for standard input
         file: PathBuf,
+        /// Its derivatives by parameters as well: `all`, or their names
+        #[arg(long, value_name = "PARAM,…", value_delimiter = ',')]
+        sensitivity: Vec<String>,
         #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
         form: Form,
     },

@@ -4,7 +4,7 @@ use crate::Answer;
 use crate::check::Checked;
 use crate::equations::{NumericTransfer, StateEquations, TransferMatrix};
 use crate::incremental::DerivedModel;
-use crate::linear::{Bode, Poles, SteadyState};
+use crate::linear::{Bode, Poles, SteadyMoves, SteadyState};
 use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
 use crate::structure::StructureReport;
 use paynter_algebra::{Pool, Symbol};
@@ -143,6 +143,13 @@ impl Answer<SteadyState> {
     }
 }
 
+impl Answer<SteadyMoves> {
+    /// The derivatives as data.
+    pub fn document(&self, naming: Naming) -> Vec<json::SteadyDerivative> {
+        json::SteadyDerivative::list(&self.graph, &self.equations, &self.found, naming)
+    }
+}
+
 impl Answer<Poles> {
     /// The document.
     pub fn document(&self, naming: Naming, spelling: &dyn Spelling) -> json::Poles {
@@ -174,9 +181,9 @@ impl Answer<Bode> {
 impl Answer<StructureReport> {
     /// The document.
     pub fn document(&self, spelling: &dyn Spelling) -> json::Structure {
-        let StructureReport { linear, structure, junctions } = &self.result;
+        let StructureReport { linear, structure, junctions, conserved } = &self.result;
         let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
-        json::Structure::new(&mut pool, graph, linear, structure, junctions.as_ref(), diagnostics)
+        json::Structure::new(&mut pool, graph, linear, structure, junctions.as_ref(), conserved, diagnostics)
     }
 
     /// What the structure says in a notation: order, relative degrees, zero dynamics, and the junction

@@ -148,7 +148,12 @@ impl Fraction {
                     fraction.scale(r);
                     factors.remove(0);
                 }
-                factors.sort_by(|a, b| factor_key(pool, *a).cmp(&factor_key(pool, *b)));
+                let is_polynomial = factors.iter().any(|f| is_sum_over_variable(pool, *f));
+                factors.sort_by_cached_key(|f| match factor_key(pool, *f) {
+                    // Before a polynomial in it, the variable stands among the symbols: s*(s + 1).
+                    (LAST, _, e) if is_polynomial => (2, Natural(""), e),
+                    key => key,
+                });
                 for factor in factors {
                     fraction.push(pool, factor);
                 }
@@ -210,12 +215,29 @@ pub(crate) fn has_long_numbers(pool: &Pool, sum: Expr) -> bool {
 /// What factors are ordered by: their kind, their name, and what tells others apart.
 type FactorKey<'a> = (u8, Natural<'a>, Expr);
 
+/// The place of the variable by whose powers sums are ordered.
+const LAST: u8 = 6;
+
+/// Tells whether a factor is a sum with the variable by whose powers sums are ordered in one of its terms.
+fn is_sum_over_variable(pool: &Pool, factor: Expr) -> bool {
+    let Some(variable) = pool.style().variable else { return false };
+    let is_variable = |e: Expr| pool.as_symbol(pool.as_base_exponent(e).0) == Some(variable);
+    let has_variable = |term: &Expr| match pool.node(*term) {
+        Node::Product(factors) => factors.iter().any(|f| is_variable(*f)),
+        _ => is_variable(*term),
+    };
+    match pool.node(pool.as_base_exponent(factor).0) {
+        Node::Sum(terms) => terms.iter().any(has_variable),
+        _ => false,
+    }
+}
+
 /// Orders factors: constants, symbols by name, then everything else by the symbols inside.
 fn factor_key(pool: &Pool, e: Expr) -> FactorKey<'_> {
     let (base, _) = pool.as_base_exponent(e);
     match pool.node(base) {
         Node::Number(_) | Node::Pi => (0, Natural(""), e),
-        Node::Symbol(s) if pool.style().variable == Some(s) => (6, Natural(""), e),
+        Node::Symbol(s) if pool.style().variable == Some(s) => (LAST, Natural(""), e),
         Node::Symbol(s) => (1, Natural(pool.name(s)), e),
         Node::Sum(_) => (3, Natural(""), e),
         Node::Call(f, _) => (4, Natural(f.name()), e),

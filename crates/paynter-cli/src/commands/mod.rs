@@ -29,7 +29,9 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Fmt { files, check } => fmt::run(files, *check, global),
         Command::Causality { file } => causality::run(file, global),
         Command::Draw(arguments) => draw::run(arguments, global),
-        Command::OperatingPoint { file, form } => operating_point::run(file, *form, global),
+        Command::OperatingPoint { file, form, sensitivity } => {
+            operating_point::run(file, *form, sensitivity, global)
+        }
         Command::Simulate(arguments) => simulate::run(arguments, global),
         Command::Poles { file, form } => poles::run(file, *form, global),
         Command::Bode(arguments) => bode::run(arguments, global),

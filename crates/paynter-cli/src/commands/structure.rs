@@ -7,7 +7,8 @@ use crate::input;
 use crate::number::complex_list;
 use crate::spelling::CommandLine;
 use crate::table::columns;
-use paynter::json::{CausalPath, JunctionPort, JunctionStructure, Matrix, Reach, Structure};
+use paynter::json::{CausalPath, JunctionPort, JunctionStructure, Matrix, Reach, RelativeDegree, Structure};
+use paynter::number::significant;
 use std::path::Path;
 
 /// Lists longer than this are left to `--json`.
@@ -39,6 +40,16 @@ fn text(structure: &Structure) -> String {
     text.push_str(&format!("order {}, rank {}\n", structure.order, structure.rank));
     if structure.rank < structure.order {
         text.push_str("  A is singular: s = 0 is a pole, whatever the parameters\n");
+    }
+    if !structure.conserved.is_empty() {
+        text.push_str("\nConserved quantities\n");
+        let rows: Vec<[String; 3]> = structure
+            .conserved
+            .iter()
+            .map(|c| [c.sum.clone(), "=".to_owned(), significant(c.total)])
+            .collect();
+        text.push_str(&columns(["SUM", "", "TOTAL"], &rows));
+        text.push('\n');
     }
     reach(&mut text, "controllable", &structure.controllability);
     reach(&mut text, "observable", &structure.observability);
@@ -146,6 +157,12 @@ fn zeros(text: &mut String, structure: &Structure) {
     let rows: Vec<[String; 5]> = list
         .iter()
         .map(|entry| {
+            let is_own = |d: &&RelativeDegree| d.output == entry.output && d.input == entry.input;
+            let degree = structure.relative_degree.iter().find(is_own);
+            if degree.is_some_and(|d| d.degree.is_some() && d.nominal.is_none()) {
+                let why = "the input does not show at the nominal values".to_owned();
+                return [entry.output.clone(), entry.input.clone(), why, String::new(), String::new()];
+            }
             let zeros = complex_list(&entry.zeros);
             let phase = match (entry.minimum_phase, entry.polynomial.as_str()) {
                 (_, "0") => "the input never shows",

@@ -277,11 +277,13 @@ impl Writing {
 
     /// The same for what is expanded: for people it is collected by powers of s.
     pub fn of_expanded(pool: &mut Pool, lines: &[Expr], others: &[Expr]) -> Writing {
-        let collected: Vec<Expr> = lines.iter().map(|e| pool.by_powers(*e)).collect();
-        let mut writing = Writing::new(pool, &collected, others);
-        for (line, collected) in lines.iter().zip(collected) {
-            let written = writing.named.get(&collected).copied().unwrap_or(collected);
-            writing.named.insert(*line, written);
+        let roots: Vec<Expr> = lines.iter().chain(others).copied().collect();
+        let collected: Vec<Expr> = roots.iter().map(|e| pool.by_powers(*e)).collect();
+        let (first, rest) = collected.split_at(lines.len());
+        let mut writing = Writing::new(pool, first, rest);
+        for (root, collected) in roots.iter().zip(&collected) {
+            let written = writing.named.get(collected).copied().unwrap_or(*collected);
+            writing.named.insert(*root, written);
         }
         writing
     }

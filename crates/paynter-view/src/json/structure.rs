@@ -3,6 +3,7 @@
 use super::equations::{Definition, Matrix, Writing};
 use super::{Diagnostic, Point, pairs};
 use paynter_algebra::{Expr, Pool};
+use paynter_base::number::significant;
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, ElementId, flat_name, is_junction};
 use paynter_numerics as num;
@@ -45,6 +46,8 @@ pub struct Structure {
     /// What still moves while an input holds an output at zero; `null` where it would be too long to be
     /// written out.
     pub zero_dynamics: Option<Vec<ZeroDynamics>>,
+    /// Combinations of states that keep their values with the inputs at time zero, of models up to 1000 states.
+    pub conserved: Vec<ConservedQuantity>,
     /// The signal-flow graph.
     pub signal_flow: SignalFlow,
     /// Named sub-expressions that the strings use, in order, where they would be too long otherwise.
@@ -61,6 +64,15 @@ pub struct Structure {
     pub written: Option<String>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A combination of states that keeps its value.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ConservedQuantity {
+    /// The combination: `A.q + 2*B.q`.
+    pub sum: String,
+    /// Its value at the initial state, in SI.
+    pub total: f64,
 }
 
 /// Whether all states are in reach of the inputs, or of the outputs.
@@ -234,6 +246,7 @@ impl Structure {
         linear: &num::LinearModel,
         found: &StructureAnalysis,
         junctions: Option<&eq::JunctionStructure>,
+        conserved: &[num::Conserved],
         diagnostics: Vec<Diagnostic>,
     ) -> Structure {
         let equations = &linear.equations;
@@ -278,11 +291,33 @@ impl Structure {
             zero_dynamics,
             signal_flow: SignalFlow::new(pool, &writing, graph, &found.flow),
             definitions: writing.definitions(pool),
+            conserved: conserved.iter().map(|c| ConservedQuantity::new(equations, c)).collect(),
             junction_structure,
             operating_point: Point::of(pool, linear),
             written: None,
             diagnostics,
         }
+    }
+}
+
+impl ConservedQuantity {
+    fn new(equations: &eq::Equations, found: &num::Conserved) -> ConservedQuantity {
+        let mut sum = String::new();
+        for (place, coefficient) in &found.parts {
+            let sign = match (sum.is_empty(), *coefficient < 0.0) {
+                (true, true) => "-",
+                (true, false) => "",
+                (false, true) => " - ",
+                (false, false) => " + ",
+            };
+            let name = &equations.states[*place].name;
+            sum.push_str(sign);
+            match coefficient.abs() {
+                1.0 => sum.push_str(name),
+                size => sum.push_str(&format!("{}*{name}", significant(size))),
+            }
+        }
+        ConservedQuantity { sum, total: found.total }
     }
 }
 
