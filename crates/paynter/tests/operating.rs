@@ -232,7 +232,7 @@ fn derivatives_of_a_steady_state_are_its_differences() {
         let value = |change: f64| {
             let nominal = model.graph().unwrap();
             let nominal = nominal.parameters.iter().find(|p| p.name == derivative.parameter).unwrap().number;
-            let other = model.with([(derivative.parameter.as_str(), nominal + change)]).unwrap();
+            let other = model.with([(derivative.parameter.as_str(), nominal + change)]);
             let point = other.operating_point(&token).unwrap().document(&Plain).point;
             let output = point.outputs.get(&derivative.quantity).copied().flatten();
             output.or_else(|| point.states.get(&derivative.quantity).copied()).unwrap()
