@@ -183,6 +183,9 @@ pub enum Command {
         /// Write to this file instead of printing the page (`-`: print)
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// End runs over time here, in seconds (where left out: when the slowest mode has decayed)
+        #[arg(long, value_name = "T", value_parser = simulate::positive, allow_negative_numbers = true)]
+        t_end: Option<f64>,
     },
     /// Derive the sensitivities of the transfer functions to the parameters
     Sensitivity(SensitivityArgs),

@@ -35,7 +35,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Simulate(arguments) => simulate::run(arguments, global),
         Command::Poles { file, form } => poles::run(file, *form, global),
         Command::Bode(arguments) => bode::run(arguments, global),
-        Command::Report { file, output } => report::run(file, output.as_deref(), global),
+        Command::Report { file, output, t_end } => report::run(file, output.as_deref(), *t_end, global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
         Command::Equations { file, form, steps, mass, values } => {
             equations::run(file, *form, *steps, *mass, *values, global)

@@ -51,12 +51,10 @@ pub fn steady_sensitivity(
     let mut derivatives = FxHashMap::default();
     for ((symbol, mut moved), place) in symbols.into_iter().zip(shifts).zip(parameters) {
         // What a whole change of the parameter would not show in the last digit is rounding.
-        for (symbol, derivative) in &mut moved {
+        moved.retain(|symbol, derivative| {
             let size = point.sizes.get(symbol).copied().unwrap_or(0.0);
-            if (*derivative * numbers[*place]).abs() <= f64::EPSILON * size {
-                *derivative = 0.0;
-            }
-        }
+            (*derivative * numbers[*place]).abs() > f64::EPSILON * size
+        });
         let of = |moved: &FxHashMap<_, f64>, symbol| moved.get(&symbol).copied().unwrap_or(0.0);
         found.states.push(equations.states.iter().map(|state| of(&moved, state.symbol)).collect());
         found.unknowns.push(equations.constraints.iter().map(|c| of(&moved, c.unknown)).collect());

@@ -76,7 +76,7 @@ const REACH: f64 = 0.9;
 const SIGHT: usize = 48;
 /// How many items before an item are looked at in one band at most: those on bonds of one junction never hide each
 /// other, and there may be thousands.
-const LOOKED: usize = 1000;
+const LOOKED: usize = 256;
 /// Most sweeps in which lines find their middle.
 const SWEEPS: usize = 200;
 
