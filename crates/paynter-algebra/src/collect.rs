@@ -3,6 +3,7 @@
 use crate::limits::MAX_COLLECTED_DEGREE;
 use crate::node::{Expr, Node, Symbol};
 use crate::pool::Pool;
+use crate::print::has_long_numbers;
 use crate::traverse::Memo;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -85,6 +86,61 @@ impl Pool {
                 Some(above.into_iter().map(|c| self.div(c, divisor)).collect())
             }
             _ => None,
+        }
+    }
+
+    /// Collects the polynomials in an expression by the powers of the variable that what is written is ordered
+    /// by; products and powers stay. Without such a variable nothing changes.
+    pub fn by_powers(&mut self, e: Expr) -> Expr {
+        let Some(s) = self.style().variable else { return e };
+        match self.node(e) {
+            Node::Sum(_) => {
+                let Some(coefficients) = self.collect(e, s) else { return e };
+                let x = self.var(s);
+                let mut terms = Vec::with_capacity(coefficients.len());
+                for (power, coefficient) in coefficients.into_iter().enumerate() {
+                    let exponent = self.int(power as i64);
+                    let power = self.pow(x, exponent);
+                    terms.push(self.mul(coefficient, power));
+                }
+                self.sum(&terms)
+            }
+            Node::Product(factors) => {
+                let factors = factors.to_vec();
+                let factors: Vec<Expr> =
+                    factors.into_iter().map(|factor| self.factor_by_powers(factor)).collect();
+                self.product(&factors)
+            }
+            _ => self.factor_by_powers(e),
+        }
+    }
+
+    /// Divides numerator and denominator by the number before the highest power of s in the denominator, where
+    /// clearing decimals has made its numbers long.
+    pub fn shortened(&mut self, num: Expr, den: Expr) -> (Expr, Expr) {
+        let Some(s) = self.style().variable.filter(|_| has_long_numbers(self, den)) else {
+            return (num, den);
+        };
+        let Some(leading) = self.collect(den, s).and_then(|list| list.last().copied()) else {
+            return (num, den);
+        };
+        let (coefficient, _) = match self.as_rational(leading) {
+            Some(_) => (leading, leading),
+            None => self.split_coefficient(leading),
+        };
+        let one = self.one();
+        let factor = self.div(one, coefficient);
+        (self.mul(factor, num), self.mul(factor, den))
+    }
+
+    fn factor_by_powers(&mut self, factor: Expr) -> Expr {
+        match self.node(factor) {
+            Node::Sum(_) => self.by_powers(factor),
+            Node::Power(base, exponent) if matches!(self.node(base), Node::Sum(_)) => {
+                let base = self.by_powers(base);
+                self.pow(base, exponent)
+            }
+            _ => factor,
         }
     }
 

@@ -37,6 +37,7 @@ mod interval;
 mod limits;
 mod node;
 mod number;
+mod numbers;
 mod pool;
 mod print;
 mod range;

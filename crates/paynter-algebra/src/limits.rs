@@ -10,6 +10,12 @@ pub(crate) const MAX_CONSTANT_BITS: usize = 1 << 16;
 /// A larger common number is left inside its sum: nobody reads 77 digits in front of it.
 pub(crate) const MAX_CONTENT_BITS: usize = 256;
 
+/// Numbers of more digits are rounded for people: no double has more, and no measurement as many.
+pub(crate) const DECIMAL_DIGITS: usize = 17;
+
+/// Whole numbers of more digits may be written with a power of ten: up to here the eye counts the zeros.
+pub(crate) const PLAIN_DIGITS: usize = 9;
+
 // Polynomials.
 
 /// Polynomials of a higher degree are left alone: their coefficients stand in an array, and laws are of a degree

@@ -93,6 +93,23 @@ pub struct Pool {
     locals: Vec<Symbol>,
     /// A buffer for factors, kept between products.
     factors: Vec<Factor>,
+    /// Fractions as the model writes them, such as 1/2.
+    written_fractions: FxHashSet<Rational>,
+    /// Whether a number with decimals has been read.
+    has_decimals: bool,
+    /// How expressions are written.
+    style: Style,
+}
+
+/// How a pool writes expressions as text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Style {
+    /// Whether people read it: numbers as decimals where these are short, instead of exact fractions.
+    pub for_people: bool,
+    /// The variable by whose powers sums are ordered; it comes last in products.
+    pub variable: Option<Symbol>,
+    /// To how many significant digits numbers are rounded, where they are.
+    pub digits: Option<usize>,
 }
 
 /// Where the own parts of a pool begin.
@@ -134,6 +151,8 @@ impl Pool {
         };
         let mut pool = Pool::layer(Some(base.clone()), first, OVERLAY_TABLE_SIZE);
         pool.locals.clone_from(&base.locals);
+        pool.has_decimals = base.has_decimals;
+        pool.style = base.style;
         pool
     }
 
@@ -154,6 +173,9 @@ impl Pool {
             contents: FxHashMap::default(),
             locals: Vec::new(),
             factors: Vec::new(),
+            written_fractions: FxHashSet::default(),
+            has_decimals: false,
+            style: Style::default(),
         }
     }
 
@@ -286,7 +308,52 @@ impl Pool {
 
     /// Reads a decimal literal exactly: `5e-3` is 1/200. Returns `None` if it is none or absurdly large.
     pub fn decimal(&mut self, text: &str) -> Option<Expr> {
-        number::decimal(text).map(|r| self.number(r))
+        let exact = number::decimal(text)?;
+        self.has_decimals |= !exact.is_int();
+        Some(self.number(exact))
+    }
+
+    /// Keeps a fraction in mind that the model writes as such: it is not shown as a decimal.
+    pub fn keep_fraction(&mut self, e: Expr) {
+        if let Some(r) = self.as_rational(e).filter(|r| !r.is_int()) {
+            let magnitude = if number::is_negative(r) { -r.clone() } else { r.clone() };
+            self.written_fractions.insert(magnitude);
+        }
+    }
+
+    /// Tells whether the model writes a positive number as a fraction.
+    pub(crate) fn writes_fraction(&self, r: &Rational) -> bool {
+        self.layers().any(|pool| pool.written_fractions.contains(r))
+    }
+
+    /// Tells whether numbers may stem from decimals, which people have rounded.
+    pub(crate) fn has_decimals(&self) -> bool {
+        self.has_decimals
+    }
+
+    /// Writes expressions for people from now on: numbers as decimals where these are short.
+    pub fn write_for_people(&mut self) {
+        self.style.for_people = true;
+    }
+
+    /// Rounds numbers to so many significant digits in what is written for people from now on.
+    pub fn round_to_digits(&mut self, digits: usize) {
+        self.style.digits = Some(digits.max(1));
+    }
+
+    /// Orders what is written by the powers of a variable from now on, and lets it come last in products.
+    pub fn order_by_powers_of(&mut self, variable: Symbol) {
+        self.style.variable = Some(variable);
+    }
+
+    /// Tells whether expressions are written for people.
+    pub fn is_for_people(&self) -> bool {
+        self.style.for_people
+    }
+
+    /// How expressions are written.
+    pub(crate) fn style(&self) -> Style {
+        self.style
     }
 
     /// Writes an exact constant as the shortest decimal number that reads back as a double, where that is exact.

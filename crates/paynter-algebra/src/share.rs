@@ -19,7 +19,20 @@ impl Pool {
     ///
     /// Symbols, numbers and what is as short as a name stay where they are.
     pub fn share(&mut self, roots: &[Expr]) -> Shared {
+        self.share_over(roots, &|_| true)
+    }
+
+    /// Gives names to shared sub-expressions over chosen symbols only.
+    pub fn share_over(&mut self, roots: &[Expr], chosen: &dyn Fn(Symbol) -> bool) -> Shared {
         let order = self.reachable(roots);
+        let mut others: FxHashSet<Expr> = FxHashSet::default();
+        for node in &order {
+            let is_other = self.as_symbol(*node).is_some_and(|symbol| !chosen(symbol));
+            if is_other || self.children(*node).iter().any(|child| others.contains(child)) {
+                others.insert(*node);
+            }
+        }
+        let is_named = |pool: &Pool, node: Expr| !others.contains(&node) && pool.deserves_name(node);
         // How often each would be written. What gets no name of its own passes the count on to what it is
         // made of: a reciprocal that stands in two places writes its denominator twice.
         let mut written: FxHashMap<Expr, u32> = FxHashMap::default();
@@ -28,7 +41,7 @@ impl Pool {
         }
         for node in order.iter().rev() {
             let count = written.get(node).copied().unwrap_or(0);
-            let passed = if self.deserves_name(*node) { 1 } else { count };
+            let passed = if is_named(self, *node) { 1 } else { count };
             for child in self.children(*node) {
                 let count = written.entry(*child).or_default();
                 *count = count.saturating_add(passed);
@@ -50,7 +63,7 @@ impl Pool {
                 .map(|child| replaced.get(child).copied().unwrap_or(*child))
                 .collect();
             let new = if args == self.children(node) { node } else { self.rebuild(node, &args) };
-            let value = if self.deserves_name(node) && written.get(&node).is_some_and(|count| *count > 1) {
+            let value = if is_named(self, node) && written.get(&node).is_some_and(|count| *count > 1) {
                 let name = loop {
                     number += 1;
                     let name = format!("d{number}");

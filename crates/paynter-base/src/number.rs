@@ -19,9 +19,12 @@ pub fn short(value: f64) -> String {
     scientific(value, 4, -4..6)
 }
 
+/// How many significant digits numbers in tables have: more than most parameters are known to.
+pub const SIGNIFICANT_DIGITS: usize = 6;
+
 /// Writes a number in a table, with six significant digits and without trailing zeros.
 pub fn significant(value: f64) -> String {
-    scientific(value, 6, -4..6)
+    scientific(value, SIGNIFICANT_DIGITS, -4..6)
 }
 
 /// Writes a number in a table of data, with twelve significant digits in their shortest form.

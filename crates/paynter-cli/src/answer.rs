@@ -146,6 +146,22 @@ pub fn output<T: Serialize + 'static>(
     Output::Document(Box::new(move |out| json::write(&document, out)))
 }
 
+/// The answer as its reader wants it: exact in a document, its numbers and polynomials as people write them
+/// otherwise.
+pub fn read<T>(global: &Global, answer: paynter::Answer<T>) -> paynter::Answer<T> {
+    if global.json { answer } else { answer.for_people() }
+}
+
+/// Printed answers of more lines are not read: numbers take their place.
+const READ_LINES: usize = 200;
+
+/// Why an answer in symbols is printed in numbers instead, where it is too long to be read.
+pub fn too_long(text: &str) -> Option<String> {
+    let lines = text.lines().count();
+    let told = || format!("\nIn numbers, for the symbols take {lines} lines: `--symbolic` prints them.\n");
+    (lines > READ_LINES).then(told)
+}
+
 fn write_stdout(output: Output) -> std::io::Result<()> {
     /// What is written at once.
     const CHUNK: usize = 1 << 16;

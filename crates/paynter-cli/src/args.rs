@@ -116,11 +116,16 @@ pub enum Command {
         /// Leave the mass matrix that dependent storages make: E x' = f
         #[arg(long, conflicts_with = "steps")]
         mass: bool,
+        #[command(flatten)]
+        values: Values,
     },
     /// Find the steady state with the inputs at time zero
     OperatingPoint {
         /// The model file, or `-` for standard input
         file: PathBuf,
+        /// Its derivatives by parameters as well: `all`, or their names
+        #[arg(long, value_name = "PARAM,…", value_delimiter = ',')]
+        sensitivity: Vec<String>,
         #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
         form: Form,
     },
@@ -136,6 +141,8 @@ pub enum Command {
         /// Write polynomials out up to so many terms
         #[arg(long, value_name = "N", default_value_t = paynter::TERMS)]
         terms: usize,
+        #[command(flatten)]
+        values: Values,
     },
     /// Tell rank, controllability, observability, causal paths, relative degree, zero dynamics
     Structure {
@@ -176,6 +183,9 @@ pub enum Command {
         /// Write to this file instead of printing the page (`-`: print)
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// End runs over time here, in seconds (where left out: when the slowest mode has decayed)
+        #[arg(long, value_name = "T", value_parser = simulate::positive, allow_negative_numbers = true)]
+        t_end: Option<f64>,
     },
     /// Derive the sensitivities of the transfer functions to the parameters
     Sensitivity(SensitivityArgs),
@@ -204,6 +214,17 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// Whether coefficients and matrices are printed in symbols or in numbers.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Values {
+    /// Coefficients and matrices in numbers, at the model's values
+    #[arg(long, conflicts_with = "symbolic")]
+    pub numeric: bool,
+    /// In symbols, however long they are
+    #[arg(long)]
+    pub symbolic: bool,
 }
 
 /// What `bode` computes.

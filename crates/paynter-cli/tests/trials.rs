@@ -28,3 +28,53 @@ fn verification_says_what_was_compared() {
     assert!(text.contains("100 samples within the tolerances: their |H| is compared"), "{text}");
     assert!(text.contains("|H| of samples leaves the worst-case band by up to"), "{text}");
 }
+
+#[test]
+fn the_nearest_steady_state_is_taken_and_bogus_ones_are_not_listed() {
+    let text = printed(&["operating-point", "op25.bg"]);
+    assert!(text.contains("c0.q  -1.06") && text.contains("c1.q  1.33"), "{text}");
+    let run = paynter(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/trials"),
+        &["operating-point", "crane.bg"],
+    );
+    assert!(!run.stderr.contains("th = 1.5708"), "{}", run.stderr);
+}
+
+#[test]
+fn zeros_are_not_named_where_the_input_does_not_show() {
+    let text = printed(&["structure", "sym3.bg"]);
+    assert_eq!(text.matches("the input does not show at the nominal values").count(), 2, "{text}");
+}
+
+#[test]
+fn conserved_totals_are_told() {
+    let text = printed(&["structure", "cyc.bg"]);
+    assert!(text.contains("E.s.q + ES.s.q + EP.s.q  =  0.22"), "{text}");
+}
+
+/// What would be too long to be written out is named, by every command and at once.
+#[test]
+fn chains_of_definitions_are_short_everywhere() {
+    for arguments in [
+        &["equations"][..],
+        &["equations", "--form", "latex"],
+        &["tf"],
+        &["tf", "--method", "mason"],
+        &["operating-point"],
+        &["poles"],
+        &["structure"],
+        &["sensitivity"],
+        &["incremental"],
+        &["draw"],
+        &["draw", "--sfg"],
+        &["report"],
+        &["export", "--to", "python"],
+        &["export", "--to", "latex"],
+    ] {
+        let started = std::time::Instant::now();
+        let all: Vec<&str> = arguments.iter().copied().chain(["fold30.bg"]).collect();
+        let text = printed(&all);
+        assert!(text.len() < 1_000_000, "{arguments:?}: {} bytes", text.len());
+        assert!(started.elapsed().as_secs() < 10, "{arguments:?}: {:?}", started.elapsed());
+    }
+}

@@ -21,6 +21,7 @@ mod mason;
 mod mass;
 mod model;
 mod modular;
+mod numbers;
 mod paths;
 mod rank;
 mod readable;

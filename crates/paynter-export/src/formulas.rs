@@ -69,8 +69,15 @@ pub fn transfer(
     transfer: &eq::Transfer,
     notation: &dyn Target,
 ) -> String {
-    let mut roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
-    roots.extend(transfer.denominator);
+    let mut roots = Vec::with_capacity(2 * transfer.entries.len() + 1);
+    for entry in &transfer.entries {
+        let (num, den) = pool.shortened(entry.num, entry.den);
+        roots.extend([num, den]);
+    }
+    roots.extend(transfer.denominator.map(|e| pool.shortened(e, e).1));
+    if transfer.shared.is_none() {
+        roots.iter_mut().for_each(|e| *e = pool.by_powers(*e));
+    }
     let (definitions, roots) = shared(pool, &roots);
     let mut page = Page::new(name, "transfer functions");
     let mut lines = Vec::with_capacity(transfer.entries.len());
@@ -257,7 +264,7 @@ impl Page {
             return;
         }
         if notation.is_typeset() {
-            let lines = list.into_iter().map(|(left, e)| (left, Cell::Formula(e))).collect();
+            let lines = list.into_iter().map(|(left, e)| (left, Cell::Formula(pool.by_powers(e)))).collect();
             self.sections.push(Section { title, lines });
             return;
         }

@@ -108,6 +108,19 @@ impl Factored {
     }
 }
 
+/// The coefficients of Π(s − root), highest power first; conjugates stand side by side.
+pub fn monic(roots: &[Complex64]) -> Vec<f64> {
+    let mut product = vec![Complex64::ONE];
+    for root in roots {
+        product.push(Complex64::ZERO);
+        for at in (1..product.len()).rev() {
+            let before = product[at - 1];
+            product[at] -= root * before;
+        }
+    }
+    product.into_iter().map(|coefficient| coefficient.re).collect()
+}
+
 /// Writes roots out as often as they occur, conjugates side by side.
 pub fn expanded(roots: &[Root]) -> Vec<Complex64> {
     let mut list = Vec::new();

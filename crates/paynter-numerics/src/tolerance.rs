@@ -323,6 +323,8 @@ pub(crate) const ROOT_TURN: f64 = 1e-3;
 /// A divisor below this part of what its variables can make of it vanishes at a point: the equations that divide by
 /// it have no derivatives there that could be believed.
 pub(crate) const VANISHING_DIVISOR_SHARE: f64 = 1e-6;
+/// By this part of their values states are moved to see how large a divisor is nearby: enough to leave its zero.
+pub(crate) const NEARBY: f64 = 1e-2;
 /// So far beside the border of a choice, beside the size of a variable, its branches are looked at: near rounding.
 pub(crate) const BESIDE_A_BORDER: f64 = 1e-14;
 /// Derivatives of two branches that differ by no more than this part are one: there is no kink.

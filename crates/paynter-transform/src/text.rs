@@ -5,6 +5,8 @@
 //! too, because expressions hold the independent ones. The layout is left to
 //! the formatter.
 
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use paynter_algebra::{Expr, Pool, Symbol, Target};
@@ -17,7 +19,7 @@ use paynter_graph::{
 };
 use paynter_language::{format, parse_syntax};
 
-use crate::limits::LONG_LINE;
+use crate::limits::{LONG_LINE, WRITTEN_NODES};
 use crate::names::{Names, plain};
 use crate::spelling::{Spelling, suffix};
 
@@ -66,14 +68,28 @@ struct Writer<'a> {
     spelling: Spelling,
     /// What calls of tables are written as.
     tables: Vec<Symbol>,
+    /// Expressions that are written by names where they would be too long otherwise.
+    named: BTreeMap<Expr, Expr>,
+    /// The names, in order, as parameters defined from others.
+    definitions: Vec<(Symbol, Expr)>,
     out: String,
 }
 
 impl<'a> Writer<'a> {
     fn new(pool: &'a mut Pool, graph: &'a BondGraph, options: &'a TextOptions) -> Writer<'a> {
         let spelling = Spelling::new(pool, graph);
-        let mut writer = Writer { pool, graph, options, spelling, tables: Vec::new(), out: String::new() };
+        let mut writer = Writer {
+            pool,
+            graph,
+            options,
+            spelling,
+            tables: Vec::new(),
+            named: BTreeMap::new(),
+            definitions: Vec::new(),
+            out: String::new(),
+        };
         writer.name_tables();
+        writer.name_shared();
         writer
     }
 
@@ -90,7 +106,34 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Names what values share where they would be too long to be written out.
+    fn name_shared(&mut self) {
+        let mut roots = Vec::new();
+        for element in &self.graph.elements {
+            match &element.law {
+                Law::Structure => {}
+                Law::Value(value) => roots.push(*value),
+                Law::Matrix(rows) => roots.extend(rows.iter().flatten()),
+                Law::Equations(laws) => roots.extend(laws.iter().flat_map(|law| [law.left, law.right])),
+                Law::Switch { condition, on, off } => roots.extend([*condition, *on, *off]),
+            }
+            roots.extend(element.initial.iter().map(|(_, value, _)| *value));
+        }
+        roots.extend(self.graph.inputs.iter().map(|input| input.value));
+        roots.extend(self.graph.signals.iter().map(|signal| signal.value));
+        roots.extend(self.graph.integrators.iter().flat_map(|i| [i.rate, i.initial]));
+        roots.extend(self.graph.outputs.iter().map(|output| output.value));
+        if self.pool.written_size(&roots) <= WRITTEN_NODES {
+            return;
+        }
+        let parameters: FxHashSet<Symbol> = self.graph.parameters.iter().map(|p| p.symbol).collect();
+        let shared = self.pool.share_over(&roots, &|symbol| parameters.contains(&symbol));
+        self.named = roots.into_iter().zip(shared.roots).collect();
+        self.definitions = shared.definitions;
+    }
+
     fn expr(&mut self, expr: Expr) -> String {
+        let expr = self.named.get(&expr).copied().unwrap_or(expr);
         let expr = if self.tables.is_empty() {
             expr
         } else {
@@ -177,6 +220,11 @@ impl<'a> Writer<'a> {
             if let Some(doc) = &parameter.doc {
                 line.push_str(&format!(" {}", quoted(doc)));
             }
+            self.line(&line);
+        }
+        for (symbol, value) in std::mem::take(&mut self.definitions) {
+            let value = self.expr(value);
+            let line = format!("param {} = {value}", self.pool.name(symbol));
             self.line(&line);
         }
         self.blank();

@@ -2,7 +2,9 @@
 
 use paynter_algebra::{Expr, Expression, Pool};
 pub use paynter_base::QueryError;
+use paynter_base::number::SIGNIFICANT_DIGITS;
 use paynter_base::{Cancelled, Diagnostic, Diagnostics, SourceMap};
+use paynter_export::Target;
 use paynter_graph::BondGraph;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -37,6 +39,35 @@ impl<T> Answer<T> {
     /// The pool that the expressions of the result live in.
     pub fn pool(&self) -> &Arc<Pool> {
         &self.pool
+    }
+
+    /// The same answer, whose expressions are written for people: decimals where they are short instead of exact
+    /// fractions, polynomials by the powers of s.
+    pub fn for_people(mut self) -> Answer<T> {
+        let mut pool = self.overlay();
+        pool.write_for_people();
+        let s = pool.symbol("s");
+        pool.order_by_powers_of(s);
+        self.pool = Arc::new(pool);
+        self
+    }
+
+    /// The same answer, whose numbers are rounded as in tables.
+    pub fn rounded(mut self) -> Answer<T> {
+        let mut pool = self.overlay();
+        pool.round_to_digits(SIGNIFICANT_DIGITS);
+        self.pool = Arc::new(pool);
+        self
+    }
+
+    /// A pool for printing in a notation: typeset polynomials are written by the powers of s.
+    pub(crate) fn overlay_for(&self, notation: &dyn Target) -> Pool {
+        let mut pool = self.overlay();
+        if notation.is_typeset() {
+            let s = pool.symbol("s");
+            pool.order_by_powers_of(s);
+        }
+        pool
     }
 
     /// A pool for printing: notations make names of their own.

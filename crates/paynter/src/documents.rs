@@ -2,12 +2,12 @@
 
 use crate::Answer;
 use crate::check::Checked;
-use crate::equations::{StateEquations, TransferMatrix};
+use crate::equations::{NumericTransfer, StateEquations, TransferMatrix};
 use crate::incremental::DerivedModel;
-use crate::linear::{Bode, Poles, SteadyState};
+use crate::linear::{Bode, Poles, SteadyMoves, SteadyState};
 use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
 use crate::structure::StructureReport;
-use paynter_algebra::Symbol;
+use paynter_algebra::{Pool, Symbol};
 use paynter_base::Spelling;
 use paynter_equations::Derivation;
 use paynter_export::{self as export, Target};
@@ -51,6 +51,16 @@ impl Answer<StateEquations> {
         }
     }
 
+    /// The same equations with numbers in place of the parameters.
+    pub fn in_numbers(self) -> Answer<StateEquations> {
+        let mut pool = self.overlay();
+        let StateEquations { equations, space, mass } = &self.result;
+        let (equations, space, mass) =
+            equations.in_numbers(&mut pool, &self.graph, space.as_deref(), mass.as_ref());
+        let result = StateEquations { equations: Arc::new(equations), space: space.map(Arc::new), mass };
+        Answer { result, pool: Arc::new(pool), ..self }
+    }
+
     /// The equations in a notation.
     pub fn written(&self, notation: &dyn Target) -> String {
         let StateEquations { equations, space, mass } = &self.result;
@@ -78,7 +88,7 @@ impl Answer<TransferMatrix> {
         let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
         let answer = json::Transfer::new(&mut pool, graph, linear, transfer, factors.as_deref(), diagnostics);
         match mason {
-            Some((flow, found)) => answer.with_mason(&pool, graph, &linear.equations, flow, found),
+            Some((flow, found)) => answer.with_mason(&mut pool, graph, &linear.equations, flow, found),
             None => answer,
         }
     }
@@ -86,7 +96,29 @@ impl Answer<TransferMatrix> {
     /// The transfer functions in a notation.
     pub fn written(&self, notation: &dyn Target) -> String {
         let TransferMatrix { linear, transfer, .. } = &self.result;
-        export::transfer(&mut self.overlay(), &self.graph.name, &linear.equations, transfer, notation)
+        export::transfer(
+            &mut self.overlay_for(notation),
+            &self.graph.name,
+            &linear.equations,
+            transfer,
+            notation,
+        )
+    }
+}
+
+impl Answer<NumericTransfer> {
+    /// The document; for people numbers in its polynomials have few digits.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Transfer {
+        let NumericTransfer { linear, spectrum } = &self.result;
+        let diagnostics = self.diagnostics(spelling);
+        json::Transfer::in_numbers(
+            &self.pool,
+            &self.graph,
+            linear,
+            spectrum,
+            self.pool.is_for_people(),
+            diagnostics,
+        )
     }
 }
 
@@ -113,20 +145,27 @@ impl Answer<SteadyState> {
     }
 }
 
+impl Answer<SteadyMoves> {
+    /// The derivatives as data.
+    pub fn document(&self, naming: Naming) -> Vec<json::SteadyDerivative> {
+        json::SteadyDerivative::list(&self.graph, &self.equations, &self.found, naming)
+    }
+}
+
 impl Answer<Poles> {
     /// The document.
     pub fn document(&self, naming: Naming, spelling: &dyn Spelling) -> json::Poles {
         let Poles { linear, spectrum, estimates, characteristic, checks } = &self.result;
         let (polynomial, diagnostics) = (characteristic.map(|(e, _)| e), self.diagnostics(spelling));
-        let (pool, graph) = (&self.pool, &self.graph);
+        let (mut pool, graph) = (self.overlay(), &self.graph);
         let document =
-            json::Poles::new(pool, graph, linear, spectrum, estimates, polynomial, naming, diagnostics);
+            json::Poles::new(&mut pool, graph, linear, spectrum, estimates, polynomial, naming, diagnostics);
         json::Poles { checks: checked(checks), ..document }
     }
 
     /// Poles and zeros in a notation, with the characteristic polynomial.
     pub fn written(&self, document: &json::Poles, notation: &dyn Target) -> String {
-        export::poles(&mut self.overlay(), &document.into(), self.characteristic, notation)
+        export::poles(&mut self.overlay_for(notation), &document.into(), self.characteristic, notation)
     }
 }
 
@@ -148,9 +187,9 @@ impl Answer<Bode> {
 impl Answer<StructureReport> {
     /// The document.
     pub fn document(&self, spelling: &dyn Spelling) -> json::Structure {
-        let StructureReport { linear, structure, junctions } = &self.result;
+        let StructureReport { linear, structure, junctions, conserved } = &self.result;
         let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
-        json::Structure::new(&mut pool, graph, linear, structure, junctions.as_ref(), diagnostics)
+        json::Structure::new(&mut pool, graph, linear, structure, junctions.as_ref(), conserved, diagnostics)
     }
 
     /// What the structure says in a notation: order, relative degrees, zero dynamics, and the junction
@@ -159,7 +198,7 @@ impl Answer<StructureReport> {
         let StructureReport { structure, junctions, .. } = &self.result;
         let zeros = structure.zero_dynamics.iter().flatten().map(|zeros| zeros.dynamics.clone());
         let zeros: Vec<_> = zeros.collect();
-        let mut pool = self.overlay();
+        let mut pool = self.overlay_for(notation);
         let s = pool.symbol("s");
         export::structure(&mut pool, &document.into(), &zeros, junctions.as_ref(), s, notation)
     }
@@ -191,7 +230,13 @@ impl Answer<DerivedModel> {
     pub fn document(&self, spelling: &dyn Spelling) -> json::Incremental {
         let DerivedModel { text, model, causality, .. } = &self.result;
         let (pool, graph) = model.graph_stage().unwrap_or_default();
-        json::Incremental::new(&pool, &graph, causality.as_deref(), text, self.diagnostics(spelling))
+        json::Incremental::new(
+            &mut Pool::over(&pool),
+            &graph,
+            causality.as_deref(),
+            text,
+            self.diagnostics(spelling),
+        )
     }
 }
 

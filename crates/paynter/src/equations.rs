@@ -40,7 +40,29 @@ pub struct TransferMatrix {
     pub mason: Option<(SignalFlow, Mason)>,
 }
 
+/// The transfer matrix of a model in numbers.
+#[derive(Debug, Clone)]
+pub struct NumericTransfer {
+    /// The linear model it belongs to.
+    pub linear: Arc<LinearModel>,
+    /// Its poles, and its entries in factors.
+    pub spectrum: Arc<Spectrum>,
+}
+
 impl Model {
+    /// Tells the transfer matrix in numbers: at the nominal values, and at the operating point where the model
+    /// is nonlinear.
+    pub fn transfer_in_numbers(&self, token: &CancellationToken) -> Asked<NumericTransfer> {
+        let stage = self.numeric(token)?;
+        let (linear, graph) = (&stage.result, &stage.view.graph);
+        let pool = stage.overlay();
+        let found = linear.matrices(&pool).and_then(|matrices| {
+            let spectrum = linear.spectrum(&pool, graph, &matrices, &linear.all_entries(), token)?;
+            Ok(NumericTransfer { linear: stage.result.clone(), spectrum })
+        });
+        stage.answer(pool, found, Diagnostics::new())
+    }
+
     /// Tells the state equations, in the form a person would write.
     pub fn equations(&self, token: &CancellationToken) -> Asked<StateEquations> {
         let view = self.readable(token)?;

@@ -58,11 +58,11 @@ mod embedded {
 
 pub use answer::{Answer, Asked, QueryError};
 pub use check::Checked;
-pub use equations::{StateEquations, TERMS, TransferMatrix};
+pub use equations::{NumericTransfer, StateEquations, TERMS, TransferMatrix};
 pub use explain::{codes, explain};
 pub use format::{Formatted, format};
 pub use incremental::{DerivedForm, DerivedModel, IncrementalOptions};
-pub use linear::{Bode, Poles, SteadyState};
+pub use linear::{Bode, Poles, SteadyMoves, SteadyState};
 pub use model::{LoadOptions, Model};
 pub use paynter_algebra::{Expr, Expression, Target};
 pub use paynter_base::{

@@ -13,6 +13,7 @@ use paynter_equations::{Equations, StateSpace, readable_characteristic};
 use paynter_graph::ElementId;
 use paynter_numerics::estimate::{Estimate, estimates};
 use paynter_numerics::linear::{tangent, to_differentiate};
+use paynter_numerics::parametric::{SteadySensitivity, chosen_parameters, steady_sensitivity};
 use paynter_numerics::poles::{Spectrum, expanded};
 use paynter_numerics::program::Hold;
 use paynter_numerics::response::{FrequencyResponse, ResponseChoice, frequency_response};
@@ -42,6 +43,15 @@ pub struct SteadyState {
     pub linear: Option<(Arc<LinearModel>, Matrices)>,
     /// How far it fulfils the graph's own equations.
     pub checks: Vec<Check>,
+}
+
+/// How the steady state of a model moves with its parameters.
+#[derive(Debug, Clone)]
+pub struct SteadyMoves {
+    /// The equations that rest there.
+    pub equations: Arc<Equations>,
+    /// The derivatives.
+    pub found: SteadySensitivity,
 }
 
 /// The poles of a model.
@@ -218,6 +228,18 @@ impl Model {
         let other = to_differentiate(&mut pool, &view.graph, &view.causality, &stage.result, token);
         let other = other.map_err(|failure| after(&stage.findings, failure))?;
         Ok((pool, other.map_or_else(|| stage.result.clone(), Arc::new)))
+    }
+
+    /// Tells how the steady state moves with some parameters, all where none is named.
+    pub fn steady_sensitivity(&self, only: &[String], token: &CancellationToken) -> Asked<SteadyMoves> {
+        let steady = self.regular_state(token)?;
+        let (view, mut pool) = (&steady.view, steady.overlay());
+        let found = chosen_parameters(&view.graph, only).and_then(|parameters| {
+            steady_sensitivity(&mut pool, &view.graph, &view.equations, &steady.result, &parameters)
+        });
+        let equations = view.equations.clone();
+        let found = found.map(|found| SteadyMoves { equations, found });
+        view.answer_after(&steady.findings, pool, found, Diagnostics::new())
     }
 
     /// Tells the steady state with the inputs at time zero.

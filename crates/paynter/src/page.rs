@@ -25,6 +25,10 @@ const READABLE_ORDER: usize = 30;
 /// Samples of a response over time: enough for a smooth curve.
 const SAMPLES: usize = 501;
 
+/// A run of a report takes at most so many steps: counted, so that every machine makes the same page, and far more
+/// than a curve of [`SAMPLES`] points needs.
+const REPORTED_STEPS: u64 = 200_000;
+
 /// More periods of a source in one picture cannot be seen.
 const PERIODS: f64 = 40.0;
 
@@ -34,6 +38,8 @@ type Maker = (&'static str, &'static str, fn(&mut Asking<'_>) -> Result<Section,
 /// A model being asked one question after the other, and what the answers found.
 struct Asking<'a> {
     model: &'a Model,
+    /// How long runs are, in s, where somebody says it.
+    t_end: Option<f64>,
     token: &'a CancellationToken,
     findings: Diagnostics,
 }
@@ -64,6 +70,9 @@ impl Asking<'_> {
     /// How long a run should be, and how many samples it needs: until the slowest
     /// mode has decayed or has swung a few times, and no more periods of a source than can be seen.
     fn horizon(&mut self) -> Result<(f64, usize), QueryError> {
+        if let Some(t_end) = self.t_end {
+            return Ok((t_end, SAMPLES));
+        }
         let default = T_END;
         let fastest = self.source_frequency()?;
         let linear = optional(self.linear())?;
@@ -155,11 +164,14 @@ const SECTIONS: &[Maker] = &[
 impl Model {
     /// Asks every question and puts the answers on one page. A question that
     /// has no answer says why in its section; only Ctrl-C stops the report.
-    pub fn report(&self, token: &CancellationToken) -> Asked<Report> {
+    ///
+    /// Runs end at `t_end`, in s; where none is given, when the slowest mode has decayed. A run of more than
+    /// 200 000 steps is cut off, and its section says so.
+    pub fn report(&self, t_end: Option<f64>, token: &CancellationToken) -> Asked<Report> {
         let mut sections = Vec::new();
         let findings = optional(self.findings(token))?.unwrap_or_default();
         let wrong = findings.has_errors();
-        let mut asking = Asking { model: self, token, findings };
+        let mut asking = Asking { model: self, t_end, token, findings };
         for (id, title, maker) in SECTIONS {
             token.check()?;
             token.begin(title, 0);
@@ -231,7 +243,7 @@ fn equations(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
 
 fn operating_point(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let found = asking.noted(asking.model.operating_point(asking.token))?;
-    Ok(report::operating_point(&found.document(&Plain)))
+    Ok(report::operating_point(&found.for_people().document(&Plain)))
 }
 
 fn matrices(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
@@ -248,17 +260,17 @@ fn transfers(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     }
     let mut pool = stage.overlay();
     let found = transfer(&mut pool, &linear.equations, &linear.space, READABLE, asking.token)?;
-    Ok(report::transfer(&pool, &linear.equations, &found))
+    Ok(report::transfer(&mut pool, &linear.equations, &found))
 }
 
 fn poles(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let found = asking.noted(asking.model.poles(asking.token))?;
-    Ok(report::poles(&found.document(Naming::Shown, &Plain)))
+    Ok(report::poles(&found.for_people().document(Naming::Shown, &Plain)))
 }
 
 fn structure(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let found = asking.noted(asking.model.structure(false, asking.token))?;
-    Ok(report::structure(&found.document(&Plain)))
+    Ok(report::structure(&found.for_people().document(&Plain)))
 }
 
 fn frequency(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
@@ -278,7 +290,7 @@ fn simulated(
     options: SimulateOptions,
 ) -> Result<(Answer<Arc<Simulation>>, Response, report::Run), QueryError> {
     let (t_end, points) = asking.horizon()?;
-    let options = SimulateOptions { t_end: Some(t_end), points, ..options };
+    let options = SimulateOptions { t_end: Some(t_end), points, max_steps: REPORTED_STEPS, ..options };
     let simulation = asking.noted(asking.model.simulation(&options, asking.token))?;
     let (response, outcome) = simulation.respond(&simulation.parameters, asking.token);
     asking.token.check()?;

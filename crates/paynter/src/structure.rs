@@ -1,11 +1,12 @@
 //! Questions about structure.
 
 use crate::Model;
-use crate::answer::{Asked, QueryError, after};
+use crate::answer::{Asked, QueryError, after, optional};
 use paynter_base::{CancellationToken, Diagnostics};
 use paynter_equations::{JunctionStructure, junction_structure};
-use paynter_numerics::LinearModel;
+use paynter_numerics::program::Hold;
 use paynter_numerics::structure::{StructureAnalysis, analyse_structure};
+use paynter_numerics::{Conserved, LinearModel, conserved_quantities};
 use std::sync::Arc;
 
 /// What the structure of a model says.
@@ -17,7 +18,12 @@ pub struct StructureReport {
     pub structure: StructureAnalysis,
     /// The junction structure matrix, where it was asked for.
     pub junctions: Option<JunctionStructure>,
+    /// Combinations of states that keep their values, of models of moderate order.
+    pub conserved: Vec<Conserved>,
 }
+
+/// The conserved combinations of larger models are not sought: a null space has no sparse basis to be read.
+const CONSERVED_STATES: usize = 1000;
 
 impl Model {
     /// Tells what the structure says; the junction structure matrix on request. Structure can also be told
@@ -43,7 +49,15 @@ impl Model {
         let found = found.and_then(|structure| {
             let junctions =
                 junctions.then(|| junction_structure(&mut pool, graph, causality, token)).transpose()?;
-            Ok(StructureReport { linear: linear.clone(), structure, junctions })
+            let conserved = match linear.equations.states.len() > CONSERVED_STATES {
+                true => None,
+                false => {
+                    let tables = self.tables(Hold::default())?;
+                    optional(conserved_quantities(&mut pool, graph, &linear.equations, &tables, token))?
+                }
+            };
+            let conserved = conserved.unwrap_or_default();
+            Ok(StructureReport { linear: linear.clone(), structure, junctions, conserved })
         });
         view.answer_after(&before, pool, found, Diagnostics::new())
     }

@@ -218,3 +218,28 @@ fn an_input_from_a_table_has_its_value_at_time_zero() {
         assert!(model.sensitivity(&SensitivityOptions::default(), &token).is_ok());
     }
 }
+
+/// The derivatives of a steady state are those of differences, at the totals that the initial state fixes.
+#[test]
+fn derivatives_of_a_steady_state_are_its_differences() {
+    let text = "model m { param k = 0.7; param a0 = 0.3; param R1 = 2; param C1 = 2\n\
+        C a { e = exp(q) - 1; init q = a0 }; C b = C1; 0 na; 0 nb; 1 j; R r { f = k*(e + e^3) }\n\
+        na -> a; nb -> b; na -> j -> nb, r; init b.q = 0.5; output y = a.e*R1 }";
+    let (model, token) = (load(text), CancellationToken::new());
+    let found = model.steady_sensitivity(&[], &token).unwrap().document(paynter::json::Naming::Flat);
+    assert_eq!(found.len(), 12);
+    for derivative in found {
+        let value = |change: f64| {
+            let nominal = model.graph().unwrap();
+            let nominal = nominal.parameters.iter().find(|p| p.name == derivative.parameter).unwrap().number;
+            let other = model.with([(derivative.parameter.as_str(), nominal + change)]);
+            let point = other.operating_point(&token).unwrap().document(&Plain).point;
+            let output = point.outputs.get(&derivative.quantity).copied().flatten();
+            output.or_else(|| point.states.get(&derivative.quantity).copied()).unwrap()
+        };
+        let step = 1e-5;
+        let wanted = (value(step) - value(-step)) / (2.0 * step);
+        let found = derivative.value.unwrap();
+        assert!((found - wanted).abs() < 1e-7, "{derivative:?} instead of {wanted}");
+    }
+}

@@ -40,6 +40,10 @@ pub(super) struct Dialect {
     pub name: fn(&str) -> Cow<'_, str>,
     /// Before and after a whole number.
     pub number: (&'static str, &'static str),
+    /// Whether people read it as plain text.
+    pub is_text: bool,
+    /// Before and after the exponent of a power of ten that multiplies digits; `e` where there is none.
+    pub power_of_ten: Option<(&'static str, &'static str)>,
     pub add: &'static str,
     pub subtract: &'static str,
     pub negative: &'static str,
@@ -97,6 +101,8 @@ const TERNARY: Select =
 pub(super) static TEXT: Dialect = Dialect {
     name: |name| Cow::Borrowed(name),
     number: ("", ""),
+    is_text: true,
+    power_of_ten: None,
     add: " + ",
     subtract: " - ",
     negative: "-",
@@ -119,6 +125,7 @@ pub(super) static TEXT: Dialect = Dialect {
 };
 
 pub(super) static PYTHON: Dialect = Dialect {
+    is_text: false,
     power: Power::Infix("**"),
     root: ("np.sqrt(", ")"),
     pi: "np.pi",
@@ -132,6 +139,7 @@ pub(super) static PYTHON: Dialect = Dialect {
 };
 
 pub(super) static MATLAB: Dialect = Dialect {
+    is_text: false,
     and: Joint::Infix(" && "),
     or: Joint::Infix(" || "),
     not: ("~(", ")"),
@@ -142,6 +150,7 @@ pub(super) static MATLAB: Dialect = Dialect {
 };
 
 pub(super) static C: Dialect = Dialect {
+    is_text: false,
     number: ("", ".0"),
     power: Power::Call("pow(", ", ", ")"),
     pi: "3.14159265358979323846",
@@ -155,6 +164,7 @@ pub(super) static C: Dialect = Dialect {
 };
 
 pub(super) static JULIA: Dialect = Dialect {
+    is_text: false,
     and: Joint::Infix(" && "),
     or: Joint::Infix(" || "),
     not: ("!(", ")"),
@@ -164,6 +174,8 @@ pub(super) static JULIA: Dialect = Dialect {
 };
 
 pub(super) static LATEX: Dialect = Dialect {
+    is_text: false,
+    power_of_ten: Some((" \\cdot 10^{", "}")),
     name: |name| latex_name(name).into(),
     multiply: " \\, ",
     multiply_digit: " \\cdot ",
@@ -194,6 +206,8 @@ pub(super) static LATEX: Dialect = Dialect {
 pub(super) static MATHML: Dialect = Dialect {
     name: |name| mathml_name(name).into(),
     number: ("<mn>", "</mn>"),
+    is_text: false,
+    power_of_ten: Some(("<mo>\u{22C5}</mo><msup><mn>10</mn><mn>", "</mn></msup>")),
     add: "<mo>+</mo>",
     subtract: "<mo>\u{2212}</mo>",
     negative: "<mo form=\"prefix\">\u{2212}</mo>",

@@ -1,5 +1,6 @@
 //! Printers: one walker that knows precedence, one table of spellings for each target.
 
+mod decimal;
 mod dialect;
 mod name;
 mod order;
@@ -10,6 +11,7 @@ use crate::node::{Expr, Symbol};
 use crate::pool::Pool;
 use dialect::Dialect;
 pub use name::{greek_name, latex_name, mathml_name};
+pub(crate) use order::has_long_numbers;
 use std::fmt;
 
 /// A notation that expressions are written in.
@@ -84,7 +86,7 @@ impl Pool {
     }
 
     /// How many bytes an expression has as plain text; nothing where they are more than a limit.
-    pub(crate) fn written_length(&self, e: Expr, limit: usize) -> Option<usize> {
+    pub fn written_length(&self, e: Expr, limit: usize) -> Option<usize> {
         let mut length = Length { written: 0, limit };
         walk::write(self, &dialect::TEXT, None, e, &mut length).ok()?;
         Some(length.written)

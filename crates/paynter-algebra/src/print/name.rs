@@ -121,7 +121,8 @@ pub fn latex_name(name: &str) -> String {
 }
 
 fn latex_word(word: &str) -> String {
-    if let Some((name, _)) = GREEK.iter().find(|(name, letter)| *name == word || is_letter(word, *letter)) {
+    let is_greek = |(name, letter): &&(&str, char)| is_greek_word(name, word) || is_letter(word, *letter);
+    if let Some((name, _)) = GREEK.iter().find(is_greek) {
         return format!("\\{name}");
     }
     if word.chars().count() == 1 || word.chars().all(|c| c.is_ascii_digit()) {
@@ -132,6 +133,12 @@ fn latex_word(word: &str) -> String {
         return letters.join(" ");
     }
     format!("\\mathrm{{{}}}", escape_latex(word))
+}
+
+/// Tells whether a word is set as the Greek letter of a name. `mu` stays a word: it stands for a coefficient of
+/// friction or the unit prefix as often as for the letter, which can be written itself.
+fn is_greek_word(name: &str, word: &str) -> bool {
+    name == word && word != "mu"
 }
 
 fn is_letter(word: &str, letter: char) -> bool {
@@ -174,7 +181,7 @@ fn mathml_word(word: &str) -> String {
     if word.chars().all(|c| c.is_ascii_digit()) {
         return format!("<mn>{word}</mn>");
     }
-    match GREEK.iter().find(|(name, _)| *name == word) {
+    match GREEK.iter().find(|(name, _)| is_greek_word(name, word)) {
         Some((_, letter)) => format!("<mi>{letter}</mi>"),
         None => format!("<mi>{}</mi>", escape_markup(word)),
     }

@@ -1,5 +1,7 @@
 //! The order and grouping in which people read sums and products.
 
+use super::decimal::Decimal;
+use crate::limits::PLAIN_DIGITS;
 use crate::node::{Expr, Node};
 use crate::pool::Pool;
 use crate::{Rational, number};
@@ -20,9 +22,13 @@ pub(super) enum Exponent {
 #[derive(Clone)]
 pub(super) enum Factor {
     Number(UBig),
+    /// A positive number as people write it.
+    Decimal(Decimal),
     Power(Expr, Exponent),
     /// A sum with all its signs turned.
     Opposite(Expr),
+    /// A sum whose terms are multiplied by a number, and its signs turned.
+    Scaled(Expr, Rational, bool),
 }
 
 /// A product as a signed quotient of positive powers.
@@ -38,6 +44,87 @@ impl Fraction {
         let mut fraction = Fraction { negative: number::is_negative(r), ..Fraction::default() };
         fraction.scale(r);
         fraction
+    }
+
+    /// The number in front, without its sign.
+    fn number(&self) -> Rational {
+        let integer = |factors: &[Factor]| match factors.first() {
+            Some(Factor::Number(n)) => n.clone(),
+            _ => UBig::ONE,
+        };
+        Rational::from_parts(integer(&self.above).into(), integer(&self.below))
+    }
+
+    /// The same quotient with another number in front.
+    fn with_number(mut self, number: &Rational) -> Fraction {
+        for factors in [&mut self.above, &mut self.below] {
+            if matches!(factors.first(), Some(Factor::Number(_))) {
+                factors.remove(0);
+            }
+        }
+        let (above, below) = (std::mem::take(&mut self.above), std::mem::take(&mut self.below));
+        self.scale(number);
+        self.above.extend(above);
+        self.below.extend(below);
+        self
+    }
+
+    /// The quotient multiplied by a positive number.
+    pub fn times(self, scale: &Rational) -> Fraction {
+        let number = self.number() * scale;
+        self.with_number(&number)
+    }
+
+    /// Multiplies the number into a sum whose own numbers are long: 1e-15*(2.5e15*x + …) is 2.5*x + …
+    pub fn distributed(mut self, pool: &Pool) -> Fraction {
+        let number = self.number();
+        if number.is_one() {
+            return self;
+        }
+        let sum_of = |factor: &Factor| match factor {
+            Factor::Power(base, Exponent::One) => Some((*base, false)),
+            Factor::Opposite(base) => Some((*base, true)),
+            _ => None,
+        };
+        let long = |factor: &Factor| sum_of(factor).is_some_and(|(sum, _)| has_long_numbers(pool, sum));
+        let (place, scale) = match (self.above.iter().position(long), self.below.iter().position(long)) {
+            (Some(at), _) => (&mut self.above[at], number),
+            (None, Some(at)) => (&mut self.below[at], Rational::ONE / number),
+            (None, None) => return self,
+        };
+        if let Some((sum, turned)) = sum_of(place) {
+            *place = Factor::Scaled(sum, scale, turned);
+        }
+        self.with_number(&Rational::ONE)
+    }
+
+    /// Writes the number in front as a decimal where people would.
+    pub fn with_decimal(mut self, pool: &Pool) -> Fraction {
+        let integer = |factors: &[Factor]| match factors.first() {
+            Some(Factor::Number(n)) => Some(n.clone()),
+            _ => None,
+        };
+        let (above, below) = (integer(&self.above), integer(&self.below));
+        if above.is_none() && below.is_none() || above.as_ref().is_some_and(UBig::is_zero) {
+            return self;
+        }
+        let numbers = (above.clone().unwrap_or(UBig::ONE), below.clone().unwrap_or(UBig::ONE));
+        let has_factors = self.above.len() > usize::from(above.is_some());
+        let found = Decimal::of(pool, &numbers.0, &numbers.1, has_factors);
+        // 100000*x/314159 is x/3.14159.
+        let divisor = || Decimal::divisor(pool, &numbers.0, &numbers.1);
+        let Some((decimal, is_divisor)) = found
+            .map(|d| (d, false))
+            .or_else(|| divisor().map(|d| (d, true)))
+            .or_else(|| Decimal::rounded_quotient(pool, &numbers.0, &numbers.1).map(|d| (d, false)))
+        else {
+            return self;
+        };
+        self.above.drain(..usize::from(above.is_some()));
+        self.below.drain(..usize::from(below.is_some()));
+        let place = if is_divisor { &mut self.below } else { &mut self.above };
+        place.insert(0, Factor::Decimal(decimal));
+        self
     }
 
     fn scale(&mut self, r: &Rational) {
@@ -61,7 +148,12 @@ impl Fraction {
                     fraction.scale(r);
                     factors.remove(0);
                 }
-                factors.sort_by(|a, b| factor_key(pool, *a).cmp(&factor_key(pool, *b)));
+                let is_polynomial = factors.iter().any(|f| is_sum_over_variable(pool, *f));
+                factors.sort_by_cached_key(|f| match factor_key(pool, *f) {
+                    // Before a polynomial in it, the variable stands among the symbols: s*(s + 1).
+                    (LAST, _, e) if is_polynomial => (2, Natural(""), e),
+                    key => key,
+                });
                 for factor in factors {
                     fraction.push(pool, factor);
                 }
@@ -107,14 +199,45 @@ impl Fraction {
     }
 }
 
+/// Tells whether a sum has numbers of so many digits that nobody has written them.
+pub(crate) fn has_long_numbers(pool: &Pool, sum: Expr) -> bool {
+    let Node::Sum(terms) = pool.node(sum) else { return false };
+    let least = UBig::from(10u8).pow(PLAIN_DIGITS);
+    terms.iter().any(|term| {
+        let number = match pool.node(*term) {
+            Node::Product(factors) => pool.as_rational(factors[0]),
+            _ => pool.as_rational(*term),
+        };
+        number.is_some_and(|r| r.numerator().clone().unsigned_abs() >= least)
+    })
+}
+
 /// What factors are ordered by: their kind, their name, and what tells others apart.
 type FactorKey<'a> = (u8, Natural<'a>, Expr);
+
+/// The place of the variable by whose powers sums are ordered.
+const LAST: u8 = 6;
+
+/// Tells whether a factor is a sum with the variable by whose powers sums are ordered in one of its terms.
+fn is_sum_over_variable(pool: &Pool, factor: Expr) -> bool {
+    let Some(variable) = pool.style().variable else { return false };
+    let is_variable = |e: Expr| pool.as_symbol(pool.as_base_exponent(e).0) == Some(variable);
+    let has_variable = |term: &Expr| match pool.node(*term) {
+        Node::Product(factors) => factors.iter().any(|f| is_variable(*f)),
+        _ => is_variable(*term),
+    };
+    match pool.node(pool.as_base_exponent(factor).0) {
+        Node::Sum(terms) => terms.iter().any(has_variable),
+        _ => false,
+    }
+}
 
 /// Orders factors: constants, symbols by name, then everything else by the symbols inside.
 fn factor_key(pool: &Pool, e: Expr) -> FactorKey<'_> {
     let (base, _) = pool.as_base_exponent(e);
     match pool.node(base) {
         Node::Number(_) | Node::Pi => (0, Natural(""), e),
+        Node::Symbol(s) if pool.style().variable == Some(s) => (LAST, Natural(""), e),
         Node::Symbol(s) => (1, Natural(pool.name(s)), e),
         Node::Sum(_) => (3, Natural(""), e),
         Node::Call(f, _) => (4, Natural(f.name()), e),
@@ -161,10 +284,13 @@ impl PartialOrd for Natural<'_> {
     }
 }
 
+/// What terms are ordered by: the power of the variable that sums are ordered by, the degree, the factors.
+type TermKey<'a> = (Reverse<i64>, Reverse<i64>, SmallVec<[FactorKey<'a>; 4]>);
+
 /// Orders terms as in a polynomial: by falling degree, then by name, the constant last.
-fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, SmallVec<[FactorKey<'_>; 4]>) {
+fn term_key(pool: &Pool, e: Expr) -> TermKey<'_> {
     let factors: SmallVec<[Expr; 4]> = match pool.node(e) {
-        Node::Number(_) => return (Reverse(i64::MIN), SmallVec::new()),
+        Node::Number(_) => return (Reverse(0), Reverse(i64::MIN), SmallVec::new()),
         Node::Product(factors) => factors.iter().copied().filter(|f| !pool.is_number(*f)).collect(),
         _ => smallvec![e],
     };
@@ -174,9 +300,14 @@ fn term_key(pool: &Pool, e: Expr) -> (Reverse<i64>, SmallVec<[FactorKey<'_>; 4]>
         _ => 1,
     };
     let total = factors.iter().map(degree).sum();
+    let is_variable = |f: &&Expr| {
+        let (base, _) = pool.as_base_exponent(**f);
+        pool.style().variable.is_some() && pool.as_symbol(base) == pool.style().variable
+    };
+    let power = factors.iter().filter(is_variable).map(degree).sum();
     let mut keys: SmallVec<[_; 4]> = factors.iter().map(|f| factor_key(pool, *f)).collect();
     keys.sort();
-    (Reverse(total), keys)
+    (Reverse(power), Reverse(total), keys)
 }
 
 /// Lists a sum's terms in reading order, with a positive one first where there is one; `turned` sums have

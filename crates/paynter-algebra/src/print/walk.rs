@@ -1,5 +1,6 @@
 //! The walker: turns nodes into text with an explicit stack, parenthesising by precedence.
 
+use super::decimal::Decimal;
 use super::dialect::{Dialect, Joint, Power, Quotient};
 use super::order::{Exponent, Factor, Fraction, ordered_terms};
 use crate::Rational;
@@ -36,6 +37,8 @@ struct Walker<'a> {
     pool: &'a Pool,
     dialect: &'static Dialect,
     name: Option<&'a dyn Fn(Symbol) -> String>,
+    /// Whether numbers are written as people write them.
+    decimals: bool,
     /// Parts of the construct at hand, in reading order.
     parts: Vec<Item<'a>>,
 }
@@ -57,7 +60,8 @@ pub(super) fn write(
     root: Expr,
     out: &mut dyn Write,
 ) -> fmt::Result {
-    let mut walker = Walker { pool, dialect, name, parts: Vec::new() };
+    let decimals = dialect.is_typeset() || pool.style().for_people && dialect.is_text;
+    let mut walker = Walker { pool, dialect, name, decimals, parts: Vec::new() };
     let mut stack = vec![Item::Node(root, Level::Any)];
     while let Some(item) = stack.pop() {
         match item {
@@ -106,7 +110,8 @@ impl<'a> Walker<'a> {
         let dialect = self.dialect;
         match pool.node(e) {
             Node::Number(_) | Node::Product(_) | Node::Power(..) => {
-                self.fraction(Fraction::of(pool, e), place);
+                let fraction = self.shown(Fraction::of(pool, e));
+                self.fraction(fraction, place);
             }
             Node::Pi => self.text(dialect.pi),
             Node::Symbol(s) => {
@@ -116,7 +121,7 @@ impl<'a> Walker<'a> {
                 };
                 self.parts.push(Item::Text(name));
             }
-            Node::Sum(terms) => self.grouped(Level::Sum, place, |w| w.sum(terms, false)),
+            Node::Sum(terms) => self.grouped(Level::Sum, place, |w| w.sum(terms, false, None)),
             Node::Call(f, args) => self.call(f, args),
             Node::Truth(value) => self.text(if value { dialect.truth.0 } else { dialect.truth.1 }),
             Node::Compare(op, a, b) => self.grouped(Level::Compare, place, |w| {
@@ -188,9 +193,14 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn sum(&mut self, terms: &[Expr], turned: bool) {
+    /// Writes a sum, with all its signs turned and all its terms multiplied where that is asked for.
+    fn sum(&mut self, terms: &[Expr], turned: bool, scale: Option<&Rational>) {
         for (i, term) in ordered_terms(self.pool, terms, turned).into_iter().enumerate() {
-            let mut fraction = Fraction::of(self.pool, term);
+            let fraction = Fraction::of(self.pool, term);
+            let mut fraction = self.shown(match scale {
+                Some(scale) => fraction.times(scale),
+                None => fraction,
+            });
             let negative = fraction.negative != turned;
             match (i, negative) {
                 (0, true) => self.text(self.dialect.negative),
@@ -201,6 +211,33 @@ impl<'a> Walker<'a> {
             fraction.negative = false;
             self.parts.push(Item::Fraction(fraction, Level::Product));
         }
+    }
+
+    /// A quotient with its number as the reader expects it.
+    fn shown(&self, fraction: Fraction) -> Fraction {
+        if self.decimals { fraction.distributed(self.pool).with_decimal(self.pool) } else { fraction }
+    }
+
+    fn decimal(&mut self, decimal: Decimal, place: Level) {
+        let Some((before, after)) = self.dialect.power_of_ten.filter(|_| decimal.exponent != 0) else {
+            let (open, close) = self.dialect.number;
+            self.text(open);
+            self.owned(decimal.digits);
+            if decimal.exponent != 0 {
+                self.owned(format!("e{}", decimal.exponent));
+            }
+            self.text(close);
+            return;
+        };
+        self.grouped(Level::Product, place, |w| {
+            let (open, close) = w.dialect.number;
+            w.text(open);
+            w.owned(decimal.digits);
+            w.text(close);
+            w.text(before);
+            w.owned(decimal.exponent.to_string());
+            w.text(after);
+        });
     }
 
     fn fraction(&mut self, fraction: Fraction, place: Level) {
@@ -268,22 +305,29 @@ impl<'a> Walker<'a> {
         for (i, factor) in factors.into_iter().enumerate() {
             if i > 0 {
                 let digit = match &factor {
-                    Factor::Number(_) => true,
+                    Factor::Number(_) | Factor::Decimal(_) => true,
                     Factor::Power(base, _) => self.pool.is_number(*base),
-                    Factor::Opposite(_) => false,
+                    Factor::Opposite(_) | Factor::Scaled(..) => false,
                 };
                 self.text(if digit { self.dialect.multiply_digit } else { self.dialect.multiply });
             }
-            self.parts.push(Item::Factor(factor, Level::Power));
+            // A number with a power of ten is a product itself.
+            let place = if matches!(factor, Factor::Decimal(_)) { Level::Product } else { Level::Power };
+            self.parts.push(Item::Factor(factor, place));
         }
     }
 
     fn factor(&mut self, factor: Factor, place: Level) {
         match factor {
             Factor::Number(n) => self.integer(&n),
+            Factor::Decimal(decimal) => self.decimal(decimal, place),
             Factor::Opposite(sum) => {
                 let pool = self.pool;
-                self.grouped(Level::Sum, place, |w| w.sum(pool.children(sum), true));
+                self.grouped(Level::Sum, place, |w| w.sum(pool.children(sum), true, None));
+            }
+            Factor::Scaled(sum, scale, turned) => {
+                let pool = self.pool;
+                self.grouped(Level::Sum, place, |w| w.sum(pool.children(sum), turned, Some(&scale)));
             }
             Factor::Power(base, Exponent::One) => self.parts.push(Item::Node(base, place)),
             Factor::Power(base, Exponent::Number(r)) => self.numeric_power(base, r, place),
@@ -384,7 +428,7 @@ impl<'a> Walker<'a> {
         match exponent {
             Exponent::One => self.integer(&UBig::ONE),
             Exponent::Symbolic(e) => self.parts.push(Item::Node(e, place)),
-            Exponent::Number(r) if self.dialect.is_typeset() && !r.is_int() => {
+            Exponent::Number(r) if self.is_raised_quotient(&r) => {
                 // A raised fraction is written on one line.
                 let slash = if self.dialect.number.0.is_empty() { "/" } else { "<mo>/</mo>" };
                 if number::is_negative(&r) {
@@ -395,7 +439,22 @@ impl<'a> Walker<'a> {
                 self.text(slash);
                 self.factors(fraction.below);
             }
-            Exponent::Number(r) => self.parts.push(Item::Fraction(Fraction::of_number(&r), place)),
+            Exponent::Number(r) => {
+                let fraction = self.shown_exponent(&r);
+                self.parts.push(Item::Fraction(fraction, place));
+            }
         }
+    }
+
+    /// Tells whether an exponent is typeset as a quotient.
+    fn is_raised_quotient(&self, r: &Rational) -> bool {
+        self.dialect.is_typeset() && !self.shown_exponent(r).below.is_empty()
+    }
+
+    /// An exponent as the reader expects it: a short one is not rounded, for a cube root is no power of 0.333333.
+    fn shown_exponent(&self, r: &Rational) -> Fraction {
+        let exact = Fraction::of_number(r);
+        let is_short = *r.denominator() < UBig::from(1000u16);
+        if is_short && self.pool.style().digits.is_some() { exact } else { self.shown(exact) }
     }
 }

@@ -118,7 +118,7 @@ pub struct Weights {
 const MOST_NUMBERS: usize = 10_000_000;
 
 /// Reads a positive number.
-fn positive(text: &str) -> Result<f64, String> {
+pub(super) fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err("write a positive number".to_owned()),

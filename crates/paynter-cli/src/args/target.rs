@@ -10,6 +10,9 @@ use std::sync::OnceLock;
 pub struct Form(Option<&'static dyn Target>);
 
 impl Form {
+    /// Plain text.
+    pub const TEXT: Form = Form(None);
+
     /// The notation, where it is not plain text.
     pub fn notation(self) -> Option<&'static dyn Target> {
         self.0

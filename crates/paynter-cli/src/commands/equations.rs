@@ -1,14 +1,15 @@
 //! `paynter equations`: the state equations, in symbols.
 
-use crate::answer::{Answer, output};
-use crate::args::{Form, Global};
+use crate::answer::{Answer, output, read, too_long};
+use crate::args::{Form, Global, Values};
 use crate::input;
 use crate::spelling::CommandLine;
+use paynter::StateEquations;
 use paynter::json::{Equations, Matrix};
 use std::path::Path;
 
 /// Shows the equations of a model.
-pub fn run(file: &Path, form: Form, steps: bool, mass: bool, global: &Global) -> Answer {
+pub fn run(file: &Path, form: Form, steps: bool, mass: bool, values: Values, global: &Global) -> Answer {
     let model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
@@ -19,9 +20,11 @@ pub fn run(file: &Path, form: Form, steps: bool, mass: bool, global: &Global) ->
         false => model.equations(token),
     };
     let answer = found.and_then(|answer| {
+        let answer = read(global, if values.numeric { answer.in_numbers().for_people() } else { answer });
+        let answer = if values.numeric && !global.json { answer.rounded() } else { answer };
         let mut document = answer.document(&CommandLine);
         if steps {
-            let steps = model.steps(token)?;
+            let steps = read(global, model.steps(token)?);
             document.steps = Some(steps.document());
             document.written = Some(steps.written(form.notation()));
         } else {
@@ -31,10 +34,23 @@ pub fn run(file: &Path, form: Form, steps: bool, mass: bool, global: &Global) ->
     });
     match answer {
         Ok((answer, document)) => {
-            let output = output(global, document, |e| e.written.clone().unwrap_or_else(|| text(e)));
+            let readable = |e: &Equations| match values.symbolic || values.numeric {
+                true => text(e),
+                false => readable(&answer, e),
+            };
+            let output = output(global, document, |e| e.written.clone().unwrap_or_else(|| readable(e)));
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),
+    }
+}
+
+/// The equations in symbols, or in numbers where those are too long to be read.
+fn readable(answer: &paynter::Answer<StateEquations>, equations: &Equations) -> String {
+    let symbols = text(equations);
+    match too_long(&symbols) {
+        Some(why) => text(&answer.clone().in_numbers().rounded().document(&CommandLine)) + &why,
+        None => symbols,
     }
 }
 

@@ -29,14 +29,20 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Fmt { files, check } => fmt::run(files, *check, global),
         Command::Causality { file } => causality::run(file, global),
         Command::Draw(arguments) => draw::run(arguments, global),
-        Command::OperatingPoint { file, form } => operating_point::run(file, *form, global),
+        Command::OperatingPoint { file, form, sensitivity } => {
+            operating_point::run(file, *form, sensitivity, global)
+        }
         Command::Simulate(arguments) => simulate::run(arguments, global),
         Command::Poles { file, form } => poles::run(file, *form, global),
         Command::Bode(arguments) => bode::run(arguments, global),
-        Command::Report { file, output } => report::run(file, output.as_deref(), global),
+        Command::Report { file, output, t_end } => report::run(file, output.as_deref(), *t_end, global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
-        Command::Equations { file, form, steps, mass } => equations::run(file, *form, *steps, *mass, global),
-        Command::Tf { file, method, form, terms } => tf::run(file, *method, *form, *terms, global),
+        Command::Equations { file, form, steps, mass, values } => {
+            equations::run(file, *form, *steps, *mass, *values, global)
+        }
+        Command::Tf { file, method, form, terms, values } => {
+            tf::run(file, *method, *form, *terms, *values, global)
+        }
         Command::Structure { file, junction_matrix, form } => {
             structure::run(file, *junction_matrix, *form, global)
         }

@@ -1,12 +1,13 @@
 //! `paynter operating-point`: the steady state.
 
 use super::equations::grid;
-use crate::answer::{Answer, output};
+use crate::answer::{Answer, output, read};
 use crate::args::{Form, Global};
 use crate::input;
 use crate::spelling::CommandLine;
 use crate::table::columns;
-use paynter::json::{LinearModel, Matrix, OperatingPoint, Role};
+use paynter::Model;
+use paynter::json::{LinearModel, Matrix, Naming, OperatingPoint, Role};
 use paynter::number::significant;
 use std::path::Path;
 
@@ -14,14 +15,27 @@ use std::path::Path;
 const SHOWN_STATES: usize = 8;
 
 /// Shows the steady state of a model.
-pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
+pub fn run(file: &Path, form: Form, sensitivity: &[String], global: &Global) -> Answer {
     let model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    match model.operating_point(global.token()) {
-        Ok(answer) => {
+    let only: &[String] = if sensitivity.iter().any(|name| name == "all") { &[] } else { sensitivity };
+    shown(&model, form, (!sensitivity.is_empty()).then_some(only), global)
+}
+
+/// The steady state, with its derivatives by some parameters (all where none is named) where they are wanted.
+pub fn shown(model: &Model, form: Form, moved_by: Option<&[String]>, global: &Global) -> Answer {
+    let naming = if global.json { Naming::Flat } else { Naming::Shown };
+    let found = model.operating_point(global.token()).and_then(|answer| {
+        let moves = moved_by.map(|only| model.steady_sensitivity(only, global.token())).transpose()?;
+        Ok((answer, moves.map_or_else(Vec::new, |moves| moves.document(naming))))
+    });
+    match found {
+        Ok((answer, sensitivities)) => {
+            let answer = read(global, answer);
             let mut point = answer.document(&CommandLine);
+            point.sensitivities = sensitivities;
             point.written = form.notation().map(|notation| answer.written(&point, notation));
             let output = output(global, point, |p| p.written.clone().unwrap_or_else(|| text(p)));
             Answer::told(output, answer.findings, answer.sources)
@@ -72,6 +86,18 @@ fn text(point: &OperatingPoint) -> String {
         if !rows.is_empty() {
             text.push_str(&format!("\n{title}\n{}", columns(["name", "value", "unit"], &rows)));
         }
+    }
+    if !point.sensitivities.is_empty() {
+        let rows: Vec<[String; 4]> = point
+            .sensitivities
+            .iter()
+            .map(|d| {
+                let value = d.value.map_or_else(|| "undefined".to_owned(), |v| significant(d.shown.of(v)));
+                [d.quantity.clone(), d.parameter.clone(), value, d.value_unit.clone().unwrap_or_default()]
+            })
+            .collect();
+        let table = columns(["of", "by", "derivative", "unit"], &rows);
+        text.push_str(&format!("\nSensitivities of the steady state, conserved totals held\n{table}"));
     }
     if !point.dependent.is_empty() {
         let rows: Vec<[String; 2]> =

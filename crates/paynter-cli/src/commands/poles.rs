@@ -1,6 +1,6 @@
 //! `paynter poles`: eigenvalues, zeros and quick estimates.
 
-use crate::answer::{Answer, output};
+use crate::answer::{Answer, output, read};
 use crate::args::{Form, Global};
 use crate::input;
 use crate::number::complex_list;
@@ -22,6 +22,7 @@ pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
     let naming = if global.json { Naming::Flat } else { Naming::Shown };
     match model.poles(global.token()) {
         Ok(answer) => {
+            let answer = read(global, answer);
             let mut poles = answer.document(naming, &CommandLine);
             poles.written = form.notation().map(|notation| answer.written(&poles, notation));
             let output = output(global, poles, |p| p.written.clone().unwrap_or_else(|| text(p)));
@@ -39,7 +40,7 @@ fn text(poles: &Poles) -> String {
         // Of a conjugate pair the upper one stands for both.
         let shown = |mode: &&Mode| mode.pole[1] >= 0.0;
         let rows: Vec<[String; 5]> = poles.modes.iter().filter(shown).map(mode).collect();
-        let headings = ["POLE", "TIMES", "DAMPING", "NATURAL FREQUENCY", "TIME CONSTANT"];
+        let headings = ["POLE [1/s]", "TIMES", "DAMPING", "NATURAL FREQUENCY [rad/s]", "TIME CONSTANT [s]"];
         text.push_str(&columns(headings, &rows));
         let count = poles.poles.len();
         let last = poles.poles.iter().map(|pole| pole[0]).fold(f64::NEG_INFINITY, f64::max);
@@ -53,7 +54,7 @@ fn text(poles: &Poles) -> String {
             (false, false) => "neither stable nor unstable: poles lie on the imaginary axis",
         };
         let number = if count == 1 { "one pole".to_owned() } else { format!("{count} poles") };
-        text.push_str(&format!("\n  {number}, {stability}; frequencies in rad/s, times in s\n"));
+        text.push_str(&format!("\n  {number}, {stability}\n"));
     }
     if let Some(polynomial) =
         poles.characteristic.as_ref().filter(|p| p.chars().count() <= LONGEST_POLYNOMIAL)

@@ -9,12 +9,12 @@ use paynter::report::html;
 use std::path::Path;
 
 /// Makes the report on a model, with errors as far as it is known.
-pub fn run(file: &Path, target: Option<&Path>, global: &Global) -> Answer {
+pub fn run(file: &Path, target: Option<&Path>, t_end: Option<f64>, global: &Global) -> Answer {
     let model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
-    let mut report = match model.report(global.token()) {
+    let mut report = match model.report(t_end, global.token()) {
         Ok(report) => report,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };

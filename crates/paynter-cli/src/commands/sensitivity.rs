@@ -1,8 +1,9 @@
 //! `paynter sensitivity`: how transfer functions change with the parameters.
 
 use super::equations::grid;
-use crate::answer::{Answer, Exit, output};
-use crate::args::{Global, SensitivityArgs, SensitivityFigure};
+use super::operating_point;
+use crate::answer::{Answer, Exit, output, read};
+use crate::args::{Form, Global, SensitivityArgs, SensitivityFigure};
 use crate::fraction::{Denominators, broken};
 use crate::number::complex;
 use crate::spelling::CommandLine;
@@ -33,8 +34,13 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
     if arguments.omega.is_some() || arguments.verify > 0 || arguments.plot.is_some() {
         return in_numbers(&model, which, arguments, global);
     }
+    // A model that nothing drives has no transfer functions; what its parameters move is its steady state.
+    if model.graph().is_some_and(|graph| graph.inputs.is_empty() && !graph.parameters.is_empty()) {
+        return operating_point::shown(&model, Form::TEXT, Some(&arguments.only), global);
+    }
     match model.sensitivity(&which, global.token()) {
         Ok(answer) => {
+            let answer = read(global, answer);
             let output = output(global, answer.document(Naming::Flat, &CommandLine), text);
             Answer::told(output, answer.findings, answer.sources)
         }

@@ -1,13 +1,14 @@
 //! `paynter structure`: what the causal graph says about a model.
 
 use super::equations::grid;
-use crate::answer::{Answer, output};
+use crate::answer::{Answer, output, read};
 use crate::args::{Form, Global};
 use crate::input;
 use crate::number::complex_list;
 use crate::spelling::CommandLine;
 use crate::table::columns;
-use paynter::json::{CausalPath, JunctionPort, JunctionStructure, Matrix, Reach, Structure};
+use paynter::json::{CausalPath, JunctionPort, JunctionStructure, Matrix, Reach, RelativeDegree, Structure};
+use paynter::number::significant;
 use std::path::Path;
 
 /// Lists longer than this are left to `--json`.
@@ -24,6 +25,7 @@ pub fn run(file: &Path, junctions: bool, form: Form, global: &Global) -> Answer 
     };
     match model.structure(junctions, global.token()) {
         Ok(answer) => {
+            let answer = read(global, answer);
             let mut structure = answer.document(&CommandLine);
             structure.written = form.notation().map(|notation| answer.written(&structure, notation));
             let output = output(global, structure, |s| s.written.clone().unwrap_or_else(|| text(s)));
@@ -38,6 +40,16 @@ fn text(structure: &Structure) -> String {
     text.push_str(&format!("order {}, rank {}\n", structure.order, structure.rank));
     if structure.rank < structure.order {
         text.push_str("  A is singular: s = 0 is a pole, whatever the parameters\n");
+    }
+    if !structure.conserved.is_empty() {
+        text.push_str("\nConserved quantities\n");
+        let rows: Vec<[String; 3]> = structure
+            .conserved
+            .iter()
+            .map(|c| [c.sum.clone(), "=".to_owned(), significant(c.total)])
+            .collect();
+        text.push_str(&columns(["SUM", "", "TOTAL"], &rows));
+        text.push('\n');
     }
     reach(&mut text, "controllable", &structure.controllability);
     reach(&mut text, "observable", &structure.observability);
@@ -145,6 +157,12 @@ fn zeros(text: &mut String, structure: &Structure) {
     let rows: Vec<[String; 5]> = list
         .iter()
         .map(|entry| {
+            let is_own = |d: &&RelativeDegree| d.output == entry.output && d.input == entry.input;
+            let degree = structure.relative_degree.iter().find(is_own);
+            if degree.is_some_and(|d| d.degree.is_some() && d.nominal.is_none()) {
+                let why = "the input does not show at the nominal values".to_owned();
+                return [entry.output.clone(), entry.input.clone(), why, String::new(), String::new()];
+            }
             let zeros = complex_list(&entry.zeros);
             let phase = match (entry.minimum_phase, entry.polynomial.as_str()) {
                 (_, "0") => "the input never shows",
@@ -167,6 +185,11 @@ fn zeros(text: &mut String, structure: &Structure) {
 
 fn flow(text: &mut String, structure: &Structure) {
     let flow = &structure.signal_flow;
+    if !structure.definitions.is_empty() {
+        let rows: Vec<[String; 2]> =
+            structure.definitions.iter().map(|d| [d.name.clone(), d.value.clone()]).collect();
+        text.push_str(&format!("\nWith\n{}", columns(["NAME", "VALUE"], &rows)));
+    }
     text.push_str(&format!("\nSignal-flow graph: {} nodes, {} edges\n", flow.nodes.len(), flow.edges.len()));
     let rows: Vec<[String; 4]> = flow
         .edges

@@ -1,34 +1,60 @@
 //! `paynter tf`: transfer functions, in symbols.
 
 use super::structure::route;
-use crate::answer::{Answer, output};
-use crate::args::{Form, Global, Method};
+use crate::answer::{Answer, output, read, too_long};
+use crate::args::{Form, Global, Method, Values};
 use crate::fraction::Denominators;
 use crate::input;
 use crate::spelling::CommandLine;
 use crate::table::columns;
+use paynter::Model;
 use paynter::json::Transfer;
 use paynter::number::significant;
 use std::path::Path;
 
 /// Shows the transfer matrix of a model.
-pub fn run(file: &Path, method: Method, form: Form, terms: usize, global: &Global) -> Answer {
+pub fn run(file: &Path, method: Method, form: Form, terms: usize, values: Values, global: &Global) -> Answer {
     let model = match input::load(file, global) {
         Ok(model) => model,
         Err(answer) => return answer,
     };
+    if values.numeric {
+        return match model.transfer_in_numbers(global.token()) {
+            Ok(answer) => {
+                let answer = read(global, answer);
+                let output = output(global, answer.document(&CommandLine), text);
+                Answer::told(output, answer.findings, answer.sources)
+            }
+            Err(reason) => Answer::unanswered(global, model.sources(), reason),
+        };
+    }
     let found = match method {
         Method::Matrix => model.transfer(terms, global.token()),
         Method::Mason => model.transfer_by_mason(terms, global.token()),
     };
     match found {
         Ok(answer) => {
+            let answer = read(global, answer);
             let mut transfer = answer.document(&CommandLine);
             transfer.written = form.notation().map(|notation| answer.written(notation));
-            let output = output(global, transfer, |t| t.written.clone().unwrap_or_else(|| text(t)));
+            let readable = |t: &Transfer| match values.symbolic {
+                true => text(t),
+                false => readable(&model, t, global),
+            };
+            let output = output(global, transfer, |t| t.written.clone().unwrap_or_else(|| readable(t)));
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),
+    }
+}
+
+/// The transfer functions in symbols, or in numbers where those are too long to be read.
+fn readable(model: &Model, transfer: &Transfer, global: &Global) -> String {
+    let symbols = text(transfer);
+    let Some(why) = too_long(&symbols) else { return symbols };
+    match model.transfer_in_numbers(global.token()) {
+        Ok(numbers) => text(&numbers.for_people().document(&CommandLine)) + &why,
+        Err(_) => symbols,
     }
 }
 

@@ -100,7 +100,7 @@ pub(super) fn value(pool: &Pool, element: &Element, sources: &SourceMap) -> Opti
 
 /// An expression, as a decimal number where it is one.
 fn constant(pool: &Pool, expr: Expr) -> String {
-    pool.decimal_text(expr).unwrap_or_else(|| pool.display(expr).to_string())
+    pool.decimal_text(expr).unwrap_or_else(|| pool.brief(expr))
 }
 
 /// A text without its comments and with single blanks.
@@ -191,12 +191,12 @@ impl Signals<'_> {
                 Variable::State(element, _) => Some(element.index()),
                 Variable::Signal(index) => {
                     let signal = &graph.signals[index as usize];
-                    let value = self.pool.display(signal.value).to_string();
+                    let value = self.pool.brief(signal.value);
                     Some(self.block(&signal.name, signal.value, value))
                 }
                 Variable::Integrator(index) => {
                     let integrator = &graph.integrators[index as usize];
-                    let value = format!("∫ {} dt", self.pool.display(integrator.rate));
+                    let value = format!("∫ {} dt", self.pool.brief(integrator.rate));
                     Some(self.block(&integrator.name, integrator.rate, value))
                 }
                 Variable::Parameter(_) | Variable::Input(_) | Variable::Time => None,

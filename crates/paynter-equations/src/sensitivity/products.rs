@@ -238,6 +238,9 @@ fn laws(
     laws
 }
 
+/// Longer texts are not compared: neither is short.
+const COMPARED_LENGTH: usize = 10_000;
+
 /// The quantity by the law's own variable where that is shorter: −f/I instead of −p/I².
 fn shortest(pool: &mut Pool, law: &Law, quantity: Expr) -> Expr {
     let Some(symbol) = law.symbol else { return quantity };
@@ -245,7 +248,7 @@ fn shortest(pool: &mut Pool, law: &Law, quantity: Expr) -> Expr {
     let ratio = readable(pool, ratio, &CancellationToken::new());
     let variable = pool.var(symbol);
     let other = pool.mul(ratio, variable);
-    let length = |e: Expr| pool.display(e).to_string().chars().count();
+    let length = |e: Expr| pool.written_length(e, COMPARED_LENGTH).unwrap_or(COMPARED_LENGTH);
     if length(other) < length(quantity) { other } else { quantity }
 }
 

@@ -421,7 +421,7 @@ fn divisions(
 ) {
     for (id, &divisor) in causality.divides.iter().zip(divisors) {
         let element = graph.element(*id);
-        let value = divisor.map_or_else(|| "its value".to_owned(), |value| pool.display(value).to_string());
+        let value = divisor.map_or_else(|| "its value".to_owned(), |value| pool.brief(value));
         let zero = divisor.is_some_and(|value| sign_now(pool, graph, value) == Sign::Zero);
         let when = if zero { "is zero" } else { "can vanish" };
         let message = format!("causality forces {} to divide by {value}, which {when}", name(graph, *id));

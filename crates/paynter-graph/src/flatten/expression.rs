@@ -182,7 +182,7 @@ impl<'a> Flattener<'a, '_> {
         let value = self.pool.as_rational(typed.expr).cloned();
         let integer = value.filter(|v| v.is_int()).and_then(|v| i64::try_from(v.numerator().clone()).ok());
         let Some(integer) = integer else {
-            let mut shown = self.pool.display(typed.expr).to_string();
+            let mut shown = self.pool.brief(typed.expr);
             if shown.len() > 40 {
                 shown = "something else".to_owned();
             }
@@ -277,7 +277,11 @@ impl<'a> Flattener<'a, '_> {
                 // In `1/k` the 1 is a pure number; other literals may carry a unit unseen.
                 let pure = a.expr == self.pool.one() && matches!(b.dim, Dim::Hard(_));
                 let above = if pure { Dim::Hard(Dimension::NONE) } else { a.dim };
-                Typed { expr: self.pool.div(a.expr, b.expr), dim: above.times(b.dim, Dimension::over) }
+                let quotient = self.pool.div(a.expr, b.expr);
+                if self.pool.as_int(a.expr).is_some() && self.pool.as_int(b.expr).is_some() {
+                    self.pool.keep_fraction(quotient);
+                }
+                Typed { expr: quotient, dim: above.times(b.dim, Dimension::over) }
             }
             BinaryOp::Pow => {
                 if let Dim::Hard(d) = b.dim

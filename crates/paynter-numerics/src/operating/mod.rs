@@ -17,14 +17,14 @@ mod search;
 
 use std::collections::BTreeMap;
 
-use paynter_algebra::{Pool, Symbol};
+use paynter_algebra::{Expr, Node, Pool, Rational, Symbol};
 use paynter_base::number::significant;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Span, code};
 use paynter_equations::{Equations, QueryError, bounded};
 use paynter_graph::{BondGraph, Causality, ElementId, Variable};
 
 use crate::program::Tables;
-use crate::tolerance::{BALANCED_WITHIN, VANISHING_DIVISOR_SHARE};
+use crate::tolerance::{BALANCED_WITHIN, NEARBY, VANISHING_DIVISOR_SHARE};
 use conserved::{Combination, combinations};
 pub use nominal::nominal_values;
 pub use nonsmooth::{Nonsmooth, inaccurate_laws, nonsmooth_derivatives, nonsmooth_laws};
@@ -50,6 +50,37 @@ pub struct OperatingPoint {
     /// What there is to say about it: other steady states, states that go on growing, temperatures that no
     /// body can have.
     pub notes: Diagnostics,
+}
+
+/// A combination of states that keeps its value whatever happens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conserved {
+    /// States, by place, and their coefficients.
+    pub parts: Vec<(usize, f64)>,
+    /// Its value at the initial state, in SI.
+    pub total: f64,
+}
+
+/// Finds the combinations of states that keep their values with the inputs at time zero, of linear and nonlinear
+/// models alike.
+pub fn conserved_quantities(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    tables: &Tables,
+    token: &CancellationToken,
+) -> Result<Vec<Conserved>, QueryError> {
+    let problem = Problem::new(pool, graph, equations, tables)?;
+    let mut start = initial(pool, graph, equations, &problem.known)?;
+    start.resize(problem.sought.len(), 0.3);
+    let mut active = vec![true; equations.states.len()];
+    active.resize(problem.sought.len(), true);
+    let found = combinations(&problem, &start, &active, token)?.into_iter().filter(|c| c.rate == 0.0);
+    let conserved = found.map(|combination| {
+        let total = combination.parts.iter().map(|(i, c)| c * start[*i]).sum();
+        Conserved { parts: combination.parts, total }
+    });
+    Ok(conserved.collect())
 }
 
 /// Finds the steady state of a model with its inputs at time zero.
@@ -88,8 +119,10 @@ pub fn operating_point(
     };
     let mut notes = Diagnostics::new();
     // Initial states that were given near one of several choose it.
-    if !found.others.is_empty() && (found.lead <= 3.0 || !chosen(graph, pool)) {
-        notes.push(several(equations, &point, &found.others));
+    let others = found.others.into_iter().filter(|w| !divides_by_zero(pool, equations, &problem, w));
+    let others: Vec<Vec<f64>> = others.collect();
+    if !others.is_empty() && (found.lead <= 3.0 || !chosen(graph, pool)) {
+        notes.push(several(equations, &point, &others));
     }
     let rates = problem.residual(&point).unwrap_or_default();
     for (i, state) in equations.states.iter().enumerate().filter(|(i, _)| !active[*i]) {
@@ -263,6 +296,28 @@ fn nowhere(
         }
         None => Diagnostic::new(code::NO_OPERATING_POINT, "no operating point was found"),
     }
+}
+
+/// Tells whether the equations divide at a point by what vanishes there beside its value nearby: what seems to
+/// rest there is a quotient of roundings.
+fn divides_by_zero(pool: &Pool, equations: &Equations, problem: &Problem, w: &[f64]) -> bool {
+    let mut roots = equations.rates.clone();
+    roots.extend(equations.constraints.iter().map(|constraint| constraint.residual));
+    let is_divisor = |e: &Expr| match pool.node(*e) {
+        Node::Power(base, exponent) => {
+            let negative = pool.as_rational(exponent).is_some_and(|r| *r < Rational::ZERO);
+            (negative && pool.as_rational(base).is_none()).then_some(base)
+        }
+        _ => None,
+    };
+    let divisors: Vec<Expr> = pool.reachable(&roots).iter().filter_map(is_divisor).collect();
+    let near: Vec<f64> = w.iter().map(|x| if *x == 0.0 { NEARBY } else { x * (1.0 + NEARBY) }).collect();
+    let (here, there) = (problem.all_values(w), problem.all_values(&near));
+    let value = |e: Expr, at: &BTreeMap<Symbol, f64>| pool.eval(e, &|symbol| at.get(&symbol).copied()).ok();
+    divisors.into_iter().any(|divisor| match (value(divisor, &here), value(divisor, &there)) {
+        (Some(here), Some(there)) => here.abs() <= VANISHING_DIVISOR_SHARE * there.abs(),
+        _ => true,
+    })
 }
 
 /// Says which of several steady states was taken.

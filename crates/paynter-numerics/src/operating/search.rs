@@ -25,6 +25,9 @@ pub(super) struct Found {
     pub end: Vec<f64>,
 }
 
+/// How often the nearest parts of what was found are tried together: each time a new steady state may show more.
+const MIXED_SEEDS: usize = 3;
+
 /// Values tried for implicit unknowns.
 const GUESSES: [f64; 8] = [0.0, 0.3, 1.0, -0.5, 3.0, 1e-3, 100.0, -30.0];
 
@@ -60,8 +63,22 @@ pub(super) fn search(
             found = vec![polished];
         }
     } else if !problem.linear {
-        for seed in seeds(&from, found.first().map(Vec::as_slice)) {
+        let mut seeds = seeds(&from, found.first().map(Vec::as_slice));
+        let mut next = 0;
+        let mut mixed = 0;
+        loop {
             token.check()?;
+            let Some(seed) = seeds.get(next).cloned() else {
+                // Steady states of parts that hardly touch mix: the nearest values of each part are a guess.
+                let nearest = nearest_parts(&found, &from);
+                if mixed == MIXED_SEEDS || found.is_empty() || seeds.contains(&nearest) {
+                    break;
+                }
+                mixed += 1;
+                seeds.push(nearest);
+                continue;
+            };
+            next += 1;
             let seed = settle_unknowns(problem, &task, seed, token)?;
             let mut other = newton(&task, &seed, token)?;
             if other.is_none() && found.is_empty() {
@@ -176,6 +193,15 @@ fn seeds(from: &[f64], found: Option<&[f64]>) -> Vec<Vec<f64>> {
         list.push(seed);
     }
     list
+}
+
+/// The value of each part that is nearest to a point, among several points.
+fn nearest_parts(found: &[Vec<f64>], from: &[f64]) -> Vec<f64> {
+    let nearest = |(j, x): (usize, &f64)| {
+        let values = found.iter().map(|point| point[j]);
+        values.min_by(|a, b| (a - x).abs().total_cmp(&(b - x).abs())).unwrap_or(*x)
+    };
+    from.iter().enumerate().map(nearest).collect()
 }
 
 /// How far two points are apart, beside the sizes of their parts.

@@ -12,10 +12,12 @@ mod moves;
 mod response;
 pub mod samples;
 pub mod shift;
+mod steady;
 mod symbolic;
 
 pub use choice::chosen_parameters;
 pub use derivatives::{Moved, infinite_derivatives, matrix_derivatives};
 pub use moves::moved;
 pub use response::{ResponseRequest, ResponseSensitivity, response_sensitivity};
+pub use steady::{SteadySensitivity, steady_sensitivity};
 pub use symbolic::{RootSensitivities, SymbolicRequest, TransferSensitivity, transfer_sensitivity};

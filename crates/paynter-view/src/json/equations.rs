@@ -261,7 +261,9 @@ impl Writing {
     pub fn new(pool: &mut Pool, lines: &[Expr], others: &[Expr]) -> Writing {
         let distinct = pool.reachable(lines).len() as u64;
         let long_lines = pool.written_size(lines) > WRITTEN_NODES.min(SHORT_NODES.max(REPEATED * distinct));
-        let long_others = pool.written_size(others) > WRITTEN_NODES;
+        // Programs read what people do not.
+        let most = if pool.is_for_people() { SHORT_NODES } else { WRITTEN_NODES };
+        let long_others = pool.written_size(others) > most;
         let mut roots = Vec::new();
         if long_lines || long_others {
             roots.extend_from_slice(lines);
@@ -271,6 +273,19 @@ impl Writing {
         }
         let shared = pool.share(&roots);
         Writing { named: roots.into_iter().zip(shared.roots).collect(), definitions: shared.definitions }
+    }
+
+    /// The same for what is expanded: for people it is collected by powers of s.
+    pub fn of_expanded(pool: &mut Pool, lines: &[Expr], others: &[Expr]) -> Writing {
+        let roots: Vec<Expr> = lines.iter().chain(others).copied().collect();
+        let collected: Vec<Expr> = roots.iter().map(|e| pool.by_powers(*e)).collect();
+        let (first, rest) = collected.split_at(lines.len());
+        let mut writing = Writing::new(pool, first, rest);
+        for (root, collected) in roots.iter().zip(&collected) {
+            let written = writing.named.get(collected).copied().unwrap_or(*collected);
+            writing.named.insert(*root, written);
+        }
+        writing
     }
 
     /// Writes an expression.

@@ -1,6 +1,7 @@
 //! The answer of `paynter incremental`: a derived model as data.
 
 use super::Diagnostic;
+use super::equations::{Definition, Writing};
 use paynter_algebra::{Expr, Pool};
 use paynter_graph::{BondGraph, Causality, ElementId, Kind, Law, flat_name};
 use schemars::JsonSchema;
@@ -25,6 +26,9 @@ pub struct Incremental {
     pub bonds: Vec<DerivedBond>,
     /// Increments of signals.
     pub signals: Vec<DerivedOutput>,
+    /// Named sub-expressions that the strings use, in order, where they would be too long otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub definitions: Vec<Definition>,
     /// The model as text that every other command accepts.
     pub text: String,
     /// Findings about the original model.
@@ -82,14 +86,15 @@ pub struct DerivedBond {
 impl Incremental {
     /// Translates a derived graph.
     pub fn new(
-        pool: &Pool,
+        pool: &mut Pool,
         graph: &BondGraph,
         causality: Option<&Causality>,
         text: &str,
         diagnostics: Vec<Diagnostic>,
     ) -> Incremental {
         let name = |id: ElementId| flat_name(&graph.element(id).name);
-        let show = |expr: Expr| pool.display(expr).to_string();
+        let writing = Writing::new(pool, &[], &expressions(graph));
+        let show = |expr: Expr| writing.text(pool, expr);
         let elements = graph.element_ids().map(|id| {
             let element = graph.element(id);
             let laws = match &element.law {
@@ -151,8 +156,27 @@ impl Incremental {
             elements: elements.collect(),
             bonds: bonds.collect(),
             signals,
+            definitions: writing.definitions(pool),
             text: text.to_owned(),
             diagnostics,
         }
     }
+}
+
+/// Every expression of a graph that the document shows.
+fn expressions(graph: &BondGraph) -> Vec<Expr> {
+    let mut list = Vec::new();
+    for element in &graph.elements {
+        match &element.law {
+            Law::Structure => {}
+            Law::Value(value) => list.push(*value),
+            Law::Matrix(rows) => list.extend(rows.iter().flatten()),
+            Law::Equations(laws) => list.extend(laws.iter().flat_map(|law| [law.left, law.right])),
+            Law::Switch { condition, on, off } => list.extend([*condition, *on, *off]),
+        }
+    }
+    list.extend(graph.signals.iter().map(|signal| signal.value));
+    list.extend(graph.integrators.iter().flat_map(|integrator| [integrator.rate, integrator.initial]));
+    list.extend(graph.outputs.iter().map(|output| output.value));
+    list
 }

@@ -43,7 +43,9 @@ pub use fmt::{Format, FormattedFile};
 pub use incremental::{DerivedBond, DerivedElement, DerivedOutput, DerivedParameter, Incremental};
 pub use layout::{read_layout, write_layout};
 pub use naming::Naming;
-pub use operating::{BondValue, LinearModel, NumericModel, OperatingPoint, Point, Quantity, Role};
+pub use operating::{
+    BondValue, LinearModel, NumericModel, OperatingPoint, Point, Quantity, Role, SteadyDerivative,
+};
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use report::{Report, ReportSection};
 pub use response::{BandCurve, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification};
@@ -56,8 +58,8 @@ pub use simulation::{
     SecondOpinion, Simulation, SimulationRun, SimulationRuns, SimulationStats, Stopped,
 };
 pub use structure::{
-    CausalPath, Direction, JunctionField, JunctionPort, JunctionStructure, Reach, RelativeDegree, SignalEdge,
-    SignalFlow, SignalKind, SignalNode, Structure, ZeroDynamics,
+    CausalPath, ConservedQuantity, Direction, JunctionField, JunctionPort, JunctionStructure, Reach,
+    RelativeDegree, SignalEdge, SignalFlow, SignalKind, SignalNode, Structure, ZeroDynamics,
 };
 pub use text::{text, write};
 pub use transfer::{Loop, Method, Path, Transfer, TransferEntry};

@@ -1,7 +1,8 @@
 //! The answer of `paynter operating-point`, and the point that `tf` and others stand at.
 
 use super::equations::{Definition, Matrix, Writing};
-use super::{Checks, Diagnostic};
+use super::{Checks, Diagnostic, Naming};
+use crate::units::Shown;
 use paynter_algebra::{Pool, Symbol};
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, Variable, flat_name};
@@ -45,6 +46,10 @@ pub struct OperatingPoint {
     /// The model near the point, x' = A x + B u + …: Jacobians in symbols and in numbers, of models up to 200 states.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linear: Option<LinearModel>,
+    /// The derivatives of states, implicit unknowns and outputs by parameters, in SI, where they were asked for:
+    /// at the conserved totals that the initial state fixes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sensitivities: Vec<SteadyDerivative>,
     /// The answer in the notation that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
@@ -162,6 +167,64 @@ pub struct Quantity {
     pub unit: Option<String>,
 }
 
+/// The derivative of a quantity at a steady state by a parameter.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SteadyDerivative {
+    /// The state, implicit unknown or output.
+    pub quantity: String,
+    /// What it is.
+    pub role: Role,
+    /// The parameter.
+    pub parameter: String,
+    /// The derivative in SI; `null` where a law has none.
+    pub value: Option<f64>,
+    /// The unit that it is shown in to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_unit: Option<String>,
+    /// The same with its size.
+    #[serde(skip)]
+    pub shown: Shown,
+}
+
+impl SteadyDerivative {
+    /// Names the derivatives of a steady state, by quantity and then by parameter.
+    pub fn list(
+        graph: &BondGraph,
+        equations: &eq::Equations,
+        found: &num::parametric::SteadySensitivity,
+        naming: Naming,
+    ) -> Vec<SteadyDerivative> {
+        let plain = |unit: Option<String>| Shown { unit, factor: 1.0 };
+        let states = equations.states.iter().enumerate().map(|(place, state)| {
+            let shown = plain(state_unit(graph, state.variable));
+            (state.name.clone(), Role::State, shown, &found.states, place)
+        });
+        let unknowns = equations
+            .constraints
+            .iter()
+            .enumerate()
+            .map(|(place, c)| (c.name.clone(), Role::Unknown, plain(None), &found.unknowns, place));
+        let outputs = equations.outputs.iter().enumerate().map(|(place, output)| {
+            (output.name.clone(), Role::Output, Shown::output(graph, place), &found.outputs, place)
+        });
+        let mut list = Vec::new();
+        for (quantity, role, unit, values, place) in states.chain(unknowns).chain(outputs) {
+            for (k, parameter) in found.parameters.iter().enumerate() {
+                let shown = unit.per(&Shown::parameter(graph, *parameter));
+                list.push(SteadyDerivative {
+                    quantity: quantity.clone(),
+                    role,
+                    parameter: naming.name(&graph.parameters[*parameter].name),
+                    value: Some(values[k][place]).filter(|value| value.is_finite()),
+                    value_unit: shown.unit.clone(),
+                    shown,
+                });
+            }
+        }
+        list
+    }
+}
+
 /// What a quantity is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -249,6 +312,7 @@ impl OperatingPoint {
             dependent,
             bonds,
             linear: None,
+            sensitivities: Vec::new(),
             written: None,
             quantities: quantities(graph, equations, value, outputs),
             checks: Checks::default(),

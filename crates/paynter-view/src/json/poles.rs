@@ -172,7 +172,7 @@ impl Poles {
     /// can be read.
     #[allow(clippy::too_many_arguments, reason = "all that the answer is made of")]
     pub fn new(
-        pool: &Pool,
+        pool: &mut Pool,
         graph: &BondGraph,
         linear: &num::LinearModel,
         spectrum: &Spectrum,
@@ -192,17 +192,22 @@ impl Poles {
             dc_gain: entry.dc,
         };
         let modes = spectrum.poles.iter().map(|p| Mode::new(p.value.re, p.value.im, p.multiplicity));
-        let estimate = |found| Estimate::new(pool, graph, linear, found, naming);
+        let characteristic = characteristic.map(|e| {
+            let collected = pool.by_powers(e);
+            pool.display(collected).to_string()
+        });
+        let estimates =
+            estimates.iter().map(|found| Estimate::new(pool, graph, linear, found, naming)).collect();
         Poles {
             ok: true,
             model: graph.name.clone(),
             stable: poles.iter().all(|pole| pole.re < 0.0),
             conserved: linear.point.as_ref().map(|_| spectrum.conserved).filter(|count| *count > 0),
             poles: pairs(&poles),
-            characteristic: characteristic.map(|e| pool.display(e).to_string()),
+            characteristic,
             modes: modes.collect(),
             zeros: spectrum.entries.iter().map(zeros).collect(),
-            estimates: estimates.iter().map(estimate).collect(),
+            estimates,
             operating_point: Point::of(pool, linear),
             exact: spectrum.exact,
             written: None,
@@ -214,7 +219,7 @@ impl Poles {
 
 impl Estimate {
     fn new(
-        pool: &Pool,
+        pool: &mut Pool,
         graph: &BondGraph,
         linear: &num::LinearModel,
         found: &num::estimate::Estimate,
@@ -226,6 +231,7 @@ impl Estimate {
         let mut elements: Vec<String> = signals.map(|state| naming.name(&state.name)).collect();
         elements.extend(group.elements.iter().map(|id| naming.name(&graph.element(*id).name)));
         let short = found.polynomial.filter(|e| pool.written_size(&[*e]) <= READABLE_NODES);
+        let short = short.map(|e| pool.by_powers(e));
         let polynomial = short.map(|e| pool.display(e).to_string());
         let oscillation = found.oscillation();
         Estimate {

@@ -227,8 +227,16 @@ impl Sensitivity {
             found.parameters.iter().map(|k| Shown::parameter(graph, *k)).collect();
         let roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
         let columns = increments.iter().flat_map(|found| [&found.rates, &found.outputs]);
-        let others: Vec<Expr> = columns.flat_map(|m| m.entries.iter().map(|(_, _, entry)| *entry)).collect();
-        let writing = Writing::new(pool, &roots, &others);
+        let mut others: Vec<Expr> =
+            columns.flat_map(|m| m.entries.iter().map(|(_, _, entry)| *entry)).collect();
+        for place in products.iter().flat_map(|products| products.places.iter().flatten()) {
+            others.push(place.quantity);
+            others.extend(place.from_sink.iter().chain(&place.to_quantity).flat_map(|r| [r.num, r.den]));
+        }
+        let writing = match transfer.shared {
+            Some(_) => Writing::new(pool, &roots, &others),
+            None => Writing::of_expanded(pool, &roots, &others),
+        };
         let output = |k: usize| equations.outputs[k].name.clone();
         let input = |k: usize| equations.inputs[k].name.clone();
         let entries = transfer.entries.iter().map(|entry| SensitivityEntry {
@@ -239,7 +247,7 @@ impl Sensitivity {
             den: writing.text(pool, entry.den),
         });
         let entries = entries.collect();
-        let text = |e: Expr| pool.display(e).to_string();
+        let text = |e: Expr| writing.text(pool, e);
         let mut places = Vec::new();
         for (parameter, list) in products.iter().flat_map(|products| products.places.iter().enumerate()) {
             for place in list {

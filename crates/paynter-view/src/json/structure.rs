@@ -1,8 +1,9 @@
 //! The answer of `paynter structure`.
 
-use super::equations::Matrix;
+use super::equations::{Definition, Matrix, Writing};
 use super::{Diagnostic, Point, pairs};
-use paynter_algebra::Pool;
+use paynter_algebra::{Expr, Pool};
+use paynter_base::number::significant;
 use paynter_equations as eq;
 use paynter_graph::{BondGraph, ElementId, flat_name, is_junction};
 use paynter_numerics as num;
@@ -45,8 +46,13 @@ pub struct Structure {
     /// What still moves while an input holds an output at zero; `null` where it would be too long to be
     /// written out.
     pub zero_dynamics: Option<Vec<ZeroDynamics>>,
+    /// Combinations of states that keep their values with the inputs at time zero, of models up to 1000 states.
+    pub conserved: Vec<ConservedQuantity>,
     /// The signal-flow graph.
     pub signal_flow: SignalFlow,
+    /// Named sub-expressions that the strings use, in order, where they would be too long otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub definitions: Vec<Definition>,
     /// The junction structure matrix, where it is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub junction_structure: Option<JunctionStructure>,
@@ -58,6 +64,15 @@ pub struct Structure {
     pub written: Option<String>,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A combination of states that keeps its value.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ConservedQuantity {
+    /// The combination: `A.q + 2*B.q`.
+    pub sum: String,
+    /// Its value at the initial state, in SI.
+    pub total: f64,
 }
 
 /// Whether all states are in reach of the inputs, or of the outputs.
@@ -231,14 +246,21 @@ impl Structure {
         linear: &num::LinearModel,
         found: &StructureAnalysis,
         junctions: Option<&eq::JunctionStructure>,
+        conserved: &[num::Conserved],
         diagnostics: Vec<Diagnostic>,
     ) -> Structure {
         let equations = &linear.equations;
         let structure = &found.structure;
         let junction_structure = junctions.map(|found| JunctionStructure::new(pool, graph, found));
         let zero_dynamics = found.zero_dynamics.as_ref();
-        let zero_dynamics =
-            zero_dynamics.map(|list| list.iter().map(|z| ZeroDynamics::new(pool, equations, z)).collect());
+        let polynomials: Vec<Expr> = zero_dynamics
+            .iter()
+            .flat_map(|list| list.iter().map(|zeros| zeros.dynamics.polynomial))
+            .collect();
+        let gains: Vec<Expr> = found.flow.edges.iter().map(|edge| edge.gain).collect();
+        let writing = Writing::of_expanded(pool, &polynomials, &gains);
+        let zeros = |zeros: &InvariantZeros| ZeroDynamics::new(pool, &writing, equations, zeros);
+        let zero_dynamics = zero_dynamics.map(|list| list.iter().map(zeros).collect());
         Structure {
             ok: true,
             model: graph.name.clone(),
@@ -267,7 +289,9 @@ impl Structure {
             paths_left_out: found.paths.left_out,
             relative_degree: RelativeDegree::list(equations, &structure.degrees),
             zero_dynamics,
-            signal_flow: SignalFlow::new(pool, graph, &found.flow),
+            signal_flow: SignalFlow::new(pool, &writing, graph, &found.flow),
+            definitions: writing.definitions(pool),
+            conserved: conserved.iter().map(|c| ConservedQuantity::new(equations, c)).collect(),
             junction_structure,
             operating_point: Point::of(pool, linear),
             written: None,
@@ -276,12 +300,38 @@ impl Structure {
     }
 }
 
+impl ConservedQuantity {
+    fn new(equations: &eq::Equations, found: &num::Conserved) -> ConservedQuantity {
+        let mut sum = String::new();
+        for (place, coefficient) in &found.parts {
+            let sign = match (sum.is_empty(), *coefficient < 0.0) {
+                (true, true) => "-",
+                (true, false) => "",
+                (false, true) => " - ",
+                (false, false) => " + ",
+            };
+            let name = &equations.states[*place].name;
+            sum.push_str(sign);
+            match coefficient.abs() {
+                1.0 => sum.push_str(name),
+                size => sum.push_str(&format!("{}*{name}", significant(size))),
+            }
+        }
+        ConservedQuantity { sum, total: found.total }
+    }
+}
+
 impl ZeroDynamics {
-    fn new(pool: &Pool, equations: &eq::Equations, found: &InvariantZeros) -> ZeroDynamics {
+    fn new(
+        pool: &Pool,
+        writing: &Writing,
+        equations: &eq::Equations,
+        found: &InvariantZeros,
+    ) -> ZeroDynamics {
         ZeroDynamics {
             output: equations.outputs[found.dynamics.output].name.clone(),
             input: equations.inputs[found.dynamics.input].name.clone(),
-            polynomial: pool.display(found.dynamics.polynomial).to_string(),
+            polynomial: writing.text(pool, found.dynamics.polynomial),
             zeros: pairs(&found.zeros),
             minimum_phase: found.minimum_phase,
         }
@@ -290,7 +340,7 @@ impl ZeroDynamics {
 
 impl SignalFlow {
     /// Translates a signal-flow graph.
-    pub fn new(pool: &Pool, graph: &BondGraph, flow: &eq::SignalFlow) -> SignalFlow {
+    fn new(pool: &Pool, writing: &Writing, graph: &BondGraph, flow: &eq::SignalFlow) -> SignalFlow {
         let element = |id: ElementId| flat_name(&graph.element(id).name);
         let nodes = flow.nodes.iter().map(|node| SignalNode {
             name: node.name.clone(),
@@ -308,7 +358,7 @@ impl SignalFlow {
         let edges = flow.edges.iter().map(|edge| SignalEdge {
             from: flow.nodes[edge.from].name.clone(),
             to: flow.nodes[edge.to].name.clone(),
-            gain: pool.display(edge.gain).to_string(),
+            gain: writing.text(pool, edge.gain),
         });
         SignalFlow { nodes: nodes.collect(), edges: edges.collect() }
     }
@@ -405,7 +455,7 @@ impl JunctionStructure {
         });
         JunctionStructure {
             ports: ports.collect(),
-            s: super::equations::Writing::default().matrix(pool, &found.matrix, found.ports.len() <= 200),
+            s: Writing::default().matrix(pool, &found.matrix, found.ports.len() <= 200),
             conserves_power,
         }
     }

@@ -4,10 +4,11 @@ use super::equations::{Definition, Writing};
 use super::structure::{elements, variables};
 use super::{Diagnostic, Point, pairs};
 use paynter_algebra::{Expr, Pool};
+use paynter_base::number::{shortest, significant};
 use paynter_equations as eq;
 use paynter_graph::BondGraph;
 use paynter_numerics as num;
-use paynter_numerics::poles::Spectrum;
+use paynter_numerics::poles::{Spectrum, expanded, monic};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -105,6 +106,12 @@ pub struct TransferEntry {
     pub poles: Option<Vec<[f64; 2]>>,
     /// The zeros at nominal values; `null` where they were not computed.
     pub zeros: Option<Vec<[f64; 2]>>,
+    /// In numbers: the coefficients of the numerator, highest power of s first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub num_coefficients: Option<Vec<f64>>,
+    /// In numbers: the coefficients of the denominator, highest power of s first; the first is 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub den_coefficients: Option<Vec<f64>>,
 }
 
 impl Transfer {
@@ -118,29 +125,78 @@ impl Transfer {
         diagnostics: Vec<Diagnostic>,
     ) -> Transfer {
         let equations = &linear.equations;
-        let mut roots: Vec<Expr> = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();
-        roots.extend(transfer.denominator);
-        let writing = Writing::new(pool, &roots, &[]);
+        let entries = transfer.entries.iter();
+        let ratios: Vec<(Expr, Expr)> = entries.map(|e| pool.shortened(e.num, e.den)).collect();
+        let denominator = transfer.denominator.map(|e| pool.shortened(e, e).1);
+        let mut roots: Vec<Expr> = ratios.iter().flat_map(|(num, den)| [*num, *den]).collect();
+        roots.extend(denominator);
+        let writing = match transfer.shared {
+            Some(_) => Writing::new(pool, &roots, &[]),
+            None => Writing::of_expanded(pool, &roots, &[]),
+        };
         let text = |e: Expr| writing.text(pool, e);
-        let entries = transfer.entries.iter().map(|entry| {
+        let entries = transfer.entries.iter().zip(&ratios).map(|(entry, (num, den))| {
             let place = (entry.output, entry.input);
             let factored = factors.and_then(|f| f.entries.iter().find(|f| (f.output, f.input) == place));
             TransferEntry {
                 output: equations.outputs[entry.output].name.clone(),
                 input: equations.inputs[entry.input].name.clone(),
-                num: text(entry.num),
-                den: text(entry.den),
+                num: text(*num),
+                den: text(*den),
                 poles: factored.map(|f| pairs(&f.poles)),
                 zeros: factored.map(|f| pairs(&f.zeros)),
+                num_coefficients: None,
+                den_coefficients: None,
             }
         });
         Transfer {
             ok: true,
             model: graph.name.clone(),
-            denominator: transfer.denominator.map(text),
+            denominator: denominator.map(text),
             entries: entries.collect(),
             definitions: writing.definitions(pool),
             budget: transfer.shared.clone(),
+            operating_point: Point::of(pool, linear),
+            written: None,
+            method: Method::Matrix,
+            paths: None,
+            loops: None,
+            determinant: None,
+            diagnostics,
+        }
+    }
+
+    /// Writes a transfer matrix down in numbers, with few digits in its polynomials where they are rounded.
+    pub fn in_numbers(
+        pool: &Pool,
+        graph: &BondGraph,
+        linear: &num::LinearModel,
+        spectrum: &Spectrum,
+        rounded: bool,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Transfer {
+        let equations = &linear.equations;
+        let entries = spectrum.entries.iter().map(|entry| {
+            let num: Vec<f64> = monic(&entry.zeros).into_iter().map(|c| c * entry.gain).collect();
+            let den = monic(&entry.poles);
+            TransferEntry {
+                output: equations.outputs[entry.output].name.clone(),
+                input: equations.inputs[entry.input].name.clone(),
+                num: polynomial(&num, rounded),
+                den: polynomial(&den, rounded),
+                poles: Some(pairs(&entry.poles)),
+                zeros: Some(pairs(&entry.zeros)),
+                num_coefficients: Some(num),
+                den_coefficients: Some(den),
+            }
+        });
+        Transfer {
+            ok: true,
+            model: graph.name.clone(),
+            denominator: Some(polynomial(&monic(&expanded(&spectrum.poles)), rounded)),
+            entries: entries.collect(),
+            definitions: Vec::new(),
+            budget: None,
             operating_point: Point::of(pool, linear),
             written: None,
             method: Method::Matrix,
@@ -155,12 +211,19 @@ impl Transfer {
     #[must_use]
     pub fn with_mason(
         self,
-        pool: &Pool,
+        pool: &mut Pool,
         graph: &BondGraph,
         equations: &eq::Equations,
         flow: &eq::SignalFlow,
         mason: &eq::Mason,
     ) -> Transfer {
+        self.definitions.iter().for_each(|definition| pool.keep_name(&definition.name));
+        let routes = mason.paths.iter().map(|path| &path.route).chain(&mason.loops);
+        let gains: Vec<Expr> = routes.map(|route| route.gain).collect();
+        let writing = Writing::new(pool, &[], &gains);
+        let mut definitions = self.definitions;
+        definitions.extend(writing.definitions(pool));
+        let pool = &*pool;
         let names = own_names(pool, "L", mason.loops.len());
         let paths =
             mason.paths.iter().zip(own_names(pool, "P", mason.paths.len())).map(|(path, name)| Path {
@@ -169,16 +232,17 @@ impl Transfer {
                 input: equations.inputs[path.input].name.clone(),
                 elements: elements(graph, flow, &path.route.nodes),
                 variables: variables(flow, &path.route.nodes),
-                gain: pool.display(path.route.gain).to_string(),
+                gain: writing.text(pool, path.route.gain),
                 cofactor: path.cofactor.as_deref().map(|sets| determinant(sets, &names)),
             });
         let loops = mason.loops.iter().zip(&names).map(|(route, name)| Loop {
             name: name.clone(),
             elements: cycle(elements(graph, flow, &route.nodes)),
             variables: variables(flow, &route.nodes),
-            gain: pool.display(route.gain).to_string(),
+            gain: writing.text(pool, route.gain),
         });
         Transfer {
+            definitions,
             method: Method::Mason,
             paths: Some(paths.collect()),
             loops: Some(loops.collect()),
@@ -186,6 +250,34 @@ impl Transfer {
             ..self
         }
     }
+}
+
+/// A polynomial in s by its coefficients, highest power first.
+fn polynomial(coefficients: &[f64], rounded: bool) -> String {
+    let number = |value: f64| if rounded { significant(value) } else { shortest(value) };
+    let mut text = String::new();
+    for (at, coefficient) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+        let sign = match (text.is_empty(), *coefficient < 0.0) {
+            (true, true) => "-",
+            (true, false) => "",
+            (false, true) => " - ",
+            (false, false) => " + ",
+        };
+        let power = match coefficients.len() - 1 - at {
+            0 => String::new(),
+            1 => "s".to_owned(),
+            power => format!("s^{power}"),
+        };
+        let size = number(coefficient.abs());
+        let term = match (size.as_str(), power.is_empty()) {
+            (_, true) => size,
+            ("1", false) => power,
+            _ => format!("{size}*{power}"),
+        };
+        text.push_str(sign);
+        text.push_str(&term);
+    }
+    if text.is_empty() { "0".to_owned() } else { text }
 }
 
 /// The names round a loop, which ends where it began.

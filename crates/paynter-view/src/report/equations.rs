@@ -7,7 +7,7 @@ use paynter_base::Remedy;
 use paynter_equations::{Equations, Sparse, StateSpace, Transfer};
 
 /// More than this is not read but computed with.
-const REPORTED_NODES: u64 = 6_000;
+pub(super) const REPORTED_NODES: u64 = 6_000;
 /// More equations than this are not read one after the other.
 const READABLE_LINES: usize = 60;
 /// Larger matrices do not fit a page.
@@ -173,7 +173,7 @@ pub fn unwritten_transfer(order: usize) -> Section {
 }
 
 /// The transfer functions.
-pub fn transfer(pool: &Pool, found: &Equations, transfer: &Transfer) -> Section {
+pub fn transfer(pool: &mut Pool, found: &Equations, transfer: &Transfer) -> Section {
     let mut section = Section::new("transfer", "Transfer functions");
     let roots = transfer.entries.iter().flat_map(|entry| [entry.num, entry.den]);
     let nodes = size(pool, roots.chain(transfer.denominator));
@@ -191,7 +191,9 @@ pub fn transfer(pool: &Pool, found: &Equations, transfer: &Transfer) -> Section 
     if transfer.entries.is_empty() {
         section.text("The model has no pair of an input and an output.");
     }
+    pool.order_by_powers_of(transfer.s);
     if let Some(denominator) = transfer.denominator {
+        let denominator = pool.by_powers(denominator);
         section.text("The characteristic polynomial:");
         section.formula(format!(
             "<mrow>{}<mo>=</mo>{}</mrow>",
@@ -206,7 +208,8 @@ pub fn transfer(pool: &Pool, found: &Equations, transfer: &Transfer) -> Section 
             let output = mathml_name(&found.outputs[entry.output].name);
             let input = mathml_name(&found.inputs[entry.input].name);
             let left = format!("<mfrac>{}{}</mfrac>", of_s(&output), of_s(&input));
-            (left, fraction(pool, entry.num, entry.den))
+            let (num, den) = (pool.by_powers(entry.num), pool.by_powers(entry.den));
+            (left, fraction(pool, num, den))
         })
         .collect();
     for row in rows {

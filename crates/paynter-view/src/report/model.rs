@@ -1,5 +1,6 @@
 //! The sections on the model itself: its picture, its quantities, what was found.
 
+use super::equations::REPORTED_NODES;
 use super::{Block, Cell, Section};
 use paynter_algebra::{Pool, Target};
 use paynter_base::{Diagnostic, Diagnostics, Remedy, Severity, SourceMap};
@@ -63,7 +64,10 @@ pub fn model(pool: &Pool, graph: &BondGraph) -> Section {
         let head = ["Parameter", "Value", "Unit", "Tolerance", "Bounds", "Meaning"];
         section.table("Parameters", &head, rows.collect(), "check json");
     }
-    let formula = |e| Cell::Math(pool.print(e, Target::MathMl).to_string());
+    let formula = |e| match pool.written_size(&[e]) > REPORTED_NODES {
+        true => Cell::Text("…".to_owned()),
+        false => Cell::Math(pool.print(e, Target::MathMl).to_string()),
+    };
     // A submodel's parameter that only passes another one on says nothing new.
     let defined: Vec<_> = graph.derived.iter().filter(|d| pool.as_symbol(d.value).is_none()).collect();
     if !defined.is_empty() {

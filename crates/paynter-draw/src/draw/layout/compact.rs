@@ -74,6 +74,9 @@ const RISE: f64 = 0.6;
 const REACH: f64 = 0.9;
 /// How many neighbours of an item are looked at in one band.
 const SIGHT: usize = 48;
+/// How many items before an item are looked at in one band at most: those on bonds of one junction never hide each
+/// other, and there may be thousands.
+const LOOKED: usize = 256;
 /// Most sweeps in which lines find their middle.
 const SWEEPS: usize = 200;
 
@@ -205,7 +208,7 @@ impl Metric {
             let ceiling = floor + height;
             for (at, &second) in members.iter().enumerate() {
                 let mut seen = 0;
-                for &first in members[..at].iter().rev() {
+                for &first in members[..at].iter().rev().take(LOOKED) {
                     let meets = if measured {
                         cover[first].0 < cover[second].1 && cover[second].0 < cover[first].1
                     } else {

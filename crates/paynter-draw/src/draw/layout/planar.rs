@@ -198,10 +198,16 @@ fn insert_edge(embedding: &mut Embedding, edge: usize, (from, to): (usize, usize
         face = face_of[half];
     }
     crossed.reverse();
+    let mut chain_of = vec![usize::MAX; embedding.edges.len()];
+    for (index, halves) in embedding.chains.iter().enumerate() {
+        for &half in halves {
+            chain_of[half / 2] = index;
+        }
+    }
     let mut chain = Vec::new();
     let mut at = from;
     for (half, beyond) in crossed {
-        let crossing = split_edge(embedding, half / 2);
+        let crossing = split_edge(embedding, half / 2, [face, beyond], &mut chain_of);
         chain.push(add_chord(embedding, face, at, crossing, None));
         (at, face) = (crossing, beyond);
     }
@@ -209,28 +215,45 @@ fn insert_edge(embedding: &mut Embedding, edge: usize, (from, to): (usize, usize
     embedding.chains[edge] = chain;
 }
 
-/// Splits an edge by a new vertex, which is returned.
-fn split_edge(embedding: &mut Embedding, edge: usize) -> usize {
+/// Splits an edge between two faces by a new vertex, which is returned.
+fn split_edge(
+    embedding: &mut Embedding,
+    edge: usize,
+    between: [usize; 2],
+    chain_of: &mut Vec<usize>,
+) -> usize {
     let vertex = embedding.vertices;
     embedding.vertices += 1;
     let (from, to) = embedding.edges[edge];
     let added = embedding.edges.len();
     embedding.edges[edge] = (from, vertex);
     embedding.edges.push((vertex, to));
-    for list in embedding.faces.iter_mut().chain(&mut embedding.chains) {
-        let mut index = 0;
-        while index < list.len() {
-            if list[index] == 2 * edge {
-                list.insert(index + 1, 2 * added);
-                index += 1;
-            } else if list[index] == 2 * edge + 1 {
-                list.insert(index, 2 * added + 1);
-                index += 1;
-            }
-            index += 1;
-        }
+    let chain = chain_of.get(edge).copied().unwrap_or(usize::MAX);
+    chain_of.resize(added, usize::MAX);
+    chain_of.push(chain);
+    let same = between[0] == between[1];
+    for &face in &between[usize::from(same)..] {
+        split_in(&mut embedding.faces[face], edge, added);
+    }
+    if let Some(list) = embedding.chains.get_mut(chain) {
+        split_in(list, edge, added);
     }
     vertex
+}
+
+/// Lets the second half of a split edge follow the first in a list of half-edges.
+fn split_in(list: &mut Vec<Half>, edge: usize, added: usize) {
+    let mut index = 0;
+    while index < list.len() {
+        if list[index] == 2 * edge {
+            list.insert(index + 1, 2 * added);
+            index += 1;
+        } else if list[index] == 2 * edge + 1 {
+            list.insert(index, 2 * added + 1);
+            index += 1;
+        }
+        index += 1;
+    }
 }
 
 /// Draws an edge through a face; reuses the index of an edge set aside.

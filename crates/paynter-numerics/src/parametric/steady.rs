@@ -1,0 +1,77 @@
+//! The sensitivities of a steady state: how states, implicit unknowns and outputs move with the parameters, at
+//! the conserved totals that the initial state fixes.
+
+use paynter_algebra::Pool;
+use paynter_base::{Diagnostic, code};
+use paynter_equations::{Equations, QueryError};
+use paynter_graph::BondGraph;
+use rustc_hash::FxHashMap;
+
+use super::shift::Steady;
+use crate::linear::refused;
+use crate::operating::OperatingPoint;
+
+/// The derivatives of a steady state by parameters.
+#[derive(Debug, Clone)]
+pub struct SteadySensitivity {
+    /// The parameters, by place among all.
+    pub parameters: Vec<usize>,
+    /// By parameter: the derivatives of the states; zero of those that do not rest.
+    pub states: Vec<Vec<f64>>,
+    /// By parameter: the derivatives of the implicit unknowns.
+    pub unknowns: Vec<Vec<f64>>,
+    /// By parameter: the derivatives of the outputs; not a number where a law has none.
+    pub outputs: Vec<Vec<f64>>,
+}
+
+/// Finds how a steady state moves with some parameters, given by place.
+pub fn steady_sensitivity(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    point: &OperatingPoint,
+    parameters: &[usize],
+) -> Result<SteadySensitivity, QueryError> {
+    let refuse = |message: String| refused(Diagnostic::new(code::NO_OPERATING_POINT, message));
+    let symbols: Vec<_> = parameters.iter().map(|k| graph.parameters[*k].symbol).collect();
+    let steady = Steady::new(pool, graph, equations, &symbols, &point.values)
+        .map_err(|error| refuse(error.to_string()))?;
+    let numbers: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
+    let shifts = steady.shift(&numbers).ok_or_else(|| {
+        refuse(
+            "the equations leave the operating point undetermined, so that it has no derivatives".to_owned(),
+        )
+    })?;
+    let mut found = SteadySensitivity {
+        parameters: parameters.to_vec(),
+        states: Vec::new(),
+        unknowns: Vec::new(),
+        outputs: Vec::new(),
+    };
+    let mut derivatives = FxHashMap::default();
+    for ((symbol, mut moved), place) in symbols.into_iter().zip(shifts).zip(parameters) {
+        // What a whole change of the parameter would not show in the last digit is rounding.
+        moved.retain(|symbol, derivative| {
+            let size = point.sizes.get(symbol).copied().unwrap_or(0.0);
+            (*derivative * numbers[*place]).abs() > f64::EPSILON * size
+        });
+        let of = |moved: &FxHashMap<_, f64>, symbol| moved.get(&symbol).copied().unwrap_or(0.0);
+        found.states.push(equations.states.iter().map(|state| of(&moved, state.symbol)).collect());
+        found.unknowns.push(equations.constraints.iter().map(|c| of(&moved, c.unknown)).collect());
+        moved.insert(symbol, 1.0);
+        let outputs = equations.outputs.iter().map(|output| {
+            let read = pool.symbols(output.value);
+            let mut sum = 0.0;
+            for symbol in read.into_iter().filter(|symbol| moved.contains_key(symbol)) {
+                let derivative = *derivatives
+                    .entry((output.value, symbol))
+                    .or_insert_with(|| pool.diff(output.value, symbol));
+                let value = pool.eval(derivative, &|symbol| point.values.get(&symbol).copied());
+                sum += value.unwrap_or(f64::NAN) * moved[&symbol];
+            }
+            sum
+        });
+        found.outputs.push(outputs.collect());
+    }
+    Ok(found)
+}
