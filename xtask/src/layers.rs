@@ -40,7 +40,6 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-simulate",
             "paynter-draw",
             "paynter-export",
-            "paynter-verify",
         ],
     ),
     (

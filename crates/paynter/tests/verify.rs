@@ -1,0 +1,198 @@
+//! Answers that are broken on purpose: the check against the graph's own equations must catch each kind.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::sound;
+use num_complex::Complex64;
+use paynter::simulate::SimulateOptions;
+use paynter::{Answer, BodeOptions, CancellationToken, Frequencies, Model, ResponseOptions};
+use paynter_algebra::Pool;
+use paynter_verify::{Acausal, Given, Pencil, Point};
+
+/// Linear models of several domains, with dependent storages, loops and signals.
+const LINEAR: &[&str] = &[
+    "dc_motor",
+    "two_carts",
+    "two_coils",
+    "rlc_circuit",
+    "uncertain_motor",
+    "flux_transformer",
+    "two_carts_loop",
+];
+/// Nonlinear models with an operating point.
+const NONLINEAR: &[&str] = &["heat_transfer", "gas_container", "vacuum_cleaner"];
+
+fn model(name: &str) -> Model {
+    sound(common::example(name))
+}
+
+/// Asks the equations of small changes of an answer's model.
+fn with_pencil<T, U>(answer: &Answer<T>, ask: impl FnOnce(&mut Pool, &Pencil<'_>) -> U) -> U {
+    let graph = answer.graph();
+    let mut pool = Pool::over(answer.pool());
+    let system = Acausal::new(&mut pool, graph);
+    let width = graph.all_variables().len();
+    let point = Point {
+        parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
+        inputs: vec![0.0; graph.inputs.len()],
+        variables: vec![0.0; width],
+        scales: vec![0.0; width],
+        ..Point::default()
+    };
+    let pencil = Pencil::new(&mut pool, &system, &point).unwrap();
+    ask(&mut pool, &pencil)
+}
+
+#[test]
+fn wrong_poles_are_caught() {
+    let token = CancellationToken::new();
+    for name in LINEAR {
+        let answer = model(name).poles(&token).unwrap();
+        assert!(!answer.checks.is_empty(), "{name}");
+        let poles: Vec<Complex64> = answer.spectrum.poles.iter().map(|root| root.value).collect();
+        let fastest = poles.iter().fold(0.0f64, |most, pole| most.max(pole.norm()));
+        with_pencil(&answer, |_, pencil| {
+            assert!(pencil.check_poles("the pole", &poles, fastest).is_ok(), "{name}");
+            for pole in poles.iter().filter(|pole| pole.norm() > 1e-6 * fastest) {
+                for factor in [1.002, 0.99, 1.3] {
+                    let found = pencil.check_poles("the pole", &[factor * pole], fastest);
+                    assert!(found.is_err(), "{name}: {factor} times {pole} passes: {found:?}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn wrong_transfer_values_and_sensitivities_are_caught() {
+    let token = CancellationToken::new();
+    for name in LINEAR {
+        let model = self::model(name);
+        let bode = model.bode(&BodeOptions::default(), &token).unwrap();
+        assert!(!bode.checks.is_empty(), "{name}");
+        let found = model.sensitivity_response(&ResponseOptions::default(), &token).unwrap();
+        assert!(!found.checks.is_empty(), "{name}");
+        let response = &found.found;
+        let at = response.omega.len() / 3;
+        let s = Complex64::new(0.0, response.omega[at]);
+        with_pencil(&found, |pool, pencil| {
+            for (place, parameter) in response.parameters.iter().enumerate() {
+                let right = [
+                    (None, response.sensitivities.transfer(0, 0, at)),
+                    (Some(*parameter), response.sensitivities.derivative(0, 0, place, at)),
+                ];
+                for (parameter, value) in right {
+                    let mut check = |value: Complex64| {
+                        let given = Given { output: 0, input: 0, parameter, value };
+                        pencil.check_transfer(pool, "the response", s, &[given])
+                    };
+                    assert!(check(value).is_ok(), "{name}: {parameter:?}");
+                    if value.norm() > 0.0 {
+                        for factor in [1.001, -1.0, 0.0] {
+                            assert!(
+                                check(factor * value).is_err(),
+                                "{name}: {factor} times {value}, {parameter:?}"
+                            );
+                        }
+                    }
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn wrong_operating_points_are_caught() {
+    let token = CancellationToken::new();
+    for name in NONLINEAR {
+        let answer = model(name).operating_point(&token).unwrap_or_else(|_| panic!("{name} has no rest"));
+        assert!(!answer.checks.is_empty(), "{name}");
+        let graph = answer.graph();
+        let mut pool = Pool::over(answer.pool());
+        let variables = graph.all_variables();
+        let values = answer.equations.variable_values(&mut pool, graph, &variables).unwrap();
+        let value = |symbol| answer.point.values.get(&symbol).copied();
+        let values: Vec<f64> = values.iter().map(|value_of| pool.eval(*value_of, &value).unwrap()).collect();
+        let system = Acausal::new(&mut pool, graph);
+        let point = Point {
+            parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
+            inputs: graph.inputs.iter().map(|input| value(input.symbol).unwrap()).collect(),
+            scales: values.iter().map(|value| value.abs()).collect(),
+            variables: values,
+            ..Point::default()
+        };
+        let mut check = |point: &Point, outputs: &[f64]| {
+            system.check_point(&mut pool, "the operating point", point, outputs, None)
+        };
+        let outputs = &answer.point.outputs;
+        assert!(check(&point, outputs).is_ok(), "{name}");
+        let bonds = 2 * graph.bonds.len();
+        let size = |kind: usize| {
+            point.variables[..bonds].iter().skip(kind).step_by(2).fold(0.0f64, |m, v| m.max(v.abs()))
+        };
+        let largest = [size(0), size(1)];
+        for place in 0..bonds {
+            let mut broken = point.clone();
+            broken.variables[place] *= 1.001;
+            // What is zero but for rounding is not known any better.
+            if broken.variables[place].abs() > 1e-9 * largest[place % 2] {
+                assert!(check(&broken, outputs).is_err(), "{name}: {:?} passes", variables[place]);
+            }
+        }
+        for k in 0..outputs.len() {
+            let mut broken = outputs.clone();
+            broken[k] = 1.001 * broken[k] + 1e-3;
+            assert!(check(&point, &broken).is_err(), "{name}: an output passes");
+        }
+    }
+}
+
+#[test]
+fn wrong_samples_of_a_run_are_caught() {
+    let token = CancellationToken::new();
+    for name in [LINEAR, NONLINEAR].concat() {
+        let options = SimulateOptions { t_end: Some(1.0), points: 40, ..SimulateOptions::default() };
+        let answer = model(name).simulation(&options, &token).unwrap();
+        let (_, outcome) = answer.respond(&answer.parameters, &token);
+        let checks = answer.check_run(&outcome).unwrap();
+        assert!(checks.len() == 1 && outcome.witnesses.len() > 8, "{name}: {checks:?}");
+        let most = |place: usize| {
+            outcome
+                .witnesses
+                .iter()
+                .map(|w| w.variables[place].abs().max(w.scales[place]))
+                .fold(0.0, f64::max)
+        };
+        for place in 0..2 * answer.graph().bonds.len() {
+            let mut broken = outcome.clone();
+            broken.witnesses.last_mut().unwrap().variables[place] += 1e-2 * most(place);
+            let variable = answer.graph().all_variables()[place];
+            assert!(most(place) == 0.0 || answer.check_run(&broken).is_err(), "{name}: {variable:?} passes");
+        }
+        for output in 0..answer.graph().outputs.len() {
+            let mut broken = outcome.clone();
+            broken.witnesses.last_mut().unwrap().outputs[output] *= 1.01;
+            broken.witnesses.last_mut().unwrap().outputs[output] += 1e-3;
+            assert!(answer.check_run(&broken).is_err(), "{name}: an output passes");
+        }
+    }
+}
+
+/// The loop of two carts has a direct gain of 1e11 that cancels: the derivative of its force by the lag of the
+/// controller, at 40 digits, is 14.386033455185 + 16.920390536892 j.
+#[test]
+fn digits_that_the_state_equations_lose_come_from_the_graph() {
+    let options = ResponseOptions {
+        omega: Some(Frequencies { low: 0.1, high: 100.0, points: 100 }),
+        ..ResponseOptions::default()
+    };
+    let found = model("two_carts_loop").sensitivity_response(&options, &CancellationToken::new()).unwrap();
+    let response = &found.found;
+    let at = response.omega.iter().position(|omega| (omega - 3.2745).abs() < 1e-3).unwrap();
+    let place = response.parameters.iter().position(|k| found.graph().parameters[*k].declaration.name == "T");
+    let value = response.sensitivities.derivative(1, 0, place.unwrap(), at);
+    let right = Complex64::new(14.386_033_455_185_42, 16.920_390_536_892_073);
+    assert!((value - right).norm() < 1e-9 * right.norm(), "{value}");
+}
