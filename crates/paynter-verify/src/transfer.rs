@@ -21,6 +21,9 @@ pub struct Given {
     pub value: Complex64,
 }
 
+/// A value, where there is one, and how large what makes it up is.
+type Sum = (Option<Complex64>, f64);
+
 impl Pencil<'_> {
     /// Checks transfer values at s, and derivatives by parameters where the equations are linear. Nothing is said
     /// at a pole.
@@ -73,7 +76,7 @@ impl Pencil<'_> {
     ) -> Option<Vec<Option<(Complex64, f64)>>> {
         let found = self.values(pool, s, given, None)?;
         let moved = self.values(pool, s, given, Some((1, ENTRY_CHANGE)))?;
-        let of = |((value, size), (other, _)): (&(Option<Complex64>, f64), &(Option<Complex64>, f64))| {
+        let of = |((value, size), (other, _)): (&Sum, &Sum)| {
             let (value, other) = ((*value)?, (*other)?);
             let scale = value.norm().max(TRANSFER_FLOOR * size);
             let apart = (value - other).norm();
@@ -90,7 +93,7 @@ impl Pencil<'_> {
         s: Complex64,
         given: &[Given],
         change: Option<(u64, f64)>,
-    ) -> Option<Vec<(Option<Complex64>, f64)>> {
+    ) -> Option<Vec<Sum>> {
         let mut inputs: Vec<usize> = given.iter().map(|given| given.input).collect();
         inputs.sort_unstable();
         inputs.dedup();

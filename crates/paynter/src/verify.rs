@@ -193,7 +193,7 @@ impl Found<LinearModel> {
 
 impl<T: Simulated> Answer<T> {
     /// Checks some samples of a run.
-    pub fn check_run(&self, outcome: &Outcome) -> Result<Vec<Check>, Diagnostic> {
+    pub fn check_run(&self, outcome: &Outcome) -> Result<Vec<Check>, Box<Diagnostic>> {
         let Some(last) = outcome.witnesses.last() else { return Ok(Vec::new()) };
         let mut pool = self.overlay();
         let graph = self.result.simulation().graph();
@@ -217,7 +217,7 @@ impl<T: Simulated> Answer<T> {
             };
             let what = format!("the run at t = {}", moment(witness.t));
             let found = system.check_point(&mut pool, &what, &point, &witness.outputs, None);
-            let checks = found.map_err(|contradiction| contradiction.diagnostic())?;
+            let checks = found.map_err(|contradiction| Box::new(contradiction.diagnostic()))?;
             count += checks.len();
             residual = checks.iter().fold(residual, |most, check| most.max(check.residual));
         }

@@ -70,7 +70,7 @@ impl Observer {
 
     /// Keeps a sample, if it is one of those to be kept.
     pub fn observe(&self, sample: &Sample<'_>, parameters: &[f64], tables: &Tables, gathered: &mut Gathered) {
-        let turn = gathered.seen % (gathered.skipped + 1) == 0;
+        let turn = gathered.seen.is_multiple_of(gathered.skipped + 1);
         gathered.seen += 1;
         if !turn || sample.sliding || sample.unknowns.len() < self.unknowns {
             return;

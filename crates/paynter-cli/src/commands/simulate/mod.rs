@@ -138,7 +138,7 @@ fn single(
     let (response, outcome) = simulation.respond(&simulation.parameters, token);
     let mut findings = Findings::of(&simulation);
     let said = findings.explained(simulation.explain(&simulation.parameters, &outcome));
-    let checks = simulation.check_run(&outcome).map_err(|found| withheld(&simulation, found, global))?;
+    let checks = simulation.check_run(&outcome).map_err(|found| withheld(&simulation, *found, global))?;
     let verified = match arguments.verify {
         true => Some(second_opinion(&options, model, (&response, &outcome), &mut findings, global)?),
         false => None,
@@ -210,7 +210,7 @@ fn stream(
     sheet.end();
     // The table is out already; then it is at least said that it is wrong.
     if let Err(contradiction) = simulation.check_run(&outcome) {
-        findings.diagnostics.push(contradiction);
+        findings.diagnostics.push(*contradiction);
     }
     if let Some(response) = &kept {
         if arguments.verify {
