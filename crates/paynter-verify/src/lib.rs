@@ -12,11 +12,13 @@ mod acausal;
 mod pencil;
 mod point;
 mod poles;
+mod response;
 mod tolerance;
 mod transfer;
 
 pub use acausal::{Acausal, Point};
 pub use pencil::Pencil;
+pub use response::{Reconciled, Responses, a_few};
 pub use transfer::Given;
 
 use paynter_base::{Diagnostic, code};

@@ -5,7 +5,6 @@ use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
 use crate::derivation::{CausalityStage, EquationsStage};
 use crate::model::{Found, View};
-use crate::verify::Responses;
 use num_complex::Complex64;
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
@@ -18,7 +17,7 @@ use paynter_numerics::poles::{Spectrum, expanded};
 use paynter_numerics::program::Hold;
 use paynter_numerics::response::{FrequencyResponse, ResponseChoice, frequency_response};
 use paynter_numerics::{LinearModel, Matrices, OperatingPoint, operating_point, vanishing_divisors};
-use paynter_verify::{Acausal, Check, Given};
+use paynter_verify::{Acausal, Check, Given, Responses};
 use std::sync::Arc;
 
 /// Models of more states than this are not linearised beside their operating point.
@@ -317,7 +316,7 @@ fn check_response(
     };
     let given = |at: usize| found.values[at].iter().enumerate().map(entry).collect();
     let responses = Responses { what: "the response", omega: &found.omega, given: &given, all: &given };
-    let reconciled = stage.reconcile(&responses)?;
+    let reconciled = stage.check(|pool, pencil| pencil.reconcile(pool, &responses))?;
     reconciled.note(findings);
     for (at, values) in reconciled.replaced {
         let values = found.values[at].iter_mut().zip(values);

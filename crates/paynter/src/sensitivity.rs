@@ -2,7 +2,6 @@
 
 use crate::answer::{Asked, QueryError};
 use crate::model::Found;
-use crate::verify::{Responses, a_few};
 use crate::{Model, TERMS};
 use paynter_base::{CancellationToken, Diagnostics};
 use paynter_numerics::LinearModel;
@@ -12,7 +11,7 @@ use paynter_numerics::parametric::{
     transfer_sensitivity,
 };
 use paynter_numerics::sensitivity::FrequencySensitivity;
-use paynter_verify::{Check, Given};
+use paynter_verify::{Check, Given, Responses, a_few};
 use std::sync::Arc;
 
 /// The response is checked with its derivatives by so many parameters.
@@ -165,7 +164,7 @@ fn check_sensitivities(
     let what = "the response with its sensitivities";
     let responses =
         Responses { what, omega: &found.omega, given: &|at| given(&some, at), all: &|at| given(&all, at) };
-    let reconciled = stage.reconcile(&responses)?;
+    let reconciled = stage.check(|pool, pencil| pencil.reconcile(pool, &responses))?;
     reconciled.note(findings);
     if !reconciled.replaced.is_empty() {
         for (at, values) in reconciled.replaced {

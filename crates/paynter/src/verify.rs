@@ -3,69 +3,25 @@
 use crate::answer::{Answer, QueryError, refused};
 use crate::model::{Found, View};
 use crate::simulate::{Outcome, Simulated};
-use num_complex::Complex64;
 use paynter_algebra::{Pool, Symbol};
-use paynter_base::number::{moment, short};
+use paynter_base::Diagnostic;
+use paynter_base::number::moment;
 use paynter_base::random::Random;
-use paynter_base::{Diagnostic, Diagnostics, code};
 use paynter_graph::Variable;
 use paynter_numerics::program::Program;
 use paynter_numerics::{LinearModel, OperatingPoint, Tables};
-use paynter_verify::{Acausal, Check, Checked, Given, Pencil, Point};
+use paynter_verify::{Acausal, Check, Contradiction, Pencil, Point};
 use std::collections::BTreeMap;
 
 /// Models with more variables than this are not checked: it would cost more than their answers.
 const CHECKED_VARIABLES: usize = 100_000;
 
-/// The response is checked at so many frequencies: one for as many points as cost ten times as much.
-const CHECKED_FREQUENCIES: usize = 3;
-const FREQUENCIES_PER_CHECK: usize = 60;
-
-/// A response of more entries, times variables, is not calculated anew but withheld.
-const RECALCULATED_ENTRIES: usize = 100_000_000;
-
 /// The part by which everything is changed to see what it makes up.
 const CHANGE: f64 = 1e-6;
 
 /// What a check says: an answer that contradicts the graph is refused.
-pub(crate) fn agreed(found: Checked) -> Result<Vec<Check>, QueryError> {
+pub(crate) fn agreed<T>(found: Result<T, Contradiction>) -> Result<T, QueryError> {
     found.map_err(|contradiction| refused(contradiction.diagnostic()))
-}
-
-/// What is known of a response at some frequencies, with a name for it.
-pub(crate) struct Responses<'a> {
-    /// What it is.
-    pub what: &'static str,
-    /// Angular frequencies.
-    pub omega: &'a [f64],
-    /// The values at each of them that are checked.
-    pub given: &'a dyn Fn(usize) -> Vec<Given>,
-    /// All values at each of them.
-    pub all: &'a dyn Fn(usize) -> Vec<Given>,
-}
-
-/// A response that was checked.
-pub(crate) struct Reconciled {
-    /// What was checked.
-    pub checks: Vec<Check>,
-    /// By frequency: the values that replace the given ones, where these have lost their digits.
-    pub replaced: Vec<(usize, Vec<Option<Complex64>>)>,
-}
-
-impl Reconciled {
-    /// Says that values were replaced, if there are any.
-    pub fn note(&self, findings: &mut Diagnostics) {
-        if !self.replaced.is_empty() {
-            let message = "the state equations lose digits by cancellation; the response is calculated by the graph's own equations";
-            findings.push(Diagnostic::new(code::BY_GRAPH, message));
-        }
-    }
-}
-
-/// The places of a few among many, the first and the last with them.
-pub(crate) fn a_few(count: usize, among: usize) -> Vec<usize> {
-    let count = count.min(among);
-    (0..count).map(|k| if count == 1 { among / 2 } else { k * (among - 1) / (count - 1) }).collect()
 }
 
 impl View {
@@ -127,49 +83,16 @@ impl View {
 }
 
 impl Found<LinearModel> {
-    /// Checks a response at some frequencies. One that has lost its digits is calculated anew.
-    pub(crate) fn reconcile(&self, responses: &Responses<'_>) -> Result<Reconciled, QueryError> {
-        let Responses { what, omega, given, all } = responses;
-        let count = (omega.len() / FREQUENCIES_PER_CHECK).clamp(1, CHECKED_FREQUENCIES);
-        let mut replaced = Vec::new();
-        let checks = self.check(|pool, pencil| {
-            let mut checks = Vec::new();
-            let mut contradiction = None;
-            for at in a_few(count, omega.len()) {
-                let what = format!("{what} at {} rad/s", short(omega[at]));
-                match pencil.check_transfer(pool, &what, Complex64::new(0.0, omega[at]), &given(at)) {
-                    Ok(found) => checks.extend(found),
-                    Err(found) => contradiction = contradiction.or(Some(found)),
-                }
-            }
-            let Some(contradiction) = contradiction else { return Ok(checks) };
-            let asked = all(0).len() * omega.len() * pencil.width();
-            if asked > RECALCULATED_ENTRIES {
-                return Err(contradiction);
-            }
-            let mut residual = 0.0f64;
-            for (at, omega) in omega.iter().enumerate() {
-                let found = pencil.solve_transfer(pool, Complex64::new(0.0, *omega), &all(at));
-                let Some(found) = found else { continue };
-                residual = found.iter().flatten().fold(residual, |most, (_, change)| most.max(*change));
-                replaced.push((at, found.into_iter().map(|found| found.map(|(value, _)| value)).collect()));
-            }
-            let what = format!("{what} by the graph's own equations, with entries changed by rounding");
-            Ok(vec![Check { what, residual }])
-        })?;
-        Ok(Reconciled { checks, replaced })
-    }
-
     /// Checks an answer about the linear model in the equations of small changes.
-    pub(crate) fn check(
+    pub(crate) fn check<T: Default>(
         &self,
-        ask: impl FnOnce(&mut Pool, &Pencil<'_>) -> Checked,
-    ) -> Result<Vec<Check>, QueryError> {
+        ask: impl FnOnce(&mut Pool, &Pencil<'_>) -> Result<T, Contradiction>,
+    ) -> Result<T, QueryError> {
         let (view, mut pool) = (&self.view, self.overlay());
         let system = Acausal::new(&mut pool, &view.graph);
         let width = view.graph.all_variables().len();
         if width > CHECKED_VARIABLES {
-            return Ok(Vec::new());
+            return Ok(T::default());
         }
         let point = match &self.result.point {
             Some(point) => view.point(&mut pool, &point.values),
@@ -181,11 +104,11 @@ impl Found<LinearModel> {
                 scales: vec![0.0; width],
             }),
         };
-        let Some(point) = point else { return Ok(Vec::new()) };
-        let Some(pencil) = Pencil::new(&mut pool, &system, &point) else { return Ok(Vec::new()) };
+        let Some(point) = point else { return Ok(T::default()) };
+        let Some(pencil) = Pencil::new(&mut pool, &system, &point) else { return Ok(T::default()) };
         // A law that is not linear needs the point that it is linearised about.
         if self.result.point.is_none() && !pencil.is_linear() {
-            return Ok(Vec::new());
+            return Ok(T::default());
         }
         agreed(ask(&mut pool, &pencil))
     }
