@@ -111,7 +111,9 @@ impl ZeroCrossingDetector {
             } else {
                 let middle = system.time_function(place, 0.5 * (a + b));
                 let spread = found.slope.times(Range::about(0.0, 0.5 * (b - a)));
-                let centred = Range::point(middle).plus(spread);
+                // The middle is rounded, and with it the value there.
+                let rounding = 4.0 * f64::EPSILON * (middle.abs() + found.slope.magnitude() * b.abs());
+                let centred = Range::about(middle, rounding).plus(spread);
                 let value = found.value.intersection(centred);
                 let side = |range: Range| if mode > 0.0 { range } else { range.negative() };
                 if side(value).lo > 0.0 {
