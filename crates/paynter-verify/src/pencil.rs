@@ -6,6 +6,7 @@ use num_complex::Complex64;
 use paynter_algebra::elimination::{Arithmetic, Row, eliminate};
 use paynter_algebra::{Expr, Pool};
 use paynter_base::random::Random;
+use rustc_hash::FxHashMap;
 use std::convert::Infallible;
 
 /// The equations of small changes about a point.
@@ -17,6 +18,8 @@ pub struct Pencil<'a> {
     entries: Vec<Vec<(usize, f64)>>,
     /// By row: the inputs with their entries, on the other side.
     inputs: Vec<Vec<(usize, f64)>>,
+    /// The rows that read each parameter.
+    pub(crate) readers: FxHashMap<usize, Vec<usize>>,
     /// By output: what it reads of the variables, and of the inputs.
     pub(crate) outputs: Vec<[Vec<(usize, f64)>; 2]>,
     /// Whether no entry changes with the point.
@@ -27,6 +30,8 @@ pub struct Pencil<'a> {
 struct Gradient {
     variables: Vec<(usize, f64)>,
     inputs: Vec<(usize, f64)>,
+    /// The parameters that it reads.
+    parameters: Vec<usize>,
     linear: bool,
 }
 
@@ -38,10 +43,11 @@ impl<'a> Pencil<'a> {
             point,
             entries: Vec::new(),
             inputs: Vec::new(),
+            readers: FxHashMap::default(),
             outputs: Vec::new(),
             linear: true,
         };
-        for row in &system.rows {
+        for (place, row) in system.rows.iter().enumerate() {
             let mut entries = row.terms.clone();
             let mut inputs = Vec::new();
             if let Some(value) = row.value {
@@ -49,6 +55,9 @@ impl<'a> Pencil<'a> {
                 pencil.linear &= found.linear;
                 entries.extend(found.variables.into_iter().map(|(at, c)| (at, -c)));
                 inputs = found.inputs;
+                for parameter in found.parameters {
+                    pencil.readers.entry(parameter).or_default().push(place);
+                }
             }
             pencil.entries.push(entries);
             pencil.inputs.push(inputs);
@@ -73,9 +82,13 @@ impl<'a> Pencil<'a> {
 
     fn gradient(&self, pool: &mut Pool, place: Place, value: Expr) -> Option<Gradient> {
         let (system, point) = (self.system, self.point);
-        let mut found = Gradient { variables: Vec::new(), inputs: Vec::new(), linear: true };
+        let mut found =
+            Gradient { variables: Vec::new(), inputs: Vec::new(), parameters: Vec::new(), linear: true };
         for symbol in pool.symbols(value) {
             let meaning = system.meaning(place, symbol)?;
+            if let Meaning::Parameter(k) = meaning {
+                found.parameters.push(k);
+            }
             let (Meaning::Variable(..) | Meaning::Input(_)) = meaning else { continue };
             let slope = pool.diff(value, symbol);
             let fixed = |s| matches!(system.meaning(place, s), Some(Meaning::Parameter(_)));
@@ -167,13 +180,13 @@ pub(crate) fn solve(mut rows: Vec<Row<Complex64>>, sides: &[Vec<Complex64>]) -> 
     for _ in 0..EQUILIBRATION_SWEEPS {
         let mut largest = vec![0.0f64; n];
         for (row, scale) in rows.iter_mut().zip(&mut row_scales) {
-            let most = row.values().fold(0.0f64, |most, x| most.max(x.norm()));
+            let most = row.values().fold(0.0f64, |most, x| most.max(x.l1_norm()));
             if most > 0.0 {
                 let factor = most.sqrt().recip();
                 *scale *= factor;
                 row.values_mut().for_each(|x| *x *= factor);
             }
-            row.iter().for_each(|(j, x)| largest[*j] = largest[*j].max(x.norm()));
+            row.iter().for_each(|(j, x)| largest[*j] = largest[*j].max(x.l1_norm()));
         }
         for (scale, most) in scales.iter_mut().zip(&mut largest) {
             *most = if *most > 0.0 { most.sqrt().recip() } else { 1.0 };
@@ -189,13 +202,13 @@ pub(crate) fn solve(mut rows: Vec<Row<Complex64>>, sides: &[Vec<Complex64>]) -> 
         }
     }
     let choose = |_: &mut Complex, state: &paynter_algebra::elimination::Elimination<Complex64>| {
-        let size = |row: &Row<Complex64>| row.range(..n).fold(0.0f64, |most, (_, x)| most.max(x.norm()));
+        let size = |row: &Row<Complex64>| row.range(..n).fold(0.0f64, |most, (_, x)| most.max(x.l1_norm()));
         // Rows that only a right-hand side is left of have no pivot.
         let open = state.open().iter().find(|(_, i)| state.row(*i).range(..n).next().is_some());
         let pivot = open.and_then(|(_, i)| {
             let row = state.row(*i);
             let least = PIVOT * size(row);
-            let entries = row.range(..n).filter(|(_, x)| x.norm() >= least);
+            let entries = row.range(..n).filter(|(_, x)| x.l1_norm() >= least);
             entries.map(|(j, _)| *j).min_by_key(|j| state.count(*j)).map(|j| (*i, j))
         });
         Ok::<_, Infallible>(pivot)

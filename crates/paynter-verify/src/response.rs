@@ -13,6 +13,9 @@ use paynter_base::{Diagnostic, Diagnostics, code};
 const CHECKED_FREQUENCIES: usize = 3;
 const FREQUENCIES_PER_CHECK: usize = 60;
 
+/// A model with more variables is checked at one frequency.
+const LARGE_WIDTH: usize = 1000;
+
 /// A response of more entries, times variables, is not calculated anew but withheld.
 const RECALCULATED_ENTRIES: usize = 100_000_000;
 
@@ -57,7 +60,8 @@ impl Pencil<'_> {
     /// Checks a response at some frequencies. One that has lost its digits is calculated anew.
     pub fn reconcile(&self, pool: &mut Pool, responses: &Responses<'_>) -> Result<Reconciled, Contradiction> {
         let Responses { what, omega, given, all } = responses;
-        let count = (omega.len() / FREQUENCIES_PER_CHECK).clamp(1, CHECKED_FREQUENCIES);
+        let most = if self.width() > LARGE_WIDTH { 1 } else { CHECKED_FREQUENCIES };
+        let count = (omega.len() / FREQUENCIES_PER_CHECK).clamp(1, most);
         let mut checks = Vec::new();
         let mut contradiction = None;
         for at in a_few(count, omega.len()) {

@@ -146,13 +146,15 @@ impl Pencil<'_> {
 
     /// −∂(M·z − N·u)/∂p at a solution.
     fn moved_by(&self, pool: &mut Pool, parameter: usize, input: usize, z: &[Complex64]) -> Vec<Complex64> {
-        let rows = self.system.rows.iter();
-        rows.map(|row| match row.value {
+        let mut side = vec![Complex64::ZERO; self.system.width];
+        for place in self.readers.get(&parameter).into_iter().flatten() {
+            let row = &self.system.rows[*place];
             // The value stands with a minus sign in the row.
-            Some(value) => self.slope(pool, row.place, value, parameter, input, z),
-            None => Complex64::ZERO,
-        })
-        .collect()
+            if let Some(value) = row.value {
+                side[*place] = self.slope(pool, row.place, value, parameter, input, z);
+            }
+        }
+        side
     }
 
     /// The derivative by a parameter of what a linear expression makes of small changes.
