@@ -3,7 +3,7 @@
 use crate::acausal::{Acausal, Meaning, Place, Point};
 use crate::tolerance::{EQUILIBRATION_SWEEPS, PIVOT};
 use num_complex::Complex64;
-use paynter_algebra::elimination::{Arithmetic, Row, eliminate};
+use paynter_algebra::elimination::{Arithmetic, Echelon, Elimination, Row, eliminate};
 use paynter_algebra::{Expr, Pool};
 use paynter_base::random::Random;
 use rustc_hash::FxHashMap;
@@ -146,8 +146,12 @@ impl<'a> Pencil<'a> {
     }
 }
 
-/// Complex numbers.
-struct Complex;
+/// Complex numbers, with what right-hand sides have to follow.
+#[derive(Default)]
+struct Complex {
+    /// Multiples of rows that were subtracted: from which, of which, the factor.
+    subtracted: Vec<(usize, usize, Complex64)>,
+}
 
 impl Arithmetic for Complex {
     type Scalar = Complex64;
@@ -169,14 +173,68 @@ impl Arithmetic for Complex {
         let new = old.copied().unwrap_or_default() - factor * value;
         (new != Complex64::ZERO).then_some(new)
     }
+
+    fn subtracted(&mut self, from: usize, pivot: usize, factor: &Complex64) {
+        self.subtracted.push((from, pivot, *factor));
+    }
 }
 
-/// Solves a square sparse system for several right-hand sides; nothing where it is singular.
-pub(crate) fn solve(mut rows: Vec<Row<Complex64>>, sides: &[Vec<Complex64>]) -> Option<Vec<Vec<Complex64>>> {
+/// The factors of a square sparse matrix.
+pub(crate) struct Factors {
+    echelon: Echelon<Complex64>,
+    subtracted: Vec<(usize, usize, Complex64)>,
+    row_scales: Vec<f64>,
+    scales: Vec<f64>,
+}
+
+impl Factors {
+    /// Factorises a matrix; nothing where it is singular.
+    pub fn new(mut rows: Vec<Row<Complex64>>) -> Option<Factors> {
+        let n = rows.len();
+        let (row_scales, scales) = equilibrate(&mut rows);
+        let choose = |_: &mut Complex, state: &Elimination<Complex64>| {
+            let pivot = state.open().first().and_then(|(_, i)| {
+                let row = state.row(*i);
+                let least = PIVOT * row.values().fold(0.0f64, |most, x| most.max(x.l1_norm()));
+                let entries = row.iter().filter(|(_, x)| x.l1_norm() >= least);
+                entries.map(|(j, _)| *j).min_by_key(|j| state.count(*j)).map(|j| (*i, j))
+            });
+            Ok::<_, Infallible>(pivot)
+        };
+        let mut arithmetic = Complex::default();
+        let Ok(echelon) = eliminate(&mut arithmetic, rows, n, choose);
+        let subtracted = arithmetic.subtracted;
+        (echelon.pivots.len() == n).then_some(Factors { echelon, subtracted, row_scales, scales })
+    }
+
+    /// Solves for a right-hand side.
+    pub fn solve(&self, side: &[Complex64]) -> Vec<Complex64> {
+        let mut side: Vec<Complex64> =
+            side.iter().zip(&self.row_scales).map(|(b, scale)| b * scale).collect();
+        for (from, pivot, factor) in &self.subtracted {
+            if side[*pivot] != Complex64::ZERO {
+                let change = factor * side[*pivot];
+                side[*from] -= change;
+            }
+        }
+        let mut x = vec![Complex64::ZERO; side.len()];
+        for (i, j) in self.echelon.pivots.iter().rev() {
+            let row = &self.echelon.rows[*i];
+            let mut value = side[*i];
+            for (column, entry) in row.iter().filter(|(column, _)| *column != j) {
+                value -= entry * x[*column];
+            }
+            x[*j] = value / row[j];
+        }
+        x.iter_mut().zip(&self.scales).for_each(|(x, scale)| *x *= scale);
+        x
+    }
+}
+
+/// Brings rows and columns to one size, so that pivots can be compared; returns their scales.
+fn equilibrate(rows: &mut [Row<Complex64>]) -> (Vec<f64>, Vec<f64>) {
     let n = rows.len();
-    // Rows and columns of one size, so that pivots can be compared.
-    let mut scales = vec![1.0; n];
-    let mut row_scales = vec![1.0; n];
+    let (mut row_scales, mut scales) = (vec![1.0; n], vec![1.0; n]);
     for _ in 0..EQUILIBRATION_SWEEPS {
         let mut largest = vec![0.0f64; n];
         for (row, scale) in rows.iter_mut().zip(&mut row_scales) {
@@ -192,43 +250,9 @@ pub(crate) fn solve(mut rows: Vec<Row<Complex64>>, sides: &[Vec<Complex64>]) -> 
             *most = if *most > 0.0 { most.sqrt().recip() } else { 1.0 };
             *scale *= *most;
         }
-        for row in &mut rows {
+        for row in rows.iter_mut() {
             row.iter_mut().for_each(|(j, x)| *x *= largest[*j]);
         }
     }
-    for (i, row) in rows.iter_mut().enumerate() {
-        for (k, side) in sides.iter().enumerate().filter(|(_, side)| side[i] != Complex64::ZERO) {
-            row.insert(n + k, side[i] * row_scales[i]);
-        }
-    }
-    let choose = |_: &mut Complex, state: &paynter_algebra::elimination::Elimination<Complex64>| {
-        let size = |row: &Row<Complex64>| row.range(..n).fold(0.0f64, |most, (_, x)| most.max(x.l1_norm()));
-        // Rows that only a right-hand side is left of have no pivot.
-        let open = state.open().iter().find(|(_, i)| state.row(*i).range(..n).next().is_some());
-        let pivot = open.and_then(|(_, i)| {
-            let row = state.row(*i);
-            let least = PIVOT * size(row);
-            let entries = row.range(..n).filter(|(_, x)| x.l1_norm() >= least);
-            entries.map(|(j, _)| *j).min_by_key(|j| state.count(*j)).map(|j| (*i, j))
-        });
-        Ok::<_, Infallible>(pivot)
-    };
-    let Ok(echelon) = eliminate(&mut Complex, rows, n + sides.len(), choose);
-    if echelon.pivots.len() < n {
-        return None;
-    }
-    let solution = (0..sides.len()).map(|k| {
-        let mut x = vec![Complex64::ZERO; n];
-        for (i, j) in echelon.pivots.iter().rev() {
-            let row = &echelon.rows[*i];
-            let mut value = row.get(&(n + k)).copied().unwrap_or_default();
-            for (column, entry) in row.range(..n).filter(|(column, _)| *column != j) {
-                value -= entry * x[*column];
-            }
-            x[*j] = value / row[j];
-        }
-        x.iter_mut().zip(&scales).for_each(|(x, scale)| *x *= scale);
-        x
-    });
-    Some(solution.collect())
+    (row_scales, scales)
 }

@@ -2,7 +2,7 @@
 //! nearly singular system, one from each side, tell how far the pole is.
 
 use crate::acausal::Acausal;
-use crate::pencil::{Pencil, solve};
+use crate::pencil::{Factors, Pencil};
 use crate::tolerance::{ENTRY_CHANGE, EXPLAINED, POLE, POLE_FLOOR};
 use crate::{Check, Checked, Contradiction};
 use num_complex::Complex64;
@@ -45,11 +45,9 @@ impl Pencil<'_> {
         };
         let (right, left) = (side(11), side(12));
         // Exactly singular is what a pole should make it.
-        let Some(found) = solve(self.rows(s, false, change), std::slice::from_ref(&right)) else {
-            return Some((0.0, 0));
-        };
-        let Some(other) = solve(self.rows(s, true, change), &[left]) else { return Some((0.0, 0)) };
-        let (v, u) = (&found[0], &other[0]);
+        let Some(factors) = Factors::new(self.rows(s, false, change)) else { return Some((0.0, 0)) };
+        let Some(transposed) = Factors::new(self.rows(s, true, change)) else { return Some((0.0, 0)) };
+        let (v, u) = (factors.solve(&right), transposed.solve(&left));
         let above: Complex64 = u.iter().zip(&right).map(|(u, r)| u * r).sum();
         let below: Complex64 = self.rates().map(|(i, state)| u[i] * v[state]).sum();
         let most = |a: &usize, b: &usize| u[*a].norm().total_cmp(&u[*b].norm());

@@ -26,4 +26,4 @@ pub(crate) const EXPLAINED: f64 = 1e-2;
 /// A pivot is at least this part of its row: enough for two or three further digits.
 pub(crate) const PIVOT: f64 = 0.1;
 /// Sweeps in which rows and columns are brought to one size.
-pub(crate) const EQUILIBRATION_SWEEPS: usize = 4;
+pub(crate) const EQUILIBRATION_SWEEPS: usize = 3;

@@ -2,7 +2,7 @@
 //! solved for a unit of each input.
 
 use crate::acausal::{Meaning, Place};
-use crate::pencil::{Pencil, solve};
+use crate::pencil::{Factors, Pencil};
 use crate::tolerance::{ENTRY_CHANGE, EXPLAINED, TRANSFER, TRANSFER_FLOOR};
 use crate::{Check, Checked, Contradiction};
 use num_complex::Complex64;
@@ -97,10 +97,10 @@ impl Pencil<'_> {
         let mut inputs: Vec<usize> = given.iter().map(|given| given.input).collect();
         inputs.sort_unstable();
         inputs.dedup();
-        let sides: Vec<Vec<Complex64>> = inputs.iter().map(|input| self.driven_by(*input)).collect();
-        let driven = solve(self.rows(s, false, change), &sides)?;
+        let factors = Factors::new(self.rows(s, false, change))?;
+        let driven: Vec<Vec<Complex64>> =
+            inputs.iter().map(|input| factors.solve(&self.driven_by(*input))).collect();
         let of = |input: usize| inputs.iter().position(|other| *other == input).unwrap_or(0);
-        // One system more for all derivatives.
         let mut asked: Vec<(usize, usize)> = given
             .iter()
             .filter(|_| self.linear)
@@ -108,11 +108,12 @@ impl Pencil<'_> {
             .collect();
         asked.sort_unstable();
         asked.dedup();
-        let sides: Vec<Vec<Complex64>> = asked
+        let moved: Vec<Vec<Complex64>> = asked
             .iter()
-            .map(|(parameter, input)| self.moved_by(pool, *parameter, *input, &driven[of(*input)]))
+            .map(|(parameter, input)| {
+                factors.solve(&self.moved_by(pool, *parameter, *input, &driven[of(*input)]))
+            })
             .collect();
-        let moved = if sides.is_empty() { Vec::new() } else { solve(self.rows(s, false, change), &sides)? };
         let read = |terms: &[(usize, f64)], z: &[Complex64]| {
             terms.iter().fold((Complex64::ZERO, 0.0), |(sum, size), (at, c)| {
                 let term = *c * z[*at];
