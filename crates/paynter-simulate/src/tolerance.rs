@@ -76,6 +76,12 @@ pub(crate) const EVENT_LOCATION_STEPS: u32 = 12;
 
 // Modes and event iteration.
 
+/// Functions within so many tolerances of zero are taken for zero where modes chatter: steps have left them there.
+pub(crate) const CHATTERING_TOLERANCES: f64 = 1e4;
+/// Sweeps in which errors of steps are taken out of functions that are zero but for them.
+pub(crate) const ZERO_SWEEPS: usize = 20;
+/// So often at one instant functions leave zero that others hold them at; then it is noise that moves them.
+pub(crate) const RELEASES: u32 = 5;
 /// So many events at one instant are chattering: no model switches as many branches at once by design.
 pub(crate) const CHATTERING_EVENTS: u32 = 100;
 /// So many events of a function, each sooner than the one before the last, are Zeno behaviour.

@@ -55,6 +55,8 @@ fn outputs_by(solvers: &[&str], text: &str, end: f64, draw: &mut Draw) -> (Vec<V
         sound(text).simulation(&options, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
     let (mut response, outcome) = answer.respond(&answer.parameters, &CancellationToken::new());
     assert_eq!(outcome.failure, None, "{solver} {rtol} {between} {further}\n{text}");
+    let checked = answer.check_run(&outcome);
+    assert!(checked.is_ok(), "{solver} {rtol} {between} {further}: {checked:?}\n{text}");
     if further > 1.0 {
         response.outputs.iter_mut().for_each(|list| list.truncate(list.len() - 1));
     }

@@ -6,7 +6,8 @@ use super::{Changes, ZeroCrossingDetector, sign};
 use crate::method::{Stages, Tolerance};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    RESTING_TOLERANCES, ROOT_BRACKET, SIMULTANEOUS_TIME_SHARE, TIME_EVENT_POLISHES, TIME_EVENT_SEARCH,
+    CHATTERING_TOLERANCES, RESTING_TOLERANCES, ROOT_BRACKET, SIMULTANEOUS_TIME_SHARE, TIME_EVENT_POLISHES,
+    TIME_EVENT_SEARCH, ZERO_SWEEPS,
 };
 use paynter_numerics::program::Range;
 
@@ -40,19 +41,74 @@ impl ZeroCrossingDetector {
             return Ok(Vec::new());
         }
         let (t, x) = (stages.t + stages.h, &stages.end);
+        let known = self.known_to(system, t, x, tolerance)?;
+        // It has left zero where the states that it reads are known to have; what others hold there, by more.
+        let zero = |k: &usize| known[*k] * if resting.contains(k) { RESTING_TOLERANCES } else { 1.0 };
+        let open = |k: &usize| system.mode(*k) == 0.0 || resting.contains(k);
+        let left = |k: &usize| open(k) && self.now[*k].abs() > zero(k);
+        Ok((0..self.now.len()).filter(left).map(|k| (k, sign(self.now[k]))).collect())
+    }
+
+    /// The functions of states that are zero within the tolerance.
+    pub fn near_zero(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        tolerance: &Tolerance,
+    ) -> Result<Vec<usize>, EvaluationError> {
+        let known = self.known_to(system, t, x, tolerance)?;
+        let near = |k: &usize| {
+            system.surface(*k).is_some() && self.now[*k].abs() <= CHATTERING_TOLERANCES * known[*k]
+        };
+        Ok((0..system.own_events()).filter(near).collect())
+    }
+
+    /// Moves the state by parts of its tolerance to where these functions are zero: one after another, along their
+    /// gradients (Kaczmarz).
+    pub fn move_to_zero(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &mut [f64],
+        tolerance: &Tolerance,
+        functions: &[usize],
+    ) -> Result<(), EvaluationError> {
+        for k in functions.repeat(ZERO_SWEEPS) {
+            self.known_to(system, t, x, tolerance)?;
+            let full = &system.model.relations_full;
+            let by_states = full.by_states(&self.values.data);
+            let entries = full.pattern.row(k).map(|e| {
+                let i = full.pattern.at[e] as usize;
+                (i, by_states[e], tolerance.atol[i] * tolerance.atol[i])
+            });
+            let entries: Vec<(usize, f64, f64)> = entries.collect();
+            let size: f64 = entries.iter().map(|(_, slope, weight)| slope * slope * weight).sum();
+            if size > 0.0 {
+                let multiple = self.now[k] / size;
+                entries.iter().for_each(|(i, slope, weight)| x[*i] -= multiple * slope * weight);
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates the functions, and tells to what each is known by the tolerances of the states that it reads.
+    fn known_to(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        tolerance: &Tolerance,
+    ) -> Result<Vec<f64>, EvaluationError> {
         self.evaluate(system, t, x)?;
         system.relations_full(t, x, &mut self.values)?;
         let full = &system.model.relations_full;
         let by_states = full.by_states(&self.values.data);
-        let known = |i: usize| tolerance.atol[i] + tolerance.rtol * x[i].abs();
-        // It has left zero where the states that it reads are known to have; what others hold there, by more.
-        let zero = |k: &usize| {
-            let terms = full.pattern.row(*k).map(|e| by_states[e].abs() * known(full.pattern.at[e] as usize));
-            terms.sum::<f64>() * if resting.contains(k) { RESTING_TOLERANCES } else { 1.0 }
+        let state = |i: usize| tolerance.atol[i] + tolerance.rtol * x[i].abs();
+        let of = |k: usize| {
+            full.pattern.row(k).map(|e| by_states[e].abs() * state(full.pattern.at[e] as usize)).sum()
         };
-        let open = |k: &usize| system.mode(*k) == 0.0 || resting.contains(k);
-        let left = |k: &usize| open(k) && self.now[*k].abs() > zero(k);
-        Ok((0..self.now.len()).filter(left).map(|k| (k, sign(self.now[k]))).collect())
+        Ok((0..self.now.len()).map(of).collect())
     }
 
     /// The first time event after `t` and up to `limit`, and which functions take which sign.

@@ -88,6 +88,10 @@ pub(crate) struct Integrator<'a> {
     immediate_events: u32,
     /// The functions of the last events without a step before them, where, and how often they were the same.
     repeated_events: (Vec<usize>, f64, u32),
+    /// The same of functions that left zero where others hold them.
+    repeated_releases: (Vec<usize>, f64, u32),
+    /// When all functions near zero were last decided together.
+    settled_at: f64,
     /// Functions whose branches follow the state until they have left their zero: kinks that steps cannot tell
     /// from it.
     open: Vec<usize>,
@@ -182,6 +186,8 @@ impl<'a> Integrator<'a> {
             nonstiff_signs: 0,
             immediate_events: 0,
             repeated_events: (Vec::new(), f64::NEG_INFINITY, 0),
+            repeated_releases: (Vec::new(), f64::NEG_INFINITY, 0),
+            settled_at: f64::NEG_INFINITY,
             open: Vec::new(),
             buffer: Default::default(),
             contradiction: contradiction(model, parameters).filter(|_| initial.is_none()),

@@ -6,7 +6,7 @@ use crate::events::Crossing;
 use crate::system::EvaluationError;
 use crate::tolerance::{
     CHATTERING_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, LANDING_SHARE,
-    LEAST_LOG_ERROR, LEAST_STEP_ERROR, PI_CONTROL, REPEATED_ERROR_SPAN, REPEATED_ERRORS,
+    LEAST_LOG_ERROR, LEAST_STEP_ERROR, PI_CONTROL, RELEASES, REPEATED_ERROR_SPAN, REPEATED_ERRORS,
     SIMULTANEOUS_SPAN_SHARE, STEP_GROWTH, STEP_SAFETY, STEP_SHRINKAGE,
 };
 use crate::{Failure, Note, Sample};
@@ -46,6 +46,10 @@ impl Integrator<'_> {
     ) -> Result<bool, Failure> {
         let mut events = taken.events;
         if taken.step == 0.0 {
+            if self.immediate_events == CHATTERING_EVENTS && self.settle_at_zero()? {
+                self.immediate_events = 0;
+                return Ok(true);
+            }
             self.detect_chattering(true, events.first())?;
             if !self.repeats_at_once(&events) || !self.open_kinks(&events)? {
                 self.handle_events(&events, taken.mean_rate)?;
@@ -262,7 +266,7 @@ impl Integrator<'_> {
     fn close_modes(&mut self) -> Result<bool, EvaluationError> {
         let mut opened = self.detector.left_zero(&mut self.system, self.solver.stages(), &self.tolerance)?;
         opened.retain(|(k, _)| !self.open.contains(k));
-        if opened.is_empty() {
+        if opened.is_empty() || self.returns_at_once(&opened) {
             return Ok(false);
         }
         self.system.follow_modes(false);
@@ -281,6 +285,42 @@ impl Integrator<'_> {
         }
         self.restart();
         Ok(true)
+    }
+
+    /// Decides all functions together that are zero within the tolerance of the states they read, as where more
+    /// frictions than motions come to rest, and errors of steps are all that tells them apart; these are taken out
+    /// of the state. Tells whether they could be decided, which is tried once at a time.
+    fn settle_at_zero(&mut self) -> Result<bool, Failure> {
+        if self.settled_at == self.t {
+            return Ok(false);
+        }
+        self.settled_at = self.t;
+        let zeros = self.detector.near_zero(&mut self.system, self.t, &self.x, &self.tolerance);
+        let zeros = zeros.map_err(|error| self.failure(error))?;
+        if zeros.len() < 2 {
+            return Ok(false);
+        }
+        let moved =
+            self.detector.move_to_zero(&mut self.system, self.t, &mut self.x, &self.tolerance, &zeros);
+        moved.map_err(|error| self.failure(error))?;
+        let decided = self.detector.decide(&mut self.system, self.t, &self.x, (&zeros, &[], &[]));
+        if decided {
+            self.begin()?;
+        }
+        Ok(decided)
+    }
+
+    /// Whether the same functions have left zero here time and again, only to be held there again: then what moves
+    /// them is noise, and the step is taken with them at rest.
+    fn returns_at_once(&mut self, opened: &[(usize, f64)]) -> bool {
+        let functions: Vec<usize> = opened.iter().map(|(k, _)| *k).collect();
+        let (known, at, count) = &mut self.repeated_releases;
+        if *known == functions && *at == self.t {
+            *count += 1;
+        } else {
+            (*known, *at, *count) = (functions, self.t, 1);
+        }
+        *count > RELEASES
     }
 
     /// Steps the state. A frozen branch may have no value beyond its event (a root of what becomes
