@@ -2,7 +2,7 @@
 //! a sample of a run.
 
 use crate::acausal::{Acausal, Meaning, Place, Point};
-use crate::tolerance::{GIVEN_FLOOR, POINT, POINT_FLOOR, SWITCHING_TIME, SWITCHING_WIDTH};
+use crate::tolerance::{GIVEN_FLOOR, POINT, POINT_FLOOR, REST_FLOOR, SWITCHING_TIME, SWITCHING_WIDTH};
 use crate::{Check, Checked, Contradiction};
 use paynter_algebra::{Expr, Func, Node, Pool};
 
@@ -18,7 +18,10 @@ impl Acausal<'_> {
         rest: Option<&[usize]>,
     ) -> Checked {
         let scale = |at: usize| point.variables[at].abs().max(point.scales[at]);
-        let rounding = |at: usize| POINT_FLOOR * scale(at);
+        // Where everything of one kind rests, only rounding is left of it, and nothing of its kind to compare with.
+        let all = point.variables.iter().fold(0.0f64, |most, z| most.max(z.abs()));
+        let least = if rest.is_some() { REST_FLOOR * all } else { 0.0 };
+        let rounding = |at: usize| (POINT_FLOOR * scale(at)).max(least);
         let mut worst: Option<(f64, String)> = None;
         let mut note = |relative: f64, name: &dyn Fn() -> String| {
             if worst.as_ref().is_none_or(|(most, _)| relative > *most || relative.is_nan()) {
@@ -35,7 +38,11 @@ impl Acausal<'_> {
                 let term = factor * point.variables[*at];
                 sum += term;
                 // What rests is small beside what makes it up.
-                size += if row.rate.is_some() { scale(*at) } else { term.abs() + rounding(*at) };
+                size += if row.rate.is_some() {
+                    scale(*at).max(least / POINT)
+                } else {
+                    term.abs() + rounding(*at)
+                };
             }
             if let Some(value) = row.value {
                 let Some(found) = self.misses(pool, (row.place, value), point, (sum, size), &rounding) else {

@@ -4,6 +4,8 @@
 pub(crate) const POINT: f64 = 1e-6;
 /// Terms below this part of the largest effort or flow are rounding of what they are made from.
 pub(crate) const POINT_FLOOR: f64 = 1e-9;
+/// At rest, efforts and flows below this part of the largest of either are rounding.
+pub(crate) const REST_FLOOR: f64 = 1e-8;
 /// Time, inputs and parameters are given, but what is made of them is rounded in one way or another.
 pub(crate) const GIVEN_FLOOR: f64 = 1e-12;
 /// Arguments of a switching law within this part of the largest value may be on either side of it, and roots there

@@ -11,7 +11,6 @@ use paynter_graph::Variable;
 use paynter_numerics::program::Program;
 use paynter_numerics::{LinearModel, OperatingPoint, Tables};
 use paynter_verify::{Acausal, Check, Contradiction, Pencil, Point};
-use std::collections::BTreeMap;
 
 /// Models with more variables than this are not checked: it would cost more than their answers.
 const CHECKED_VARIABLES: usize = 100_000;
@@ -26,7 +25,8 @@ pub(crate) fn agreed<T>(found: Result<T, Contradiction>) -> Result<T, QueryError
 
 impl View {
     /// The values of all variables where symbols have these values; nothing where one has none.
-    fn point(&self, pool: &mut Pool, values: &BTreeMap<Symbol, f64>) -> Option<Point> {
+    fn point(&self, pool: &mut Pool, steady: &OperatingPoint) -> Option<Point> {
+        let values = &steady.values;
         let variables = self.equations.variable_values(pool, &self.graph, &self.graph.all_variables())?;
         let (symbols, numbers): (Vec<Symbol>, Vec<f64>) = values.iter().unzip();
         let program = Program::compile(pool, &variables, &symbols).ok()?;
@@ -35,7 +35,10 @@ impl View {
         program.run_with(&numbers, &Tables::default(), &mut work, &mut found);
         // What each variable is made of shows when all that it is made from changes a little.
         let mut random = Random::new(1);
-        let moved: Vec<f64> = numbers.iter().map(|x| x * (1.0 + CHANGE * (random.unit() - 0.5))).collect();
+        let size =
+            |symbol: &Symbol, x: f64| steady.sizes.get(symbol).map_or(x.abs(), |size| size.max(x.abs()));
+        let moved: Vec<f64> =
+            values.iter().map(|(symbol, x)| x + CHANGE * size(symbol, *x) * (random.unit() - 0.5)).collect();
         let mut scales = vec![0.0; variables.len()];
         program.run_with(&moved, &Tables::default(), &mut work, &mut scales);
         scales.iter_mut().zip(&found).for_each(|(moved, found)| *moved = (*moved - found).abs() / CHANGE);
@@ -61,7 +64,7 @@ impl View {
         if variables.len() > CHECKED_VARIABLES {
             return Ok(Vec::new());
         }
-        let Some(point) = self.point(&mut pool, &steady.values) else { return Ok(Vec::new()) };
+        let Some(point) = self.point(&mut pool, steady) else { return Ok(Vec::new()) };
         let active = self.equations.resting(&mut pool);
         let drifting: Vec<Variable> = self
             .equations
@@ -95,7 +98,7 @@ impl Found<LinearModel> {
             return Ok(T::default());
         }
         let point = match &self.result.point {
-            Some(point) => view.point(&mut pool, &point.values),
+            Some(point) => view.point(&mut pool, point),
             None => Some(Point {
                 time: 0.0,
                 parameters: view.graph.parameters.iter().map(|parameter| parameter.number).collect(),
