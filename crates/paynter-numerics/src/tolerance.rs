@@ -334,6 +334,8 @@ pub(crate) const AGREEING_SIDES: f64 = 1e-9;
 pub(crate) const BALANCED_WITHIN: f64 = 1e-4;
 /// An entry of a matrix that is no more than so many times what rounding of the operating point makes of it is zero.
 pub(crate) const ZERO_ENTRY: f64 = 16.0;
+/// An entry without significant digits below this part of its row and column is rounding of others.
+pub(crate) const NOISE_ENTRY: f64 = 1e-12;
 /// Derivatives so many times as large as at another steady state belong to a pole of the equations.
 pub(crate) const POLE_DERIVATIVES: f64 = 1e8;
 /// Poles of conserved combinations are below this part of the largest: what rounding makes of zero, and of several

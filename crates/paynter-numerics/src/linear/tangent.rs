@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{LinearModel, refused};
 use crate::operating::{Accuracy, Nonsmooth, OperatingPoint, Probes, inaccurate_laws, nonsmooth_laws};
 use crate::parametric::shift::Steady;
-use crate::tolerance::{AGREEING_SIDES, BESIDE_A_BORDER, ZERO_ENTRY};
+use crate::tolerance::{AGREEING_SIDES, BESIDE_A_BORDER, NOISE_ENTRY, ZERO_ENTRY};
 
 /// Linearises a model at an operating point, by the derivation of its equations whose matrices can be
 /// believed there. Says which laws have kinks at the point.
@@ -165,7 +165,32 @@ fn vanishing(pool: &mut Pool, linear: &LinearModel) -> FxHashSet<Expr> {
             found.insert(entry);
         }
     }
+    found.extend(noise(pool, linear));
     found
+}
+
+/// The entries of A without significant digits that are nothing beside others in their rows and columns: what
+/// speeds that are zero but for rounding make of a modulus that changes.
+fn noise(pool: &Pool, linear: &LinearModel) -> Vec<Expr> {
+    let a = &linear.space.a;
+    let entries: Vec<Expr> = a.entries.iter().map(|(_, _, entry)| *entry).collect();
+    let size = |entry: &Expr| pool.eval(*entry, &|symbol| linear.value(symbol)).map_or(f64::NAN, f64::abs);
+    let sizes: Vec<f64> = entries.iter().map(size).collect();
+    let (mut rows, mut columns) = (vec![0.0f64; a.rows], vec![0.0f64; a.columns]);
+    for ((i, j, _), size) in a.entries.iter().zip(&sizes) {
+        (rows[*i], columns[*j]) = (rows[*i].max(*size), columns[*j].max(*size));
+    }
+    let negligible = |k: &usize| {
+        let (i, j, _) = a.entries[*k];
+        sizes[*k] <= NOISE_ENTRY * rows[i].min(columns[j])
+    };
+    let doubtful: Vec<usize> = (0..entries.len()).filter(negligible).collect();
+    let list: Vec<Expr> = doubtful.iter().map(|k| entries[*k]).collect();
+    if list.is_empty() {
+        return list;
+    }
+    let judged = linear.probes(pool).judge(pool, &list);
+    list.into_iter().zip(judged).filter(|(_, found)| *found == Accuracy::Lost).map(|(e, _)| e).collect()
 }
 
 /// The linear model with some laws read in another way, at the same point; nothing where
@@ -206,7 +231,8 @@ fn read_anew(
 /// How far the matrices can be believed.
 fn trust(pool: &Pool, linear: &LinearModel) -> Accuracy {
     let probes = linear.probes(pool);
-    probes.judge(pool, &linear.space.entries()).into_iter().max().unwrap_or(Accuracy::Good)
+    let entries = linear.space.entries().into_iter().filter(|entry| !linear.vanishing.contains(entry));
+    probes.judge(pool, &entries.collect::<Vec<_>>()).into_iter().max().unwrap_or(Accuracy::Good)
 }
 
 /// Says which law makes the linear model doubtful, and at what point.
