@@ -1,7 +1,7 @@
 //! The acausal equations for small changes about a point: (M₀ + s·M₁)·z = N·u.
 
 use crate::acausal::{Acausal, Meaning, Place, Point};
-use crate::tolerance::{EQUILIBRATION_SWEEPS, PIVOT};
+use crate::tolerance::{EQUILIBRATION_SWEEPS, KINK_WIDTH, PIVOT};
 use num_complex::Complex64;
 use paynter_algebra::elimination::{Arithmetic, Echelon, Elimination, Row, eliminate};
 use paynter_algebra::{Expr, Pool};
@@ -93,7 +93,7 @@ impl<'a> Pencil<'a> {
             let slope = pool.diff(value, symbol);
             let fixed = |s| matches!(system.meaning(place, s), Some(Meaning::Parameter(_)));
             found.linear &= pool.symbols(slope).into_iter().all(fixed);
-            if !found.linear && system.switches_at(pool, place, value, point) {
+            if !found.linear && system.switches_at(pool, place, value, point, KINK_WIDTH) {
                 return None;
             }
             let slope = pool.eval(slope, &|s| system.value_at(place, s, point)).ok()?;

@@ -64,7 +64,10 @@ impl Acausal<'_> {
         let rows = self.rows.iter().filter_map(|row| Some((row.place, row.value?)));
         if residual <= POINT {
             Ok(vec![Check { what, residual }])
-        } else if rows.into_iter().any(|(place, value)| self.switches_at(pool, place, value, point)) {
+        } else if rows
+            .into_iter()
+            .any(|(place, value)| self.switches_at(pool, place, value, point, SWITCHING_WIDTH))
+        {
             // At an event some laws are on one side of it, and others may have been taken on the other.
             Ok(Vec::new())
         } else {
@@ -87,7 +90,7 @@ impl Acausal<'_> {
             _ => vec![value],
         };
         let of = |symbol| self.value_at(place, symbol, point);
-        if self.switches_at(pool, place, value, point) {
+        if self.switches_at(pool, place, value, point, SWITCHING_WIDTH) {
             return None;
         }
         let mut total = 0.0;
@@ -110,8 +113,15 @@ impl Acausal<'_> {
         Some((sum, size))
     }
 
-    /// Whether a law changes its branch within rounding of a point.
-    pub(crate) fn switches_at(&self, pool: &mut Pool, place: Place, value: Expr, point: &Point) -> bool {
+    /// Whether a law changes its branch within this part of the size of its variables about a point.
+    pub(crate) fn switches_at(
+        &self,
+        pool: &mut Pool,
+        place: Place,
+        value: Expr,
+        point: &Point,
+        width: f64,
+    ) -> bool {
         let of = |symbol| self.value_at(place, symbol, point);
         pool.reachable(&[value]).into_iter().any(|node| {
             let argument = match pool.node(node) {
@@ -127,9 +137,7 @@ impl Acausal<'_> {
             // As far as it moves within what its variables are known to.
             let moves = pool.symbols(argument).into_iter().map(|symbol| {
                 let by = match self.meaning(place, symbol) {
-                    Some(Meaning::Variable(at, _)) => {
-                        SWITCHING_WIDTH * point.variables[at].abs().max(point.scales[at])
-                    }
+                    Some(Meaning::Variable(at, _)) => width * point.variables[at].abs().max(point.scales[at]),
                     _ => SWITCHING_TIME * of(symbol).unwrap_or(0.0).abs(),
                 };
                 let moved = |other| of(other).map(|v| if other == symbol { v + by } else { v });

@@ -11,6 +11,8 @@ pub(crate) const GIVEN_FLOOR: f64 = 1e-12;
 /// Arguments of a switching law within this part of the largest value may be on either side of it, and roots there
 /// are regularised.
 pub(crate) const SWITCHING_WIDTH: f64 = 1e-2;
+/// A kink within this part of an operating point is at it: the side in force is that of the linear model.
+pub(crate) const KINK_WIDTH: f64 = 1e-6;
 /// Time and parameters within this part of their size may be on either side of it.
 pub(crate) const SWITCHING_TIME: f64 = 1e-9;
 /// Transfer values and their derivatives agree to this part: near poles both lose digits.
