@@ -182,7 +182,7 @@ fn noise(pool: &Pool, linear: &LinearModel) -> Vec<Expr> {
     }
     let negligible = |k: &usize| {
         let (i, j, _) = a.entries[*k];
-        sizes[*k] <= NOISE_ENTRY * rows[i].min(columns[j])
+        sizes[*k] < NOISE_ENTRY * rows[i].min(columns[j])
     };
     let doubtful: Vec<usize> = (0..entries.len()).filter(negligible).collect();
     let list: Vec<Expr> = doubtful.iter().map(|k| entries[*k]).collect();
