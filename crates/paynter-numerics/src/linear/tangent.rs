@@ -231,7 +231,8 @@ fn read_anew(
 /// How far the matrices can be believed.
 fn trust(pool: &Pool, linear: &LinearModel) -> Accuracy {
     let probes = linear.probes(pool);
-    let entries = linear.space.entries().into_iter().filter(|entry| !linear.vanishing.contains(entry));
+    let noise = noise(pool, linear);
+    let entries = linear.space.entries().into_iter().filter(|entry| !noise.contains(entry));
     probes.judge(pool, &entries.collect::<Vec<_>>()).into_iter().max().unwrap_or(Accuracy::Good)
 }
 
