@@ -16,6 +16,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("paynter-verify", &["paynter-base", "paynter-algebra", "paynter-graph"]),
     ("paynter-transform", &["paynter-base", "paynter-language", "paynter-algebra", "paynter-graph"]),
     ("paynter-numerics", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
+    // Matrices in, bounds out: knows no graph.
+    ("paynter-robust", &["paynter-base"]),
     ("paynter-draw", &["paynter-base", "paynter-algebra", "paynter-graph"]),
     ("paynter-export", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
     (
@@ -37,6 +39,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-graph",
             "paynter-equations",
             "paynter-numerics",
+            "paynter-robust",
             "paynter-simulate",
             "paynter-draw",
             "paynter-export",
@@ -52,6 +55,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-equations",
             "paynter-transform",
             "paynter-numerics",
+            "paynter-robust",
             "paynter-simulate",
             "paynter-draw",
             "paynter-export",
