@@ -138,6 +138,12 @@ codes! {
     AT_A_POLE = "BG0713" Warning "a frequency at a pole", "choose frequencies beside it, or give the model a little damping";
     REPEATED_POLE = "BG0714" Note "a repeated pole", "keep it: the mean of the cluster has a derivative; a small change of a parameter tears it apart";
     BEYOND_FIRST_ORDER = "BG0715" Warning "tolerances beyond first order", "trust the samples there, or make the tolerances smaller";
+    // 074: loops and robustness
+    NO_SUCH_LOOP = "BG0740" Error "no such place to open a loop", "name a signal or a bond of the model";
+    IMPROPER_LOOP = "BG0741" Error "a loop gain that is not proper", "open the loop at another signal or bond, as that of an independent storage";
+    NO_FEEDBACK = "BG0742" Warning "nothing comes back", "open the loop at a signal or bond that takes part in a feedback";
+    UNSTABLE_LOOP = "BG0743" Warning "a closed loop that is not stable", "read its margins as the change that would make it stable, and look for its poles with {ask poles}";
+    UNSETTLED_STEP = "BG0744" Note "a step response that does not settle", "choose another output, or give the model what makes it stable";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
     CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or regularise the jump by a steep law";

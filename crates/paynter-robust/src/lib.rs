@@ -14,6 +14,7 @@ mod basis;
 pub mod branch;
 pub mod destabilise;
 mod dominant;
+pub mod extremes;
 pub mod gain;
 mod interval;
 pub mod loops;
@@ -23,6 +24,7 @@ pub mod stability;
 pub mod step;
 mod system;
 mod tolerance;
+pub mod tolerances;
 pub mod upper;
 
 pub use basis::{Block, width};

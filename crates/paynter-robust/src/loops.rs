@@ -5,7 +5,7 @@ use num_complex::Complex64;
 
 use crate::axis::logarithmic;
 use crate::matrix::Matrix;
-use crate::tolerance::{CROSSING_DISTANCE, LOOP_POINTS_PER_DECADE, ON_THE_AXIS};
+use crate::tolerance::{BISECTIONS, CROSSING_DISTANCE, LOOP_POINTS_PER_DECADE, ON_THE_AXIS};
 
 /// A loop that has been opened.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,12 @@ pub struct Margins {
     pub complementary: At,
 }
 
+/// L at frequencies.
+struct Sampled {
+    omega: Vec<f64>,
+    l: Vec<Complex64>,
+}
+
 impl OpenLoop {
     /// Opens the loop of a model that is closed: d is added to what the readers of y read, y' is y as a
     /// function of that sum. Nothing where no finite loop gain exists.
@@ -82,6 +88,12 @@ impl OpenLoop {
             Some(x) => self.c.complex().times(&x)[(0, 0)] + self.d,
             None => Complex64::new(f64::INFINITY, 0.0),
         }
+    }
+
+    /// Whether nothing comes back.
+    pub fn is_zero(&self) -> bool {
+        let touches = self.b.largest() > 0.0 && self.c.largest() > 0.0;
+        self.d == 0.0 && (!touches || self.frequencies().iter().all(|w| self.at(*w).norm() <= f64::EPSILON))
     }
 
     /// The poles of L.
@@ -120,33 +132,30 @@ impl OpenLoop {
         list
     }
 
-    /// The frequencies above zero at which a function of L changes sign: candidates from a pencil, where there
-    /// are any, and from a grid, each brought to the zero by bisection.
-    fn crossings(&self, candidates: &[f64], function: &dyn Fn(Complex64) -> f64) -> Vec<f64> {
-        let mut grid = self.frequencies();
-        for w in candidates.iter().filter(|w| **w > 0.0 && w.is_finite()) {
-            grid.extend([w * (1.0 - CROSSING_DISTANCE), w * (1.0 + CROSSING_DISTANCE)]);
+    /// L at the frequencies that show what the loop does and beside candidates for crossings.
+    fn sampled(&self) -> Sampled {
+        let mut omega = self.frequencies();
+        let candidates = self.phase_pencil().into_iter().chain(self.magnitude_pencil());
+        for w in candidates.filter(|w| *w > 0.0 && w.is_finite()) {
+            omega.extend([w * (1.0 - CROSSING_DISTANCE), w * (1.0 + CROSSING_DISTANCE)]);
         }
-        grid.sort_by(f64::total_cmp);
-        let values: Vec<f64> = grid.iter().map(|w| function(self.at(*w))).collect();
+        omega.sort_by(f64::total_cmp);
+        let l = omega.iter().map(|w| self.at(*w)).collect();
+        Sampled { omega, l }
+    }
+
+    /// The frequencies at which a function of L changes sign, brought to the zero by bisection.
+    fn crossings(&self, sampled: &Sampled, function: &dyn Fn(Complex64) -> f64) -> Vec<f64> {
+        let values: Vec<f64> = sampled.l.iter().map(|l| function(*l)).collect();
         let mut found = Vec::new();
-        for k in 1..grid.len() {
-            let (mut low, mut high, at_low) = (grid[k - 1], grid[k], values[k - 1]);
-            if !(at_low * values[k] < 0.0) {
-                continue;
-            }
-            while high - low > 4.0 * f64::EPSILON * high {
+        for k in (1..values.len()).filter(|k| values[k - 1] * values[*k] < 0.0) {
+            let (mut low, mut high) = (sampled.omega[k - 1], sampled.omega[k]);
+            for _ in 0..BISECTIONS {
                 let middle = 0.5 * (low + high);
-                if function(self.at(middle)) * at_low > 0.0 {
+                if function(self.at(middle)) * values[k - 1] > 0.0 {
                     low = middle;
                 } else {
                     high = middle;
-                }
-                if middle == low && middle == high {
-                    break;
-                }
-                if high <= low * (1.0 + 1e-15) {
-                    break;
                 }
             }
             found.push(0.5 * (low + high));
@@ -154,14 +163,8 @@ impl OpenLoop {
         found
     }
 
-    /// Where |L| is a number.
-    pub fn magnitude_crossings(&self, level: f64) -> Vec<f64> {
-        let candidates = self.magnitude_pencil(level);
-        self.crossings(&candidates, &|l| l.norm_sqr() - level * level)
-    }
-
-    /// The imaginary-axis zeros of L(s)L(−s) − level².
-    fn magnitude_pencil(&self, level: f64) -> Vec<f64> {
+    /// The imaginary-axis zeros of L(s)L(−s) − 1, where |L| is one.
+    fn magnitude_pencil(&self) -> Vec<f64> {
         let n = self.a.rows();
         let size = 2 * n + 1;
         let (a, b, c, d) = (&self.a, &self.b, &self.c, self.d);
@@ -174,7 +177,7 @@ impl OpenLoop {
             (false, true, false, false) => b[(i - n, 0)] * d,
             (false, false, true, _) => d * c[(0, j)],
             (false, false, false, true) => -c[(0, j - n)],
-            (false, false, false, false) => d * d - level * level,
+            (false, false, false, false) => d * d - 1.0,
         });
         axis_zeros(&matrix, 2 * n)
     }
@@ -197,27 +200,22 @@ impl OpenLoop {
     }
 
     /// The largest value of a function of L over all frequencies, refined by golden section.
-    fn peak(&self, function: &dyn Fn(Complex64) -> f64) -> At {
-        let mut grid = self.frequencies();
-        grid.insert(0, 0.0);
-        grid.push(f64::INFINITY);
-        let value = |w: f64| {
-            let value = function(self.at(w));
-            if value.is_nan() { f64::NEG_INFINITY } else { value }
-        };
-        let values: Vec<f64> = grid.iter().map(|w| value(*w)).collect();
-        let mut best = At { value: f64::NEG_INFINITY, omega: 0.0 };
-        for k in 0..grid.len() {
-            if values[k] > best.value {
-                best = At { value: values[k], omega: grid[k] };
-            }
-            let inner = k > 1 && k + 2 < grid.len();
-            if inner && values[k] >= values[k - 1] && values[k] >= values[k + 1] {
-                let refined = golden(&value, grid[k - 1], grid[k + 1]);
-                if refined.value > best.value {
-                    best = refined;
-                }
-            }
+    fn peak(&self, sampled: &Sampled, function: &dyn Fn(Complex64) -> f64) -> At {
+        let number = |value: f64| if value.is_nan() { f64::NEG_INFINITY } else { value };
+        let value = |w: f64| number(function(self.at(w)));
+        let values: Vec<f64> = sampled.l.iter().map(|l| number(function(*l))).collect();
+        let ends = [0.0, f64::INFINITY].map(|omega| At { value: value(omega), omega });
+        let inside =
+            values.iter().zip(&sampled.omega).map(|(value, omega)| At { value: *value, omega: *omega });
+        let start = At { value: f64::NEG_INFINITY, omega: 0.0 };
+        let larger = |most: At, next: At| if next.value > most.value { next } else { most };
+        let mut best = ends.into_iter().chain(inside).fold(start, larger);
+        // Only peaks that may be the largest are worth refining.
+        let near = |k: &usize| values[*k] >= 0.9 * best.value;
+        let local = |k: &usize| values[*k] >= values[k - 1] && values[*k] >= values[k + 1];
+        let places: Vec<usize> = (1..values.len().max(2) - 1).filter(|k| near(k) && local(k)).collect();
+        for k in places {
+            best = larger(best, golden(&value, sampled.omega[k - 1], sampled.omega[k + 1]));
         }
         best
     }
@@ -227,8 +225,9 @@ impl OpenLoop {
         let poles = self.closed_poles(1.0).unwrap_or_default();
         let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
         let stable = poles.iter().all(|z| z.re < -ON_THE_AXIS * scale);
+        let sampled = self.sampled();
         let mut factors: Vec<At> = self
-            .crossings(&self.phase_pencil(), &|l| l.im)
+            .crossings(&sampled, &|l| l.im)
             .into_iter()
             .map(|omega| (omega, self.at(omega)))
             // A change of sign at a pole is none.
@@ -241,7 +240,7 @@ impl OpenLoop {
                 factors.push(At { value: -1.0 / l.re, omega });
             }
         }
-        let crossovers = self.magnitude_crossings(1.0);
+        let crossovers = self.crossings(&sampled, &|l| l.norm_sqr() - 1.0);
         // The phase above −180° at each crossover: what may be lost, or is short of it.
         let phases: Vec<At> = crossovers
             .iter()
@@ -257,9 +256,9 @@ impl OpenLoop {
         let phase = phases.iter().copied().min_by(|a, b| a.value.abs().total_cmp(&b.value.abs()));
         // α = 1/max |S − ½|.
         let half = Complex64::from(0.5);
-        let disk = self.peak(&|l| (inverse(l + 1.0) - half).norm());
-        let sensitivity = self.peak(&|l| inverse(l + 1.0).norm());
-        let complementary = self.peak(&|l| (Complex64::ONE - inverse(l + 1.0)).norm());
+        let disk = self.peak(&sampled, &|l| (inverse(l + 1.0) - half).norm());
+        let sensitivity = self.peak(&sampled, &|l| inverse(l + 1.0).norm());
+        let complementary = self.peak(&sampled, &|l| (Complex64::ONE - inverse(l + 1.0)).norm());
         Margins {
             stable,
             gain,
@@ -267,20 +266,20 @@ impl OpenLoop {
             phase,
             delay: delays.min_by(|a, b| a.value.total_cmp(&b.value)),
             disk: At { value: 1.0 / disk.value, omega: disk.omega },
-            bandwidth: self.bandwidth(),
+            bandwidth: self.bandwidth(&sampled),
             crossovers,
             sensitivity,
             complementary,
         }
     }
 
-    fn bandwidth(&self) -> Option<f64> {
+    fn bandwidth(&self, sampled: &Sampled) -> Option<f64> {
         let closed = |l: Complex64| (Complex64::ONE - inverse(l + 1.0)).norm();
         let level = closed(self.at(0.0)) * 0.5f64.sqrt();
         if !(level > 0.0 && level.is_finite()) {
             return None;
         }
-        self.crossings(&[], &|l| closed(l) - level).into_iter().next()
+        self.crossings(sampled, &|l| closed(l) - level).into_iter().next()
     }
 }
 

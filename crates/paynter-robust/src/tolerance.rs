@@ -98,3 +98,18 @@ pub const SETTLED_TIMES: f64 = 16.0;
 
 /// Samples of a step response on each scale of time before the next, which is twice as long.
 pub const STEPS_PER_SCALE: usize = 64;
+
+/// Halvings of an interval in which something changes sign: to the last bit.
+pub const BISECTIONS: usize = 60;
+
+/// Vertices of a box are all tried up to this many parameters where one trial is a whole analysis.
+pub const TRIED_VERTICES: usize = 5;
+
+/// Steps of one search for an extreme over a box.
+pub const EXTREME_STEPS: usize = 20;
+
+/// The step of the differences by which a search over a box finds its direction, of the half width.
+pub const DIFFERENCE: f64 = 1e-4;
+
+/// A figure counts as better from this relative change on.
+pub const BETTER: f64 = 1e-9;

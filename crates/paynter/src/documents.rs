@@ -5,6 +5,7 @@ use crate::check::Checked;
 use crate::equations::{NumericTransfer, StateEquations, TransferMatrix};
 use crate::incremental::DerivedModel;
 use crate::linear::{Bode, Poles, SteadyMoves, SteadyState};
+use crate::loops::LoopReport;
 use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
 use crate::structure::StructureReport;
 use paynter_algebra::{Pool, Symbol};
@@ -14,6 +15,7 @@ use paynter_export::{self as export, Target};
 use paynter_graph::Causality;
 use paynter_verify::Check;
 use paynter_view::json::{self, Naming};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl<T> Answer<T> {
@@ -181,6 +183,36 @@ impl Answer<Bode> {
     /// The frequency response in a notation.
     pub fn written(&self, document: &json::Bode, notation: &dyn Target) -> String {
         export::bode(&self.pool, &document.into(), notation)
+    }
+}
+
+impl Answer<LoopReport> {
+    /// The document; transfer functions as people write them where the answer is for people.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::OpenLoop {
+        let found = &self.result;
+        let (graph, mut pool) = (&self.graph, self.overlay());
+        let mut written = |matrix: &TransferMatrix| {
+            let factors = matrix.factors.as_deref();
+            json::Transfer::new(&mut pool, graph, &matrix.linear, &matrix.transfer, factors, Vec::new())
+        };
+        let (loop_gain, closed) = found.transfer.as_ref().map(|(l, s)| (written(l), written(s))).unzip();
+        let mut step: BTreeMap<String, BTreeMap<String, json::StepFigures>> = BTreeMap::new();
+        for analysis in &found.steps {
+            let (input, output) = (&found.names.0[analysis.input], &found.names.1[analysis.output]);
+            let figures = json::StepFigures::new(graph, &found.tolerances, analysis);
+            step.entry(output.clone()).or_default().insert(input.clone(), figures);
+        }
+        let locus = found.locus.as_ref();
+        json::OpenLoop::new(
+            &graph.name,
+            &found.place,
+            (&found.omega, &found.response),
+            json::LoopMargins::new(graph, &found.margins, &found.tolerances, &found.worst),
+            (loop_gain, closed),
+            step,
+            locus.map(|locus| json::Locus::new(locus.parameter.clone(), locus.values.clone(), &locus.poles)),
+            self.diagnostics(spelling),
+        )
     }
 }
 

@@ -11,6 +11,7 @@ mod explain;
 mod export;
 mod fmt;
 mod incremental;
+mod loops;
 mod operating_point;
 mod poles;
 mod report;
@@ -35,6 +36,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Simulate(arguments) => simulate::run(arguments, global),
         Command::Poles { file, form } => poles::run(file, *form, global),
         Command::Bode(arguments) => bode::run(arguments, global),
+        Command::Loop(arguments) => loops::run(arguments, global),
         Command::Report { file, output, t_end } => report::run(file, output.as_deref(), *t_end, global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
         Command::Equations { file, form, steps, mass, values } => {
