@@ -5,6 +5,7 @@ mod simulate;
 
 use crate::lines::{Lines, heading, quoted};
 use crate::names::{Identifiers, Names};
+use crate::interconnection::OPEN;
 use crate::page::{Dialect, Page, code, joined};
 use crate::plan::{Body, Place, Plan, Quantity};
 use crate::target::{C_SIMULATOR, Exported, Target};
@@ -92,6 +93,7 @@ static DIALECT: Dialect = Dialect {
         };
         format!("{}\n{}", list("num", num), list("den", den))
     },
+    closing: OPEN,
 };
 
 /// The program's own prefix: the model's name in C's letters.
