@@ -3,9 +3,9 @@
 mod reserved;
 mod simulate;
 
+use crate::interconnection::OPEN;
 use crate::lines::{Lines, heading, quoted};
 use crate::names::{Identifiers, Names};
-use crate::interconnection::OPEN;
 use crate::page::{Dialect, Page, code, joined};
 use crate::plan::{Body, Place, Plan, Quantity};
 use crate::target::{C_SIMULATOR, Exported, Target};

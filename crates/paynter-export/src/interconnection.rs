@@ -43,7 +43,8 @@ pub fn interconnection(
     found: &Interconnection,
     notation: &dyn Target,
 ) -> String {
-    let mut page = Page { title: format!("{}: standard interconnection model", graph.name), ..Page::default() };
+    let mut page =
+        Page { title: format!("{}: standard interconnection model", graph.name), ..Page::default() };
     let mut read: BTreeSet<_> = BTreeSet::new();
     for (name, matrix) in found.symbols.named() {
         for (_, _, entry) in &matrix.entries {

@@ -1,8 +1,8 @@
 //! Julia: one module without dependencies.
 
+use crate::interconnection::{Closing, Loop, MatrixNames};
 use crate::lines::{Lines, heading, quoted};
 use crate::names::{Identifiers, Names};
-use crate::interconnection::{Closing, Loop, MatrixNames};
 use crate::page::{Dialect, PLAIN, Page, code, joined};
 use crate::plan::{Body, Place, Plan};
 use crate::target::{Exported, Target};
@@ -80,7 +80,10 @@ static DIALECT: Dialect = Dialect {
     nothing: "NaN",
     complex_needs: "",
     ratio: |name, num, den| format!("{name} = (num = [{}], den = [{}])", num.join(", "), den.join(", ")),
-    closing: Loop { before: "using ControlSystemsBase, LinearAlgebra, RobustAndOptimalControl\n", after: closing },
+    closing: Loop {
+        before: "using ControlSystemsBase, LinearAlgebra, RobustAndOptimalControl\n",
+        after: closing,
+    },
 };
 
 /// The partitioned plant of RobustAndOptimalControl, and the model at given δ.

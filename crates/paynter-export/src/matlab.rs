@@ -1,8 +1,8 @@
 //! MATLAB and Octave: one function file.
 
+use crate::interconnection::{Closing, ClosingBlock, Loop, MatrixNames};
 use crate::lines::{Lines, heading};
 use crate::names::{Identifiers, Names};
-use crate::interconnection::{Closing, ClosingBlock, Loop, MatrixNames};
 use crate::page::{Dialect, Page, code, joined};
 use crate::plan::{Body, Place, Plan};
 use crate::target::{Exported, Target};
@@ -94,7 +94,8 @@ fn closing(closing: &Closing, [a, b1, b2, c1, d11, d12, c2, d21, d22]: MatrixNam
     out.add(0, "uncertain = lft(Delta, plant);");
     out.add(0, "");
     out.add(0, "% block structure for mussv: repeated real scalars");
-    let sizes: Vec<String> = closing.blocks.iter().map(|block| format!("{}, 0", -(block.size as i64))).collect();
+    let sizes: Vec<String> =
+        closing.blocks.iter().map(|block| format!("{}, 0", -(block.size as i64))).collect();
     out.add(0, &format!("blocks = [{}];", sizes.join("; ")));
     out.finish()
 }

@@ -1,8 +1,8 @@
 //! Python with NumPy.
 
+use crate::interconnection::{Closing, Loop, MatrixNames};
 use crate::lines::{Lines, heading, quoted};
 use crate::names::{Identifiers, Names};
-use crate::interconnection::{Closing, Loop, MatrixNames};
 use crate::page::{Dialect, PLAIN, Page, code, joined};
 use crate::plan::{Body, Place, Plan};
 use crate::target::{Exported, Target};

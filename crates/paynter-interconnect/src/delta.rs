@@ -91,12 +91,14 @@ impl Deltas {
 
     /// Whether an expression is rational in all uncertain parameters, with exponents that can be realised.
     pub fn is_rational(&self, pool: &Pool, e: Expr) -> bool {
-        pool.reachable(&[e]).into_iter().filter(|node| self.inside(pool, *node)).all(|node| match pool.node(node) {
-            Node::Symbol(_) | Node::Sum(_) | Node::Product(_) => true,
-            Node::Power(_, exponent) => {
-                pool.as_int(exponent).is_some_and(|n| n.unsigned_abs() <= MOST_FACTORS as u64)
+        pool.reachable(&[e]).into_iter().filter(|node| self.inside(pool, *node)).all(|node| {
+            match pool.node(node) {
+                Node::Symbol(_) | Node::Sum(_) | Node::Product(_) => true,
+                Node::Power(_, exponent) => {
+                    pool.as_int(exponent).is_some_and(|n| n.unsigned_abs() <= MOST_FACTORS as u64)
+                }
+                _ => false,
             }
-            _ => false,
         })
     }
 

@@ -50,14 +50,25 @@ impl Conditions {
     pub fn findings(&self, graph: &BondGraph, equations: &Equations) -> Diagnostics {
         let mut found = Diagnostics::new();
         let cases = [
-            (self.stabilisable, &self.unmoved, code::NOT_STABILISABLE, "no input moves an unstable part of the model"),
-            (self.detectable, &self.unseen, code::NOT_DETECTABLE, "no output shows an unstable part of the model"),
+            (
+                self.stabilisable,
+                &self.unmoved,
+                code::NOT_STABILISABLE,
+                "no input moves an unstable part of the model",
+            ),
+            (
+                self.detectable,
+                &self.unseen,
+                code::NOT_DETECTABLE,
+                "no output shows an unstable part of the model",
+            ),
         ];
         for (holds, states, code, what) in cases {
             if holds != Some(false) {
                 continue;
             }
-            let names: Vec<String> = states.iter().map(|k| format!("`{}`", equations.states[*k].name)).collect();
+            let names: Vec<String> =
+                states.iter().map(|k| format!("`{}`", equations.states[*k].name)).collect();
             let message = format!("{what}, which the states {} are in", names.join(", "));
             let mut diagnostic = Diagnostic::new(code, message);
             let span = states.first().and_then(|k| graph.state_span(equations.states[*k].variable));
@@ -92,7 +103,8 @@ pub fn uncertain_parameters(
         return match without {
             Some(place) => {
                 let parameter = &graph.parameters[*place];
-                let message = format!("`{}` has no tolerance by which its δ could be normalised", parameter.name);
+                let message =
+                    format!("`{}` has no tolerance by which its δ could be normalised", parameter.name);
                 Err(refused(Diagnostic::new(code::NO_TOLERANCE, message).at(parameter.span)))
             }
             None => Ok(places),
@@ -124,7 +136,8 @@ impl Interconnection {
             let parameter = &graph.parameters[place];
             let reads = |block: &Block| block.changes.iter().any(|(_, other)| *other == place);
             if !self.blocks.iter().any(reads) {
-                let message = format!("nothing in the model depends on `{}`, so it has no channel", parameter.name);
+                let message =
+                    format!("nothing in the model depends on `{}`, so it has no channel", parameter.name);
                 found.push(Diagnostic::new(code::NO_EFFECT, message).at(parameter.span));
             }
         }

@@ -76,7 +76,8 @@ fn refuse_derivatives(pool: &mut Pool, graph: &BondGraph, equations: &Equations)
 }
 
 fn nonlinear() -> Diagnostic {
-    let message = "the model is not linear with constant coefficients, so it has no standard interconnection model";
+    let message =
+        "the model is not linear with constant coefficients, so it has no standard interconnection model";
     Diagnostic::new(code::NO_INTERCONNECTION, message)
 }
 
@@ -276,7 +277,14 @@ fn effective(solved: &Solved) -> Vec<Pair> {
     let pairs = solved.pairs.iter().enumerate().filter(|(k, _)| kept[*k]).map(|(_, pair)| Pair {
         quantity: pair.quantity,
         w: pair.w,
-        z: Form(pair.z.0.iter().filter(|(s, _)| place.get(s).is_none_or(|k| kept[*k])).map(|(s, e)| (*s, *e)).collect()),
+        z: Form(
+            pair.z
+                .0
+                .iter()
+                .filter(|(s, _)| place.get(s).is_none_or(|k| kept[*k]))
+                .map(|(s, e)| (*s, *e))
+                .collect(),
+        ),
         element: pair.element,
         differentiated: pair.differentiated,
         entering: pair.entering.clone(),
@@ -307,7 +315,9 @@ fn block(
     let mut changes = Vec::new();
     let mut moved: FxHashMap<Symbol, Expr> = FxHashMap::default();
     for symbol in pool.symbols(value) {
-        let Some(place) = graph.parameters.iter().position(|parameter| parameter.symbol == symbol) else { continue };
+        let Some(place) = graph.parameters.iter().position(|parameter| parameter.symbol == symbol) else {
+            continue;
+        };
         let change = pool.symbol(&format!("Delta_{}", flat_name(&graph.parameters[place].name)));
         changes.push((change, place));
         let (old, new) = (pool.var(symbol), pool.var(change));

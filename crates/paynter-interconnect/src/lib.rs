@@ -25,9 +25,9 @@ mod rows;
 mod solve;
 mod split;
 
+pub use findings::{Conditions, uncertain_parameters};
+pub use interconnect::interconnect;
 pub use model::{
     Block, Channel, Interconnection, Matrices, Numbers, Procedure, Quantity, Request, Uncertainty,
 };
 pub use posed::{Posed, Singular};
-pub use findings::{Conditions, uncertain_parameters};
-pub use interconnect::interconnect;

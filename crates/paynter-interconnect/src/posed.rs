@@ -5,6 +5,7 @@
 //! corners of the box in which each channel has a δ of its own prove that it is regular; a corner of the true box
 //! with another sign gives values at which it is singular.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use paynter_base::{CancellationToken, QueryError, random, strong_components};
@@ -36,20 +37,21 @@ pub(crate) fn over_the_box(
     blocks: &[Range<usize>],
     token: &CancellationToken,
 ) -> Result<Posed, QueryError> {
-    let dense = d11.dense();
-    let next: Vec<Vec<u32>> = (dense.iter())
-        .map(|row| (0..row.len()).filter(|j| row[*j] != 0.0).map(|j| j as u32).collect())
-        .collect();
-    let owner = |channel: usize| blocks.iter().position(|block| block.contains(&channel)).unwrap_or(0);
+    let mut rows: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); d11.rows];
+    for (i, j, value) in d11.entries.iter().filter(|(_, _, value)| *value != 0.0) {
+        rows[*i].insert(*j, *value);
+    }
+    let next: Vec<Vec<u32>> = rows.iter().map(|row| row.keys().map(|j| *j as u32).collect()).collect();
+    let owner = |channel: usize| blocks.partition_point(|block| block.end <= channel);
     let mut verdict = Posed::Proven;
-    for group in strong_components(dense.len(), |v| &next[v as usize]) {
+    for group in strong_components(rows.len(), |v| &next[v as usize]) {
         let channels: Vec<usize> = group.iter().map(|v| *v as usize).collect();
         if let [one] = channels[..]
-            && dense[one][one] == 0.0
+            && !rows[one].contains_key(&one)
         {
             continue;
         }
-        let loop_ = Loop { d11: &dense, owners: channels.iter().map(|c| owner(*c)).collect(), channels };
+        let loop_ = Loop { d11: &rows, owners: channels.iter().map(|c| owner(*c)).collect(), channels };
         match loop_.judge(token)? {
             Posed::Ill(singular) => return Ok(Posed::Ill(singular)),
             Posed::Undecided => verdict = Posed::Undecided,
@@ -61,7 +63,7 @@ pub(crate) fn over_the_box(
 
 /// Channels that act on one another.
 struct Loop<'a> {
-    d11: &'a [Vec<f64>],
+    d11: &'a [BTreeMap<usize, f64>],
     channels: Vec<usize>,
     /// By channel: its block.
     owners: Vec<usize>,
@@ -88,9 +90,15 @@ impl Loop<'_> {
         Ok(if proven { Posed::Proven } else { Posed::Undecided })
     }
 
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        self.d11[i].get(&j).copied().unwrap_or(0.0)
+    }
+
     /// Whether every row of the loop sums to less than one, which no δ within ±1 can make singular.
     fn contracts(&self) -> bool {
-        self.channels.iter().all(|i| self.channels.iter().map(|j| self.d11[*i][*j].abs()).sum::<f64>() < 1.0)
+        self.channels
+            .iter()
+            .all(|i| self.channels.iter().map(|j| self.entry(*i, *j).abs()).sum::<f64>() < 1.0)
     }
 
     /// A corner at which the determinant is not positive; `groups` tells which channels share a δ.
@@ -104,7 +112,8 @@ impl Loop<'_> {
         for corner in 0..corners {
             token.check()?;
             let side = |k: usize| {
-                let bits = if count <= CORNER_CHANNELS { corner >> k } else { random::bits(corner, k as u64) };
+                let bits =
+                    if count <= CORNER_CHANNELS { corner >> k } else { random::bits(corner, k as u64) };
                 if bits & 1 == 1 { 1.0 } else { -1.0 }
             };
             let corner: Vec<f64> = (0..count).map(side).collect();
@@ -134,7 +143,7 @@ impl Loop<'_> {
         let n = self.channels.len();
         let entry = |i: usize, j: usize| {
             let own = if i == j { 1.0 } else { 0.0 };
-            own - self.d11[self.channels[i]][self.channels[j]] * scale * corner[groups[j]]
+            own - self.entry(self.channels[i], self.channels[j]) * scale * corner[groups[j]]
         };
         let mut rows: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect();
         let mut determinant = 1.0;

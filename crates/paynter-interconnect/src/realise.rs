@@ -52,7 +52,12 @@ pub(crate) struct Realiser<'a> {
 }
 
 impl<'a> Realiser<'a> {
-    pub fn new(pool: &'a mut Pool, graph: &'a BondGraph, deltas: Deltas, procedure: Procedure) -> Realiser<'a> {
+    pub fn new(
+        pool: &'a mut Pool,
+        graph: &'a BondGraph,
+        deltas: Deltas,
+        procedure: Procedure,
+    ) -> Realiser<'a> {
         Realiser {
             pool,
             graph,
@@ -197,7 +202,8 @@ impl<'a> Realiser<'a> {
 
     /// A signal divided by a rational expression.
     fn over(&mut self, divisor: Expr, signal: &Form) -> Form {
-        if let Some(quantity) = self.pool.as_symbol(divisor).and_then(|s| self.deltas.place.get(&s).copied()) {
+        if let Some(quantity) = self.pool.as_symbol(divisor).and_then(|s| self.deltas.place.get(&s).copied())
+        {
             return self.operate(quantity, Operation::Divide, signal);
         }
         // y = s/c is the unknown of 0 = c y - s.
@@ -212,9 +218,9 @@ impl<'a> Realiser<'a> {
 
     /// Whether auxiliary inputs stand at what enters the element at hand.
     fn at_input(&self) -> bool {
-        let converter = self.element.is_some_and(|id| {
-            matches!(self.graph.element(id).class(), Class::Transformer | Class::Gyrator)
-        });
+        let converter = self
+            .element
+            .is_some_and(|id| matches!(self.graph.element(id).class(), Class::Transformer | Class::Gyrator));
         self.procedure == Procedure::Existing && converter
     }
 
@@ -289,10 +295,12 @@ pub(crate) fn parts(
         Some(*symbol) == time
             || matches!(graph.variables.meaning(*symbol), Some(paynter_graph::Variable::Parameter(_)))
     };
-    let symbols: Vec<Symbol> = pool.symbols(row.value).into_iter().filter(|symbol| !constant(symbol)).collect();
+    let symbols: Vec<Symbol> =
+        pool.symbols(row.value).into_iter().filter(|symbol| !constant(symbol)).collect();
     let (coefficients, _) = pool.linear_parts(row.value, &symbols).ok_or(Unsuitable::Nonlinear)?;
     let zero = pool.zero();
-    let list: Vec<(Symbol, Expr)> = symbols.into_iter().zip(coefficients).filter(|(_, c)| *c != zero).collect();
+    let list: Vec<(Symbol, Expr)> =
+        symbols.into_iter().zip(coefficients).filter(|(_, c)| *c != zero).collect();
     match time {
         Some(time) if list.iter().any(|(_, c)| pool.depends_on(*c, time)) => Err(Unsuitable::Nonlinear),
         _ => Ok(list),

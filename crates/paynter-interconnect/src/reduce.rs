@@ -35,7 +35,11 @@ pub(crate) struct Loop<'a> {
 
 impl Loop<'_> {
     /// Removes channels as long as dependences are found, and returns what was removed.
-    pub fn reduce(&mut self, pool: &mut Pool, token: &CancellationToken) -> Result<Vec<Dependence>, QueryError> {
+    pub fn reduce(
+        &mut self,
+        pool: &mut Pool,
+        token: &CancellationToken,
+    ) -> Result<Vec<Dependence>, QueryError> {
         let quantities: BTreeSet<usize> = self.pairs.iter().map(|pair| pair.quantity).collect();
         let mut removed = Vec::new();
         for quantity in quantities {
@@ -80,14 +84,14 @@ impl Loop<'_> {
             return None;
         }
         let side = if by_outputs { outputs(pool, &own) } else { self.inputs(pool, &own, quantity) };
-        let first = side.values(pool, SEEDS[0])?;
+        let first = side.values(pool, SEEDS[0], None)?;
         let (k, support, columns) = dependent_row(&first)?;
         let factors = side.solve(pool, k, &support, &columns)?;
         let mut lowest = LowestTerms::new(token);
         let factors: Vec<Expr> = factors.into_iter().map(|factor| lowest.of(pool, factor)).collect();
         let mut point = Residues::new(SEEDS[1]);
         let values: Option<Vec<u64>> = factors.iter().map(|factor| point.value(pool, *factor)).collect();
-        let (second, values) = (side.values(pool, SEEDS[1])?, values?);
+        let (second, values) = (side.values(pool, SEEDS[1], Some(own.len()))?, values?);
         let combination = |c: usize| {
             support.iter().zip(&values).fold(0, |sum, (r, t)| FIELD.add(sum, FIELD.mul(*t, second[*r][c])))
         };
@@ -120,13 +124,21 @@ impl Loop<'_> {
 fn outputs(pool: &Pool, own: &[&Pair]) -> Side {
     let zero = pool.zero();
     let ours: BTreeSet<Symbol> = own.iter().map(|pair| pair.w).collect();
-    let all: BTreeSet<Symbol> =
-        own.iter().flat_map(|pair| pair.z.0.keys().copied()).filter(|symbol| !ours.contains(symbol)).collect();
+    let all: BTreeSet<Symbol> = own
+        .iter()
+        .flat_map(|pair| pair.z.0.keys().copied())
+        .filter(|symbol| !ours.contains(symbol))
+        .collect();
     let place: BTreeMap<Symbol, usize> = all.into_iter().enumerate().map(|(c, symbol)| (symbol, c)).collect();
-    let inside = |pair: &&Pair| own.iter().map(|other| pair.z.0.get(&other.w).copied().unwrap_or(zero)).collect();
+    let inside =
+        |pair: &&Pair| own.iter().map(|other| pair.z.0.get(&other.w).copied().unwrap_or(zero)).collect();
     let outside =
         |pair: &&Pair| pair.z.0.iter().filter_map(|(symbol, e)| Some((*place.get(symbol)?, *e))).collect();
-    Side { inside: own.iter().map(inside).collect(), outside: own.iter().map(outside).collect(), width: place.len() }
+    Side {
+        inside: own.iter().map(inside).collect(),
+        outside: own.iter().map(outside).collect(),
+        width: place.len(),
+    }
 }
 
 /// Puts combinations in the place of an auxiliary input, or leaves it out.
@@ -149,8 +161,9 @@ struct Side {
 }
 
 impl Side {
-    /// [B, A B, … A^(n−1) B] at a random point.
-    fn values(&self, pool: &Pool, seed: u64) -> Option<Vec<Vec<u64>>> {
+    /// [B, A B, A² B …] at a random point, as long as the powers bring new directions or, where their number is
+    /// given, so many.
+    fn values(&self, pool: &Pool, seed: u64, powers: Option<usize>) -> Option<Vec<Vec<u64>>> {
         let mut point = Residues::new(seed);
         let mut value = |e: Expr| point.value(pool, e);
         let n = self.inside.len();
@@ -165,10 +178,20 @@ impl Side {
             }
         }
         let mut rows = power.clone();
-        for _ in 1..n {
-            let times = |i: usize, c: usize| (0..n).fold(0, |sum, j| FIELD.add(sum, FIELD.mul(a[i][j], power[j][c])));
+        let mut rank = pivots(rows.clone()).len();
+        for _ in 1..powers.unwrap_or(n) {
+            if powers.is_none() && rank == n {
+                break;
+            }
+            let times =
+                |i: usize, c: usize| (0..n).fold(0, |sum, j| FIELD.add(sum, FIELD.mul(a[i][j], power[j][c])));
             power = (0..n).map(|i| (0..self.width).map(|c| times(i, c)).collect()).collect();
             rows.iter_mut().zip(&power).for_each(|(row, more)| row.extend(more));
+            let now = pivots(rows.clone()).len();
+            if powers.is_none() && now == rank {
+                break;
+            }
+            rank = now;
         }
         Some(rows)
     }
@@ -221,7 +244,10 @@ fn dependent_row(rows: &[Vec<u64>]) -> Option<(usize, Vec<usize>, Vec<usize>)> {
             let factor = row[*pivot];
             if factor != 0 {
                 row.iter_mut().zip(other).for_each(|(x, y)| *x = FIELD.sub(*x, FIELD.mul(factor, *y)));
-                combination.iter_mut().zip(parts).for_each(|(x, y)| *x = FIELD.sub(*x, FIELD.mul(factor, *y)));
+                combination
+                    .iter_mut()
+                    .zip(parts)
+                    .for_each(|(x, y)| *x = FIELD.sub(*x, FIELD.mul(factor, *y)));
             }
         }
         match row.iter().position(|x| *x != 0) {

@@ -59,9 +59,11 @@ pub(crate) fn rows(
         return Err(Unsuitable::Nonlinear);
     }
     let states: Vec<Symbol> = equations.states.iter().map(|state| state.symbol).collect();
-    let inputs: Vec<Symbol> = equations.inputs.iter().filter_map(|input| input.symbols.first().copied()).collect();
+    let inputs: Vec<Symbol> =
+        equations.inputs.iter().filter_map(|input| input.symbols.first().copied()).collect();
     let mut writer = Writer {
         rates: states.iter().map(|state| named(pool, "rate", *state)).collect(),
+        known: states.iter().enumerate().map(|(k, state)| (*state, k)).collect(),
         states,
         inputs,
         dependent: BTreeMap::new(),
@@ -97,11 +99,13 @@ struct Writer<'a> {
     graph: &'a BondGraph,
     states: Vec<Symbol>,
     inputs: Vec<Symbol>,
+    /// By symbol of a state: its place.
+    known: FxHashMap<Symbol, usize>,
     /// By state.
     rates: Vec<Symbol>,
     /// The states of dependent storages with the symbols of their rates.
     dependent: BTreeMap<Symbol, Symbol>,
-    /// Rates of storages in derivative causality that are states all the same.
+    /// The symbols of rates of all storages in derivative causality.
     open: BTreeSet<Symbol>,
     constants: BTreeSet<Symbol>,
     rows: Vec<Row>,
@@ -122,9 +126,8 @@ impl Writer<'_> {
             let Some(state) = self.graph.variables.symbol(variable) else { continue };
             let name = format!("der({})", self.pool.name(state));
             let rate = self.pool.symbol(&name);
-            if self.states.contains(&state) {
-                self.open.insert(rate);
-            } else {
+            self.open.insert(rate);
+            if !self.known.contains_key(&state) {
                 self.dependent.insert(state, rate);
             }
         }
@@ -140,7 +143,7 @@ impl Writer<'_> {
                     continue;
                 }
             }
-            let known = self.states.contains(&assignment.symbol);
+            let known = self.known.contains_key(&assignment.symbol);
             let (unknown, value) = match known {
                 true => {
                     let state = self.pool.var(assignment.symbol);
@@ -174,7 +177,7 @@ impl Writer<'_> {
     /// Whether a definition is nothing but the rate of a dependent state.
     fn is_rate(&self, definition: Expr) -> bool {
         let symbols = self.pool.symbols(definition);
-        symbols.len() == 1 && (self.open.contains(&symbols[0]) || self.dependent.values().any(|rate| *rate == symbols[0]))
+        symbols.len() == 1 && self.open.contains(&symbols[0])
     }
 
     /// The law of a field over the variables of its bonds, each row zero.
@@ -208,7 +211,7 @@ impl Writer<'_> {
             self.rows.push(Row { unknown: None, value, element: Some(id), place, differentiated: false });
         }
         for assignment in equations.assignments.iter().filter(|assignment| assignment.element == Some(id)) {
-            if !self.is_rate(assignment.definition) && !self.states.contains(&assignment.symbol) {
+            if !self.is_rate(assignment.definition) && !self.known.contains_key(&assignment.symbol) {
                 self.place.insert(assignment.symbol, first);
             }
         }
@@ -312,8 +315,8 @@ impl Writer<'_> {
 
     /// The variable that is the derivative of another.
     fn derivative_of(&mut self, symbol: Symbol) -> Result<Option<Symbol>, Unsuitable> {
-        if let Some(place) = self.states.iter().position(|state| *state == symbol) {
-            return Ok(Some(self.rates[place]));
+        if let Some(place) = self.known.get(&symbol) {
+            return Ok(Some(self.rates[*place]));
         }
         if let Some(known) = self.derivatives.get(&symbol) {
             return Ok(Some(*known));
@@ -322,7 +325,7 @@ impl Writer<'_> {
             self.improper = true;
             return Ok(None);
         }
-        if self.open.contains(&symbol) || self.dependent.values().any(|rate| *rate == symbol) {
+        if self.open.contains(&symbol) {
             return Err(Unsuitable::HigherIndex);
         }
         if !self.place.contains_key(&symbol) {

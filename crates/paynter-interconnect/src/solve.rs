@@ -60,12 +60,7 @@ pub(crate) fn solve(
 }
 
 /// Solves forms that are zero together.
-fn block(
-    pool: &mut Pool,
-    unknowns: &[Symbol],
-    forms: &[Form],
-    ranges: &Ranges,
-) -> Option<Vec<Form>> {
+fn block(pool: &mut Pool, unknowns: &[Symbol], forms: &[Form], ranges: &Ranges) -> Option<Vec<Form>> {
     let place: BTreeMap<Symbol, usize> = unknowns.iter().enumerate().map(|(j, s)| (*s, j)).collect();
     let others: BTreeSet<Symbol> =
         forms.iter().flat_map(|form| form.0.keys().copied()).filter(|s| !place.contains_key(s)).collect();

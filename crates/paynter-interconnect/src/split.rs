@@ -35,14 +35,16 @@ impl Splitting {
         let mut additions = Vec::new();
         for (row, nominal) in rows.iter().zip(nominal) {
             let form = nominal.form.substituted(pool, &known);
-            let added: Form = Form(form.0.into_iter().filter(|(symbol, _)| inputs.contains(symbol)).collect());
+            let added: Form =
+                Form(form.0.into_iter().filter(|(symbol, _)| inputs.contains(symbol)).collect());
             if added.0.is_empty() {
                 continue;
             }
             row.place?;
             additions.push((row.clone(), added));
         }
-        let outputs = pairs.iter().map(|pair| (pair.w, pair.z.substituted(pool, &known), pair.entering.clone()));
+        let outputs =
+            pairs.iter().map(|pair| (pair.w, pair.z.substituted(pool, &known), pair.entering.clone()));
         Some(Splitting { additions, outputs: outputs.collect() })
     }
 
@@ -60,13 +62,23 @@ impl Splitting {
                 Some(w) if form.0.len() == 1 => self.entering(pool, *w),
                 _ => None,
             };
-            additions.push(Addition { place, element: row.element, value: expression(pool, &form), entering });
+            additions.push(Addition {
+                place,
+                element: row.element,
+                value: expression(pool, &form),
+                entering,
+            });
         }
         let mut auxiliaries = Vec::with_capacity(channels.len());
         for Channel { name, w, .. } in channels {
             let (_, z, _) = self.outputs.iter().find(|(other, _, _)| other == w)?;
             // What is left out is zero.
-            let z = Form(z.0.iter().filter(|(s, _)| kept.contains(s) || !self.is_input(**s)).map(|(s, c)| (*s, *c)).collect());
+            let z = Form(
+                z.0.iter()
+                    .filter(|(s, _)| kept.contains(s) || !self.is_input(**s))
+                    .map(|(s, c)| (*s, *c))
+                    .collect(),
+            );
             auxiliaries.push(Auxiliary { name: name.clone(), w: *w, z: expression(pool, &z) });
         }
         Some(Split { additions, auxiliaries })
@@ -124,7 +136,8 @@ fn resolved(
     }
     let mut values: FxHashMap<Symbol, Form> = FxHashMap::default();
     for row in quotients {
-        let mut own = row.form.0.keys().filter(|symbol| !known.contains(symbol) && !values.contains_key(symbol));
+        let mut own =
+            row.form.0.keys().filter(|symbol| !known.contains(symbol) && !values.contains_key(symbol));
         let (Some(quotient), None) = (own.next().copied(), own.next()) else { return None };
         let coefficient = *row.form.0.get(&quotient)?;
         let mut rest = row.form.clone();

@@ -40,12 +40,14 @@ impl Loaded {
         let parameters = (0..self.graph.parameters.len()).collect();
         let request = Request { procedure, normalized, parameters };
         let Loaded { pool, graph, causality, equations } = self;
-        interconnect(pool, graph, causality, equations, &request, &CancellationToken::new()).map_err(|failure| {
-            match failure {
+        interconnect(pool, graph, causality, equations, &request, &CancellationToken::new()).map_err(
+            |failure| match failure {
                 QueryError::Cancelled => "cancelled".to_owned(),
-                QueryError::Wrong(list) => list.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; "),
-            }
-        })
+                QueryError::Wrong(list) => {
+                    list.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; ")
+                }
+            },
+        )
     }
 
     fn written(&self, matrix: &Sparse) -> Vec<Vec<String>> {
@@ -115,7 +117,9 @@ fn point(model: &mut Loaded, seed: u64) -> (Residues, Residues) {
 fn closes(model: &mut Loaded, found: &Interconnection, space: &StateSpace, seed: u64) -> Result<(), String> {
     let (mut nominal, mut perturbed) = point(model, seed);
     let pool = &model.pool;
-    let Ok(m) = found.symbols.map(|matrix| residues(pool, &mut nominal, matrix).ok_or(())) else { return Ok(()) };
+    let Ok(m) = found.symbols.map(|matrix| residues(pool, &mut nominal, matrix).ok_or(())) else {
+        return Ok(());
+    };
     let Matrices { a, b1, b2, c1, d11, d12, c2, d21, d22 } = m;
     let mut delta = vec![0; found.channels.len()];
     for block in &found.blocks {
@@ -134,7 +138,8 @@ fn closes(model: &mut Loaded, found: &Interconnection, space: &StateSpace, seed:
         .collect();
     let right: Dense = (0..n).map(|i| [c1[i].as_slice(), &d12[i]].concat()).collect();
     let z = solved(&left, &right).ok_or("I - D11 Δ is singular")?;
-    let w: Dense = z.iter().zip(&delta).map(|(row, d)| row.iter().map(|x| FIELD.mul(*x, *d)).collect()).collect();
+    let w: Dense =
+        z.iter().zip(&delta).map(|(row, d)| row.iter().map(|x| FIELD.mul(*x, *d)).collect()).collect();
     let (x, u) = (space.a.columns, space.b.first().map_or(0, |b| b.columns));
     for (what, by_state, by_input, by_w, state, input) in [
         ("A B", &a, &b2, &b1, &space.a, space.b.first()),
@@ -197,7 +202,12 @@ fn rows(text: &[&[&str]]) -> Vec<Vec<String>> {
     text.iter().map(|row| row.iter().map(|entry| (*entry).to_owned()).collect()).collect()
 }
 
-fn in_paper_order(matrix: Vec<Vec<String>>, order: [usize; 6], by_rows: bool, by_columns: bool) -> Vec<Vec<String>> {
+fn in_paper_order(
+    matrix: Vec<Vec<String>>,
+    order: [usize; 6],
+    by_rows: bool,
+    by_columns: bool,
+) -> Vec<Vec<String>> {
     let pick = |row: &Vec<String>| -> Vec<String> {
         if by_columns { order.iter().map(|k| row[*k].clone()).collect() } else { row.clone() }
     };
@@ -215,7 +225,8 @@ fn the_motor_has_the_matrices_of_the_new_procedure() {
     assert_eq!(b1, rows(&[&["-1", "0", "-R", "-k", "-1", "0"], &["0", "-1", "k", "-b", "0", "1"]]));
     assert_eq!(motor.written(&m.b2), rows(&[&["1"], &["0"]]));
     let c1 = in_paper_order(motor.written(&m.c1), PAPER, true, false);
-    let printed: [&[&str]; 6] = [&["R/L", "0"], &["0", "b/J"], &["1/L", "0"], &["0", "1/J"], &["0", "k/J"], &["k/L", "0"]];
+    let printed: [&[&str]; 6] =
+        [&["R/L", "0"], &["0", "b/J"], &["1/L", "0"], &["0", "1/J"], &["0", "k/J"], &["k/L", "0"]];
     assert_eq!(c1, rows(&printed));
     let d11 = in_paper_order(motor.written(&m.d11), PAPER, true, true);
     let zero: &[&str] = &["0"; 6];
@@ -228,7 +239,10 @@ fn the_motor_has_the_matrices_of_the_new_procedure() {
         &["0", "0", "k", "0", "0", "0"],
     ]);
     assert_eq!(d11, printed);
-    assert_eq!(in_paper_order(motor.written(&m.d21), PAPER, false, true), rows(&[&["0", "0", "0", "1", "0", "0"]]));
+    assert_eq!(
+        in_paper_order(motor.written(&m.d21), PAPER, false, true),
+        rows(&[&["0", "0", "0", "1", "0", "0"]])
+    );
     assert!(m.d12.entries.is_empty() && m.d22.entries.is_empty());
     let delta = |name: &str| {
         let block = found.blocks.iter().find(|block| block.name == name).unwrap();
@@ -248,14 +262,18 @@ fn the_motor_has_the_mended_matrices_of_the_existing_procedure() {
     let b1 = in_paper_order(motor.written(&m.b1), PAPER_EXISTING, false, true);
     assert_eq!(b1, rows(&[&["-1", "0", "-R", "-k", "0", "-k"], &["0", "-1", "k", "-b", "k", "0"]]));
     let c1 = in_paper_order(motor.written(&m.c1), PAPER_EXISTING, true, false);
-    let printed: [&[&str]; 6] = [&["R/L", "0"], &["0", "b/J"], &["1/L", "0"], &["0", "1/J"], &["1/L", "0"], &["0", "1/J"]];
+    let printed: [&[&str]; 6] =
+        [&["R/L", "0"], &["0", "b/J"], &["1/L", "0"], &["0", "1/J"], &["1/L", "0"], &["0", "1/J"]];
     assert_eq!(c1, rows(&printed));
     let mut d11 = vec![vec!["0".to_owned(); 6]; 6];
     for (i, j, entry) in [(0, 2, "R"), (1, 3, "b"), (4, 2, "1"), (5, 3, "1")] {
         d11[i][j] = entry.to_owned();
     }
     assert_eq!(in_paper_order(motor.written(&m.d11), PAPER_EXISTING, true, true), d11);
-    assert_eq!(in_paper_order(motor.written(&m.d21), PAPER_EXISTING, false, true), rows(&[&["0", "0", "0", "1", "0", "0"]]));
+    assert_eq!(
+        in_paper_order(motor.written(&m.d21), PAPER_EXISTING, false, true),
+        rows(&[&["0", "0", "0", "1", "0", "0"]])
+    );
     assert!(all_ways(MOTOR).unwrap().unwrap().iter().all(Interconnection::is_minimal));
 }
 

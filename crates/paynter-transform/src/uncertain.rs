@@ -141,13 +141,12 @@ impl Maker<'_> {
             self.build.graph.elements[id.index()].law = Law::Value(value);
             return;
         }
-        let entering = addition.entering.and_then(|(variable, value)| {
-            match self.old.variables.meaning(variable) {
+        let entering =
+            addition.entering.and_then(|(variable, value)| match self.old.variables.meaning(variable) {
                 Some(Variable::Effort(bond)) => Some((bond, false, value)),
                 Some(Variable::Flow(bond)) => Some((bond, true, value)),
                 _ => None,
-            }
-        });
+            });
         match entering {
             // What the element takes is what the bond brings and what the source adds.
             Some((bond, flow, value)) => {

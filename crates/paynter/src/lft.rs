@@ -6,12 +6,14 @@ use crate::{DerivedForm, DerivedModel, IncrementalOptions, Model};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_draw::draw::Diagram;
 use paynter_equations::{Equations, structure};
+use paynter_graph::flat_name;
 use paynter_interconnect::{
     Conditions, Interconnection, Procedure, Request, interconnect, uncertain_parameters,
 };
 use paynter_numerics::parametric::chosen_parameters;
 use paynter_numerics::structure::{exact_values, verdict_eigenvalues};
 use paynter_transform::{uncertain, uncertain_comments};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Which interconnection is asked for.
@@ -55,9 +57,12 @@ impl Model {
         let tangent = self.incremental(&linear, token)?;
         let tangent_view = tangent.model.matrices(token)?;
         // The linearised graph keeps the parameters that it reads, in their order.
-        let spans: Vec<_> = parameters.iter().map(|place| graph.parameters[*place].span).collect();
+        let names: BTreeSet<String> = parameters
+            .iter()
+            .map(|place| flat_name(&graph.parameters[*place].name).replace('.', "_"))
+            .collect();
         let kept = tangent_view.graph.parameters.iter().enumerate();
-        let kept = kept.filter(|(_, parameter)| spans.contains(&parameter.span));
+        let kept = kept.filter(|(_, parameter)| names.contains(&parameter.name));
         let parameters = kept.map(|(place, _)| place).collect();
         let request = Request { procedure: options.procedure, normalized: options.normalized, parameters };
         let mut findings = tangent.findings.clone();

@@ -40,7 +40,9 @@ fn graph_agrees(model: &Model, options: &LftOptions) -> Result<bool, String> {
     let space = equations.space.as_ref().ok_or("the uncertain graph is not linear")?;
     let graph = equations.graph();
     let value = |e| {
-        let value = |name: &str| graph.parameters.iter().find(|p| paynter_graph::flat_name(&p.name) == name).map(|p| p.number);
+        let value = |name: &str| {
+            graph.parameters.iter().find(|p| paynter_graph::flat_name(&p.name) == name).map(|p| p.number)
+        };
         equations.expression(e).evaluate(&value).unwrap()
     };
     let dense = |m: &paynter_equations::Sparse| {
@@ -54,9 +56,10 @@ fn graph_agrees(model: &Model, options: &LftOptions) -> Result<bool, String> {
         return Err(format!("{} states instead of {n}", space.a.rows));
     }
     let (a, b, c, d) = (dense(&space.a), dense(&space.b[0]), dense(&space.c), dense(&space.d[0]));
-    let part = |m: &[Vec<f64>], rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| -> Vec<Vec<f64>> {
-        m[rows].iter().map(|row| row[columns.clone()].to_vec()).collect()
-    };
+    let part = |m: &[Vec<f64>],
+                rows: std::ops::Range<usize>,
+                columns: std::ops::Range<usize>|
+     -> Vec<Vec<f64>> { m[rows].iter().map(|row| row[columns.clone()].to_vec()).collect() };
     let w = answer.found.channels.len();
     let pairs = [
         ("A", part(&a, 0..n, 0..n), m.a.dense()),
@@ -91,7 +94,11 @@ fn the_uncertain_graph_of_the_motor_has_the_matrices() {
     let token = CancellationToken::new();
     let derived = motor.uncertain_graph(&options(Procedure::New, false), &token).unwrap();
     let (nominal, uncertain) = (motor.causality(&token).unwrap(), derived.model.causality(&token).unwrap());
-    assert_eq!((nominal.order, nominal.rank), (uncertain.order, uncertain.rank), "Fig. 9: the order is unchanged");
+    assert_eq!(
+        (nominal.order, nominal.rank),
+        (uncertain.order, uncertain.rank),
+        "Fig. 9: the order is unchanged"
+    );
 }
 
 #[test]
@@ -189,10 +196,8 @@ fn transfer(found: &Interconnection, delta: &[f64], omega: f64) -> [f64; 2] {
 
 #[test]
 fn the_document_has_the_block_structure() {
-    let document = example("two_coils")
-        .lft(&LftOptions::default(), &CancellationToken::new())
-        .unwrap()
-        .document(&Plain);
+    let document =
+        example("two_coils").lft(&LftOptions::default(), &CancellationToken::new()).unwrap().document(&Plain);
     let blocks: Vec<(&str, &[usize])> =
         document.delta.iter().map(|block| (block.parameter.as_str(), block.block.as_slice())).collect();
     assert_eq!(blocks, [("L1", &[0][..]), ("L2", &[1]), ("M", &[2, 3]), ("R", &[4])]);
@@ -210,7 +215,9 @@ fn what_cannot_be_is_refused_with_the_reason() {
         _ => Vec::new(),
     };
     let rl = |r: &str, l: &str| {
-        format!("model m {{\n param R = 2 {r}\n param L = 1 {l}\n input u = 1\n Se a = u\n 1 j\n R r = R\n I l = L\n a -> j\n j -> r, l\n output i = l.f\n}}")
+        format!(
+            "model m {{\n param R = 2 {r}\n param L = 1 {l}\n input u = 1\n Se a = u\n 1 j\n R r = R\n I l = L\n a -> j\n j -> r, l\n output i = l.f\n}}"
+        )
     };
     let normalized = options(Procedure::New, true);
     assert_eq!(codes(&rl("", ""), &normalized), ["BG0721"]);

@@ -4,8 +4,8 @@ use super::equations::grid;
 use crate::answer::{Answer, Exit, output, read, too_long};
 use crate::args::{Global, LftArgs, ProcedureName};
 use crate::input;
-use crate::spelling::CommandLine;
 use crate::picture::{unknown_format, write};
+use crate::spelling::CommandLine;
 use crate::table::columns;
 use paynter::draw::{DrawOptions, SvgStyle, blocks_svg, draw, draw_blocks, svg};
 use paynter::json::{Lft, Matrix, NumericMatrix, WellPosed};
@@ -81,7 +81,9 @@ fn draw_all(
 /// The model as the paper writes it: the equations, the vectors, Δ, the matrices.
 fn text(lft: &Lft, numeric: bool) -> String {
     let mut text = format!("{}: standard interconnection model, {} procedure\n", lft.model, lft.procedure);
-    text.push_str("\n  x' = A x + B1 w + B2 u\n  z  = C1 x + D11 w + D12 u\n  y  = C2 x + D21 w + D22 u\n  w  = Δ z\n");
+    text.push_str(
+        "\n  x' = A x + B1 w + B2 u\n  z  = C1 x + D11 w + D12 u\n  y  = C2 x + D21 w + D22 u\n  w  = Δ z\n",
+    );
     text.push_str("\nVectors\n");
     for (name, list) in
         [("x", &lft.states), ("u", &lft.inputs), ("y", &lft.outputs), ("w", &lft.w), ("z", &lft.z)]
@@ -213,15 +215,27 @@ fn conditions(text: &mut String, lft: &Lft) {
     text.push_str("\nConditions\n");
     let mut rows = vec![
         ["proper".to_owned(), "yes".to_owned(), String::new()],
-        ["stabilisable".to_owned(), word(c.stabilisable).to_owned(), reach(c.controllable, "controllable", &c.unmoved)],
-        ["detectable".to_owned(), word(c.detectable).to_owned(), reach(c.observable, "observable", &c.unseen)],
+        [
+            "stabilisable".to_owned(),
+            word(c.stabilisable).to_owned(),
+            reach(c.controllable, "controllable", &c.unmoved),
+        ],
+        [
+            "detectable".to_owned(),
+            word(c.detectable).to_owned(),
+            reach(c.observable, "observable", &c.unseen),
+        ],
     ];
     if let Some(posed) = lft.well_posed {
         let word = match posed {
             WellPosed::Proven => "yes",
             WellPosed::Undecided => "not refuted",
         };
-        rows.push(["well posed".to_owned(), word.to_owned(), "for all values within the tolerances".to_owned()]);
+        rows.push([
+            "well posed".to_owned(),
+            word.to_owned(),
+            "for all values within the tolerances".to_owned(),
+        ]);
     }
     text.push_str(&columns(["", "", ""], &rows));
 }

@@ -43,9 +43,7 @@ pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
 pub use incremental::{DerivedBond, DerivedElement, DerivedOutput, DerivedParameter, Incremental};
 pub use layout::{read_layout, write_layout};
-pub use lft::{
-    AuxiliaryChannel, Conditions, DeltaBlock, Lft, NumericLft, NumericMatrix, WellPosed,
-};
+pub use lft::{AuxiliaryChannel, Conditions, DeltaBlock, Lft, NumericLft, NumericMatrix, WellPosed};
 pub use naming::Naming;
 pub use operating::{
     BondValue, LinearModel, NumericModel, OperatingPoint, Point, Quantity, Role, SteadyDerivative,
