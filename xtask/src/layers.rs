@@ -19,7 +19,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     // Matrices in, bounds out: knows no graph.
     ("paynter-robust", &["paynter-base"]),
     ("paynter-draw", &["paynter-base", "paynter-algebra", "paynter-graph"]),
-    ("paynter-export", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
+    (
+        "paynter-export",
+        &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations", "paynter-interconnect"],
+    ),
+    (
+        "paynter-interconnect",
+        &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations", "paynter-transform"],
+    ),
     (
         "paynter-simulate",
         &[
@@ -38,6 +45,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-algebra",
             "paynter-graph",
             "paynter-equations",
+            "paynter-interconnect",
             "paynter-numerics",
             "paynter-robust",
             "paynter-simulate",
@@ -54,6 +62,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-graph",
             "paynter-equations",
             "paynter-transform",
+            "paynter-interconnect",
             "paynter-numerics",
             "paynter-robust",
             "paynter-simulate",

@@ -205,6 +205,8 @@ pub enum Command {
     Bode(BodeArgs),
     /// Open a loop at a signal or a bond: margins, crossover, step figures, nominal and within the tolerances
     Loop(LoopArgs),
+    /// Bound how far parameters may drift before the model is unstable, and its worst-case gain
+    Robust(RobustArgs),
     /// Put everything about a model on one HTML page
     Report {
         /// The model file, or `-` for standard input
@@ -222,6 +224,8 @@ pub enum Command {
     Simulate(SimulateArgs),
     /// Make the incremental bond graph, or a graph of sensitivities, as a model of its own
     Incremental(IncrementalArgs),
+    /// Make the standard interconnection model: the nominal model in feedback with uncertain parameters
+    Lft(LftArgs),
     /// List the built-in examples, print one, or write them as files
     Examples {
         /// The example; all of them where left out
@@ -254,6 +258,57 @@ pub struct Values {
     /// In symbols, however long they are
     #[arg(long)]
     pub symbolic: bool,
+}
+
+/// What `robust` proves and searches for.
+#[derive(Debug, Args)]
+pub struct RobustArgs {
+    /// The model file, or `-` for standard input
+    pub file: PathBuf,
+    /// Let only these parameters be uncertain
+    #[arg(long, value_name = "PARAM,…", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Frequencies of the bounds: N from LO to HI in logarithmic steps; chosen by the model where left out
+    #[arg(long, value_name = "LO:HI:N", value_parser = frequencies)]
+    pub omega: Option<Frequencies>,
+    /// The output of the worst-case gain
+    #[arg(long, value_name = "NAME", requires = "input")]
+    pub output: Option<String>,
+    /// The input of the worst-case gain
+    #[arg(long, value_name = "NAME", requires = "output")]
+    pub input: Option<String>,
+    /// Robust performance: the gain that may not be exceeded
+    #[arg(long, value_name = "BOUND", requires = "output", value_parser = simulate::positive)]
+    pub gain: Option<f64>,
+    /// Neglected dynamics at a signal: any stable factor 1 + Δ(s) with |Δ| up to this radius; may be repeated
+    #[arg(long, value_name = "SIGNAL=RADIUS", value_parser = radius)]
+    pub dynamics: Vec<(String, f64)>,
+    /// Branch and bound ends at this relative gap
+    #[arg(long, value_name = "GAP", default_value_t = 1e-3, value_parser = simulate::positive)]
+    pub gap: f64,
+    /// Branch and bound looks at so many parts of the box at most (0: one bound for the whole)
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub nodes: usize,
+    /// Write a figure to this file, `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// What the figure shows: mu (bounds over frequency), gain (worst case against nominal) or roots
+    #[arg(long, value_name = "WHAT", default_value = "mu", hide_possible_values = true)]
+    pub figure: RobustFigure,
+    /// The colours of the plot: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light", hide_possible_values = true)]
+    pub theme: ThemeName,
+}
+
+/// What a figure of robustness shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RobustFigure {
+    /// Bounds of the structured singular value over frequency.
+    Mu,
+    /// The worst-case gain against the nominal one.
+    Gain,
+    /// Poles within the tolerances.
+    Roots,
 }
 
 /// Which loop, and what to find out about it.
@@ -486,6 +541,44 @@ pub enum DerivedFormName {
     Pseudo,
 }
 
+/// What `lft` makes.
+#[derive(Debug, Args)]
+pub struct LftArgs {
+    /// The model file, or `-` for standard input
+    pub file: PathBuf,
+    /// Where the auxiliary inputs of TF and GY stand: new (at what goes out) or existing (at what comes in)
+    #[arg(long, value_name = "PROCEDURE", default_value = "new", hide_possible_values = true)]
+    pub procedure: ProcedureName,
+    /// Let only these parameters be uncertain; else those with tolerances, or all where none has one
+    #[arg(long, value_name = "PARAM,…", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Scale every δ to abs(δ) ≤ 1 by the tolerance of its parameter
+    #[arg(long)]
+    pub normalized: bool,
+    /// Print the uncertain bond graph as a model instead
+    #[arg(long, conflicts_with_all = ["form", "numeric", "symbolic"])]
+    pub graph: bool,
+    /// Draw the uncertain bond graph to this file too, `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub draw: Option<PathBuf>,
+    /// Draw the block diagram of the uncertain model to this file too, `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub blocks: Option<PathBuf>,
+    #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+    pub form: Form,
+    #[command(flatten)]
+    pub values: Values,
+}
+
+/// The procedures of `lft`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProcedureName {
+    /// Auxiliary inputs beside what the nominal element gives out.
+    New,
+    /// Auxiliary inputs at what enters a TF or GY.
+    Existing,
+}
+
 /// The colours of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ThemeName {
@@ -526,6 +619,16 @@ pub fn frequencies(text: &str) -> Result<Frequencies, String> {
     match (rising, points) {
         (true, 1..=MOST_FREQUENCIES) => Ok(Frequencies { low, high, points }),
         (true, points) if points > MOST_FREQUENCIES => Err(format!("at most {MOST_FREQUENCIES} points")),
+        _ => Err(FORM.to_owned()),
+    }
+}
+
+/// Reads `SIGNAL=RADIUS`.
+fn radius(text: &str) -> Result<(String, f64), String> {
+    const FORM: &str = "write SIGNAL=RADIUS with a positive number, as in `--dynamics u=0.2`";
+    let (name, value) = assignment(text).map_err(|_| FORM.to_owned())?;
+    match value.parse::<f64>() {
+        Ok(radius) if radius > 0.0 && radius.is_finite() => Ok((name, radius)),
         _ => Err(FORM.to_owned()),
     }
 }

@@ -26,6 +26,52 @@ pub struct Interconnection {
 pub struct IllPosed;
 
 impl Interconnection {
+    /// A model by its nine matrices.
+    pub fn new(
+        a: Matrix,
+        b: [Matrix; 2],
+        c: [Matrix; 2],
+        d: [[Matrix; 2]; 2],
+        blocks: Vec<Block>,
+    ) -> Interconnection {
+        let (columns, rows) = (b[0].columns(), c[0].rows());
+        let whole = |i: usize, j: usize| {
+            let (row, i) = if i < rows { (0, i) } else { (1, i - rows) };
+            let (column, j) = if j < columns { (0, j) } else { (1, j - columns) };
+            d[row][column][(i, j)]
+        };
+        let (all_columns, all_rows) = (columns + b[1].columns(), rows + c[1].rows());
+        Interconnection {
+            b: Matrix::from_fn(a.rows(), all_columns, |i, j| {
+                if j < columns { b[0][(i, j)] } else { b[1][(i, j - columns)] }
+            }),
+            c: Matrix::from_fn(all_rows, a.rows(), |i, j| if i < rows { c[0][(i, j)] } else { c[1][(i - rows, j)] }),
+            d: Matrix::from_fn(all_rows, all_columns, whole),
+            a,
+            blocks,
+        }
+    }
+
+    /// The model in which an output acts back on an input through a complex δ of at most this radius; all
+    /// inputs and outputs stay.
+    #[must_use]
+    pub fn with_block(&self, output: usize, input: usize, radius: f64) -> Interconnection {
+        let (m, n) = (self.channels(), self.states());
+        let row = |i: usize| if i < m { i } else if i == m { m + output } else { i - 1 };
+        let column = |j: usize| if j < m { j } else if j == m { m + input } else { j - 1 };
+        let scale = |i: usize| if i == m { radius } else { 1.0 };
+        let (rows, columns) = (self.c.rows() + 1, self.b.columns() + 1);
+        let mut blocks = self.blocks.clone();
+        blocks.push(Block::Full(1));
+        Interconnection {
+            a: self.a.clone(),
+            b: Matrix::from_fn(n, columns, |i, j| self.b[(i, column(j))]),
+            c: Matrix::from_fn(rows, n, |i, j| scale(i) * self.c[(row(i), j)]),
+            d: Matrix::from_fn(rows, columns, |i, j| scale(i) * self.d[(row(i), column(j))]),
+            blocks,
+        }
+    }
+
     /// Number of states.
     pub fn states(&self) -> usize {
         self.a.rows()

@@ -4,8 +4,10 @@ use crate::Answer;
 use crate::check::Checked;
 use crate::equations::{NumericTransfer, StateEquations, TransferMatrix};
 use crate::incremental::DerivedModel;
+use crate::lft::StandardInterconnection;
 use crate::linear::{Bode, Poles, SteadyMoves, SteadyState};
 use crate::loops::LoopReport;
+use crate::robust::RobustReport;
 use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
 use crate::structure::StructureReport;
 use paynter_algebra::{Pool, Symbol};
@@ -186,6 +188,25 @@ impl Answer<Bode> {
     }
 }
 
+impl Answer<RobustReport> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Robust {
+        let found = &self.result;
+        let list = found.quantities.iter().map(|q| (q.name.as_str(), q.nominal, q.deviation));
+        let parameters: Vec<_> = list.collect();
+        let diagnostics = self.diagnostics(spelling);
+        let (states, verified) = (&found.states, found.verified);
+        let gain = found.gain.as_ref().map(|gain| {
+            let pair = (gain.pair.0.as_str(), gain.pair.1.as_str());
+            let performance = gain.performance.as_ref();
+            json::RobustGain::new(pair, &parameters, &gain.worst, &gain.responses, gain.nodes, performance)
+        });
+        let name = &self.graph.name;
+        let document = json::Robust::new(name, &parameters, states, &found.stability, verified, diagnostics);
+        json::Robust { gain, ..document.with_poles(&found.poles, &found.cloud) }
+    }
+}
+
 impl Answer<LoopReport> {
     /// The document; transfer functions as people write them where the answer is for people.
     pub fn document(&self, spelling: &dyn Spelling) -> json::OpenLoop {
@@ -254,6 +275,21 @@ impl Answer<ResponseTolerance> {
         let document =
             json::SensitivityResponse::new(pool, graph, linear, request, found, *normalized, diagnostics);
         json::SensitivityResponse { checks: checked(checks), ..document }
+    }
+}
+
+impl Answer<StandardInterconnection> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Lft {
+        let StandardInterconnection { equations, found, conditions } = &self.result;
+        let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
+        let conditions = json::Conditions::new(equations, conditions);
+        json::Lft::new(&mut pool, graph, found, conditions, diagnostics)
+    }
+
+    /// The model in a notation: matrices, Δ, and how the loop is closed there.
+    pub fn written(&self, notation: &dyn Target) -> String {
+        export::interconnection(&mut self.overlay(), &self.graph, &self.found, notation)
     }
 }
 

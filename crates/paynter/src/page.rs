@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Asked, QueryError, optional};
 use crate::model::Found;
 use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
-use crate::{BodeOptions, LinearModel, Model, ResponseOptions};
+use crate::{BodeOptions, LftOptions, LinearModel, Model, ResponseOptions};
 use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Func, Node, Symbol};
 use paynter_base::{CancellationToken, Diagnostics, Plain, Severity};
@@ -155,6 +155,7 @@ const SECTIONS: &[Maker] = &[
     ("structure", "Structure", structure),
     ("bode", "Frequency response", frequency),
     ("sensitivity", "Sensitivities and tolerances", sensitivity),
+    ("interconnection", "Standard interconnection model", interconnection),
     ("simulation", "Response over time", simulation),
     ("time-sensitivity", "Sensitivities over time", time_sensitivity),
     ("energy", "Energy", energy),
@@ -282,6 +283,17 @@ fn sensitivity(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let options = ResponseOptions::default();
     let found = asking.noted(asking.model.sensitivity_response(&options, asking.token))?;
     Ok(report::sensitivity(&found.document(&Plain)))
+}
+
+fn interconnection(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let options = LftOptions::default();
+    let found = asking.noted(asking.model.lft(&options, asking.token))?.for_people();
+    let graph = match found.found.channels.len() > SENSITIVE {
+        true => None,
+        false => optional(asking.model.uncertain_graph(&options, asking.token))?,
+    };
+    let diagram = graph.as_ref().and_then(|graph| graph.diagram.as_ref());
+    Ok(report::interconnection(found.pool(), &found.found, diagram))
 }
 
 /// Simulates for as long as the slowest mode takes; says how far the run came where it stopped.

@@ -11,10 +11,12 @@ mod explain;
 mod export;
 mod fmt;
 mod incremental;
+mod lft;
 mod loops;
 mod operating_point;
 mod poles;
 mod report;
+mod robust;
 mod sensitivity;
 mod simulate;
 mod structure;
@@ -37,6 +39,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Poles { file, form } => poles::run(file, *form, global),
         Command::Bode(arguments) => bode::run(arguments, global),
         Command::Loop(arguments) => loops::run(arguments, global),
+        Command::Robust(arguments) => robust::run(arguments, global),
         Command::Report { file, output, t_end } => report::run(file, output.as_deref(), *t_end, global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
         Command::Equations { file, form, steps, mass, values } => {
@@ -48,6 +51,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Structure { file, junction_matrix, form } => {
             structure::run(file, *junction_matrix, *form, global)
         }
+        Command::Lft(arguments) => lft::run(arguments, global),
         Command::Incremental(arguments) => incremental::run(arguments, global),
         Command::Export { file, to, simulate, output } => {
             export::run(file, *to, *simulate, output.as_deref(), global)

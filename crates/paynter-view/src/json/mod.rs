@@ -16,12 +16,14 @@ mod failure;
 mod fmt;
 mod incremental;
 mod layout;
+mod lft;
 mod loops;
 mod naming;
 mod operating;
 mod poles;
 mod report;
 mod response;
+mod robust;
 mod sensitivity;
 mod simulation;
 mod structure;
@@ -43,6 +45,7 @@ pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
 pub use incremental::{DerivedBond, DerivedElement, DerivedOutput, DerivedParameter, Incremental};
 pub use layout::{read_layout, write_layout};
+pub use lft::{AuxiliaryChannel, Conditions, DeltaBlock, Lft, NumericLft, NumericMatrix, WellPosed};
 pub use loops::{
     DiskMargin, FigureRange, Locus, Loop as OpenLoop, LoopMargins, MarginAt, Step as StepFigures, WorstLoop,
 };
@@ -53,6 +56,7 @@ pub use operating::{
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use report::{Report, ReportSection};
 pub use response::{BandCurve, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification};
+pub use robust::{Bounds, FixedPole, Margin, Peak, Robust, RobustGain, RobustWorst, UncertainRange};
 pub use sensitivity::{
     DcSensitivity, FromSink, GainSlope, PoleSensitivity, PoleSlope, RootSlope, Sensitivity, SensitivityEntry,
     SensitivityPlace, ToQuantity, ZeroSensitivity,
@@ -89,10 +93,12 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("failure", schema::<Failure>()),
         ("fmt", schema::<Format>()),
         ("incremental", schema::<Incremental>()),
+        ("lft", schema::<Lft>()),
         ("loop", schema::<OpenLoop>()),
         ("operating-point", schema::<OperatingPoint>()),
         ("poles", schema::<Poles>()),
         ("report", schema::<Report>()),
+        ("robust", schema::<Robust>()),
         ("sensitivity", schema::<Sensitivity>()),
         ("sensitivity-response", schema::<SensitivityResponse>()),
         ("simulate", schema::<Simulation>()),
