@@ -159,7 +159,6 @@ codes! {
     UNSETTLED_STEP = "BG0744" Note "a step response that does not settle", "choose another output, or give the model what makes it stable";
     UNSTABLE_NOMINAL = "BG0745" Error "an unstable nominal model", "make the nominal model stable first: change a parameter or close a loop, and look at {ask poles}";
     FIXED_POLE = "BG0746" Note "a pole at zero that no parameter moves", "keep it: it is set aside, and the margin is that of the rest";
-    UNRESOLVED_FREQUENCIES = "BG0747" Warning "frequencies for which nothing is proved", "make the tolerances a little smaller, and look at the response near the frequencies that are named";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
     CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or regularise the jump by a steep law";

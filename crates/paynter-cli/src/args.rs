@@ -69,6 +69,11 @@ impl Global {
         if self.hz { "Hz" } else { "rad/s" }
     }
 
+    /// The heading of a column of frequencies.
+    pub fn frequency_heading(&self) -> &'static str {
+        if self.hz { "f (Hz)" } else { "ω (rad/s)" }
+    }
+
     /// Frequencies that were asked for, in rad/s.
     pub fn angular(&self, asked: Frequencies) -> Frequencies {
         let factor = if self.hz { TAU } else { 1.0 };

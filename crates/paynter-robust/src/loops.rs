@@ -5,6 +5,8 @@ use num_complex::Complex64;
 
 use crate::axis::logarithmic;
 use crate::matrix::Matrix;
+use crate::modes::set_aside;
+use crate::system::Interconnection;
 use crate::tolerance::{BISECTIONS, CROSSING_DISTANCE, LOOP_POINTS_PER_DECADE, ON_THE_AXIS};
 
 /// A loop that has been opened.
@@ -14,6 +16,8 @@ pub struct OpenLoop {
     b: Matrix,
     c: Matrix,
     d: f64,
+    /// Poles of the model that take no part in the loop.
+    hidden: Vec<Complex64>,
 }
 
 /// A number with the frequency it belongs to.
@@ -67,13 +71,18 @@ impl OpenLoop {
         }
         let n = a.rows();
         let a = Matrix::from_fn(n, n, |i, j| a[(i, j)] - b[(i, 0)] * scale * c[(0, j)]);
-        let b = b.map(|x| x * scale);
-        Some(OpenLoop { a, b, c: c.map(|x| -x * scale), d: -d * scale })
+        let (b, c) = (b.map(|x| x * scale), c.map(|x| -x * scale));
+        let d = -d * scale;
+        // Modes that the loop does not see are no part of its poles.
+        let whole = Interconnection { a, b, c, d: Matrix::from_fn(1, 1, |_, _| d), blocks: Vec::new() };
+        let (own, modes) = set_aside(&whole.balanced());
+        let hidden = modes.into_iter().map(|mode| mode.value).collect();
+        Some(OpenLoop { a: own.a, b: own.b, c: own.c, d, hidden })
     }
 
     /// A loop by its matrices.
     pub fn new(a: Matrix, b: Matrix, c: Matrix, d: f64) -> OpenLoop {
-        OpenLoop { a, b, c, d }
+        OpenLoop { a, b, c, d, hidden: Vec::new() }
     }
 
     /// L(jω); not finite at a pole.
@@ -224,7 +233,9 @@ impl OpenLoop {
     pub fn margins(&self) -> Margins {
         let poles = self.closed_poles(1.0).unwrap_or_default();
         let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
-        let stable = poles.iter().all(|z| z.re < -ON_THE_AXIS * scale);
+        let fastest = self.hidden.iter().fold(scale, |most, z| most.max(z.norm()));
+        let stable = poles.iter().all(|z| z.re < -ON_THE_AXIS * scale)
+            && self.hidden.iter().all(|z| z.re <= ON_THE_AXIS * fastest);
         let sampled = self.sampled();
         let mut factors: Vec<At> = self
             .crossings(&sampled, &|l| l.im)

@@ -45,7 +45,11 @@ impl Interconnection {
             b: Matrix::from_fn(a.rows(), all_columns, |i, j| {
                 if j < columns { b[0][(i, j)] } else { b[1][(i, j - columns)] }
             }),
-            c: Matrix::from_fn(all_rows, a.rows(), |i, j| if i < rows { c[0][(i, j)] } else { c[1][(i - rows, j)] }),
+            c: Matrix::from_fn(
+                all_rows,
+                a.rows(),
+                |i, j| if i < rows { c[0][(i, j)] } else { c[1][(i - rows, j)] },
+            ),
             d: Matrix::from_fn(all_rows, all_columns, whole),
             a,
             blocks,
@@ -57,8 +61,24 @@ impl Interconnection {
     #[must_use]
     pub fn with_block(&self, output: usize, input: usize, radius: f64) -> Interconnection {
         let (m, n) = (self.channels(), self.states());
-        let row = |i: usize| if i < m { i } else if i == m { m + output } else { i - 1 };
-        let column = |j: usize| if j < m { j } else if j == m { m + input } else { j - 1 };
+        let row = |i: usize| {
+            if i < m {
+                i
+            } else if i == m {
+                m + output
+            } else {
+                i - 1
+            }
+        };
+        let column = |j: usize| {
+            if j < m {
+                j
+            } else if j == m {
+                m + input
+            } else {
+                j - 1
+            }
+        };
         let scale = |i: usize| if i == m { radius } else { 1.0 };
         let (rows, columns) = (self.c.rows() + 1, self.b.columns() + 1);
         let mut blocks = self.blocks.clone();

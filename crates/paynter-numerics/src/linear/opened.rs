@@ -27,9 +27,12 @@ impl LinearModel {
         output: usize,
         token: &CancellationToken,
     ) -> Result<Opened, QueryError> {
-        let column =
-            |matrix: &Sparse| matrix.entries.iter().any(|(_, j, e)| *j == input && *e != pool.zero());
-        if self.space.b.iter().skip(1).chain(self.space.d.iter().skip(1)).any(column) {
+        let zero = pool.zero();
+        let acts = |(_, j, e): &&(usize, usize, Expr)| *j == input && *e != zero;
+        let on_states = self.space.b.iter().skip(1).flat_map(|b| &b.entries).find(acts);
+        let back = |entry: &&(usize, usize, Expr)| entry.0 == output && acts(entry);
+        let on_output = self.space.d.iter().skip(1).flat_map(|d| &d.entries).find(back);
+        if on_states.or(on_output).is_some() {
             let message = "what is injected acts by its derivative: the loop gain here is not proper";
             return Err(refused(Diagnostic::new(code::IMPROPER_LOOP, message)));
         }

@@ -248,7 +248,12 @@ impl Robust {
             proved.push(format!("stable up to {:.6} times the tolerances", found.lower));
         }
         if resolved && found.axis.bound.is_finite() {
-            proved.push("the bound of mu holds between the frequencies listed, from zero to infinity".to_owned());
+            proved.push(
+                "the bound of mu holds between the frequencies listed, from zero to infinity".to_owned(),
+            );
+        }
+        if !resolved {
+            estimated.push("the bound of mu on the intervals of frequency listed as unresolved".to_owned());
         }
         if found.upper.is_some() {
             proved.push("the parameters of `worst` make the model unstable".to_owned());
@@ -273,7 +278,12 @@ impl Robust {
             hz: inside().map(|(point, _)| point.omega / TAU).collect(),
             mu: inside().map(bounds).collect(),
             infinity: both().find(|(point, _)| point.omega.is_infinite()).map(bounds),
-            unresolved: found.axis.unresolved.iter().map(|(low, high)| [finite(*low), finite(*high)]).collect(),
+            unresolved: found
+                .axis
+                .unresolved
+                .iter()
+                .map(|(low, high)| [finite(*low), finite(*high)])
+                .collect(),
             worst: found.worst.as_ref().map(|worst| RobustWorst::new(parameters, worst, verified)),
             fixed: found
                 .fixed
