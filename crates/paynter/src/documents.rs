@@ -227,7 +227,7 @@ impl Answer<LoopReport> {
         json::OpenLoop::new(
             &graph.name,
             &found.place,
-            (&found.omega, &found.response),
+            (found.omega.as_slice(), found.response.as_slice()),
             json::LoopMargins::new(graph, &found.margins, &found.tolerances, &found.worst),
             (loop_gain, closed),
             step,

@@ -13,7 +13,7 @@ use paynter_robust::branch::{Limits, branch_gain};
 use paynter_robust::cloud::root_cloud;
 use paynter_robust::gain::{WorstGain, worst_gain};
 use paynter_robust::stability::{NoMargin, Stability, stability};
-use paynter_robust::{Block, Interconnection, Matrix};
+use paynter_robust::{Block, Interconnection, Matrix, set_aside};
 
 /// Models drawn for the picture of poles.
 const CLOUD: usize = 300;
@@ -146,7 +146,7 @@ impl Model {
             let choice =
                 ResponseChoice { omega: None, outputs: vec![output.clone()], inputs: vec![input.clone()] };
             let (y, u) = chosen_places(&answer.equations, &choice)?;
-            let question = whole.with_performance(&y, &u, 1.0);
+            let question = prepared(&whole.with_performance(&y, &u, 1.0));
             let mut worst = worst_gain(&question, &omega, token)?;
             let mut nodes = 0;
             if let Some(limits) = limits {
@@ -199,6 +199,11 @@ impl Model {
         let near = |z: &Complex64| (z.re - pole.re).hypot(z.im.abs() - pole.im.abs());
         poles.into_iter().min_by(|x, y| near(x).total_cmp(&near(y)))
     }
+}
+
+/// A model without the modes that take no part, its states of one size.
+fn prepared(system: &Interconnection) -> Interconnection {
+    set_aside(&system.balanced()).0.balanced()
 }
 
 /// Frequencies with both ends of the axis.

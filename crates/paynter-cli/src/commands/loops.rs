@@ -97,7 +97,7 @@ fn text(found: &OpenLoop, global: &Global) -> String {
         })
         .collect();
     let heading = format!("AT {unit}");
-    text.push_str(&columns(["MARGIN", "NOMINAL", &heading, "WORST FOUND", "AT"], &rows));
+    text.push_str(&columns(["MARGIN", "NOMINAL", heading.as_str(), "WORST FOUND", "AT"], &rows));
     let list = |values: &[f64]| values.iter().map(|w| significant(global.frequency(*w))).collect::<Vec<_>>();
     match list(&found.margins.crossover) {
         crossings if crossings.is_empty() => text.push_str("\n  |L| never is one\n"),

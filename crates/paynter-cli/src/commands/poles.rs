@@ -41,7 +41,7 @@ fn text(poles: &Poles, global: &Global) -> String {
         let shown = |mode: &&Mode| mode.pole[1] >= 0.0;
         let rows: Vec<[String; 5]> = poles.modes.iter().filter(shown).map(|m| mode(m, global)).collect();
         let natural = format!("NATURAL FREQUENCY [{}]", global.frequency_unit());
-        let headings = ["POLE [1/s]", "TIMES", "DAMPING", &natural, "TIME CONSTANT [s]"];
+        let headings = ["POLE [1/s]", "TIMES", "DAMPING", natural.as_str(), "TIME CONSTANT [s]"];
         text.push_str(&columns(headings, &rows));
         let count = poles.poles.len();
         let last = poles.poles.iter().map(|pole| pole[0]).fold(f64::NEG_INFINITY, f64::max);

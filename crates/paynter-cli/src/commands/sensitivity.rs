@@ -124,7 +124,7 @@ fn response_text(document: &SensitivityResponse, global: &Global) -> String {
             })
             .collect();
         let place = format!("AT {}", global.frequency_heading());
-        let headings = ["PARAMETER", "TOLERANCE", "LARGEST |ΔH/H|", &place, "Δ|H|/|H|", "PHASE (°)"];
+        let headings = ["PARAMETER", "TOLERANCE", "LARGEST |ΔH/H|", place.as_str(), "Δ|H|/|H|", "PHASE (°)"];
         text.push_str(&columns(headings, &rows));
         if !exact.is_empty() {
             let names: Vec<&str> = exact.iter().map(|rank| rank.parameter.as_str()).collect();
