@@ -2,9 +2,9 @@
 //! `paynter-simulate` work on.
 
 use crate::Model;
-use crate::answer::{Answer, Asked, QueryError, refused};
+use crate::answer::{Answer, Asked, QueryError};
 use paynter_algebra::Pool;
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Source, SourceMap};
+use paynter_base::{CancellationToken, Diagnostics, Source, SourceMap};
 use paynter_transform::Start;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,9 +12,9 @@ pub use paynter_numerics::program::Hold;
 pub use paynter_simulate::data::Data;
 use paynter_simulate::data::Measured;
 pub use paynter_simulate::experiment::{
-    Change, Changed, Column, Cost, CostGradient, CostKind, Direction, Perturbation, Plan, Response, Run,
-    Sensitivities, SimulateOptions, Simulation, Varied, Vary, Verification, check_names, named, respond_all,
-    settle_threads, solvers,
+    Change, Changed, Column, Cost, CostGradient, CostKind, Direction, Perturbation, Response, Run,
+    Sensitivities, SimulateOptions, Simulation, Varied, Vary, Verification, respond_all, settle_threads,
+    solvers,
 };
 use paynter_simulate::experiment::{Subject, gradients, perturbed, verify};
 pub use paynter_simulate::{Note, Options, Outcome, Sample, Stats};
@@ -186,46 +186,5 @@ impl<T: Simulated> Answer<T> {
     /// Says why a run ended early, and what else is worth knowing about it.
     pub fn explain(&self, parameters: &[f64], outcome: &Outcome) -> Diagnostics {
         self.result.simulation().explain(&self.pool, parameters, outcome)
-    }
-}
-
-/// The runs of a sweep, and for each the simulation that serves it.
-pub type ServedRuns<'a> = (Vec<&'a Answer<Arc<Simulation>>>, Vec<Run<'a>>);
-
-/// A model compiled once for a sweep, and once more for each combination of signs in it.
-pub struct Sweep {
-    simulations: Vec<Answer<Arc<Simulation>>>,
-    plan: Plan,
-    sweeps: Vec<Vary>,
-}
-
-impl Sweep {
-    /// Compiles what a sweep needs: the model itself, and the model with other signs of some parameters.
-    pub fn new(
-        model: &Model,
-        options: &SimulateOptions,
-        sweeps: &[Vary],
-        token: &CancellationToken,
-    ) -> Result<Sweep, QueryError> {
-        let nominal = model.simulation(options, token)?;
-        let plan = Plan::new(&nominal, sweeps).map_err(|found| refused(*found))?;
-        let mut simulations = vec![nominal];
-        for turned in &plan.signs[1..] {
-            let turned = model.with(turned.iter().map(|(name, value)| (name.as_str(), *value)));
-            simulations.push(turned.simulation(options, token)?);
-        }
-        Ok(Sweep { simulations, plan, sweeps: sweeps.to_vec() })
-    }
-
-    /// The simulation at nominal values.
-    pub fn nominal(&self) -> &Answer<Arc<Simulation>> {
-        &self.simulations[0]
-    }
-
-    /// The runs, each with the simulation that serves it.
-    pub fn runs(&self) -> Result<ServedRuns<'_>, Box<Diagnostic>> {
-        let compiled: Vec<&Simulation> = self.simulations.iter().map(|answer| &*answer.result).collect();
-        let serving = self.plan.serving.iter().map(|place| &self.simulations[*place]).collect();
-        Ok((serving, self.plan.runs(&compiled, &self.sweeps)?))
     }
 }

@@ -9,7 +9,7 @@ use paynter::draw::{DrawOptions, SvgStyle, draw, svg};
 use paynter::export::{self, Target};
 use paynter::json::{self, Naming};
 use paynter::report::Report;
-use paynter::simulate::{Gradients, Perturbed, SimulateOptions, Simulation, Sweep};
+use paynter::simulate::{Gradients, Perturbed, SimulateOptions, Simulation};
 use paynter::{
     Answer, Asked, Bode, BodeOptions, CancellationToken, Checked, DerivedForm, DerivedModel, Diagnostics,
     Expression, Frequencies, IncrementalOptions, Model, Plain, Poles, QueryError, ResponseOptions,
@@ -223,7 +223,7 @@ fn models_and_answers_may_be_sent_and_shared() {
     assert_send_sync::<Model>();
     assert_send_sync::<Expression>();
     assert_send_sync::<QueryError>();
-    assert_send_sync::<Sweep>();
+    assert_send_sync::<paynter::Runs>();
     assert_send_sync::<Answer<Checked>>();
     assert_send_sync::<Answer<StateEquations>>();
     assert_send_sync::<Answer<TransferMatrix>>();

@@ -11,6 +11,7 @@ use paynter::simulate::{
     SimulateOptions, Simulation, Vary, respond_all,
 };
 use paynter::{CancellationToken, IncrementalOptions, LoadOptions, MemoryWorld, Model, QueryError};
+use std::sync::Arc;
 
 const RC: &str = "model rc { input u = 1 [mV]; param R = 2; param C = 0.5; param q0 = 0.1\n\
     Se s = u; 1 j; R r = R; C c = C\n s -> j; j -> r, c; init c.q = q0; output v = c.e }";
@@ -234,7 +235,7 @@ fn gradients_of_costs() {
     }
 }
 
-fn sweep(simulation: &Simulation, sweeps: &[Vary]) -> Vec<(String, Response)> {
+fn sweep(simulation: &Arc<Simulation>, sweeps: &[Vary]) -> Vec<(String, Response)> {
     let runs = simulation.grid(sweeps).unwrap();
     let mut found = Vec::new();
     respond_all(&runs, &CancellationToken::new(), &mut |run, response, outcome| {

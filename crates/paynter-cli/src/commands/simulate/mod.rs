@@ -78,7 +78,6 @@ fn options(arguments: &SimulateArgs, global: &Global) -> Result<SimulateOptions,
         energy: arguments.energy,
         data: arguments.data.as_deref().map(|path| input::data(path, global)).transpose()?,
         hold: arguments.hold.into(),
-        varied: arguments.sweep.iter().map(|vary| vary.name.clone()).collect(),
         ..SimulateOptions::default()
     })
 }
