@@ -122,8 +122,8 @@ fn adjoint() {
         &Tables::default(),
         &options,
         &CancellationToken::new(),
-        &mut |_, _, y, slope| {
-            slope[0] = y[0];
+        &mut |_, _, y, derivative| {
+            derivative[0] = y[0];
             0.5 * y[0] * y[0]
         },
     );

@@ -6,9 +6,9 @@
 /// A function within so many relative tolerances of its largest value counts as zero: the solution is known
 /// no better, and errors accumulate over steps.
 pub(crate) const EVENT_TOLERANCE_FACTOR: f64 = 10.0;
-/// The cubic through both ends of a step differs from its dense output by less than this part of its bulge
-/// over the chord: the bulge is of the second order in the step, the difference of the fourth.
-pub(crate) const CUBIC_BULGE_ERROR: f64 = 0.25;
+/// The cubic through both ends of a step differs from its dense output by less than this part of its deviation
+/// from the chord: the deviation is of the second order in the step, the difference of the fourth.
+pub(crate) const CUBIC_ERROR: f64 = 0.25;
 /// A step is divided into so many parts at most to enclose event functions; each takes some evaluations.
 pub(crate) const ENCLOSURE_PARTS: i32 = 4000;
 /// And into so many in which unknowns cannot be enclosed: there functions are sampled at the ends of parts.
@@ -108,8 +108,8 @@ pub(crate) const MULTIPLIER_MARGIN: f64 = 1e-7;
 /// Functions within this part of their largest value of zero are decided with those that are zero: the states
 /// that they are differences of have their own rounding.
 pub(crate) const FUNCTION_AT_ZERO: f64 = 1e-10;
-/// A function that others hold at zero has left it where it is so many tolerances of its states away.
-pub(crate) const RESTING_TOLERANCES: f64 = 10.0;
+/// A redundant function, which others hold at zero, has left it where it is so many tolerances of its states away.
+pub(crate) const REDUNDANT_TOLERANCES: f64 = 10.0;
 /// By this much a multiplier may exceed 1 where modes are decided together: less than the excess of an exit.
 pub(crate) const DECIDED_EXCESS: f64 = 1e-12;
 /// Derivatives below this part of what they would be if nothing were held are rounding.
@@ -199,7 +199,7 @@ pub(crate) const SMALLEST_HOMOTOPY_DAMPING: f64 = 1e-6;
 // Initial values and jumps of states.
 
 /// Initial values of dependent states that differ by this part contradict each other: far above rounding.
-pub(crate) const INITIAL_MISFIT: f64 = 1e-9;
+pub(crate) const INITIAL_CONTRADICTION: f64 = 1e-9;
 /// Dependent states that differ by more than this part across an event jump.
 pub(crate) const JUMP_DIFFERENCE: f64 = 1e-12;
 /// The states after a jump have converged where they move by less than this part: rounding.
@@ -226,7 +226,7 @@ pub(crate) const LANDING_SHARE: f64 = 0.999;
 /// No step is smaller than this part of the time: rounding of the time itself.
 pub(crate) const SMALLEST_STEP: f64 = 1e-14;
 /// A remainder below this part of a fixed step is rounding.
-pub(crate) const STEP_SLIVER: f64 = 1e-9;
+pub(crate) const STEP_REMAINDER: f64 = 1e-9;
 /// So many evaluation errors within a small part of the run end it.
 pub(crate) const REPEATED_ERRORS: u32 = 200;
 /// That part of the run.
@@ -235,15 +235,15 @@ pub(crate) const REPEATED_ERROR_SPAN: f64 = 1e-6;
 pub(crate) const STATE_RESOLUTION: f64 = 1e-3;
 /// And to this part of the largest value of states that are measured alike.
 pub(crate) const GROUP_RESOLUTION: f64 = 1e-6;
-/// A state that is zero will be as large as what drives it makes of it within this part of the run, or within
-/// the shortest time scale of the model.
-pub(crate) const BIRTH_SPAN: f64 = 1e-3;
+/// The nominal magnitude of a state that is zero is what drives it makes of it within this part of the run, or
+/// within the shortest time scale of the model.
+pub(crate) const NOMINAL_SPAN: f64 = 1e-3;
 /// Power iterations for that time scale.
-pub(crate) const BIRTH_ITERATIONS: u32 = 20;
+pub(crate) const NOMINAL_ITERATIONS: u32 = 20;
 /// Rounding of states on a sliding surface is followed to so many states behind each other.
 pub(crate) const NOISE_LEVELS: u32 = 3;
 /// Over so many states one after another; further ones are reached when these are not zero any more.
-pub(crate) const BIRTH_LEVELS: u32 = 20;
+pub(crate) const NOMINAL_LEVELS: u32 = 20;
 /// And never finer than this part of states that are measured alike: rounding of what makes them up.
 pub(crate) const GROUP_ROUNDING: f64 = 1e-15;
 /// Where rates cancel on a sliding surface, a state is resolved to this part of what one side would make of it.

@@ -104,11 +104,11 @@ fn differences(text: &str, names: &[&str], end: f64, accuracy: f64) {
             let (a, b, c, d) = (at(-2.0), at(-1.0), at(1.0), at(2.0));
             for i in 0..grid.len() {
                 for output in 0..a[i].len() {
-                    let slope = (a[i][output] - 8.0 * b[i][output] + 8.0 * c[i][output] - d[i][output])
+                    let derivative = (a[i][output] - 8.0 * b[i][output] + 8.0 * c[i][output] - d[i][output])
                         / (12.0 * step);
                     let s = found.s[i][output * names.len() + lane];
                     let what = format!("{method:?} output {output} by {} at {}", names[lane], grid[i]);
-                    close(s * p[*place], slope * p[*place], accuracy, &what);
+                    close(s * p[*place], derivative * p[*place], accuracy, &what);
                 }
             }
         }
@@ -364,8 +364,8 @@ fn adjoint_gradients_are_sums_of_sensitivities() {
                 &Tables::default(),
                 &options,
                 &CancellationToken::new(),
-                &mut |_, _, y, slope| {
-                    slope[0] = y[0] - 1.0;
+                &mut |_, _, y, derivative| {
+                    derivative[0] = y[0] - 1.0;
                     0.5 * (y[0] - 1.0) * (y[0] - 1.0)
                 },
             );
@@ -412,8 +412,8 @@ fn the_adjoint_keeps_to_where_laws_have_values() {
         &Tables::default(),
         &options,
         &CancellationToken::new(),
-        &mut |_, _, y, slope| {
-            slope.fill(1.0);
+        &mut |_, _, y, derivative| {
+            derivative.fill(1.0);
             y.iter().sum()
         },
     );
@@ -455,8 +455,8 @@ fn the_adjoint_knows_unknowns_on_both_sides_of_a_jump() {
         &Tables::default(),
         &options,
         &CancellationToken::new(),
-        &mut |_, _, y, slope| {
-            slope.fill(1.0);
+        &mut |_, _, y, derivative| {
+            derivative.fill(1.0);
             y.iter().sum()
         },
     );
@@ -485,8 +485,8 @@ fn adjoint_gradients_of_a_chain() {
         &Tables::default(),
         &options,
         &CancellationToken::new(),
-        &mut |_, _, y, slope| {
-            slope[0] = y[0];
+        &mut |_, _, y, derivative| {
+            derivative[0] = y[0];
             0.5 * y[0] * y[0]
         },
     );

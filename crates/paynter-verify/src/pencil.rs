@@ -90,16 +90,16 @@ impl<'a> Pencil<'a> {
                 found.parameters.push(k);
             }
             let (Meaning::Variable(..) | Meaning::Input(_)) = meaning else { continue };
-            let slope = pool.diff(value, symbol);
+            let derivative = pool.diff(value, symbol);
             let fixed = |s| matches!(system.meaning(place, s), Some(Meaning::Parameter(_)));
-            found.linear &= pool.symbols(slope).into_iter().all(fixed);
+            found.linear &= pool.symbols(derivative).into_iter().all(fixed);
             if !found.linear && system.switches_at(pool, place, value, point, KINK_WIDTH) {
                 return None;
             }
-            let slope = pool.eval(slope, &|s| system.value_at(place, s, point)).ok()?;
+            let derivative = pool.eval(derivative, &|s| system.value_at(place, s, point)).ok()?;
             match meaning {
-                Meaning::Variable(at, sign) => found.variables.push((at, sign * slope)),
-                Meaning::Input(k) => found.inputs.push((k, slope)),
+                Meaning::Variable(at, sign) => found.variables.push((at, sign * derivative)),
+                Meaning::Input(k) => found.inputs.push((k, derivative)),
                 _ => {}
             }
         }

@@ -138,7 +138,7 @@ impl Pencil<'_> {
                     let Some(place) = place else { return (None, 0.0) };
                     let (sum, size) = read(variables, &moved[place]);
                     let output = self.system.graph.outputs[given.output].value;
-                    let own = self.slope(pool, Place::Nowhere, output, parameter, given.input, z);
+                    let own = self.derivative(pool, Place::Nowhere, output, parameter, given.input, z);
                     (Some(sum + own), size + own.norm())
                 })
                 .collect(),
@@ -152,14 +152,14 @@ impl Pencil<'_> {
             let row = &self.system.rows[*place];
             // The value stands with a minus sign in the row.
             if let Some(value) = row.value {
-                side[*place] = self.slope(pool, row.place, value, parameter, input, z);
+                side[*place] = self.derivative(pool, row.place, value, parameter, input, z);
             }
         }
         side
     }
 
     /// The derivative by a parameter of what a linear expression makes of small changes.
-    fn slope(
+    fn derivative(
         &self,
         pool: &mut Pool,
         place: Place,
@@ -179,10 +179,10 @@ impl Pencil<'_> {
                 Some(Meaning::Input(k)) if k == input => (Complex64::ONE, 1.0),
                 _ => continue,
             };
-            let slope = pool.diff(value, other);
-            let slope = pool.diff(slope, symbol);
+            let derivative = pool.diff(value, other);
+            let derivative = pool.diff(derivative, symbol);
             let at = |s| self.system.value_at(place, s, self.point);
-            sum += sign * pool.eval(slope, &at).unwrap_or(f64::NAN) * amount;
+            sum += sign * pool.eval(derivative, &at).unwrap_or(f64::NAN) * amount;
         }
         sum
     }

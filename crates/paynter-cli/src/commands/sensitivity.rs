@@ -245,13 +245,13 @@ fn modes(document: &Sensitivity) -> String {
     let mut text = String::new();
     let mut rows: Vec<[String; 5]> = Vec::new();
     for pole in document.poles.iter().filter(|pole| pole.im >= 0.0) {
-        for (slope, unit) in pole.sensitivities.iter().zip(units) {
+        for (derivative, unit) in pole.sensitivities.iter().zip(units) {
             rows.push([
                 complex([pole.re, pole.im]),
-                format!("{}{}", slope.parameter, unit.brackets()),
-                root(slope.re, slope.im, unit),
-                number(slope.natural_frequency.map(|x| x * unit.factor)),
-                number(slope.damping.map(|x| x * unit.factor)),
+                format!("{}{}", derivative.parameter, unit.brackets()),
+                root(derivative.re, derivative.im, unit),
+                number(derivative.natural_frequency.map(|x| x * unit.factor)),
+                number(derivative.damping.map(|x| x * unit.factor)),
             ]);
         }
     }
@@ -262,10 +262,15 @@ fn modes(document: &Sensitivity) -> String {
     }
     let mut rows: Vec<[String; 4]> = Vec::new();
     for zero in document.zeros.iter().filter(|zero| zero.im >= 0.0) {
-        for (slope, unit) in zero.sensitivities.iter().zip(units) {
+        for (derivative, unit) in zero.sensitivities.iter().zip(units) {
             let path = format!("{} / {}", zero.output, zero.input);
-            let parameter = format!("{}{}", slope.parameter, unit.brackets());
-            rows.push([path, complex([zero.re, zero.im]), parameter, root(slope.re, slope.im, unit)]);
+            let parameter = format!("{}{}", derivative.parameter, unit.brackets());
+            rows.push([
+                path,
+                complex([zero.re, zero.im]),
+                parameter,
+                root(derivative.re, derivative.im, unit),
+            ]);
         }
     }
     if !rows.is_empty() {
@@ -274,10 +279,10 @@ fn modes(document: &Sensitivity) -> String {
     }
     let mut rows: Vec<[String; 4]> = Vec::new();
     for gain in &document.dc_gain {
-        for (slope, unit) in gain.sensitivities.iter().zip(units) {
+        for (derivative, unit) in gain.sensitivities.iter().zip(units) {
             let path = format!("{} / {}{}", gain.output, gain.input, gain.shown.brackets());
-            let parameter = format!("{}{}", slope.parameter, unit.brackets());
-            let by = gain.shown.per(unit).of(slope.value);
+            let parameter = format!("{}{}", derivative.parameter, unit.brackets());
+            let by = gain.shown.per(unit).of(derivative.value);
             rows.push([path, significant(gain.shown.of(gain.value)), parameter, significant(by)]);
         }
     }

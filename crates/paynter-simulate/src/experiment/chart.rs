@@ -85,7 +85,7 @@ fn initialise(
         let modulus = pool.substitute(*modulus, &values);
         let [value, modulus] = [assignment.value, modulus].map(|e| pool.substitute(e, &start));
         if pool.symbols(value).iter().chain(&pool.symbols(modulus)).all(known) {
-            // Where the modulus is zero nothing tells, and what an own state is moved by has no slope there.
+            // Where the modulus is zero nothing tells, and what an own state is moved by has no derivative there.
             let mut otherwise = state.initial;
             let divided = pool.mul(value, modulus);
             for shift in pool.symbols(divided).iter().filter_map(|symbol| shifts.get(symbol)) {

@@ -104,8 +104,8 @@ pub fn gradients(
     let mut found = Vec::new();
     let mut outcome = None;
     for (place, cost) in costs.iter().enumerate() {
-        let mut last = |_: usize, _: f64, outputs: &[f64], slopes: &mut [f64]| {
-            slopes[place] = 1.0;
+        let mut last = |_: usize, _: f64, outputs: &[f64], derivatives: &mut [f64]| {
+            derivatives[place] = 1.0;
             outputs[place]
         };
         let result = gradient(

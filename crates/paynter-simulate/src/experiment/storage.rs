@@ -102,7 +102,7 @@ impl Law<'_> {
         let mut arguments: Vec<Enclosure> = self.parameters.iter().map(|x| Enclosure::constant(*x)).collect();
         arguments.extend(from.iter().zip(way).map(|(from, way)| {
             let (a, b) = (from + low * way, from + high * way);
-            Enclosure { value: Range::new(a.min(b), a.max(b)), slope: Range::point(*way) }
+            Enclosure { value: Range::new(a.min(b), a.max(b)), derivative: Range::point(*way) }
         }));
         let found = self.own.laws.enclose(&arguments, &Tables::default());
         let terms = found.iter().zip(way).map(|(found, way)| found.value.times(Range::point(*way)));

@@ -19,7 +19,7 @@ use crate::model::{Compiled, Wanted};
 use crate::sensitivity::Sensitivities;
 use crate::sensitivity::adjoint::Entry;
 use crate::system::{EvaluationError, System, Values};
-use crate::tolerance::INITIAL_MISFIT;
+use crate::tolerance::INITIAL_CONTRADICTION;
 use crate::{Failure, Method, Note, Options, Outcome, Sample, Stats};
 use paynter_base::CancellationToken;
 use paynter_numerics::program::Tables;
@@ -63,8 +63,8 @@ pub(crate) struct Integrator<'a> {
     among: Vec<f64>,
     /// What rounding makes of each state.
     noise: Vec<f64>,
-    /// How large states will be that were zero where they were last estimated.
-    births: Vec<f64>,
+    /// Nominal magnitudes of states that were zero where they were last estimated.
+    nominal: Vec<f64>,
     /// The smallest parameter or initial state that is not zero.
     smallest: f64,
     /// The largest values that signals of time alone have had.
@@ -156,7 +156,7 @@ impl<'a> Integrator<'a> {
             tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
             among: vec![0.0; n],
             noise: vec![0.0; n],
-            births: vec![0.0; n],
+            nominal: vec![0.0; n],
             smallest: parameters.iter().chain(&x).map(|v| v.abs()).filter(|v| *v > 0.0).fold(1.0, f64::min),
             signal_sizes: vec![0.0; model.time_signals.results()],
             largest: x.iter().map(|v| v.abs()).collect(),
@@ -253,6 +253,6 @@ fn contradiction(model: &Compiled, parameters: &[f64]) -> Option<usize> {
     let parameters = &parameters[..model.parameters.min(parameters.len())];
     model.agreement.run(parameters, &mut Vec::new(), &mut pairs);
     let (pairs, _) = pairs.as_chunks::<2>();
-    let differs = |[a, b]: &[f64; 2]| (a - b).abs() > INITIAL_MISFIT * a.abs().max(b.abs());
+    let differs = |[a, b]: &[f64; 2]| (a - b).abs() > INITIAL_CONTRADICTION * a.abs().max(b.abs());
     model.agreeing.iter().zip(pairs).find(|(_, pair)| differs(pair)).map(|(place, _)| *place)
 }

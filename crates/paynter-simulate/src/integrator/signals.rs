@@ -63,7 +63,7 @@ impl Integrator<'_> {
             let across = Range::about(0.0, 0.5 * (high - low) * step);
             let (mut outside, mut may_be) = (false, false);
             for j in 0..count {
-                let spread = found[j].slope.times(across);
+                let spread = found[j].derivative.times(across);
                 let value = found[j].value.intersection(Range::point(values[j]).plus(spread));
                 if !value.is_bounded() {
                     may_be = true;

@@ -270,10 +270,10 @@ impl Integrator<'_> {
             return Ok(false);
         }
         self.system.follow_modes(false);
-        let resting = self.system.resting();
+        let redundant = self.system.redundant();
         for (k, mode) in &opened {
             self.system.set_mode(*k, *mode);
-            if let Some(j) = self.system.surface(*k).filter(|_| resting.contains(k)) {
+            if let Some(j) = self.system.surface(*k).filter(|_| redundant.contains(k)) {
                 self.system.set_sliding(j, 0.0);
             }
         }

@@ -319,8 +319,8 @@ fn time_signals(pool: &mut Pool, read: &[Expr], time: Symbol, moving: &BTreeSet<
     }
     let mut bent = Vec::new();
     for term in terms {
-        let slope = pool.diff(term, time);
-        if pool.depends_on(slope, time) {
+        let derivative = pool.diff(term, time);
+        if pool.depends_on(derivative, time) {
             bent.push(term);
         }
     }
@@ -329,14 +329,14 @@ fn time_signals(pool: &mut Pool, read: &[Expr], time: Symbol, moving: &BTreeSet<
 
 /// Whether the derivatives of rates and residuals by states and unknowns change between events only.
 fn is_linear(pool: &mut Pool, functions: &[Expr], inner: &[Symbol], moving: &BTreeSet<Symbol>) -> bool {
-    let slopes = functions.iter().flat_map(|function| {
+    let derivatives = functions.iter().flat_map(|function| {
         let read = pool.symbols(*function);
         inner.iter().filter(move |s| read.binary_search(s).is_ok()).map(move |s| (*function, *s))
     });
-    let slopes: Vec<(Expr, Symbol)> = slopes.collect();
-    slopes.iter().all(|(rate, s)| {
-        let slope = pool.diff(*rate, *s);
-        pool.symbols(slope).iter().all(|s| !moving.contains(s))
+    let derivatives: Vec<(Expr, Symbol)> = derivatives.collect();
+    derivatives.iter().all(|(rate, s)| {
+        let derivative = pool.diff(*rate, *s);
+        pool.symbols(derivative).iter().all(|s| !moving.contains(s))
     })
 }
 
@@ -370,10 +370,10 @@ fn initial_values(
     for (row, state) in equations.states.iter().enumerate() {
         for (lane, parameter) in lanes.iter().enumerate() {
             if let Some(parameter) = parameter.filter(|p| pool.depends_on(state.initial, *p)) {
-                let slope = pool.diff(state.initial, parameter);
-                if slope != zero {
+                let derivative = pool.diff(state.initial, parameter);
+                if derivative != zero {
                     places.push((row, lane));
-                    functions.push(slope);
+                    functions.push(derivative);
                 }
             }
         }

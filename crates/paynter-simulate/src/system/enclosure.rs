@@ -52,7 +52,7 @@ impl System<'_> {
         let model = self.model;
         let workspaces = &mut self.time_functions;
         workspaces.resize_with(model.time_functions.len(), Default::default);
-        let fast = [Enclosure { value: time, slope: Range::point(1.0) }];
+        let fast = [Enclosure { value: time, derivative: Range::point(1.0) }];
         let mut out = Vec::new();
         let program = &model.time_functions[place].program;
         workspaces[place].0.run(program, &self.configuration, &fast, &mut out);
@@ -72,7 +72,7 @@ impl System<'_> {
     /// The signals of time alone that rates read, over an interval of time.
     pub fn enclose_signals(&mut self, time: Range, out: &mut Vec<Enclosure>) {
         let model = self.model;
-        let fast = [Enclosure { value: time, slope: Range::point(1.0) }];
+        let fast = [Enclosure { value: time, derivative: Range::point(1.0) }];
         self.signals.0.run(&model.time_signals, &self.configuration, &fast, out);
     }
 
@@ -123,7 +123,7 @@ impl System<'_> {
         centre.iter().enumerate().for_each(|(i, z)| fast[start + i] = point(*z));
         self.enclosed_residuals.run(&model.residuals, &self.configuration, fast, &mut values);
         let missed: Vec<Range> =
-            (0..m).map(|i| values[i].slope.times(across).plus(Range::point(left[i]))).collect();
+            (0..m).map(|i| values[i].derivative.times(across).plus(Range::point(left[i]))).collect();
         let apply = |list: &[Range], i: usize| {
             let terms = list.iter().enumerate().map(|(j, value)| inverse(i, j).times(*value));
             terms.fold(Range::ZERO, Range::plus)
@@ -141,7 +141,7 @@ impl System<'_> {
             }
             for i in 0..m {
                 let value = Range::about(centre[i], radius[i]);
-                fast[start + i] = Enclosure { value, slope: Range::ZERO };
+                fast[start + i] = Enclosure { value, derivative: Range::ZERO };
             }
             if !std::mem::take(&mut known) {
                 self.enclosed_residuals.run(&model.residuals, &self.configuration, fast, &mut values);
@@ -150,8 +150,8 @@ impl System<'_> {
             rest.fill(Range::ZERO);
             for (i, row) in rest.chunks_exact_mut(m).enumerate() {
                 row[i] = Range::point(1.0);
-                for ((at, column), slope) in model.residual_places.iter().zip(&values[m..]) {
-                    row[*column] = row[*column].minus(inverse(i, *at).times(slope.value));
+                for ((at, column), derivative) in model.residual_places.iter().zip(&values[m..]) {
+                    row[*column] = row[*column].minus(inverse(i, *at).times(derivative.value));
                 }
             }
             let image: Vec<Range> = (0..m)
@@ -169,13 +169,14 @@ impl System<'_> {
                 if contraction >= 1.0 {
                     return false;
                 }
-                let driven: Vec<Range> = (0..m).map(|i| values[i].slope.negative()).collect();
-                let slopes: Vec<Range> = (0..m).map(|i| apply(&driven, i)).collect();
-                let largest = slopes.iter().fold(0.0f64, |most, slope| most.max(slope.magnitude()));
+                let driven: Vec<Range> = (0..m).map(|i| values[i].derivative.negative()).collect();
+                let derivatives: Vec<Range> = (0..m).map(|i| apply(&driven, i)).collect();
+                let largest =
+                    derivatives.iter().fold(0.0f64, |most, derivative| most.max(derivative.magnitude()));
                 let more = Range::about(0.0, contraction / (1.0 - contraction) * largest);
                 for i in 0..m {
                     let value = image[i].plus(Range::point(centre[i]));
-                    fast[start + i] = Enclosure { value, slope: slopes[i].plus(more) };
+                    fast[start + i] = Enclosure { value, derivative: derivatives[i].plus(more) };
                 }
                 return true;
             }

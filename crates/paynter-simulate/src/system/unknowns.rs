@@ -112,8 +112,9 @@ impl System<'_> {
     pub(super) fn largest_term(&self) -> f64 {
         let m = self.model.unknowns.len();
         let unknowns = &self.fast[self.fast.len() - m..];
-        let slopes = self.model.residual_places.iter().zip(&self.newton[m..]);
-        slopes.fold(0.0, |most, ((_, column), slope)| most.max((slope * unknowns[*column]).abs()))
+        let derivatives = self.model.residual_places.iter().zip(&self.newton[m..]);
+        derivatives
+            .fold(0.0, |most, ((_, column), derivative)| most.max((derivative * unknowns[*column]).abs()))
     }
 
     /// Solves for the implicit unknowns by Newton's method, damped by halving, from the present ones.
@@ -201,12 +202,12 @@ impl System<'_> {
         self.unknowns.factorise(self.newton[m..].iter().copied());
         // Right-hand sides as large as their rows, in a direction of which no structure is to be expected.
         let mut change = vec![0.0; m];
-        for ((row, _), slope) in self.model.residual_places.iter().zip(&self.newton[m..]) {
-            change[*row] += slope.abs() * (1.0 + 0.3 * (row % 5) as f64);
+        for ((row, _), derivative) in self.model.residual_places.iter().zip(&self.newton[m..]) {
+            change[*row] += derivative.abs() * (1.0 + 0.3 * (row % 5) as f64);
         }
         let columns = self.model.residual_places.iter().zip(&self.newton[m..]);
         let mut sizes = vec![0.0f64; m];
-        columns.for_each(|((_, column), slope)| sizes[*column] = sizes[*column].max(slope.abs()));
+        columns.for_each(|((_, column), derivative)| sizes[*column] = sizes[*column].max(derivative.abs()));
         let largest = sizes.iter().fold(0.0f64, |most, size| most.max(*size));
         self.unknowns.solve(&mut change);
         let relative = |(v, size): (&f64, &f64)| v.abs() * size <= DETERMINED * largest;
