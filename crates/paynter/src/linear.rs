@@ -4,11 +4,11 @@
 use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
 use crate::derivation::{CausalityStage, EquationsStage};
-use crate::model::{Found, View};
+use crate::model::{Found, LOWEST_TERMS_STATES, View};
 use num_complex::Complex64;
-use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_algebra::Pool;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
-use paynter_equations::{Equations, StateSpace, readable_characteristic};
+use paynter_equations::{Equations, StateSpace};
 use paynter_graph::ElementId;
 use paynter_numerics::estimate::{Estimate, estimates};
 use paynter_numerics::linear::{tangent, to_differentiate};
@@ -22,11 +22,6 @@ use std::sync::Arc;
 
 /// Models of more states than this are not linearised beside their operating point.
 const JACOBIAN_STATES: usize = 200;
-
-/// Matrices of at most so many states are brought to lowest terms also for numbers: entries as they were
-/// derived may cancel, and the derivatives of the loop of two carts lose all their digits by it. For larger
-/// models that would cost more than the numbers.
-const LOWEST_TERMS_STATES: usize = 200;
 
 /// So many poles are checked.
 const CHECKED_POLES: usize = 8;
@@ -62,8 +57,6 @@ pub struct Poles {
     pub spectrum: Arc<Spectrum>,
     /// Estimates read off the graph.
     pub estimates: Vec<Estimate>,
-    /// The characteristic polynomial and its variable s, where it can be read.
-    pub characteristic: Option<(Expr, Symbol)>,
     /// How far they fulfil the graph's own equations.
     pub checks: Vec<Check>,
 }
@@ -105,7 +98,7 @@ impl Model {
         token: &CancellationToken,
     ) -> Result<Arc<Found<OperatingPoint>>, QueryError> {
         self.0.own.steady.get(|| {
-            let view = self.readable(token)?;
+            let view = self.for_numbers(token)?;
             self.rest_of(&view, token)
         })
     }
@@ -131,7 +124,7 @@ impl Model {
                 Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
                 // Near what vanishes rounding may hide a rest.
                 Err(failure) => {
-                    let view = self.readable(token)?;
+                    let view = self.for_numbers(token)?;
                     let other = match view.causality.divides.as_slice() {
                         [] => None,
                         divides => optional(self.turned(&view, divides, token))?,
@@ -185,6 +178,9 @@ impl Model {
     /// The linear model with matrices to be read, at the operating point where the equations are nonlinear.
     pub(crate) fn linear(&self, token: &CancellationToken) -> Result<Arc<Found<LinearModel>>, QueryError> {
         self.0.own.linear.get(|| {
+            if self.matrices(token)?.space.is_none() {
+                return self.tangent(token);
+            }
             let view = self.readable(token)?;
             match &view.space {
                 Some(space) => nominal(&view, space, token),
@@ -269,14 +265,12 @@ impl Model {
         let stage = self.numeric(token)?;
         let (linear, graph) = (&stage.result, &stage.view.graph);
         let mut pool = stage.overlay();
-        let polynomial = readable_characteristic(&mut pool, &linear.equations, &linear.space, token);
-        let found = polynomial.and_then(|characteristic| {
-            let matrices = linear.matrices(&pool)?;
+        let found = linear.matrices(&pool).and_then(|matrices| {
             let spectrum = linear.spectrum(&pool, graph, &matrices, &linear.all_entries(), token)?;
             let poles = expanded(&spectrum.poles);
             let estimates = estimates(&mut pool, graph, linear, &matrices, &poles, token);
             let checks = check_poles(&stage, &poles)?;
-            Ok(Poles { linear: stage.result.clone(), spectrum, estimates, characteristic, checks })
+            Ok(Poles { linear: stage.result.clone(), spectrum, estimates, checks })
         });
         stage.answer(pool, found, Diagnostics::new())
     }

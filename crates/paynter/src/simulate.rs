@@ -102,8 +102,7 @@ impl Model {
         token: &CancellationToken,
         pass: impl FnOnce(&mut Pool, &Subject<'_>, &mut Diagnostics) -> Result<T, QueryError>,
     ) -> Asked<T> {
-        // In lowest terms laws lose fewer digits, so that runs take the equations as they are read.
-        let view = self.readable(token)?;
+        let view = self.for_numbers(token)?;
         let tables = self.tables(options.hold)?;
         let (graph, mut pool) = (&view.graph, view.overlay());
         let mut findings = Diagnostics::new();
