@@ -7,8 +7,8 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::number::short;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{
-    Increments, Parameter, Products, QueryError, Sensitivities, Wish, increments, operating_shift, products,
-    sensitivities,
+    Increments, Parameter, Products, QueryError, Sensitivities, SensitivityRequest, increments,
+    operating_shift, products, sensitivities,
 };
 use paynter_graph::BondGraph;
 
@@ -83,8 +83,9 @@ pub fn transfer_sensitivity(
     let moved = moved(pool, graph, linear, &chosen, request.frozen, findings)?;
     let parameters = carried(pool, graph, linear, &moved, request.frozen, token);
     let LinearModel { equations, space, point, .. } = linear;
-    let wish = Wish { normalized: request.normalized, budget: Budget::of_terms(request.terms) };
-    let found = sensitivities(pool, equations, space, &parameters, wish, token)?;
+    let wanted =
+        SensitivityRequest { normalized: request.normalized, budget: Budget::of_terms(request.terms) };
+    let found = sensitivities(pool, equations, space, &parameters, wanted, token)?;
     if let Some(reason) = &found.shared {
         let message = format!(
             "the sensitivities are not written out, because {reason}; the budget is {} terms",
