@@ -5,10 +5,8 @@
 
 mod zoo;
 
-use paynter_base::CancellationToken;
-use paynter_numerics::Tables;
-use paynter_simulate::{Failure, Method, Note, Options, Outcome, Wanted, gradient};
-use zoo::{Problem, Run, run, times};
+use paynter_simulate::{Failure, Method, Note, Options, Outcome, Wanted};
+use zoo::{Problem, Run, gradient, run, times};
 
 const ADAPTIVE: [Method; 3] = [Method::Tsit5, Method::Dop853, Method::Stiff];
 
@@ -67,17 +65,10 @@ fn judge(text: &str, end: f64, accuracy: f64, closed: Closed<'_>) {
             }
         }
         let model = problem.compile(&wanted);
-        let gradient = gradient(
-            &model,
-            &p,
-            &Tables::default(),
-            &options,
-            &CancellationToken::new(),
-            &mut |_, _, y, derivative| {
-                derivative.copy_from_slice(y);
-                0.5 * y.iter().map(|y| y * y).sum::<f64>()
-            },
-        );
+        let gradient = gradient(&model, &p, &options, &mut |_, _, y, derivative| {
+            derivative.copy_from_slice(y);
+            0.5 * y.iter().map(|y| y * y).sum::<f64>()
+        });
         assert_eq!(gradient.outcome.failure, None);
         for (lane, sum) in sums.iter().enumerate() {
             assert!(
