@@ -411,6 +411,18 @@ fn tolerances_and_bounds_are_those_of_the_new_value() {
     }
 }
 
+/// What can vanish within its tolerance either way is another mistake where it is zero now.
+#[test]
+fn divisors_that_can_vanish_may_be_zero_at_the_new_value() {
+    let text = "model m { param n = 0.1 ±0.2; input u = 1; Se s = u; TF t = n; R r = 2
+        s -> t; t -> r; output y = r.f }";
+    for value in [0.0, 0.05, -0.1] {
+        assert_as_anew(text, &[], &[("n", number(value))]);
+        assert_as_anew(text, &[("n", "0")], &[("n", number(value))]);
+    }
+    assert_sweep(text, "n", &[0.1, 0.0, 0.1, -0.1]);
+}
+
 #[test]
 fn a_guard_may_fail_in_the_middle_of_a_sweep_and_hold_again() {
     assert_sweep(CIRCUIT, "Ra", &[2.0, 1.0, 0.0, -1.0, 0.0, 1.0, 2.0]);
