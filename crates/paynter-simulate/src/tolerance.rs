@@ -59,7 +59,7 @@ pub(crate) const SIMULTANEOUS_TIME_SHARE: f64 = 1e-14;
 pub(crate) const SIMULTANEOUS_SPAN_SHARE: f64 = 1e-9;
 /// A root is bracketed to this part of the step, which is the rounding of a place in it.
 pub(crate) const ROOT_BRACKET: f64 = 4.0 * f64::EPSILON;
-/// Iterations of the root finder; with bisection in every fourth, fifty suffice.
+/// Iterations of the root finder; bisection alone takes fifty, and interpolation seldom more than ten.
 pub(crate) const ROOT_ITERATIONS: u32 = 200;
 /// Rounding of a state, or of a sum of terms, beside its size: a few units in the last place.
 pub(crate) const STATE_ROUNDING: f64 = 4.0 * f64::EPSILON;
@@ -69,6 +69,13 @@ pub(crate) const EVENT_REACHED: f64 = 1e-9;
 pub(crate) const EVENT_NEARLY_REACHED: f64 = 1e-5;
 /// A function that is farther from zero at its event than this part of its largest value jumps across it.
 pub(crate) const JUMP_AT_EVENT: f64 = 1e-3;
+/// After an event a step is at most this many times the longest time between the last zero crossings: a little
+/// beyond the next one, if they go on like that.
+pub(crate) const EVENT_SPACING_FACTOR: f64 = 1.25;
+/// So many of these times count; converters have up to four modes in a period.
+pub(crate) const EVENT_SPACINGS: usize = 4;
+/// Times below this part of a step are within one chain of events and do not count.
+pub(crate) const EVENT_SPACING_SHARE: f64 = 1e-2;
 /// What the location of an event has left of the way to it may be so many times as long with the modes after it.
 pub(crate) const LAG_FACTOR: f64 = 4.0;
 /// So often a step is shortened to an event; each time the place is known several digits better.
@@ -348,7 +355,12 @@ pub(crate) const RELAXED_REACH: f64 = 1e3;
 pub(crate) const RELAXED_SEARCH: usize = 3000;
 /// And told apart from others to this part of that distance.
 pub(crate) const RELAXED_WIDTH: f64 = 1e-7;
+/// A law that fades below this beside a stretch of zeros has not reached a relaxed state, but the end of the numbers.
+pub(crate) const LEAST_LAW_VALUE: f64 = 1e-290;
 /// Energy moved below this part of what is held is rounding of what is held.
 pub(crate) const ENERGY_ROUNDING: f64 = 1e-9;
 /// Amounts below zero by so many tolerances of the largest are negative; less is an error of steps.
 pub(crate) const NEGATIVE_AMOUNT: f64 = 1e3;
+/// What is added to the square of the argument of a logarithm in the energy ledger, so that it is finite at zero:
+/// less than the square of any amount.
+pub(crate) const SQUARED_LOGARITHM_FLOOR: &str = "1e-300";

@@ -2,13 +2,12 @@
 
 use crate::answer::{Answer, Asked, QueryError, after};
 use crate::derivation::{CausalityStage, Derivation, EquationsStage, FormStage, GraphStage, Text};
-use crate::simulate::Programs;
 use crate::stage::Stage;
 use crate::with::Values;
 use paynter_algebra::Pool;
 use paynter_base::{CancellationToken, Diagnostics, MemoryWorld, SourceMap, World};
 use paynter_equations::{Equations, StateSpace};
-use paynter_graph::{BondGraph, Causality, Samples};
+use paynter_graph::{BondGraph, Causality, CopyOnWrite, Parameter, Samples};
 use paynter_numerics::program::Hold;
 use paynter_numerics::{LinearModel, OperatingPoint, Tables};
 use paynter_simulate::data;
@@ -55,7 +54,6 @@ pub(crate) struct Own {
     pub rest: Stage<Found<OperatingPoint>>,
     pub numeric: Stage<Found<LinearModel>>,
     pub linear: Stage<Found<LinearModel>>,
-    pub programs: Programs,
 }
 
 /// A result of numbers with what was found on the way to it.
@@ -163,6 +161,12 @@ impl Model {
             Err(QueryError::Wrong(findings)) => Ok(findings),
             Err(QueryError::Cancelled) => Err(QueryError::Cancelled),
         }
+    }
+
+    /// The parameters at the model's values, where it could be read.
+    pub(crate) fn parameters(&self) -> Option<&CopyOnWrite<Vec<Parameter>>> {
+        let origin = self.0.origin.graph.as_ref().map(|graph| &graph.parameters);
+        self.0.values.parameters().or(origin)
     }
 
     /// The graph with the pool of its expressions.

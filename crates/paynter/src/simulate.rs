@@ -3,8 +3,9 @@
 
 use crate::Model;
 use crate::answer::{Answer, Asked, QueryError};
-use paynter_algebra::Pool;
+use paynter_algebra::{Pool, Rational};
 use paynter_base::{CancellationToken, Diagnostics, Source, SourceMap};
+use paynter_graph::{BondGraph, CopyOnWrite, Parameter};
 use paynter_transform::Start;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +17,7 @@ pub use paynter_simulate::experiment::{
     Sensitivities, SimulateOptions, Simulation, Varied, Vary, Verification, respond_all, settle_threads,
     solvers,
 };
-use paynter_simulate::experiment::{Subject, gradients, perturbed, verify};
+use paynter_simulate::experiment::{Subject, gradient_options, perturbed, verify};
 pub use paynter_simulate::{Note, Options, Outcome, Sample, Stats};
 
 /// A simulation with a step along finite changes as its one sensitivity.
@@ -30,7 +31,7 @@ pub struct Perturbed {
 /// Gradients of costs with the simulation that they belong to.
 pub struct Gradients {
     /// The simulation.
-    pub simulation: Simulation,
+    pub simulation: Arc<Simulation>,
     /// The gradients.
     pub gradients: Vec<CostGradient>,
     /// How the last run went.
@@ -45,11 +46,27 @@ impl Model {
         paynter_simulate::start(pool, &view.graph, &view.equations, &tables, token)
     }
 
-    /// Compiles the model for simulation, or takes what was compiled for the same options before.
+    /// Compiles the model for simulation, or takes what was compiled for the same options before, also at other
+    /// values of parameters that do not change what is compiled.
     pub fn simulation(&self, options: &SimulateOptions, token: &CancellationToken) -> Asked<Arc<Simulation>> {
-        self.0.own.programs.get(options, || {
+        self.program(options, &[], token)
+    }
+
+    /// The compiled model with states for the integrals of costs.
+    fn program(
+        &self,
+        options: &SimulateOptions,
+        costs: &[Cost],
+        token: &CancellationToken,
+    ) -> Asked<Arc<Simulation>> {
+        let question = Question {
+            options: options.clone(),
+            costs: costs.to_vec(),
+            inputs: self.0.values.inputs().to_vec(),
+        };
+        self.0.derivation.programs.get(question, self.parameters(), || {
             self.experiment(options, token, |pool, subject, findings| {
-                Simulation::compile(pool, subject, options, findings, token).map(Arc::new)
+                Simulation::compile(pool, subject, (options, costs), findings, token).map(Arc::new)
             })
         })
     }
@@ -74,11 +91,9 @@ impl Model {
         costs: &[Cost],
         token: &CancellationToken,
     ) -> Asked<Gradients> {
-        self.experiment(options, token, |pool, subject, findings| {
-            let (simulation, gradients, outcome) =
-                gradients(pool, subject, (options, costs), findings, token)?;
-            Ok(Gradients { simulation, gradients, outcome })
-        })
+        let compiled = self.program(&gradient_options(options), costs, token)?;
+        let (gradients, outcome) = compiled.gradients(costs, token)?;
+        Ok(compiled.map(|simulation| Gradients { simulation, gradients, outcome }))
     }
 
     /// Asks another method at a tenth of the tolerance for a second opinion on a run.
@@ -131,29 +146,54 @@ impl Model {
     }
 }
 
-/// Compiled simulations that were asked for last.
+/// What a model is compiled for, but for the values of its parameters.
+#[derive(PartialEq)]
+struct Question {
+    options: SimulateOptions,
+    costs: Vec<Cost>,
+    /// The inputs that are constant.
+    inputs: Vec<(usize, Rational)>,
+}
+
+/// Compiled simulations that were asked for last, shared by all values of parameters.
 #[derive(Default)]
-pub(crate) struct Programs(Mutex<Vec<(SimulateOptions, Answer<Arc<Simulation>>)>>);
+pub(crate) struct Programs(Mutex<Vec<(Question, Answer<Arc<Simulation>>)>>);
 
 impl Programs {
     /// How many are kept: an experiment with and without its sensitivities, and another of the same model.
     const KEPT: usize = 4;
 
+    /// The simulation at some values of parameters, compiled only where no kept one serves.
     fn get(
         &self,
-        options: &SimulateOptions,
+        question: Question,
+        parameters: Option<&CopyOnWrite<Vec<Parameter>>>,
         compile: impl FnOnce() -> Asked<Arc<Simulation>>,
     ) -> Asked<Arc<Simulation>> {
         let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = programs.iter().find(|(asked, _)| asked == options) {
-            return Ok(known.clone());
+        let known = programs.iter().filter(|(asked, _)| *asked == question);
+        if let Some(served) = known.map(|(_, known)| known).find_map(|known| known.at(parameters?)) {
+            return Ok(served);
         }
         let compiled = compile()?;
         if programs.len() == Programs::KEPT {
             programs.remove(0);
         }
-        programs.push((options.clone(), compiled.clone()));
+        programs.push((question, compiled.clone()));
         Ok(compiled)
+    }
+}
+
+impl Answer<Arc<Simulation>> {
+    /// The answer at other values of parameters, unless these change what was compiled.
+    fn at(&self, parameters: &CopyOnWrite<Vec<Parameter>>) -> Option<Answer<Arc<Simulation>>> {
+        if self.graph.parameters.is_shared_with(parameters) {
+            return Some(self.clone());
+        }
+        let simulation = Arc::new(self.result.at(&self.pool, parameters)?);
+        let mut graph = BondGraph::clone(&self.graph);
+        graph.parameters = parameters.clone();
+        Some(Answer { graph: Arc::new(graph), ..self.clone().map(|_| simulation) })
     }
 }
 

@@ -146,9 +146,10 @@ impl ZeroCrossingDetector {
     fn is_clear(&mut self, system: &mut System<'_>, stages: &Stages, watched: &[usize]) -> bool {
         let (n, h) = (stages.start.len(), stages.h);
         let (first, last) = (stages.rates(0), stages.rates(stages.tableau.stages - 1));
-        let mut fast = vec![Enclosure::ALL; 1 + n + system.model.unknowns.len()];
+        let (mut fast, mut middle) = (std::mem::take(&mut self.arguments), std::mem::take(&mut self.middle));
+        fast.resize(1 + n + system.model.unknowns.len(), Enclosure::ALL);
         fast[0] = Enclosure { value: Range::new(stages.t, stages.t + h), derivative: Range::point(h) };
-        let mut middle = vec![0.0; n];
+        middle.resize(n, 0.0);
         for i in 0..n {
             // The control points of the cubic in Bernstein's form.
             let (a, d) = (stages.start[i], stages.end[i]);
@@ -165,20 +166,22 @@ impl ZeroCrossingDetector {
             fast[1 + i] = Enclosure { value, derivative };
             middle[i] = 0.125 * (a + 3.0 * (b + c) + d);
         }
-        if !system.enclose_unknowns(&mut fast, (stages.t + 0.5 * h, &middle), 0.5) {
-            return false;
-        }
+        let bounded = system.enclose_unknowns(&mut fast, (stages.t + 0.5 * h, &middle), 0.5);
         let mut found = std::mem::take(&mut self.enclosures);
-        system.enclose_relations(&fast, &mut found);
+        if bounded {
+            system.enclose_relations(&fast, &mut found);
+        }
+        (self.arguments, self.middle) = (fast, middle);
         let shifts = self.shifts(system);
-        let clear = watched.iter().all(|k| {
-            let end = Range::point(self.now[*k]);
-            // From the end back, which is known.
-            let back = end.minus(found[*k].derivative.times(Range { lo: 0.0, hi: 1.0 }));
-            let value = found[*k].value.plus(Range::point(shifts[*k])).intersection(back);
-            let side = if system.mode(*k) > 0.0 { value } else { value.negative() };
-            side.lo > 0.0
-        });
+        let clear = bounded
+            && watched.iter().all(|k| {
+                let end = Range::point(self.now[*k]);
+                // From the end back, which is known.
+                let back = end.minus(found[*k].derivative.times(Range { lo: 0.0, hi: 1.0 }));
+                let value = found[*k].value.plus(Range::point(shifts[*k])).intersection(back);
+                let side = if system.mode(*k) > 0.0 { value } else { value.negative() };
+                side.lo > 0.0
+            });
         self.enclosures = found;
         clear
     }
@@ -274,10 +277,11 @@ impl ZeroCrossingDetector {
     ) -> bool {
         let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
         let n = stages.start.len();
-        let mut fast = vec![Enclosure::ALL; 1 + n + system.model.unknowns.len()];
+        let (mut fast, mut state) = (std::mem::take(&mut self.arguments), std::mem::take(&mut self.middle));
+        fast.resize(1 + n + system.model.unknowns.len(), Enclosure::ALL);
         let (t, h) = (stages.t, stages.h);
         fast[0] = Enclosure { value: Range::new(t + low * h, t + high * h), derivative: Range::point(h) };
-        let mut state = vec![0.0; n];
+        state.resize(n, 0.0);
         for (i, state) in state.iter_mut().enumerate() {
             (*state, fast[1 + i]) = path.enclose(i, middle, half);
         }
@@ -299,7 +303,7 @@ impl ZeroCrossingDetector {
             }
             self.centre = centre;
         }
-        self.enclosures = found;
+        (self.enclosures, self.arguments, self.middle) = (found, fast, state);
         bounded
     }
 

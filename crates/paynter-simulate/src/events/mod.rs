@@ -84,6 +84,9 @@ pub(crate) struct ZeroCrossingDetector {
     /// The functions over the part of a step that was enclosed last, and in its middle.
     enclosures: Vec<Enclosure>,
     centre: Vec<f64>,
+    /// Time, states and unknowns over that part, and the states in its middle.
+    arguments: Vec<Enclosure>,
+    middle: Vec<f64>,
 }
 
 /// Keeps the largest sizes that functions have had.
@@ -113,6 +116,8 @@ impl ZeroCrossingDetector {
             ahead: Vec::new(),
             enclosures: Vec::new(),
             centre: Vec::new(),
+            arguments: Vec::new(),
+            middle: Vec::new(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Time events: crossings of event functions that read time alone, isolated by interval arithmetic ahead of
 //! the steps; and functions that leave their zero within a step.
 
-use super::root::illinois;
+use super::root::narrow_bracket;
 use super::{Changes, ZeroCrossingDetector, sign};
 use crate::method::{Stages, Tolerance};
 use crate::system::{EvaluationError, System};
@@ -208,7 +208,7 @@ fn root(system: &mut System<'_>, place: usize, mode: f64, (a, b): (f64, f64)) ->
         return a;
     }
     let gap = |b: f64| ROOT_BRACKET * b.abs();
-    let narrowed = illinois((a, fa), (b, fb), gap, |t| {
+    let narrowed = narrow_bracket((a, fa), (b, fb), gap, |t| {
         Ok::<f64, std::convert::Infallible>(mode * system.time_function(place, t))
     });
     let Ok((a, b)) = narrowed;

@@ -19,6 +19,26 @@ pub(super) struct Changes<'a> {
     equations: &'a mut Equations,
     outputs: &'a mut Option<Vec<Expr>>,
     initials: &'a mut [Initial],
+    /// The values of initial states that are moved, each at the places of two parameters.
+    shifts: Vec<Shift>,
+}
+
+/// Where an own state begins, as two parameters that are equal but for derivatives.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shift {
+    /// The first of the two, in the parameters of a run.
+    place: usize,
+    /// Where the state begins, over the graph's own parameters.
+    value: Expr,
+}
+
+impl Shift {
+    /// Sets both to where the state begins.
+    pub fn settle(&self, pool: &Pool, graph: &mut BondGraph) {
+        let parameter = |s: Symbol| graph.parameters.iter().find(|p| p.symbol == s).map(|p| p.number);
+        let number = pool.eval(self.value, &parameter).unwrap_or(0.0);
+        graph.parameters[self.place..self.place + 2].iter_mut().for_each(|both| both.number = number);
+    }
 }
 
 impl<'a> Changes<'a> {
@@ -29,7 +49,7 @@ impl<'a> Changes<'a> {
         outputs: &'a mut Option<Vec<Expr>>,
         initials: &'a mut [Initial],
     ) -> Changes<'a> {
-        Changes { pool, graph, equations, outputs, initials }
+        Changes { pool, graph, equations, outputs, initials, shifts: Vec::new() }
     }
 
     /// What a name means.
@@ -91,15 +111,22 @@ impl<'a> Changes<'a> {
     /// Adds a parameter that moves where a state begins, for states of a run that follow from it. Its value is
     /// that of the state by these parameters, to which derivatives are scaled.
     pub fn shift(&mut self, i: usize) -> Wanted {
-        let parameter = |s: Symbol| self.graph.parameters.iter().find(|p| p.symbol == s).map(|p| p.number);
-        let number = self.pool.eval(self.initials[i].value, &parameter).unwrap_or(0.0);
-        let (place, symbol) = self.add(&self.initials[i].name.clone(), number);
-        let value = self.pool.decimal(&format!("{number:e}")).unwrap_or(self.pool.zero());
-        let moved = self.pool.var(symbol);
-        let change = self.pool.sub(moved, value);
+        let (name, value) = (self.initials[i].name.clone(), self.initials[i].value);
+        let (place, moved) = self.add(&name, 0.0);
+        let (_, from) = self.add(&format!("{name} itself"), 0.0);
+        let shift = Shift { place, value };
+        shift.settle(self.pool, self.graph);
+        self.shifts.push(shift);
+        let [moved, from] = [moved, from].map(|symbol| self.pool.var(symbol));
+        let change = self.pool.sub(moved, from);
         let initial = &mut self.initials[i];
         initial.by = self.pool.add(initial.by, change);
         Wanted::Parameter(place)
+    }
+
+    /// The initial states that are moved.
+    pub fn into_shifts(self) -> Vec<Shift> {
+        self.shifts
     }
 
     /// Adds the parameter ε, zero by default, of p + λ ε for every parameter of a direction.

@@ -91,7 +91,7 @@ impl Integrator<'_> {
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
         if !std::ptr::eq(self.bound, self.system.model) {
             self.bound = self.system.model;
-            self.signal_sizes = vec![0.0; self.bound.time_signals.results()];
+            self.signals.restart();
             self.spare = None;
             self.solver = solver(self.explicit, self.stiff, &self.system, self.solver.stages().sensitive);
             if let Some(sensitivities) = &mut self.sensitivities {
