@@ -164,12 +164,18 @@ pub(crate) const UNKNOWN_STEP: f64 = 1e-13;
 /// Unknowns of linear equations that move by less than this part need one correction: its rounding is that much
 /// smaller than they are.
 pub(crate) const LINEAR_UNKNOWN_STEP: f64 = 1e-2;
+/// Corrections of linear equations; all but the first are rounding, unless the matrix is singular.
+pub(crate) const LINEAR_CORRECTIONS: u32 = 4;
+/// A correction below this part of the first is its rounding: the matrix may lose ten digits.
+pub(crate) const LINEAR_ROUNDING: f64 = 1e-6;
 /// And by less than this part where they converge no further: ill-conditioned loops.
 pub(crate) const STALLED_UNKNOWN_STEP: f64 = 1e-9;
 /// A residual reduced to this part of the first is zero: at a multiple root steps shrink with the unknowns.
 pub(crate) const RESIDUAL_REDUCTION: f64 = 1e-28;
 /// A residual below this part of its terms, or of what it has been, is what rounding leaves.
 pub(crate) const RESIDUAL_ROUNDING: f64 = 1e-10;
+/// A damped iteration that stalls has solved equations where no more than this part of their terms is left of them.
+pub(crate) const STALLED_RESIDUAL: f64 = 1e-6;
 /// Unknowns below this part of the largest that an iteration has met are what cancellation leaves of it.
 pub(crate) const UNKNOWN_CANCELLATION: f64 = 1e-9;
 /// Unknowns beyond this, in units of what the largest of their derivatives makes of them, are not determined: the

@@ -301,7 +301,7 @@ impl ZeroCrossingDetector {
 
     /// Whether a function is on its way to the side of its mode, and there within rounding of the time and what
     /// the location of the event has left.
-    fn within_time_rounding(
+    pub(super) fn within_time_rounding(
         &mut self,
         system: &mut System<'_>,
         t: f64,

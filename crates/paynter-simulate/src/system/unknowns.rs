@@ -2,9 +2,10 @@
 
 use super::{EvaluationError, System};
 use crate::tolerance::{
-    DETERMINED, LINEAR_UNKNOWN_STEP, MONOTONE_ITERATIONS, MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH,
-    RESIDUAL_REDUCTION, RESIDUAL_ROUNDING, SMALLEST_UNKNOWN_DAMPING, STALLED_UNKNOWN_STEP,
-    UNKNOWN_CANCELLATION, UNKNOWN_ITERATIONS, UNKNOWN_STEP,
+    DETERMINED, LINEAR_CORRECTIONS, LINEAR_ROUNDING, LINEAR_UNKNOWN_STEP, MONOTONE_ITERATIONS,
+    MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH, RESIDUAL_REDUCTION, RESIDUAL_ROUNDING,
+    SMALLEST_UNKNOWN_DAMPING, STALLED_RESIDUAL, STALLED_UNKNOWN_STEP, UNKNOWN_CANCELLATION,
+    UNKNOWN_ITERATIONS, UNKNOWN_STEP,
 };
 use paynter_numerics::newton::{Iteration, Limits, Progress, iterate};
 
@@ -31,6 +32,14 @@ struct Unknowns<'a, 'm> {
     limit: f64,
     change: Vec<f64>,
     before: Vec<f64>,
+}
+
+impl Unknowns<'_, '_> {
+    /// Whether the residual is within this part of its terms, or of what it has been.
+    fn is_within(&self, part: f64) -> bool {
+        let scale = self.system.scale.max(self.first).max(self.system.largest_term());
+        self.size <= part * scale
+    }
 }
 
 impl Iteration for Unknowns<'_, '_> {
@@ -78,6 +87,11 @@ impl Iteration for Unknowns<'_, '_> {
         if moved <= UNKNOWN_STEP * level
             || (moved <= STALLED_UNKNOWN_STEP * level && moved >= 0.5 * self.last)
         {
+            // With held modes equations are smooth: where damping is all that stops the iteration nothing is solved.
+            if damping < 1.0 && !system.following && !self.is_within(STALLED_RESIDUAL) {
+                return Ok(Progress::Failed);
+            }
+            let system = &mut *self.system;
             system.scale = system.scale.max(self.first);
             return if level.is_finite() {
                 Ok(Progress::Converged)
@@ -86,9 +100,11 @@ impl Iteration for Unknowns<'_, '_> {
             };
         }
         if !kinks && damping < SMALLEST_UNKNOWN_DAMPING {
-            let scale = system.scale.max(self.first).max(system.largest_term());
-            let rounded = self.size <= RESIDUAL_ROUNDING * scale;
-            return Ok(if rounded { Progress::Converged } else { Progress::Failed });
+            return Ok(if self.is_within(RESIDUAL_ROUNDING) {
+                Progress::Converged
+            } else {
+                Progress::Failed
+            });
         }
         self.last = moved;
         Ok(Progress::Continue)
@@ -121,9 +137,12 @@ impl System<'_> {
     pub(super) fn solve_unknowns(&mut self) -> Result<(), EvaluationError> {
         let m = self.model.unknowns.len();
         let start = self.fast.len() - m;
-        let first = self.residual();
-        if self.is_linear() && first.is_finite() && self.correct_linear(start) {
-            return Ok(());
+        let mut first = self.residual();
+        if self.is_linear() && first.is_finite() {
+            if self.correct_linear(start) {
+                return Ok(());
+            }
+            first = self.residual();
         }
         let (change, before) = (std::mem::take(&mut self.change), std::mem::take(&mut self.before));
         let mut search = Unknowns {
@@ -155,21 +174,29 @@ impl System<'_> {
         Err(EvaluationError::NoSolution(worst))
     }
 
-    /// Corrects the unknowns of linear equations; tells whether they moved so little that nothing but rounding of
-    /// the correction is left.
+    /// Corrects the unknowns of linear equations; tells whether nothing but rounding of the corrections is left: of
+    /// the first where it moved the unknowns little, else where further ones are as small beside it as rounding, or
+    /// shrink no more.
     fn correct_linear(&mut self, start: usize) -> bool {
         let m = self.model.unknowns.len();
-        self.unknowns.factorise(self.newton[m..].iter().copied());
-        self.change.clear();
-        self.change.extend_from_slice(&self.newton[..m]);
-        self.unknowns.solve(&mut self.change);
-        let moved = norm(&self.change);
-        let level = norm(&self.fast[start..]);
-        let near = moved <= LINEAR_UNKNOWN_STEP * level;
-        if near {
+        let mut first = None;
+        for _ in 0..LINEAR_CORRECTIONS {
+            self.unknowns.factorise(self.newton[m..].iter().copied());
+            self.change.clear();
+            self.change.extend_from_slice(&self.newton[..m]);
+            self.unknowns.solve(&mut self.change);
+            let (moved, level) = (norm(&self.change), norm(&self.fast[start..]));
+            let most = *first.get_or_insert(moved);
+            if !moved.is_finite() || moved > most {
+                return false;
+            }
             self.fast[start..].iter_mut().zip(&self.change).for_each(|(z, change)| *z -= change);
+            if moved <= LINEAR_UNKNOWN_STEP * level || (moved < most && moved <= LINEAR_ROUNDING * most) {
+                return true;
+            }
+            self.residual();
         }
-        near
+        true
     }
 
     /// Consistent initialisation: finds the unknowns at the start, where nothing is known about them, with
