@@ -268,6 +268,9 @@ pub struct SensitivityArgs {
     /// Hold the operating point of a nonlinear model fixed
     #[arg(long)]
     pub frozen: bool,
+    /// In symbols, however long they are
+    #[arg(long)]
+    pub symbolic: bool,
     /// Write polynomials out up to so many terms
     #[arg(long, value_name = "N", default_value_t = paynter::TERMS, conflicts_with = "omega")]
     pub terms: usize,

@@ -14,6 +14,8 @@ mod probes;
 mod problem;
 mod rounding;
 mod search;
+mod stiction;
+mod variant;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +33,7 @@ pub use nonsmooth::{Nonsmooth, inaccurate_laws, nonsmooth_derivatives, nonsmooth
 pub use probes::{Accuracy, Probes};
 use problem::{Problem, evaluate, initial};
 use search::search;
+pub use variant::{Original, Variant, stuck, turned};
 
 /// A steady state.
 #[derive(Debug, Clone)]

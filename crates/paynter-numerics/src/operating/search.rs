@@ -128,7 +128,11 @@ fn task<'a>(problem: &'a Problem<'a>, start: &[f64], active: &[bool], conserved:
 }
 
 /// Initial states with implicit unknowns that fit them, as far as they can be found.
-fn consistent(problem: &Problem, states: &[f64], token: &CancellationToken) -> Result<Vec<f64>, Cancelled> {
+pub(super) fn consistent(
+    problem: &Problem,
+    states: &[f64],
+    token: &CancellationToken,
+) -> Result<Vec<f64>, Cancelled> {
     let unknowns: Vec<usize> = (problem.states..problem.sought.len()).collect();
     let mut base = states.to_vec();
     base.resize(problem.sought.len(), GUESSES[1]);

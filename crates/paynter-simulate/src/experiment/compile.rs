@@ -65,7 +65,7 @@ impl Simulation {
         }
         let mut draft = Draft::new(pool, subject, token)?;
         let (accounts, charted) = draft.add_outputs(pool, options.energy, costs)?;
-        let varied = draft.vary(pool, options, measured, &mut wanted)?;
+        let (varied, moved) = draft.vary(pool, options, measured, &mut wanted)?;
         let Draft { graph, equations, outputs, names, .. } = draft;
         let places: Vec<Wanted> = wanted.iter().map(|(_, wanted)| *wanted).collect();
         let source = Source {
@@ -78,7 +78,7 @@ impl Simulation {
         let compiled = Compiled::new(pool, &source)
             .map_err(|error| refused(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
         let bounds = Bounds::new(pool, &source);
-        let observer = Observer::new(pool, &source);
+        let observer = Observer::new(pool, &source, &moved);
         let directions = places.len() - options.directions.len();
         let wanted_columns = wanted_columns(&graph, &wanted, directions);
         let nominal = nominal_values(pool, &graph, &equations, &places, directions);
@@ -170,19 +170,21 @@ impl Draft {
         Ok((accounts, charted))
     }
 
-    /// Makes what differs from run to run, directions and moved initial values parameters of the graph.
+    /// Makes what differs from run to run, directions and moved initial values parameters of the graph; returns
+    /// what varies, and the parameters that directions move with their values.
     pub(super) fn vary(
         &mut self,
         pool: &mut Pool,
         options: &SimulateOptions,
         measured: &Measured,
         wanted: &mut Vec<(String, Wanted)>,
-    ) -> Result<Vec<Varied>, QueryError> {
+    ) -> Result<(Vec<Varied>, Vec<(usize, Expr)>), QueryError> {
         let Draft { graph, equations, outputs, initials, .. } = self;
         let mut changes = Changes::new(pool, graph, equations, outputs, initials);
         let varied = changes.vary(&options.varied, &measured.inputs).map_err(|found| refused(*found))?;
+        let mut moved = Vec::new();
         for direction in &options.directions {
-            wanted.push(changes.direct(direction).map_err(|found| refused(*found))?);
+            wanted.push(changes.direct(direction, &mut moved).map_err(|found| refused(*found))?);
         }
         for (_, place) in wanted.iter_mut().filter(|_| self.moved) {
             if let Wanted::Initial(i) = *place {
@@ -190,7 +192,7 @@ impl Draft {
             }
         }
         initial::close(pool, &self.initials, &mut self.equations, &mut self.outputs);
-        Ok(varied)
+        Ok((varied, moved))
     }
 }
 

@@ -105,11 +105,30 @@ impl Several<'_> {
         let mut documents: Vec<json::NamedRun> = Vec::new();
         let mut kept: Vec<(&Run<'_>, Response)> = Vec::new();
         let mut number = 0;
+        // What is compiled once is checked once.
+        let mut checked: Vec<*const Simulation> = Vec::new();
+        let (mut checks, mut withheld) = (Vec::new(), false);
         respond_all(runs, self.global.token(), &mut |_, response, outcome| {
             let run = &runs[number];
             let simulation = serving[number];
             let said = simulation.explain(&run.parameters, &outcome);
             self.findings.take(&named(&run.name, &said), &simulation.sources);
+            if !checked.contains(&Arc::as_ptr(&simulation.result)) {
+                checked.push(Arc::as_ptr(&simulation.result));
+                match simulation.check_run(&outcome) {
+                    Ok(found) => checks.extend(
+                        found
+                            .into_iter()
+                            .map(|check| (format!("{}: {}", run.name, check.what), check.residual)),
+                    ),
+                    Err(contradiction) => {
+                        withheld = true;
+                        let mut said = Diagnostics::new();
+                        said.push(*contradiction);
+                        self.findings.take(&named(&run.name, &said), &simulation.sources);
+                    }
+                }
+            }
             match &mut sheet {
                 Some(sheet) => {
                     sheet.response(&lead(run), run.simulation, &response);
@@ -139,7 +158,8 @@ impl Several<'_> {
             ok: !self.findings.diagnostics.has_errors(),
             model: first.simulation.model.clone(),
             complete: self.impossible.is_empty() && documents.iter().all(|run| run.run.complete),
-            runs: documents,
+            runs: if withheld { Vec::new() } else { documents },
+            checks: json::Checks::new(checks),
             diagnostics: json::Diagnostic::list(
                 &self.findings.diagnostics,
                 &self.findings.sources,
