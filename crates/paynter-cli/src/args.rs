@@ -389,6 +389,9 @@ pub struct IncrementalArgs {
     /// Keep the nominal graph in the same model; changes of parameters are parameters then
     #[arg(long)]
     pub pair: bool,
+    /// Numbers in the place of the model's parameters; changes and nominal variables stay
+    #[arg(long)]
+    pub numeric: bool,
     /// The graph to make: incremental, linear (changes of inputs) or pseudo (sensitivities)
     #[arg(long, value_name = "FORM", default_value = "incremental", hide_possible_values = true)]
     pub form: DerivedFormName,

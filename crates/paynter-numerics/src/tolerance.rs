@@ -243,8 +243,11 @@ pub(crate) const PROBE_POINTS: usize = 6;
 /// Right-hand sides of random signs by which |F_w⁻¹| is estimated.
 pub(crate) const CONDITION_TRIALS: usize = 8;
 
-/// Steps of the integration to rest before it is given up.
+/// Steps of the integration to rest before it is given up, at least.
 pub(crate) const REST_STEPS: usize = 3000;
+
+/// Steps of that integration times its unknowns: a small model may swing some hundred times before it rests.
+pub(crate) const REST_WORK: usize = 150_000;
 
 /// Columns of the extrapolation table of that integration.
 pub(crate) const EXTRAPOLATION_ORDER: usize = 6;

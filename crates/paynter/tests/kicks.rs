@@ -10,10 +10,10 @@ use num_complex::Complex64;
 use paynter::simulate::{SimulateOptions, Vary};
 use paynter::{Answer, CancellationToken, Model, NewValue, QueryError, SteadyState, examples};
 
-/// The states are kicked by this part of their sizes where the model is not linear.
-const KICK: f64 = 1e-4;
+/// The states are kicked by these parts of their sizes where the model is not linear.
+const KICKS: [f64; 4] = [1e-3, 1e-5, 1e-7, 1e-9];
 /// How far recurrences may be missed: curvature of the laws and errors of the runs, beside the kick.
-const MISSED: f64 = 2e-3;
+const MISSED: f64 = 1e-3;
 
 /// The model with its inputs constant, as they are at time zero.
 fn at_rest(model: &Model, found: &Answer<SteadyState>) -> Model {
@@ -86,8 +86,12 @@ fn every_example_answers_a_kick_by_its_poles() {
             continue;
         }
         let Ok(poles) = model.poles(&token) else { continue };
-        let poles: Vec<Complex64> =
-            poles.document(&paynter::Plain).poles.iter().map(|[re, im]| Complex64::new(*re, *im)).collect();
+        let poles: Vec<Complex64> = poles
+            .document(paynter::json::Naming::Flat, &paynter::Plain)
+            .poles
+            .iter()
+            .map(|[re, im]| Complex64::new(*re, *im))
+            .collect();
         let fastest = poles.iter().fold(0.0f64, |most, pole| most.max(pole.norm()));
         if fastest == 0.0 {
             continue;
@@ -95,33 +99,33 @@ fn every_example_answers_a_kick_by_its_poles() {
         let (model, rest) = (at_rest(&model, &found), &found.point.states);
         let size = |i: usize| if rest[i] == 0.0 { 1.0 } else { rest[i].abs() };
         let linear = found.linear.as_ref().is_some_and(|(linear, _)| linear.point.is_none());
-        let kick = if linear { 1.0 } else { KICK };
-        let small = rest.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        let kicked: Vec<f64> = (0..rest.len())
-            .map(|i| {
-                let size = if rest[i] == 0.0 && small > 0.0 { small.min(1.0) } else { size(i) };
-                rest[i] + kick * size * (1.0 - 0.3 * i as f64 / rest.len() as f64)
-            })
-            .collect();
+        let kicks = if linear { &[1.0][..] } else { &KICKS[..] };
         for part in [0.3, 3.0] {
             let step = part / fastest;
             let count = 2 * names.len() + 3;
             let still = states(&model, &names, rest, step, count);
-            let moved = states(&model, &names, &kicked, step, count);
-            let roots: Vec<Complex64> = poles.iter().map(|pole| (pole * step).exp()).collect();
-            let wrong: Vec<Complex64> = poles.iter().map(|pole| (pole * step * 1.1).exp()).collect();
-            let worst = |roots: &[Complex64]| {
-                let all = still.iter().zip(&moved).map(|(still, moved)| {
-                    let difference: Vec<f64> = moved.iter().zip(still).map(|(a, b)| a - b).collect();
-                    missed(&difference, &recurrence(roots))
-                });
-                all.fold(0.0, f64::max)
+            let roots = |factor: f64| -> Vec<Complex64> {
+                recurrence(&poles.iter().map(|pole| (pole * step * factor).exp()).collect::<Vec<_>>())
             };
-            let (right, other) = (worst(&roots), worst(&wrong));
-            assert!(right <= MISSED, "{}: {right} at steps of {step}, {poles:?}", example.name);
-            if other > 10.0 * right {
-                judged += 1;
-            }
+            let (own, others) = (roots(1.0), roots(1.1));
+            // The smaller the kick, the less the laws curve, until rounding is all that is left.
+            let tried = kicks.iter().map(|kick| {
+                let kicked: Vec<f64> = (0..rest.len())
+                    .map(|i| rest[i] + kick * size(i) * (1.0 - 0.3 * i as f64 / rest.len() as f64))
+                    .collect();
+                let moved = states(&model, &names, &kicked, step, count);
+                let worst = |recurrence: &[Complex64]| {
+                    let all = still.iter().zip(&moved).map(|(still, moved)| {
+                        let difference: Vec<f64> = moved.iter().zip(still).map(|(a, b)| a - b).collect();
+                        missed(&difference, recurrence)
+                    });
+                    all.fold(0.0, f64::max)
+                };
+                (worst(&own), worst(&others))
+            });
+            let best = tried.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+            assert!(best.0 <= MISSED, "{}: {best:?} at steps of {step}, {poles:?}", example.name);
+            judged += usize::from(best.1 > 10.0 * best.0);
         }
     }
     assert!(judged >= 20, "only {judged} runs tell the poles from others");

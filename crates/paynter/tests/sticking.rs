@@ -5,6 +5,7 @@
 mod common;
 
 use common::sound;
+use paynter::json::Naming;
 use paynter::simulate::SimulateOptions;
 use paynter::{Answer, CancellationToken, Model, Plain, SteadyState, TERMS};
 use paynter_base::random::Random;
@@ -17,7 +18,7 @@ fn rest(model: &Model) -> Answer<SteadyState> {
 fn poles(model: &Model) -> Vec<(f64, f64)> {
     let found = model.poles(&CancellationToken::new()).unwrap_or_else(|reason| panic!("{reason:?}"));
     assert!(!found.checks.is_empty() || found.spectrum.poles.is_empty());
-    found.document(&Plain).poles.iter().map(|[re, im]| (*re, *im)).collect()
+    found.document(Naming::Flat, &Plain).poles.iter().map(|[re, im]| (*re, *im)).collect()
 }
 
 /// What is said about friction that sticks.

@@ -90,6 +90,29 @@ impl Stiction {
         graph.with_source(self.element, self.held, zero)
     }
 
+    /// The graph in which it slips to a side, with the branch of its law there.
+    pub fn slipping(&self, pool: &mut Pool, graph: &BondGraph, side: f64) -> BondGraph {
+        let mut graph = graph.clone();
+        let beside = |symbol: Symbol| (symbol == self.at).then_some(side);
+        let branch = pool.decide_choices(&[self.law], &beside)[0];
+        let law = self.law;
+        graph.elements[self.element.index()].law.rewrite(&mut |e| if e == law { branch } else { e });
+        graph
+    }
+
+    /// How fast it slips at a point: what it would hold, counted into the element.
+    pub fn slip(
+        &self,
+        pool: &mut Pool,
+        graph: &BondGraph,
+        equations: &Equations,
+        values: &BTreeMap<Symbol, f64>,
+    ) -> Option<f64> {
+        let found = equations.variable_values(pool, graph, &[self.variable(self.held)])?[0];
+        let found = pool.eval(found, &|symbol| values.get(&symbol).copied()).ok()?;
+        Some(if self.held == Power::Flow && !self.port.into { -found } else { found })
+    }
+
     /// The graph in which it gives what it can at most, on one side of the jump.
     pub fn at_limit(&self, pool: &mut Pool, graph: &BondGraph, limit: f64) -> BondGraph {
         let (power, sign) = match self.held {
@@ -192,7 +215,7 @@ impl Stiction {
         };
         if let Some([first, more @ ..]) = rests {
             let shown = more.iter().take(2).fold(range(first), |text, next| text + ", " + &range(next));
-            message.push_str(&format!("; rests lie side by side, {shown}, and the initial state chooses"));
+            message.push_str(&format!("; rests lie side by side, {shown}"));
         }
         Diagnostic::new(code::STICKING, message).at(element.span)
     }

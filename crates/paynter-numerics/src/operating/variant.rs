@@ -86,6 +86,28 @@ impl Variant {
         }
     }
 
+    /// The mode in which friction would rather be at this rest than in the one it was in; none where its law as it
+    /// is written has to tell.
+    fn next(&mut self, stiction: &Stiction, mode: Mode) -> Option<Mode> {
+        match mode {
+            Mode::Held => {
+                let holding = self.holding(stiction)?;
+                let [low, high] = holding.limits;
+                Some(match holding.is_possible() {
+                    true => Mode::Held,
+                    false => Mode::Slips(if holding.value > (low + high) / 2.0 { 1.0 } else { -1.0 }),
+                })
+            }
+            Mode::Slips(side) => {
+                let (pool, graph, equations) = (&mut self.pool, &self.graph, &self.equations);
+                let at = (&self.point.values, &self.point.sizes);
+                let speed = stiction.slip(pool, graph, equations, at.0)?;
+                let consistent = speed * side >= 0.0 || stiction.rests(pool, graph, equations, at);
+                consistent.then_some(mode)
+            }
+        }
+    }
+
     fn holding(&mut self, stiction: &Stiction) -> Option<Holding> {
         stiction.holding(&mut self.pool, &self.graph, &self.equations, &self.point)
     }
@@ -116,9 +138,19 @@ pub fn turned(
     Ok(Some(found))
 }
 
-/// The model with its dry friction that sticks at rest; nothing where none does. The initial state is such a rest
-/// where friction can hold it there, and near the others; `steady` is the rest that the laws as they are written
-/// have, with no force where nothing moves.
+/// What dry friction does at a rest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Mode {
+    /// It sticks.
+    Held,
+    /// It slips to this side, or is about to.
+    Slips(f64),
+}
+
+/// The model with its dry friction that sticks at rest, or slips from where it began; nothing where none does. The
+/// initial state is such a rest where friction can hold it there; where it cannot, what it holds begins to slip to
+/// the side on which it gives way. `steady` is the rest that the laws as they are written have, with no force where
+/// nothing moves.
 pub fn stuck(
     original: &Original<'_>,
     steady: impl FnOnce() -> Result<Option<OperatingPoint>, Cancelled>,
@@ -130,50 +162,61 @@ pub fn stuck(
         return Ok(None);
     }
     let mut pool = Pool::over(original.pool);
-    let Some(start) = values_at_start(&mut pool, original, token)? else { return Ok(None) };
+    let start = values_at_start(&mut pool, original, token)?;
     let sizes = start.iter().map(|(symbol, x)| (*symbol, x.abs())).collect();
     let resting = |stiction: &&Stiction| stiction.rests(&mut pool, graph, equations, (&start, &sizes));
-    let mut held: Vec<Stiction> = candidates.iter().filter(resting).copied().collect();
+    let mut modes: Vec<(Stiction, Mode)> =
+        candidates.iter().filter(resting).map(|stiction| (*stiction, Mode::Held)).collect();
     let mut found = None;
-    while !held.is_empty() {
-        let mut variant = sticking(original, &held, None, token)?;
-        let slips = |stiction: &Stiction, variant: &mut Variant| {
-            !variant.holding(stiction).is_some_and(|holding| holding.is_possible())
-        };
-        let released: Vec<Stiction> = match &mut variant {
-            Some(variant) => held.iter().filter(|stiction| slips(stiction, variant)).copied().collect(),
-            // Two that hold the same motion, or one that would have to move.
-            None => held.last().copied().into_iter().collect(),
-        };
-        if released.is_empty() {
-            found = variant;
+    // Each lets go once, and is left to its law as it is written at last.
+    for _ in 0..=2 * modes.len() {
+        if modes.is_empty() {
             break;
         }
-        held.retain(|stiction| !released.contains(stiction));
+        let Some(mut variant) = in_modes(original, &modes, None, token)? else {
+            // Two that hold the same motion, or one that would have to move.
+            modes.pop();
+            continue;
+        };
+        let next: Vec<(Stiction, Mode)> = modes
+            .iter()
+            .filter_map(|(stiction, mode)| Some((*stiction, variant.next(stiction, *mode)?)))
+            .collect();
+        let settled = next == modes;
+        modes = next;
+        if settled {
+            found = Some(variant);
+            break;
+        }
     }
-    // What slips from the initial state comes to rest elsewhere.
+    let is_held = |modes: &[(Stiction, Mode)], stiction: &Stiction| modes.contains(&(*stiction, Mode::Held));
     let rest = match &found {
         Some(variant) => Some(variant.point.clone()),
         None => steady()?,
     };
     let Some(rest) = rest else { return Ok(None) };
+    // What has slipped, or moved from the beginning, may have come to rest.
     let mut here =
         found.as_mut().map_or((&mut pool, graph, equations), |v| (&mut v.pool, &v.graph, &v.equations));
     let stops = |stiction: &&Stiction| {
         let (pool, graph, equations) = &mut here;
-        !held.contains(stiction)
+        !is_held(&modes, stiction)
             && stiction.rests(pool, graph, equations, (&rest.values, &rest.sizes))
             && stiction.holding(pool, graph, equations, &rest).is_some_and(|holding| holding.is_possible())
     };
     let more: Vec<Stiction> = candidates.iter().filter(stops).copied().collect();
     if !more.is_empty() {
         let began = (found.as_ref().map_or(equations, |variant| &variant.equations).clone(), rest);
-        let all: Vec<Stiction> = held.iter().chain(&more).copied().collect();
-        if let Some(variant) = sticking(original, &all, Some(&began), token)? {
-            (found, held) = (Some(variant), all);
+        let mut all: Vec<(Stiction, Mode)> =
+            modes.iter().filter(|(stiction, _)| !more.contains(stiction)).copied().collect();
+        all.extend(more.iter().map(|stiction| (*stiction, Mode::Held)));
+        if let Some(variant) = in_modes(original, &all, Some(&began), token)? {
+            (found, modes) = (Some(variant), all);
         }
     }
     let Some(mut found) = found else { return Ok(None) };
+    let held: Vec<Stiction> =
+        candidates.iter().filter(|stiction| is_held(&modes, stiction)).copied().collect();
     for stiction in &held {
         let Some(holding) = found.holding(stiction) else { continue };
         let rests = match &held[..] {
@@ -185,10 +228,10 @@ pub fn stuck(
     Ok(Some(found))
 }
 
-/// The model with some resistors that stick, from its own initial states or from others.
-fn sticking(
+/// The model with its dry friction in some modes, from its own initial states or from others.
+fn in_modes(
     original: &Original<'_>,
-    held: &[Stiction],
+    modes: &[(Stiction, Mode)],
     start: Option<&(Equations, OperatingPoint)>,
     token: &CancellationToken,
 ) -> Result<Option<Variant>, Cancelled> {
@@ -197,8 +240,11 @@ fn sticking(
         Some((equations, point)) => starting_at(&mut pool, original.graph, equations, point),
         None => original.graph.clone(),
     };
-    for stiction in held {
-        graph = stiction.sticking(&mut pool, &graph);
+    for (stiction, mode) in modes {
+        graph = match mode {
+            Mode::Held => stiction.sticking(&mut pool, &graph),
+            Mode::Slips(side) => stiction.slipping(&mut pool, &graph, *side),
+        };
     }
     Variant::find(pool, graph, original.tables, token)
 }
@@ -229,10 +275,10 @@ fn values_at_start(
     pool: &mut Pool,
     original: &Original<'_>,
     token: &CancellationToken,
-) -> Result<Option<BTreeMap<Symbol, f64>>, QueryError> {
+) -> Result<BTreeMap<Symbol, f64>, QueryError> {
     let (graph, equations) = (original.graph, original.equations);
     let problem = Problem::new(pool, graph, equations, original.tables)?;
     let states = initial(pool, graph, equations, &problem.known)?;
     let start = consistent(&problem, &states, token)?;
-    Ok(Some(problem.all_values(&start)))
+    Ok(problem.all_values(&start))
 }
