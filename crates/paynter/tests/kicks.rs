@@ -25,8 +25,8 @@ fn at_rest(model: &Model, found: &Answer<SteadyState>) -> Model {
     }))
 }
 
-/// The states over time from these initial values.
-fn states(model: &Model, names: &[String], start: &[f64], step: f64, count: usize) -> Vec<Vec<f64>> {
+/// The states over time from these initial values; nothing where laws have no value on the way.
+fn states(model: &Model, names: &[String], start: &[f64], step: f64, count: usize) -> Option<Vec<Vec<f64>>> {
     let varied: Vec<String> = names.iter().map(|name| format!("init({name})")).collect();
     let options = SimulateOptions {
         times: (0..count).map(|k| k as f64 * step).collect(),
@@ -40,8 +40,7 @@ fn states(model: &Model, names: &[String], start: &[f64], step: f64, count: usiz
     let vary: Vec<Vary> = vary.map(|(name, value)| Vary { name, values: vec![*value] }).collect();
     let runs = simulation.grid(&vary).unwrap();
     let (response, outcome) = simulation.respond(&runs[0].parameters, &token);
-    assert_eq!(outcome.failure, None);
-    response.states
+    outcome.failure.is_none().then_some(response.states)
 }
 
 /// The coefficients of Π (q − z), from the highest power on.
@@ -103,17 +102,17 @@ fn every_example_answers_a_kick_by_its_poles() {
         for part in [0.3, 3.0] {
             let step = part / fastest;
             let count = 2 * names.len() + 3;
-            let still = states(&model, &names, rest, step, count);
+            let still = states(&model, &names, rest, step, count).unwrap();
             let roots = |factor: f64| -> Vec<Complex64> {
                 recurrence(&poles.iter().map(|pole| (pole * step * factor).exp()).collect::<Vec<_>>())
             };
             let (own, others) = (roots(1.0), roots(1.1));
             // The smaller the kick, the less the laws curve, until rounding is all that is left.
-            let tried = kicks.iter().map(|kick| {
+            let tried = kicks.iter().filter_map(|kick| {
                 let kicked: Vec<f64> = (0..rest.len())
                     .map(|i| rest[i] + kick * size(i) * (1.0 - 0.3 * i as f64 / rest.len() as f64))
                     .collect();
-                let moved = states(&model, &names, &kicked, step, count);
+                let moved = states(&model, &names, &kicked, step, count)?;
                 let worst = |recurrence: &[Complex64]| {
                     let all = still.iter().zip(&moved).map(|(still, moved)| {
                         let difference: Vec<f64> = moved.iter().zip(still).map(|(a, b)| a - b).collect();
@@ -121,7 +120,7 @@ fn every_example_answers_a_kick_by_its_poles() {
                     });
                     all.fold(0.0, f64::max)
                 };
-                (worst(&own), worst(&others))
+                Some((worst(&own), worst(&others)))
             });
             let best = tried.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
             assert!(best.0 <= MISSED, "{}: {best:?} at steps of {step}, {poles:?}", example.name);
