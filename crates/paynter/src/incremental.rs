@@ -8,7 +8,7 @@ use paynter_graph::{Causality, Variable};
 use paynter_numerics::parametric::chosen_parameters;
 use paynter_numerics::{OperatingPoint, nominal_values};
 use paynter_transform::{
-    Form, Request, Sensitivity, Start, incremental, incremental_comments, printed, pseudo,
+    Form, Request, Sensitivity, Start, in_numbers, incremental, incremental_comments, printed, pseudo,
     sensitivity_comments, standalone, without_effect,
 };
 use std::sync::Arc;
@@ -41,6 +41,8 @@ pub struct IncrementalOptions {
     pub split: bool,
     /// The nominal graph in the same model.
     pub pair: bool,
+    /// Numbers in the place of the model's parameters.
+    pub numeric: bool,
 }
 
 /// A model made from a model.
@@ -107,7 +109,7 @@ impl Model {
         }
         findings.extend(kinks);
         let value = |variable: Variable| point.get(&variable).copied();
-        let (derived, comments) = match options.form {
+        let (mut derived, comments) = match options.form {
             DerivedForm::Incremental | DerivedForm::Linear => {
                 let form = match options.form {
                     DerivedForm::Linear => Form::Linear,
@@ -127,6 +129,9 @@ impl Model {
                 (made, sensitivity_comments(graph, sensitivity))
             }
         };
+        if options.numeric {
+            in_numbers(&mut pool, &mut derived, graph);
+        }
         let text =
             printed(&mut pool, &derived, comments).map_err(|found| unusable(&view.findings, &found))?;
         let (own, derived) = standalone(&pool, &derived);

@@ -7,6 +7,7 @@ use paynter_simulate::Outcome;
 use paynter_simulate::experiment::{
     Plan, Response, Run, SimulateOptions, Simulation, Vary, check_names, named, respond_all,
 };
+use paynter_verify::Check;
 use std::sync::Arc;
 
 /// Values of parameters and inputs under a name of their own.
@@ -26,6 +27,9 @@ pub struct Runs {
     pub impossible: Vec<(String, String)>,
     /// What is found about all of them, with the files it is about.
     pub findings: JoinedFindings,
+    /// How far samples of the first run of each compiled simulation fulfil the graph's own equations, once the runs
+    /// are made; none where one contradicts them.
+    pub checks: Option<Vec<(String, f64)>>,
     simulations: Vec<Answer<Arc<Simulation>>>,
     /// For each run the simulation that serves it.
     serving: Vec<usize>,
@@ -92,7 +96,7 @@ impl Runs {
     fn new(runs: Vec<Run>, simulations: Vec<Answer<Arc<Simulation>>>, serving: Vec<usize>) -> Runs {
         let mut findings = JoinedFindings::default();
         simulations.iter().for_each(|answer| findings.take(&answer.findings, &answer.sources));
-        Runs { runs, impossible: Vec::new(), findings, simulations, serving }
+        Runs { runs, impossible: Vec::new(), findings, checks: Some(Vec::new()), simulations, serving }
     }
 
     /// How many numbers the answers of all runs hold.
@@ -107,11 +111,25 @@ impl Runs {
         token: &CancellationToken,
         each: &mut dyn FnMut(&Run, Response, Outcome, &Diagnostics),
     ) {
-        let Runs { runs, findings, simulations, serving, .. } = self;
-        let mut serving = serving.iter().map(|place| &simulations[*place]);
+        let Runs { runs, findings, checks, simulations, serving, .. } = self;
+        let mut serving = serving.iter().map(|place| (*place, &simulations[*place]));
+        let mut checked = vec![false; simulations.len()];
         respond_all(runs, token, &mut |run, response, outcome| {
-            let Some(answer) = serving.next() else { return };
-            let said = answer.explain(&run.parameters, &outcome);
+            let Some((place, answer)) = serving.next() else { return };
+            let mut said = answer.explain(&run.parameters, &outcome);
+            // What is compiled once is checked once.
+            if !std::mem::replace(&mut checked[place], true) {
+                match answer.check_run(&outcome) {
+                    Ok(found) => checks.iter_mut().for_each(|checks| {
+                        let named = |check: &Check| (format!("{}: {}", run.name, check.what), check.residual);
+                        checks.extend(found.iter().map(named));
+                    }),
+                    Err(contradiction) => {
+                        *checks = None;
+                        said.push(*contradiction);
+                    }
+                }
+            }
             findings.take(&named(&run.name, &said), &answer.sources);
             each(run, response, outcome, &said);
         });

@@ -2,7 +2,7 @@
 
 use super::equations::grid;
 use super::operating_point;
-use crate::answer::{Answer, Exit, output, read};
+use crate::answer::{Answer, Exit, output, read, too_long};
 use crate::args::{Form, Global, SensitivityArgs, SensitivityFigure};
 use crate::fraction::{Denominators, broken};
 use crate::number::complex;
@@ -41,10 +41,24 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
     match model.sensitivity(&which, global.token()) {
         Ok(answer) => {
             let answer = read(global, answer);
-            let output = output(global, answer.document(Naming::Flat, &CommandLine), text);
+            let readable = |document: &Sensitivity| match arguments.symbolic {
+                true => text(document),
+                false => readable(document),
+            };
+            let output = output(global, answer.document(Naming::Flat, &CommandLine), readable);
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),
+    }
+}
+
+/// The sensitivities in symbols, or only what they make of poles, zeros and gains where those are too long to be
+/// read.
+fn readable(document: &Sensitivity) -> String {
+    let symbols = text(document);
+    match too_long(&symbols) {
+        Some(why) => format!("{}: sensitivities in numbers\n{}{why}", document.model, modes(document)),
+        None => symbols,
     }
 }
 
@@ -289,6 +303,20 @@ fn modes(document: &Sensitivity) -> String {
     if !rows.is_empty() {
         text.push_str("\nStatic gains at nominal values\n");
         text.push_str(&columns(["OUTPUT / INPUT", "H(0)", "PARAMETER", "∂H(0)/∂p"], &rows));
+    }
+    let known = |entry: &&SensitivityEntry| {
+        document.dc_gain.iter().any(|gain| gain.output == entry.output && gain.input == entry.input)
+    };
+    let mut without: Vec<String> = document
+        .entries
+        .iter()
+        .filter(|entry| !known(entry) && !document.poles.is_empty())
+        .map(|entry| format!("{} / {}", entry.output, entry.input))
+        .collect();
+    without.dedup();
+    if !without.is_empty() {
+        let list = without.join(", ");
+        text.push_str(&format!("\nNo static gain, because a pole lies at zero: {list}\n"));
     }
     text
 }

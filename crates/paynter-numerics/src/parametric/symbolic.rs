@@ -18,7 +18,7 @@ use super::response::finite_derivatives;
 use super::{Moved, chosen_parameters, moved};
 use crate::LinearModel;
 use crate::linear::near;
-use crate::tolerance::{SMALLEST_MAGNITUDE, SYMBOLIC_AGREEMENT, VANISHING_CHANGE};
+use crate::tolerance::{CONSERVED_POLE, SMALLEST_MAGNITUDE, SYMBOLIC_AGREEMENT, VANISHING_CHANGE};
 
 /// What the product form may cost.
 const PRODUCTS: Budget = Budget { terms: 20_000, steps: 20_000_000 };
@@ -217,8 +217,19 @@ fn root_sensitivities(
     };
     let own: Vec<(Complex64, usize)> =
         spectrum.poles.iter().map(|root| (root.value, root.multiplicity)).collect();
+    let fastest = own.iter().fold(0.0f64, |most, (pole, _)| most.max(pole.norm()));
     for mode in poles(&matrices, &derivatives, &own, token)? {
-        if mode.multiplicity > 1 && mode.value.im >= 0.0 {
+        let mut mode = cleaned(mode, &sizes);
+        // Amounts that are conserved whatever the parameters are keep their poles at zero.
+        let nothing =
+            |(derivative, size): (&Complex64, &f64)| derivative.norm() * size <= CONSERVED_POLE * fastest;
+        let conserved = mode.value == Complex64::ZERO
+            && mode.multiplicity <= spectrum.conserved
+            && mode.derivatives.iter().zip(&sizes).all(nothing);
+        if conserved {
+            mode.derivatives.fill(Complex64::ZERO);
+        }
+        if mode.multiplicity > 1 && mode.value.im >= 0.0 && !conserved {
             let message = format!(
                 "the pole {} occurs {} times and has no derivative; that of the mean of the cluster is given",
                 with_conjugate(mode.value),
@@ -226,7 +237,7 @@ fn root_sensitivities(
             );
             findings.push(Diagnostic::new(code::REPEATED_POLE, message));
         }
-        roots.poles.push(cleaned(mode, &sizes));
+        roots.poles.push(mode);
     }
     let all: Vec<Complex64> = own.iter().map(|(root, _)| *root).collect();
     for entry in &spectrum.entries {

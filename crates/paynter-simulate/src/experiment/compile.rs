@@ -55,7 +55,7 @@ impl Simulation {
         }
         let mut draft = Draft::new(pool, subject, token)?;
         let (accounts, charted) = draft.add_outputs(pool, options.energy, costs)?;
-        let (varied, shifts) = draft.vary(pool, options, measured, &mut wanted)?;
+        let (varied, shifts, moved) = draft.vary(pool, options, measured, &mut wanted)?;
         let Draft { graph, equations, outputs, names, assumptions, .. } = draft;
         let places: Vec<Wanted> = wanted.iter().map(|(_, wanted)| *wanted).collect();
         let source = Source {
@@ -68,7 +68,7 @@ impl Simulation {
         let compiled = Compiled::new(pool, &source)
             .map_err(|error| refused(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
         let bounds = Bounds::new(pool, &source);
-        let observer = Observer::new(pool, &source);
+        let observer = Observer::new(pool, &source, &moved);
         let directions = places.len() - options.directions.len();
         let wanted_columns = wanted_columns(&graph, &wanted, directions);
         let nominal = nominal_values(pool, &graph, &equations, &places, directions);
@@ -115,6 +115,9 @@ impl Simulation {
         Some(Simulation { nominal, parameters, graph, ..self.clone() })
     }
 }
+
+/// What varies, initial states that are moved, and the parameters that directions move with their values.
+type Variation = (Vec<Varied>, Vec<Shift>, Vec<(usize, Expr)>);
 
 /// A model on its way to a compiled simulation.
 pub(super) struct Draft {
@@ -191,12 +194,13 @@ impl Draft {
         options: &SimulateOptions,
         measured: &Measured,
         wanted: &mut Vec<(String, Wanted)>,
-    ) -> Result<(Vec<Varied>, Vec<Shift>), QueryError> {
+    ) -> Result<Variation, QueryError> {
         let Draft { graph, equations, outputs, initials, .. } = self;
         let mut changes = Changes::new(pool, graph, equations, outputs, initials);
         let varied = changes.vary(&options.varied, &measured.inputs).map_err(|found| refused(*found))?;
+        let mut moved = Vec::new();
         for direction in &options.directions {
-            wanted.push(changes.direct(direction).map_err(|found| refused(*found))?);
+            wanted.push(changes.direct(direction, &mut moved).map_err(|found| refused(*found))?);
         }
         for (_, place) in wanted.iter_mut().filter(|_| self.moved) {
             if let Wanted::Initial(i) = *place {
@@ -205,7 +209,7 @@ impl Draft {
         }
         let shifts = changes.into_shifts();
         initial::close(pool, &self.initials, &mut self.equations, &mut self.outputs);
-        Ok((varied, shifts))
+        Ok((varied, shifts, moved))
     }
 }
 

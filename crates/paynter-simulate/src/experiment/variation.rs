@@ -129,8 +129,12 @@ impl<'a> Changes<'a> {
         self.shifts
     }
 
-    /// Adds the parameter ε, zero by default, of p + λ ε for every parameter of a direction.
-    pub fn direct(&mut self, direction: &Direction) -> Result<(String, Wanted), Box<Diagnostic>> {
+    /// Adds the parameter ε, zero by default, of p + λ ε for every parameter of a direction, and tells what moves.
+    pub fn direct(
+        &mut self,
+        direction: &Direction,
+        all_moved: &mut Vec<(usize, Expr)>,
+    ) -> Result<(String, Wanted), Box<Diagnostic>> {
         let (place, epsilon) = self.add(&direction.name, 0.0);
         let mut moved: FxHashMap<Symbol, Expr> = FxHashMap::default();
         for (name, weight) in &direction.weights {
@@ -160,11 +164,21 @@ impl<'a> Changes<'a> {
             .chain(self.initials.iter_mut().map(|initial| &mut initial.value))
             .chain(equations.inputs.iter_mut().map(|input| &mut input.value))
             .chain(equations.outputs.iter_mut().map(|output| &mut output.value))
+            .chain(equations.assignments.iter_mut().map(|assignment| &mut assignment.value))
+            .chain(equations.dependent.iter_mut().map(|dependent| &mut dependent.value))
+            .chain(all_moved.iter_mut().map(|(_, value)| value))
             .chain(self.outputs.iter_mut().flatten());
         let places: Vec<&mut Expr> = all.collect();
         let before: Vec<Expr> = places.iter().map(|place| **place).collect();
         let after = self.pool.substitute_all(&before, &moved);
         places.into_iter().zip(after).for_each(|(place, expr)| *place = expr);
+        for (place, parameter) in self.graph.parameters.iter().enumerate() {
+            if let Some(value) = moved.get(&parameter.symbol)
+                && !all_moved.iter().any(|(known, _)| *known == place)
+            {
+                all_moved.push((place, *value));
+            }
+        }
         Ok((direction.name.clone(), Wanted::Parameter(place)))
     }
 }

@@ -101,6 +101,9 @@ pub struct SimulationRuns {
     pub complete: bool,
     /// The runs; in a sweep of several parameters the last one changes fastest.
     pub runs: Vec<NamedRun>,
+    /// How far samples of the first run of each compiled model fulfil the graph's own equations.
+    #[serde(flatten)]
+    pub checks: Checks,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -347,6 +350,7 @@ impl SimulationRuns {
             model: model.to_owned(),
             complete: all && runs.iter().all(|run| run.run.complete),
             runs,
+            checks: Checks::default(),
             diagnostics,
         }
     }

@@ -84,7 +84,7 @@ fn several(
             kept.push((run.clone(), response));
         }
     });
-    let Runs { impossible, findings, .. } = runs;
+    let Runs { impossible, findings, checks, .. } = runs;
     let (mut diagnostics, sources) = (findings.diagnostics, Arc::new(findings.sources));
     if let Some(mut sheet) = sheet {
         impossible.iter().for_each(|(run, reason)| sheet.stopped(run, reason));
@@ -101,7 +101,11 @@ fn several(
         true => {
             let list = json::Diagnostic::list(&diagnostics, &sources, &CommandLine);
             let all = impossible.is_empty();
-            let document = json::SimulationRuns::new(&first.model, documents, all, list);
+            let mut document = json::SimulationRuns::new(&first.model, documents, all, list);
+            match checks {
+                Some(checks) => document.checks = json::Checks::new(checks),
+                None => document.runs.clear(),
+            }
             output(global, document, |_| String::new())
         }
     };
