@@ -389,6 +389,9 @@ pub struct IncrementalArgs {
     /// The graph to make: incremental, linear (changes of inputs) or pseudo (sensitivities)
     #[arg(long, value_name = "FORM", default_value = "incremental", hide_possible_values = true)]
     pub form: DerivedFormName,
+    /// Coefficients in numbers, at the model's values, instead of parameters and nominal variables
+    #[arg(long)]
+    pub numeric: bool,
     /// With `--form pseudo`: a bond for each parameter's sensitivity instead of one for their weighted sum
     #[arg(long)]
     pub each: bool,

@@ -2,15 +2,17 @@
 
 use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
+use paynter_algebra::Symbol;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics};
 use paynter_draw::draw::Diagram;
 use paynter_graph::{Causality, Variable};
 use paynter_numerics::parametric::chosen_parameters;
 use paynter_numerics::{OperatingPoint, nominal_values};
 use paynter_transform::{
-    Form, Request, Sensitivity, Start, incremental, incremental_comments, printed, pseudo,
+    Form, Request, Sensitivity, Start, in_numbers, incremental, incremental_comments, printed, pseudo,
     sensitivity_comments, standalone, without_effect,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The operating point of models with more states than this is not searched for.
@@ -41,6 +43,8 @@ pub struct IncrementalOptions {
     pub split: bool,
     /// The nominal graph in the same model.
     pub pair: bool,
+    /// Coefficients in numbers instead of parameters and nominal variables.
+    pub numeric: bool,
 }
 
 /// A model made from a model.
@@ -107,7 +111,7 @@ impl Model {
         }
         findings.extend(kinks);
         let value = |variable: Variable| point.get(&variable).copied();
-        let (derived, comments) = match options.form {
+        let (mut derived, comments) = match options.form {
             DerivedForm::Incremental | DerivedForm::Linear => {
                 let form = match options.form {
                     DerivedForm::Linear => Form::Linear,
@@ -127,6 +131,11 @@ impl Model {
                 (made, sensitivity_comments(graph, sensitivity))
             }
         };
+        if options.numeric {
+            let own: BTreeSet<Symbol> = graph.parameters.iter().map(|parameter| parameter.symbol).collect();
+            let alone = !options.pair && !is_pseudo;
+            in_numbers(&mut pool, &mut derived, &|symbol| alone || own.contains(&symbol));
+        }
         let text =
             printed(&mut pool, &derived, comments).map_err(|found| unusable(&view.findings, &found))?;
         let (own, derived) = standalone(&pool, &derived);

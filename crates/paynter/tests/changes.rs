@@ -133,7 +133,13 @@ fn random_models_change_as_their_texts_do() {
             }
             for (form, prefix) in [(DerivedForm::Incremental, "Delta_"), (DerivedForm::Pseudo, "lambda_")] {
                 let pair = form == DerivedForm::Incremental;
-                let wanted = IncrementalOptions { form, only: vec![name.clone()], pair, split: false };
+                let wanted = IncrementalOptions {
+                    form,
+                    only: vec![name.clone()],
+                    pair,
+                    split: false,
+                    ..Default::default()
+                };
                 let Ok(pair) = model().incremental(&wanted, &CancellationToken::new()) else { continue };
                 let Some(both) = outputs(&pair.text, &format!("{prefix}{name}"), by, &options) else {
                     continue;

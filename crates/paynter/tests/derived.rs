@@ -103,9 +103,9 @@ fn derived_models_answer_what_their_originals_answer() {
         let first = original.graph().unwrap().parameters.first().map(|p| p.name.clone());
         let wanted = |form: DerivedForm, split: bool, pair: bool| IncrementalOptions {
             form,
-            only: Vec::new(),
             split,
             pair,
+            ..IncrementalOptions::default()
         };
         let mut all = vec![
             ("plain", wanted(DerivedForm::Incremental, false, false), vec![0]),
