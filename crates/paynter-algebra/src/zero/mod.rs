@@ -19,7 +19,7 @@ use crate::limits::ZERO_TEST_SEEDS;
 use crate::node::{Expr, Func, Node};
 use crate::number;
 use crate::pool::Pool;
-use field::PRIMES;
+use field::{Element, PRIMES};
 
 impl Pool {
     /// Decides whether an expression is zero wherever it is defined.
@@ -61,6 +61,22 @@ impl Pool {
             Node::Product(factors) => factors.iter().all(|factor| power(*factor)),
             _ => power(e),
         }
+    }
+
+    /// Decides of each of many expressions whether it is zero wherever it is defined, as [`Pool::is_zero`] does.
+    ///
+    /// What is not zero at one point, where all are evaluated together, needs no test of its own.
+    pub fn are_zero(&mut self, list: &[Expr]) -> Vec<bool> {
+        let plain = self.rewrite_all(list, |pool, node, args| match (pool.node(node), args) {
+            (Node::Power(..), [base, exponent]) => Some(pool.plain_power(*base, *exponent)),
+            _ => None,
+        });
+        let values = modular::evaluate_all(self, &plain, PRIMES[0], 0);
+        let mut decide = |(e, value): (&Expr, Option<Element>)| match value {
+            Some(value) if !value.is_zero() => false,
+            _ => self.is_zero(*e),
+        };
+        list.iter().zip(values).map(&mut decide).collect()
     }
 
     /// Decides whether two expressions are equal wherever both are defined.

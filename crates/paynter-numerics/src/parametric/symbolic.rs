@@ -171,12 +171,20 @@ fn agree(pool: &Pool, linear: &LinearModel, shifts: &[Vec<(Symbol, Expr)>], move
 
 /// Parameters, by place among those asked for, whose sensitivities are all zero.
 fn idle(pool: &mut Pool, found: &Sensitivities, count: usize) -> Vec<usize> {
-    let mut moves = vec![false; count];
     let zero = pool.zero();
-    for entry in &found.entries {
-        if !moves[entry.parameter] && entry.num != zero {
-            moves[entry.parameter] = found.shared.is_none() || !pool.is_zero(entry.num);
-        }
+    let entries: Vec<(usize, Expr)> = found
+        .entries
+        .iter()
+        .map(|entry| (entry.parameter, entry.num))
+        .filter(|(_, num)| *num != zero)
+        .collect();
+    let vanishing = match found.shared {
+        Some(_) => pool.are_zero(&entries.iter().map(|(_, num)| *num).collect::<Vec<_>>()),
+        None => vec![false; entries.len()],
+    };
+    let mut moves = vec![false; count];
+    for ((parameter, _), vanishing) in entries.iter().zip(vanishing) {
+        moves[*parameter] |= !vanishing;
     }
     let entries = !found.entries.is_empty();
     (0..count).filter(|&k| entries && !moves[k]).collect()

@@ -92,15 +92,16 @@ impl Dominators<'_> {
     fn gradient_of(&self, pool: &mut Pool, node: Expr) -> Gradient {
         let inner = self.inner.get(&node).copied().unwrap_or(node);
         let mut terms: BTreeMap<Symbol, Vec<Expr>> = BTreeMap::new();
-        for symbol in pool.symbols(inner) {
+        let mut read = pool.symbols(inner);
+        read.retain(|symbol| (self.active)(*symbol) || self.derivatives.contains_key(symbol));
+        let derivatives = pool.derivatives(inner, &read);
+        for (symbol, derivative) in read.into_iter().zip(derivatives) {
             if (self.active)(symbol) {
-                let derivative = pool.diff(inner, symbol);
                 terms.entry(symbol).or_default().push(derivative);
-            } else if let Some(below) = self.derivatives.get(&symbol) {
-                let outer = pool.diff(inner, symbol);
-                for (symbol, derivative) in below {
-                    terms.entry(*symbol).or_default().push(pool.mul(outer, *derivative));
-                }
+                continue;
+            }
+            for (symbol, inside) in self.derivatives.get(&symbol).into_iter().flatten() {
+                terms.entry(*symbol).or_default().push(pool.mul(derivative, *inside));
             }
         }
         let zero = pool.zero();
