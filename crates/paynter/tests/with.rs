@@ -59,7 +59,8 @@ fn simulated(model: &Model) -> Value {
 
 fn differentiated(model: &Model) -> Value {
     let sensitivities = Sensitivities::Names(vec!["all".to_owned(), "init".to_owned()]);
-    let plain = SimulateOptions { t_end: Some(0.1), points: 3, ..SimulateOptions::default() };
+    let plain =
+        SimulateOptions { t_end: Some(0.1), points: 3, max_steps: 2_000, ..SimulateOptions::default() };
     run(model, &SimulateOptions { sensitivities, ..plain })
 }
 
@@ -481,7 +482,7 @@ fn derived_models_have_other_values_too() {
         for value in [0.0, 0.5, -1.0] {
             let changed = derived.model.with([(name, value)]);
             let fresh = anew(&derived.text, &[], &[(name, number(value))]);
-            for (question, ask) in &QUESTIONS[2..] {
+            for (question, ask) in &QUESTIONS[2..4] {
                 // Places are those of the original in one, and those of the text in the other.
                 let (mut found, mut expected) = (ask(&changed), ask(&fresh));
                 for document in [&mut found, &mut expected] {
