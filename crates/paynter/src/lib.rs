@@ -22,7 +22,6 @@
 //! ```
 
 mod answer;
-mod cascade;
 mod check;
 mod derivation;
 mod documents;
@@ -37,7 +36,6 @@ mod page;
 mod program;
 mod runs;
 mod sensitivity;
-mod settings;
 mod stage;
 mod structure;
 mod verify;

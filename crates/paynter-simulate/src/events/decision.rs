@@ -2,8 +2,8 @@
 //! stops that meet are a complementarity problem.
 //!
 //! Each function that is zero is above, below, held at zero by its surface (sliding), or redundant,
-//! because others hold it there. Principal pivoting changes the first choice that violates its condition until none does
-//! (Murty's least-index method); where that cycles, the choices are enumerated.
+//! because others hold it there. Principal pivoting changes the first choice that violates its condition until
+//! none does (Murty's least-index method); where that cycles, the choices are enumerated.
 
 use super::{ZeroCrossingDetector, sign};
 use crate::system::{EvaluationError, System};

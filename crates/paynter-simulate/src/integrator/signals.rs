@@ -119,7 +119,8 @@ impl Integrator<'_> {
             let (mut outside, mut may_be) = (false, false);
             for j in 0..count {
                 let (found, value, seen) = (signals.found[j], signals.values[j], signals.seen[j]);
-                let range = found.value.intersection(Range::point(value).plus(found.derivative.times(across)));
+                let range =
+                    found.value.intersection(Range::point(value).plus(found.derivative.times(across)));
                 if !range.is_bounded() {
                     may_be = true;
                     continue;
