@@ -94,7 +94,8 @@ impl<'a> Pencil<'a> {
             let fixed = |s| matches!(system.meaning(place, s), Some(Meaning::Parameter(_)));
             found.linear &= pool.symbols(derivative).into_iter().all(fixed);
             let at = |s| system.value_at(place, s, point);
-            let derivative = match !found.linear && system.switches_at(pool, place, value, point, KINK_WIDTH) {
+            let derivative = match !found.linear && system.switches_at(pool, place, value, point, KINK_WIDTH)
+            {
                 true => self.derivative_beside(pool, (place, value), symbol)?,
                 false => pool.eval(derivative, &at).ok()?,
             };
@@ -108,7 +109,12 @@ impl<'a> Pencil<'a> {
     }
 
     /// The derivative of an expression whose choices stand on their borders; nothing where its sides differ.
-    fn derivative_beside(&self, pool: &mut Pool, (place, value): (Place, Expr), symbol: Symbol) -> Option<f64> {
+    fn derivative_beside(
+        &self,
+        pool: &mut Pool,
+        (place, value): (Place, Expr),
+        symbol: Symbol,
+    ) -> Option<f64> {
         let (system, point) = (self.system, self.point);
         let at = |s| system.value_at(place, s, point);
         let [above, below] = [1.0, -1.0].map(|side| {

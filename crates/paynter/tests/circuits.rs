@@ -40,9 +40,9 @@ impl Circuit {
         (1..self.nodes).for_each(|node| write!(text, "0 n{node}; ").unwrap());
         let n = self.inductances.len();
         if n == 1 {
-            let _ = write!(text, "I w = {}\n", self.inductances[0][0]);
+            let _ = writeln!(text, "I w = {}", self.inductances[0][0]);
         } else {
-            let _ = write!(text, "I w[{n}] = {:?}\n", self.inductances);
+            let _ = writeln!(text, "I w[{n}] = {:?}", self.inductances);
         }
         for (k, (from, to, branch)) in self.branches.iter().enumerate() {
             let part = match branch {

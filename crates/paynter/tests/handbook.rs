@@ -206,7 +206,7 @@ fn every_model_that_people_copy_is_simulated() {
             models.extend(sound.map(|block| (block.place.clone(), block.end, block.load())));
         }
     }
-    models.extend(examples::all().iter().map(|e| (e.name.to_owned(), None, common::load(e.text))));
+    models.extend(examples::all().map(|e| (e.name.to_owned(), None, common::load(e.text))));
     assert!(models.len() > 60, "only {} models", models.len());
     for (place, end, model) in models {
         let options = SimulateOptions { t_end: end.or(Some(10.0)), points: 4, ..SimulateOptions::default() };

@@ -249,6 +249,9 @@ fn in_modes(
     Variant::find(pool, graph, original.tables, token)
 }
 
+/// A state with its least and its largest value.
+type StateRange = (String, f64, f64);
+
 /// The states between which rests lie side by side: where the friction that holds them is at its limits.
 fn side_by_side(
     original: &Original<'_>,
@@ -256,7 +259,7 @@ fn side_by_side(
     holding: &Holding,
     found: &Variant,
     token: &CancellationToken,
-) -> Result<Option<Vec<(String, f64, f64)>>, Cancelled> {
+) -> Result<Option<Vec<StateRange>>, Cancelled> {
     let mut ends = Vec::new();
     for limit in holding.limits {
         let mut pool = Pool::over(original.pool);

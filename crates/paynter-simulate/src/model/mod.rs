@@ -334,7 +334,9 @@ fn is_linear(pool: &mut Pool, functions: &[Expr], inner: &[Symbol], moving: &BTr
         let mut read = pool.symbols(*function);
         read.retain(|symbol| inner.contains(symbol));
         let derivatives = pool.derivatives(*function, &read);
-        derivatives.iter().all(|derivative| pool.symbols(*derivative).iter().all(|symbol| !moving.contains(symbol)))
+        derivatives
+            .iter()
+            .all(|derivative| pool.symbols(*derivative).iter().all(|symbol| !moving.contains(symbol)))
     })
 }
 
