@@ -1,4 +1,4 @@
-//! Diodes behind coils, drawn at random: bridges, centre taps, voltage multipliers and three phases, with coupled
+//! Diodes behind coils, drawn at random: bridges, centre taps, voltage doublers and three phases, with coupled
 //! coils, with more or less leakage, written on efforts or flows. Each against small implicit steps of its node
 //! equations, whose diodes are a linear complementarity problem. `PAYNTER_RANDOM=N` takes N seeds instead of a few.
 
@@ -179,7 +179,7 @@ fn circuit(draw: &mut Draw) -> Circuit {
     let (rp, rs) = (draw.between(0.3, 2.0), draw.between(0.1, 1.0));
     let out = [(1, Branch::Capacitor(capacity)), (1, Branch::Resistor(load))];
     let mut branches: Vec<(Node, Node, Branch)> = Vec::new();
-    let (inductances, nodes) = match draw.of(&[0, 1, 2, 3, 4]) {
+    let (inductances, nodes) = match draw.of(&[0, 1, 2, 3]) {
         // A transformer and a full bridge: node 1 is the rail, 2 and 3 are the ends of the winding.
         0 => {
             branches.push((0, 0, Branch::Winding(0, rp, high, 0.0)));
@@ -196,19 +196,8 @@ fn circuit(draw: &mut Draw) -> Circuit {
             let m = k * l;
             (vec![vec![l, m, m], vec![m, l, m], vec![m, m, l]], 4)
         }
-        // A voltage multiplier of two stages, with the leakage inductance of its source.
-        2 => {
-            let c = draw.between(2e-5, 3e-4);
-            branches.push((0, 2, Branch::Winding(0, rs, high, 0.3)));
-            branches.push((2, 3, Branch::Capacitor(c)));
-            branches.push((3, 4, Branch::Capacitor(c)));
-            branches.push((5, 0, Branch::Capacitor(c)));
-            branches.push((1, 5, Branch::Capacitor(c)));
-            branches.extend([(0, 3), (3, 5), (5, 4), (4, 1)].map(|(from, to)| (from, to, diode())));
-            (vec![vec![0.02 * l]], 6)
-        }
         // Three phases with coupled lines.
-        3 => {
+        2 => {
             for (place, phase) in [0.0, -2.0944, 2.0944].into_iter().enumerate() {
                 branches.push((0, place + 2, Branch::Winding(place, rs, high, phase)));
                 branches.push((place + 2, 1, diode()));
