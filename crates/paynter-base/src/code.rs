@@ -132,7 +132,9 @@ codes! {
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
     TURNED_ROUND = "BG0613" Note "a causality turned round at the operating point", "keep it: the linear model is right in its own states; ask {ask operating-point} for them";
     BY_GRAPH = "BG0614" Note "a response by the graph's own equations", "keep it: the state equations lose digits by cancellation, and those of the graph do not";
+
     LOOP_BUDGET = "BG0620" Error "more loops than Mason's rule may list", "ask for {option method=matrix}, which has no such limit and gives the same transfer functions";
+    STICKING = "BG0670" Note "dry friction that sticks at the operating point", "keep it, or choose inputs ({option set}) or initial states at which it slips";
     // 07: sensitivities
     NOT_A_PARAMETER = "BG0711" Error "no such parameter", "name independent parameters of the model";
     NO_EFFECT = "BG0712" Note "a parameter without effect", "keep it: it does not reach any output from any input; or delete it";

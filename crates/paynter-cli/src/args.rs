@@ -270,6 +270,9 @@ pub struct SensitivityArgs {
     /// Hold the operating point of a nonlinear model fixed
     #[arg(long)]
     pub frozen: bool,
+    /// In symbols, however long they are
+    #[arg(long)]
+    pub symbolic: bool,
     /// Write polynomials out up to so many terms
     #[arg(long, value_name = "N", default_value_t = paynter::TERMS, conflicts_with = "omega")]
     pub terms: usize,
@@ -388,6 +391,9 @@ pub struct IncrementalArgs {
     /// Keep the nominal graph in the same model; changes of parameters are parameters then
     #[arg(long)]
     pub pair: bool,
+    /// Numbers in the place of the model's parameters; changes and nominal variables stay
+    #[arg(long)]
+    pub numeric: bool,
     /// The graph to make: incremental, linear (changes of inputs) or pseudo (sensitivities)
     #[arg(long, value_name = "FORM", default_value = "incremental", hide_possible_values = true)]
     pub form: DerivedFormName,

@@ -10,6 +10,7 @@ mod incremental;
 mod laws;
 mod limits;
 mod names;
+mod numbers;
 mod pseudo;
 mod solve;
 mod spelling;
@@ -22,6 +23,7 @@ mod weightless;
 
 pub use heading::{incremental_comments, sensitivity_comments, without_effect};
 pub use incremental::{Begins, Derived, Form, Request, Start, incremental};
+pub use numbers::in_numbers;
 pub use pseudo::{Sensitivity, pseudo};
 pub use standalone::standalone;
 pub use text::{TextOptions, printed, to_text};

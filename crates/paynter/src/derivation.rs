@@ -2,6 +2,7 @@
 
 use crate::cascade;
 use crate::settings::settings;
+use crate::simulate::Programs;
 use crate::stage::Stage;
 use paynter_algebra::Pool;
 use paynter_base::{CancellationToken, Diagnostics, SourceMap, World, code};
@@ -68,6 +69,8 @@ pub(crate) struct Derivation {
     /// In the form a person would write.
     pub readable: Stage<FormStage>,
     pub rank: OnceLock<usize>,
+    /// Compiled for simulation.
+    pub programs: Programs,
 }
 
 impl Text {

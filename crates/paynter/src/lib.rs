@@ -36,6 +36,7 @@ mod linear;
 mod model;
 mod page;
 mod program;
+mod runs;
 mod sensitivity;
 mod settings;
 mod stage;
@@ -68,9 +69,9 @@ pub use linear::{Bode, Poles, SteadyMoves, SteadyState};
 pub use model::{LoadOptions, Model};
 pub use paynter_algebra::{Expr, Expression, Target};
 pub use paynter_base::{
-    Argument, CancellationToken, Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn,
-    MemoryWorld, Part, Plain, Question, Remedy, Severity, Source, SourceMap, Span, Spelling, World,
-    WorldError, closest, code, number, printable, resolve_path,
+    Argument, CancellationToken, Cancelled, Code, Diagnostic, Diagnostics, FileId, JoinedFindings, Label,
+    LineColumn, MemoryWorld, Part, Plain, Question, Remedy, Severity, Source, SourceMap, Span, Spelling,
+    World, WorldError, closest, code, number, printable, resolve_path,
 };
 pub use paynter_draw::{draw, plot};
 pub use paynter_export as export;
@@ -82,6 +83,7 @@ pub use paynter_numerics::response::ResponseChoice as BodeOptions;
 pub use paynter_simulate::data::MAX_DATA_SIZE;
 pub use paynter_verify::Check;
 pub use paynter_view::{figures, json, report, units};
+pub use runs::{Runs, Scenario};
 pub use sensitivity::{ResponseOptions, ResponseTolerance, SensitivityOptions, SymbolicSensitivity};
 pub use structure::StructureReport;
 pub use with::NewValue;

@@ -9,7 +9,7 @@ use super::newton::Task;
 use crate::linalg::elimination::{Elimination, Rows};
 use crate::tolerance::{
     EXTRAPOLATION_ORDER, FIRST_REST_STEP, LEAST_REST_ERROR, NEGLIGIBLE_PIVOT, REST_DISTANCE, REST_STEP_ERROR,
-    REST_STEPS, SMALLEST_MAGNITUDE,
+    REST_STEPS, REST_WORK, SMALLEST_MAGNITUDE,
 };
 
 /// The state at rest; nothing where there is no steady state within reach.
@@ -21,7 +21,7 @@ pub(super) fn integrate(
     let mut v = start.to_vec();
     let mut sizes: Vec<f64> = v.iter().map(|x| x.abs()).collect();
     let mut step = 0.0;
-    for _ in 0..REST_STEPS {
+    for _ in 0..REST_STEPS.max(REST_WORK / v.len().max(1)) {
         token.check()?;
         let (Some(residual), Some(jacobian)) = (task.residual(&v), task.jacobian_near(&v)) else {
             return Ok(None);

@@ -25,7 +25,7 @@ use paynter_numerics::program::Hold;
 
 pub use compile::Subject;
 pub use energy::{Energy, Entry, Reference};
-pub use gradient::{Cost, CostGradient, CostKind, gradients};
+pub use gradient::{Cost, CostGradient, CostKind, gradient_options};
 pub use perturb::{Change, Changed, Perturbation, perturbed};
 pub use question::T_END;
 pub use runs::{Plan, Run, Vary, check_names, named, respond_all, settle_threads};
