@@ -17,7 +17,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("paynter-transform", &["paynter-base", "paynter-language", "paynter-algebra", "paynter-graph"]),
     ("paynter-numerics", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
     ("paynter-draw", &["paynter-base", "paynter-algebra", "paynter-graph"]),
-    ("paynter-export", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
+    (
+        "paynter-export",
+        &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations", "paynter-interconnect"],
+    ),
+    (
+        "paynter-interconnect",
+        &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations", "paynter-transform"],
+    ),
     (
         "paynter-simulate",
         &[
@@ -36,6 +43,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-algebra",
             "paynter-graph",
             "paynter-equations",
+            "paynter-interconnect",
             "paynter-numerics",
             "paynter-simulate",
             "paynter-draw",
@@ -51,6 +59,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-graph",
             "paynter-equations",
             "paynter-transform",
+            "paynter-interconnect",
             "paynter-numerics",
             "paynter-simulate",
             "paynter-draw",

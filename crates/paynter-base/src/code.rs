@@ -2,7 +2,8 @@
 //! `paynter explain` for a code is `docs/src/diagnostics/CODE.md`.
 //!
 //! The hundreds tell the stage: 01 text, 02 names and structure of the
-//! program, 03 units and domains, 04 the graph, 05 causality, 06 equations, 07 sensitivities,
+//! program, 03 units and domains, 04 the graph, 05 causality, 06 equations, 07 sensitivities
+//! and interconnections,
 //! 08 simulation, 09 files and what is asked.
 
 use crate::{Remedy, Severity};
@@ -140,6 +141,18 @@ codes! {
     AT_A_POLE = "BG0713" Warning "a frequency at a pole", "choose frequencies beside it, or give the model a little damping";
     REPEATED_POLE = "BG0714" Note "a repeated pole", "keep it: the mean of the cluster has a derivative; a small change of a parameter tears it apart";
     BEYOND_FIRST_ORDER = "BG0715" Warning "tolerances beyond first order", "trust the samples there, or make the tolerances smaller";
+    // 072: interconnection
+    IMPROPER_INTERCONNECTION = "BG0720" Error "an improper interconnection", "put a small R, C or I between the source and the storage that it determines, so that no input is differentiated";
+    NO_TOLERANCE = "BG0721" Error "a normalised uncertainty without a tolerance", "give the parameter a tolerance, as in `param R = 2 ±10%`, or leave {option normalized} out";
+    ILL_POSED = "BG0722" Error "an ill-posed interconnection", "make the tolerances smaller, so that the model has one solution for all values within them";
+    NO_INTERCONNECTION = "BG0723" Error "no standard interconnection model", "make the laws that are named linear, or give the model an operating point at which they have a tangent";
+    MORE_CHANNELS = "BG0724" Note "more channels than the bound", "keep it: the model is exact; a realisation with fewer channels is not known to exist";
+    LINEARISED_INTERCONNECTION = "BG0725" Note "an interconnection of the linearised model", "keep it: it holds near the operating point, which does not move with the parameters here";
+    UNCERTAIN_VALUE = "BG0726" Note "the uncertainty of a value", "keep it: the value is uncertain as a whole, because it depends on parameters in a way that is not rational";
+    NOT_STABILISABLE = "BG0727" Warning "a model that no control can stabilise", "let an input act on the storages that are named";
+    NOT_DETECTABLE = "BG0728" Warning "a model whose outputs hide an unstable part", "measure one of the storages that are named";
+    NOTHING_UNCERTAIN = "BG0729" Error "nothing is uncertain", "declare parameters with `param NAME = value` and use their names";
+    NO_UNCERTAIN_GRAPH = "BG0730" Error "no uncertain bond graph", "ask for the matrices, which are exact, or put a small R, C or I between the storages that depend on one another";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
     CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or regularise the jump by a steep law";

@@ -193,6 +193,8 @@ pub enum Command {
     Simulate(SimulateArgs),
     /// Make the incremental bond graph, or a graph of sensitivities, as a model of its own
     Incremental(IncrementalArgs),
+    /// Make the standard interconnection model: the nominal model in feedback with uncertain parameters
+    Lft(LftArgs),
     /// List the built-in examples, print one, or write them as files
     Examples {
         /// The example; all of them where left out
@@ -412,6 +414,44 @@ pub enum DerivedFormName {
     Linear,
     /// Sensitivities.
     Pseudo,
+}
+
+/// What `lft` makes.
+#[derive(Debug, Args)]
+pub struct LftArgs {
+    /// The model file, or `-` for standard input
+    pub file: PathBuf,
+    /// Where the auxiliary inputs of TF and GY stand: new (at what goes out) or existing (at what comes in)
+    #[arg(long, value_name = "PROCEDURE", default_value = "new", hide_possible_values = true)]
+    pub procedure: ProcedureName,
+    /// Let only these parameters be uncertain; else those with tolerances, or all where none has one
+    #[arg(long, value_name = "PARAM,…", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Scale every δ to abs(δ) ≤ 1 by the tolerance of its parameter
+    #[arg(long)]
+    pub normalized: bool,
+    /// Print the uncertain bond graph as a model instead
+    #[arg(long, conflicts_with_all = ["form", "numeric", "symbolic"])]
+    pub graph: bool,
+    /// Draw the uncertain bond graph to this file too, `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub draw: Option<PathBuf>,
+    /// Draw the block diagram of the uncertain model to this file too, `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub blocks: Option<PathBuf>,
+    #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+    pub form: Form,
+    #[command(flatten)]
+    pub values: Values,
+}
+
+/// The procedures of `lft`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProcedureName {
+    /// Auxiliary inputs beside what the nominal element gives out.
+    New,
+    /// Auxiliary inputs at what enters a TF or GY.
+    Existing,
 }
 
 /// The colours of a drawing.

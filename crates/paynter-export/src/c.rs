@@ -3,6 +3,7 @@
 mod reserved;
 mod simulate;
 
+use crate::interconnection::OPEN;
 use crate::lines::{Lines, heading, quoted};
 use crate::names::{Identifiers, Names};
 use crate::page::{Dialect, Page, code, joined};
@@ -92,6 +93,7 @@ static DIALECT: Dialect = Dialect {
         };
         format!("{}\n{}", list("num", num), list("den", den))
     },
+    closing: OPEN,
 };
 
 /// The program's own prefix: the model's name in C's letters.

@@ -1,5 +1,6 @@
 //! Julia: one module without dependencies.
 
+use crate::interconnection::{Closing, Loop, MatrixNames};
 use crate::lines::{Lines, heading, quoted};
 use crate::names::{Identifiers, Names};
 use crate::page::{Dialect, PLAIN, Page, code, joined};
@@ -79,7 +80,36 @@ static DIALECT: Dialect = Dialect {
     nothing: "NaN",
     complex_needs: "",
     ratio: |name, num, den| format!("{name} = (num = [{}], den = [{}])", num.join(", "), den.join(", ")),
+    closing: Loop {
+        before: "using ControlSystemsBase, LinearAlgebra, RobustAndOptimalControl\n",
+        after: closing,
+    },
 };
+
+/// The partitioned plant of RobustAndOptimalControl, and the model at given δ.
+fn closing(closing: &Closing, [a, b1, b2, c1, d11, d12, c2, d21, d22]: MatrixNames) -> String {
+    let mut out = Lines::default();
+    out.add(0, "");
+    out.add(0, "# the plant with inputs w, u and outputs z, y");
+    out.add(0, &format!("plant = ss({a}, {b1}, {b2}, {c1}, {c2}, {d11}, {d12}, {d21}, {d22})"));
+    out.add(0, "");
+    out.add(0, "# the blocks of Delta: name and number of channels");
+    let mut list = Vec::new();
+    for block in &closing.blocks {
+        out.add(0, &format!("# {} = {}", block.name, block.remark));
+        list.push(format!("(:{}, {})", block.name, block.size));
+    }
+    out.add(0, &format!("blocks = [{}]", list.join(", ")));
+    out.add(0, "");
+    out.add(0, "# the model with w = Delta z, for a dictionary from names of blocks to values");
+    out.add(0, "function closed(delta)");
+    out.add(1, "Delta = Diagonal([get(delta, name, 0.0) for (name, size) in blocks for _ in 1:size])");
+    out.add(1, &format!("feedback = Delta/(I - {d11}*Delta)"));
+    out.add(1, &format!("ss({a} + {b1}*feedback*{c1}, {b2} + {b1}*feedback*{d12},"));
+    out.add(2, &format!("{c2} + {d21}*feedback*{c1}, {d22} + {d21}*feedback*{d12})"));
+    out.add(0, "end");
+    out.finish()
+}
 
 /// A module with functions f, g and what belongs to them; p is a named tuple.
 fn program(pool: &mut Pool, plan: &Plan) -> String {

@@ -5,6 +5,7 @@
 mod c;
 mod formulas;
 mod inputs;
+mod interconnection;
 mod julia;
 mod latex;
 mod lines;
@@ -22,6 +23,7 @@ pub use inputs::{
     Factors, FrequencyResponse, Mode, PolesAndZeros, RelativeDegree, ResponseEntry, SteadyState,
     StructuralNumbers, Values,
 };
+pub use interconnection::interconnection;
 pub use paynter_graph::Samples;
 pub use steps::{side_text, steps, why_text};
 pub use target::{

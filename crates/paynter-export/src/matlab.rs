@@ -1,5 +1,6 @@
 //! MATLAB and Octave: one function file.
 
+use crate::interconnection::{Closing, ClosingBlock, Loop, MatrixNames};
 use crate::lines::{Lines, heading};
 use crate::names::{Identifiers, Names};
 use crate::page::{Dialect, Page, code, joined};
@@ -71,7 +72,33 @@ static DIALECT: Dialect = Dialect {
     nothing: "NaN",
     complex_needs: "",
     ratio: |name, num, den| format!("{name} = tf([{}], [{}]);", num.join(", "), den.join(", ")),
+    closing: Loop { before: "", after: closing },
 };
+
+/// The uncertain model of the Robust Control Toolbox, and the block structure that `mussv` takes.
+fn closing(closing: &Closing, [a, b1, b2, c1, d11, d12, c2, d21, d22]: MatrixNames) -> String {
+    let mut out = Lines::default();
+    out.add(0, "");
+    out.add(0, "% the plant with inputs w, u and outputs z, y");
+    out.add(0, &format!("plant = ss({a}, [{b1}, {b2}], [{c1}; {c2}], [{d11}, {d12}; {d21}, {d22}]);"));
+    out.add(0, "");
+    out.add(0, "% uncertainties");
+    let mut diagonal = Vec::new();
+    for ClosingBlock { name, size, remark } in &closing.blocks {
+        out.add(0, &format!("{name} = ureal('{name}', 0, 'Range', [-1, 1]);  % {remark}"));
+        diagonal.push(format!("{name}*eye({size})"));
+    }
+    out.add(0, &format!("Delta = blkdiag({});", diagonal.join(", ")));
+    out.add(0, "");
+    out.add(0, "% the model with w = Delta z");
+    out.add(0, "uncertain = lft(Delta, plant);");
+    out.add(0, "");
+    out.add(0, "% block structure for mussv: repeated real scalars");
+    let sizes: Vec<String> =
+        closing.blocks.iter().map(|block| format!("{}, 0", -(block.size as i64))).collect();
+    out.add(0, &format!("blocks = [{}];", sizes.join("; ")));
+    out.finish()
+}
 
 /// A function that returns the model as a structure of data and function handles.
 fn program(pool: &mut Pool, plan: &Plan) -> String {

@@ -1,5 +1,6 @@
 //! A page of formulas and numbers, and how programming languages write it.
 
+use crate::interconnection::{Closing, ClosingBlock, Loop, MatrixNames};
 use crate::names::{Identifiers, Names};
 use paynter_algebra::{Expr, Pool, Symbol, Target as Notation};
 use paynter_base::number::exact;
@@ -16,6 +17,8 @@ pub struct Page {
     pub law: Option<Law>,
     pub matrices: Vec<Matrix>,
     pub tables: Vec<Table>,
+    /// The uncertainties that the matrices are in feedback with.
+    pub closing: Option<Closing>,
 }
 
 /// Formulas or values under a title.
@@ -96,6 +99,8 @@ pub(crate) struct Dialect {
     pub complex_needs: &'static str,
     /// Name, coefficients of numerator and denominator.
     pub ratio: fn(&str, &[String], &[String]) -> String,
+    /// How a loop with uncertainties is closed.
+    pub closing: Loop,
 }
 
 pub(crate) const PLAIN: (&str, &str, &str) = ("", " = ", "");
@@ -157,6 +162,9 @@ pub(crate) fn code(pool: &Pool, page: &Page, dialect: &Dialect) -> String {
     }
     let comment = dialect.comment;
     let mut out = format!("{comment} {}\n", page.title);
+    if page.closing.is_some() {
+        out += dialect.closing.before;
+    }
     let lines = || page.sections.iter().flat_map(|section| &section.lines);
     let ratio = |with: bool| {
         lines().any(|(_, cell)| matches!(cell, Cell::Ratio(ratio) if ratio.coefficients.is_some() == with))
@@ -213,10 +221,25 @@ pub(crate) fn code(pool: &Pool, page: &Page, dialect: &Dialect) -> String {
             out += &format!("{comment} {name}: {}\n", list.join(", "));
         }
     }
+    let mut spelled = Vec::with_capacity(page.matrices.len());
     for matrix in &page.matrices {
         let row = |row: &Vec<Cell>| row.iter().map(|cell| dialect.cell(pool, &names, cell)).collect();
         let rows: Vec<Vec<String>> = matrix.rows.iter().map(row).collect();
-        out += &((dialect.matrix)(&names.unique(&matrix.name), &rows) + "\n");
+        let name = names.unique(&matrix.name);
+        out += &((dialect.matrix)(&name, &rows) + "\n");
+        spelled.push(name);
+    }
+    if let Some(closing) = &page.closing {
+        let spelled: Vec<&str> = spelled.iter().map(String::as_str).collect();
+        let blocks = closing.blocks.iter().map(|block| ClosingBlock {
+            name: names.unique(&block.name),
+            size: block.size,
+            remark: block.remark.clone(),
+        });
+        let closing = Closing { blocks: blocks.collect() };
+        if let Ok(matrices) = MatrixNames::try_from(spelled) {
+            out += &(dialect.closing.after)(&closing, matrices);
+        }
     }
     for table in &page.tables {
         out += &format!("\n{comment} {}\n", table.title);

@@ -1,5 +1,6 @@
 //! Python with NumPy.
 
+use crate::interconnection::{Closing, Loop, MatrixNames};
 use crate::lines::{Lines, heading, quoted};
 use crate::names::{Identifiers, Names};
 use crate::page::{Dialect, PLAIN, Page, code, joined};
@@ -47,7 +48,7 @@ impl Target for Python {
 static IDENTIFIERS: Identifiers = Identifiers {
     reserved: "False None True and as assert async await break class continue def del elif else except finally \
         for from global if import in is lambda nonlocal not or pass raise return try while with yield \
-        np",
+        control np",
     own: "x u p y z w f g r initial inputs parameters unknowns dependent residuals slopes matrices start \
         abs all any bool complex dict enumerate float int isinstance len list map max min print range round sorted \
         str sum tuple zip NAME STATES INPUTS OUTPUTS PARAMETERS UNKNOWNS DEPENDENT result",
@@ -67,7 +68,34 @@ static DIALECT: Dialect = Dialect {
     nothing: "np.nan",
     complex_needs: "",
     ratio: |name, num, den| format!("{name} = ([{}], [{}])", num.join(", "), den.join(", ")),
+    closing: Loop { before: "import control\nimport numpy as np\n", after: closing },
 };
+
+/// The plant of python-control, and the model at given δ.
+fn closing(closing: &Closing, [a, b1, b2, c1, d11, d12, c2, d21, d22]: MatrixNames) -> String {
+    let mut out = Lines::default();
+    out.add(0, "");
+    out.add(0, "# the plant with inputs w, u and outputs z, y");
+    let (b, c) = (format!("np.hstack([{b1}, {b2}])"), format!("np.vstack([{c1}, {c2}])"));
+    out.add(0, &format!("plant = control.ss({a}, {b}, {c}, np.block([[{d11}, {d12}], [{d21}, {d22}]]))"));
+    out.add(0, "");
+    out.add(0, "# the blocks of Delta: name and number of channels");
+    out.add(0, "blocks = [");
+    for block in &closing.blocks {
+        out.add(1, &format!("({}, {}),  # {}", quoted(&block.name), block.size, block.remark));
+    }
+    out.add(0, "]");
+    out.add(0, "");
+    out.add(0, "");
+    out.add(0, "def closed(delta):");
+    out.add(1, "\"\"\"The model with w = Delta z, for a mapping from names of blocks to values.\"\"\"");
+    out.add(1, "Delta = np.diag([delta.get(name, 0.0) for name, size in blocks for _ in range(size)])");
+    out.add(1, &format!("loop = Delta @ np.linalg.inv(np.eye(len({d11})) - {d11} @ Delta)"));
+    out.add(1, "return control.ss(");
+    out.add(2, &format!("{a} + {b1} @ loop @ {c1}, {b2} + {b1} @ loop @ {d12},"));
+    out.add(2, &format!("{c2} + {d21} @ loop @ {c1}, {d22} + {d21} @ loop @ {d12})"));
+    out.finish()
+}
 
 /// A module with functions f, g and what belongs to them.
 fn program(pool: &mut Pool, plan: &Plan) -> String {

@@ -127,12 +127,17 @@ fn nominal(pool: &mut Pool, graph: &BondGraph, linear: &LinearModel) -> FxHashMa
             values.insert(*symbol, pool.number(value));
         }
     }
-    values.extend(graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.value.expr(pool))));
+    values.extend(exact_values(pool, graph));
     values
 }
 
+/// Exact values of parameters.
+pub fn exact_values(pool: &mut Pool, graph: &BondGraph) -> FxHashMap<Symbol, Expr> {
+    graph.parameters.iter().map(|parameter| (parameter.symbol, parameter.value.expr(pool))).collect()
+}
+
 /// The eigenvalues of what is out of reach at nominal values.
-fn verdict_eigenvalues(verdict: &Verdict) -> Vec<Complex64> {
+pub fn verdict_eigenvalues(verdict: &Verdict) -> Vec<Complex64> {
     let Some(nominal) = &verdict.nominal else { return Vec::new() };
     let n = nominal.dynamics.len();
     let entries =

@@ -18,6 +18,7 @@ mod standalone;
 mod storage;
 mod strokes;
 mod text;
+mod uncertain;
 mod weightless;
 
 pub use heading::{incremental_comments, sensitivity_comments, without_effect};
@@ -26,4 +27,5 @@ pub use numbers::in_numbers;
 pub use pseudo::{Sensitivity, pseudo};
 pub use standalone::standalone;
 pub use text::{TextOptions, printed, to_text};
+pub use uncertain::{Addition, Auxiliary, Place, Split, uncertain, uncertain_comments};
 pub use weightless::{Weightless, divided, weightless};

@@ -5,6 +5,7 @@ use crate::answer::order_for;
 use crate::check::Checked;
 use crate::equations::{NumericTransfer, StateEquations, TransferMatrix};
 use crate::incremental::DerivedModel;
+use crate::lft::StandardInterconnection;
 use crate::linear::{Bode, Poles, SteadyMoves, SteadyState};
 use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
 use crate::structure::StructureReport;
@@ -236,6 +237,21 @@ impl Answer<ResponseTolerance> {
         let document =
             json::SensitivityResponse::new(pool, graph, linear, request, found, *normalized, diagnostics);
         json::SensitivityResponse { checks: checked(checks), ..document }
+    }
+}
+
+impl Answer<StandardInterconnection> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Lft {
+        let StandardInterconnection { equations, found, conditions } = &self.result;
+        let (mut pool, graph, diagnostics) = (self.overlay(), &self.graph, self.diagnostics(spelling));
+        let conditions = json::Conditions::new(equations, conditions);
+        json::Lft::new(&mut pool, graph, found, conditions, diagnostics)
+    }
+
+    /// The model in a notation: matrices, Δ, and how the loop is closed there.
+    pub fn written(&self, notation: &dyn Target) -> String {
+        export::interconnection(&mut self.overlay(), &self.graph, &self.found, notation)
     }
 }
 

@@ -2,9 +2,11 @@
 
 use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
+use crate::model::View;
+use paynter_algebra::Pool;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics};
 use paynter_draw::draw::Diagram;
-use paynter_graph::{Causality, Variable};
+use paynter_graph::{BondGraph, Causality, Variable};
 use paynter_numerics::parametric::chosen_parameters;
 use paynter_numerics::{OperatingPoint, nominal_values};
 use paynter_transform::{
@@ -132,21 +134,35 @@ impl Model {
         if options.numeric {
             in_numbers(&mut pool, &mut derived, graph);
         }
-        let text =
-            printed(&mut pool, &derived, comments).map_err(|found| unusable(&view.findings, &found))?;
-        let (own, derived) = standalone(&pool, &derived);
+        let mut made = self.derived_model(&view, &mut pool, &derived, comments, token)?;
+        if is_pseudo {
+            made.diagram = self.diagram(token)?.map(|mut diagram| {
+                diagram.title = made.model.name().to_owned();
+                diagram.make_sensitivity();
+                diagram
+            });
+        }
+        view.answer(pool, Ok(made), findings)
+    }
+
+    /// A graph that was made of this model's, as a model of its own.
+    pub(crate) fn derived_model(
+        &self,
+        view: &View,
+        pool: &mut Pool,
+        derived: &BondGraph,
+        comments: Vec<String>,
+        token: &CancellationToken,
+    ) -> Result<DerivedModel, QueryError> {
+        let text = printed(pool, derived, comments).map_err(|found| unusable(&view.findings, &found))?;
+        let (own, derived) = standalone(pool, derived);
         let model = self.made(&text, own, derived);
         let found = model.findings(token)?;
         if found.has_errors() {
             return Err(unusable(&view.findings, &found));
         }
-        let mut diagram = if is_pseudo { self.diagram(token)? } else { model.diagram(token)? };
-        if let Some(diagram) = diagram.as_mut().filter(|_| is_pseudo) {
-            diagram.title = model.name().to_owned();
-            diagram.make_sensitivity();
-        }
-        let causality = model.causality_as_known(token)?;
-        view.answer(pool, Ok(DerivedModel { text, model, causality, diagram }), findings)
+        let (diagram, causality) = (model.diagram(token)?, model.causality_as_known(token)?);
+        Ok(DerivedModel { text, model, causality, diagram })
     }
 }
 
@@ -154,7 +170,7 @@ impl Model {
 fn unusable(before: &Diagnostics, found: &Diagnostics) -> QueryError {
     let mut diagnostics = before.clone();
     for found in found.iter().filter(|found| found.is_error()) {
-        let message = format!("the graph of increments cannot be used: {}", found.message);
+        let message = format!("the derived graph cannot be used: {}", found.message);
         diagnostics.push(Diagnostic::new(found.code, message));
     }
     QueryError::Wrong(diagnostics)

@@ -3,7 +3,7 @@
 use crate::answer::{Answer, Asked, QueryError, optional};
 use crate::model::Found;
 use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
-use crate::{BodeOptions, LinearModel, Model, ResponseOptions};
+use crate::{BodeOptions, LftOptions, LinearModel, Model, ResponseOptions};
 use paynter_algebra::poly;
 use paynter_algebra::{Expr, Func, Node, Symbol};
 use paynter_base::{CancellationToken, Diagnostics, Plain, Severity};
@@ -162,6 +162,7 @@ const SECTIONS: &[Maker] = &[
     ("structure", "Structure", "structure", Size::structure, structure),
     ("bode", "Frequency response", "bode", Size::response, frequency),
     ("sensitivity", "Sensitivities and tolerances", "sensitivity", Size::sensitivity, sensitivity),
+    ("interconnection", "Standard interconnection model", "lft", Size::sensitivity, interconnection),
     ("simulation", "Response over time", "simulate", Size::nothing, simulation),
     ("time-sensitivity", "Sensitivities over time", "simulate", Size::nothing, time_sensitivity),
     ("energy", "Energy", "simulate", Size::nothing, energy),
@@ -310,6 +311,17 @@ fn sensitivity(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let options = ResponseOptions::default();
     let found = asking.noted(asking.model.sensitivity_response(&options, asking.token))?;
     Ok(report::sensitivity(&found.document(&Plain)))
+}
+
+fn interconnection(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let options = LftOptions::default();
+    let found = asking.noted(asking.model.lft(&options, asking.token))?.for_people();
+    let graph = match found.found.channels.len() > SENSITIVE {
+        true => None,
+        false => optional(asking.model.uncertain_graph(&options, asking.token))?,
+    };
+    let diagram = graph.as_ref().and_then(|graph| graph.diagram.as_ref());
+    Ok(report::interconnection(found.pool(), &found.found, diagram))
 }
 
 /// Simulates for as long as the slowest mode takes; says how far the run came where it stopped.

@@ -11,6 +11,7 @@ mod explain;
 mod export;
 mod fmt;
 mod incremental;
+mod lft;
 mod operating_point;
 mod poles;
 mod report;
@@ -46,6 +47,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Structure { file, junction_matrix, form } => {
             structure::run(file, *junction_matrix, *form, global)
         }
+        Command::Lft(arguments) => lft::run(arguments, global),
         Command::Incremental(arguments) => incremental::run(arguments, global),
         Command::Export { file, to, simulate, output } => {
             export::run(file, *to, *simulate, output.as_deref(), global)

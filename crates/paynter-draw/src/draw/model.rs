@@ -65,6 +65,13 @@ impl Diagram {
 }
 
 impl Diagram {
+    /// Shows the sinks that a derived graph adds as its auxiliary inputs.
+    pub fn mark_auxiliary_inputs(&mut self) {
+        for node in self.nodes.iter_mut().filter(|node| node.style == NodeStyle::AddedSink) {
+            node.style = NodeStyle::AuxiliaryInput;
+        }
+    }
+
     /// Makes the picture of a bond graph that of its sensitivity bond graph: the same
     /// structure with s-components and s-bonds.
     pub fn make_sensitivity(&mut self) {

@@ -16,6 +16,7 @@ mod failure;
 mod fmt;
 mod incremental;
 mod layout;
+mod lft;
 mod naming;
 mod operating;
 mod poles;
@@ -42,6 +43,7 @@ pub use failure::Failure;
 pub use fmt::{Format, FormattedFile};
 pub use incremental::{DerivedBond, DerivedElement, DerivedOutput, DerivedParameter, Incremental};
 pub use layout::{read_layout, write_layout};
+pub use lft::{AuxiliaryChannel, Conditions, DeltaBlock, Lft, NumericLft, NumericMatrix, WellPosed};
 pub use naming::Naming;
 pub use operating::{
     BondValue, LinearModel, NumericModel, OperatingPoint, Point, Quantity, Role, SteadyDerivative,
@@ -85,6 +87,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("failure", schema::<Failure>()),
         ("fmt", schema::<Format>()),
         ("incremental", schema::<Incremental>()),
+        ("lft", schema::<Lft>()),
         ("operating-point", schema::<OperatingPoint>()),
         ("poles", schema::<Poles>()),
         ("report", schema::<Report>()),

@@ -11,7 +11,7 @@ pub(super) const REPORTED_NODES: u64 = 6_000;
 /// More equations than this are not read one after the other.
 const READABLE_LINES: usize = 60;
 /// Larger matrices do not fit a page.
-const READABLE_MATRIX: usize = 12;
+pub(super) const READABLE_MATRIX: usize = 12;
 
 fn size(pool: &Pool, list: impl Iterator<Item = Expr>) -> u64 {
     pool.written_size(&list.collect::<Vec<_>>())

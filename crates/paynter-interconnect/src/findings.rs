@@ -1,0 +1,193 @@
+//! What is said beside the model: which parameters are uncertain, what the nominal model has to fulfil, and what
+//! is worth knowing of the result.
+
+use std::collections::BTreeSet;
+
+use paynter_base::number::significant;
+use paynter_base::{Diagnostic, Diagnostics, code};
+use paynter_equations::{Equations, QueryError, Structure, Verdict};
+use paynter_graph::BondGraph;
+
+use crate::interconnect::refused;
+use crate::model::{Block, Interconnection, Quantity};
+use crate::posed::{Posed, Singular};
+
+/// What the paper asks of the nominal model before it is made uncertain.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Conditions {
+    /// Whether every unstable part can be moved by an input; none where it could not be judged.
+    pub stabilisable: Option<bool>,
+    /// Whether every unstable part can be seen in an output.
+    pub detectable: Option<bool>,
+    /// Whether every state can be moved, for almost all values of the parameters.
+    pub controllable: bool,
+    /// Whether every state can be seen, for almost all values of the parameters.
+    pub observable: bool,
+    /// The states in parts that no input moves.
+    pub unmoved: Vec<usize>,
+    /// The states in parts that no output shows.
+    pub unseen: Vec<usize>,
+}
+
+impl Conditions {
+    /// Reads them off the structure, with the real parts of the eigenvalues that are out of reach.
+    pub fn new(structure: &Structure, uncontrollable: &[f64], unobservable: &[f64]) -> Conditions {
+        let stable = |verdict: &Verdict, eigenvalues: &[f64]| {
+            verdict.nominal.as_ref().map(|_| eigenvalues.iter().all(|real| *real < 0.0))
+        };
+        let (inward, outward) = (&structure.controllability, &structure.observability);
+        Conditions {
+            stabilisable: stable(inward, uncontrollable),
+            detectable: stable(outward, unobservable),
+            controllable: inward.structural,
+            observable: outward.structural,
+            unmoved: out_of_reach(inward),
+            unseen: out_of_reach(outward),
+        }
+    }
+
+    /// Says which elements make the model neither stabilisable nor detectable.
+    pub fn findings(&self, graph: &BondGraph, equations: &Equations) -> Diagnostics {
+        let mut found = Diagnostics::new();
+        let cases = [
+            (
+                self.stabilisable,
+                &self.unmoved,
+                code::NOT_STABILISABLE,
+                "no input moves an unstable part of the model",
+            ),
+            (
+                self.detectable,
+                &self.unseen,
+                code::NOT_DETECTABLE,
+                "no output shows an unstable part of the model",
+            ),
+        ];
+        for (holds, states, code, what) in cases {
+            if holds != Some(false) {
+                continue;
+            }
+            let names: Vec<String> =
+                states.iter().map(|k| format!("`{}`", equations.states[*k].name)).collect();
+            let message = format!("{what}, which the states {} are in", names.join(", "));
+            let mut diagnostic = Diagnostic::new(code, message);
+            let span = states.first().and_then(|k| graph.state_span(equations.states[*k].variable));
+            if let Some(span) = span {
+                diagnostic = diagnostic.at(span);
+            }
+            found.push(diagnostic);
+        }
+        found
+    }
+}
+
+/// The states that take part in what is out of reach.
+fn out_of_reach(verdict: &Verdict) -> Vec<usize> {
+    let mut states: BTreeSet<usize> = verdict.unreached.iter().chain(&verdict.stuck).copied().collect();
+    if let Some(nominal) = &verdict.nominal {
+        states.extend(nominal.hidden.iter().flatten().map(|(state, _)| *state));
+    }
+    states.into_iter().collect()
+}
+
+/// The parameters that are uncertain, out of those that are asked for: with tolerances those that have one, else all.
+pub fn uncertain_parameters(
+    graph: &BondGraph,
+    places: Vec<usize>,
+    named: bool,
+    normalized: bool,
+) -> Result<Vec<usize>, QueryError> {
+    let has_tolerance = |place: &usize| graph.parameters[*place].tolerance.is_some();
+    if named {
+        let without = places.iter().find(|place| !has_tolerance(place)).filter(|_| normalized);
+        return match without {
+            Some(place) => {
+                let parameter = &graph.parameters[*place];
+                let message =
+                    format!("`{}` has no tolerance by which its δ could be normalised", parameter.name);
+                Err(refused(Diagnostic::new(code::NO_TOLERANCE, message).at(parameter.span)))
+            }
+            None => Ok(places),
+        };
+    }
+    let with: Vec<usize> = places.iter().copied().filter(has_tolerance).collect();
+    match (with.is_empty(), normalized) {
+        (false, _) => Ok(with),
+        (true, false) => Ok(places),
+        (true, true) => {
+            let message = "no parameter has a tolerance by which its δ could be normalised";
+            Err(refused(Diagnostic::new(code::NO_TOLERANCE, message)))
+        }
+    }
+}
+
+impl Interconnection {
+    /// What is worth knowing of the model; refused where it is ill-posed or nothing is uncertain.
+    pub fn findings(&self, graph: &BondGraph, asked: &[usize]) -> Result<Diagnostics, QueryError> {
+        if self.blocks.is_empty() {
+            let message = "no parameter is in the coefficients of the equations, so nothing is uncertain";
+            return Err(refused(Diagnostic::new(code::NOTHING_UNCERTAIN, message)));
+        }
+        if let Some(Posed::Ill(singular)) = &self.posed {
+            return Err(refused(self.ill_posed(graph, singular)));
+        }
+        let mut found = Diagnostics::new();
+        for &place in asked {
+            let parameter = &graph.parameters[place];
+            let reads = |block: &Block| block.changes.iter().any(|(_, other)| *other == place);
+            if !self.blocks.iter().any(reads) {
+                let message =
+                    format!("nothing in the model depends on `{}`, so it has no channel", parameter.name);
+                found.push(Diagnostic::new(code::NO_EFFECT, message).at(parameter.span));
+            }
+        }
+        for block in &self.blocks {
+            if !block.is_minimal() {
+                let (channels, degree) = (block.channels.len(), block.degree);
+                let message = format!(
+                    "`{}` has {channels} channels; the McMillan degree of the model in it, {degree}, is the least possible number",
+                    block.name
+                );
+                found.push(Diagnostic::new(code::MORE_CHANNELS, message));
+            }
+            if let Quantity::Value { .. } = block.quantity {
+                let names: Vec<String> = (block.changes.iter())
+                    .map(|(_, place)| format!("`{}`", graph.parameters[*place].name))
+                    .collect();
+                let message = format!(
+                    "the value of `{}` depends on {} in a way that is not rational, so it is uncertain as a whole",
+                    block.name,
+                    names.join(", ")
+                );
+                found.push(Diagnostic::new(code::UNCERTAIN_VALUE, message));
+            }
+        }
+        Ok(found)
+    }
+
+    fn ill_posed(&self, graph: &BondGraph, singular: &Singular) -> Diagnostic {
+        let value = |(block, delta): &(usize, f64)| {
+            let block = &self.blocks[*block];
+            let (low, high) = block.bounds.unwrap_or((block.nominal, block.nominal));
+            let value = 0.5 * (low + high) + 0.5 * (high - low) * delta;
+            format!("`{}` = {}", block.name, significant(value))
+        };
+        let values: Vec<String> = singular.deltas.iter().map(value).collect();
+        let elements: BTreeSet<&str> = (self.channels.iter())
+            .filter(|channel| singular.deltas.iter().any(|(block, _)| *block == channel.block))
+            .filter_map(|channel| Some(graph.element(channel.element?).name.as_str()))
+            .collect();
+        let at: Vec<String> = elements.iter().map(|name| format!("`{name}`")).collect();
+        let at = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
+        let message = format!(
+            "I - D11 Δ is singular within the tolerances{at}, for {}: there the model has no solution",
+            values.join(", ")
+        );
+        let diagnostic = Diagnostic::new(code::ILL_POSED, message);
+        let first = singular.deltas.first().map(|(block, _)| &self.blocks[*block].quantity);
+        match first {
+            Some(Quantity::Parameter(place)) => diagnostic.at(graph.parameters[*place].span),
+            _ => diagnostic,
+        }
+    }
+}

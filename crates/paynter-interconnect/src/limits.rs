@@ -1,0 +1,10 @@
+//! What may be spent, each limit with its reason.
+
+/// A determinant over a box is decided at its corners, 2^n of them, for so many channels in one loop.
+pub(crate) const CORNER_CHANNELS: usize = 14;
+
+/// Channels of a larger loop are drawn at random so often, to find values at which it is singular.
+pub(crate) const CORNER_SAMPLES: u64 = 4000;
+
+/// An exponent above this one is not realised by repeated multiplication.
+pub(crate) const MOST_FACTORS: i64 = 64;

@@ -1,0 +1,227 @@
+//! The standard interconnection model as the facade tells it: the uncertain bond graph, sent through the ordinary
+//! passes, has its matrices; the derivative by a parameter is that of the incremental bond graph; normalised δ and
+//! those of the paper agree.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use paynter::{
+    CancellationToken, Interconnection, LftOptions, LoadOptions, MemoryWorld, Model, Plain, Procedure,
+    ResponseOptions, SensitivityOptions, examples,
+};
+use paynter_testkit::Options;
+use paynter_testkit::property::{check, demand};
+
+fn model(text: &str) -> Model {
+    Model::load(&MemoryWorld::new().with("m.bg", text), "m.bg", &LoadOptions::default())
+}
+
+fn example(name: &str) -> Model {
+    model(examples::find(name).unwrap().text)
+}
+
+fn options(procedure: Procedure, normalized: bool) -> LftOptions {
+    LftOptions { procedure, normalized, only: Vec::new() }
+}
+
+/// Whether two numbers are the same up to rounding.
+fn close(a: f64, b: f64, size: f64) -> bool {
+    (a - b).abs() <= 1e-9 * size.max(a.abs()).max(b.abs())
+}
+
+/// The matrices of the uncertain bond graph by the ordinary passes are those of the interconnection.
+fn graph_agrees(model: &Model, options: &LftOptions) -> Result<bool, String> {
+    let token = CancellationToken::new();
+    let Ok(answer) = model.lft(options, &token) else { return Ok(false) };
+    if answer.found.split.is_none() {
+        return Ok(false);
+    }
+    let derived = model.uncertain_graph(options, &token).map_err(|failure| format!("{failure:?}"))?;
+    let equations = derived.model.explicit_equations(&token).map_err(|failure| format!("{failure:?}"))?;
+    let space = equations.space.as_ref().ok_or("the uncertain graph is not linear")?;
+    let graph = equations.graph();
+    let value = |e| {
+        let value = |name: &str| {
+            graph.parameters.iter().find(|p| paynter_graph::flat_name(&p.name) == name).map(|p| p.number)
+        };
+        equations.expression(e).evaluate(&value).unwrap()
+    };
+    let dense = |m: &paynter_equations::Sparse| {
+        let mut rows = vec![vec![0.0; m.columns]; m.rows];
+        m.entries.iter().for_each(|(i, j, e)| rows[*i][*j] = value(*e));
+        rows
+    };
+    let Interconnection { numbers: m, inputs, outputs, .. } = &answer.found;
+    let (n, u, y) = (answer.found.states.len(), inputs.len(), outputs.len());
+    if space.a.rows != n {
+        return Err(format!("{} states instead of {n}", space.a.rows));
+    }
+    let (a, b, c, d) = (dense(&space.a), dense(&space.b[0]), dense(&space.c), dense(&space.d[0]));
+    let part = |m: &[Vec<f64>],
+                rows: std::ops::Range<usize>,
+                columns: std::ops::Range<usize>|
+     -> Vec<Vec<f64>> { m[rows].iter().map(|row| row[columns.clone()].to_vec()).collect() };
+    let w = answer.found.channels.len();
+    let pairs = [
+        ("A", part(&a, 0..n, 0..n), m.a.dense()),
+        ("B1", part(&b, 0..n, u..u + w), m.b1.dense()),
+        ("B2", part(&b, 0..n, 0..u), m.b2.dense()),
+        ("C1", part(&c, y..y + w, 0..n), m.c1.dense()),
+        ("D11", part(&d, y..y + w, u..u + w), m.d11.dense()),
+        ("D12", part(&d, y..y + w, 0..u), m.d12.dense()),
+        ("C2", part(&c, 0..y, 0..n), m.c2.dense()),
+        ("D21", part(&d, 0..y, u..u + w), m.d21.dense()),
+        ("D22", part(&d, 0..y, 0..u), m.d22.dense()),
+    ];
+    for (name, graph, lft) in pairs {
+        let size = lft.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
+        for (i, (left, right)) in graph.iter().zip(&lft).enumerate() {
+            if let Some(j) = (0..right.len()).find(|j| !close(left[*j], right[*j], size)) {
+                return Err(format!("{name}({i}, {j}): {} by the graph, {}", left[j], right[j]));
+            }
+        }
+    }
+    Ok(true)
+}
+
+#[test]
+fn the_uncertain_graph_of_the_motor_has_the_matrices() {
+    let motor = example("uncertain_motor");
+    for procedure in [Procedure::New, Procedure::Existing] {
+        for normalized in [false, true] {
+            assert_eq!(graph_agrees(&motor, &options(procedure, normalized)), Ok(true), "{procedure:?}");
+        }
+    }
+    let token = CancellationToken::new();
+    let derived = motor.uncertain_graph(&options(Procedure::New, false), &token).unwrap();
+    let (nominal, uncertain) = (motor.causality(&token).unwrap(), derived.model.causality(&token).unwrap());
+    assert_eq!(
+        (nominal.order, nominal.rank),
+        (uncertain.order, uncertain.rank),
+        "Fig. 9: the order is unchanged"
+    );
+}
+
+#[test]
+fn uncertain_graphs_of_random_models_have_the_matrices() {
+    const COUNT: u64 = 25;
+    let judged = check(COUNT, &Options::linear().small(), |text, _| {
+        let model = model(text);
+        let new = graph_agrees(&model, &options(Procedure::New, false))?;
+        Ok(graph_agrees(&model, &options(Procedure::Existing, false))? && new)
+    });
+    demand("graphs compared", judged, 8, COUNT);
+}
+
+#[test]
+fn its_derivative_is_that_of_the_incremental_bond_graph() {
+    let motor = example("uncertain_motor");
+    let token = CancellationToken::new();
+    let omega = 30.0;
+    let which = SensitivityOptions::default();
+    let frequencies = paynter::Frequencies { low: omega, high: omega, points: 1 };
+    let wish = ResponseOptions { which, omega: Some(frequencies), ..ResponseOptions::default() };
+    let known = motor.sensitivity_response(&wish, &token).unwrap();
+    let answer = motor.lft(&options(Procedure::New, true), &token).unwrap();
+    let nominal = transfer(&answer.found, &vec![0.0; answer.found.channels.len()], omega);
+    for (place, block) in answer.found.blocks.iter().enumerate() {
+        let step = 1e-6;
+        let mut delta = vec![0.0; answer.found.channels.len()];
+        delta[block.channels.clone()].fill(step);
+        let moved = transfer(&answer.found, &delta, omega);
+        let (low, high) = block.bounds.unwrap();
+        let change = 0.5 * (high - low) * step;
+        let slope = [(moved[0] - nominal[0]) / change, (moved[1] - nominal[1]) / change];
+        let wanted = known.found.sensitivities.derivative(0, 0, place, 0);
+        let error = (slope[0] - wanted.re).hypot(slope[1] - wanted.im);
+        assert!(error <= 1e-4 * wanted.norm(), "{}: {slope:?} {wanted}", block.name);
+    }
+}
+
+/// The response of the motor from input to output at given δ, real and imaginary part.
+fn transfer(found: &Interconnection, delta: &[f64], omega: f64) -> [f64; 2] {
+    // Unknowns x (complex), z (complex): jω x = A x + B1 Δ z + B2, z = C1 x + D11 Δ z + D12.
+    let m = &found.numbers;
+    let (n, k) = (found.states.len(), delta.len());
+    let size = 2 * (n + k);
+    let mut rows = vec![vec![0.0; size + 1]; size];
+    let (a, b1, b2) = (m.a.dense(), m.b1.dense(), m.b2.dense());
+    let (c1, d11, d12) = (m.c1.dense(), m.d11.dense(), m.d12.dense());
+    for part in 0..2 {
+        let shift = part * (n + k);
+        for i in 0..n {
+            for j in 0..n {
+                rows[shift + i][shift + j] -= a[i][j];
+            }
+            let sign = if part == 0 { -1.0 } else { 1.0 };
+            rows[shift + i][(n + k) * (1 - part) + i] += sign * omega;
+            for j in 0..k {
+                rows[shift + i][shift + n + j] -= b1[i][j] * delta[j];
+            }
+            if part == 0 {
+                rows[i][size] = b2[i][0];
+            }
+        }
+        for i in 0..k {
+            rows[shift + n + i][shift + n + i] += 1.0;
+            for j in 0..n {
+                rows[shift + n + i][shift + j] -= c1[i][j];
+            }
+            for j in 0..k {
+                rows[shift + n + i][shift + n + j] -= d11[i][j] * delta[j];
+            }
+            if part == 0 {
+                rows[n + i][size] = d12[i][0];
+            }
+        }
+    }
+    for j in 0..size {
+        let pivot = (j..size).max_by(|a, b| rows[*a][j].abs().total_cmp(&rows[*b][j].abs())).unwrap();
+        rows.swap(j, pivot);
+        let own = rows[j].clone();
+        for (i, row) in rows.iter_mut().enumerate() {
+            let factor = row[j] / own[j];
+            if i != j && factor != 0.0 {
+                row.iter_mut().zip(&own).for_each(|(x, y)| *x -= factor * y);
+            }
+        }
+    }
+    let x: Vec<f64> = (0..size).map(|j| rows[j][size] / rows[j][j]).collect();
+    let (c2, d21) = (m.c2.dense(), m.d21.dense());
+    let output = |shift: usize| {
+        let states: f64 = (0..n).map(|j| c2[0][j] * x[shift + j]).sum();
+        states + (0..k).map(|j| d21[0][j] * delta[j] * x[shift + n + j]).sum::<f64>()
+    };
+    [output(0), output(n + k)]
+}
+
+#[test]
+fn the_document_has_the_block_structure() {
+    let document =
+        example("two_coils").lft(&LftOptions::default(), &CancellationToken::new()).unwrap().document(&Plain);
+    let blocks: Vec<(&str, &[usize])> =
+        document.delta.iter().map(|block| (block.parameter.as_str(), block.block.as_slice())).collect();
+    assert_eq!(blocks, [("L1", &[0][..]), ("L2", &[1]), ("M", &[2, 3]), ("R", &[4])]);
+    assert!(document.minimal && document.conditions.proper);
+    assert_eq!(document.w.len(), document.z.len());
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_reason() {
+    let token = CancellationToken::new();
+    let codes = |text: &str, options: &LftOptions| match model(text).lft(options, &token) {
+        Err(paynter::QueryError::Wrong(list)) => {
+            list.iter().filter(|d| d.is_error()).map(|d| d.code.id()).collect::<Vec<_>>()
+        }
+        _ => Vec::new(),
+    };
+    let rl = |r: &str, l: &str| {
+        format!(
+            "model m {{\n param R = 2 {r}\n param L = 1 {l}\n input u = 1\n Se a = u\n 1 j\n R r = R\n I l = L\n a -> j\n j -> r, l\n output i = l.f\n}}"
+        )
+    };
+    let normalized = options(Procedure::New, true);
+    assert_eq!(codes(&rl("", ""), &normalized), ["BG0721"]);
+    assert_eq!(codes(&rl("±10%", "±120%"), &normalized), ["BG0722"]);
+    let only = LftOptions { only: vec!["Q".to_owned()], ..LftOptions::default() };
+    assert_eq!(codes(&rl("", ""), &only), ["BG0711"]);
+}
