@@ -30,6 +30,18 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "paynter-estimate",
+        &[
+            "paynter-base",
+            "paynter-language",
+            "paynter-algebra",
+            "paynter-graph",
+            "paynter-equations",
+            "paynter-numerics",
+            "paynter-simulate",
+        ],
+    ),
+    (
         "paynter-view",
         &[
             "paynter-base",
@@ -38,6 +50,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-equations",
             "paynter-numerics",
             "paynter-simulate",
+            "paynter-estimate",
             "paynter-draw",
             "paynter-export",
         ],
@@ -53,6 +66,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-transform",
             "paynter-numerics",
             "paynter-simulate",
+            "paynter-estimate",
             "paynter-draw",
             "paynter-export",
             "paynter-verify",
