@@ -32,7 +32,7 @@ pub struct Confidence {
 pub(crate) fn is_free(problem: &Problem<'_>, z: &[f64]) -> Vec<bool> {
     let free = |(unknown, z): (&crate::Unknown, &f64)| {
         let (low, high) = unknown.range();
-        !unknown.fixed && *z > low && *z < high
+        !unknown.fixed && *z != low && *z != high
     };
     problem.unknowns.iter().zip(z).map(free).collect()
 }

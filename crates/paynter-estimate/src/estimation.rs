@@ -260,7 +260,7 @@ fn estimated(unknown: &Unknown, z: f64, start: &f64, confidence: &Confidence, pl
             let half = confidence.quantile * error;
             (value - half, value + half)
         }),
-        at_bound: z <= low || z >= high,
+        at_bound: z == low || z == high,
         logarithmic: unknown.scaling == Scaling::Logarithmic,
     }
 }
@@ -345,7 +345,12 @@ fn findings(found: &Estimation) -> Diagnostics {
         list.push(Diagnostic::new(code::UNDETERMINED, message));
     }
     for estimate in &found.estimates {
-        if estimate.at_bound {
+        if estimate.value < estimate.bounds.0 || estimate.value > estimate.bounds.1 {
+            let value = shortest(estimate.value / estimate.factor);
+            let message = format!("`{}` = {value} is outside its bounds, which this method does not know", estimate.name);
+            let help = Remedy::marked("search with {option method=levenberg-marquardt}, which keeps to bounds");
+            list.push(Diagnostic::new(code::AT_BOUND, message).help(help));
+        } else if estimate.at_bound {
             let value = shortest(estimate.value / estimate.factor);
             let message = format!("`{}` is at its bound {value}, so that it has no standard error", estimate.name);
             list.push(Diagnostic::new(code::AT_BOUND, message));

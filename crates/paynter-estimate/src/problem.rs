@@ -71,7 +71,6 @@ impl Weights {
 pub(crate) struct Row<'a> {
     pub output: usize,
     pub sample: usize,
-    pub t: f64,
     pub model: f64,
     pub data: f64,
     /// The square root of its weight.
@@ -279,7 +278,7 @@ impl<'a> Problem<'a> {
                     continue;
                 }
                 let weight = record.weights[output].at(number);
-                each(&Row { output, sample: number, t: sample.t, model, data, weight, slopes: &slopes });
+                each(&Row { output, sample: number, model, data, weight, slopes: &slopes });
             }
         });
         match (outcome.failure, wrong) {

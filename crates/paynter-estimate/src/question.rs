@@ -19,13 +19,11 @@ use paynter_simulate::Options;
 /// Which unknowns a search moves by their logarithms.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Logarithmic {
-    /// By Levenberg and Marquardt's method those whose lower bound is positive; none by Gauss and Newton's.
-    #[default]
-    Auto,
-    /// All that start above zero.
-    All,
     /// None.
+    #[default]
     None,
+    /// All that start above zero and have no negative lower bound.
+    All,
     /// These.
     Names(Vec<String>),
 }
@@ -123,7 +121,7 @@ impl Default for EstimateOptions {
             loss: Loss::Squares,
             prior: false,
             method: Method::default(),
-            logarithmic: Logarithmic::Auto,
+            logarithmic: Logarithmic::None,
             iterations: 100,
             starts: 1,
             seed: 1,
@@ -593,8 +591,7 @@ impl EstimateOptions {
                 ));
             }
             let chosen = match &self.logarithmic {
-                Logarithmic::Auto => self.method == Method::LevenbergMarquardt && lower > 0.0,
-                Logarithmic::All => start > 0.0 && lower >= 0.0 || lower > 0.0,
+                Logarithmic::All => start > 0.0 && !(lower < 0.0 && lower.is_finite()),
                 Logarithmic::None => false,
                 Logarithmic::Names(list) => list.iter().any(|known| named(known) == named(name)),
             };

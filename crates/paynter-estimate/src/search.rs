@@ -198,7 +198,8 @@ pub(crate) fn search(
 }
 
 /// Gauss and Newton's iteration, (30) and (31) of Gawthrop 2000: the step by a singular value decomposition of
-/// the sensitivities, halved until the cost falls. What is not a smaller number is no smaller cost.
+/// the sensitivities, halved until the cost falls. What is not a smaller number is no smaller cost. It knows no
+/// bounds.
 fn gauss_newton(mut search: Search<'_>, limits: Limits) -> Result<Found, Rejection> {
     for _ in 0..limits.iterations {
         if let Some(stop) = search.resting() {
@@ -214,8 +215,7 @@ fn gauss_newton(mut search: Search<'_>, limits: Limits) -> Result<Found, Rejecti
         let mut taken = None;
         for _ in 0..MOST_HALVINGS {
             let z: Vec<f64> = search.at.z.iter().zip(&full).map(|(z, d)| z - share * d).collect();
-            let inside = z.iter().zip(&search.ranges).all(|(z, (low, high))| (low..=high).contains(&z));
-            if inside && let Some(found) = search.attempt(&z)?.filter(|found| found.cost < search.at.cost) {
+            if let Some(found) = search.attempt(&z)?.filter(|found| found.cost < search.at.cost) {
                 taken = Some(found);
                 break;
             }

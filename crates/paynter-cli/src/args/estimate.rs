@@ -66,7 +66,7 @@ pub struct EstimateArgs {
     /// Search by `gauss-newton` or `levenberg-marquardt`
     #[arg(long, value_name = "METHOD", default_value = "levenberg-marquardt", value_parser = method)]
     pub method: Method,
-    /// Move the logarithms of these: names, `all` or `none` (where left out: of what has a positive lower bound)
+    /// Move the logarithms of these: names, or `all` that are positive
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub log: Vec<String>,
     /// End the search after so many iterations

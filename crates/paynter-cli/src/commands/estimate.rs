@@ -25,9 +25,8 @@ fn options(arguments: &EstimateArgs, global: &Global) -> Result<EstimateOptions,
         Validation::File(_) => None,
     });
     let logarithmic = match arguments.log.as_slice() {
-        [] => Logarithmic::Auto,
+        [] => Logarithmic::None,
         [word] if word == "all" => Logarithmic::All,
-        [word] if word == "none" => Logarithmic::None,
         names => Logarithmic::Names(names.to_vec()),
     };
     Ok(EstimateOptions {
