@@ -8,8 +8,11 @@ use std::path::Path;
 fn main() -> std::io::Result<()> {
     let root = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../..");
     let mut code = String::new();
-    let lists =
-        [("EXAMPLES", "examples", "bg"), ("DATA", "examples/data", "csv"), ("PAGES", "docs/src/diagnostics", "md")];
+    let lists = [
+        ("EXAMPLES", "examples", "bg"),
+        ("DATA", "examples/data", "csv"),
+        ("PAGES", "docs/src/diagnostics", "md"),
+    ];
     for (name, folder, extension) in lists {
         list(&mut code, name, &root.join(folder), extension)?;
     }

@@ -46,7 +46,8 @@ pub(crate) fn confidence(
     token: &CancellationToken,
 ) -> Result<Confidence, Rejection> {
     let n = problem.unknowns.len();
-    let free: Vec<usize> = (0..n).zip(is_free(problem, &at.z)).filter(|(_, free)| *free).map(|(j, _)| j).collect();
+    let free: Vec<usize> =
+        (0..n).zip(is_free(problem, &at.z)).filter(|(_, free)| *free).map(|(j, _)| j).collect();
     let m = free.len();
     // The influence of every residual, and the rows that it multiplies.
     let mut series = blank(problem);
@@ -73,7 +74,10 @@ pub(crate) fn confidence(
     let rows = triangle.rows().to_vec();
     let most_lags = MOST_LAG_PRODUCTS / (count.max(1) * (m * m).max(1));
     let judged = series.iter().enumerate().flat_map(|(experiment, lists)| {
-        lists.iter().enumerate().map(move |(output, list)| Whiteness::new(experiment, output, list, most_lags))
+        lists
+            .iter()
+            .enumerate()
+            .map(move |(output, list)| Whiteness::new(experiment, output, list, most_lags))
     });
     let whiteness: Vec<Whiteness> = judged.filter(|found| found.count > 0).collect();
     let corrected = whiteness.iter().any(|found| !found.is_white());
@@ -185,8 +189,9 @@ fn sandwich(
         let of = |output: usize| {
             whiteness.iter().find(|found| (found.experiment, found.output) == (experiment, output))
         };
-        let covariances: Vec<&[f64]> =
-            (0..problem.outputs.len()).map(|output| of(output).map_or(&[][..], |found| &found.covariance)).collect();
+        let covariances: Vec<&[f64]> = (0..problem.outputs.len())
+            .map(|output| of(output).map_or(&[][..], |found| &found.covariance))
+            .collect();
         // The last rows of each output, the newest first, with the numbers of their samples.
         let mut kept: Vec<VecDeque<(usize, Vec<f64>)>> = vec![VecDeque::new(); problem.outputs.len()];
         problem.visit(experiment, &at.z, false, token, &mut |row| {

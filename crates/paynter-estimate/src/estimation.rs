@@ -6,13 +6,14 @@ use crate::identifiability::Identifiability;
 use crate::loss::{Loss, Penalty};
 use crate::problem::{Evaluation, FittedOutput, Problem, Rejection, Validity};
 use crate::profile::{Profile, profile};
-use crate::question::{Asked, EstimateOptions, refuse};
+use crate::question::{Asked, EstimateOptions, Parts, refuse};
+use crate::residuals::Whiteness;
 use crate::search::{Cost, Iteration, Limits, Method, Stop};
 use crate::shooting::{Pieces, shoot};
 use crate::starts::{Start, search_all};
 use crate::tolerance::{
-    CAUCHY_THRESHOLD, HUBER_THRESHOLD, MEDIAN_DEVIATION, MOST_ROUNDS, POOR_ERROR, RANK_SHARE, RANK_TOLERANCES,
-    SCALE_CHANGE, SECOND_LOOK,
+    CAUCHY_THRESHOLD, HUBER_THRESHOLD, MEDIAN_DEVIATION, MOST_ROUNDS, POOR_ERROR, RANK_SHARE,
+    RANK_TOLERANCES, ROUNDED_FIT, SCALE_CHANGE, SECOND_LOOK,
 };
 use crate::unknown::{Scaling, Unknown};
 use paynter_base::number::{plain, rough, shortest};
@@ -113,6 +114,33 @@ impl Estimation {
     }
 }
 
+/// Data that have been read and a model that has been compiled for them: searched any number of times.
+pub struct Prepared(Parts);
+
+/// Reads the data and compiles the model.
+pub fn prepare(
+    asked: &mut Asked<'_, '_>,
+    options: &EstimateOptions,
+    token: &CancellationToken,
+) -> Result<Prepared, QueryError> {
+    options.prepare(asked, token).map(Prepared)
+}
+
+impl Prepared {
+    /// Searches for the smallest cost and judges the solution.
+    pub fn estimate(
+        &self,
+        options: &EstimateOptions,
+        validity: Validity<'_>,
+        token: &CancellationToken,
+    ) -> Result<Estimation, Rejection> {
+        let Parts { simulation, unknowns, outputs, experiments, pieces } = &self.0;
+        let problem =
+            Problem::new(simulation, unknowns.clone(), outputs.clone(), experiments.clone(), validity);
+        solve(problem, pieces.as_ref(), options, token)
+    }
+}
+
 /// Estimates parameters and initial states from measured data.
 pub fn estimate(
     asked: &mut Asked<'_, '_>,
@@ -120,12 +148,11 @@ pub fn estimate(
     validity: Validity<'_>,
     token: &CancellationToken,
 ) -> Result<Estimation, QueryError> {
-    let parts = options.prepare(asked, token)?;
-    let simulation = &parts.simulation;
-    let problem = Problem::new(simulation, parts.unknowns, parts.outputs, parts.experiments, validity);
-    solve(problem, parts.pieces.as_ref(), options, token).map_err(|rejection| no_cost(asked, simulation, &rejection)).inspect(|found| {
-        asked.findings.extend(findings(found));
-    })
+    let prepared = prepare(asked, options, token)?;
+    let found = prepared.estimate(options, validity, token);
+    let found = found.map_err(|rejection| no_cost(asked, &prepared.0.simulation, &rejection))?;
+    asked.findings.extend(findings(&found));
+    Ok(found)
 }
 
 /// Which singular values are rounding.
@@ -162,7 +189,9 @@ fn solve(
                 Loss::Squares => 1.0,
             };
             let new = if options.prior { scale } else { threshold };
-            if !(scale > 0.0) || (new - known).abs() <= SCALE_CHANGE * new && problem.penalty.loss == options.loss {
+            if !(scale > 0.0)
+                || (new - known).abs() <= SCALE_CHANGE * new && problem.penalty.loss == options.loss
+            {
                 break;
             }
             problem.penalty = Penalty { loss: options.loss, threshold };
@@ -318,8 +347,7 @@ fn no_cost(asked: &Asked<'_, '_>, simulation: &Simulation, rejection: &Rejection
             )));
             diagnostics.extend(said);
         }
-        Rejection::NotFinite { output, t, unknown, .. } => {
-            let _ = output;
+        Rejection::NotFinite { t, unknown, .. } => {
             let what = match unknown {
                 Some(_) => "a sensitivity of an output",
                 None => "an output",
@@ -329,10 +357,12 @@ fn no_cost(asked: &Asked<'_, '_>, simulation: &Simulation, rejection: &Rejection
                 shortest(*t)
             )));
         }
-        Rejection::Underived => return refuse(
-            "the equations do not hold at the start of the search: a parameter has another sign than in the model",
-            Remedy::marked("set the model itself to values of that sign with {option set}"),
-        ),
+        Rejection::Underived => {
+            return refuse(
+                "the equations do not hold at the start of the search: a parameter has another sign than in the model",
+                Remedy::marked("set the model itself to values of that sign with {option set}"),
+            );
+        }
     }
     QueryError::Wrong(diagnostics)
 }
@@ -341,18 +371,23 @@ fn no_cost(asked: &Asked<'_, '_>, simulation: &Simulation, rejection: &Rejection
 fn findings(found: &Estimation) -> Diagnostics {
     let mut list = Diagnostics::new();
     for undetermined in &found.after.undetermined {
-        let message = format!("{} by these data; the search leaves the rest where it began", undetermined.words);
+        let message = format!("{}; the search leaves the rest where it began", undetermined.words);
         list.push(Diagnostic::new(code::UNDETERMINED, message));
     }
     for estimate in &found.estimates {
         if estimate.value < estimate.bounds.0 || estimate.value > estimate.bounds.1 {
             let value = shortest(estimate.value / estimate.factor);
-            let message = format!("`{}` = {value} is outside its bounds, which this method does not know", estimate.name);
-            let help = Remedy::marked("search with {option method=levenberg-marquardt}, which keeps to bounds");
+            let message = format!(
+                "`{}` = {value} is outside its bounds, which this method does not know",
+                estimate.name
+            );
+            let help =
+                Remedy::marked("search with {option method=levenberg-marquardt}, which keeps to bounds");
             list.push(Diagnostic::new(code::AT_BOUND, message).help(help));
         } else if estimate.at_bound {
             let value = shortest(estimate.value / estimate.factor);
-            let message = format!("`{}` is at its bound {value}, so that it has no standard error", estimate.name);
+            let message =
+                format!("`{}` is at its bound {value}, so that it has no standard error", estimate.name);
             list.push(Diagnostic::new(code::AT_BOUND, message));
         } else if let Some(error) = estimate.standard_error
             && error > POOR_ERROR * estimate.value.abs()
@@ -370,7 +405,13 @@ fn findings(found: &Estimation) -> Diagnostics {
         list.push(Diagnostic::new(code::NOT_CONVERGED, message));
     }
     if found.confidence.corrected {
-        let worst = found.confidence.whiteness.iter().filter(|series| !series.is_white());
+        // What rounding leaves of an exact fit has a memory, but nobody's model lacks anything for it.
+        let rounding = |series: &&Whiteness| {
+            let own = |fit: &&Fit| (fit.experiment, fit.output) == (series.experiment, series.output);
+            found.fits.iter().find(own).is_some_and(|fit| fit.share > ROUNDED_FIT)
+        };
+        let worst =
+            found.confidence.whiteness.iter().filter(|series| !series.is_white() && !rounding(series));
         let worst = worst.max_by(|a, b| a.statistic.total_cmp(&b.statistic));
         if let Some(worst) = worst {
             let message = format!(

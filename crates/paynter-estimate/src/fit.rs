@@ -54,13 +54,20 @@ struct Sums {
 }
 
 /// Compares all samples with the model.
-pub(crate) fn fits(problem: &Problem<'_>, z: &[f64], token: &CancellationToken) -> Result<Vec<Fit>, Rejection> {
+pub(crate) fn fits(
+    problem: &Problem<'_>,
+    z: &[f64],
+    token: &CancellationToken,
+) -> Result<Vec<Fit>, Rejection> {
     let mut fits = Vec::new();
     for (experiment, record) in problem.experiments.iter().enumerate() {
         let mut sums = vec![[Sums::default(); 2]; problem.outputs.len()];
         // Around the first value squares lose fewer digits.
-        let first: Vec<f64> =
-            record.measured.iter().map(|list| list.iter().copied().find(|x| x.is_finite()).unwrap_or(0.0)).collect();
+        let first: Vec<f64> = record
+            .measured
+            .iter()
+            .map(|list| list.iter().copied().find(|x| x.is_finite()).unwrap_or(0.0))
+            .collect();
         problem.visit(experiment, z, true, token, &mut |row| {
             let sum = &mut sums[row.output][usize::from(row.sample >= record.fitted)];
             let about = row.data - first[row.output];
@@ -109,7 +116,8 @@ pub(crate) fn curves(
         }));
         for (place, list) in record.measured.iter().enumerate() {
             let known = record.whole.times.iter().zip(list).filter(|(_, value)| !value.is_nan());
-            (curves[own + place].t, curves[own + place].measured) = known.map(|(t, value)| (*t, *value)).unzip();
+            (curves[own + place].t, curves[own + place].measured) =
+                known.map(|(t, value)| (*t, *value)).unzip();
         }
         for (number, z) in iterations {
             let mut lists = vec![Vec::new(); problem.outputs.len()];

@@ -60,12 +60,22 @@ impl Identifiability {
         let names: Vec<String> = problem.unknowns.iter().map(|unknown| unknown.name.clone()).collect();
         let Some(found) = SingularValues::new(n, &relative(problem, at)) else {
             let none = Vec::new();
-            return Identifiability { names, singular_values: none, directions: Vec::new(), rank: 0, undetermined: Vec::new() };
+            return Identifiability {
+                names,
+                singular_values: none,
+                directions: Vec::new(),
+                rank: 0,
+                undetermined: Vec::new(),
+            };
         };
         let rank = found.rank(share);
         let values = problem.values(&at.z);
         let null: Vec<Vec<f64>> = found.right[rank..].to_vec();
-        let other = elsewhere.map(|point| Point { rows: relative(problem, point), values: problem.values(&point.z), share });
+        let other = elsewhere.map(|point| Point {
+            rows: relative(problem, point),
+            values: problem.values(&point.z),
+            share,
+        });
         let undetermined = explain(&names, &null, &values, other.as_ref());
         Identifiability { names, singular_values: found.values, directions: found.right, rank, undetermined }
     }
@@ -85,7 +95,8 @@ impl Point {
     fn is_without_effect(&self, direction: &[f64]) -> bool {
         let n = direction.len();
         let length = |list: &mut dyn Iterator<Item = f64>| list.fold(0.0_f64, f64::hypot);
-        let effect = length(&mut (0..n).map(|i| (i..n).map(|j| self.rows[i * n + j] * direction[j]).sum::<f64>()));
+        let effect =
+            length(&mut (0..n).map(|i| (i..n).map(|j| self.rows[i * n + j] * direction[j]).sum::<f64>()));
         let whole = length(&mut self.rows.iter().copied());
         // Rounding grows from point to point, effects do not come back.
         effect <= 100.0 * self.share * whole * length(&mut direction.iter().copied())
@@ -96,7 +107,13 @@ impl Point {
 fn echelon(rows: &mut [Vec<f64>]) -> Vec<usize> {
     let mut pivots = Vec::new();
     for i in 0..rows.len() {
-        let size = |j: &usize| if pivots.contains(j) { 0.0 } else { rows[i..].iter().map(|row| row[*j].abs()).fold(0.0, f64::max) };
+        let size = |j: &usize| {
+            if pivots.contains(j) {
+                0.0
+            } else {
+                rows[i..].iter().map(|row| row[*j].abs()).fold(0.0, f64::max)
+            }
+        };
         // The first of equal ones, so that names keep their order.
         let mut column = 0;
         for j in 0..rows[i].len() {
@@ -104,7 +121,9 @@ fn echelon(rows: &mut [Vec<f64>]) -> Vec<usize> {
                 column = j;
             }
         }
-        let best = (i..rows.len()).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs())).unwrap_or(i);
+        let best = (i..rows.len())
+            .max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()))
+            .unwrap_or(i);
         rows.swap(i, best);
         let pivot = rows[i][column];
         if pivot == 0.0 {
@@ -158,7 +177,8 @@ fn explain(names: &[String], null: &[Vec<f64>], values: &[f64], other: Option<&P
     for group in groups {
         let involved: Vec<usize> = (0..n).filter(|j| group.iter().any(|k| basis[*k][*j] != 0.0)).collect();
         let list = involved.iter().map(|j| names[*j].clone()).collect::<Vec<_>>();
-        let quoted = |list: &[String]| list.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let quoted =
+            |list: &[String]| list.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         if involved.len() == 1 {
             let words = format!("{} has no effect on what is measured", quoted(&list));
             found.push(Undetermined { names: list, determined: Vec::new(), words });
@@ -172,19 +192,31 @@ fn explain(names: &[String], null: &[Vec<f64>], values: &[f64], other: Option<&P
         let words = match &determined {
             Some(list) => {
                 let is = if list.len() == 1 { "is" } else { "are" };
-                format!("only {} {is} determined, not {} one by one", quoted(list), quoted(&names_of(names, &involved)))
+                format!(
+                    "only {} {is} determined by these data, not {} one by one",
+                    quoted(list),
+                    quoted(&names_of(names, &involved))
+                )
             }
             None => {
                 let directions = rows.iter().map(|row| {
                     let largest = row.iter().fold(0.0_f64, |most, entry| most.max(entry.abs()));
                     let parts = involved.iter().filter(|j| row[**j] != 0.0);
-                    let part = |j: &usize| format!("{} of `{}`", signed_percent(row[*j] / largest), names[*j]);
+                    let part =
+                        |j: &usize| format!("{} of `{}`", signed_percent(row[*j] / largest), names[*j]);
                     parts.map(part).collect::<Vec<_>>().join(", ")
                 });
-                format!("relative changes together have no effect: {}", directions.collect::<Vec<_>>().join("; "))
+                format!(
+                    "relative changes together have no effect: {}",
+                    directions.collect::<Vec<_>>().join("; ")
+                )
             }
         };
-        found.push(Undetermined { names: names_of(names, &involved), determined: determined.unwrap_or_default(), words });
+        found.push(Undetermined {
+            names: names_of(names, &involved),
+            determined: determined.unwrap_or_default(),
+            words,
+        });
     }
     found
 }
@@ -269,9 +301,10 @@ fn sums(
     let size = |value: f64| if value == 0.0 { 1.0 } else { value.abs() };
     let absolute = rows.iter().zip(pivots).map(|(row, pivot)| {
         let scale = row[*pivot] * size(values[*pivot]);
-        let entries = row.iter().zip(values).map(|(entry, value)| {
-            fraction(entry * size(*value) / scale).map(|(a, b)| a as f64 / b as f64)
-        });
+        let entries = row
+            .iter()
+            .zip(values)
+            .map(|(entry, value)| fraction(entry * size(*value) / scale).map(|(a, b)| a as f64 / b as f64));
         entries.collect::<Option<Vec<f64>>>()
     });
     let absolute = absolute.collect::<Option<Vec<_>>>()?;

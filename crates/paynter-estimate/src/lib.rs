@@ -23,7 +23,7 @@ mod unknown;
 mod write;
 
 pub use confidence::Confidence;
-pub use estimation::{Estimate, Estimation, ExperimentSummary, estimate};
+pub use estimation::{Estimate, Estimation, ExperimentSummary, Prepared, estimate, prepare};
 pub use fit::{Curve, Fit, Part};
 pub use identifiability::{Identifiability, Undetermined};
 pub use loss::Loss;

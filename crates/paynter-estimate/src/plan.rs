@@ -73,7 +73,10 @@ pub fn plan(
     let graph = asked.subject.graph;
     for (name, noise) in &planned.noise {
         if !graph.outputs.iter().any(|output| flat_name(&output.name) == flat_name(name)) {
-            return Err(refuse(format!("there is no output `{name}` that noise could be added to"), "name an output"));
+            return Err(refuse(
+                format!("there is no output `{name}` that noise could be added to"),
+                "name an output",
+            ));
         }
         if !(*noise > 0.0 && noise.is_finite()) {
             return Err(refuse(
@@ -118,7 +121,10 @@ pub fn plan(
             let found = found.map_err(|rejection| match rejection {
                 Rejection::Cancelled => QueryError::Cancelled,
                 _ => refuse(
-                    format!("the planned experiment `{}` cannot be simulated at the model's values", recorded.name),
+                    format!(
+                        "the planned experiment `{}` cannot be simulated at the model's values",
+                        recorded.name
+                    ),
                     Remedy::marked("try it with {ask simulate}"),
                 ),
             })?;
@@ -152,7 +158,11 @@ fn sample_anew(experiment: &mut Experiment, step: f64) -> Result<(), QueryError>
     let count = ((end - start) / step * (1.0 + 1e-12)).floor();
     if !(step > 0.0) || !(1.0..1e7).contains(&count) {
         return Err(refuse(
-            format!("a sample time of {} does not divide an experiment of {} s", shortest(step), shortest(end - start)),
+            format!(
+                "a sample time of {} does not divide an experiment of {} s",
+                shortest(step),
+                shortest(end - start)
+            ),
             Remedy::marked("give {option sample_time} in seconds, shorter than the experiment"),
         ));
     }
@@ -173,7 +183,9 @@ fn predict(
 ) -> Result<Plan, Rejection> {
     let z = problem.start();
     let mut largest = vec![0.0_f64; problem.outputs.len()];
-    problem.visit(0, &z, false, token, &mut |row| largest[row.output] = largest[row.output].max(row.model.abs()))?;
+    problem.visit(0, &z, false, token, &mut |row| {
+        largest[row.output] = largest[row.output].max(row.model.abs())
+    })?;
     let noise: Vec<(String, f64)> = problem
         .outputs
         .iter()
@@ -207,7 +219,8 @@ fn predict(
     });
     let predictions = predictions.collect();
     let full = identifiability.rank == n;
-    let information = full.then(|| identifiability.singular_values.iter().map(|value| 2.0 * value.ln()).sum());
+    let information =
+        full.then(|| identifiability.singular_values.iter().map(|value| 2.0 * value.ln()).sum());
     Ok(Plan {
         name: String::new(),
         sample_time: 0.0,

@@ -3,6 +3,7 @@
 
 use crate::loss::Penalty;
 use crate::search::Cost;
+use crate::tolerance::DIFFERENCE_STEP;
 use crate::unknown::{Quantity, Unknown};
 use paynter_base::CancellationToken;
 use paynter_numerics::Tables;
@@ -68,6 +69,7 @@ impl Weights {
 }
 
 /// A sample of an output beside its measured value.
+#[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
     pub output: usize,
     pub sample: usize,
@@ -161,12 +163,7 @@ impl<'a> Problem<'a> {
 
     /// The same problem with other unknowns fixed or free, or another start.
     pub(crate) fn with_unknowns(&self, unknowns: Vec<Unknown>) -> Problem<'a> {
-        Problem {
-            unknowns,
-            outputs: self.outputs.clone(),
-            experiments: self.experiments.clone(),
-            ..*self
-        }
+        Problem { unknowns, outputs: self.outputs.clone(), experiments: self.experiments.clone(), ..*self }
     }
 
     /// The variables of the search at the start.
@@ -195,11 +192,10 @@ impl<'a> Problem<'a> {
 
     /// Whether parameters have the signs for which the equations were derived, or these hold all the same.
     fn is_derived(&self, parameters: &[f64]) -> bool {
+        let sign = |value: f64| if value == 0.0 { 0.0 } else { value.signum() };
         let turned = |unknown: &Unknown| match unknown.quantity {
-            Quantity::Simulated { place, .. } => {
-                let nominal = self.simulation.parameters[place];
-                nominal != 0.0 && nominal.signum() != parameters[place].signum()
-                    || (nominal == 0.0) != (parameters[place] == 0.0)
+            Quantity::Simulated { place, .. } if unknown.signed => {
+                sign(self.simulation.parameters[place]) != sign(parameters[place])
             }
             _ => false,
         };
@@ -208,7 +204,8 @@ impl<'a> Problem<'a> {
 
     /// The derivatives of the unknowns by the variables of the search; zero for those that take no part.
     pub(crate) fn chain(&self, experiment: usize, z: &[f64]) -> Vec<f64> {
-        let slope = |(unknown, z): (&Unknown, &f64)| match self.belongs(unknown, experiment) && !unknown.fixed {
+        let slope = |(unknown, z): (&Unknown, &f64)| match self.belongs(unknown, experiment) && !unknown.fixed
+        {
             true => unknown.slope(*z),
             false => 0.0,
         };
@@ -228,12 +225,77 @@ impl<'a> Problem<'a> {
         (gain, offset)
     }
 
-    /// Simulates an experiment, and hands on every measured sample with its derivatives.
+    /// Simulates an experiment, and hands on every measured sample with its derivatives. Where a law has an infinite
+    /// derivative on the way (a root at zero), sensitivities have no values from there on though outputs do; their
+    /// derivatives are then difference quotients.
     pub(crate) fn visit(
         &self,
         experiment: usize,
         z: &[f64],
         all: bool,
+        token: &CancellationToken,
+        each: &mut dyn FnMut(&Row<'_>),
+    ) -> Result<(), Rejection> {
+        let mut handed = 0;
+        let found = self.simulate(experiment, z, (all, true), token, &mut |row| {
+            handed += 1;
+            each(row);
+        });
+        match found {
+            Err(Rejection::NotFinite { unknown: Some(_), .. }) => {
+                self.visit_by_differences(experiment, z, all, token, handed, each)
+            }
+            found => found,
+        }
+    }
+
+    /// Hands on the rows after the first ones, with difference quotients for derivatives.
+    fn visit_by_differences(
+        &self,
+        experiment: usize,
+        z: &[f64],
+        all: bool,
+        token: &CancellationToken,
+        handed: usize,
+        each: &mut dyn FnMut(&Row<'_>),
+    ) -> Result<(), Rejection> {
+        let outputs = |z: &[f64]| {
+            let mut list = Vec::new();
+            self.simulate(experiment, z, (all, false), token, &mut |row| list.push(row.model)).map(|()| list)
+        };
+        let mut columns: Vec<Option<(Vec<f64>, Vec<f64>, f64)>> = Vec::new();
+        for (j, unknown) in self.unknowns.iter().enumerate() {
+            if unknown.fixed || !self.belongs(unknown, experiment) {
+                columns.push(None);
+                continue;
+            }
+            let half = DIFFERENCE_STEP * z[j].abs().max(DIFFERENCE_STEP);
+            let beside =
+                |by: f64| z.iter().enumerate().map(|(k, z)| if k == j { z + by } else { *z }).collect();
+            let (above, below): (Vec<f64>, Vec<f64>) = (beside(half), beside(-half));
+            columns.push(Some((outputs(&above)?, outputs(&below)?, 2.0 * half)));
+        }
+        let mut slopes = vec![0.0; self.unknowns.len()];
+        let mut number = 0;
+        self.simulate(experiment, z, (all, false), token, &mut |row| {
+            let at = number;
+            number += 1;
+            if at < handed {
+                return;
+            }
+            for (slope, column) in slopes.iter_mut().zip(&columns) {
+                *slope = column.as_ref().map_or(0.0, |(above, below, width)| (above[at] - below[at]) / width);
+            }
+            each(&Row { slopes: &slopes, ..*row });
+        })
+    }
+
+    /// Simulates an experiment, and hands on every measured sample, with its sensitivities where they are wanted.
+    fn simulate(
+        &self,
+        experiment: usize,
+        z: &[f64],
+        (all, sensitive): (bool, bool),
         token: &CancellationToken,
         each: &mut dyn FnMut(&Row<'_>),
     ) -> Result<(), Rejection> {
@@ -244,7 +306,8 @@ impl<'a> Problem<'a> {
             return Err(Rejection::Underived);
         }
         let chain = self.chain(experiment, z);
-        let sensors: Vec<(f64, f64)> = (0..self.outputs.len()).map(|output| self.sensor(output, &values)).collect();
+        let sensors: Vec<(f64, f64)> =
+            (0..self.outputs.len()).map(|output| self.sensor(output, &values)).collect();
         let lanes = self.simulation.wanted.len();
         let mut slopes = vec![0.0; self.unknowns.len()];
         let mut sample_number = 0;
@@ -263,7 +326,7 @@ impl<'a> Problem<'a> {
                 let (gain, offset) = sensors[output];
                 for ((unknown, chain), slope) in self.unknowns.iter().zip(&chain).zip(&mut slopes) {
                     *slope = match unknown.quantity {
-                        _ if *chain == 0.0 => 0.0,
+                        _ if *chain == 0.0 || !sensitive => 0.0,
                         Quantity::Simulated { lane, .. } => gain * derivatives[lane] * chain,
                         Quantity::Offset(own) if own == output => *chain,
                         Quantity::Gain(own) if own == output => bare * chain,

@@ -12,9 +12,9 @@ use paynter_base::{Diagnostic, Diagnostics, QueryError, Remedy, Source, SourceMa
 use paynter_graph::{BondGraph, Tolerance, Variable, flat_name};
 use paynter_numerics::Tables;
 use paynter_numerics::program::Hold;
+use paynter_simulate::Options;
 use paynter_simulate::data::{Data, Measured, Record, Signal};
 use paynter_simulate::experiment::{Column, Sensitivities, SimulateOptions, Simulation, Subject};
-use paynter_simulate::Options;
 
 /// Which unknowns a search moves by their logarithms.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -215,7 +215,10 @@ impl EstimateOptions {
         }
         if !(0.0..1.0).contains(&self.validation_share) {
             return Err(refuse(
-                format!("a share of {} for validation leaves nothing to fit", shortest(self.validation_share)),
+                format!(
+                    "a share of {} for validation leaves nothing to fit",
+                    shortest(self.validation_share)
+                ),
                 Remedy::marked("keep a part below 1 with {option validate}, such as 0.3"),
             ));
         }
@@ -234,7 +237,11 @@ impl EstimateOptions {
         for (name, low, high) in &self.bounds {
             if !(low < high) {
                 return Err(refuse(
-                    format!("the bounds {} and {} of `{name}` leave nothing between them", shortest(*low), shortest(*high)),
+                    format!(
+                        "the bounds {} and {} of `{name}` leave nothing between them",
+                        shortest(*low),
+                        shortest(*high)
+                    ),
                     Remedy::marked("give {option bounds} as NAME=LOW:HIGH"),
                 ));
             }
@@ -252,8 +259,10 @@ impl EstimateOptions {
                 let all: Vec<String> = graph.parameters.iter().map(|p| flat_name(&p.name)).collect();
                 return Err(refuse(
                     "nothing is said to be estimated, and no parameter has bounds",
-                    Remedy::marked("name parameters with {option fit}, or give them bounds: `param k = 1 in [0.1, 10]`")
-                        .and(format!("; there are {}", all.join(", "))),
+                    Remedy::marked(
+                        "name parameters with {option fit}, or give them bounds: `param k = 1 in [0.1, 10]`",
+                    )
+                    .and(format!("; there are {}", all.join(", "))),
                 ));
             }
             return Ok(names);
@@ -274,9 +283,15 @@ impl EstimateOptions {
     }
 
     /// The signals that records hold: inputs, then outputs, then columns of weights.
-    pub(crate) fn signals(&self, graph: &BondGraph, map: &[(String, String)]) -> Result<Vec<Signal>, QueryError> {
-        let inputs = graph.inputs.iter().map(|input| (flat_name(&input.name), input.unit.as_ref(), !input.given));
-        let outputs = graph.outputs.iter().map(|output| (flat_name(&output.name), output.unit.as_ref(), false));
+    pub(crate) fn signals(
+        &self,
+        graph: &BondGraph,
+        map: &[(String, String)],
+    ) -> Result<Vec<Signal>, QueryError> {
+        let inputs =
+            graph.inputs.iter().map(|input| (flat_name(&input.name), input.unit.as_ref(), !input.given));
+        let outputs =
+            graph.outputs.iter().map(|output| (flat_name(&output.name), output.unit.as_ref(), false));
         let all: Vec<_> = inputs.chain(outputs).collect();
         for (name, _) in map {
             if !all.iter().any(|(known, ..)| *known == flat_name(name)) {
@@ -312,7 +327,10 @@ impl EstimateOptions {
     ) -> Result<Parts, QueryError> {
         self.check()?;
         if self.data.is_empty() {
-            return Err(refuse("there are no measured data", Remedy::marked("name a CSV file with {option data}")));
+            return Err(refuse(
+                "there are no measured data",
+                Remedy::marked("name a CSV file with {option data}"),
+            ));
         }
         let mut records = self.read(asked, &self.data, &self.map)?;
         let map = if self.validation_map.is_empty() { &self.map } else { &self.validation_map };
@@ -411,7 +429,8 @@ impl EstimateOptions {
         token: &paynter_base::CancellationToken,
     ) -> Result<Pieces, QueryError> {
         let is_initial = |name: &&String| name.starts_with("init(");
-        let mut names: Vec<String> = options.varied.iter().filter(|name| !is_initial(name)).cloned().collect();
+        let mut names: Vec<String> =
+            options.varied.iter().filter(|name| !is_initial(name)).cloned().collect();
         let own = names.len();
         names.extend(subject.equations.states.iter().map(|state| format!("init({})", state.name)));
         let options = SimulateOptions {
@@ -458,8 +477,10 @@ impl EstimateOptions {
             let names: Vec<String> = graph.outputs.iter().map(|output| flat_name(&output.name)).collect();
             return Err(refuse(
                 "the data hold no samples of any output",
-                Remedy::marked("call a column as the output, or tell with {option map=OUTPUT=COLUMN} which one it is")
-                    .and(format!("; outputs are {}", names.join(", "))),
+                Remedy::marked(
+                    "call a column as the output, or tell with {option map=OUTPUT=COLUMN} which one it is",
+                )
+                .and(format!("; outputs are {}", names.join(", "))),
             ));
         }
         let none = |recorded: &&Recorded| !places.iter().any(|place| known(recorded, *place));
@@ -480,7 +501,9 @@ impl EstimateOptions {
     ) -> Result<(Vec<Option<Expr>>, Vec<Tables>), QueryError> {
         let graph = asked.subject.graph;
         let own = asked.subject.measured.tables.list().to_vec();
-        for (table, recorded) in own.iter().flat_map(|table| records.iter().map(move |record| (table, record))) {
+        for (table, recorded) in
+            own.iter().flat_map(|table| records.iter().map(move |record| (table, record)))
+        {
             let times = &recorded.record.times;
             let (first, last) = (times[0], times[times.len() - 1]);
             let span = (table.times()[0], table.times()[table.times().len() - 1]);
@@ -488,7 +511,10 @@ impl EstimateOptions {
                 return Err(refuse(
                     format!(
                         "a table of the model covers times from {} to {}, the data those from {} to {}",
-                        shortest(span.0), shortest(span.1), shortest(first), shortest(last)
+                        shortest(span.0),
+                        shortest(span.1),
+                        shortest(first),
+                        shortest(last)
                     ),
                     "let both count time from the same moment",
                 ));
@@ -506,7 +532,11 @@ impl EstimateOptions {
             for (recorded, list) in records.iter().zip(&mut lists) {
                 let Some(table) = recorded.record.table(place, self.hold) else {
                     return Err(refuse(
-                        format!("`{}` holds no samples of the input `{}`", recorded.name, flat_name(&input.name)),
+                        format!(
+                            "`{}` holds no samples of the input `{}`",
+                            recorded.name,
+                            flat_name(&input.name)
+                        ),
                         "an input that is measured in one experiment is measured in all",
                     ));
                 };
@@ -536,7 +566,13 @@ impl EstimateOptions {
                 )
             })
         };
-        for name in self.start.iter().map(|(name, _)| name).chain(self.bounds.iter().map(|(name, ..)| name)).chain(&self.local) {
+        for name in self
+            .start
+            .iter()
+            .map(|(name, _)| name)
+            .chain(self.bounds.iter().map(|(name, ..)| name))
+            .chain(&self.local)
+        {
             if !names.iter().any(|known| named(known) == named(name)) {
                 let near = closest(name, names.iter().map(String::as_str));
                 let help = match near {
@@ -553,7 +589,11 @@ impl EstimateOptions {
                 Named::Offset(of) => {
                     let place = output(&of)?;
                     let of = &outputs[place].column;
-                    (Quantity::Offset(place), Column { name: format!("offset({})", of.name), ..of.clone() }, 0.0)
+                    (
+                        Quantity::Offset(place),
+                        Column { name: format!("offset({})", of.name), ..of.clone() },
+                        0.0,
+                    )
                 }
                 Named::Gain(of) => {
                     let place = output(&of)?;
@@ -570,7 +610,9 @@ impl EstimateOptions {
             };
             let declared = graph.parameters.iter().find(|p| flat_name(&p.name) == column.name);
             let given = |list: &[(String, f64)]| {
-                list.iter().find(|(known, _)| named(known) == named(name)).map(|(_, value)| value * column.factor)
+                list.iter()
+                    .find(|(known, _)| named(known) == named(name))
+                    .map(|(_, value)| value * column.factor)
             };
             let bounds = self.bounds.iter().find(|(known, ..)| named(known) == named(name));
             let bounds = bounds.map(|(_, low, high)| (low * column.factor, high * column.factor));
@@ -597,7 +639,11 @@ impl EstimateOptions {
             };
             if chosen && !(start > 0.0) {
                 return Err(refuse(
-                    format!("`{}` starts at {}, which has no logarithm", column.name, shortest(start / column.factor)),
+                    format!(
+                        "`{}` starts at {}, which has no logarithm",
+                        column.name,
+                        shortest(start / column.factor)
+                    ),
                     Remedy::marked("start above zero, or leave it out of {option log}"),
                 ));
             }
@@ -626,6 +672,7 @@ impl EstimateOptions {
                 scaling,
                 prior,
                 fixed: false,
+                signed: declared.is_some(),
             };
             let local = name.trim().starts_with("init(")
                 || self.local.iter().any(|known| named(known) == named(name));
@@ -677,11 +724,15 @@ impl EstimateOptions {
                 let Some(samples) = place.and_then(|place| record.columns[columns + place].as_ref()) else {
                     return Ok(Weights::Even(*even));
                 };
-                let each: Vec<f64> = kept.iter().map(|sample| samples[*sample].sqrt() / output.column.factor).collect();
+                let each: Vec<f64> =
+                    kept.iter().map(|sample| samples[*sample].sqrt() / output.column.factor).collect();
                 match each.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
                     None => Ok(Weights::Each(each)),
                     Some(bad) => Err(refuse(
-                        format!("`{file}`: the weight at t = {} is no number from zero on", shortest(times[bad])),
+                        format!(
+                            "`{file}`: the weight at t = {} is no number from zero on",
+                            shortest(times[bad])
+                        ),
                         "write a weight for each sample of the output; 0 leaves it out",
                     )),
                 }

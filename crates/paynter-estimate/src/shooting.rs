@@ -139,9 +139,11 @@ impl Shooting<'_, '_> {
         match outcome.failure {
             None => Ok(end),
             Some(paynter_simulate::Failure::Cancelled) => Err(Rejection::Cancelled),
-            Some(_) => {
-                Err(Rejection::Failed { experiment: piece.experiment, outcome: Box::new(outcome), parameters })
-            }
+            Some(_) => Err(Rejection::Failed {
+                experiment: piece.experiment,
+                outcome: Box::new(outcome),
+                parameters,
+            }),
         }
     }
 }
@@ -200,7 +202,8 @@ impl Cost for Shooting<'_, '_> {
 fn pieces(problem: &Problem<'_>, shots: usize, states: usize) -> (Vec<Piece>, usize) {
     let mut list: Vec<Piece> = Vec::new();
     let mut count = problem.unknowns.len();
-    for (experiment, record) in problem.experiments.iter().enumerate().filter(|(_, record)| !record.validates) {
+    for (experiment, record) in problem.experiments.iter().enumerate().filter(|(_, record)| !record.validates)
+    {
         let shots = shots.min(record.fitted / 2).max(1);
         let place = |k: usize| k * record.fitted / shots;
         for k in 0..shots {

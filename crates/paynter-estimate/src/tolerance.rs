@@ -97,3 +97,10 @@ pub(crate) const JOINTS: [f64; 5] = [0.1, 1.0, 10.0, 100.0, 1000.0];
 
 /// The iterations with each of them.
 pub(crate) const SHOT_ITERATIONS: usize = 30;
+
+/// The relative step of difference quotients: the error of a run at a relative tolerance of 1e-8 is then a ten
+/// thousandth of a derivative, and so is what the quotient leaves out.
+pub(crate) const DIFFERENCE_STEP: f64 = 1e-4;
+
+/// A fit above this leaves residuals of rounding alone.
+pub(crate) const ROUNDED_FIT: f64 = 1.0 - 1e-6;

@@ -75,7 +75,11 @@ fn range(span: Span) -> (usize, usize) {
 /// A number as one writes it, with as many digits as an estimate has at best.
 fn literal(value: f64) -> String {
     let rounded = format!("{value:.9e}").parse().unwrap_or(value);
-    if rounded != 0.0 && !(1e-4..1e7).contains(&f64::abs(rounded)) { format!("{rounded:e}") } else { format!("{rounded}") }
+    if rounded != 0.0 && !(1e-4..1e7).contains(&f64::abs(rounded)) {
+        format!("{rounded:e}")
+    } else {
+        format!("{rounded}")
+    }
 }
 
 /// The parameters of a file.
@@ -102,7 +106,9 @@ fn parameter(
         return None;
     }
     let inside = |param: &&Param| {
-        param.span.file == own.span.file && param.span.start <= own.span.start && own.span.end <= param.span.end
+        param.span.file == own.span.file
+            && param.span.start <= own.span.start
+            && own.span.end <= param.span.end
     };
     let param = parameters(file).find(inside)?;
     let value = range(param.value.as_ref()?.span);

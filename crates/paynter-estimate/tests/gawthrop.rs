@@ -48,7 +48,9 @@ fn reached(method: Method, starts: usize, count: u64) -> usize {
         let start = region.map(|(low, high)| low + random.unit() * (high - low));
         let options = EstimateOptions { method, starts, seed: *seed, ..options(&mut model, start) };
         let found = model.estimate(&options);
-        found.is_ok_and(|found| found.estimates.iter().zip(TRUTH).all(|(e, truth)| (e.value - truth).abs() < 1e-4))
+        found.is_ok_and(|found| {
+            found.estimates.iter().zip(TRUTH).all(|(e, truth)| (e.value - truth).abs() < 1e-4)
+        })
     });
     reached.count()
 }
@@ -58,6 +60,8 @@ fn most_starts_reach_the_truth() {
     let count = paynter_testkit::property::seeds(40).count() as u64;
     let paper = reached(Method::GaussNewton, 1, count);
     let damped = reached(Method::LevenbergMarquardt, 1, count);
-    println!("of {count} starts Gauss-Newton reaches the truth from {paper}, Levenberg-Marquardt from {damped}");
+    println!(
+        "of {count} starts Gauss-Newton reaches the truth from {paper}, Levenberg-Marquardt from {damped}"
+    );
     assert!(paper as f64 >= 0.85 * count as f64 && damped > paper);
 }

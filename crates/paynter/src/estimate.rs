@@ -6,8 +6,8 @@ use crate::answer::{Answer, Asked, QueryError};
 use paynter_base::{CancellationToken, Diagnostics, FileId, SourceMap, Spelling};
 use paynter_estimate as est;
 pub use paynter_estimate::{
-    Curve, Estimate, EstimateOptions, Estimation, Fit, Iteration, Logarithmic, Loss, Method, Part, Plan, PlanOptions,
-    Weight,
+    Curve, Estimate, EstimateOptions, Estimation, Fit, Iteration, Logarithmic, Loss, Method, Part, Plan,
+    PlanOptions, Weight,
 };
 use paynter_graph::BondGraph;
 use paynter_simulate::data::Measured;
@@ -72,7 +72,9 @@ impl Model {
 
     /// Whether the stages that this model has were derived alike at other values of its parameters.
     fn is_derived_for(&self, graph: &BondGraph, parameters: &[f64], token: &CancellationToken) -> bool {
-        let (Ok(stage), Some(origin)) = (self.equations_stage(token), &self.0.origin.graph) else { return false };
+        let (Ok(stage), Some(origin)) = (self.equations_stage(token), &self.0.origin.graph) else {
+            return false;
+        };
         let mut at_values = graph.clone();
         let mut changed = Vec::new();
         for (place, value) in parameters.iter().take(graph.parameters.len()).enumerate() {

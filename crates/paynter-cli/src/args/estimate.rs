@@ -195,7 +195,8 @@ fn bounds(text: &str) -> Result<Bounds, String> {
 
 /// Reads `OUTPUT=WEIGHT`: a number, or the name of a column.
 fn weight(text: &str) -> Result<(String, Weight), String> {
-    let (name, value) = assignment(text).map_err(|_| "write OUTPUT=WEIGHT, as in `--weight y=4`".to_owned())?;
+    let (name, value) =
+        assignment(text).map_err(|_| "write OUTPUT=WEIGHT, as in `--weight y=4`".to_owned())?;
     match value.parse::<f64>() {
         Ok(number) if number >= 0.0 && number.is_finite() => Ok((name, Weight::Even(number))),
         Ok(_) => Err("a weight is a number from zero on".to_owned()),
@@ -210,7 +211,9 @@ fn chosen<T: Copy>(text: &str, names: &[(&'static str, T)]) -> Result<T, String>
     }
     Err(match paynter::closest(text, names.iter().map(|(name, _)| *name)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("write one of {}", names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")),
+        None => {
+            format!("write one of {}", names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "))
+        }
     })
 }
 
@@ -228,7 +231,10 @@ mod tests {
 
     #[test]
     fn values_and_bounds_are_read() {
-        assert_eq!(values("a=1, init(c.q)=-2e3"), Ok(Numbers(vec![("a".into(), 1.0), ("init(c.q)".into(), -2e3)])));
+        assert_eq!(
+            values("a=1, init(c.q)=-2e3"),
+            Ok(Numbers(vec![("a".into(), 1.0), ("init(c.q)".into(), -2e3)]))
+        );
         assert!(values("a").is_err() && values("a=x").is_err() && values("a=nan").is_err());
         assert_eq!(bounds("a=0:3"), Ok(Bounds(vec![("a".into(), 0.0, 3.0)])));
         assert_eq!(bounds("a=:3").unwrap().0[0].1, f64::NEG_INFINITY);

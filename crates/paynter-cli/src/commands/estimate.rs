@@ -122,9 +122,9 @@ fn plan(
         t_end: arguments.t_end,
         sample_times: arguments.sample_time.clone(),
     };
-    let answer = model.plan(options, &planned, global.token()).map_err(|reason| {
-        Answer::unanswered(global, &model.sources_with(&options.data), reason)
-    })?;
+    let answer = model
+        .plan(options, &planned, global.token())
+        .map_err(|reason| Answer::unanswered(global, &model.sources_with(&options.data), reason))?;
     let output = output(global, answer.document(&CommandLine), |document| {
         answer.iter().map(|plan| planned_text(&document.model, plan)).collect::<Vec<_>>().join("\n")
     });
@@ -144,12 +144,16 @@ fn planned_text(model: &str, plan: &Plan) -> String {
         .predictions
         .iter()
         .map(|found| {
-            let share = found.standard_error.map(|error| format!("{} %", plain(100.0 * error / found.value.abs(), 3)));
+            let share = found
+                .standard_error
+                .map(|error| format!("{} %", plain(100.0 * error / found.value.abs(), 3)));
             [
                 found.name.clone(),
                 significant(found.value / found.factor),
                 found.unit.as_deref().map(paynter::number::unit).unwrap_or_default(),
-                found.standard_error.map_or("not determined".to_owned(), |error| plain(error / found.factor, 3)),
+                found
+                    .standard_error
+                    .map_or("not determined".to_owned(), |error| plain(error / found.factor, 3)),
                 share.filter(|_| found.value != 0.0).unwrap_or_default(),
             ]
         })
@@ -159,7 +163,10 @@ fn planned_text(model: &str, plan: &Plan) -> String {
         text.push_str(&format!("\n  {}\n", found.words));
     }
     if let Some(information) = plan.information {
-        text.push_str(&format!("\n  logarithm of the determinant of the Fisher information: {}\n", plain(information, 5)));
+        text.push_str(&format!(
+            "\n  logarithm of the determinant of the Fisher information: {}\n",
+            plain(information, 5)
+        ));
     }
     text
 }
@@ -183,12 +190,14 @@ fn text(found: &Estimation) -> String {
     ));
     if found.starts.len() > 1 {
         let best = found.cost();
-        let near = found.starts.iter().filter(|start| start.cost <= best * (1.0 + 1e-6) + f64::MIN_POSITIVE).count();
+        let near =
+            found.starts.iter().filter(|start| start.cost <= best * (1.0 + 1e-6) + f64::MIN_POSITIVE).count();
         text.push_str(&format!("  {near} of {} starts reach this cost\n", found.starts.len()));
     }
     for profile in &found.profiles {
         let factor = found.estimates.iter().find(|e| e.name == profile.name).map_or(1.0, |e| e.factor);
-        let end = |value: Option<f64>| value.map_or("not reached".to_owned(), |value| significant(value / factor));
+        let end =
+            |value: Option<f64>| value.map_or("not reached".to_owned(), |value| significant(value / factor));
         text.push_str(&format!(
             "  profile likelihood of {}: from {} to {}\n",
             profile.name,
@@ -211,9 +220,7 @@ fn row(estimate: &Estimate) -> [String; 6] {
         shown(estimate.value),
         estimate.unit.as_deref().map(paynter::number::unit).unwrap_or_default(),
         estimate.standard_error.map_or("none".to_owned(), |error| plain(error / estimate.factor, 3)),
-        estimate.interval.map_or(String::new(), |(low, high)| {
-            format!("{} to {}", shown(low), shown(high))
-        }),
+        estimate.interval.map_or(String::new(), |(low, high)| format!("{} to {}", shown(low), shown(high))),
         shown(estimate.start),
     ]
 }
@@ -225,7 +232,11 @@ fn fits(found: &Estimation) -> String {
         .iter()
         .map(|fit| {
             let column = &found.outputs[fit.output].column;
-            let share = if fit.share.is_finite() { format!("{} %", plain(100.0 * fit.share, 4)) } else { String::new() };
+            let share = if fit.share.is_finite() {
+                format!("{} %", plain(100.0 * fit.share, 4))
+            } else {
+                String::new()
+            };
             [
                 column.name.clone(),
                 match fit.part {
@@ -236,7 +247,11 @@ fn fits(found: &Estimation) -> String {
                 format!(
                     "{}{}",
                     plain(fit.rms / column.factor, 5),
-                    column.unit.as_deref().map(|unit| format!(" {}", paynter::number::unit(unit))).unwrap_or_default()
+                    column
+                        .unit
+                        .as_deref()
+                        .map(|unit| format!(" {}", paynter::number::unit(unit)))
+                        .unwrap_or_default()
                 ),
                 share,
                 found.experiments[fit.experiment].name.clone(),

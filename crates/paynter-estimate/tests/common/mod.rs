@@ -5,7 +5,9 @@
 use paynter_base::random::Random;
 use paynter_base::{CancellationToken, Diagnostics, QueryError, SourceMap};
 use paynter_equations::{Equations, derive};
-use paynter_estimate::{Asked, EstimateOptions, Estimation, Plan, PlanOptions, estimate, plan};
+use paynter_estimate::{
+    Asked, EstimateOptions, Estimation, Plan, PlanOptions, Prepared, estimate, plan, prepare,
+};
 use paynter_numerics::Tables;
 use paynter_simulate::data::{Data, Measured};
 use paynter_simulate::experiment::{SimulateOptions, Simulation, Subject};
@@ -69,14 +71,19 @@ impl Model {
             sources: &mut SourceMap::new(),
             findings: &mut findings,
         };
-        let found = estimate(&mut asked, options, &|_| true, &CancellationToken::new());
+        // A parameter that turns its sign is a rejected step, as where a law was inverted for one.
+        let found = estimate(&mut asked, options, &|_| false, &CancellationToken::new());
         self.findings = findings;
         found
     }
 }
 
 impl Model {
-    pub fn plan(&mut self, options: &EstimateOptions, planned: &PlanOptions) -> Result<Vec<Plan>, QueryError> {
+    pub fn plan(
+        &mut self,
+        options: &EstimateOptions,
+        planned: &PlanOptions,
+    ) -> Result<Vec<Plan>, QueryError> {
         let measured = Measured::none(Tables::default());
         let Causal { pool, graph, causality } = &mut self.causal;
         let mut asked = Asked {
@@ -86,6 +93,46 @@ impl Model {
             findings: &mut Diagnostics::new(),
         };
         plan(&mut asked, options, planned, &|_| true, &CancellationToken::new())
+    }
+}
+
+impl Model {
+    pub fn prepare(&mut self, options: &EstimateOptions) -> Result<Prepared, QueryError> {
+        let measured = Measured::none(Tables::default());
+        let Causal { pool, graph, causality } = &mut self.causal;
+        let mut asked = Asked {
+            pool,
+            subject: Subject { graph, causality, equations: &self.equations, measured: &measured },
+            sources: &mut SourceMap::new(),
+            findings: &mut Diagnostics::new(),
+        };
+        prepare(&mut asked, options, &CancellationToken::new())
+    }
+
+    /// A file of the inputs of another, with what the model makes of them as its one output.
+    pub fn respond(&mut self, driven: &Data, change: &mut dyn FnMut(f64) -> f64) -> Data {
+        let token = CancellationToken::new();
+        let Causal { pool, graph, causality } = &mut self.causal;
+        let mut sources = SourceMap::new();
+        let file = (driven, paynter_numerics::program::Hold::Linear);
+        let measured =
+            Measured::read(pool, graph, Tables::default(), file, &mut sources, &mut Diagnostics::new())
+                .unwrap();
+        let subject = Subject { graph, causality, equations: &self.equations, measured: &measured };
+        let text = String::from_utf8(driven.content.clone()).unwrap();
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        let times = lines.iter().map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
+        let options = SimulateOptions { times, ..SimulateOptions::default() };
+        let simulation =
+            Simulation::compile(pool, &subject, &options, &mut Diagnostics::new(), &token).unwrap();
+        let (response, outcome) = simulation.respond(&simulation.parameters, &token);
+        assert_eq!(outcome.failure, None);
+        let mut text = format!("t,u,{}\n", simulation.outputs[0].name);
+        for (line, y) in lines.iter().zip(&response.outputs[0]) {
+            let (inputs, _) = line.rsplit_once(',').unwrap();
+            text.push_str(&format!("{inputs},{:?}\n", change(*y)));
+        }
+        Data { path: "driven.csv".to_owned(), content: text.into_bytes() }
     }
 }
 

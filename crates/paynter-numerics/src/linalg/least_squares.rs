@@ -238,8 +238,7 @@ mod tests {
         let found = SingularValues::new(6, &flat).unwrap();
         for i in 0..6 {
             for j in 0..6 {
-                let sum: f64 =
-                    (0..6).map(|k| found.left[k][i] * found.values[k] * found.right[k][j]).sum();
+                let sum: f64 = (0..6).map(|k| found.left[k][i] * found.values[k] * found.right[k][j]).sum();
                 assert!((sum - flat[i * 6 + j]).abs() < 1e-14, "{i} {j}");
             }
         }

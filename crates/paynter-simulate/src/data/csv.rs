@@ -41,7 +41,8 @@ impl Cell<'_> {
 
     /// The number, or NaN where a sample is missing: nothing is there, or a word for that.
     fn sample(&self, heading: &str, line: usize) -> Result<f64, DataError> {
-        let missing = ["", "nan", "na", "n/a", "null", "-"].iter().any(|word| self.text.eq_ignore_ascii_case(word));
+        let missing =
+            ["", "nan", "na", "n/a", "null", "-"].iter().any(|word| self.text.eq_ignore_ascii_case(word));
         if missing { Ok(f64::NAN) } else { self.number(heading, line) }
     }
 
@@ -269,7 +270,9 @@ impl<'a> Csv<'a> {
                 Clock::Even(step) => columns.times.len() as f64 * step,
                 Clock::Column(place) => number(place)?,
             };
-            if let (Some((before, at)), Clock::Column(place)) = (last.filter(|(before, _)| t <= *before), self.clock) {
+            if let (Some((before, at)), Clock::Column(place)) =
+                (last.filter(|(before, _)| t <= *before), self.clock)
+            {
                 return Err(cells[place].error(
                     format!("line {}: the time {t} is not after {before} in line {at}", line.number),
                     "sort the lines by time, and keep one line for each",

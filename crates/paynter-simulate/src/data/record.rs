@@ -57,11 +57,12 @@ fn columns(text: &str, signals: &[Signal], sample_time: Option<f64>) -> Result<R
     let known = |signal: &Signal| csv.headings().any(|heading| heading == signal.column);
     let present: Vec<bool> = signals.iter().map(|signal| signal.required || known(signal)).collect();
     let wanted = signals.iter().zip(&present).filter(|(_, present)| **present);
-    let places = wanted.clone().map(|(signal, _)| csv.place(&signal.column)).collect::<Result<Vec<_>, _>>()?;
+    let places =
+        wanted.clone().map(|(signal, _)| csv.place(&signal.column)).collect::<Result<Vec<_>, _>>()?;
     let read = csv.read(&places, Gaps::Kept)?;
-    let scaled = wanted.zip(read.values).map(|((signal, _), list)| {
-        list.into_iter().map(|value| value * signal.factor).collect::<Vec<f64>>()
-    });
+    let scaled = wanted
+        .zip(read.values)
+        .map(|((signal, _), list)| list.into_iter().map(|value| value * signal.factor).collect::<Vec<f64>>());
     let mut scaled = scaled.collect::<Vec<_>>().into_iter();
     let columns = present.iter().map(|present| present.then(|| scaled.next()).flatten()).collect();
     Ok(Record { times: read.times, columns })

@@ -23,7 +23,9 @@ pub fn read(world: &dyn World, table: &Table, sources: &mut SourceMap) -> Column
         Box::new(diagnostic.help(help))
     })?;
     let (text, read) = match decode(&bytes) {
-        Ok(text) => (text, Csv::new(text).and_then(|csv| csv.read(&[csv.place(&table.column)?], Gaps::Refused))),
+        Ok(text) => {
+            (text, Csv::new(text).and_then(|csv| csv.read(&[csv.place(&table.column)?], Gaps::Refused)))
+        }
         Err(error) => ("", Err(error)),
     };
     match read {

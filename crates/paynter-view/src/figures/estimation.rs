@@ -86,7 +86,11 @@ pub fn residuals(found: &Estimation) -> Figure {
         let residual = model.iter().zip(&curve.measured).map(|(model, data)| (data - model) / column.factor);
         panels.push(Panel {
             x: time_axis(&curve.t),
-            y: Axis::new(&format!("residual of {}", title(found, curve)), unit(column.unit.as_ref()), Scale::Linear),
+            y: Axis::new(
+                &format!("residual of {}", title(found, curve)),
+                unit(column.unit.as_ref()),
+                Scale::Linear,
+            ),
             layers: vec![Layer::Line {
                 name: String::new(),
                 look: Look::nth(0),

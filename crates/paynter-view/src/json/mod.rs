@@ -38,8 +38,8 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use draw::Draw;
 pub use equations::{Constraint, Definition, Derivation, Equations, Form, Matrix, Offset, Step};
 pub use estimation::{
-    Estimated, Estimation, Experiment, Fit, Identifiabilities, Identifiability, Iteration, Profile, Residuals, Start,
-    Undetermined,
+    Estimated, Estimation, Experiment, Fit, Identifiabilities, Identifiability, Iteration, Profile,
+    Residuals, Start, Undetermined,
 };
 pub use examples::{Example, ExampleEntry, Examples, Written};
 pub use explain::{Code, Codes, Explanation};
