@@ -189,9 +189,10 @@ fn text(found: &Estimation) -> String {
         found.stop.words()
     ));
     if found.starts.len() > 1 {
-        let best = found.cost();
-        let near =
-            found.starts.iter().filter(|start| start.cost <= best * (1.0 + 1e-6) + f64::MIN_POSITIVE).count();
+        // Costs of nothing differ by rounding, which is told by the cost at the start.
+        let first = found.history.first().map_or(0.0, |first| first.cost);
+        let least = found.cost() * (1.0 + 1e-6) + 1e-9 * first;
+        let near = found.starts.iter().filter(|start| start.cost <= least).count();
         text.push_str(&format!("  {near} of {} starts reach this cost\n", found.starts.len()));
     }
     for profile in &found.profiles {
