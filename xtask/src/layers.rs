@@ -37,6 +37,18 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "paynter-estimate",
+        &[
+            "paynter-base",
+            "paynter-language",
+            "paynter-algebra",
+            "paynter-graph",
+            "paynter-equations",
+            "paynter-numerics",
+            "paynter-simulate",
+        ],
+    ),
+    (
         "paynter-view",
         &[
             "paynter-base",
@@ -46,6 +58,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-interconnect",
             "paynter-numerics",
             "paynter-simulate",
+            "paynter-estimate",
             "paynter-draw",
             "paynter-export",
         ],
@@ -62,6 +75,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-interconnect",
             "paynter-numerics",
             "paynter-simulate",
+            "paynter-estimate",
             "paynter-draw",
             "paynter-export",
             "paynter-verify",

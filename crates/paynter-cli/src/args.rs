@@ -1,8 +1,10 @@
 //! The command line: its commands, options and their help.
 
+mod estimate;
 mod simulate;
 mod target;
 
+pub use estimate::{EstimateArgs, EstimateFigure, Validation};
 pub use simulate::{Settings, SimulateArgs};
 pub use target::{Form, Language};
 
@@ -191,6 +193,8 @@ pub enum Command {
     Sensitivity(SensitivityArgs),
     /// Simulate over time, with sensitivities to parameters
     Simulate(SimulateArgs),
+    /// Estimate parameters and initial states from measured data
+    Estimate(Box<EstimateArgs>),
     /// Make the incremental bond graph, or a graph of sensitivities, as a model of its own
     Incremental(IncrementalArgs),
     /// Make the standard interconnection model: the nominal model in feedback with uncertain parameters

@@ -1,4 +1,6 @@
-//! Plots of what was simulated.
+//! Plots of what was simulated, and of estimations.
+
+pub mod estimation;
 
 use paynter_draw::plot::{
     self, Axis, EnergyPart, Family, Figure, Layer, Look, Panel, Scale, Trace, family, time, time_axis,

@@ -42,6 +42,7 @@ mod structure;
 mod verify;
 mod with;
 
+pub mod estimate;
 pub mod examples;
 pub mod simulate;
 

@@ -138,10 +138,15 @@ impl Model {
     }
 
     /// The files that findings about measured data refer to: those of the model, then the data.
-    pub fn sources_with(&self, data: Option<&Data>) -> Arc<SourceMap> {
-        let Some(data) = data else { return self.sources().clone() };
+    pub fn sources_with<'a>(&self, data: impl IntoIterator<Item = &'a Data>) -> Arc<SourceMap> {
+        let mut data = data.into_iter().peekable();
+        if data.peek().is_none() {
+            return self.sources().clone();
+        }
         let mut sources = SourceMap::clone(self.sources());
-        sources.add(Source::new(data.path.clone(), String::from_utf8_lossy(&data.content)));
+        for file in data {
+            sources.add(Source::new(file.path.clone(), String::from_utf8_lossy(&file.content)));
+        }
         Arc::new(sources)
     }
 }

@@ -54,7 +54,7 @@ impl Simulation {
             question::affordable(subject.equations, wanted.len()).map_err(|found| refused(*found))?;
         }
         let mut draft = Draft::new(pool, subject, token)?;
-        let (accounts, charted) = draft.add_outputs(pool, options.energy, costs)?;
+        let (accounts, charted) = draft.add_outputs(pool, options, costs)?;
         let (varied, shifts, moved) = draft.vary(pool, options, measured, &mut wanted)?;
         let Draft { graph, equations, outputs, names, assumptions, .. } = draft;
         let places: Vec<Wanted> = wanted.iter().map(|(_, wanted)| *wanted).collect();
@@ -167,16 +167,16 @@ impl Draft {
     pub(super) fn add_outputs(
         &mut self,
         pool: &mut Pool,
-        energy: bool,
+        options: &SimulateOptions,
         costs: &[Cost],
     ) -> Result<(Vec<Entry>, bool), QueryError> {
         let mut accounts = Vec::new();
-        if energy {
+        if options.energy {
             (accounts, self.outputs) = energy::open(pool, &self.graph, &mut self.equations, self.elements);
         }
         // A gradient has no use for states on the way.
         let charted = self.moved && costs.is_empty();
-        if charted {
+        if charted || options.states {
             let plain = self.equations.outputs.iter().map(|output| output.value);
             self.outputs.get_or_insert_with(|| plain.collect()).extend(&self.own);
         }

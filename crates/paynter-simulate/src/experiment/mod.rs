@@ -86,6 +86,9 @@ pub struct SimulateOptions {
     pub sensitivities_tested: bool,
     /// Whether an account of energy is kept for every element.
     pub energy: bool,
+    /// Whether the values of the model's own states follow those of its outputs in every sample, with their
+    /// sensitivities.
+    pub states: bool,
     /// Measured inputs.
     pub data: Option<Data>,
     /// What measured inputs and the model's tables do between samples.
@@ -110,6 +113,7 @@ impl Default for SimulateOptions {
             directions: Vec::new(),
             sensitivities_tested: true,
             energy: false,
+            states: false,
             data: None,
             hold: Hold::Linear,
             varied: Vec::new(),

@@ -81,7 +81,7 @@ pub struct Varied {
     /// Its name, and the unit that its values are read in.
     pub column: Column,
     /// Its place in the parameters of a run.
-    pub(super) place: usize,
+    pub place: usize,
 }
 
 /// Results of a run, sample by sample, in SI.
@@ -125,6 +125,11 @@ impl Response {
 }
 
 impl Simulation {
+    /// Whether the states that are integrated are others than the model's.
+    pub fn is_charted(&self) -> bool {
+        self.charted
+    }
+
     /// The graph that is simulated.
     pub fn graph(&self) -> &BondGraph {
         &self.graph
@@ -174,6 +179,19 @@ impl Simulation {
         outcome.witnesses = gathered.into_list();
         outcome.notes.extend(undefined.into_iter().flatten());
         outcome
+    }
+
+    /// Runs for the outputs and their sensitivities alone, with tables and times of its own: nothing is noted on
+    /// the way. A search asks for thousands of such runs.
+    pub fn trial(
+        &self,
+        parameters: &[f64],
+        tables: &Tables,
+        options: &Options,
+        token: &CancellationToken,
+        sink: &mut dyn FnMut(&Sample<'_>),
+    ) -> Outcome {
+        simulate(&self.compiled, parameters, None, tables, options, token, sink)
     }
 
     /// Notes the quantities of a sample that are below their bounds for the first time.
