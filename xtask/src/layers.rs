@@ -16,6 +16,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("paynter-verify", &["paynter-base", "paynter-algebra", "paynter-graph"]),
     ("paynter-transform", &["paynter-base", "paynter-language", "paynter-algebra", "paynter-graph"]),
     ("paynter-numerics", &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations"]),
+    // Matrices in, bounds out: knows no graph.
+    ("paynter-robust", &["paynter-base"]),
     ("paynter-draw", &["paynter-base", "paynter-algebra", "paynter-graph"]),
     (
         "paynter-export",
@@ -57,6 +59,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-equations",
             "paynter-interconnect",
             "paynter-numerics",
+            "paynter-robust",
             "paynter-simulate",
             "paynter-estimate",
             "paynter-draw",
@@ -74,6 +77,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-transform",
             "paynter-interconnect",
             "paynter-numerics",
+            "paynter-robust",
             "paynter-simulate",
             "paynter-estimate",
             "paynter-draw",

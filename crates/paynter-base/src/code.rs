@@ -152,6 +152,14 @@ codes! {
     NOT_DETECTABLE = "BG0728" Warning "a model whose outputs hide an unstable part", "measure one of the storages that are named";
     NOTHING_UNCERTAIN = "BG0729" Error "nothing is uncertain", "declare parameters with `param NAME = value` and use their names";
     NO_UNCERTAIN_GRAPH = "BG0730" Error "no uncertain bond graph", "ask for the matrices, which are exact, or put a small R, C or I between the storages that depend on one another";
+    // 074: loops and robustness
+    NO_SUCH_LOOP = "BG0740" Error "no such place to open a loop", "name a signal or a bond of the model";
+    IMPROPER_LOOP = "BG0741" Error "a loop gain that is not proper", "open the loop at another signal or bond, as that of an independent storage";
+    NO_FEEDBACK = "BG0742" Warning "nothing comes back", "open the loop at a signal or bond that takes part in a feedback";
+    UNSTABLE_LOOP = "BG0743" Warning "a closed loop that is not stable", "read its margins as the change that would make it stable, and look for its poles with {ask poles}";
+    UNSETTLED_STEP = "BG0744" Note "a step response that does not settle", "choose another output, or give the model what makes it stable";
+    UNSTABLE_NOMINAL = "BG0745" Error "an unstable nominal model", "make the nominal model stable first: change a parameter or close a loop, and look at {ask poles}";
+    FIXED_POLE = "BG0746" Note "a pole at zero that no parameter moves", "keep it: it is set aside, and the margin is that of the rest";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
     CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or regularise the jump by a steep law";

@@ -10,7 +10,9 @@ pub use target::{Form, Language};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use paynter::draw::Theme;
+use paynter::plot::Figure;
 use paynter::{CancellationToken, Frequencies};
+use std::f64::consts::TAU;
 use std::path::PathBuf;
 use target::{language_help, notation_help};
 
@@ -41,6 +43,10 @@ pub struct Global {
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
 
+    /// Count frequencies in Hz instead of rad/s
+    #[arg(long, global = true)]
+    pub hz: bool,
+
     /// Leave notes out; warnings and errors stay
     #[arg(long, short, global = true)]
     pub quiet: bool,
@@ -55,6 +61,32 @@ pub struct Global {
 }
 
 impl Global {
+    /// A frequency as people are shown it, from rad/s.
+    pub fn frequency(&self, omega: f64) -> f64 {
+        if self.hz { omega / TAU } else { omega }
+    }
+
+    /// The unit in which people are shown frequencies.
+    pub fn frequency_unit(&self) -> &'static str {
+        if self.hz { "Hz" } else { "rad/s" }
+    }
+
+    /// The heading of a column of frequencies.
+    pub fn frequency_heading(&self) -> &'static str {
+        if self.hz { "f (Hz)" } else { "ω (rad/s)" }
+    }
+
+    /// Frequencies that were asked for, in rad/s.
+    pub fn angular(&self, asked: Frequencies) -> Frequencies {
+        let factor = if self.hz { TAU } else { 1.0 };
+        Frequencies { low: asked.low * factor, high: asked.high * factor, ..asked }
+    }
+
+    /// A figure with its frequencies in the unit that people are shown.
+    pub fn shown(&self, figure: Figure) -> Figure {
+        if self.hz { figure.in_hz() } else { figure }
+    }
+
     /// The token of the work that the command does.
     pub fn token(&self) -> &CancellationToken {
         &self.token
@@ -178,6 +210,10 @@ pub enum Command {
     },
     /// Compute the frequency response
     Bode(BodeArgs),
+    /// Open a loop at a signal or a bond: margins, crossover, step figures, nominal and within the tolerances
+    Loop(LoopArgs),
+    /// Bound how far parameters may drift before the model is unstable, and its worst-case gain
+    Robust(RobustArgs),
     /// Put everything about a model on one HTML page
     Report {
         /// The model file, or `-` for standard input
@@ -231,6 +267,106 @@ pub struct Values {
     /// In symbols, however long they are
     #[arg(long)]
     pub symbolic: bool,
+}
+
+/// What `robust` proves and searches for.
+#[derive(Debug, Args)]
+pub struct RobustArgs {
+    /// The model file, or `-` for standard input
+    pub file: PathBuf,
+    /// Let only these parameters be uncertain
+    #[arg(long, value_name = "PARAM,…", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Frequencies of the bounds: N from LO to HI in logarithmic steps; chosen by the model where left out
+    #[arg(long, value_name = "LO:HI:N", value_parser = frequencies)]
+    pub omega: Option<Frequencies>,
+    /// The output of the worst-case gain
+    #[arg(long, value_name = "NAME", requires = "input")]
+    pub output: Option<String>,
+    /// The input of the worst-case gain
+    #[arg(long, value_name = "NAME", requires = "output")]
+    pub input: Option<String>,
+    /// Robust performance: the gain that may not be exceeded
+    #[arg(long, value_name = "BOUND", requires = "output", value_parser = simulate::positive)]
+    pub gain: Option<f64>,
+    /// Neglected dynamics at a signal: any stable factor 1 + Δ(s) with |Δ| up to this radius; may be repeated
+    #[arg(long, value_name = "SIGNAL=RADIUS", value_parser = radius)]
+    pub dynamics: Vec<(String, f64)>,
+    /// Branch and bound ends at this relative gap
+    #[arg(long, value_name = "GAP", default_value_t = 1e-3, value_parser = simulate::positive)]
+    pub gap: f64,
+    /// Branch and bound looks at so many parts of the box at most (0: one bound for the whole)
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub nodes: usize,
+    /// Write a figure to this file, `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// What the figure shows: mu (bounds over frequency), gain (worst case against nominal) or roots
+    #[arg(long, value_name = "WHAT", default_value = "mu", hide_possible_values = true)]
+    pub figure: RobustFigure,
+    /// The colours of the plot: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light", hide_possible_values = true)]
+    pub theme: ThemeName,
+}
+
+/// What a figure of robustness shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RobustFigure {
+    /// Bounds of the structured singular value over frequency.
+    Mu,
+    /// The worst-case gain against the nominal one.
+    Gain,
+    /// Poles within the tolerances.
+    Roots,
+}
+
+/// Which loop, and what to find out about it.
+#[derive(Debug, Args)]
+pub struct LoopArgs {
+    /// The model file, or `-` for standard input
+    pub file: PathBuf,
+    /// The signal or bond at which the loop is opened
+    #[arg(long, value_name = "NAME")]
+    pub open: String,
+    /// Frequencies of the response: N from LO to HI in logarithmic steps; chosen by the loop where left out
+    #[arg(long, value_name = "LO:HI:N", value_parser = frequencies)]
+    pub omega: Option<Frequencies>,
+    /// Step figures of this output only; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub output: Vec<String>,
+    /// Step figures for this input only; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub input: Vec<String>,
+    /// Follow the closed-loop poles along this parameter, or along a factor of the loop gain (`gain`)
+    #[arg(long, value_name = "PARAM")]
+    pub over: Option<String>,
+    /// With `--over`: N values from LO to HI in SI, in logarithmic steps (where left out: a decade to both sides)
+    #[arg(long, value_name = "LO:HI:N", value_parser = frequencies, requires = "over")]
+    pub range: Option<Frequencies>,
+    /// Write a figure to this file, `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// What the figure shows: nyquist, nichols, bode, locus or step
+    #[arg(long, value_name = "WHAT", default_value = "nyquist", hide_possible_values = true)]
+    pub figure: LoopFigure,
+    /// The colours of the plot: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light", hide_possible_values = true)]
+    pub theme: ThemeName,
+}
+
+/// What a figure of a loop shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LoopFigure {
+    /// The loop gain in the complex plane.
+    Nyquist,
+    /// The loop gain by phase and magnitude.
+    Nichols,
+    /// The loop gain over frequency.
+    Bode,
+    /// Closed-loop poles along `--over`.
+    Locus,
+    /// Step responses of the closed loop.
+    Step,
 }
 
 /// What `bode` computes.
@@ -498,6 +634,16 @@ pub fn frequencies(text: &str) -> Result<Frequencies, String> {
     match (rising, points) {
         (true, 1..=MOST_FREQUENCIES) => Ok(Frequencies { low, high, points }),
         (true, points) if points > MOST_FREQUENCIES => Err(format!("at most {MOST_FREQUENCIES} points")),
+        _ => Err(FORM.to_owned()),
+    }
+}
+
+/// Reads `SIGNAL=RADIUS`.
+fn radius(text: &str) -> Result<(String, f64), String> {
+    const FORM: &str = "write SIGNAL=RADIUS with a positive number, as in `--dynamics u=0.2`";
+    let (name, value) = assignment(text).map_err(|_| FORM.to_owned())?;
+    match value.parse::<f64>() {
+        Ok(radius) if radius > 0.0 && radius.is_finite() => Ok((name, radius)),
         _ => Err(FORM.to_owned()),
     }
 }

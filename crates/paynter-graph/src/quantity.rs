@@ -20,6 +20,13 @@ pub struct Parameter {
     pub number: f64,
 }
 
+impl Parameter {
+    /// A value in SI, in the unit that the parameter is declared in.
+    pub fn in_declared_unit(&self, number: f64) -> f64 {
+        self.unit.as_ref().map_or(number, |unit| number / unit.factor)
+    }
+}
+
 impl Deref for Parameter {
     type Target = ParameterDeclaration;
 

@@ -47,7 +47,7 @@ pub fn frequency_response(
     token: &CancellationToken,
 ) -> Result<FrequencyResponse, QueryError> {
     let matrices = linear.matrices(pool)?;
-    let (outputs, inputs) = places(&linear.equations, choice)?;
+    let (outputs, inputs) = chosen_places(&linear.equations, choice)?;
     let wanted: Vec<(usize, usize)> =
         outputs.iter().flat_map(|o| inputs.iter().map(move |i| (*o, *i))).collect();
     // Poles and zeros give the range and, where they are exact, the response to the last digit.
@@ -84,7 +84,10 @@ pub fn frequency_response(
 }
 
 /// The places of the outputs and inputs asked for.
-fn places(equations: &Equations, choice: &ResponseChoice) -> Result<(Vec<usize>, Vec<usize>), QueryError> {
+pub fn chosen_places(
+    equations: &Equations,
+    choice: &ResponseChoice,
+) -> Result<(Vec<usize>, Vec<usize>), QueryError> {
     let outputs: Vec<&str> = equations.outputs.iter().map(|output| output.name.as_str()).collect();
     let inputs: Vec<&str> = equations.inputs.iter().map(|input| input.name.as_str()).collect();
     Ok((named("output", &choice.outputs, &outputs)?, named("input", &choice.inputs, &inputs)?))

@@ -7,6 +7,7 @@ mod elements;
 mod group;
 mod heading;
 mod incremental;
+mod injection;
 mod laws;
 mod limits;
 mod names;
@@ -23,6 +24,7 @@ mod weightless;
 
 pub use heading::{incremental_comments, sensitivity_comments, without_effect};
 pub use incremental::{Begins, Derived, Form, Request, Start, incremental};
+pub use injection::{Injection, inject, loop_places};
 pub use numbers::in_numbers;
 pub use pseudo::{Sensitivity, pseudo};
 pub use standalone::standalone;

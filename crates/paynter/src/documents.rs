@@ -7,6 +7,8 @@ use crate::equations::{NumericTransfer, StateEquations, TransferMatrix};
 use crate::incremental::DerivedModel;
 use crate::lft::StandardInterconnection;
 use crate::linear::{Bode, Poles, SteadyMoves, SteadyState};
+use crate::loops::LoopReport;
+use crate::robust::RobustReport;
 use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
 use crate::structure::StructureReport;
 use paynter_algebra::{Expr, Pool, Symbol};
@@ -17,6 +19,7 @@ use paynter_graph::Causality;
 use paynter_numerics::LinearModel;
 use paynter_verify::Check;
 use paynter_view::json::{self, Naming};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl<T> Answer<T> {
@@ -196,6 +199,55 @@ impl Answer<Bode> {
     /// The frequency response in a notation.
     pub fn written(&self, document: &json::Bode, notation: &dyn Target) -> String {
         export::bode(&self.pool, &document.into(), notation)
+    }
+}
+
+impl Answer<RobustReport> {
+    /// The document.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::Robust {
+        let found = &self.result;
+        let list = found.quantities.iter().map(|q| (q.name.as_str(), q.nominal, q.deviation));
+        let parameters: Vec<_> = list.collect();
+        let diagnostics = self.diagnostics(spelling);
+        let (states, verified) = (&found.states, found.verified);
+        let gain = found.gain.as_ref().map(|gain| {
+            let pair = (gain.pair.0.as_str(), gain.pair.1.as_str());
+            let performance = gain.performance.as_ref();
+            json::RobustGain::new(pair, &parameters, &gain.worst, &gain.responses, gain.nodes, performance)
+        });
+        let name = &self.graph.name;
+        let document = json::Robust::new(name, &parameters, states, &found.stability, verified, diagnostics);
+        json::Robust { gain, ..document.with_poles(&found.poles, &found.cloud) }
+    }
+}
+
+impl Answer<LoopReport> {
+    /// The document; transfer functions as people write them where the answer is for people.
+    pub fn document(&self, spelling: &dyn Spelling) -> json::OpenLoop {
+        let found = &self.result;
+        let (graph, mut pool) = (&self.graph, self.overlay());
+        let mut written = |matrix: &TransferMatrix| {
+            let factors = matrix.factors.as_deref();
+            json::Transfer::new(&mut pool, graph, &matrix.linear, &matrix.transfer, factors, Vec::new())
+        };
+        let (loop_gain, closed) = found.transfer.as_ref().map(|(l, s)| (written(l), written(s))).unzip();
+        let mut step: BTreeMap<String, BTreeMap<String, json::StepFigures>> = BTreeMap::new();
+        for analysis in &found.steps {
+            let (input, output) = (&found.names.0[analysis.input], &found.names.1[analysis.output]);
+            let figures = json::StepFigures::new(graph, &found.tolerances, analysis);
+            step.entry(output.clone()).or_default().insert(input.clone(), figures);
+        }
+        let locus = found.locus.as_ref();
+        json::OpenLoop::new(
+            &graph.name,
+            &found.place,
+            (&found.omega, &found.response),
+            json::LoopMargins::new(graph, &found.margins, &found.tolerances, &found.worst),
+            (loop_gain, closed),
+            step,
+            locus.map(|locus| json::Locus::new(locus.parameter.clone(), locus.values.clone(), &locus.poles)),
+            self.diagnostics(spelling),
+        )
     }
 }
 

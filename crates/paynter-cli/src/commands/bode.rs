@@ -22,7 +22,7 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
         Err(answer) => return answer,
     };
     let options = BodeOptions {
-        omega: arguments.omega,
+        omega: arguments.omega.map(|omega| global.angular(omega)),
         outputs: arguments.output.clone(),
         inputs: arguments.input.clone(),
     };
@@ -30,7 +30,8 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
         Ok(mut answer) => {
             let mut bode = answer.document(&CommandLine);
             if let Some(file) = &arguments.plot
-                && let Err(diagnostic) = picture::plot(&bode.figure(), file, arguments.theme.into())
+                && let Err(diagnostic) =
+                    picture::plot(&global.shown(bode.figure()), file, arguments.theme.into())
             {
                 answer.findings.push(*diagnostic);
                 bode.ok = false;
@@ -38,7 +39,7 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
             }
             bode.written = arguments.form.notation().map(|notation| answer.written(&bode, notation));
             let output = output(global, bode, |bode| {
-                bode.written.clone().unwrap_or_else(|| text(bode, arguments.omega.is_some()))
+                bode.written.clone().unwrap_or_else(|| text(bode, arguments.omega.is_some(), global))
             });
             Answer::told(output, answer.findings, answer.sources)
         }
@@ -46,12 +47,12 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
     }
 }
 
-fn text(bode: &Bode, chosen: bool) -> String {
+fn text(bode: &Bode, chosen: bool, global: &Global) -> String {
     let mut text = format!("{}: frequency response\n", bode.model);
     for entry in &bode.entries {
         let (decibel, phase) = (entry.decibel(), entry.phase());
         text.push_str(&format!("\n{} / {}{}\n", entry.output, entry.input, entry.shown.brackets()));
-        if let Some(peak) = peak(bode, entry) {
+        if let Some(peak) = peak(bode, entry, global) {
             text.push_str(&peak);
         }
         let number = |list: &[Option<f64>], k: usize| list[k].map_or("–".to_owned(), significant);
@@ -59,9 +60,9 @@ fn text(bode: &Bode, chosen: bool) -> String {
         let shown = if chosen { (0..bode.omega.len()).collect() } else { thinned(bode.omega.len()) };
         let rows: Vec<[String; 3]> = shown
             .into_iter()
-            .map(|k| [significant(bode.omega[k]), number(&decibel, k), number(&phase, k)])
+            .map(|k| [significant(global.frequency(bode.omega[k])), number(&decibel, k), number(&phase, k)])
             .collect();
-        text.push_str(&columns(["ω (rad/s)", "MAGNITUDE (dB)", "PHASE (°)"], &rows));
+        text.push_str(&columns([global.frequency_heading(), "MAGNITUDE (dB)", "PHASE (°)"], &rows));
     }
     if !chosen && bode.omega.len() > TABLE_ROWS {
         text.push_str(&format!("\n  {} frequencies in all; `--json` lists them\n", bode.omega.len()));
@@ -70,14 +71,14 @@ fn text(bode: &Bode, chosen: bool) -> String {
 }
 
 /// Where the magnitude is largest, unless that is at an end.
-fn peak(bode: &Bode, entry: &BodeEntry) -> Option<String> {
+fn peak(bode: &Bode, entry: &BodeEntry, global: &Global) -> Option<String> {
     let decibel = entry.decibel();
     let height = |k: &usize| decibel[*k].unwrap_or(f64::NEG_INFINITY);
     let top = (0..bode.omega.len()).max_by(|a, b| height(a).total_cmp(&height(b)))?;
     let inside = top > 0 && top + 1 < bode.omega.len() && decibel[top].is_some();
     inside.then(|| {
-        let (height, omega) = (significant(height(&top)), significant(bode.omega[top]));
-        format!("  largest: {height} dB at {omega} rad/s\n")
+        let (height, omega) = (significant(height(&top)), significant(global.frequency(bode.omega[top])));
+        format!("  largest: {height} dB at {omega} {}\n", global.frequency_unit())
     })
 }
 

@@ -13,9 +13,11 @@ mod export;
 mod fmt;
 mod incremental;
 mod lft;
+mod loops;
 mod operating_point;
 mod poles;
 mod report;
+mod robust;
 mod sensitivity;
 mod simulate;
 mod structure;
@@ -38,6 +40,8 @@ pub fn run(command: &Command, global: &Global) -> Answer {
         Command::Estimate(arguments) => estimate::run(arguments, global),
         Command::Poles { file, form } => poles::run(file, *form, global),
         Command::Bode(arguments) => bode::run(arguments, global),
+        Command::Loop(arguments) => loops::run(arguments, global),
+        Command::Robust(arguments) => robust::run(arguments, global),
         Command::Report { file, output, t_end } => report::run(file, output.as_deref(), *t_end, global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
         Command::Equations { file, form, steps, mass, values } => {

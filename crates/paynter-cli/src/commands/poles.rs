@@ -25,22 +25,23 @@ pub fn run(file: &Path, form: Form, global: &Global) -> Answer {
             let answer = read(global, answer);
             let mut poles = answer.document(naming, &CommandLine);
             poles.written = form.notation().map(|notation| answer.written(&poles, notation));
-            let output = output(global, poles, |p| p.written.clone().unwrap_or_else(|| text(p)));
+            let output = output(global, poles, |p| p.written.clone().unwrap_or_else(|| text(p, global)));
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),
     }
 }
 
-fn text(poles: &Poles) -> String {
+fn text(poles: &Poles, global: &Global) -> String {
     let mut text = format!("{}: poles\n\n", poles.model);
     if poles.modes.is_empty() {
         text.push_str("  none: the model has no states\n");
     } else {
         // Of a conjugate pair the upper one stands for both.
         let shown = |mode: &&Mode| mode.pole[1] >= 0.0;
-        let rows: Vec<[String; 5]> = poles.modes.iter().filter(shown).map(mode).collect();
-        let headings = ["POLE [1/s]", "TIMES", "DAMPING", "NATURAL FREQUENCY [rad/s]", "TIME CONSTANT [s]"];
+        let rows: Vec<[String; 5]> = poles.modes.iter().filter(shown).map(|m| mode(m, global)).collect();
+        let natural = format!("NATURAL FREQUENCY [{}]", global.frequency_unit());
+        let headings = ["POLE [1/s]", "TIMES", "DAMPING", &natural, "TIME CONSTANT [s]"];
         text.push_str(&columns(headings, &rows));
         let count = poles.poles.len();
         let last = poles.poles.iter().map(|pole| pole[0]).fold(f64::NEG_INFINITY, f64::max);
@@ -74,7 +75,7 @@ fn text(poles: &Poles) -> String {
     text
 }
 
-fn mode(mode: &Mode) -> [String; 5] {
+fn mode(mode: &Mode, global: &Global) -> [String; 5] {
     let [re, im] = mode.pole;
     let pair = [[re, im], [re, -im]];
     let pole = complex_list(if im > 0.0 { &pair } else { &pair[..1] }).concat();
@@ -83,7 +84,7 @@ fn mode(mode: &Mode) -> [String; 5] {
         pole,
         mode.multiplicity.to_string(),
         optional(mode.damping),
-        significant(mode.natural_frequency),
+        significant(global.frequency(mode.natural_frequency)),
         optional(mode.time_constant),
     ]
 }

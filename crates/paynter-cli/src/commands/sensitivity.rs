@@ -69,21 +69,25 @@ fn in_numbers(
     arguments: &SensitivityArgs,
     global: &Global,
 ) -> Answer {
-    let options =
-        ResponseOptions { which, omega: arguments.omega, verify: arguments.verify, seed: arguments.seed };
+    let omega = arguments.omega.map(|omega| global.angular(omega));
+    let options = ResponseOptions { which, omega, verify: arguments.verify, seed: arguments.seed };
     let mut answer = match model.sensitivity_response(&options, global.token()) {
         Ok(answer) => answer,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };
     let mut document = answer.document(&CommandLine);
     if let Some(file) = &arguments.plot
-        && let Err(diagnostic) = plot(&document, file, arguments)
+        && let Err(diagnostic) = plot(&document, file, arguments, global)
     {
         answer.findings.push(*diagnostic);
         document.ok = false;
         document.diagnostics = answer.diagnostics(&CommandLine);
     }
-    Answer::told(output(global, document, response_text), answer.findings, answer.sources)
+    Answer::told(
+        output(global, document, |document| response_text(document, global)),
+        answer.findings,
+        answer.sources,
+    )
 }
 
 /// Writes the figure that is asked for.
@@ -91,6 +95,7 @@ fn plot(
     document: &SensitivityResponse,
     file: &Path,
     arguments: &SensitivityArgs,
+    global: &Global,
 ) -> Result<(), Box<Diagnostic>> {
     let wanted = |band: &&ToleranceBand| {
         arguments.output.as_ref().is_none_or(|name| band.output == *name)
@@ -106,15 +111,16 @@ fn plot(
         SensitivityFigure::Bode => Some(document.bode_figure(output, input)),
         SensitivityFigure::Tornado => Some(document.tornado_figure(output, input)),
     };
-    figure.map_or(Ok(()), |figure| picture::plot(&figure, file, arguments.theme.into()))
+    figure.map_or(Ok(()), |figure| picture::plot(&global.shown(figure), file, arguments.theme.into()))
 }
 
 /// The ranking of the parameters and the bands, for people.
-fn response_text(document: &SensitivityResponse) -> String {
+fn response_text(document: &SensitivityResponse, global: &Global) -> String {
     let (first, last) = (document.omega.first(), document.omega.last());
-    let ends = |x: Option<&f64>| x.map_or_else(String::new, |x| significant(*x));
+    let ends = |x: Option<&f64>| x.map_or_else(String::new, |x| significant(global.frequency(*x)));
+    let unit = global.frequency_unit();
     let mut text =
-        format!("{}: sensitivities from {} to {} rad/s\n", document.model, ends(first), ends(last));
+        format!("{}: sensitivities from {} to {} {unit}\n", document.model, ends(first), ends(last));
     if document.assumed_tolerances {
         text.push_str("\nno parameter has a tolerance, so that 1 % is taken for each\n");
     }
@@ -129,23 +135,24 @@ fn response_text(document: &SensitivityResponse) -> String {
                     rank.parameter.clone(),
                     format!("±{}{}", significant(rank.shown.of(rank.tolerance)), rank.shown.brackets()),
                     format!("{} %", significant(100.0 * rank.effect)),
-                    significant(rank.omega),
+                    significant(global.frequency(rank.omega)),
                     format!("{} %", significant(100.0 * rank.magnitude)),
                     significant(rank.phase),
                 ]
             })
             .collect();
-        let headings = ["PARAMETER", "TOLERANCE", "LARGEST |ΔH/H|", "AT ω (rad/s)", "Δ|H|/|H|", "PHASE (°)"];
+        let place = format!("AT {}", global.frequency_heading());
+        let headings = ["PARAMETER", "TOLERANCE", "LARGEST |ΔH/H|", &place, "Δ|H|/|H|", "PHASE (°)"];
         text.push_str(&columns(headings, &rows));
         if !exact.is_empty() {
             let names: Vec<&str> = exact.iter().map(|rank| rank.parameter.as_str()).collect();
             text.push_str(&format!("  without a tolerance: {}\n", names.join(", ")));
         }
-        if let Some(line) = widest(document, band) {
+        if let Some(line) = widest(document, band, global) {
             text.push_str(&line);
         }
         if document.verification.is_some() {
-            text.push_str(&compared(band));
+            text.push_str(&compared(band, global));
         }
     }
     if let Some(verification) = &document.verification {
@@ -162,25 +169,27 @@ fn response_text(document: &SensitivityResponse) -> String {
 }
 
 /// What samples said about the worst-case band of the magnitude.
-fn compared(band: &ToleranceBand) -> String {
+fn compared(band: &ToleranceBand, global: &Global) -> String {
+    let unit = global.frequency_unit();
+    let shown = |omega: f64| significant(global.frequency(omega));
     let Some(excess) = band.excess else {
         return "  |H| of all samples stays within the worst-case band\n".to_owned();
     };
     let range = match (band.outside.first(), band.outside.last()) {
         (Some(low), Some(high)) => {
-            format!("; it is wrong between {} and {} rad/s", significant(*low), significant(*high))
+            format!("; it is wrong between {} and {} {unit}", shown(*low), shown(*high))
         }
         _ => String::new(),
     };
     format!(
-        "  |H| of samples leaves the worst-case band by up to {} % of its width, at {} rad/s{range}\n",
+        "  |H| of samples leaves the worst-case band by up to {} % of its width, at {} {unit}{range}\n",
         significant(100.0 * excess.of_width),
-        significant(excess.omega)
+        shown(excess.omega)
     )
 }
 
 /// Where the worst-case band of the magnitude is widest, relative to the nominal one.
-fn widest(document: &SensitivityResponse, band: &ToleranceBand) -> Option<String> {
+fn widest(document: &SensitivityResponse, band: &ToleranceBand, global: &Global) -> Option<String> {
     let curve = &band.magnitude;
     let width = |k: usize| {
         let nominal = curve.nominal[k].filter(|x| *x > 0.0)?;
@@ -189,10 +198,11 @@ fn widest(document: &SensitivityResponse, band: &ToleranceBand) -> Option<String
     let all = (0..document.omega.len()).filter_map(|k| Some((width(k)?, k)));
     let ((worst, rss), k) = all.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b))?;
     Some(format!(
-        "  |H|, all tolerances together: ±{} % at worst, ±{} % by the root of the sum of squares, at {} rad/s\n",
+        "  |H|, all tolerances together: ±{} % at worst, ±{} % by the root of the sum of squares, at {} {}\n",
         significant(worst),
         significant(rss),
-        significant(document.omega[k])
+        significant(global.frequency(document.omega[k])),
+        global.frequency_unit()
     ))
 }
 

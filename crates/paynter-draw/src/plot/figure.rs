@@ -1,5 +1,7 @@
 //! A figure as data: panels, axes, layers.
 
+use std::f64::consts::TAU;
+
 /// A figure: panels one above the other.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Figure {
@@ -7,6 +9,24 @@ pub struct Figure {
     pub title: String,
     /// The panels, from above. Panels with the same x axis share it.
     pub panels: Vec<Panel>,
+}
+
+impl Figure {
+    /// The same figure with frequencies in Hz where they are angular ones.
+    #[must_use]
+    pub fn in_hz(mut self) -> Figure {
+        for panel in self.panels.iter_mut().filter(|panel| panel.x.unit == "rad/s") {
+            (panel.x.label, panel.x.unit) = ("f".to_owned(), "Hz".to_owned());
+            for layer in &mut panel.layers {
+                match layer {
+                    Layer::Line { x, .. } | Layer::Band { x, .. } => x.iter_mut().for_each(|x| *x /= TAU),
+                    Layer::Marks { points, .. } => points.iter_mut().for_each(|(x, _)| *x /= TAU),
+                    Layer::Bars { .. } => {}
+                }
+            }
+        }
+        self
+    }
 }
 
 /// A panel: two axes and what is drawn between them.

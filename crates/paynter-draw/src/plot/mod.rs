@@ -7,6 +7,7 @@
 //! diagrams, time responses, tornados, tolerance bands, pole-zero maps, energy
 //! balances) are made by the functions of this module.
 
+mod control;
 mod curve;
 mod figure;
 mod kinds;
@@ -16,6 +17,7 @@ mod scale;
 mod svg;
 mod ticks;
 
+pub use control::{Curve, bounds, locus, nichols, nyquist, root_cloud};
 pub use figure::{Axis, Bar, Figure, Layer, Look, Mark, Panel, Scale};
 pub(crate) use figure::{COLOURS, SHADES};
 pub use kinds::{

@@ -3,6 +3,7 @@
 //! linearisation at the operating point where not ([`tangent()`]).
 
 mod factors;
+mod opened;
 mod tangent;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use self::factors::Spectra;
 use crate::linalg::Matrices;
 use crate::operating::{OperatingPoint, Probes};
 
+pub use opened::Opened;
 pub use tangent::{near, tangent, to_differentiate};
 
 /// A linear model, or a nonlinear one near its operating point.

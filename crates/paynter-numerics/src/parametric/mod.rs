@@ -14,6 +14,7 @@ pub mod samples;
 pub mod shift;
 mod steady;
 mod symbolic;
+mod varied;
 
 pub use choice::chosen_parameters;
 pub use derivatives::{Moved, infinite_derivatives, matrix_derivatives};
@@ -21,3 +22,4 @@ pub use moves::moved;
 pub use response::{ResponseRequest, ResponseSensitivity, response_sensitivity};
 pub use steady::{SteadySensitivity, steady_sensitivity};
 pub use symbolic::{RootSensitivities, SymbolicRequest, TransferSensitivity, transfer_sensitivity};
+pub use varied::{Varied, declared_tolerances};

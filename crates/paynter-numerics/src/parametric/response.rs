@@ -7,13 +7,14 @@ use paynter_algebra::{Pool, Symbol};
 use paynter_base::number::short;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::QueryError;
-use paynter_graph::{BondGraph, Tolerance};
+use paynter_graph::BondGraph;
 
 use super::bands::{Bands, Effect, bands, effects};
 use super::choice::require_transfer;
 use super::modes::participating_state;
 use super::samples::{Compiled, Samples, Trial, outside, samples};
 use super::shift::Steady;
+use super::varied::deviation;
 use super::{Moved, chosen_parameters, matrix_derivatives, moved};
 use crate::LinearModel;
 use crate::grid::{self, Frequencies};
@@ -270,15 +271,7 @@ impl Verified<'_> {
 
 /// The deviations of the parameters asked for, and whether they had to be assumed.
 fn tolerances(graph: &BondGraph, places: &[usize]) -> (Vec<f64>, bool) {
-    let given = |k: &usize| {
-        let parameter = &graph.parameters[*k];
-        match parameter.tolerance {
-            Some(Tolerance::Relative(part)) => (part * parameter.number).abs(),
-            Some(Tolerance::Absolute(deviation)) => deviation.abs(),
-            None => 0.0,
-        }
-    };
-    let list: Vec<f64> = places.iter().map(given).collect();
+    let list: Vec<f64> = places.iter().map(|k| deviation(&graph.parameters[*k])).collect();
     if list.iter().any(|deviation| *deviation != 0.0) {
         return (list, false);
     }

@@ -8,6 +8,7 @@ use paynter_graph::BondGraph;
 use paynter_numerics as num;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::f64::consts::TAU;
 
 /// The frequency response of a linear model, or of a nonlinear one near its operating point.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -18,6 +19,8 @@ pub struct Bode {
     pub model: String,
     /// Angular frequencies in rad/s, rising.
     pub omega: Vec<f64>,
+    /// The same in Hz.
+    pub hz: Vec<f64>,
     /// One entry for each output and input, outputs first.
     pub entries: Vec<BodeEntry>,
     /// The operating point of a nonlinear model, about which this holds.
@@ -83,6 +86,7 @@ impl Bode {
         Bode {
             ok: true,
             model: graph.name.clone(),
+            hz: found.omega.iter().map(|omega| omega / TAU).collect(),
             omega: found.omega,
             entries,
             operating_point: Point::of(pool, linear),

@@ -18,12 +18,14 @@ mod fmt;
 mod incremental;
 mod layout;
 mod lft;
+mod loops;
 mod naming;
 mod operating;
 mod plan;
 mod poles;
 mod report;
 mod response;
+mod robust;
 mod sensitivity;
 mod simulation;
 mod structure;
@@ -50,6 +52,9 @@ pub use fmt::{Format, FormattedFile};
 pub use incremental::{DerivedBond, DerivedElement, DerivedOutput, DerivedParameter, Incremental};
 pub use layout::{read_layout, write_layout};
 pub use lft::{AuxiliaryChannel, Conditions, DeltaBlock, Lft, NumericLft, NumericMatrix, WellPosed};
+pub use loops::{
+    DiskMargin, FigureRange, Locus, Loop as OpenLoop, LoopMargins, MarginAt, Step as StepFigures, WorstLoop,
+};
 pub use naming::Naming;
 pub use operating::{
     BondValue, LinearModel, NumericModel, OperatingPoint, Point, Quantity, Role, SteadyDerivative,
@@ -58,6 +63,7 @@ pub use plan::{EstimationPlan, EstimationPlans, Predicted};
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use report::{Report, ReportSection};
 pub use response::{BandCurve, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification};
+pub use robust::{Bounds, FixedPole, Margin, Peak, Robust, RobustGain, RobustWorst, UncertainRange};
 pub use sensitivity::{
     DcSensitivity, FromSink, GainSlope, PoleSensitivity, PoleSlope, RootSlope, Sensitivity, SensitivityEntry,
     SensitivityPlace, ToQuantity, ZeroSensitivity,
@@ -97,9 +103,11 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("fmt", schema::<Format>()),
         ("incremental", schema::<Incremental>()),
         ("lft", schema::<Lft>()),
+        ("loop", schema::<OpenLoop>()),
         ("operating-point", schema::<OperatingPoint>()),
         ("poles", schema::<Poles>()),
         ("report", schema::<Report>()),
+        ("robust", schema::<Robust>()),
         ("sensitivity", schema::<Sensitivity>()),
         ("sensitivity-response", schema::<SensitivityResponse>()),
         ("simulate", schema::<Simulation>()),

@@ -57,6 +57,8 @@ pub struct Mode {
     pub damping: Option<f64>,
     /// Natural frequency in rad/s: the distance from the origin.
     pub natural_frequency: f64,
+    /// The same in Hz.
+    pub natural_frequency_hz: f64,
     /// Time constant in s, negative where the mode grows; `null` where it neither grows nor decays.
     pub time_constant: Option<f64>,
 }
@@ -134,6 +136,7 @@ impl Mode {
             multiplicity,
             damping: (size > 0.0).then(|| positive_zero(-re / size)),
             natural_frequency: size,
+            natural_frequency_hz: size / std::f64::consts::TAU,
             time_constant: Some(-1.0 / re).filter(|t| t.is_finite()),
         }
     }

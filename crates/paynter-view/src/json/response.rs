@@ -24,6 +24,8 @@ pub struct SensitivityResponse {
     pub normalized: bool,
     /// Angular frequencies in rad/s, rising.
     pub omega: Vec<f64>,
+    /// The same in Hz.
+    pub hz: Vec<f64>,
     /// One entry for each output, input and parameter.
     pub entries: Vec<ResponseEntry>,
     /// By output and input: the parameters in the order of what their tolerances do over the band.
@@ -252,6 +254,7 @@ impl SensitivityResponse {
             checks: Checks::default(),
             diagnostics,
             parameters,
+            hz: found.omega.iter().map(|omega| omega / std::f64::consts::TAU).collect(),
             omega: found.omega,
         }
     }

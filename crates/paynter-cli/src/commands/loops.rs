@@ -1,0 +1,202 @@
+//! `paynter loop`: one loop opened, its margins and step figures.
+
+use crate::answer::{Answer, Exit, output, read};
+use crate::args::{Global, LoopArgs, LoopFigure};
+use crate::fraction::Denominators;
+use crate::spelling::CommandLine;
+use crate::table::columns;
+use crate::{input, picture};
+use paynter::json::{LoopMargins, MarginAt, OpenLoop, StepFigures, WorstLoop};
+use paynter::number::significant;
+use paynter::plot::Figure;
+use paynter::{Diagnostic, LocusChoice, LoopOptions, code};
+
+/// What `--over` takes for a factor of the loop gain.
+const GAIN: &str = "gain";
+
+/// Shows what there is to say about a loop.
+pub fn run(arguments: &LoopArgs, global: &Global) -> Answer {
+    if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
+        return Answer::refusal(global, diagnostic, Exit::Usage);
+    }
+    let model = match input::load(&arguments.file, global) {
+        Ok(model) => model,
+        Err(answer) => return answer,
+    };
+    let wants_locus = arguments.over.is_some() || arguments.figure == LoopFigure::Locus;
+    let options = LoopOptions {
+        open: arguments.open.clone(),
+        omega: arguments.omega.map(|omega| global.angular(omega)),
+        outputs: arguments.output.clone(),
+        inputs: arguments.input.clone(),
+        locus: wants_locus.then(|| LocusChoice {
+            parameter: arguments.over.clone().filter(|over| over != GAIN),
+            range: arguments.range,
+        }),
+    };
+    match model.open_loop(&options, global.token()) {
+        Ok(answer) => {
+            let mut answer = read(global, answer);
+            let mut found = answer.document(&CommandLine);
+            if let Some(file) = &arguments.plot
+                && let Err(diagnostic) = figure(&found, arguments.figure)
+                    .and_then(|figure| picture::plot(&global.shown(figure), file, arguments.theme.into()))
+            {
+                answer.findings.push(*diagnostic);
+                found.ok = false;
+                found.diagnostics = answer.diagnostics(&CommandLine);
+            }
+            let output = output(global, found, |found| text(found, global));
+            Answer::told(output, answer.findings, answer.sources)
+        }
+        Err(reason) => Answer::unanswered(global, model.sources(), reason),
+    }
+}
+
+fn figure(found: &OpenLoop, which: LoopFigure) -> Result<Figure, Box<Diagnostic>> {
+    let missing = || {
+        let message = "no step response of this loop settles, so there is nothing to plot";
+        Box::new(
+            Diagnostic::new(code::UNSETTLED_STEP, message)
+                .help("plot `nyquist`, `nichols`, `bode` or `locus`"),
+        )
+    };
+    match which {
+        LoopFigure::Nyquist => Ok(found.nyquist()),
+        LoopFigure::Nichols => Ok(found.nichols()),
+        LoopFigure::Bode => Ok(found.bode()),
+        LoopFigure::Locus => found.root_locus().ok_or_else(missing),
+        LoopFigure::Step => found.steps().ok_or_else(missing),
+    }
+}
+
+fn text(found: &OpenLoop, global: &Global) -> String {
+    let mut text = format!("{}: loop opened at {}\n", found.model, found.open);
+    if let Some(entry) = found.loop_gain.as_ref().and_then(|l| l.entries.first()) {
+        let denominators =
+            Denominators::of(std::iter::once(entry.den.as_str()), std::iter::once(entry.num.as_str()));
+        text.push_str(&format!("\nLoop gain L\n{}", denominators.stacked(&entry.num, &entry.den)));
+        let others = denominators.definitions(None);
+        if !others.is_empty() {
+            text.push_str(&format!("\nwith\n{others}"));
+        }
+    }
+    let stable = if found.margins.stable { "stable" } else { "not stable" };
+    text.push_str(&format!("\nThe closed loop is {stable}.\n\n"));
+    let unit = global.frequency_unit();
+    let nominal = margins(&found.margins, global);
+    let worst = found.margins.worst.as_ref();
+    let rows: Vec<[String; 5]> = nominal
+        .into_iter()
+        .map(|[key, name, value, at]| {
+            let (worst, place) = match worst.and_then(|worst| worst.get(&key)) {
+                Some(worst) => (worst_value(worst, &key), parameters(worst)),
+                None => (String::new(), String::new()),
+            };
+            [name, value, at, worst, place]
+        })
+        .collect();
+    let heading = format!("AT {unit}");
+    text.push_str(&columns(["MARGIN", "NOMINAL", &heading, "WORST FOUND", "AT"], &rows));
+    let list = |values: &[f64]| values.iter().map(|w| significant(global.frequency(*w))).collect::<Vec<_>>();
+    match list(&found.margins.crossover) {
+        crossings if crossings.is_empty() => text.push_str("\n  |L| never is one\n"),
+        crossings => text.push_str(&format!("\n  crossover at {} {unit}\n", crossings.join(", "))),
+    }
+    if let Some(bandwidth) = found.margins.bandwidth {
+        let bandwidth = significant(global.frequency(bandwidth));
+        text.push_str(&format!("  bandwidth of T: {bandwidth} {unit}\n"));
+    }
+    let peak = |name: &str, at: &MarginAt| {
+        format!("  largest |{name}|: {}{}\n", significant(at.value), place(at, global))
+    };
+    text.push_str(&peak("S", &found.margins.sensitivity_peak));
+    text.push_str(&peak("T", &found.margins.complementary_peak));
+    for (output, inputs) in &found.step {
+        for (input, step) in inputs {
+            text.push_str(&format!("\nStep of {input}, response of {output}\n{}", step_table(step)));
+        }
+    }
+    if found.margins.worst.is_some() {
+        text.push_str("\nWorst cases and ranges were found within the tolerances and calculated anew there; they are not proved.\n");
+    }
+    text
+}
+
+fn place(at: &MarginAt, global: &Global) -> String {
+    match at.omega {
+        Some(omega) => format!(" at {} {}", significant(global.frequency(omega)), global.frequency_unit()),
+        None => " at infinity".to_owned(),
+    }
+}
+
+/// Key, name, value and frequency of each margin.
+fn margins(margins: &LoopMargins, global: &Global) -> Vec<[String; 4]> {
+    let frequency = |omega: Option<f64>| omega.map_or("∞".to_owned(), |w| significant(global.frequency(w)));
+    let row = |key: &str, name: &str, at: Option<MarginAt>, unit: &str, none: &str| {
+        let (value, place) = match at {
+            Some(at) => (value_text(at.value, key, unit), frequency(at.omega)),
+            None => (none.to_owned(), "–".to_owned()),
+        };
+        [key.to_owned(), name.to_owned(), value, place]
+    };
+    let disk = &margins.disk;
+    vec![
+        row("gain", "gain", margins.gain, "", "any growth"),
+        row("least_gain", "least gain", margins.least_gain, "", "any decrease"),
+        row("phase", "phase", margins.phase, "°", "any"),
+        row("delay", "delay", margins.delay, " s", "any"),
+        ["disk".to_owned(), "disk".to_owned(), significant(disk.value), frequency(disk.omega)],
+    ]
+}
+
+/// A margin with its unit; gains in decibel too.
+fn value_text(value: f64, key: &str, unit: &str) -> String {
+    match key {
+        "gain" | "least_gain" => {
+            format!("×{} ({} dB)", significant(value), significant(20.0 * value.log10()))
+        }
+        _ => format!("{}{unit}", significant(value)),
+    }
+}
+
+fn worst_value(worst: &WorstLoop, key: &str) -> String {
+    match (worst.stable, key) {
+        (false, _) => "not stable".to_owned(),
+        (true, "phase") => value_text(worst.value, key, "°"),
+        (true, "delay") => value_text(worst.value, key, " s"),
+        (true, _) => value_text(worst.value, key, ""),
+    }
+}
+
+fn parameters(worst: &WorstLoop) -> String {
+    let list = worst.parameters.iter().map(|(name, value)| format!("{name} = {}", significant(*value)));
+    list.collect::<Vec<_>>().join(", ")
+}
+
+fn step_table(step: &StepFigures) -> String {
+    let optional = |value: Option<f64>| value.map_or("–".to_owned(), significant);
+    let rows = [
+        ("final_value", "final value", Some(step.final_value)),
+        ("rise_time", "rise time [s]", step.rise_time),
+        ("settling_time", "settling time [s]", step.settling_time),
+        ("overshoot", "overshoot [%]", step.overshoot),
+    ];
+    let rows = rows.map(|(key, name, value)| {
+        let range = step.tolerance.get(key);
+        let (between, most) = match range {
+            Some(range) => {
+                let steepest = range.sensitivity.iter().filter_map(|(name, slope)| Some((name, (*slope)?)));
+                let steepest = steepest.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+                (
+                    format!("{} … {}", significant(range.low), significant(range.high)),
+                    steepest
+                        .map_or(String::new(), |(name, slope)| format!("∂/∂{name} = {}", significant(slope))),
+                )
+            }
+            None => (String::new(), String::new()),
+        };
+        [name.to_owned(), optional(value), between, most]
+    });
+    columns(["FIGURE", "NOMINAL", "WITHIN TOLERANCES", "STEEPEST"], &rows)
+}

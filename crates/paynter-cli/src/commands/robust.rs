@@ -1,0 +1,164 @@
+//! `paynter robust`: margins of stability and worst-case gains.
+
+use crate::answer::{Answer, Exit, output};
+use crate::args::{Global, RobustArgs, RobustFigure};
+use crate::spelling::CommandLine;
+use crate::table::columns;
+use crate::{input, picture};
+use paynter::json::{Robust, RobustGain};
+use paynter::number::significant;
+use paynter::plot::Figure;
+use paynter::{Diagnostic, RobustOptions, code};
+use std::collections::BTreeMap;
+
+/// Shows how far parameters may drift.
+pub fn run(arguments: &RobustArgs, global: &Global) -> Answer {
+    if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
+        return Answer::refusal(global, diagnostic, Exit::Usage);
+    }
+    let model = match input::load(&arguments.file, global) {
+        Ok(model) => model,
+        Err(answer) => return answer,
+    };
+    let options = RobustOptions {
+        only: arguments.only.clone(),
+        omega: arguments.omega.map(|omega| global.angular(omega)),
+        pair: arguments.output.clone().zip(arguments.input.clone()),
+        gain: arguments.gain,
+        dynamics: arguments.dynamics.clone(),
+        gap: arguments.gap,
+        nodes: arguments.nodes,
+    };
+    match model.robust(&options, global.token()) {
+        Ok(mut answer) => {
+            let mut found = answer.document(&CommandLine);
+            if let Some(file) = &arguments.plot
+                && let Err(diagnostic) = figure(&found, arguments.figure)
+                    .and_then(|figure| picture::plot(&global.shown(figure), file, arguments.theme.into()))
+            {
+                answer.findings.push(*diagnostic);
+                found.ok = false;
+                found.diagnostics = answer.diagnostics(&CommandLine);
+            }
+            let output = output(global, found, |found| text(found, global));
+            Answer::told(output, answer.findings, answer.sources)
+        }
+        Err(reason) => Answer::unanswered(global, model.sources(), reason),
+    }
+}
+
+fn figure(found: &Robust, which: RobustFigure) -> Result<Figure, Box<Diagnostic>> {
+    match which {
+        RobustFigure::Mu => Ok(found.bounds()),
+        RobustFigure::Roots => Ok(found.roots()),
+        RobustFigure::Gain => found.gains().ok_or_else(|| {
+            let message = "no worst-case gain was asked for";
+            Box::new(Diagnostic::new(code::BAD_COMMAND_LINE, message).help("name `--output` and `--input`"))
+        }),
+    }
+}
+
+fn text(found: &Robust, global: &Global) -> String {
+    let mut text = format!("{}: robust stability\n\n", found.model);
+    let lower = significant(found.margin.lower);
+    match (found.margin.upper, found.limit) {
+        (Some(upper), _) => {
+            text.push_str(&format!(
+                "  margin: {lower} (proved) to {} (attained) times the tolerances\n",
+                significant(upper)
+            ));
+        }
+        (None, Some(limit)) if found.margin.lower >= limit => {
+            text.push_str(&format!(
+                "  stable up to {lower} times the tolerances, where a parameter reaches zero\n"
+            ));
+        }
+        (None, _) => text.push_str(&format!("  margin: at least {lower} times the tolerances (proved)\n")),
+    }
+    let inside = found.margin.lower >= 1.0;
+    let outside = found.margin.upper.is_some_and(|upper| upper < 1.0);
+    text.push_str(match (inside, outside) {
+        (true, _) => "  stable within all tolerances\n",
+        (_, true) => "  not stable within all tolerances\n",
+        _ => "  whether it is stable within all tolerances is not decided\n",
+    });
+    if let Some(worst) = &found.worst {
+        let place = frequency(worst.omega, global);
+        text.push_str(&format!("\nWorst parameters found, with a pole on the imaginary axis at {place}\n"));
+        text.push_str(&parameters(found, &worst.parameters));
+        if let Some([re, im]) = worst.verified_pole {
+            let pole = format!("{} ± {}j", significant(re), significant(im.abs()));
+            text.push_str(&format!("  the model itself has the pole {pole} with these values\n"));
+        }
+    }
+    if let Some(bound) = found.mu_bound {
+        let place = frequency(found.peak.omega, global);
+        text.push_str(&format!("\n  μ ≤ {} at all frequencies, largest at {place}\n", significant(bound)));
+    }
+    if let Some(nodes) = found.nodes {
+        text.push_str(&format!("  branch and bound looked at {nodes} parts of the box\n"));
+    }
+    if let Some(gain) = &found.gain {
+        text.push_str(&gain_text(found, gain, global));
+    }
+    for (title, list) in [("Proved", &found.proved), ("Found, not proved", &found.estimated)] {
+        if !list.is_empty() {
+            text.push_str(&format!("\n{title}\n"));
+            list.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+        }
+    }
+    text
+}
+
+fn frequency(omega: Option<f64>, global: &Global) -> String {
+    match omega {
+        Some(omega) => format!("{} {}", significant(global.frequency(omega)), global.frequency_unit()),
+        None => "infinite frequency".to_owned(),
+    }
+}
+
+fn parameters(found: &Robust, values: &BTreeMap<String, f64>) -> String {
+    let rows: Vec<[String; 4]> = values
+        .iter()
+        .map(|(name, value)| {
+            let (nominal, delta) = match found.parameters.get(name) {
+                Some(range) => {
+                    let half = 0.5 * (range.high - range.low);
+                    (significant(range.nominal), significant((value - range.nominal) / half))
+                }
+                None => (String::new(), String::new()),
+            };
+            [name.clone(), nominal, significant(*value), delta]
+        })
+        .collect();
+    columns(["PARAMETER", "NOMINAL", "HERE", "OF ITS TOLERANCE"], &rows)
+}
+
+fn gain_text(found: &Robust, gain: &RobustGain, global: &Global) -> String {
+    let upper = gain
+        .upper
+        .map_or("no bound is proved".to_owned(), |upper| format!("{} (proved)", significant(upper)));
+    let mut text = format!(
+        "\nWorst-case gain {} / {}\n  {} (attained) to {upper}, nominal {}\n  attained at {} with\n",
+        gain.output,
+        gain.input,
+        significant(gain.lower),
+        significant(gain.nominal),
+        frequency(gain.omega, global)
+    );
+    text.push_str(&parameters(found, &gain.parameters));
+    if let Some(performance) = gain.performance {
+        let verdict = if performance.lower >= 1.0 {
+            "holds within the tolerances"
+        } else {
+            "is not proved within the tolerances"
+        };
+        let upper =
+            performance.upper.map_or(String::new(), |upper| format!(" to {} (attained)", significant(upper)));
+        text.push_str(&format!(
+            "  robust performance {verdict}: margin {} (proved){upper}\n",
+            significant(performance.lower)
+        ));
+    }
+    text
+}

@@ -1,0 +1,129 @@
+//! The figures of control engineers: Nyquist and Nichols diagrams, root loci and root clouds, bounds over frequency.
+
+use super::figure::{Axis, Figure, Layer, Look, Mark, Panel, Scale};
+use super::kinds::{Response, phase_degrees};
+
+/// A Nyquist diagram shows loop gains up to this magnitude: what matters happens around −1.
+const NYQUIST_REACH: f64 = 6.0;
+
+/// The height of a square panel.
+const SQUARE: f64 = 420.0;
+
+/// A curve through points of a plane.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Curve {
+    /// To the right.
+    pub x: Vec<f64>,
+    /// Upwards.
+    pub y: Vec<f64>,
+}
+
+fn marks(name: &str, look: Look, mark: Mark, points: Vec<(f64, f64)>) -> Layer {
+    Layer::Marks { name: name.to_owned(), look, mark, points }
+}
+
+fn single(title: &str, x: Axis, y: Axis, layers: Vec<Layer>, origin: bool) -> Figure {
+    Figure { title: title.to_owned(), panels: vec![Panel { x, y, layers, height: SQUARE, origin }] }
+}
+
+/// Loop gains in the complex plane, with those of negative frequencies dashed, the unit circle and −1.
+pub fn nyquist(title: &str, responses: &[Response]) -> Figure {
+    let mut layers = Vec::new();
+    let sizes = responses.iter().flat_map(|r| r.re.iter().zip(&r.im).map(|(re, im)| re.hypot(*im)));
+    let reach = sizes.filter(|size| size.is_finite()).fold(2.0, f64::max).min(NYQUIST_REACH);
+    for (k, response) in responses.iter().enumerate() {
+        let inside = |k: usize| response.re[k].hypot(response.im[k]) <= reach;
+        let part = |list: &[f64], sign: f64| -> Vec<f64> {
+            (0..list.len()).map(|k| if inside(k) { sign * list[k] } else { f64::NAN }).collect()
+        };
+        let look = Look::nth(k);
+        let (x, y) = (part(&response.re, 1.0), part(&response.im, 1.0));
+        layers.push(Layer::Line { name: response.name.clone(), look, x: x.clone(), y });
+        let (look, y) = (Look { dash: 1, ..look }, part(&response.im, -1.0));
+        layers.push(Layer::Line { name: String::new(), look, x, y });
+    }
+    let angles = (0..=120).map(|k| f64::from(k) * std::f64::consts::TAU / 120.0);
+    let (x, y) = angles.map(|angle| (angle.cos(), angle.sin())).unzip();
+    layers.push(Layer::Line { name: String::new(), look: Look { colour: 3, dash: 2 }, x, y });
+    layers.push(marks("−1", Look::nth(1), Mark::Cross, vec![(-1.0, 0.0)]));
+    let axis = |label: &str| Axis::new(label, "", Scale::Linear);
+    single(title, axis("real part"), axis("imaginary part"), layers, true)
+}
+
+/// Loop gains by phase and magnitude, with −180° at 0 dB.
+pub fn nichols(title: &str, responses: &[Response]) -> Figure {
+    let mut layers = Vec::new();
+    for (k, response) in responses.iter().enumerate() {
+        let x = phase_degrees(&response.re, &response.im);
+        let y = response.re.iter().zip(&response.im).map(|(re, im)| 20.0 * re.hypot(*im).log10());
+        let y = y.map(|level| if level.is_finite() { level } else { f64::NAN }).collect();
+        layers.push(Layer::Line { name: response.name.clone(), look: Look::nth(k), x, y });
+    }
+    layers.push(marks("−180°, 0 dB", Look::nth(1), Mark::Cross, vec![(-180.0, 0.0)]));
+    let phase = Axis::new("phase", "°", Scale::Degrees);
+    single(title, phase, Axis::new("magnitude", "dB", Scale::Decibel), layers, false)
+}
+
+/// Branches of poles along a parameter: from a cross to a circle.
+pub fn locus(title: &str, branches: &[Curve]) -> Figure {
+    let mut layers: Vec<Layer> = branches
+        .iter()
+        .enumerate()
+        .map(|(k, branch)| Layer::Line {
+            name: String::new(),
+            look: Look::nth(k),
+            x: branch.x.clone(),
+            y: branch.y.clone(),
+        })
+        .collect();
+    let ends = |place: fn(&[f64]) -> Option<&f64>| {
+        let point = |branch: &Curve| Some((*place(&branch.x)?, *place(&branch.y)?));
+        branches.iter().filter_map(point).filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
+    };
+    layers.push(marks("first value", Look::nth(0), Mark::Cross, ends(<[f64]>::first)));
+    layers.push(marks("last value", Look::nth(1), Mark::Circle, ends(<[f64]>::last)));
+    plane(title, layers)
+}
+
+/// Poles of many models as dots, with those of the nominal one and of the worst.
+pub fn root_cloud(title: &str, cloud: &[(f64, f64)], nominal: &[(f64, f64)], worst: &[(f64, f64)]) -> Figure {
+    let mut layers = vec![
+        marks("within the tolerances", Look::shade(8, 12), Mark::Dot, cloud.to_vec()),
+        marks("nominal", Look::nth(0), Mark::Cross, nominal.to_vec()),
+    ];
+    if !worst.is_empty() {
+        layers.push(marks("at the margin", Look::nth(1), Mark::Circle, worst.to_vec()));
+    }
+    plane(title, layers)
+}
+
+fn plane(title: &str, mut layers: Vec<Layer>) -> Figure {
+    // The origin belongs to the picture: it tells stable from unstable.
+    layers.push(marks("", Look::nth(0), Mark::Dot, vec![(0.0, 0.0)]));
+    let axis = |label: &str| Axis::new(label, "1/s", Scale::Linear);
+    single(title, axis("real part"), axis("imaginary part"), layers, true)
+}
+
+/// An upper and a lower bound over frequency; a lower one of zero is left out.
+pub fn bounds(title: &str, label: &str, omega: &[f64], upper: &[f64], lower: &[f64]) -> Figure {
+    let line = |name: &str, look: Look, y: Vec<f64>| Layer::Line {
+        name: name.to_owned(),
+        look,
+        x: omega.to_vec(),
+        y,
+    };
+    let mut layers = vec![line("upper bound", Look::nth(0), upper.to_vec())];
+    let attained: Vec<(f64, f64)> =
+        omega.iter().zip(lower).filter(|(_, y)| **y > 0.0).map(|(x, y)| (*x, *y)).collect();
+    if !attained.is_empty() {
+        layers.push(marks("attained", Look::nth(1), Mark::Dot, attained));
+    }
+    let panel = Panel {
+        x: Axis::tight("ω", "rad/s", Scale::Log),
+        y: Axis::new(label, "", Scale::Linear),
+        layers,
+        height: 280.0,
+        origin: false,
+    };
+    Figure { title: title.to_owned(), panels: vec![panel] }
+}

@@ -1,0 +1,206 @@
+//! Bounds over the whole frequency axis, from zero to infinity: found at frequencies, proved between them.
+
+use paynter_base::{CancellationToken, Cancelled};
+
+use crate::basis::Structure;
+use crate::interval::valid_interval;
+use crate::system::Interconnection;
+use crate::tolerance::{
+    BOUND_SLACK, CERTIFICATES, END_WIDTH, NARROW_INTERVAL, POINTS_PER_DECADE, UPPER_TOLERANCE,
+};
+use crate::upper::{Goal, Upper, upper};
+
+/// The bound at one frequency.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Angular frequency in rad/s; may be infinite.
+    pub omega: f64,
+    /// The bound; infinite where there is none.
+    pub upper: f64,
+}
+
+/// A bound for all frequencies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// Proved for all frequencies but the unresolved ones; infinite where there is none.
+    pub bound: f64,
+    /// Where the largest bound was found.
+    pub peak: Point,
+    /// The bounds at the frequencies that were asked for.
+    pub points: Vec<Point>,
+    /// Intervals of frequency on which the bound is not proved.
+    pub unresolved: Vec<(f64, f64)>,
+}
+
+/// Angular frequencies that show what a model does: about its poles, with zero and infinity.
+pub fn frequencies(system: &Interconnection) -> Vec<f64> {
+    let poles = system.a.eigenvalues().unwrap_or_default();
+    let sizes: Vec<f64> = poles.iter().map(|z| z.norm()).filter(|x| *x > 0.0 && x.is_finite()).collect();
+    let low = sizes.iter().copied().fold(f64::INFINITY, f64::min) / 10.0;
+    let high = sizes.iter().copied().fold(0.0, f64::max) * 10.0;
+    let mut list = vec![0.0];
+    if high > 0.0 {
+        list.extend(logarithmic(low, high, POINTS_PER_DECADE));
+        list.extend(poles.iter().filter(|z| z.im > 0.0).map(|z| z.norm()));
+    }
+    list.sort_by(f64::total_cmp);
+    list.dedup();
+    list.push(f64::INFINITY);
+    list
+}
+
+/// Frequencies between two in logarithmic steps.
+pub(crate) fn logarithmic(low: f64, high: f64, per_decade: f64) -> Vec<f64> {
+    let steps = ((high / low).log10() * per_decade).ceil().max(1.0);
+    (0..=steps as usize).map(|k| low * (high / low).powf(k as f64 / steps)).collect()
+}
+
+/// Finds bounds at frequencies, one after the other, each starting from its neighbour's.
+pub fn sweep(
+    system: &Interconnection,
+    structure: &Structure,
+    omega: &[f64],
+    tolerance: f64,
+    token: &CancellationToken,
+) -> Result<Vec<Point>, Cancelled> {
+    let mut last: Option<Upper> = None;
+    let mut points = Vec::with_capacity(omega.len());
+    for &omega in omega {
+        token.check()?;
+        let found = system.at(omega).and_then(|m| upper(&m, structure, last.as_ref(), Goal::Best(tolerance)));
+        points.push(Point { omega, upper: found.as_ref().map_or(f64::INFINITY, |found| found.beta) });
+        last = found.or(last);
+        token.advance(1);
+    }
+    Ok(points)
+}
+
+/// Proves a bound for the whole axis within a share of the best that scalings can prove. The frequencies
+/// given are where it looks first.
+pub fn bound(
+    system: &Interconnection,
+    structure: &Structure,
+    omega: &[f64],
+    token: &CancellationToken,
+) -> Result<Axis, Cancelled> {
+    let points = sweep(system, structure, omega, UPPER_TOLERANCE, token)?;
+    let first = Point { omega: 0.0, upper: 0.0 };
+    let peak = points.iter().fold(first, |most, point| if point.upper > most.upper { *point } else { most });
+    let mut cover = Cover { system, structure, peak, unresolved: Vec::new() };
+    let bound = cover.rising(token)?;
+    Ok(Axis { bound, peak: cover.peak, points, unresolved: cover.unresolved })
+}
+
+/// Whether a number is proved to be a bound for the whole axis; looks at one frequency first, where it
+/// would fail most likely. Where it is not, tells where.
+pub fn decide(
+    system: &Interconnection,
+    structure: &Structure,
+    beta: f64,
+    first: f64,
+    token: &CancellationToken,
+) -> Result<Result<(), f64>, Cancelled> {
+    let peak = Point { omega: first, upper: beta };
+    let mut cover = Cover { system, structure, peak, unresolved: Vec::new() };
+    let fails = cover.at_level(beta, &[first, 0.0, f64::INFINITY], token)?;
+    Ok(match (fails, cover.unresolved.first()) {
+        (Some(point), _) => Err(point.omega),
+        (None, Some((low, high))) => Err((low * high).sqrt()),
+        (None, None) => Ok(()),
+    })
+}
+
+struct Cover<'a> {
+    system: &'a Interconnection,
+    structure: &'a Structure,
+    peak: Point,
+    unresolved: Vec<(f64, f64)>,
+}
+
+impl Cover<'_> {
+    /// Proves the largest bound found so far, with a little more, and begins again with the larger one
+    /// wherever it turns out too small.
+    fn rising(&mut self, token: &CancellationToken) -> Result<f64, Cancelled> {
+        let floor = f64::MIN_POSITIVE.sqrt();
+        loop {
+            if self.peak.upper.is_infinite() {
+                return Ok(f64::INFINITY);
+            }
+            let level = (self.peak.upper * (1.0 + BOUND_SLACK)).max(floor);
+            self.unresolved.clear();
+            match self.at_level(level, &[0.0, f64::INFINITY, self.peak.omega], token)? {
+                None => return Ok(level),
+                Some(point) => self.peak = point,
+            }
+        }
+    }
+
+    /// Covers the axis with certificates of one bound; a frequency at which there is none, with its own bound.
+    fn at_level(
+        &mut self,
+        level: f64,
+        first: &[f64],
+        token: &CancellationToken,
+    ) -> Result<Option<Point>, Cancelled> {
+        let mut open = vec![(0.0, f64::INFINITY)];
+        let mut start: Option<Upper> = None;
+        let mut waiting: Vec<f64> = first.iter().rev().copied().collect();
+        for _ in 0..CERTIFICATES {
+            token.check()?;
+            let (omega, place) = match waiting.pop() {
+                Some(omega) => match open.iter().position(|(a, b)| *a <= omega && omega <= *b) {
+                    Some(place) => (omega, place),
+                    None => continue,
+                },
+                None => {
+                    // The widest interval, by the ratio of its ends; one that reaches an end of the axis has its turn.
+                    let width = |(a, b): &(f64, f64)| (b / a).min(END_WIDTH);
+                    let widest = (0..open.len()).max_by(|i, j| width(&open[*i]).total_cmp(&width(&open[*j])));
+                    let Some(place) = widest else { return Ok(None) };
+                    (between(open[place]), place)
+                }
+            };
+            let found = self
+                .system
+                .at(omega)
+                .and_then(|m| upper(&m, self.structure, start.as_ref(), Goal::Below(level, UPPER_TOLERANCE)));
+            let Some(found) = found else {
+                return Ok(Some(Point { omega, upper: f64::INFINITY }));
+            };
+            if found.beta > level {
+                return Ok(Some(Point { omega, upper: found.beta }));
+            }
+            let (a, b) = open.swap_remove(place);
+            let covered = valid_interval(self.system, self.structure, &found.scaling, level, omega);
+            start = Some(found);
+            let parts = match covered {
+                Some((low, high)) => [(a, low.min(b)), (high.max(a), b)],
+                None => {
+                    let middle = if a < omega && omega < b { omega } else { between((a, b)) };
+                    [(a, middle), (middle, b)]
+                }
+            };
+            for (a, b) in parts {
+                let narrow = b <= a * (1.0 + NARROW_INTERVAL);
+                match (a < b, narrow, covered.is_some()) {
+                    (true, false, _) => open.push((a, b)),
+                    (true, true, false) => self.unresolved.push((a, b)),
+                    _ => {}
+                }
+            }
+        }
+        self.unresolved.extend(open);
+        self.unresolved.sort_by(|x, y| x.0.total_cmp(&y.0));
+        Ok(None)
+    }
+}
+
+/// A frequency inside an interval.
+fn between((low, high): (f64, f64)) -> f64 {
+    match (low, high) {
+        (0.0, high) if high.is_infinite() => 1.0,
+        (0.0, high) => high / 10.0,
+        (low, high) if high.is_infinite() => low * 10.0,
+        (low, high) => (low * high).sqrt(),
+    }
+}

@@ -1,0 +1,346 @@
+//! One loop, opened: L = C(sI − A)⁻¹B + D from where it was opened back to the same place, closed by negative
+//! feedback. Margins of gain, phase and delay, the disk margin, crossover and bandwidth.
+
+use num_complex::Complex64;
+
+use crate::axis::logarithmic;
+use crate::matrix::Matrix;
+use crate::modes::set_aside;
+use crate::system::Interconnection;
+use crate::tolerance::{BISECTIONS, CROSSING_DISTANCE, LOOP_POINTS_PER_DECADE, ON_THE_AXIS};
+
+/// A loop that has been opened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenLoop {
+    a: Matrix,
+    b: Matrix,
+    c: Matrix,
+    d: f64,
+    /// Poles of the model that take no part in the loop.
+    hidden: Vec<Complex64>,
+}
+
+/// A number with the frequency it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct At {
+    /// The number.
+    pub value: f64,
+    /// Angular frequency in rad/s; may be infinite.
+    pub omega: f64,
+}
+
+/// What a loop tolerates before it is unstable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Margins {
+    /// Whether the closed loop is stable; margins of one that is not say how it would have to change.
+    pub stable: bool,
+    /// The factor above one by which the gain may grow; none where it may grow without bound.
+    pub gain: Option<At>,
+    /// The factor below one to which it may fall; none where it may fall to zero.
+    pub least_gain: Option<At>,
+    /// The phase that may be lost, in degrees; none where the gain never crosses one.
+    pub phase: Option<At>,
+    /// The delay that may be added, in seconds.
+    pub delay: Option<At>,
+    /// The disk margin α: gain and phase may change together by (1 + δ/2)/(1 − δ/2) for all complex |δ| < α.
+    pub disk: At,
+    /// Where |L| is one, rising.
+    pub crossovers: Vec<f64>,
+    /// Where |T| falls below its value at frequency zero by √2 for the first time.
+    pub bandwidth: Option<f64>,
+    /// The largest |S|.
+    pub sensitivity: At,
+    /// The largest |T|.
+    pub complementary: At,
+}
+
+/// L at frequencies.
+struct Sampled {
+    omega: Vec<f64>,
+    l: Vec<Complex64>,
+}
+
+impl OpenLoop {
+    /// Opens the loop of a model that is closed: d is added to what the readers of y read, y' is y as a
+    /// function of that sum. Nothing where no finite loop gain exists.
+    pub fn from_injection(a: &Matrix, b: &Matrix, c: &Matrix, d: f64) -> Option<OpenLoop> {
+        // v = y + d, y = Cx + D(v − y), L = −y/v.
+        let scale = 1.0 / (1.0 + d);
+        if !scale.is_finite() || scale.abs() > 1e12 {
+            return None;
+        }
+        let n = a.rows();
+        let a = Matrix::from_fn(n, n, |i, j| a[(i, j)] - b[(i, 0)] * scale * c[(0, j)]);
+        let (b, c) = (b.map(|x| x * scale), c.map(|x| -x * scale));
+        let d = -d * scale;
+        // Modes that the loop does not see are no part of its poles.
+        let whole = Interconnection { a, b, c, d: Matrix::from_fn(1, 1, |_, _| d), blocks: Vec::new() };
+        let (own, modes) = set_aside(&whole.balanced());
+        let hidden = modes.into_iter().map(|mode| mode.value).collect();
+        Some(OpenLoop { a: own.a, b: own.b, c: own.c, d, hidden })
+    }
+
+    /// A loop by its matrices.
+    pub fn new(a: Matrix, b: Matrix, c: Matrix, d: f64) -> OpenLoop {
+        OpenLoop { a, b, c, d, hidden: Vec::new() }
+    }
+
+    /// L(jω); not finite at a pole.
+    pub fn at(&self, omega: f64) -> Complex64 {
+        if omega.is_infinite() {
+            return Complex64::from(self.d);
+        }
+        let n = self.a.rows();
+        let s = Complex64::new(0.0, omega);
+        let shifted = Matrix::from_fn(n, n, |i, j| if i == j { s } else { Complex64::ZERO } - self.a[(i, j)]);
+        match shifted.solve(&self.b.complex()) {
+            Some(x) => self.c.complex().times(&x)[(0, 0)] + self.d,
+            None => Complex64::new(f64::INFINITY, 0.0),
+        }
+    }
+
+    /// Whether nothing comes back.
+    pub fn is_zero(&self) -> bool {
+        let touches = self.b.largest() > 0.0 && self.c.largest() > 0.0;
+        self.d == 0.0 && (!touches || self.frequencies().iter().all(|w| self.at(*w).norm() <= f64::EPSILON))
+    }
+
+    /// The poles of L.
+    pub fn poles(&self) -> Vec<Complex64> {
+        self.a.eigenvalues().unwrap_or_default()
+    }
+
+    /// The poles of the closed loop with the loop gain multiplied by a factor; nothing where the factor
+    /// leaves no solution.
+    pub fn closed_poles(&self, factor: f64) -> Option<Vec<Complex64>> {
+        let scale = factor / (1.0 + factor * self.d);
+        let n = self.a.rows();
+        let closed = Matrix::from_fn(n, n, |i, j| self.a[(i, j)] - self.b[(i, 0)] * scale * self.c[(0, j)]);
+        closed.eigenvalues()
+    }
+
+    /// Frequencies that show what the loop does.
+    pub fn frequencies(&self) -> Vec<f64> {
+        let mut roots = self.poles();
+        roots.extend(self.closed_poles(1.0).unwrap_or_default());
+        let sizes = || roots.iter().map(|z| z.norm()).filter(|x| *x > 1e-12 && x.is_finite());
+        let low = sizes().fold(f64::INFINITY, f64::min);
+        let high = sizes().fold(0.0, f64::max);
+        let (low, high) = if high > 0.0 { (low / 100.0, high * 100.0) } else { (0.01, 100.0) };
+        let mut list = logarithmic(low, high, LOOP_POINTS_PER_DECADE);
+        for root in roots.iter().filter(|z| z.im > 0.0) {
+            let (size, width) = (root.norm(), root.re.abs());
+            // Around resonances in steps of their width.
+            list.push(size);
+            list.extend(
+                (-6..=6).map(|k| root.im + f64::from(k) * width * 0.5).filter(|w| *w > low && *w < high),
+            );
+        }
+        list.sort_by(f64::total_cmp);
+        list.dedup_by(|next, kept| *next <= *kept * (1.0 + 1e-9));
+        list
+    }
+
+    /// L at the frequencies that show what the loop does and beside candidates for crossings.
+    fn sampled(&self) -> Sampled {
+        let mut omega = self.frequencies();
+        let candidates = self.phase_pencil().into_iter().chain(self.magnitude_pencil());
+        for w in candidates.filter(|w| *w > 0.0 && w.is_finite()) {
+            omega.extend([w * (1.0 - CROSSING_DISTANCE), w * (1.0 + CROSSING_DISTANCE)]);
+        }
+        omega.sort_by(f64::total_cmp);
+        let l = omega.iter().map(|w| self.at(*w)).collect();
+        Sampled { omega, l }
+    }
+
+    /// The frequencies at which a function of L changes sign, brought to the zero by bisection.
+    fn crossings(&self, sampled: &Sampled, function: &dyn Fn(Complex64) -> f64) -> Vec<f64> {
+        let values: Vec<f64> = sampled.l.iter().map(|l| function(*l)).collect();
+        let mut found = Vec::new();
+        for k in (1..values.len()).filter(|k| values[k - 1] * values[*k] < 0.0) {
+            let (mut low, mut high) = (sampled.omega[k - 1], sampled.omega[k]);
+            for _ in 0..BISECTIONS {
+                let middle = 0.5 * (low + high);
+                if function(self.at(middle)) * values[k - 1] > 0.0 {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            found.push(0.5 * (low + high));
+        }
+        found
+    }
+
+    /// The imaginary-axis zeros of L(s)L(−s) − 1, where |L| is one.
+    fn magnitude_pencil(&self) -> Vec<f64> {
+        let n = self.a.rows();
+        let size = 2 * n + 1;
+        let (a, b, c, d) = (&self.a, &self.b, &self.c, self.d);
+        let matrix = Matrix::from_fn(size, size, |i, j| match (i < n, i < 2 * n, j < n, j < 2 * n) {
+            (true, _, true, _) => a[(i, j)],
+            (true, _, false, true) => 0.0,
+            (true, _, false, false) => b[(i, 0)],
+            (false, true, true, _) => b[(i - n, 0)] * c[(0, j)],
+            (false, true, false, true) => -a[(i - n, j - n)],
+            (false, true, false, false) => b[(i - n, 0)] * d,
+            (false, false, true, _) => d * c[(0, j)],
+            (false, false, false, true) => -c[(0, j - n)],
+            (false, false, false, false) => d * d - 1.0,
+        });
+        axis_zeros(&matrix, 2 * n)
+    }
+
+    /// The imaginary-axis zeros of L(s) − L(−s), where L is real.
+    fn phase_pencil(&self) -> Vec<f64> {
+        let n = self.a.rows();
+        let size = 2 * n + 1;
+        let (a, b, c) = (&self.a, &self.b, &self.c);
+        let matrix = Matrix::from_fn(size, size, |i, j| match (i < n, i < 2 * n, j < n, j < 2 * n) {
+            (true, _, true, _) => a[(i, j)],
+            (false, true, false, true) => -a[(i - n, j - n)],
+            (true, _, false, false) => b[(i, 0)],
+            (false, true, false, false) => b[(i - n, 0)],
+            (false, false, true, _) => c[(0, j)],
+            (false, false, false, true) => c[(0, j - n)],
+            _ => 0.0,
+        });
+        axis_zeros(&matrix, 2 * n)
+    }
+
+    /// The largest value of a function of L over all frequencies, refined by golden section.
+    fn peak(&self, sampled: &Sampled, function: &dyn Fn(Complex64) -> f64) -> At {
+        let number = |value: f64| if value.is_nan() { f64::NEG_INFINITY } else { value };
+        let value = |w: f64| number(function(self.at(w)));
+        let values: Vec<f64> = sampled.l.iter().map(|l| number(function(*l))).collect();
+        let ends = [0.0, f64::INFINITY].map(|omega| At { value: value(omega), omega });
+        let inside =
+            values.iter().zip(&sampled.omega).map(|(value, omega)| At { value: *value, omega: *omega });
+        let start = At { value: f64::NEG_INFINITY, omega: 0.0 };
+        let larger = |most: At, next: At| if next.value > most.value { next } else { most };
+        let mut best = ends.into_iter().chain(inside).fold(start, larger);
+        // Only peaks that may be the largest are worth refining.
+        let near = |k: &usize| values[*k] >= 0.9 * best.value;
+        let local = |k: &usize| values[*k] >= values[k - 1] && values[*k] >= values[k + 1];
+        let places: Vec<usize> = (1..values.len().max(2) - 1).filter(|k| near(k) && local(k)).collect();
+        for k in places {
+            best = larger(best, golden(&value, sampled.omega[k - 1], sampled.omega[k + 1]));
+        }
+        best
+    }
+
+    /// Finds the margins.
+    pub fn margins(&self) -> Margins {
+        let poles = self.closed_poles(1.0).unwrap_or_default();
+        let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
+        let fastest = self.hidden.iter().fold(scale, |most, z| most.max(z.norm()));
+        let stable = poles.iter().all(|z| z.re < -ON_THE_AXIS * scale)
+            && self.hidden.iter().all(|z| z.re <= ON_THE_AXIS * fastest);
+        let sampled = self.sampled();
+        let mut factors: Vec<At> = self
+            .crossings(&sampled, &|l| l.im)
+            .into_iter()
+            .map(|omega| (omega, self.at(omega)))
+            // A change of sign at a pole is none.
+            .filter(|(_, l)| l.re < 0.0 && l.im.abs() <= 1e-3 * l.re.abs())
+            .map(|(omega, l)| At { value: -1.0 / l.re, omega })
+            .collect();
+        for omega in [0.0, f64::INFINITY] {
+            let l = self.at(omega);
+            if l.re < 0.0 && l.norm().is_finite() {
+                factors.push(At { value: -1.0 / l.re, omega });
+            }
+        }
+        let crossovers = self.crossings(&sampled, &|l| l.norm_sqr() - 1.0);
+        // The phase above −180° at each crossover: what may be lost, or is short of it.
+        let phases: Vec<At> = crossovers
+            .iter()
+            .map(|&omega| At { value: turned((-self.at(omega)).arg().to_degrees()), omega })
+            .collect();
+        let delays = phases.iter().map(|at| {
+            let lag = if at.value < 0.0 { at.value + 360.0 } else { at.value };
+            At { value: lag.to_radians() / at.omega, omega: at.omega }
+        });
+        let least = |a: &At, b: &At| a.value.total_cmp(&b.value);
+        let gain = factors.iter().copied().filter(|at| at.value >= 1.0).min_by(least);
+        let least_gain = factors.iter().copied().filter(|at| at.value < 1.0).max_by(least);
+        let phase = phases.iter().copied().min_by(|a, b| a.value.abs().total_cmp(&b.value.abs()));
+        // α = 1/max |S − ½|.
+        let half = Complex64::from(0.5);
+        let disk = self.peak(&sampled, &|l| (inverse(l + 1.0) - half).norm());
+        let sensitivity = self.peak(&sampled, &|l| inverse(l + 1.0).norm());
+        let complementary = self.peak(&sampled, &|l| (Complex64::ONE - inverse(l + 1.0)).norm());
+        Margins {
+            stable,
+            gain,
+            least_gain,
+            phase,
+            delay: delays.min_by(|a, b| a.value.total_cmp(&b.value)),
+            disk: At { value: 1.0 / disk.value, omega: disk.omega },
+            bandwidth: self.bandwidth(&sampled),
+            crossovers,
+            sensitivity,
+            complementary,
+        }
+    }
+
+    fn bandwidth(&self, sampled: &Sampled) -> Option<f64> {
+        let closed = |l: Complex64| (Complex64::ONE - inverse(l + 1.0)).norm();
+        let level = closed(self.at(0.0)) * 0.5f64.sqrt();
+        if !(level > 0.0 && level.is_finite()) {
+            return None;
+        }
+        self.crossings(sampled, &|l| closed(l) - level).into_iter().next()
+    }
+}
+
+/// 1/x, zero at infinity.
+fn inverse(x: Complex64) -> Complex64 {
+    if x.is_finite() { x.inv() } else { Complex64::ZERO }
+}
+
+/// An angle in (−180, 180].
+fn turned(degrees: f64) -> f64 {
+    let angle = degrees.rem_euclid(360.0);
+    if angle > 180.0 { angle - 360.0 } else { angle }
+}
+
+/// The largest value between two frequencies, by golden section on their logarithm.
+fn golden(value: &dyn Fn(f64) -> f64, low: f64, high: f64) -> At {
+    let ratio = (5f64.sqrt() - 1.0) / 2.0;
+    let (mut low, mut high) = (low.ln(), high.ln());
+    while high - low > 1e-9 {
+        let (a, b) = (high - ratio * (high - low), low + ratio * (high - low));
+        if value(a.exp()) > value(b.exp()) {
+            high = b;
+        } else {
+            low = a;
+        }
+    }
+    let omega = (0.5 * (low + high)).exp();
+    At { value: value(omega), omega }
+}
+
+/// The positive imaginary parts of the zeros near the imaginary axis of det(N − s E), E the identity of
+/// some first rows: by the eigenvalues of (N − s₀E)⁻¹E.
+fn axis_zeros(matrix: &Matrix, dynamic: usize) -> Vec<f64> {
+    let size = matrix.rows();
+    let scale = (0..dynamic)
+        .fold(0.0f64, |most, i| most.max((0..dynamic).map(|j| matrix[(i, j)].abs()).fold(0.0, f64::max)));
+    let shift = 0.377 * scale.max(1e-300);
+    let shifted = Matrix::from_fn(size, size, |i, j| {
+        let own = if i == j && i < dynamic { shift } else { 0.0 };
+        matrix[(i, j)] - own
+    });
+    let unit = Matrix::from_fn(size, dynamic, |i, j| if i == j { 1.0 } else { 0.0 });
+    let Some(solved) = shifted.solve(&unit) else { return Vec::new() };
+    let rows: Vec<usize> = (0..dynamic).collect();
+    let values = solved.part(&rows, &rows).eigenvalues().unwrap_or_default();
+    values
+        .into_iter()
+        .filter(|z| z.norm() > 0.0)
+        .map(|z| z.inv() + shift)
+        .filter(|z| z.im > 0.0 && z.re.abs() <= 1e-3 * z.im)
+        .map(|z| z.im)
+        .collect()
+}

@@ -1,0 +1,127 @@
+//! Modes that no Δ moves: what the channels of Δ do not reach, and what they do not read.
+
+use num_complex::Complex64;
+
+use crate::matrix::Matrix;
+use crate::system::Interconnection;
+use crate::tolerance::{ON_THE_AXIS, RANK};
+
+/// A pole that stays where it is, whatever Δ is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FixedMode {
+    /// The pole; zero where it is one but for rounding.
+    pub value: Complex64,
+    /// The states in its eigenvector, by place.
+    pub states: Vec<usize>,
+}
+
+/// The model without the modes that do not take part between the columns of B and the rows of C, and
+/// these modes.
+pub fn set_aside(system: &Interconnection) -> (Interconnection, Vec<FixedMode>) {
+    let scale = system.a.largest();
+    let n = system.states();
+    let mut modes = Vec::new();
+    let (reached, rest) = span(&system.a, &system.b, n);
+    modes.extend(fixed(&system.a.adjoint(), &rest, scale));
+    let (a, c) = (project(&system.a, &reached), system.c.times(&reached));
+    let b = reached.adjoint().times(&system.b);
+    let (read, rest) = span(&a.adjoint(), &c.adjoint(), reached.columns());
+    // Eigenvectors of the reached part, told in the states of the whole.
+    modes.extend(fixed(&a, &rest, scale).into_iter().map(|mode| {
+        let FixedMode { value, .. } = mode;
+        FixedMode { value, states: participants(&reached.times(&rest), &project(&a, &rest), value) }
+    }));
+    let reduced = Interconnection {
+        a: project(&a, &read),
+        b: read.adjoint().times(&b),
+        c: c.times(&read),
+        d: system.d.clone(),
+        blocks: system.blocks.clone(),
+    };
+    (reduced, modes)
+}
+
+/// VᵀAV.
+fn project(a: &Matrix, v: &Matrix) -> Matrix {
+    v.adjoint().times(&a.times(v))
+}
+
+/// The modes of A on the span of orthonormal columns.
+fn fixed(a: &Matrix, basis: &Matrix, scale: f64) -> Vec<FixedMode> {
+    let part = project(a, basis);
+    let values = part.eigenvalues().unwrap_or_default();
+    values
+        .into_iter()
+        .map(|value| {
+            let zero = value.norm() <= ON_THE_AXIS * scale;
+            let value = if zero { Complex64::ZERO } else { value };
+            FixedMode { value, states: participants(basis, &part, value) }
+        })
+        .collect()
+}
+
+/// The rows of a basis in which the eigenvector of a part shows, by inverse iteration.
+fn participants(basis: &Matrix, part: &Matrix, value: Complex64) -> Vec<usize> {
+    let Some(vector) = eigenvector(&part.complex(), value) else { return Vec::new() };
+    let whole = basis.complex().times(&vector);
+    let largest = whole.largest();
+    (0..whole.rows()).filter(|i| whole[(*i, 0)].norm() > 1e-6 * largest).collect()
+}
+
+/// The eigenvector at an eigenvalue, by inverse iteration; its largest entry is about one.
+pub(crate) fn eigenvector(a: &Matrix<Complex64>, value: Complex64) -> Option<Matrix<Complex64>> {
+    let n = a.rows();
+    let size = a.largest().max(value.norm());
+    let beside = value + Complex64::new(1e-10, 1e-10) * if size > 0.0 { size } else { 1.0 };
+    let shifted = Matrix::from_fn(n, n, |i, j| if i == j { a[(i, j)] - beside } else { a[(i, j)] });
+    // Entries without a pattern, so that no eigenvector is orthogonal to the start.
+    let mut vector = Matrix::from_fn(n, 1, |i, _| Complex64::new(1.0 + (i as f64 * 0.73).sin() * 0.5, 0.1));
+    for _ in 0..3 {
+        vector = shifted.solve(&vector)?;
+        let size = vector.largest();
+        vector = vector.map(|x| x / size);
+    }
+    Some(vector)
+}
+
+/// Orthonormal columns that span what A makes of the columns of B, and those of the rest.
+fn span(a: &Matrix, b: &Matrix, n: usize) -> (Matrix, Matrix) {
+    let mut found: Vec<Vec<f64>> = Vec::new();
+    let column = |matrix: &Matrix, j: usize| (0..n).map(|i| matrix[(i, j)]).collect::<Vec<f64>>();
+    let mut waiting: Vec<Vec<f64>> = (0..b.columns()).map(|j| column(b, j)).collect();
+    while let Some(next) = waiting.pop() {
+        if let Some(unit) = outside(&found, &next) {
+            let image = Matrix::from_fn(n, 1, |i, _| unit[i]);
+            waiting.push(column(&a.times(&image), 0));
+            found.push(unit);
+        }
+    }
+    let reached = found.len();
+    while found.len() < n {
+        let unit = |k: usize| (0..n).map(|i| if i == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
+        // The unit vector that lies furthest outside.
+        let share = |k: usize| found.iter().map(|v| v[k] * v[k]).sum::<f64>();
+        let best = (0..n).min_by(|i, j| share(*i).total_cmp(&share(*j))).map(unit);
+        match best.and_then(|unit| outside(&found, &unit)) {
+            Some(unit) => found.push(unit),
+            None => break,
+        }
+    }
+    let part = |from: usize, to: usize| Matrix::from_fn(n, to - from, |i, j| found[from + j][i]);
+    (part(0, reached), part(reached, found.len()))
+}
+
+/// The direction of a vector outside the span of orthonormal ones; nothing where it lies inside.
+fn outside(span: &[Vec<f64>], vector: &[f64]) -> Option<Vec<f64>> {
+    let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let size = norm(vector);
+    let mut rest = vector.to_vec();
+    for _ in 0..2 {
+        for unit in span {
+            let dot: f64 = unit.iter().zip(&rest).map(|(u, x)| u * x).sum();
+            rest.iter_mut().zip(unit).for_each(|(x, u)| *x -= dot * u);
+        }
+    }
+    let left = norm(&rest);
+    (left > RANK * size && left > 0.0).then(|| rest.iter().map(|x| x / left).collect())
+}

@@ -1,0 +1,115 @@
+//! Tolerances and limits of the bounds, each with what it bounds and why.
+
+/// Newton's method stops at this decrement: close enough to a centre to follow the path of centres.
+pub const CENTRED: f64 = 0.9;
+
+/// Up to this decrement a whole Newton step is tried before a damped one.
+pub const WHOLE_STEP: f64 = 2.0;
+
+/// Newton steps at one frequency; some tens are usual.
+pub const NEWTON_STEPS: usize = 200;
+
+/// The largest share of the bound that one step along the path of centres takes away.
+pub const FARTHEST: f64 = 0.98;
+
+/// A step that leaves the region is tried again with this share of its length.
+pub const SHORTER: f64 = 0.7;
+
+/// The share of a step that just stays inside that is gone: further would cost more steps to the next centre.
+pub const REDUCTION: f64 = 0.85;
+
+/// Steps along the path shorter than this share of the bound are none.
+pub const NO_ADVANCE: f64 = 1e-14;
+
+/// The share of what is left to the boundary by which the last bound is still reduced.
+pub const LAST_SHARE: f64 = 0.999;
+
+/// What is added to the diagonal of the Hessian, relative, for combinations of scalings without effect.
+pub const RIDGE: f64 = 1e-11;
+
+/// How close upper bounds come to the best that scalings can prove, relative.
+pub const UPPER_TOLERANCE: f64 = 1e-4;
+
+/// Bounds below this share of the norm of the matrix count as zero and are not made smaller.
+pub const NEGLIGIBLE_BOUND: f64 = 1e-4;
+
+/// Sweeps of the balancing that comes before the scalings; it only has to bring the magnitudes together.
+pub const BALANCING_SWEEPS: usize = 6;
+
+/// Scalings of repeated blocks have full matrices up to this many unknowns, diagonal ones beyond: the cost
+/// of a step is the cube of their number. The bound stays one.
+pub const FULL_SCALINGS: usize = 400;
+
+/// A real part up to this share of its magnitude counts as on the imaginary axis: a crossing of a certificate
+/// that is found without being there costs an interval its end, one that is missed would cost the proof.
+pub const AXIS_OF_MAGNITUDE: f64 = 1e-7;
+
+/// The same as a share of the largest entry of the matrix, by which eigenvalues are rounded.
+pub const AXIS_OF_MATRIX: f64 = 1e-12;
+
+/// How much above the largest bound found at a frequency the bound for all frequencies is proved: the
+/// promise is one percent, and half of it makes intervals wide.
+pub const BOUND_SLACK: f64 = 0.005;
+
+/// Certificates tried for one axis; what is not covered then is listed as unresolved.
+pub const CERTIFICATES: usize = 2000;
+
+/// Intervals of frequency narrower than this, relative, are not cut further.
+pub const NARROW_INTERVAL: f64 = 1e-9;
+
+/// Poles closer to the imaginary axis than this share of the largest are on it.
+pub const ON_THE_AXIS: f64 = 1e-9;
+
+/// Singular values below this share of the largest count as zero where fixed modes are set aside.
+pub const RANK: f64 = 1e-10;
+
+/// Steps of one local search for the smallest destabilising parameters.
+pub const SEARCH_STEPS: usize = 200;
+
+/// Steps of one local search for the largest gain.
+pub const GAIN_STEPS: usize = 60;
+
+/// Vertices of the box are tried one by one up to this many parameters.
+pub const VERTEX_PARAMETERS: usize = 8;
+
+/// Relative change at which searches end.
+pub const SEARCH_TOLERANCE: f64 = 1e-10;
+
+/// Points per decade of frequency at which gains are first looked at.
+pub const POINTS_PER_DECADE: f64 = 12.0;
+
+/// The squares of a neighbour's bound, times these, with which its scalings are tried as a start.
+pub const WARM_STARTS: [f64; 5] = [1.02, 1.1, 1.5, 3.0, 10.0];
+
+/// By how much, relative, the ends of a certificate's interval are drawn in, because crossings are rounded.
+pub const DRAWN_IN: f64 = 1e-6;
+
+/// The width, as a ratio, at which an interval that reaches zero or infinity is cut among the others.
+pub const END_WIDTH: f64 = 100.0;
+
+/// Points per decade at which a loop is first looked at for crossings.
+pub const LOOP_POINTS_PER_DECADE: f64 = 60.0;
+
+/// How far beside a crossing that a pencil gives, relative, the change of sign is looked for.
+pub const CROSSING_DISTANCE: f64 = 1e-5;
+
+/// A step response is followed for so many time constants of its slowest pole: e⁻¹⁶ is below a part in 10⁶.
+pub const SETTLED_TIMES: f64 = 16.0;
+
+/// Samples of a step response on each scale of time before the next, which is twice as long.
+pub const STEPS_PER_SCALE: usize = 64;
+
+/// Halvings of an interval in which something changes sign: to the last bit.
+pub const BISECTIONS: usize = 60;
+
+/// Vertices of a box are all tried up to this many parameters where one trial is a whole analysis.
+pub const TRIED_VERTICES: usize = 5;
+
+/// Steps of one search for an extreme over a box.
+pub const EXTREME_STEPS: usize = 20;
+
+/// The step of the differences by which a search over a box finds its direction, of the half width.
+pub const DIFFERENCE: f64 = 1e-4;
+
+/// A figure counts as better from this relative change on.
+pub const BETTER: f64 = 1e-9;

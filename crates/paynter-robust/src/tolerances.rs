@@ -1,0 +1,189 @@
+//! A loop over its tolerances: the worst margins in the box of parameters, and the ranges and derivatives
+//! of step figures.
+
+use paynter_base::{CancellationToken, Cancelled};
+
+use crate::extremes::{Extreme, derivatives, largest, smallest};
+use crate::loops::{Margins, OpenLoop};
+use crate::matrix::Matrix;
+use crate::step::{StepFigures, StepResponse, step_response};
+use crate::system::Interconnection;
+
+/// A closed model at parameters δ of its box; none where it has no matrices there.
+pub type Family<'a> = dyn Fn(&[f64]) -> Option<Interconnection> + 'a;
+
+/// One number of [`Margins`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarginKind {
+    /// The factor by which the gain may grow.
+    Gain,
+    /// The phase that may be lost.
+    Phase,
+    /// The delay that may be added.
+    Delay,
+    /// The disk margin.
+    Disk,
+}
+
+impl MarginKind {
+    /// All of them.
+    pub const ALL: [MarginKind; 4] =
+        [MarginKind::Gain, MarginKind::Phase, MarginKind::Delay, MarginKind::Disk];
+
+    /// The margin of a loop; a loop that is not stable has none left, one without a crossing no least.
+    pub fn of(self, margins: &Margins) -> f64 {
+        let value = match self {
+            MarginKind::Gain => margins.gain.map(|at| at.value),
+            MarginKind::Phase => margins.phase.map(|at| at.value),
+            MarginKind::Delay => margins.delay.map(|at| at.value),
+            MarginKind::Disk => Some(margins.disk.value),
+        };
+        if margins.stable { value.unwrap_or(f64::INFINITY) } else { 0.0 }
+    }
+}
+
+/// The smallest margin that was found in the box.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorstMargin {
+    /// Which.
+    pub kind: MarginKind,
+    /// The parameters.
+    pub delta: Vec<f64>,
+    /// All margins there, calculated anew.
+    pub margins: Margins,
+}
+
+/// Finds the smallest margins in the box of a closed model that is injected at an input and read at an output.
+pub fn worst_margins(
+    family: &Family<'_>,
+    (input, output): (usize, usize),
+    count: usize,
+    token: &CancellationToken,
+) -> Result<Vec<WorstMargin>, Cancelled> {
+    let margins =
+        |delta: &[f64]| family(delta).and_then(|model| open(&model, input, output)).map(|l| l.margins());
+    let mut found = Vec::new();
+    for kind in MarginKind::ALL {
+        let figure =
+            |delta: &[f64]| margins(delta).map(|margins| kind.of(&margins)).filter(|x| x.is_finite());
+        if let Some(Extreme { delta, .. }) = smallest(&figure, count, token)?
+            && let Some(margins) = margins(&delta)
+        {
+            found.push(WorstMargin { kind, delta, margins });
+        }
+    }
+    Ok(found)
+}
+
+/// The loop of a closed model, opened.
+pub fn open(model: &Interconnection, input: usize, output: usize) -> Option<OpenLoop> {
+    let (a, b, c, d) = entry(model, output, input);
+    OpenLoop::from_injection(&a, &b, &c, d)
+}
+
+/// The matrices from one input to one output.
+fn entry(model: &Interconnection, output: usize, input: usize) -> (Matrix, Matrix, Matrix, f64) {
+    let n = model.states();
+    let b = Matrix::from_fn(n, 1, |i, _| model.b[(i, input)]);
+    let c = Matrix::from_fn(1, n, |_, j| model.c[(output, j)]);
+    (model.a.clone(), b, c, model.d[(output, input)])
+}
+
+/// One number of [`StepFigures`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepKind {
+    /// The final value.
+    FinalValue,
+    /// The rise time.
+    RiseTime,
+    /// The settling time.
+    SettlingTime,
+    /// The overshoot.
+    Overshoot,
+}
+
+impl StepKind {
+    /// All of them.
+    pub const ALL: [StepKind; 4] =
+        [StepKind::FinalValue, StepKind::RiseTime, StepKind::SettlingTime, StepKind::Overshoot];
+
+    /// The figure of a response.
+    pub fn of(self, figures: &StepFigures) -> Option<f64> {
+        match self {
+            StepKind::FinalValue => Some(figures.final_value),
+            StepKind::RiseTime => figures.rise_time,
+            StepKind::SettlingTime => figures.settling_time,
+            StepKind::Overshoot => figures.overshoot,
+        }
+    }
+}
+
+/// A figure over the box.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepRange {
+    /// Which.
+    pub kind: StepKind,
+    /// Its derivatives by the δ of the box, at the nominal parameters.
+    pub derivatives: Vec<Option<f64>>,
+    /// The smallest that was found.
+    pub low: Extreme,
+    /// The largest that was found.
+    pub high: Extreme,
+}
+
+/// The step response of an output to an input, with what tolerances make of its figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepAnalysis {
+    /// The output, by place.
+    pub output: usize,
+    /// The input, by place.
+    pub input: usize,
+    /// The response of the nominal model.
+    pub response: StepResponse,
+    /// By figure; empty without tolerances.
+    pub ranges: Vec<StepRange>,
+}
+
+/// Analyses a step response; nothing where it does not settle.
+pub fn step_analysis(
+    family: &Family<'_>,
+    output: usize,
+    input: usize,
+    count: usize,
+    token: &CancellationToken,
+) -> Result<Option<StepAnalysis>, Cancelled> {
+    let response = |delta: &[f64]| {
+        let (a, b, c, d) = entry(&family(delta)?, output, input);
+        step_response(&a, &b, &c, d)
+    };
+    let Some(nominal) = response(&vec![0.0; count]) else { return Ok(None) };
+    let mut ranges = Vec::new();
+    for kind in StepKind::ALL.into_iter().filter(|_| count > 0) {
+        let figure = |delta: &[f64]| kind.of(&response(delta)?.figures);
+        let (low, high) = (smallest(&figure, count, token)?, largest(&figure, count, token)?);
+        if let Some((low, high)) = low.zip(high) {
+            ranges.push(StepRange { kind, derivatives: derivatives(&figure, count), low, high });
+        }
+    }
+    Ok(Some(StepAnalysis { output, input, response: nominal, ranges }))
+}
+
+/// The closed-loop poles along values of one δ, each list in the order of the one before.
+pub fn locus(family: &Family<'_>, deltas: &[Vec<f64>]) -> Vec<Vec<num_complex::Complex64>> {
+    let mut found: Vec<Vec<num_complex::Complex64>> = Vec::new();
+    for delta in deltas {
+        let mut poles = family(delta).and_then(|model| model.a.eigenvalues()).unwrap_or_default();
+        if let Some(before) = found.last().filter(|before| before.len() == poles.len()) {
+            // Each branch takes the nearest pole that is left.
+            for k in 0..before.len() {
+                let near = |i: &usize| (poles[*i] - before[k]).norm();
+                let best = (k..poles.len()).min_by(|i, j| near(i).total_cmp(&near(j)));
+                if let Some(best) = best {
+                    poles.swap(k, best);
+                }
+            }
+        }
+        found.push(poles);
+    }
+    found
+}

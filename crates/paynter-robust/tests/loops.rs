@@ -1,0 +1,97 @@
+//! Margins and step figures of loops whose answers are known in closed form.
+
+use paynter_robust::Matrix;
+use paynter_robust::loops::OpenLoop;
+use paynter_robust::step::step_response;
+
+/// k/(s (s + 1) (s + 2)) in controllable form.
+fn third_order(k: f64) -> OpenLoop {
+    let a = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, -2.0, -3.0]];
+    OpenLoop::new(
+        Matrix::from_fn(3, 3, |i, j| a[i][j]),
+        Matrix::from_fn(3, 1, |i, _| if i == 2 { k } else { 0.0 }),
+        Matrix::from_fn(1, 3, |_, j| if j == 0 { 1.0 } else { 0.0 }),
+        0.0,
+    )
+}
+
+#[test]
+fn the_margins_of_a_third_order_loop() {
+    let margins = third_order(2.0).margins();
+    // Phase −180° at √2, where |L| = k/6.
+    let gain = margins.gain.unwrap();
+    assert!((gain.value - 3.0).abs() < 1e-9 && (gain.omega - 2f64.sqrt()).abs() < 1e-9, "{gain:?}");
+    assert!(margins.stable && margins.least_gain.is_none());
+    // |L| = 1: ω²(ω² + 1)(ω² + 4) = 4.
+    let w = margins.crossovers[0];
+    assert!((w * w * (w * w + 1.0) * (w * w + 4.0) - 4.0).abs() < 1e-9 && margins.crossovers.len() == 1);
+    let phase = 90.0 - w.atan().to_degrees() - (w / 2.0).atan().to_degrees();
+    assert!((margins.phase.unwrap().value - phase).abs() < 1e-8);
+    assert!((margins.delay.unwrap().value - phase.to_radians() / w).abs() < 1e-9);
+    // The disk margin is smaller than what gain and phase margin alone allow.
+    let alpha = margins.disk.value;
+    assert!((2.0 + alpha) / (2.0 - alpha) < 3.0 && 2.0 * (alpha / 2.0).atan().to_degrees() < phase);
+    assert!(!third_order(7.0).margins().stable);
+    assert!((third_order(7.0).margins().least_gain.unwrap().value - 6.0 / 7.0).abs() < 1e-9);
+}
+
+#[test]
+fn injection_gives_the_same_loop() {
+    // y = L v closed: with d added to y before its readers, −y/(y + d) is L again.
+    let open = third_order(2.0);
+    // Closed by hand: x' = A x + B v, y = −C x, v = y + d.
+    let a = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-2.0, -2.0, -3.0]];
+    let found = OpenLoop::from_injection(
+        &Matrix::from_fn(3, 3, |i, j| a[i][j]),
+        &Matrix::from_fn(3, 1, |i, _| if i == 2 { 2.0 } else { 0.0 }),
+        &Matrix::from_fn(1, 3, |_, j| if j == 0 { -1.0 } else { 0.0 }),
+        0.0,
+    )
+    .unwrap();
+    for omega in [0.1, 1.0, 7.0] {
+        assert!((found.at(omega) - open.at(omega)).norm() < 1e-12 * open.at(omega).norm());
+    }
+}
+
+#[test]
+fn the_step_figures_of_a_second_order_model() {
+    for (damping, frequency) in [(0.3, 2.0), (0.7, 50.0), (0.05, 1e-3)] {
+        let (z, w): (f64, f64) = (damping, frequency);
+        let a = [[0.0, 1.0], [-w * w, -2.0 * z * w]];
+        let found = step_response(
+            &Matrix::from_fn(2, 2, |i, j| a[i][j]),
+            &Matrix::from_fn(2, 1, |i, _| if i == 1 { 3.0 * w * w } else { 0.0 }),
+            &Matrix::from_fn(1, 2, |_, j| if j == 0 { 1.0 } else { 0.0 }),
+            0.0,
+        )
+        .unwrap();
+        let figures = found.figures;
+        assert!((figures.final_value - 3.0).abs() < 1e-9);
+        let root = (1.0 - z * z).sqrt();
+        let overshoot = 100.0 * (-std::f64::consts::PI * z / root).exp();
+        assert!((figures.overshoot.unwrap() - overshoot).abs() < 1e-4, "{figures:?} {overshoot}");
+        assert!((figures.peak_time * w * root / std::f64::consts::PI - 1.0).abs() < 1e-5);
+        // Against the exact response.
+        for k in 1..40 {
+            let t = f64::from(k) * 0.2 / w;
+            let exact = 3.0 * (1.0 - (-z * w * t).exp() / root * (root * w * t + z.acos()).sin());
+            assert!((found.at(t) - exact).abs() < 1e-5, "{t}: {} {exact}", found.at(t));
+        }
+    }
+}
+
+#[test]
+fn a_response_that_does_not_settle_has_no_figures() {
+    let one = |x: f64| Matrix::from_fn(1, 1, |_, _| x);
+    assert!(step_response(&one(0.5), &one(1.0), &one(1.0), 0.0).is_none());
+    // An integrator that nobody reads is no obstacle.
+    let found = step_response(
+        &Matrix::from_fn(2, 2, |i, j| [[-1.0, 0.0], [1.0, 0.0]][i][j]),
+        &Matrix::from_fn(2, 1, |i, _| if i == 0 { 1.0 } else { 0.0 }),
+        &Matrix::from_fn(1, 2, |_, j| if j == 0 { 1.0 } else { 0.0 }),
+        0.0,
+    )
+    .unwrap();
+    assert!((found.figures.rise_time.unwrap() - 9f64.ln()).abs() < 1e-6, "{found:?}");
+    assert!((found.figures.settling_time.unwrap() - 50f64.ln()).abs() < 1e-6);
+}

@@ -1,0 +1,186 @@
+//! Margins and worst cases of models whose answers are known.
+
+use num_complex::Complex64;
+use paynter_base::CancellationToken;
+use paynter_robust::axis::frequencies;
+use paynter_robust::branch::Limits;
+use paynter_robust::stability::{NoMargin, stability};
+use paynter_robust::{Block, Interconnection, Matrix};
+
+const LIMITS: Limits = Limits { gap: 1e-3, nodes: 4000 };
+
+/// An interconnection without inputs and outputs, by rows of its matrices.
+fn inner(a: &[&[f64]], b: &[&[f64]], c: &[&[f64]], d: &[&[f64]], blocks: &[Block]) -> Interconnection {
+    let matrix = |rows: &[&[f64]], columns: usize| Matrix::from_fn(rows.len(), columns, |i, j| rows[i][j]);
+    let channels: usize = blocks.iter().map(|block| block.size()).sum();
+    Interconnection {
+        a: matrix(a, a.len()),
+        b: matrix(b, channels),
+        c: matrix(c, a.len()),
+        d: matrix(d, channels),
+        blocks: blocks.to_vec(),
+    }
+}
+
+/// s³ + (1+q1+q2) s² + (3+q1+q2) s + 1 + r² + 6q1 + 6q2 + 2q1q2 in companion form, r = 0.1, q1 = 1.4 ± 1.1,
+/// q2 = 0.85 ± 0.85.
+fn disc() -> Interconnection {
+    let (q1, q2, r1, r2) = (1.4, 0.85, 1.1, 0.85);
+    let c0 = 1.01 + 6.0 * (q1 + q2) + 2.0 * q1 * q2;
+    // x3' = −c0 x1 − c1 x2 − c2 x3 with w1 = δ1 z1, w2 = δ2 z2, w3 = δ2 z3 where z3 reads w1 for the product:
+    // the change of c0 is 6 r1 δ1 + 6 r2 δ2 + 2 (q1 r2 δ2 + q2 r1 δ1 + r1 r2 δ1 δ2).
+    inner(
+        &[&[0.0, 1.0, 0.0], &[0.0, 0.0, 1.0], &[-c0, -(3.0 + q1 + q2), -(1.0 + q1 + q2)]],
+        &[&[0.0, 0.0], &[0.0, 0.0], &[-1.0, -1.0]],
+        &[&[r1 * (6.0 + 2.0 * q2), r1, r1], &[r2 * (6.0 + 2.0 * q1), r2, r2]],
+        // δ2 reads what δ1 makes of the part of x1: 2 r1 r2 δ1 δ2 x1.
+        &[&[0.0, 0.0], &[0.0, 0.0]],
+        &[Block::Real(1), Block::Real(1)],
+    )
+    .with_product(r1, r2)
+}
+
+trait WithProduct {
+    fn with_product(self, r1: f64, r2: f64) -> Interconnection;
+}
+
+impl WithProduct for Interconnection {
+    /// Adds a channel of δ1 that reads x1 and is read by δ2: δ2 · 2 r2 · (δ1 r1 x1).
+    fn with_product(self, r1: f64, r2: f64) -> Interconnection {
+        let grow = |m: &Matrix, rows: usize, columns: usize| {
+            Matrix::from_fn(
+                rows,
+                columns,
+                |i, j| if i < m.rows() && j < m.columns() { m[(i, j)] } else { 0.0 },
+            )
+        };
+        // Order of channels: δ1 (old), δ1 (new), δ2.
+        let place = [0, 2, 1];
+        let (b, c) = (grow(&self.b, 3, 3), grow(&self.c, 3, 3));
+        let b = Matrix::from_fn(3, 3, |i, j| if place[j] == 2 { 0.0 } else { b[(i, place[j])] });
+        let mut c = Matrix::from_fn(3, 3, |i, j| c[(place[i], j)]);
+        c[(1, 0)] = r1;
+        let mut d = Matrix::zeros(3, 3);
+        d[(2, 1)] = 2.0 * r2;
+        Interconnection { a: self.a, b, c, d, blocks: vec![Block::Real(2), Block::Real(1)] }
+    }
+}
+
+#[test]
+fn the_disc_of_parameters() {
+    let system = disc();
+    // The interconnection is the polynomial: its poles at some parameters.
+    let at = system.around(&[0.3, -0.4], &[]).unwrap();
+    let (q1, q2) = (1.4 + 0.33, 0.85 - 0.34);
+    let s = at.a.eigenvalues().unwrap()[0];
+    let value = s.powi(3)
+        + (1.0 + q1 + q2) * s.powi(2)
+        + (3.0 + q1 + q2) * s
+        + 1.01
+        + 6.0 * q1
+        + 6.0 * q2
+        + 2.0 * q1 * q2;
+    assert!(value.norm() < 1e-10, "{value}");
+    let token = CancellationToken::new();
+    let found = stability(&system, &frequencies(&system), f64::INFINITY, Some(LIMITS), &token).unwrap();
+    let margin = 3.0 / 11.0;
+    let upper = found.upper.unwrap();
+    assert!((upper - margin).abs() < 1e-5, "{upper}");
+    assert!(found.lower <= margin && found.lower >= margin * (1.0 - 1.1e-3), "{}", found.lower);
+    let worst = found.worst.unwrap();
+    assert!((worst.omega - 2.2583).abs() < 1e-3, "{}", worst.omega);
+    let q = [1.4 + 1.1 * worst.delta[0], 0.85 + 0.85 * worst.delta[1]];
+    assert!((q[0] - 1.1).abs() < 1e-4 && (q[1] - 1.0).abs() < 0.02, "{q:?}");
+}
+
+/// Two carts with a spring and a controller of third order, parameters ±20 %.
+fn carts() -> Interconnection {
+    // States: x1, v1, x2, v2, then the controller's. m1 v1' = u + k(x2 − x1), m2 v2' = k(x1 − x2), y = x2,
+    // u = −C(y). 1/m = 1/(1 + 0.2δ): v' = F − 0.2 w, w = δ v', z = v'.
+    let n = 7;
+    let mut a = Matrix::zeros(n, n);
+    // (s+1)/(0.001s+1) = 1000 − 999·1000/(s + 1000): x' = −1000 x + u, y = 1000 u − 999000 x.
+    let stages: Vec<usize> = vec![4, 5, 6];
+    // What the controller gives, as a row over the states: u = −100·c3, with y1 = x2.
+    let mut signal = vec![0.0; n];
+    signal[2] = 1.0;
+    for stage in stages {
+        for j in 0..n {
+            a[(stage, j)] = signal[j];
+        }
+        a[(stage, stage)] += -1000.0;
+        let mut next: Vec<f64> = signal.iter().map(|x| 1000.0 * x).collect();
+        next[stage] -= 999_000.0;
+        signal = next;
+    }
+    let force: Vec<f64> = signal.iter().map(|x| -100.0 * x).collect();
+    a[(0, 1)] = 1.0;
+    a[(2, 3)] = 1.0;
+    let mut first = force.clone();
+    first[0] -= 1.0;
+    first[2] += 1.0;
+    let mut second = vec![0.0; n];
+    second[0] += 1.0;
+    second[2] -= 1.0;
+    for j in 0..n {
+        a[(1, j)] += first[j];
+        a[(3, j)] += second[j];
+    }
+    // w = (w_m1, w_m2, w_k): k changes by 0.2 δ (x2 − x1).
+    let mut b = Matrix::zeros(n, 3);
+    b[(1, 0)] = -0.2;
+    b[(1, 2)] = 0.2;
+    b[(3, 1)] = -0.2;
+    b[(3, 2)] = -0.2;
+    let c = Matrix::from_fn(3, n, |i, j| match i {
+        0 => first[j],
+        1 => second[j],
+        _ => [-1.0, 0.0, 1.0].get(j).copied().unwrap_or(0.0),
+    });
+    let d = Matrix::from_fn(3, 3, |i, j| match (i, j) {
+        (0, 0) | (1, 1) => -0.2,
+        (0, 2) => 0.2,
+        (1, 2) => -0.2,
+        _ => 0.0,
+    });
+    Interconnection { a, b, c, d, blocks: vec![Block::Real(1); 3] }
+}
+
+#[test]
+fn two_carts() {
+    let system = carts();
+    let token = CancellationToken::new();
+    let found = stability(&system, &frequencies(&system), 5.0, Some(LIMITS), &token).unwrap();
+    let upper = found.upper.unwrap();
+    assert!((upper - 2.886359).abs() < 2e-6, "{upper}");
+    assert!(found.lower <= upper && found.lower >= upper * (1.0 - 1e-2), "{}", found.lower);
+    assert!((found.worst.unwrap().omega - 575.034).abs() < 1e-2);
+}
+
+#[test]
+fn an_unstable_model_has_no_margin() {
+    let system = inner(&[&[1.0]], &[&[0.1]], &[&[1.0]], &[&[0.0]], &[Block::Real(1)]);
+    let found = stability(&system, &frequencies(&system), 10.0, None, &CancellationToken::new());
+    assert_eq!(found, Err(NoMargin::Unstable(Complex64::ONE)));
+}
+
+#[test]
+fn poles_at_zero_that_nothing_moves_are_set_aside() {
+    // v' = −(1 + 0.5δ) v, x' = v: the position moves nothing. Stable up to δ = −2.
+    let system =
+        inner(&[&[-1.0, 0.0], &[1.0, 0.0]], &[&[-0.5], &[0.0]], &[&[1.0, 0.0]], &[&[0.0]], &[Block::Real(1)]);
+    let found =
+        stability(&system, &frequencies(&system), 10.0, Some(LIMITS), &CancellationToken::new()).unwrap();
+    assert_eq!(found.fixed.len(), 1);
+    assert_eq!((found.fixed[0].value, found.fixed[0].states.as_slice()), (Complex64::ZERO, &[1][..]));
+    assert!(
+        (found.upper.unwrap() - 2.0).abs() < 1e-6 && found.lower > 1.97 && found.lower <= 2.0,
+        "{found:?}"
+    );
+    // An oscillator without damping that a parameter can push over.
+    let system =
+        inner(&[&[0.0, 1.0], &[-1.0, 0.0]], &[&[0.0], &[1.0]], &[&[0.0, 1.0]], &[&[0.0]], &[Block::Real(1)]);
+    let found =
+        stability(&system, &frequencies(&system), 10.0, Some(LIMITS), &CancellationToken::new()).unwrap();
+    assert_eq!((found.lower, found.upper), (0.0, Some(0.0)));
+}

@@ -1,0 +1,366 @@
+//! The answer of `paynter loop`.
+
+use super::{Diagnostic, Transfer, finite, pairs};
+use paynter_draw::plot::{self, Curve, Figure, Response};
+use paynter_graph::{BondGraph, flat_name};
+use paynter_numerics::linalg::Complex64;
+use paynter_robust::loops::{At, Margins};
+use paynter_robust::tolerances::{MarginKind, StepAnalysis, StepKind, StepRange, WorstMargin};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+
+/// A loop opened at a signal or a bond: its transfer functions, margins and step responses.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Loop {
+    /// Whether the model has no error.
+    pub ok: bool,
+    /// The model's name.
+    pub model: String,
+    /// The signal or bond at which the loop is opened.
+    pub open: String,
+    /// What the loop tolerates before it is unstable.
+    pub margins: LoopMargins,
+    /// Angular frequencies in rad/s, rising.
+    pub omega: Vec<f64>,
+    /// The same in Hz.
+    pub hz: Vec<f64>,
+    /// Real parts of L(jω); `null` where a pole lies.
+    pub re: Vec<Option<f64>>,
+    /// Imaginary parts of L(jω); `null` where a pole lies.
+    pub im: Vec<Option<f64>>,
+    /// The loop gain L, as `tf` gives transfer functions; `null` where it is too long.
+    #[serde(rename = "L")]
+    pub loop_gain: Option<Transfer>,
+    /// S = 1/(1 + L) and T = L/(1 + L), likewise.
+    pub closed: Option<Transfer>,
+    /// Step responses of the closed loop by output, then input.
+    pub step: BTreeMap<String, BTreeMap<String, Step>>,
+    /// Closed-loop poles along a parameter, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locus: Option<Locus>,
+    /// All findings by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A number with the frequency that it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct MarginAt {
+    /// The number.
+    pub value: f64,
+    /// Angular frequency in rad/s; `null` for infinity.
+    pub omega: Option<f64>,
+    /// The same in Hz.
+    pub hz: Option<f64>,
+}
+
+/// The disk margin.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct DiskMargin {
+    /// α: gain and phase may change together by (1 + δ/2)/(1 − δ/2) for all complex |δ| < α.
+    pub value: f64,
+    /// Angular frequency in rad/s at which it is attained; `null` for infinity.
+    pub omega: Option<f64>,
+    /// The same in Hz.
+    pub hz: Option<f64>,
+    /// The factors between which the gain may lie, with no change of phase; `null` for infinity.
+    pub gain: [Option<f64>; 2],
+    /// The phase that may be lost or won, in degrees, with no change of gain.
+    pub phase: f64,
+}
+
+/// What a loop tolerates.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LoopMargins {
+    /// Whether the closed loop is stable.
+    pub stable: bool,
+    /// The factor by which the gain may grow; `null` for any.
+    pub gain: Option<MarginAt>,
+    /// The factor to which the gain may fall; `null` for any.
+    pub least_gain: Option<MarginAt>,
+    /// The phase in degrees that may be lost; `null` where |L| never is one.
+    pub phase: Option<MarginAt>,
+    /// The delay in s that may be added; `null` where |L| never is one.
+    pub delay: Option<MarginAt>,
+    /// The disk margin.
+    pub disk: DiskMargin,
+    /// Angular frequencies in rad/s at which |L| is one.
+    pub crossover: Vec<f64>,
+    /// The same in Hz.
+    pub crossover_hz: Vec<f64>,
+    /// The angular frequency in rad/s at which |T| falls by √2 below its value at zero.
+    pub bandwidth: Option<f64>,
+    /// The same in Hz.
+    pub bandwidth_hz: Option<f64>,
+    /// The largest |S|.
+    pub sensitivity_peak: MarginAt,
+    /// The largest |T|.
+    pub complementary_peak: MarginAt,
+    /// The smallest margins that were found within the tolerances, each calculated at the parameters it
+    /// was found at; found, not proved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst: Option<BTreeMap<String, WorstLoop>>,
+}
+
+/// The smallest margin of one kind within the tolerances.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WorstLoop {
+    /// Whether the closed loop is stable there.
+    pub stable: bool,
+    /// The margin; 0 where the loop is not stable.
+    pub value: f64,
+    /// Its angular frequency in rad/s; `null` for infinity.
+    pub omega: Option<f64>,
+    /// The same in Hz.
+    pub hz: Option<f64>,
+    /// The parameters there, in SI.
+    pub parameters: BTreeMap<String, f64>,
+}
+
+/// A step response of the closed loop.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Step {
+    /// Where it settles after a unit step.
+    pub final_value: f64,
+    /// From 10 % to 90 % of the final value, in s.
+    pub rise_time: Option<f64>,
+    /// After which it stays within 2 % of the final value, in s.
+    pub settling_time: Option<f64>,
+    /// By how much it exceeds the final value, in percent of it.
+    pub overshoot: Option<f64>,
+    /// The value farthest from zero in the direction of the final value.
+    pub peak: f64,
+    /// When it has that value, in s.
+    pub peak_time: f64,
+    /// By figure: what parameters and tolerances make of it; empty without tolerances.
+    pub tolerance: BTreeMap<String, FigureRange>,
+    /// Times in s.
+    pub t: Vec<f64>,
+    /// The output.
+    pub y: Vec<f64>,
+}
+
+/// A figure within the tolerances.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FigureRange {
+    /// The smallest that was found.
+    pub low: f64,
+    /// The largest that was found.
+    pub high: f64,
+    /// Its derivative by each parameter, in SI; `null` where it has none.
+    pub sensitivity: BTreeMap<String, Option<f64>>,
+    /// The parameters at the smallest, in SI.
+    pub low_parameters: BTreeMap<String, f64>,
+    /// The parameters at the largest, in SI.
+    pub high_parameters: BTreeMap<String, f64>,
+}
+
+/// Closed-loop poles along values.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Locus {
+    /// The parameter; `null` for a factor of the loop gain.
+    pub parameter: Option<String>,
+    /// Its values, in SI.
+    pub values: Vec<f64>,
+    /// By value: the poles as real and imaginary part, each branch at its own place.
+    pub poles: Vec<Vec<[f64; 2]>>,
+}
+
+impl Locus {
+    /// Writes poles along values down.
+    pub fn new(parameter: Option<String>, values: Vec<f64>, poles: &[Vec<Complex64>]) -> Locus {
+        Locus { parameter, values, poles: poles.iter().map(|list| pairs(list)).collect() }
+    }
+}
+
+fn at(at: At) -> MarginAt {
+    MarginAt { value: at.value, omega: finite(at.omega), hz: finite(at.omega / TAU) }
+}
+
+/// The values of parameters at δ.
+fn values(graph: &BondGraph, tolerances: &[(usize, f64)], delta: &[f64]) -> BTreeMap<String, f64> {
+    let entry = |((place, deviation), delta): (&(usize, f64), &f64)| {
+        let parameter = &graph.parameters[*place];
+        (flat_name(&parameter.name), parameter.number + deviation * delta)
+    };
+    tolerances.iter().zip(delta).map(entry).collect()
+}
+
+impl LoopMargins {
+    /// Writes margins down, with the smallest within tolerances.
+    pub fn new(
+        graph: &BondGraph,
+        margins: &Margins,
+        tolerances: &[(usize, f64)],
+        worst: &[WorstMargin],
+    ) -> LoopMargins {
+        let alpha = margins.disk.value;
+        let worst = worst.iter().map(|found| {
+            let name = match found.kind {
+                MarginKind::Gain => "gain",
+                MarginKind::Phase => "phase",
+                MarginKind::Delay => "delay",
+                MarginKind::Disk => "disk",
+            };
+            let place = match found.kind {
+                MarginKind::Gain => found.margins.gain,
+                MarginKind::Phase => found.margins.phase,
+                MarginKind::Delay => found.margins.delay,
+                MarginKind::Disk => Some(found.margins.disk),
+            };
+            let omega = place.and_then(|at| finite(at.omega));
+            let parameters = values(graph, tolerances, &found.delta);
+            let (stable, value) = (found.margins.stable, found.kind.of(&found.margins));
+            (name.to_owned(), WorstLoop { stable, value, omega, hz: omega.map(|w| w / TAU), parameters })
+        });
+        let worst: BTreeMap<String, WorstLoop> = worst.collect();
+        LoopMargins {
+            stable: margins.stable,
+            gain: margins.gain.map(at),
+            least_gain: margins.least_gain.map(at),
+            phase: margins.phase.map(at),
+            delay: margins.delay.map(at),
+            disk: DiskMargin {
+                value: alpha,
+                omega: finite(margins.disk.omega),
+                hz: finite(margins.disk.omega / TAU),
+                gain: match alpha < 2.0 {
+                    true => [Some((2.0 - alpha) / (2.0 + alpha)), Some((2.0 + alpha) / (2.0 - alpha))],
+                    false => [Some(0.0), None],
+                },
+                phase: 2.0 * (alpha / 2.0).atan().to_degrees(),
+            },
+            crossover_hz: margins.crossovers.iter().map(|w| w / TAU).collect(),
+            crossover: margins.crossovers.clone(),
+            bandwidth: margins.bandwidth,
+            bandwidth_hz: margins.bandwidth.map(|w| w / TAU),
+            sensitivity_peak: at(margins.sensitivity),
+            complementary_peak: at(margins.complementary),
+            worst: (!worst.is_empty()).then_some(worst),
+        }
+    }
+}
+
+impl Step {
+    /// Writes a step response down.
+    pub fn new(graph: &BondGraph, tolerances: &[(usize, f64)], found: &StepAnalysis) -> Step {
+        let figures = found.response.figures;
+        let range = |range: &StepRange| {
+            let name = match range.kind {
+                StepKind::FinalValue => "final_value",
+                StepKind::RiseTime => "rise_time",
+                StepKind::SettlingTime => "settling_time",
+                StepKind::Overshoot => "overshoot",
+            };
+            let slopes = tolerances.iter().zip(&range.derivatives).map(|((place, deviation), slope)| {
+                let name = flat_name(&graph.parameters[*place].name);
+                (name, slope.map(|slope| slope / deviation))
+            });
+            let range = FigureRange {
+                low: range.low.value,
+                high: range.high.value,
+                sensitivity: slopes.collect(),
+                low_parameters: values(graph, tolerances, &range.low.delta),
+                high_parameters: values(graph, tolerances, &range.high.delta),
+            };
+            (name.to_owned(), range)
+        };
+        Step {
+            final_value: figures.final_value,
+            rise_time: figures.rise_time,
+            settling_time: figures.settling_time,
+            overshoot: figures.overshoot,
+            peak: figures.peak,
+            peak_time: figures.peak_time,
+            tolerance: found.ranges.iter().map(range).collect(),
+            t: found.response.t.clone(),
+            y: found.response.y.clone(),
+        }
+    }
+}
+
+impl Loop {
+    /// Writes a loop down.
+    #[expect(clippy::too_many_arguments, reason = "the parts of the document, each made on its own")]
+    pub fn new(
+        model: &str,
+        open: &str,
+        (omega, response): (&[f64], &[Complex64]),
+        margins: LoopMargins,
+        (loop_gain, closed): (Option<Transfer>, Option<Transfer>),
+        step: BTreeMap<String, BTreeMap<String, Step>>,
+        locus: Option<Locus>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Loop {
+        Loop {
+            ok: true,
+            model: model.to_owned(),
+            open: open.to_owned(),
+            margins,
+            omega: omega.to_vec(),
+            hz: omega.iter().map(|w| w / TAU).collect(),
+            re: response.iter().map(|l| finite(l.re)).collect(),
+            im: response.iter().map(|l| finite(l.im)).collect(),
+            loop_gain,
+            closed,
+            step,
+            locus,
+            diagnostics,
+        }
+    }
+
+    /// The response for a plot.
+    fn curve(&self) -> Response {
+        let numbers = |list: &[Option<f64>]| list.iter().map(|x| x.unwrap_or(f64::NAN)).collect();
+        Response { name: "L".to_owned(), re: numbers(&self.re), im: numbers(&self.im) }
+    }
+
+    fn title(&self, what: &str) -> String {
+        format!("{}: {what} at {}", self.model, self.open)
+    }
+
+    /// The Bode diagram of L.
+    pub fn bode(&self) -> Figure {
+        plot::bode(&self.title("loop gain"), &self.omega, &[self.curve()])
+    }
+
+    /// The Nyquist diagram of L.
+    pub fn nyquist(&self) -> Figure {
+        plot::nyquist(&self.title("Nyquist diagram of the loop"), &[self.curve()])
+    }
+
+    /// The Nichols chart of L.
+    pub fn nichols(&self) -> Figure {
+        plot::nichols(&self.title("Nichols chart of the loop"), &[self.curve()])
+    }
+
+    /// The root locus, where it was asked for.
+    pub fn root_locus(&self) -> Option<Figure> {
+        let locus = self.locus.as_ref()?;
+        let branches = locus.poles.iter().map(Vec::len).max().unwrap_or(0);
+        let point = |list: &Vec<[f64; 2]>, k: usize| list.get(k).copied().unwrap_or([f64::NAN; 2]);
+        let curves = (0..branches).map(|k| Curve {
+            x: locus.poles.iter().map(|list| point(list, k)[0]).collect(),
+            y: locus.poles.iter().map(|list| point(list, k)[1]).collect(),
+        });
+        let along = locus.parameter.as_deref().unwrap_or("the loop gain");
+        Some(plot::locus(&format!("{}: poles along {along}", self.model), &curves.collect::<Vec<_>>()))
+    }
+
+    /// The step responses.
+    pub fn steps(&self) -> Option<Figure> {
+        let entries = self.step.iter().flat_map(|(output, inputs)| {
+            inputs.iter().map(move |(input, step)| (format!("{output} / {input}"), step))
+        });
+        let families: Vec<plot::Family> = entries
+            .map(|(name, step)| plot::Family {
+                name,
+                unit: String::new(),
+                runs: vec![(step.t.clone(), step.y.clone())],
+            })
+            .collect();
+        let title = format!("{}: step responses", self.model);
+        (!families.is_empty()).then(|| plot::family(&title, &[String::new()], false, &families))
+    }
+}

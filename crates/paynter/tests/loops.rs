@@ -1,0 +1,183 @@
+//! Loops opened in models: against closed forms and python-control on random loops.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{folder, load, run};
+use paynter::{CancellationToken, LocusChoice, LoopOptions, Plain, RobustOptions};
+use paynter_base::random::Random;
+use std::process::Command;
+
+/// A position servo whose loop at `u` is k/(s (s + a) (s + b)).
+fn servo(k: &str, a: &str, b: &str) -> String {
+    format!(
+        "model servo {{ param k = {k}; param a = {a}; param b = {b}; input ref = 0; signal x = integral(n.f, 0);
+         signal u = k*(ref - x); Se s1 = u; 1 j1; I l = 1; R ra = a; Se s2 = l.f; 1 j2; I n = 1; R rb = b;
+         s1 -> j1; j1 -> l, ra; s2 -> j2; j2 -> n, rb; output y = x }}"
+    )
+}
+
+fn opened(text: &str, place: &str) -> paynter::json::OpenLoop {
+    let options = LoopOptions { open: place.to_owned(), ..LoopOptions::default() };
+    load(text).open_loop(&options, &CancellationToken::new()).unwrap().document(&Plain)
+}
+
+#[test]
+fn a_loop_at_a_signal_is_the_controller_times_the_plant() {
+    let found = opened(&servo("2", "1", "2"), "u");
+    let l = &found.loop_gain.as_ref().unwrap().entries[0];
+    assert_eq!((l.num.as_str(), l.den.as_str()), ("k", "a*b*s + a*s^2 + b*s^2 + s^3"));
+    let gain = found.margins.gain.unwrap();
+    assert!((gain.value - 3.0).abs() < 1e-9 && (gain.omega.unwrap() - 2f64.sqrt()).abs() < 1e-9);
+    assert!((gain.hz.unwrap() * std::f64::consts::TAU - 2f64.sqrt()).abs() < 1e-9);
+    // The same loop at any of its signals and bonds.
+    for place in ["x", "l.f", "s1", "s2.e"] {
+        let other = opened(&servo("2", "1", "2"), place);
+        let same = other.margins.gain.unwrap();
+        assert!((same.value - 3.0).abs() < 1e-9, "{place}: {same:?}");
+    }
+}
+
+#[test]
+fn a_bond_is_opened_between_impedance_and_admittance() {
+    // A source of resistance r feeds c: L = 1/(r c s) at the bond of the capacitor.
+    let text = "model m { param r = 2; param c = 3; input u = 1; Se a = u; 1 j; R res = r; C cap = c;
+         a -> j; j -> res, cap; output e = cap.e }";
+    for place in ["cap", "res", "cap.e", "cap.f"] {
+        let found = opened(text, place);
+        let l = &found.loop_gain.as_ref().unwrap().entries[0];
+        let place_of = |s: f64| {
+            let at = found.omega.iter().position(|w| *w >= s).unwrap();
+            (found.omega[at], found.re[at].unwrap(), found.im[at].unwrap())
+        };
+        let (w, re, im) = place_of(0.1);
+        let exact = 1.0 / (6.0 * w);
+        let size = re.hypot(im);
+        assert!(
+            (size / exact - 1.0).abs() < 1e-9 || (size * exact - 1.0).abs() < 1e-9,
+            "{place}: {} / {}",
+            l.num,
+            l.den
+        );
+    }
+}
+
+#[test]
+fn tolerances_move_margins_and_step_figures() {
+    let found = opened(&servo("2 ±20%", "1 ±10%", "2 ±10%"), "u");
+    let worst = found.margins.worst.as_ref().unwrap();
+    // The gain margin a b (a + b)/k is smallest at the largest k and the smallest a, b.
+    let gain = &worst["gain"];
+    let exact = 0.9 * 1.8 * 2.7 / 2.4;
+    assert!((gain.value / exact - 1.0).abs() < 1e-6, "{} {exact}", gain.value);
+    assert!((gain.parameters["k"] - 2.4).abs() < 1e-9 && (gain.parameters["a"] - 0.9).abs() < 1e-9);
+    for kind in ["phase", "delay", "disk"] {
+        assert!(worst[kind].stable && worst[kind].value > 0.0);
+    }
+    let step = &found.step["y"]["ref"];
+    assert!((step.final_value - 1.0).abs() < 1e-9);
+    let overshoot = &step.tolerance["overshoot"];
+    assert!(overshoot.low < step.overshoot.unwrap() && step.overshoot.unwrap() < overshoot.high);
+    // More gain, more overshoot; more damping, less.
+    assert!(overshoot.sensitivity["k"].unwrap() > 0.0 && overshoot.sensitivity["a"].unwrap() < 0.0);
+}
+
+#[test]
+fn the_locus_over_the_gain_crosses_at_the_gain_margin() {
+    let range = paynter::Frequencies { low: 5.9, high: 6.1, points: 3 };
+    let locus = Some(LocusChoice { parameter: Some("k".to_owned()), range: Some(range) });
+    let options = LoopOptions { open: "u".to_owned(), locus, ..LoopOptions::default() };
+    let found = load(&servo("2", "1", "2")).open_loop(&options, &CancellationToken::new()).unwrap();
+    let locus = found.locus.as_ref().unwrap();
+    let right = |k: usize| locus.poles[k].iter().map(|z| z.re).fold(f64::NEG_INFINITY, f64::max);
+    assert!(right(0) < 0.0 && right(1).abs() < 1e-9 && right(2) > 0.0, "{:?}", locus.poles);
+}
+
+#[test]
+fn the_margin_of_the_servo_is_that_of_routh() {
+    // Stable exactly where k < a b (a + b): along the worst direction (1 + 0.2 d) 2 = (1 − 0.1 d)³ 6.
+    let options = RobustOptions { gap: 1e-3, nodes: 500, ..RobustOptions::default() };
+    let token = CancellationToken::new();
+    let found = load(&servo("2 ±20%", "1 ±10%", "2 ±10%")).robust(&options, &token).unwrap().document(&Plain);
+    let (mut low, mut high) = (0.0f64, 5.0f64);
+    for _ in 0..100 {
+        let d = 0.5 * (low + high);
+        if 2.0 * (1.0 + 0.2 * d) < 6.0 * (1.0 - 0.1 * d).powi(3) { low = d } else { high = d }
+    }
+    let upper = found.margin.upper.unwrap();
+    assert!((upper / low - 1.0).abs() < 1e-6, "{upper} {low}");
+    assert!(found.margin.lower <= upper && found.margin.lower > 0.98 * upper, "{:?}", found.margin);
+    let worst = found.worst.as_ref().unwrap();
+    let pole = worst.verified_pole.unwrap();
+    assert!(pole[0].abs() < 1e-6 * pole[1].abs(), "{pole:?}");
+    assert!((worst.parameters["k"] - 2.0 * (1.0 + 0.2 * low)).abs() < 1e-4);
+}
+
+#[test]
+fn bad_questions_are_refused_with_their_place() {
+    let token = CancellationToken::new();
+    let refused = |text: &str, place: &str| {
+        let options = LoopOptions { open: place.to_owned(), ..LoopOptions::default() };
+        match load(text).open_loop(&options, &token) {
+            Err(paynter::QueryError::Wrong(found)) => found.iter().map(|d| d.code.id()).collect::<Vec<_>>(),
+            _ => Vec::new(),
+        }
+    };
+    assert!(refused(&servo("2", "1", "2"), "nothing").contains(&"BG0740"));
+    let robust = |text: &str| match load(text).robust(&RobustOptions::default(), &token) {
+        Err(paynter::QueryError::Wrong(found)) => found.iter().map(|d| d.code.id()).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    };
+    assert!(robust(&servo("7 ±10%", "1", "2")).contains(&"BG0745"));
+    assert!(robust(&servo("2", "1", "2")).contains(&"BG0721"), "without tolerances");
+}
+
+/// What python-control says of the loops of random servos.
+const ORACLE: &str = r#"
+import json, sys, warnings
+warnings.filterwarnings("ignore")
+import control
+out = []
+for k, a, b in json.load(open("cases.json")):
+    L = control.tf([k], [1, a + b, a * b, 0])
+    gm, pm, sm, wpc, wgc, wms = control.stability_margins(L)
+    T = control.feedback(L, 1)
+    info = control.step_info(T, T_num=4000)
+    out.append([gm, pm, wpc, wgc, info["Overshoot"], info["RiseTime"], info["SettlingTime"]])
+json.dump(out, sys.stdout)
+"#;
+
+#[test]
+fn random_loops_agree_with_python_control() {
+    let mut random = Random::new(17);
+    let cases: Vec<[f64; 3]> = (0..8)
+        .map(|_| {
+            let (a, b) = (0.5 + 2.0 * random.unit(), 0.5 + 3.0 * random.unit());
+            [(0.1 + 0.6 * random.unit()) * a * b * (a + b), a, b]
+        })
+        .collect();
+    let folder = folder("loops");
+    std::fs::write(folder.join("oracle.py"), ORACLE).unwrap();
+    std::fs::write(folder.join("cases.json"), serde_json::to_string(&cases).unwrap()).unwrap();
+    let python = paynter_testkit::python::python(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let text = run(Command::new(python).arg("oracle.py").current_dir(&folder));
+    let answers: Vec<Vec<f64>> = serde_json::from_str(&text).unwrap();
+    for ([k, a, b], expected) in cases.iter().zip(answers) {
+        let found = opened(&servo(&k.to_string(), &a.to_string(), &b.to_string()), "u");
+        let (margins, step) = (&found.margins, &found.step["y"]["ref"]);
+        let ours = [
+            margins.gain.unwrap().value,
+            margins.phase.unwrap().value,
+            margins.gain.unwrap().omega.unwrap(),
+            margins.phase.unwrap().omega.unwrap(),
+        ];
+        for (ours, theirs) in ours.iter().zip(&expected) {
+            assert!((ours / theirs - 1.0).abs() < 1e-6, "{k} {a} {b}: {ours} {theirs}");
+        }
+        // Their figures are those of samples.
+        assert!((step.overshoot.unwrap() - expected[4]).abs() < 0.05, "{k} {a} {b}: {step:?} {expected:?}");
+        assert!((step.rise_time.unwrap() / expected[5] - 1.0).abs() < 0.02, "{k} {a} {b}: {expected:?}");
+        assert!((step.settling_time.unwrap() / expected[6] - 1.0).abs() < 0.02, "{k} {a} {b}: {expected:?}");
+    }
+}
