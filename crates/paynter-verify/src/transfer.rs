@@ -21,8 +21,8 @@ pub struct Given {
     pub value: Complex64,
 }
 
-/// The derivative of an output driven by an input by a parameter.
-type Slope = (usize, usize, usize, Complex64);
+/// The derivative of an output driven by an input by a parameter, and how large what it is the difference of is.
+type Slope = (usize, usize, usize, Complex64, f64);
 
 /// A value, where there is one, and how large what makes it up is.
 type Sum = (Option<Complex64>, f64);
@@ -66,7 +66,8 @@ impl Pencil<'_> {
             "the output `{}` driven by `{}`{by}",
             graph.outputs[place.output].name, graph.inputs[place.input].name
         );
-        Err(Contradiction { what, residual, equation })
+        let of_sensitivity = place.parameter.is_some();
+        Err(Contradiction { what, residual, equation, of_sensitivity })
     }
 
     /// What values the equations give in the place of those given, and by how much they change if entries do by
@@ -79,14 +80,15 @@ impl Pencil<'_> {
     ) -> Option<Vec<Option<(Complex64, f64)>>> {
         let found = self.values(pool, s, given, None)?;
         let moved = self.values(pool, s, given, Some((1, ENTRY_CHANGE)))?;
-        let of = |((value, size), (other, _)): (&Sum, &Sum)| {
-            let (value, other) = ((*value)?, (*other)?);
+        let of = |(given, ((value, size), (other, _))): (&Given, (&Sum, &Sum))| {
+            // Differences between rests are good for a comparison, not for an answer.
+            let (value, other) = ((*value)?, (*other).filter(|_| self.linear || given.parameter.is_none())?);
             let scale = value.norm().max(TRANSFER_FLOOR * size);
             let apart = (value - other).norm();
             let change = if apart == 0.0 { 0.0 } else { apart / scale };
             (change <= TRANSFER).then_some((value, change))
         };
-        Some(found.iter().zip(&moved).map(of).collect())
+        Some(given.iter().zip(found.iter().zip(&moved)).map(of).collect())
     }
 
     /// What the values should be, and how large what makes them up is.
@@ -140,11 +142,11 @@ impl Pencil<'_> {
                     };
                     let place = asked.iter().position(|other| *other == (parameter, given.input));
                     let Some(place) = place else {
-                        let known = |(output, input, by, _): &&Slope| {
+                        let known = |(output, input, by, ..): &&Slope| {
                             (*output, *input, *by) == (given.output, given.input, parameter)
                         };
-                        let known = curved.iter().find(known).map(|(.., value)| *value);
-                        return (known, known.map_or(0.0, |value| value.norm()));
+                        let known = curved.iter().find(known);
+                        return known.map_or((None, 0.0), |(.., value, size)| (Some(*value), *size));
                     };
                     let (sum, size) = read(variables, &moved[place]);
                     let output = self.system.graph.outputs[given.output].value;
@@ -181,7 +183,9 @@ impl Pencil<'_> {
             let [Some(below), Some(above)] = sides else { continue };
             for (given, ((below, _), (above, _))) in own.iter().zip(below.iter().zip(&above)) {
                 if let (Some(below), Some(above)) = (below, above) {
-                    found.push((given.output, given.input, parameter, (above - below) / (2.0 * step)));
+                    let slope = (above - below) / (2.0 * step);
+                    let size = (above.norm() + below.norm()) / step;
+                    found.push((given.output, given.input, parameter, slope, size));
                 }
             }
         }

@@ -9,7 +9,7 @@ use super::flow::integrate;
 use super::newton::{Task, follow, homotopy, newton};
 use super::problem::Problem;
 use super::rounding;
-use crate::tolerance::{DISTINCT_POINTS, ROUNDED_POINTS};
+use crate::tolerance::{DISTINCT_POINTS, REST_STEPS, REST_WORK, ROUNDED_POINTS};
 
 /// What the search found.
 pub(super) struct Found {
@@ -67,7 +67,8 @@ pub(super) fn search(
     let free = found.first().and_then(|v| task.free(v)).unwrap_or_default();
     if !free.is_empty() && !problem.linear {
         // Where steady states lie side by side, the dynamics decide between them.
-        let settled = integrate(&task, &from, token)?;
+        let steps = REST_STEPS.max(REST_WORK / from.len().max(1));
+        let settled = integrate(&task, &from, steps, token)?;
         let polished = settled.map(|settled| newton(&task, &settled, token)).transpose()?.flatten();
         undecided = polished.is_none() && found.first().is_some_and(|v| *v != from);
         found = polished.map_or(found, |polished| vec![polished]);
@@ -120,7 +121,7 @@ pub(super) fn search(
     }
     if found.len() > 1
         && from.len() <= INTEGRATED_STATES
-        && let Some(settled) = integrate(&task, &from, token)?
+        && let Some(settled) = integrate(&task, &from, REST_STEPS, token)?
         && let Some(reached) = newton(&task, &settled, token)?
         && found.iter().all(|known| {
             let sizes = sizes([known.as_slice(), &reached].into_iter());
