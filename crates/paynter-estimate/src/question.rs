@@ -405,7 +405,7 @@ impl EstimateOptions {
         };
         let measured = Measured { inputs, tables: tables[0].clone(), end: None };
         let subject = Subject { measured: &measured, ..asked.subject.clone() };
-        let simulation = Simulation::compile(asked.pool, &subject, &options, asked.findings, token)?;
+        let simulation = Simulation::compile(asked.pool, &subject, (&options, &[]), asked.findings, token)?;
         let outputs: Vec<FittedOutput> = places
             .iter()
             .map(|place| FittedOutput { place: *place, column: simulation.outputs[*place].clone() })
@@ -438,7 +438,7 @@ impl EstimateOptions {
             varied: names.clone(),
             ..options.clone()
         };
-        let simulation = Simulation::compile(asked.pool, subject, &options, &mut Diagnostics::new(), token)?;
+        let simulation = Simulation::compile(asked.pool, subject, (&options, &[]), &mut Diagnostics::new(), token)?;
         if simulation.is_charted() {
             return Err(refuse(
                 "this model is integrated over other states than its own, so that it cannot start within a record",

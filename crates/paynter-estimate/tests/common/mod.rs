@@ -46,7 +46,7 @@ impl Model {
         };
         let token = CancellationToken::new();
         let simulation =
-            Simulation::compile(pool, &subject, &options, &mut Diagnostics::new(), &token).unwrap();
+            Simulation::compile(pool, &subject, (&options, &[]), &mut Diagnostics::new(), &token).unwrap();
         let (response, outcome) = simulation.respond(&simulation.parameters, &token);
         assert_eq!(outcome.failure, None);
         let heads: Vec<&str> = simulation.outputs.iter().map(|output| output.name.as_str()).collect();
@@ -124,7 +124,7 @@ impl Model {
         let times = lines.iter().map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
         let options = SimulateOptions { times, ..SimulateOptions::default() };
         let simulation =
-            Simulation::compile(pool, &subject, &options, &mut Diagnostics::new(), &token).unwrap();
+            Simulation::compile(pool, &subject, (&options, &[]), &mut Diagnostics::new(), &token).unwrap();
         let (response, outcome) = simulation.respond(&simulation.parameters, &token);
         assert_eq!(outcome.failure, None);
         let mut text = format!("t,u,{}\n", simulation.outputs[0].name);

@@ -191,7 +191,7 @@ impl Simulation {
         token: &CancellationToken,
         sink: &mut dyn FnMut(&Sample<'_>),
     ) -> Outcome {
-        simulate(&self.compiled, parameters, None, tables, options, token, sink)
+        simulate(&self.program.compiled, parameters, None, tables, options, token, sink)
     }
 
     /// Notes the quantities of a sample that are below their bounds for the first time.
