@@ -1,6 +1,6 @@
-//! Lists the example models and the pages on diagnostics, so that the library
-//! carries them: `examples/` and `docs/src/diagnostics/` at the root of the
-//! repository, in order of their names.
+//! Lists the example models, their data and the pages on diagnostics, so that the
+//! library carries them: `examples/`, `examples/data/` and `docs/src/diagnostics/`
+//! at the root of the repository, in order of their names.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,8 +8,12 @@ use std::path::Path;
 fn main() -> std::io::Result<()> {
     let root = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../..");
     let mut code = String::new();
-    for (name, folder, extension) in [("EXAMPLES", "examples", "bg"), ("PAGES", "docs/src/diagnostics", "md")]
-    {
+    let lists = [
+        ("EXAMPLES", "examples", "bg"),
+        ("DATA", "examples/data", "csv"),
+        ("PAGES", "docs/src/diagnostics", "md"),
+    ];
+    for (name, folder, extension) in lists {
         list(&mut code, name, &root.join(folder), extension)?;
     }
     let target = std::env::var_os("OUT_DIR").unwrap_or_default();

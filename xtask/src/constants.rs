@@ -3,9 +3,8 @@
 //! in one table per crate, `tolerance.rs` or `limits.rs`, each with its reason.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use crate::texts::sources;
+use crate::sources::sources;
 
 /// Types whose constants are compared.
 const NUMBERS: &[&str] = &["f64", "usize", "u8", "u32", "u64", "i32", "i64"];
@@ -37,17 +36,10 @@ fn constants(text: &str) -> Vec<(usize, String, String, bool)> {
 
 #[test]
 fn a_name_of_a_constant_has_one_value() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path()) {
-        // The oracles of the test kit are their own on purpose.
-        if entry.join("src").is_dir() && !entry.ends_with("paynter-testkit") {
-            sources(&entry.join("src"), &mut files);
-        }
-    }
     let mut known: BTreeMap<String, (String, String)> = BTreeMap::new();
     let mut complaints = Vec::new();
-    for file in files {
+    // The oracles of the test kit are their own on purpose.
+    for file in sources(&["paynter-testkit"]) {
         let text = std::fs::read_to_string(&file).unwrap();
         let table = TABLES.iter().any(|table| file.ends_with(table));
         for (line, name, value, documented) in constants(&text) {

@@ -2,7 +2,8 @@
 //! `paynter-graph/src/kind` says. The syntax has the words, and the test kit's oracles know the kinds by
 //! themselves on purpose. Junctions are structure, which every pass may name.
 
-use std::path::{Path, PathBuf};
+use crate::sources::{crates, sources};
+use std::path::PathBuf;
 
 /// Folders whose files name kinds.
 const HOMES: &[&str] = &["paynter-graph/src/kind", "paynter-language/src", "paynter-testkit/src"];
@@ -20,30 +21,11 @@ fn names_kind(line: &str) -> bool {
     })
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    let entries = std::fs::read_dir(folder).unwrap();
-    for entry in entries.map(|entry| entry.unwrap().path()) {
-        match entry.is_dir() {
-            true => sources(&entry, found),
-            false if entry.extension().is_some_and(|extension| extension == "rs") => found.push(entry),
-            false => {}
-        }
-    }
-}
-
 #[test]
 fn no_pass_names_a_kind_of_element() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path()) {
-        if entry.join("src").is_dir() {
-            sources(&entry.join("src"), &mut files);
-        }
-    }
-    files.sort();
-    let homes: Vec<PathBuf> = HOMES.iter().map(|home| crates.join(home)).collect();
+    let homes: Vec<PathBuf> = HOMES.iter().map(|home| crates().join(home)).collect();
     let (at_home, passes): (Vec<PathBuf>, Vec<PathBuf>) =
-        files.into_iter().partition(|file| homes.iter().any(|home| file.starts_with(home)));
+        sources(&[]).into_iter().partition(|file| homes.iter().any(|home| file.starts_with(home)));
     let named = |file: &PathBuf| -> Vec<String> {
         let text = std::fs::read_to_string(file).unwrap();
         let lines = text.lines().enumerate().filter(|(_, line)| names_kind(line));

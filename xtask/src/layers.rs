@@ -39,6 +39,18 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "paynter-estimate",
+        &[
+            "paynter-base",
+            "paynter-language",
+            "paynter-algebra",
+            "paynter-graph",
+            "paynter-equations",
+            "paynter-numerics",
+            "paynter-simulate",
+        ],
+    ),
+    (
         "paynter-view",
         &[
             "paynter-base",
@@ -49,6 +61,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-numerics",
             "paynter-robust",
             "paynter-simulate",
+            "paynter-estimate",
             "paynter-draw",
             "paynter-export",
         ],
@@ -66,6 +79,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "paynter-numerics",
             "paynter-robust",
             "paynter-simulate",
+            "paynter-estimate",
             "paynter-draw",
             "paynter-export",
             "paynter-verify",

@@ -11,12 +11,16 @@ mod kinds;
 mod layers;
 mod licences;
 mod metadata;
+#[cfg(test)]
+mod outside;
 mod pages;
 mod python;
 mod random;
 mod rivals;
 mod run;
 mod solvers;
+#[cfg(test)]
+mod sources;
 mod suite;
 #[cfg(test)]
 mod texts;

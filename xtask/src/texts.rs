@@ -1,7 +1,7 @@
 //! Checks that no text of a library names an option or a command of the
 //! command line: what to do is said as data (`Remedy`), which each edge spells.
 
-use std::path::{Path, PathBuf};
+use crate::sources::sources;
 
 /// Crates whose texts belong to the command line, or never ship.
 const EXEMPT: &[&str] = &["paynter-cli", "paynter-testkit"];
@@ -88,33 +88,10 @@ fn names_command(literal: &str) -> bool {
     })
 }
 
-/// The Rust files below a folder, in order.
-pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    for entry in entries {
-        match entry.is_dir() {
-            true => sources(&entry, found),
-            false if entry.extension().is_some_and(|extension| extension == "rs") => found.push(entry),
-            false => {}
-        }
-    }
-}
-
 #[test]
 fn no_text_of_a_library_names_an_option_or_a_command() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path()) {
-        let name = entry.file_name().unwrap().to_string_lossy().into_owned();
-        if entry.join("src").is_dir() && !EXEMPT.contains(&name.as_str()) {
-            sources(&entry.join("src"), &mut files);
-        }
-    }
-    assert!(files.len() > 100, "only {} files were read", files.len());
     let mut found = Vec::new();
-    for file in files {
+    for file in sources(EXEMPT) {
         for (line, literal) in literals(&std::fs::read_to_string(&file).unwrap()) {
             if names_option(&literal) || names_command(&literal) {
                 found.push(format!("{}:{line}: {literal}", file.display()));

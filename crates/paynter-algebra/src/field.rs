@@ -74,6 +74,20 @@ impl PrimeField {
         self.reduce(a as u128 * b as u128)
     }
 
+    /// The sum of products of two elements each. Four products are reduced at once: they fit.
+    #[inline]
+    pub fn dot(&self, pairs: impl Iterator<Item = (u64, u64)>) -> u64 {
+        let (mut sum, mut wide) = (0, 0_u128);
+        for (count, (a, b)) in pairs.enumerate() {
+            if count % 4 == 0 {
+                sum = self.add(sum, self.reduce(wide));
+                wide = 0;
+            }
+            wide += u128::from(a) * u128::from(b);
+        }
+        self.add(sum, self.reduce(wide))
+    }
+
     /// The sum of two elements.
     #[inline]
     pub const fn add(&self, a: u64, b: u64) -> u64 {

@@ -7,8 +7,21 @@ use rustc_hash::FxHashMap;
 use crate::node::{Expr, Node, Symbol};
 use crate::pool::Pool;
 
+/// Derivatives by more symbols than this are taken by one reverse sweep: by one symbol after the other, the work would
+/// grow with their number times the size of the expression. Those by few are shorter taken one by one.
+const SWEPT_SYMBOLS: usize = 16;
+
 impl Pool {
-    /// Differentiates an expression with respect to each of the symbols.
+    /// Differentiates an expression with respect to each of the symbols, in the order of work of its size, however many
+    /// symbols there are.
+    pub fn derivatives(&mut self, e: Expr, symbols: &[Symbol]) -> Vec<Expr> {
+        match symbols.len() <= SWEPT_SYMBOLS {
+            true => symbols.iter().map(|symbol| self.diff(e, *symbol)).collect(),
+            false => self.gradient(e, symbols),
+        }
+    }
+
+    /// Differentiates an expression with respect to each of the symbols, by one reverse sweep.
     ///
     /// The derivatives share their parts with one another and with the expression.
     pub fn gradient(&mut self, e: Expr, symbols: &[Symbol]) -> Vec<Expr> {

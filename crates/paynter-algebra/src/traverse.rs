@@ -3,6 +3,7 @@
 use crate::node::{Expr, Symbol};
 use crate::pool::{Pool, Tag};
 use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 
 /// From this number of nodes on, sets and tables of nodes are arrays.
 const MANY: usize = 512;
@@ -98,7 +99,7 @@ impl Pool {
         let newest = roots.iter().map(|e| e.index()).max().unwrap_or(0);
         let mut seen = Seen::Few;
         let mut order = Vec::with_capacity(FEW);
-        let mut stack = roots.to_vec();
+        let mut stack: SmallVec<[Expr; 32]> = SmallVec::from_slice(roots);
         while let Some(e) = stack.pop() {
             if seen.insert(e, &mut order, newest) {
                 stack.extend_from_slice(self.children(e));
@@ -167,7 +168,7 @@ impl Pool {
     /// Tells whether an expression mentions a symbol.
     pub fn depends_on(&self, e: Expr, s: Symbol) -> bool {
         let (mut seen, mut list) = (Seen::Few, Vec::new());
-        let mut stack = vec![e];
+        let mut stack: SmallVec<[Expr; 32]> = smallvec![e];
         while let Some(node) = stack.pop() {
             if self.as_symbol(node) == Some(s) {
                 return true;

@@ -2,9 +2,8 @@
 //! `paynter explain` for a code is `docs/src/diagnostics/CODE.md`.
 //!
 //! The hundreds tell the stage: 01 text, 02 names and structure of the
-//! program, 03 units and domains, 04 the graph, 05 causality, 06 equations, 07 sensitivities
-//! and interconnections,
-//! 08 simulation, 09 files and what is asked.
+//! program, 03 units and domains, 04 the graph, 05 causality, 06 equations, 07 sensitivities,
+//! interconnections and robustness, 08 simulation and estimation, 09 files and what is asked.
 
 use crate::{Remedy, Severity};
 
@@ -132,7 +131,9 @@ codes! {
     NO_RESPONSE = "BG0612" Error "no frequency response", "declare an input and an output";
     TURNED_ROUND = "BG0613" Note "a causality turned round at the operating point", "keep it: the linear model is right in its own states; ask {ask operating-point} for them";
     BY_GRAPH = "BG0614" Note "a response by the graph's own equations", "keep it: the state equations lose digits by cancellation, and those of the graph do not";
+
     LOOP_BUDGET = "BG0620" Error "more loops than Mason's rule may list", "ask for {option method=matrix}, which has no such limit and gives the same transfer functions";
+    STICKING = "BG0670" Note "dry friction that sticks at the operating point", "keep it, or choose inputs ({option set}) or initial states at which it slips";
     // 07: sensitivities
     NOT_A_PARAMETER = "BG0711" Error "no such parameter", "name independent parameters of the model";
     NO_EFFECT = "BG0712" Note "a parameter without effect", "keep it: it does not reach any output from any input; or delete it";
@@ -172,6 +173,13 @@ codes! {
     SECOND_OPINION_DIFFERS = "BG0825" Warning "a second opinion that differs", "take a finer {option rtol}, and look at the law or junction that is named";
     SHARED_FORCE = "BG0826" Note "forces that are not unique", "let one of the laws rise steeply instead of jumping if each force matters";
     NEGATIVE_AMOUNT = "BG0827" Warning "a negative amount under a logarithm", "check the initial state and what takes from it; the run goes on where rates are products of powers";
+    BAD_ESTIMATION = "BG0850" Error "an estimation that cannot be asked for", "see {ask help command=estimate} for the options";
+    UNDETERMINED = "BG0851" Warning "unknowns that the data do not determine", "estimate fewer of them, or measure another output or with another input";
+    NOT_CONVERGED = "BG0852" Warning "a search that did not converge", "start elsewhere, or several times with {option starts=N}";
+    COLOURED_RESIDUALS = "BG0853" Note "residuals that are not white", "look at the plot of the residuals: they show what the model leaves out";
+    AT_BOUND = "BG0854" Warning "an estimate at its bound", "widen its {option bounds} if the bound is not physical";
+    NO_COST = "BG0855" Error "a cost without a value at the start", "start from values at which the model can be simulated over the data";
+    UNWRITTEN = "BG0856" Warning "an estimate that is not written into the model", "use it with {option set}";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

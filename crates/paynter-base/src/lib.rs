@@ -6,6 +6,7 @@
 mod components;
 mod diagnostic;
 mod hidden;
+mod joined;
 mod progress;
 mod query;
 mod remedy;
@@ -21,6 +22,7 @@ pub use code::Code;
 pub use components::strong_components;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use hidden::{is_hidden, printable};
+pub use joined::JoinedFindings;
 pub use progress::{CancellationToken, Cancelled};
 pub use query::QueryError;
 pub use remedy::{Argument, Part, Plain, Question, Remedy, Spelling};

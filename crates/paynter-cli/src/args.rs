@@ -1,8 +1,10 @@
 //! The command line: its commands, options and their help.
 
+mod estimate;
 mod simulate;
 mod target;
 
+pub use estimate::{EstimateArgs, EstimateFigure, Validation};
 pub use simulate::{Settings, SimulateArgs};
 pub use target::{Form, Language};
 
@@ -227,6 +229,8 @@ pub enum Command {
     Sensitivity(SensitivityArgs),
     /// Simulate over time, with sensitivities to parameters
     Simulate(SimulateArgs),
+    /// Estimate parameters and initial states from measured data
+    Estimate(Box<EstimateArgs>),
     /// Make the incremental bond graph, or a graph of sensitivities, as a model of its own
     Incremental(IncrementalArgs),
     /// Make the standard interconnection model: the nominal model in feedback with uncertain parameters
@@ -406,6 +410,9 @@ pub struct SensitivityArgs {
     /// Hold the operating point of a nonlinear model fixed
     #[arg(long)]
     pub frozen: bool,
+    /// In symbols, however long they are
+    #[arg(long)]
+    pub symbolic: bool,
     /// Write polynomials out up to so many terms
     #[arg(long, value_name = "N", default_value_t = paynter::TERMS, conflicts_with = "omega")]
     pub terms: usize,
@@ -524,6 +531,9 @@ pub struct IncrementalArgs {
     /// Keep the nominal graph in the same model; changes of parameters are parameters then
     #[arg(long)]
     pub pair: bool,
+    /// Numbers in the place of the model's parameters; changes and nominal variables stay
+    #[arg(long)]
+    pub numeric: bool,
     /// The graph to make: incremental, linear (changes of inputs) or pseudo (sensitivities)
     #[arg(long, value_name = "FORM", default_value = "incremental", hide_possible_values = true)]
     pub form: DerivedFormName,

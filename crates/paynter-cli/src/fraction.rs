@@ -117,8 +117,9 @@ pub fn broken(text: &str) -> String {
     for (at, c) in characters.iter().enumerate() {
         let is_sign = *c == ' ' && matches!(characters.get(at + 1), Some('+' | '-'));
         let is_place = is_sign && (depths[at] == 0 || depths[at] == 1 && in_long_factor[at]);
-        let next = characters.iter().skip(at + 3).take_while(|c| **c != ' ').count() + 3;
-        if is_place && column + next > WIDTH {
+        // Only at a place to break: a product of a thousand factors has no blank.
+        let next = || characters[at + 1..].iter().skip(2).take_while(|c| **c != ' ').count() + 3;
+        if is_place && column + next() > WIDTH {
             lines.push_str("\n     ");
             column = 4;
         }

@@ -49,6 +49,7 @@ fn misused(error: &clap::Error) -> ExitCode {
     // The options could not be read, so that `--json` is looked for by hand.
     if std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json") {
         let global = Global {
+            hz: false,
             json: true,
             set: Vec::new(),
             model: None,

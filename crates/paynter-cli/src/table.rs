@@ -2,21 +2,27 @@
 
 /// Aligns rows under their headings; the last column runs free.
 pub fn columns<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
-    let mut widths = headings.map(width);
+    let rows: Vec<&[String]> = rows.iter().map(<[String; N]>::as_slice).collect();
+    aligned(&headings, &rows)
+}
+
+/// Aligns rows of any number of cells under their headings; the last column runs free.
+pub fn aligned(headings: &[&str], rows: &[&[String]]) -> String {
+    let mut widths: Vec<usize> = headings.iter().map(|heading| width(heading)).collect();
     for row in rows {
-        for (column, cell) in row.iter().enumerate() {
-            widths[column] = widths[column].max(width(cell));
+        for (wide, cell) in widths.iter_mut().zip(*row) {
+            *wide = (*wide).max(width(cell));
         }
     }
     let mut text = String::new();
-    line(&mut text, &headings, &widths);
+    line(&mut text, headings, &widths);
     for row in rows {
         line(&mut text, row, &widths);
     }
     text
 }
 
-fn line<const N: usize>(text: &mut String, cells: &[impl AsRef<str>; N], widths: &[usize; N]) {
+fn line(text: &mut String, cells: &[impl AsRef<str>], widths: &[usize]) {
     let start = text.len();
     for (cell, wide) in cells.iter().zip(widths) {
         text.push_str("  ");

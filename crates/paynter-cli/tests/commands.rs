@@ -16,6 +16,8 @@ fn every_document_fits_its_schema() {
     let folder = folder("documents");
     std::fs::write(folder.join("good.bg"), GOOD).unwrap();
     std::fs::write(folder.join("motor.bg"), include_str!("../../../examples/ctms_motor.bg")).unwrap();
+    let run = paynter(&folder, &["simulate", "motor.bg", "--set", "R=1.3", "--t-end", "2"]);
+    std::fs::write(folder.join("motor.csv"), run.stdout).unwrap();
     std::fs::write(folder.join("bad.bg"), "model m { Se a = 1; R b = c; a -> b }\n").unwrap();
     std::fs::write(folder.join("broken.bg"), "model m { Se a = (1 }\n").unwrap();
     for (schema, code, arguments) in [
@@ -71,6 +73,59 @@ fn every_document_fits_its_schema() {
         ("failure", 2, &["simulate", "good.bg", "--t-end", "-1"]),
         ("failure", 2, &["simulate", "good.bg", "--sweep", "R=1:2"]),
         ("failure", 1, &["simulate", "good.bg", "--data", "missing.csv"]),
+        (
+            "estimate",
+            0,
+            &["estimate", "motor.bg", "--data", "motor.csv", "--fit", "R,J", "--plot", "fit.svg"],
+        ),
+        (
+            "estimate",
+            0,
+            &["estimate", "motor.bg", "--data", "motor.csv", "--fit", "R", "--profile", "R", "--starts", "3"],
+        ),
+        (
+            "estimate",
+            0,
+            &[
+                "estimate",
+                "motor.bg",
+                "--data",
+                "motor.csv",
+                "--fit",
+                "R,L",
+                "--write",
+                "fitted.bg",
+                "--tolerance",
+                "95",
+            ],
+        ),
+        (
+            "estimate",
+            1,
+            &[
+                "estimate",
+                "motor.bg",
+                "--data",
+                "motor.csv",
+                "--fit",
+                "R",
+                "--plot",
+                "missing/fit.png",
+                "--figure",
+                "residuals",
+            ],
+        ),
+        (
+            "estimate-plan",
+            0,
+            &["estimate", "motor.bg", "--plan", "--fit", "R,J", "--t-end", "2", "--sample-time", "0.1,0.2"],
+        ),
+        ("failure", 2, &["estimate", "motor.bg", "--fit", "R"]),
+        ("failure", 2, &["estimate", "motor.bg", "--data", "motor.csv", "--fit", "R", "--bounds", "R=2:1"]),
+        ("failure", 2, &["estimate", "motor.bg", "--data", "motor.csv", "--method", "newton"]),
+        ("failure", 1, &["estimate", "motor.bg", "--data", "missing.csv", "--fit", "R"]),
+        ("failure", 1, &["estimate", "motor.bg", "--data", "motor.csv"]),
+        ("failure", 1, &["estimate", "motor.bg", "--data", "motor.csv", "--fit", "R", "--bounds", "R=5:6"]),
         ("simulate-runs", 0, &["simulate", "motor.bg", "--sweep", "R=1:2:3", "--plot", "sweep.svg"]),
         ("simulate-runs", 0, &["simulate", "motor.bg", "--scenario", "a: R=1", "--scenario", "b:"]),
         ("simulate", 0, &["simulate", "motor.bg", "--perturb", "R=+10%,L=-0.1", "--plot", "change.svg"]),

@@ -175,6 +175,33 @@ fn memory_is_estimated_before_it_is_taken() {
     assert!(said.contains("would take 25.0 GB of memory") && said.contains("--gradient"), "{said}");
 }
 
+/// Where the system allows no second thread, the first one does the work.
+#[cfg(unix)]
+#[test]
+fn a_limit_of_threads_is_no_failure() {
+    let folder = good("hostile_threads");
+    let binary = Path::new(env!("CARGO_BIN_EXE_paynter"));
+    for arguments in [
+        "simulate m.bg --t-end 1 --points 3 --sweep R=1:2:3",
+        "sensitivity m.bg --omega 0.1:10:3 --verify 20",
+        "bode m.bg",
+    ] {
+        let limited = format!("ulimit -u 1; exec '{}' {arguments} >/dev/null", binary.display());
+        // The superuser has no such limit.
+        let as_nobody =
+            format!("exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c \"{limited}\"");
+        let usable = format!(
+            "setpriv --reuid 65534 --regid 65534 --clear-groups sh -c \"test -x '{}'\"",
+            binary.display()
+        );
+        let run = |line: &str| {
+            std::process::Command::new("sh").args(["-c", line]).current_dir(&folder).output().unwrap()
+        };
+        let found = run(if run(&usable).status.success() { &as_nobody } else { &limited });
+        assert!(found.status.success(), "{arguments}\n{}", String::from_utf8_lossy(&found.stderr));
+    }
+}
+
 #[test]
 fn quiet_leaves_notes_out() {
     let folder = folder("hostile_quiet");

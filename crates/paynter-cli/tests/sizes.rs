@@ -90,6 +90,62 @@ fn long_answers_are_given_in_numbers_and_say_how_to_get_symbols() {
     assert!(!long.contains(told) && long.contains("R7") && long.lines().count() > 200);
 }
 
+/// Sizes at which work that grows with the square or more would not end within the patience of a test.
+#[test]
+fn large_models_are_answered() {
+    let folder = folder("large_models");
+    let fan: String =
+        (0..3_000).map(|i| format!("param p{i} = {}\nR r{i} = p{i}\nj -> r{i}\n", i % 7 + 1)).collect();
+    let fan =
+        format!("model m {{\ninput u = 1\nSe s = u\n1 j\ns -> j\n{fan}I l = 1\nj -> l\noutput y = l.f\n}}\n");
+    std::fs::write(folder.join("fan.bg"), fan).unwrap();
+    let star = "model cell { port a; 0 j; C c = 1; R r = 1; a -> j -> c, r }\nmodel m { 1 x; input u = 0; Sf s = u; s -> x\n\
+                use cell c[1..5000]\nfor i in 1..5000 { x -> c[i].a }\noutput y = c[1].c.q }\n";
+    std::fs::write(folder.join("star.bg"), star).unwrap();
+    for (arguments, told) in [
+        (&["draw", "fan.bg"][..], "<svg"),
+        (&["export", "fan.bg", "--to", "c", "--simulate"], "partial->fp[2999]"),
+        (&["incremental", "fan.bg", "--quiet"], "sink_r2999_p2999"),
+        (&["simulate", "fan.bg", "--sensitivity", "all", "--t-end", "1", "--points", "2", "--json"], "p2999"),
+        (&["structure", "star.bg", "--quiet"], "ontrollab"),
+    ] {
+        let run = paynter(&folder, arguments);
+        assert_eq!(run.code, Some(0), "{arguments:?}: {}", run.stderr);
+        assert!(run.stdout.contains(told), "{arguments:?}: {}", &run.stdout[..run.stdout.len().min(300)]);
+    }
+}
+
+/// The graph of increments with numbers behaves as the one with parameters.
+#[test]
+fn increments_in_numbers_are_the_same_model() {
+    let folder = folder("increments_in_numbers");
+    assert_eq!(paynter(&folder, &["examples", "dc_motor", "--write", "."]).code, Some(0));
+    for form in [&[][..], &["--form", "linear"], &["--pair"], &["--form", "pseudo"]] {
+        let made = |more: &[&str]| {
+            let arguments: Vec<&str> =
+                ["incremental", "dc_motor.bg"].iter().chain(form).chain(more).copied().collect();
+            let run = paynter(&folder, &arguments);
+            assert_eq!(run.code, Some(0), "{arguments:?}: {}", run.stderr);
+            run.stdout
+        };
+        let (symbols, numbers) = (made(&[]), made(&["--numeric"]));
+        assert!(symbols.contains("= Ra") || symbols.contains("Ra*"), "{symbols}");
+        assert!(!numbers.contains("param Ra") && !numbers.contains("nom_"), "{numbers}");
+        std::fs::write(folder.join("s.bg"), &symbols).unwrap();
+        std::fs::write(folder.join("n.bg"), &numbers).unwrap();
+        let poles = |file: &str| {
+            let modes = paynter(&folder, &["poles", file, "--json"]).json()["modes"].clone();
+            let list = modes.as_array().unwrap().clone();
+            list.iter().map(|mode| mode["pole"][0].as_f64().unwrap()).collect::<Vec<f64>>()
+        };
+        let (wanted, found) = (poles("s.bg"), poles("n.bg"));
+        assert!(!wanted.is_empty() && wanted.len() == found.len());
+        for (wanted, found) in wanted.iter().zip(found) {
+            assert!((wanted - found).abs() <= 1e-9 * wanted.abs(), "{form:?}: {wanted} {found}");
+        }
+    }
+}
+
 #[test]
 fn numbers_are_those_of_the_symbols() {
     let folder = folder("numbers");

@@ -52,6 +52,21 @@ fn conserved_totals_are_told() {
     assert!(text.contains("E.s.q + ES.s.q + EP.s.q  =  0.22"), "{text}");
 }
 
+/// A cycle of an enzyme keeps its amount: its static gains are those within it, and what is fed into an amount that
+/// nothing takes from has none, which is said.
+#[test]
+fn static_gains_are_given_or_their_lack_is_said() {
+    let text = printed(&["sensitivity", "cyc.bg"]);
+    assert!(text.contains("Static gains at nominal values") || text.contains("No static gain"), "{text}");
+    assert!(text.lines().count() <= 200 && text.contains("`--symbolic` prints them"), "{text}");
+    let run = paynter(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/trials"),
+        &["sensitivity", "glyco.bg", "--only", "k_PK"],
+    );
+    assert!(!run.stderr.contains("BG0714"), "poles of moieties stay where they are: {}", run.stderr);
+    assert!(run.stdout.contains("tatic gain"), "{}", run.stdout);
+}
+
 /// What would be too long to be written out is named, by every command and at once.
 #[test]
 fn chains_of_definitions_are_short_everywhere() {

@@ -14,7 +14,7 @@ mod rival;
 
 use paynter_algebra::poly::Budget;
 use paynter_base::CancellationToken;
-use paynter_equations::{Parameter, Wish, derive, sensitivities, shared_sensitivities};
+use paynter_equations::{Parameter, SensitivityRequest, derive, sensitivities, shared_sensitivities};
 use paynter_testkit::clock::processor_time;
 use paynter_testkit::read::{Causal, causal};
 use paynter_testkit::scalable;
@@ -53,8 +53,9 @@ fn measure(text: &str, shared: bool) -> Found {
     let all = if shared {
         shared_sensitivities(&mut pool, &equations, &space, &parameters, false, &token).unwrap()
     } else {
-        let wish = Wish { normalized: false, budget: Budget { terms: 200_000, steps: 100_000_000 } };
-        sensitivities(&mut pool, &equations, &space, &parameters, wish, &token).unwrap()
+        let request =
+            SensitivityRequest { normalized: false, budget: Budget { terms: 200_000, steps: 100_000_000 } };
+        sensitivities(&mut pool, &equations, &space, &parameters, request, &token).unwrap()
     };
     let seconds = (processor_time() - start).as_secs_f64();
     let roots: Vec<_> = all.entries.iter().flat_map(|entry| [entry.num, entry.den]).collect();

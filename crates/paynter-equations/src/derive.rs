@@ -74,7 +74,7 @@ pub fn derive_with(
     let reduction = work.reduction(&definitions, &rates, &outputs);
     let dependents =
         dependent::eliminate(pool, graph, &definitions, &ranges, &mut work, &mut rates, &mut outputs, token)?;
-    initial::adopt(pool, graph, &ranges, &mut work.states, &dependents);
+    initial::determine(pool, graph, &ranges, &mut work.states, &dependents);
     let inputs = inputs(graph, &work);
     let guards = Guards::new(pool, graph, ranges.guards()).into();
     Ok(Equations {

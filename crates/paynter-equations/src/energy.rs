@@ -47,6 +47,18 @@ pub enum StoredEnergy {
         /// The integral of a law of one state, where the algebra has it.
         antiderivative: Option<Expr>,
     },
+    /// What a law in the other direction makes of it, state = law(y) for the effort y of a C or the flow y of an I:
+    /// y·law(y) less the integral of the law.
+    Inverse {
+        /// The effort or flow.
+        value: Expr,
+        /// What stands for it in the law.
+        symbol: Symbol,
+        /// The state, over that and parameters.
+        law: Expr,
+        /// The integral of the law, where the algebra has it.
+        antiderivative: Option<Expr>,
+    },
 }
 
 impl Equations {
@@ -116,7 +128,9 @@ impl Equations {
                 let two = pool.int(2);
                 Some(StoredEnergy::Quadratic(pool.div(sum, two)))
             }
-            Law::Equations(_) => self.own_law(pool, graph, id),
+            Law::Equations(_) => {
+                self.own_law(pool, graph, id).or_else(|| inverse_law(pool, graph, values, id))
+            }
             _ => None,
         }
     }
@@ -157,6 +171,36 @@ impl Equations {
         };
         Some(StoredEnergy::Law { states, laws, antiderivative })
     }
+}
+
+/// The law of a storage with one port that gives its state by effort or flow and parameters alone.
+fn inverse_law(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    values: &FxHashMap<Symbol, Expr>,
+    id: ElementId,
+) -> Option<StoredEnergy> {
+    let element = graph.element(id);
+    let ([port], Law::Equations(list)) = (element.ports.as_slice(), &element.law) else { return None };
+    let [equation] = list.as_slice() else { return None };
+    let (state, symbol) = element.class().pair(graph.locals.port(1, 0));
+    let residual = pool.sub(equation.left, equation.right);
+    let slope = pool.diff(residual, state);
+    if slope == pool.zero() {
+        return None;
+    }
+    let empty: FxHashMap<Symbol, Expr> = [(state, pool.zero())].into_iter().collect();
+    let rest = pool.substitute(residual, &empty);
+    let law = pool.div(rest, slope);
+    let law = pool.neg(law);
+    let parameter = |s: &Symbol| graph.parameters.iter().any(|p| p.symbol == *s);
+    let readable = pool.symbols(law).iter().all(|s| *s == symbol || parameter(s));
+    if !readable || !pool.symbols(slope).iter().all(parameter) || reads_table(pool, law) {
+        return None;
+    }
+    let value = conjugate(pool, graph, values, element.stored(), port);
+    let antiderivative = pool.antiderivative(law, symbol);
+    Some(StoredEnergy::Inverse { value, symbol, law, antiderivative })
 }
 
 /// Whether effort times flow is a power there.

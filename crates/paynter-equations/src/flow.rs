@@ -155,7 +155,7 @@ pub fn signal_flow(
     Ok(SignalFlow { s, nodes: maker.nodes, edges: maker.edges })
 }
 
-/// Slopes are taken at a point: what is computed there, over states, inputs and implicit unknowns; inputs rest.
+/// Derivatives are taken at a point: what is computed there, over states, inputs and implicit unknowns; inputs rest.
 fn points(pool: &Pool, equations: &Equations) -> FxHashMap<Symbol, Expr> {
     let mut held: FxHashMap<Symbol, Expr> =
         equations.assignments.iter().map(|entry| (entry.symbol, entry.value)).collect();

@@ -9,7 +9,7 @@ use crate::linear::linear_row;
 use crate::{Dependent, State};
 
 /// Gives states without initial values of their own those that dependent storages ask for.
-pub(crate) fn adopt(
+pub(crate) fn determine(
     pool: &mut Pool,
     graph: &BondGraph,
     ranges: &Ranges,

@@ -51,8 +51,8 @@ pub use model::*;
 pub use paths::{CausalPaths, causal_paths};
 pub use paynter_base::QueryError;
 pub use sensitivity::{
-    Increments, Parameter, Place, Products, Ratio, Sensitivities, Sensitivity, Wish, increments,
-    operating_shift, products, sensitivities, shared_sensitivities,
+    Increments, Parameter, Place, Products, Ratio, Sensitivities, Sensitivity, SensitivityRequest,
+    increments, operating_shift, products, sensitivities, shared_sensitivities,
 };
 pub use sound::contradiction;
 pub use steps::{Derivation, Line, Side, derivations};

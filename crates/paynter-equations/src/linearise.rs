@@ -14,7 +14,7 @@ use crate::derive::singular;
 use crate::{Equations, Pivots, Sparse, StateSpace, System};
 use paynter_base::QueryError;
 
-/// Slopes of one expression by the columns it depends on, and what is left at zero.
+/// Derivatives of one expression by the columns it depends on, and what is left at zero.
 struct Row {
     /// By states and inputs.
     free: BTreeMap<usize, Expr>,

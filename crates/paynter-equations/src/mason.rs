@@ -126,7 +126,7 @@ fn too_much(what: &str) -> QueryError {
 
 /// An edge of the condensed graph, with the nodes it runs through.
 #[derive(Debug, Clone)]
-struct Passage {
+struct CondensedEdge {
     from: usize,
     to: usize,
     gain: Expr,
@@ -134,17 +134,17 @@ struct Passage {
 }
 
 struct Condensed {
-    edges: Vec<Passage>,
+    edges: Vec<CondensedEdge>,
 }
 
 /// Takes out nodes with one way in or one way out, and those that lead nowhere or come from nowhere.
 fn condense(pool: &mut Pool, flow: &SignalFlow, token: &CancellationToken) -> Result<Condensed, QueryError> {
     let n = flow.nodes.len();
-    let mut edges: Vec<Option<Passage>> = Vec::with_capacity(flow.edges.len());
+    let mut edges: Vec<Option<CondensedEdge>> = Vec::with_capacity(flow.edges.len());
     let mut incoming: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
     let mut outgoing: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
     for (k, edge) in flow.edges.iter().enumerate() {
-        edges.push(Some(Passage { from: edge.from, to: edge.to, gain: edge.gain, via: Vec::new() }));
+        edges.push(Some(CondensedEdge { from: edge.from, to: edge.to, gain: edge.gain, via: Vec::new() }));
         outgoing[edge.from].insert(k);
         incoming[edge.to].insert(k);
     }
@@ -168,10 +168,10 @@ fn condense(pool: &mut Pool, flow: &SignalFlow, token: &CancellationToken) -> Re
                 let (Some(a), Some(b)) = (&edges[*a], &edges[*b]) else { continue };
                 let gain = pool.mul(a.gain, b.gain);
                 let via = a.via.iter().chain([&v]).chain(&b.via).copied().collect();
-                let passage = Passage { from: a.from, to: b.to, gain, via };
-                outgoing[passage.from].insert(edges.len());
-                incoming[passage.to].insert(edges.len());
-                edges.push(Some(passage));
+                let edge = CondensedEdge { from: a.from, to: b.to, gain, via };
+                outgoing[edge.from].insert(edges.len());
+                incoming[edge.to].insert(edges.len());
+                edges.push(Some(edge));
             }
         }
         for k in ins.iter().chain(&outs) {
@@ -321,9 +321,9 @@ impl Rule<'_> {
     fn route(&self, edges: &[usize], closed: bool) -> Vec<usize> {
         let mut nodes = Vec::new();
         for &edge in edges {
-            let passage = &self.condensed.edges[edge];
-            nodes.push(passage.from);
-            nodes.extend(&passage.via);
+            let edge = &self.condensed.edges[edge];
+            nodes.push(edge.from);
+            nodes.extend(&edge.via);
         }
         if let Some(&last) = edges.last().filter(|_| !closed) {
             nodes.push(self.condensed.edges[last].to);

@@ -82,7 +82,7 @@ impl Eliminated {
 }
 
 fn dot(row: &[(usize, u64)], vector: &[u64]) -> u64 {
-    row.iter().fold(0, |sum, (j, value)| FIELD.add(sum, FIELD.mul(*value, vector[*j])))
+    FIELD.dot(row.iter().map(|(j, value)| (*value, vector[*j])))
 }
 
 /// Random residues.
@@ -91,7 +91,8 @@ pub(crate) fn random(size: usize, seed: u64) -> Vec<u64> {
     (0..size as u64).map(|i| FIELD.random(seed, i)).collect()
 }
 
-/// The dimension of the space that b, A b, A² b … span: the degree of b's minimal polynomial.
+/// The dimension of the space that b, A b, A² b … span: the degree of b's minimal polynomial, by Wiedemann's method.
+/// Takes products with A for twice that dimension and few more.
 pub(crate) fn krylov_dimension(
     a: &Modular,
     b: &[u64],
@@ -99,44 +100,82 @@ pub(crate) fn krylov_dimension(
 ) -> Result<usize, Cancelled> {
     let n = b.len();
     let witness = random(n, 77);
-    let mut sequence = Vec::with_capacity(2 * n);
+    let mut recurrence = Recurrence::new();
     let mut x = b.to_vec();
     for _ in 0..2 * n {
         token.check()?;
-        sequence.push(x.iter().zip(&witness).fold(0, |sum, (a, b)| FIELD.add(sum, FIELD.mul(*a, *b))));
+        recurrence.extend(FIELD.dot(x.iter().copied().zip(witness.iter().copied())));
+        if recurrence.is_settled() {
+            break;
+        }
         x = a.times(&x);
     }
-    Ok(linear_complexity(&sequence))
+    Ok(recurrence.length)
 }
 
-/// The length of the shortest recurrence that makes a sequence, by Berlekamp and Massey.
-fn linear_complexity(sequence: &[u64]) -> usize {
-    let (mut current, mut before) = (vec![FIELD.one()], vec![FIELD.one()]);
-    let (mut length, mut gap, mut last) = (0usize, 1usize, FIELD.one());
-    for n in 0..sequence.len() {
-        let mut discrepancy = sequence[n];
-        for i in 1..=length.min(current.len() - 1) {
-            discrepancy = FIELD.add(discrepancy, FIELD.mul(current[i], sequence[n - i]));
-        }
-        if discrepancy == 0 {
-            gap += 1;
-            continue;
-        }
-        let factor = FIELD.mul(discrepancy, FIELD.inv(last));
-        let mut next = current.clone();
-        next.resize(next.len().max(before.len() + gap), 0);
-        for (i, value) in before.iter().enumerate() {
-            next[i + gap] = FIELD.sub(next[i + gap], FIELD.mul(factor, *value));
-        }
-        if 2 * length <= n {
-            before = std::mem::replace(&mut current, next);
-            (length, last, gap) = (n + 1 - length, discrepancy, 1);
-        } else {
-            current = next;
-            gap += 1;
+/// Values in a row that a recurrence must foretell to be taken for that of the whole sequence. Seen through a random
+/// witness, a sequence that needs a longer one contradicts a shorter at every second value: one that does not has a
+/// chance of about one in 2^60.
+const FORETOLD: usize = 8;
+
+/// The shortest recurrence that makes a sequence, by Berlekamp and Massey, value by value.
+struct Recurrence {
+    /// The sequence, the last value first, and how much of the room is free.
+    sequence: VecDeque<u64>,
+    current: Vec<u64>,
+    before: Vec<u64>,
+    length: usize,
+    /// Values since the recurrence last became longer.
+    gap: usize,
+    last: u64,
+    /// Values in a row that it has foretold, beyond those that any recurrence of its length does.
+    foretold: usize,
+}
+
+impl Recurrence {
+    fn new() -> Recurrence {
+        let one = vec![FIELD.one()];
+        Recurrence {
+            sequence: VecDeque::new(),
+            current: one.clone(),
+            before: one,
+            length: 0,
+            gap: 1,
+            last: FIELD.one(),
+            foretold: 0,
         }
     }
-    length
+
+    /// Whether more values would not change it.
+    fn is_settled(&self) -> bool {
+        self.foretold >= FORETOLD
+    }
+
+    /// Takes the next value of the sequence.
+    fn extend(&mut self, value: u64) {
+        let n = self.sequence.len();
+        self.sequence.push_front(value);
+        let discrepancy = FIELD.dot(self.current.iter().copied().zip(self.sequence.iter().copied()));
+        if discrepancy == 0 {
+            self.gap += 1;
+            self.foretold += usize::from(2 * self.length <= n);
+            return;
+        }
+        self.foretold = 0;
+        let factor = FIELD.mul(discrepancy, FIELD.inv(self.last));
+        let longer = 2 * self.length <= n;
+        let old = longer.then(|| self.current.clone());
+        self.current.resize(self.current.len().max(self.before.len() + self.gap), 0);
+        for (i, value) in self.before.iter().enumerate() {
+            let place = &mut self.current[i + self.gap];
+            *place = FIELD.sub(*place, FIELD.mul(factor, *value));
+        }
+        self.gap += 1;
+        if let Some(old) = old {
+            self.before = old;
+            (self.length, self.last, self.gap) = (n + 1 - self.length, discrepancy, 1);
+        }
+    }
 }
 
 /// A basis of the space that all A^k b_j span, in echelon form.
@@ -196,6 +235,30 @@ mod tests {
         for x in kernel {
             assert!(m.times(&x).iter().all(|y| *y == 0));
         }
+    }
+
+    /// Diagonal blocks with eigenvalues that recur, b random: the dimension is the number of different ones.
+    #[test]
+    fn krylov_spaces_have_the_dimension_of_the_minimal_polynomial() {
+        let token = CancellationToken::new();
+        for different in [1_usize, 2, 7, 30, 60] {
+            let mut a = Modular::new(60, 60);
+            for i in 0..60 {
+                a.rows[i].push((i, FIELD.enter(1 + (i % different) as u64)));
+            }
+            assert_eq!(krylov_dimension(&a, &random(60, 5), &token).unwrap(), different);
+        }
+        // A chain, seen from its end: each product reaches one state further.
+        let mut chain = Modular::new(40, 40);
+        for i in 0..40 {
+            chain.rows[i] = (i.saturating_sub(1)..(i + 2).min(40))
+                .map(|j| (j, FIELD.enter(3 + (i * j) as u64)))
+                .collect();
+        }
+        let mut start = vec![0; 40];
+        start[0] = FIELD.one();
+        assert_eq!(krylov_dimension(&chain, &start, &token).unwrap(), 40);
+        assert_eq!(krylov_dimension(&chain, &[0; 40], &token).unwrap(), 0);
     }
 
     #[test]

@@ -91,10 +91,11 @@ pub fn structure(
     let rank = generic.a.eliminate(token)?.rank();
     let back = generic.a.transpose();
     let dual = at_nominal.as_ref().map(|numbers| numbers.a.transpose());
-    let mut controllability = verdict(&generic.a, &generic.steering(), n, token)?;
+    let mut controllability = verdict(&generic.a, &generic.effective_inputs(), n, token)?;
     let mut observability = verdict(&back, &generic.c, n, token)?;
     if let Some(numbers) = &at_nominal {
-        controllability.nominal = judge(&numbers.a, &numbers.steering(), rational.as_deref(), false, token)?;
+        controllability.nominal =
+            judge(&numbers.a, &numbers.effective_inputs(), rational.as_deref(), false, token)?;
         if let Some(dual) = &dual {
             observability.nominal = judge(dual, &numbers.c, rational.as_deref(), true, token)?;
         }
@@ -186,7 +187,7 @@ impl Numbers {
     }
 
     /// Σ A^k B_k by input.
-    fn steering(&self) -> Vec<Vec<u64>> {
+    fn effective_inputs(&self) -> Vec<Vec<u64>> {
         let inputs = self.b.first().map_or(0, Vec::len);
         let mut sums = vec![vec![0; self.a.rows.len()]; inputs];
         for columns in self.b.iter().rev() {

@@ -9,8 +9,8 @@ use paynter_algebra::poly::Budget;
 use paynter_algebra::{Expr, Pool, Rational as Exact, Symbol};
 use paynter_base::CancellationToken;
 use paynter_equations::{
-    Equations, Parameter, Products, Sensitivities, StateSpace, Wish, derive, products, sensitivities,
-    shared_sensitivities,
+    Equations, Parameter, Products, Sensitivities, SensitivityRequest, StateSpace, derive, products,
+    sensitivities, shared_sensitivities,
 };
 use paynter_graph::{BondGraph, flat_name};
 use paynter_testkit::linear::{sensitivity, small_point};
@@ -22,7 +22,8 @@ use paynter_testkit::structure::Structure;
 use paynter_testkit::{Options, generate};
 use rustc_hash::FxHashMap;
 
-const WISH: Wish = Wish { normalized: false, budget: Budget { terms: 20_000, steps: 4_000_000 } };
+const REQUEST: SensitivityRequest =
+    SensitivityRequest { normalized: false, budget: Budget { terms: 20_000, steps: 4_000_000 } };
 
 struct Linear {
     pool: Pool,
@@ -52,15 +53,15 @@ impl Linear {
 
     fn sensitivities(&mut self, normalized: bool) -> Sensitivities {
         let parameters = self.parameters();
-        let wish = Wish { normalized, ..WISH };
+        let request = SensitivityRequest { normalized, ..REQUEST };
         let token = CancellationToken::new();
-        sensitivities(&mut self.pool, &self.equations, &self.space, &parameters, wish, &token).unwrap()
+        sensitivities(&mut self.pool, &self.equations, &self.space, &parameters, request, &token).unwrap()
     }
 
     fn products(&mut self) -> Option<Products> {
         let parameters = self.parameters();
         let token = CancellationToken::new();
-        products(&mut self.pool, &self.graph, &self.equations, &parameters, WISH.budget, &token).unwrap()
+        products(&mut self.pool, &self.graph, &self.equations, &parameters, REQUEST.budget, &token).unwrap()
     }
 
     /// The exact value of a quotient of expressions; none at a pole.

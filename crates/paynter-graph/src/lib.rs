@@ -4,6 +4,7 @@
 //! This crate knows nothing of equations. It reads the plain syntax of
 //! `paynter-language` and holds expressions of `paynter-algebra`.
 
+pub mod cascade;
 mod causality;
 pub mod dimension;
 pub mod domain;
@@ -13,6 +14,7 @@ pub mod kind;
 mod limits;
 mod model;
 mod quantity;
+mod settings;
 mod share;
 mod variable;
 
@@ -21,4 +23,5 @@ pub use flatten::{FlattenOptions, MAX_ELEMENTS, Setting, flatten};
 pub use guard::{Guard, Guards, Sign, Vanishing};
 pub use kind::{Class, Power, Stored, kind_of};
 pub use model::*;
+pub use settings::settings;
 pub use share::CopyOnWrite;

@@ -114,10 +114,12 @@ impl Deltas {
         if let Some(known) = self.list.iter().position(same) {
             return known;
         }
-        let name = match element {
-            Some(id) => flat_name(&graph.element(id).name),
-            None => pool.brief(value),
-        };
+        let base = element.map_or_else(|| "value".to_owned(), |id| flat_name(&graph.element(id).name));
+        let (mut name, mut number) = (base.clone(), 1);
+        while self.list.iter().any(|known| known.name == name) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
         let number = pool.eval(value, &|symbol| nominal(graph, symbol)).unwrap_or(f64::NAN);
         let uncertainty = match self.normalized {
             true => Uncertainty::Scaled(self.spread(pool, graph, value, number)),

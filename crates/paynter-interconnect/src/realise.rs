@@ -49,6 +49,8 @@ pub(crate) struct Realiser<'a> {
     /// The row at hand.
     element: Option<ElementId>,
     differentiated: bool,
+    /// By uncertain parameter: how many coefficients of the row it is in.
+    shared: BTreeMap<Symbol, usize>,
 }
 
 impl<'a> Realiser<'a> {
@@ -68,12 +70,19 @@ impl<'a> Realiser<'a> {
             memo: BTreeMap::new(),
             element: None,
             differentiated: false,
+            shared: BTreeMap::new(),
         }
     }
 
     /// The row with nominal coefficients and auxiliary inputs.
     pub fn row(&mut self, row: &Row, parts: &[(Symbol, Expr)]) -> NominalRow {
         (self.element, self.differentiated) = (row.element, row.differentiated);
+        self.shared.clear();
+        for (_, coefficient) in parts {
+            for symbol in self.pool.symbols(*coefficient) {
+                *self.shared.entry(symbol).or_default() += 1;
+            }
+        }
         let mut form = Form::default();
         let mut uncertain: Vec<(Expr, Form)> = Vec::new();
         for (symbol, coefficient) in parts {
@@ -126,7 +135,7 @@ impl<'a> Realiser<'a> {
                 }
             }
         }
-        let quantity = self.deltas.value(self.pool, self.graph, None, coefficient);
+        let quantity = self.deltas.value(self.pool, self.graph, self.element, coefficient);
         self.operate(quantity, Operation::Multiply, signal)
     }
 
@@ -162,8 +171,13 @@ impl<'a> Realiser<'a> {
 
     /// Factor by factor: first what is certain, or last where auxiliary inputs stand at what enters.
     fn product(&mut self, factors: &[Expr], signal: &Form) -> Form {
-        let (uncertain, certain): (Vec<Expr>, Vec<Expr>) =
+        let (mut uncertain, certain): (Vec<Expr>, Vec<Expr>) =
             factors.iter().partition(|factor| self.deltas.inside(self.pool, **factor));
+        // What many coefficients share acts last, where its channels are one.
+        uncertain.sort_by_key(|factor| {
+            let symbols = self.pool.symbols(*factor);
+            symbols.iter().filter_map(|symbol| self.shared.get(symbol)).max().copied()
+        });
         let certain = self.pool.product(&certain);
         let at_input = self.at_input();
         let mut value = if at_input { signal.clone() } else { signal.scaled(self.pool, certain) };

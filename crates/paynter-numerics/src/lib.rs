@@ -20,7 +20,8 @@ mod tolerance;
 pub use linalg::Matrices;
 pub use linear::LinearModel;
 pub use operating::{
-    Accuracy, Conserved, Nonsmooth, OperatingPoint, Probes, conserved_quantities, inaccurate_laws,
-    nominal_values, nonsmooth_derivatives, nonsmooth_laws, operating_point, vanishing_divisors,
+    Accuracy, Conserved, Nonsmooth, OperatingPoint, Original, Probes, Variant, conserved_quantities,
+    inaccurate_laws, nominal_values, nonsmooth_derivatives, nonsmooth_laws, operating_point, stuck, turned,
+    vanishing_divisors,
 };
 pub use program::{CompileError, Program, Tables};

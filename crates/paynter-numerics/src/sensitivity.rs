@@ -33,9 +33,11 @@ pub fn derivatives(
     let mut found = vec![none; parameters.len()];
     let mut add = |m: &paynter_equations::Sparse, part: &dyn Fn(&mut Matrices) -> &mut Sparse| {
         for (i, j, entry) in &m.entries {
-            for symbol in pool.symbols(*entry) {
-                let Some(&place) = places.get(&symbol) else { continue };
-                let partial = pool.diff(*entry, symbol);
+            let mut read = pool.symbols(*entry);
+            read.retain(|symbol| places.contains_key(symbol));
+            let partials = pool.derivatives(*entry, &read);
+            for (symbol, partial) in read.into_iter().zip(partials) {
+                let place = places[&symbol];
                 let partial = pool.eval(partial, value)?;
                 part(&mut found[place]).entries.push((*i, *j, partial));
             }

@@ -243,8 +243,11 @@ pub(crate) const PROBE_POINTS: usize = 6;
 /// Right-hand sides of random signs by which |F_w⁻¹| is estimated.
 pub(crate) const CONDITION_TRIALS: usize = 8;
 
-/// Steps of the integration to rest before it is given up.
+/// Steps of the integration to rest before it is given up, at least.
 pub(crate) const REST_STEPS: usize = 3000;
+
+/// Steps of that integration times its unknowns: a small model may swing some hundred times before it rests.
+pub(crate) const REST_WORK: usize = 150_000;
 
 /// Columns of the extrapolation table of that integration.
 pub(crate) const EXTRAPOLATION_ORDER: usize = 6;
@@ -332,6 +335,11 @@ pub(crate) const AGREEING_SIDES: f64 = 1e-9;
 /// A steady state is one only where rounding of its variables changes no residual by more than this part of what
 /// is known in it: at 1e13 rad sines are noise.
 pub(crate) const BALANCED_WITHIN: f64 = 1e-4;
+/// A flow at rest is zero within this part of what makes it up: Newton's method leaves less.
+pub(crate) const ROUNDED_REST: f64 = 1e-9;
+/// A friction force may exceed its limit by this part of it, which is rounding; sides of a law closer than that do
+/// not make a jump, and rests closer than that are one.
+pub(crate) const WITHIN_LIMITS: f64 = 1e-9;
 /// An entry of a matrix that is no more than so many times what rounding of the operating point makes of it is zero.
 pub(crate) const ZERO_ENTRY: f64 = 16.0;
 /// An entry without significant digits below this part of its row and column is rounding of others.

@@ -69,7 +69,8 @@ fn main() {
         let mut peak = 0.0f64;
         for _ in 0..3 {
             let start = Instant::now();
-            let found = sweep(&system, &structure, &omega, 1e-6, &CancellationToken::new()).unwrap_or_default();
+            let found =
+                sweep(&system, &structure, &omega, 1e-6, &CancellationToken::new()).unwrap_or_default();
             best = best.min(start.elapsed().as_secs_f64());
             peak = found.iter().fold(0.0, |most, point| most.max(point.upper));
         }

@@ -9,12 +9,10 @@ mod common;
 mod zoo;
 
 use common::time;
-use paynter_base::CancellationToken;
-use paynter_numerics::Tables;
-use paynter_simulate::{Method, Options, Outcome, gradient};
+use paynter_simulate::{Method, Options, Outcome};
 use std::fmt::Write;
 use std::time::Instant;
-use zoo::{Problem, Run, run, solve, times};
+use zoo::{Problem, Run, gradient, run, solve, times};
 
 struct Case {
     name: &'static str,
@@ -116,17 +114,10 @@ fn adjoint() {
     let p = problem.parameters();
     let options = Options { t_end: 20.0, times: times(20.0, 101), ..Options::default() };
     let start = Instant::now();
-    let found = gradient(
-        &model,
-        &p,
-        &Tables::default(),
-        &options,
-        &CancellationToken::new(),
-        &mut |_, _, y, slope| {
-            slope[0] = y[0];
-            0.5 * y[0] * y[0]
-        },
-    );
+    let found = gradient(&model, &p, &options, &mut |_, _, y, derivative| {
+        derivative[0] = y[0];
+        0.5 * y[0] * y[0]
+    });
     println!(
         "adjoint: {n} masses, {} parameters: derived in {derived:.1?}, compiled in {compiled:.1?}, \
          gradient in {:.1?}, {} steps",

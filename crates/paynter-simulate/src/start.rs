@@ -3,7 +3,7 @@
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
 use paynter_equations::{Equations, QueryError};
-use paynter_graph::{BondGraph, Variable};
+use paynter_graph::{BondGraph, Guard, Sign, Variable};
 use paynter_numerics::{Tables, operating_point};
 use paynter_transform::Start;
 use rustc_hash::FxHashMap;
@@ -18,7 +18,7 @@ pub fn start(
     tables: &Tables,
     token: &CancellationToken,
 ) -> Result<Start, QueryError> {
-    let (mut known, mut open) = known_at_start(pool, graph, equations);
+    let Known { values: mut known, mut open, .. } = known_at_start(pool, graph, equations);
     open.extend(equations.constraints.iter().map(|constraint| constraint.unknown));
     if !open.is_empty() {
         let values = solved_start(pool, graph, (equations, &known), tables, token)?;
@@ -72,31 +72,37 @@ fn solved_start(
     }
 }
 
-/// Time, states and inputs with their derivatives at time zero, over parameters; and the symbols of inputs
-/// that only numbers tell.
-pub(crate) fn known_at_start(
-    pool: &mut Pool,
-    graph: &BondGraph,
-    equations: &Equations,
-) -> (FxHashMap<Symbol, Expr>, Vec<Symbol>) {
+/// What is known of time zero.
+pub(crate) struct Known {
+    /// Time, states and inputs with their derivatives, over parameters.
+    pub values: FxHashMap<Symbol, Expr>,
+    /// The symbols of inputs that only numbers tell.
+    pub open: Vec<Symbol>,
+    /// Which inputs have values is decided at the values of parameters.
+    pub guards: Vec<Guard>,
+}
+
+/// Time, states and inputs with their derivatives at time zero.
+pub(crate) fn known_at_start(pool: &mut Pool, graph: &BondGraph, equations: &Equations) -> Known {
     let zero = pool.zero();
     let time = graph.variables.symbol(Variable::Time);
     let begin: FxHashMap<Symbol, Expr> = time.into_iter().map(|time| (time, zero)).collect();
     let number = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
-    let mut known = begin.clone();
-    known.extend(equations.states.iter().map(|state| (state.symbol, state.initial)));
-    let mut open = Vec::new();
+    let mut known = Known { values: begin.clone(), open: Vec::new(), guards: Vec::new() };
+    known.values.extend(equations.states.iter().map(|state| (state.symbol, state.initial)));
     for input in &equations.inputs {
         let mut value = input.value;
         for symbol in &input.symbols {
             let there = pool.substitute(value, &begin);
-            if pool.eval(there, &number).is_ok() {
-                known.insert(*symbol, there);
+            let found = pool.eval(there, &number);
+            known.guards.push(Guard::Sign(there, Sign::of(*found.as_ref().unwrap_or(&f64::NAN))));
+            if found.is_ok() {
+                known.values.insert(*symbol, there);
             } else {
-                open.push(*symbol);
+                known.open.push(*symbol);
             }
             value = time.map_or(zero, |time| pool.diff(value, time));
         }
     }
-    (known, open)
+    known
 }

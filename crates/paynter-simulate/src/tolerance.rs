@@ -6,9 +6,9 @@
 /// A function within so many relative tolerances of its largest value counts as zero: the solution is known
 /// no better, and errors accumulate over steps.
 pub(crate) const EVENT_TOLERANCE_FACTOR: f64 = 10.0;
-/// The cubic through both ends of a step differs from its dense output by less than this part of its bulge
-/// over the chord: the bulge is of the second order in the step, the difference of the fourth.
-pub(crate) const CUBIC_BULGE_ERROR: f64 = 0.25;
+/// The cubic through both ends of a step differs from its dense output by less than this part of its deviation
+/// from the chord: the deviation is of the second order in the step, the difference of the fourth.
+pub(crate) const CUBIC_ERROR: f64 = 0.25;
 /// A step is divided into so many parts at most to enclose event functions; each takes some evaluations.
 pub(crate) const ENCLOSURE_PARTS: i32 = 4000;
 /// And into so many in which unknowns cannot be enclosed: there functions are sampled at the ends of parts.
@@ -59,7 +59,7 @@ pub(crate) const SIMULTANEOUS_TIME_SHARE: f64 = 1e-14;
 pub(crate) const SIMULTANEOUS_SPAN_SHARE: f64 = 1e-9;
 /// A root is bracketed to this part of the step, which is the rounding of a place in it.
 pub(crate) const ROOT_BRACKET: f64 = 4.0 * f64::EPSILON;
-/// Iterations of the root finder; with bisection in every fourth, fifty suffice.
+/// Iterations of the root finder; bisection alone takes fifty, and interpolation seldom more than ten.
 pub(crate) const ROOT_ITERATIONS: u32 = 200;
 /// Rounding of a state, or of a sum of terms, beside its size: a few units in the last place.
 pub(crate) const STATE_ROUNDING: f64 = 4.0 * f64::EPSILON;
@@ -69,6 +69,13 @@ pub(crate) const EVENT_REACHED: f64 = 1e-9;
 pub(crate) const EVENT_NEARLY_REACHED: f64 = 1e-5;
 /// A function that is farther from zero at its event than this part of its largest value jumps across it.
 pub(crate) const JUMP_AT_EVENT: f64 = 1e-3;
+/// After an event a step is at most this many times the longest time between the last zero crossings: a little
+/// beyond the next one, if they go on like that.
+pub(crate) const EVENT_SPACING_FACTOR: f64 = 1.25;
+/// So many of these times count; converters have up to four modes in a period.
+pub(crate) const EVENT_SPACINGS: usize = 4;
+/// Times below this part of a step are within one chain of events and do not count.
+pub(crate) const EVENT_SPACING_SHARE: f64 = 1e-2;
 /// What the location of an event has left of the way to it may be so many times as long with the modes after it.
 pub(crate) const LAG_FACTOR: f64 = 4.0;
 /// So often a step is shortened to an event; each time the place is known several digits better.
@@ -108,8 +115,8 @@ pub(crate) const MULTIPLIER_MARGIN: f64 = 1e-7;
 /// Functions within this part of their largest value of zero are decided with those that are zero: the states
 /// that they are differences of have their own rounding.
 pub(crate) const FUNCTION_AT_ZERO: f64 = 1e-10;
-/// A function that others hold at zero has left it where it is so many tolerances of its states away.
-pub(crate) const RESTING_TOLERANCES: f64 = 10.0;
+/// A redundant function, which others hold at zero, has left it where it is so many tolerances of its states away.
+pub(crate) const REDUNDANT_TOLERANCES: f64 = 10.0;
 /// By this much a multiplier may exceed 1 where modes are decided together: less than the excess of an exit.
 pub(crate) const DECIDED_EXCESS: f64 = 1e-12;
 /// Derivatives below this part of what they would be if nothing were held are rounding.
@@ -157,12 +164,18 @@ pub(crate) const UNKNOWN_STEP: f64 = 1e-13;
 /// Unknowns of linear equations that move by less than this part need one correction: its rounding is that much
 /// smaller than they are.
 pub(crate) const LINEAR_UNKNOWN_STEP: f64 = 1e-2;
+/// Corrections of linear equations; all but the first are rounding, unless the matrix is singular.
+pub(crate) const LINEAR_CORRECTIONS: u32 = 4;
+/// A correction below this part of the first is its rounding: the matrix may lose ten digits.
+pub(crate) const LINEAR_ROUNDING: f64 = 1e-6;
 /// And by less than this part where they converge no further: ill-conditioned loops.
 pub(crate) const STALLED_UNKNOWN_STEP: f64 = 1e-9;
 /// A residual reduced to this part of the first is zero: at a multiple root steps shrink with the unknowns.
 pub(crate) const RESIDUAL_REDUCTION: f64 = 1e-28;
 /// A residual below this part of its terms, or of what it has been, is what rounding leaves.
 pub(crate) const RESIDUAL_ROUNDING: f64 = 1e-10;
+/// A damped iteration that stalls has solved equations where no more than this part of their terms is left of them.
+pub(crate) const STALLED_RESIDUAL: f64 = 1e-6;
 /// Unknowns below this part of the largest that an iteration has met are what cancellation leaves of it.
 pub(crate) const UNKNOWN_CANCELLATION: f64 = 1e-9;
 /// Unknowns beyond this, in units of what the largest of their derivatives makes of them, are not determined: the
@@ -199,7 +212,7 @@ pub(crate) const SMALLEST_HOMOTOPY_DAMPING: f64 = 1e-6;
 // Initial values and jumps of states.
 
 /// Initial values of dependent states that differ by this part contradict each other: far above rounding.
-pub(crate) const INITIAL_MISFIT: f64 = 1e-9;
+pub(crate) const INITIAL_CONTRADICTION: f64 = 1e-9;
 /// Dependent states that differ by more than this part across an event jump.
 pub(crate) const JUMP_DIFFERENCE: f64 = 1e-12;
 /// The states after a jump have converged where they move by less than this part: rounding.
@@ -226,7 +239,7 @@ pub(crate) const LANDING_SHARE: f64 = 0.999;
 /// No step is smaller than this part of the time: rounding of the time itself.
 pub(crate) const SMALLEST_STEP: f64 = 1e-14;
 /// A remainder below this part of a fixed step is rounding.
-pub(crate) const STEP_SLIVER: f64 = 1e-9;
+pub(crate) const STEP_REMAINDER: f64 = 1e-9;
 /// So many evaluation errors within a small part of the run end it.
 pub(crate) const REPEATED_ERRORS: u32 = 200;
 /// That part of the run.
@@ -235,15 +248,15 @@ pub(crate) const REPEATED_ERROR_SPAN: f64 = 1e-6;
 pub(crate) const STATE_RESOLUTION: f64 = 1e-3;
 /// And to this part of the largest value of states that are measured alike.
 pub(crate) const GROUP_RESOLUTION: f64 = 1e-6;
-/// A state that is zero will be as large as what drives it makes of it within this part of the run, or within
-/// the shortest time scale of the model.
-pub(crate) const BIRTH_SPAN: f64 = 1e-3;
+/// The nominal magnitude of a state that is zero is what drives it makes of it within this part of the run, or
+/// within the shortest time scale of the model.
+pub(crate) const NOMINAL_SPAN: f64 = 1e-3;
 /// Power iterations for that time scale.
-pub(crate) const BIRTH_ITERATIONS: u32 = 20;
+pub(crate) const NOMINAL_ITERATIONS: u32 = 20;
 /// Rounding of states on a sliding surface is followed to so many states behind each other.
 pub(crate) const NOISE_LEVELS: u32 = 3;
 /// Over so many states one after another; further ones are reached when these are not zero any more.
-pub(crate) const BIRTH_LEVELS: u32 = 20;
+pub(crate) const NOMINAL_LEVELS: u32 = 20;
 /// And never finer than this part of states that are measured alike: rounding of what makes them up.
 pub(crate) const GROUP_ROUNDING: f64 = 1e-15;
 /// Where rates cancel on a sliding surface, a state is resolved to this part of what one side would make of it.
@@ -348,7 +361,12 @@ pub(crate) const RELAXED_REACH: f64 = 1e3;
 pub(crate) const RELAXED_SEARCH: usize = 3000;
 /// And told apart from others to this part of that distance.
 pub(crate) const RELAXED_WIDTH: f64 = 1e-7;
+/// A law that fades below this beside a stretch of zeros has not reached a relaxed state, but the end of the numbers.
+pub(crate) const LEAST_LAW_VALUE: f64 = 1e-290;
 /// Energy moved below this part of what is held is rounding of what is held.
 pub(crate) const ENERGY_ROUNDING: f64 = 1e-9;
 /// Amounts below zero by so many tolerances of the largest are negative; less is an error of steps.
 pub(crate) const NEGATIVE_AMOUNT: f64 = 1e3;
+/// What is added to the square of the argument of a logarithm in the energy ledger, so that it is finite at zero:
+/// less than the square of any amount.
+pub(crate) const SQUARED_LOGARITHM_FLOOR: &str = "1e-300";

@@ -5,10 +5,8 @@
 
 mod zoo;
 
-use paynter_base::CancellationToken;
-use paynter_numerics::Tables;
-use paynter_simulate::{Failure, Method, Note, Options, Outcome, Wanted, gradient};
-use zoo::{Problem, Run, run, times};
+use paynter_simulate::{Failure, Method, Note, Options, Outcome, Wanted};
+use zoo::{Problem, Run, gradient, run, times};
 
 const ADAPTIVE: [Method; 3] = [Method::Tsit5, Method::Dop853, Method::Stiff];
 
@@ -55,29 +53,22 @@ fn judge(text: &str, end: f64, accuracy: f64, closed: Closed<'_>) {
                         moved[lane] += shift * step;
                         closed(*t, &moved)[output]
                     };
-                    let slope = (at(-2.0) - 8.0 * at(-1.0) + 8.0 * at(1.0) - at(2.0)) / (12.0 * step);
+                    let derivative = (at(-2.0) - 8.0 * at(-1.0) + 8.0 * at(1.0) - at(2.0)) / (12.0 * step);
                     let s = found.s[i][output * p.len() + lane];
                     let name = &problem.graph.parameters[lane].name;
                     assert!(
-                        (s - slope).abs() <= 1e-6 * slope.abs().max(1.0),
-                        "{method:?} output {output} by {name} at {t}: {s}, not {slope}"
+                        (s - derivative).abs() <= 1e-6 * derivative.abs().max(1.0),
+                        "{method:?} output {output} by {name} at {t}: {s}, not {derivative}"
                     );
                     sums[lane] += y * s;
                 }
             }
         }
         let model = problem.compile(&wanted);
-        let gradient = gradient(
-            &model,
-            &p,
-            &Tables::default(),
-            &options,
-            &CancellationToken::new(),
-            &mut |_, _, y, slope| {
-                slope.copy_from_slice(y);
-                0.5 * y.iter().map(|y| y * y).sum::<f64>()
-            },
-        );
+        let gradient = gradient(&model, &p, &options, &mut |_, _, y, derivative| {
+            derivative.copy_from_slice(y);
+            0.5 * y.iter().map(|y| y * y).sum::<f64>()
+        });
         assert_eq!(gradient.outcome.failure, None);
         for (lane, sum) in sums.iter().enumerate() {
             assert!(
@@ -454,11 +445,11 @@ fn a_mass_sticks_and_slips_on_a_belt() {
                 if (near - far).abs() > 1e-3 * near.abs().max(1.0) {
                     continue;
                 }
-                let slope = (4.0 * near - far) / 3.0;
+                let derivative = (4.0 * near - far) / 3.0;
                 let s = exact.s[i][output * p.len() + lane];
                 assert!(
-                    (s - slope).abs() <= 1e-4 * slope.abs().max(1.0),
-                    "{lane} at {}: {s}, not {slope}",
+                    (s - derivative).abs() <= 1e-4 * derivative.abs().max(1.0),
+                    "{lane} at {}: {s}, not {derivative}",
                     grid[i]
                 );
                 judged += 1;
@@ -605,7 +596,7 @@ fn a_threshold_is_grazed() {
         for depth in [1e-3, 1e-5, 1e-7] {
             let (found, outcome) = run(&model, &[1.0 - depth, 1.0], &options);
             let half = (1.0 - depth).acos();
-            let slope = -2.0 / half.sin();
+            let derivative = -2.0 / half.sin();
             assert_eq!(
                 (outcome.failure, outcome.stats.events),
                 (None, 2),
@@ -613,7 +604,7 @@ fn a_threshold_is_grazed() {
                 found.y
             );
             assert!((found.y[0][0] - 2.0 * half).abs() < 1e-8 / half, "{method:?} {depth}: {:?}", found.y);
-            for (lane, exact) in [slope, -slope * (1.0 - depth)].into_iter().enumerate() {
+            for (lane, exact) in [derivative, -derivative * (1.0 - depth)].into_iter().enumerate() {
                 let s = found.s[0][lane];
                 assert!((s - exact).abs() < 1e-2 * exact.abs(), "{method:?} {depth}: {s}, not {exact}");
             }
@@ -727,7 +718,7 @@ fn a_relay_with_zeno_behaviour_slides_beside_friction() {
 }
 
 /// Two tanks joined by an orifice: the levels meet after a finite time, and stay together. Nothing is left
-/// then of how fast they met, and the slope of the orifice, infinite there, does not stop the sensitivities;
+/// then of how fast they met, and the derivative of the orifice, infinite there, does not stop the sensitivities;
 /// nor where the tanks are alike, so that even volumes do not change at all.
 #[test]
 fn levels_meet() {
@@ -772,11 +763,11 @@ fn levels_meet_in(area: &str) {
                             moved[lane] += shift;
                             closed(*t, &moved)[output]
                         };
-                        let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
+                        let derivative = (at(1e-6) - at(-1e-6)) / 2e-6;
                         let s = found.s[i][output * p.len() + lane];
                         assert!(
-                            (s - slope).abs() < accuracy.max(1e-7),
-                            "{rtol} lane {lane} at {t}: {s}, {slope}"
+                            (s - derivative).abs() < accuracy.max(1e-7),
+                            "{rtol} lane {lane} at {t}: {s}, {derivative}"
                         );
                     }
                 }
@@ -814,9 +805,9 @@ fn fixed_steps_stick_and_slip() {
         output x = x
         output force = dry.e
     }";
-    let ([values, slopes], events) = fixed_differences(text, 7.0, Method::Rk4, 0.01);
+    let ([values, derivatives], events) = fixed_differences(text, 7.0, Method::Rk4, 0.01);
     assert!(events >= 8, "{events}");
-    assert!(values < 1e-8 && slopes < 1e-6, "{values} {slopes}");
+    assert!(values < 1e-8 && derivatives < 1e-6, "{values} {derivatives}");
     let coarse = fixed_differences(text, 7.0, Method::Euler, 0.01).0;
     let fine = fixed_differences(text, 7.0, Method::Euler, 0.0025).0;
     for (coarse, fine) in coarse.iter().zip(fine) {

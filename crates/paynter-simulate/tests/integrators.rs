@@ -4,10 +4,8 @@
 
 mod zoo;
 
-use paynter_base::CancellationToken;
-use paynter_numerics::Tables;
-use paynter_simulate::{Method, Options, Wanted, gradient};
-use zoo::{Problem, run, solve, times};
+use paynter_simulate::{Method, Options, Wanted};
+use zoo::{Problem, gradient, run, solve, times};
 
 const ADAPTIVE: [Method; 3] = [Method::Tsit5, Method::Dop853, Method::Stiff];
 
@@ -104,11 +102,11 @@ fn differences(text: &str, names: &[&str], end: f64, accuracy: f64) {
             let (a, b, c, d) = (at(-2.0), at(-1.0), at(1.0), at(2.0));
             for i in 0..grid.len() {
                 for output in 0..a[i].len() {
-                    let slope = (a[i][output] - 8.0 * b[i][output] + 8.0 * c[i][output] - d[i][output])
+                    let derivative = (a[i][output] - 8.0 * b[i][output] + 8.0 * c[i][output] - d[i][output])
                         / (12.0 * step);
                     let s = found.s[i][output * names.len() + lane];
                     let what = format!("{method:?} output {output} by {} at {}", names[lane], grid[i]);
-                    close(s * p[*place], slope * p[*place], accuracy, &what);
+                    close(s * p[*place], derivative * p[*place], accuracy, &what);
                 }
             }
         }
@@ -358,17 +356,10 @@ fn adjoint_gradients_are_sums_of_sensitivities() {
         for method in ADAPTIVE {
             let options = tight(end, times(end, 29), method);
             let run = solve(&model, &p, &options);
-            let gradient = gradient(
-                &model,
-                &p,
-                &Tables::default(),
-                &options,
-                &CancellationToken::new(),
-                &mut |_, _, y, slope| {
-                    slope[0] = y[0] - 1.0;
-                    0.5 * (y[0] - 1.0) * (y[0] - 1.0)
-                },
-            );
+            let gradient = gradient(&model, &p, &options, &mut |_, _, y, derivative| {
+                derivative[0] = y[0] - 1.0;
+                0.5 * (y[0] - 1.0) * (y[0] - 1.0)
+            });
             assert_eq!(gradient.outcome.failure, None);
             for lane in 0..names.len() {
                 let sum: f64 = run.y.iter().zip(&run.s).map(|(y, s)| (y[0] - 1.0) * s[lane]).sum();
@@ -406,17 +397,10 @@ fn the_adjoint_keeps_to_where_laws_have_values() {
     let model = problem.compile(&[Wanted::Parameter(0), Wanted::Parameter(1)]);
     let p = problem.parameters();
     let options = Options { t_end: 1.0, times: vec![1.0], rtol: 1e-8, ..Options::default() };
-    let found = gradient(
-        &model,
-        &p,
-        &Tables::default(),
-        &options,
-        &CancellationToken::new(),
-        &mut |_, _, y, slope| {
-            slope.fill(1.0);
-            y.iter().sum()
-        },
-    );
+    let found = gradient(&model, &p, &options, &mut |_, _, y, derivative| {
+        derivative.fill(1.0);
+        y.iter().sum()
+    });
     assert_eq!(found.outcome.failure, None);
     // What went in but for the saturated content, C·a.
     for (found, exact) in found.by.iter().zip([1.0, -0.1]) {
@@ -449,17 +433,10 @@ fn the_adjoint_knows_unknowns_on_both_sides_of_a_jump() {
     let p = problem.parameters();
     let options = tight(1.0, times(1.0, 7), Method::Auto);
     let forward = solve(&model, &p, &options);
-    let found = gradient(
-        &model,
-        &p,
-        &Tables::default(),
-        &options,
-        &CancellationToken::new(),
-        &mut |_, _, y, slope| {
-            slope.fill(1.0);
-            y.iter().sum()
-        },
-    );
+    let found = gradient(&model, &p, &options, &mut |_, _, y, derivative| {
+        derivative.fill(1.0);
+        y.iter().sum()
+    });
     assert_eq!(found.outcome.failure, None);
     for (lane, by) in found.by.iter().enumerate() {
         let sum: f64 = forward.s.iter().map(|s| s[lane] + s[wanted.len() + lane]).sum();
@@ -479,17 +456,10 @@ fn adjoint_gradients_of_a_chain() {
     let p = problem.parameters();
     let options = tight(12.0, times(12.0, 17), Method::Auto);
     let run = solve(&model, &p, &options);
-    let found = gradient(
-        &model,
-        &p,
-        &Tables::default(),
-        &options,
-        &CancellationToken::new(),
-        &mut |_, _, y, slope| {
-            slope[0] = y[0];
-            0.5 * y[0] * y[0]
-        },
-    );
+    let found = gradient(&model, &p, &options, &mut |_, _, y, derivative| {
+        derivative[0] = y[0];
+        0.5 * y[0] * y[0]
+    });
     let sums: Vec<f64> = (0..wanted.len())
         .map(|lane| {
             run.y.iter().zip(&run.s).map(|(y, s)| y[0] * s[lane]).sum::<f64>() * p_of(&p, wanted[lane])

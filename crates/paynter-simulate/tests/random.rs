@@ -91,12 +91,12 @@ fn linear_models_follow_the_matrix_exponential() {
         for (row, rate) in rates.iter().enumerate() {
             for column in 0..=n {
                 let entry = if column < n { problem.pool.diff(*rate, states[column]) } else { *rate };
-                let slope = problem.pool.diff(entry, parameter);
-                match (value(&problem, entry, column == n), value(&problem, slope, column == n)) {
-                    (Ok(entry), Ok(slope)) => {
+                let derivative = problem.pool.diff(entry, parameter);
+                match (value(&problem, entry, column == n), value(&problem, derivative, column == n)) {
+                    (Ok(entry), Ok(derivative)) => {
                         big[row * 2 * size + column] = entry;
                         big[(size + row) * 2 * size + size + column] = entry;
-                        big[(size + row) * 2 * size + column] = slope;
+                        big[(size + row) * 2 * size + column] = derivative;
                     }
                     _ => good = false,
                 }
@@ -104,8 +104,8 @@ fn linear_models_follow_the_matrix_exponential() {
         }
         let mut start = vec![0.0; 2 * size];
         for (i, state) in equations.states.iter().enumerate() {
-            let slope = problem.pool.diff(state.initial, parameter);
-            match (value(&problem, state.initial, false), value(&problem, slope, false)) {
+            let derivative = problem.pool.diff(state.initial, parameter);
+            match (value(&problem, state.initial, false), value(&problem, derivative, false)) {
                 (Ok(x), Ok(s)) => (start[i], start[size + i]) = (x, s),
                 _ => good = false,
             }
@@ -189,21 +189,21 @@ fn nonlinear_sensitivities_are_differences() {
                 for output in 0..a[i].len() {
                     let near = (c[i][output] - b[i][output]) / (2.0 * step);
                     let far = (d[i][output] - a[i][output]) / (4.0 * step);
-                    let slope = (4.0 * near - far) / 3.0;
+                    let derivative = (4.0 * near - far) / 3.0;
                     let s = found.s[i][output * wanted.len() + lane];
                     // Where differences of two sizes disagree, an event or noise is near.
-                    if !slope.is_finite()
+                    if !derivative.is_finite()
                         || !s.is_finite()
                         || (near - far).abs() > 1e-4 * near.abs().max(1e-6)
                     {
                         continue;
                     }
                     let noise = 1e-9 * c[i][output].abs().max(1e-6) / step;
-                    let allowed = 1e-5 * slope.abs() + 10.0 * noise;
+                    let allowed = 1e-5 * derivative.abs() + 10.0 * noise;
                     let name = &problem.graph.parameters[lane].name;
                     assert!(
-                        (s - slope).abs() <= allowed,
-                        "seed {seed}: output {output} by {name} at {}: {s}, not {slope}\n{}",
+                        (s - derivative).abs() <= allowed,
+                        "seed {seed}: output {output} by {name} at {}: {s}, not {derivative}\n{}",
                         options.times[i],
                         sample.text
                     );
@@ -295,8 +295,8 @@ fn sensitivities_across_random_events_are_differences() {
             &Tables::default(),
             &finer,
             &CancellationToken::new(),
-            &mut |_, _, y, slope| {
-                slope.fill(1.0);
+            &mut |_, _, y, derivative| {
+                derivative.fill(1.0);
                 y.iter().sum()
             },
         );
@@ -330,7 +330,7 @@ fn sensitivities_across_random_events_are_differences() {
                     size += s[output * wanted.len() + lane].abs();
                 }
             }
-            // What is infinite somewhere has no sum, and along an infinite slope the adjoint is told to be missing.
+            // What is infinite somewhere has no sum, and along an infinite derivative the adjoint is told to be missing.
             let told =
                 |note: &Note| matches!(note, Note::InfiniteDerivative { lane: lost, .. } if *lost == lane);
             let missing = gradient.by[lane].is_nan() && gradient.outcome.notes.iter().any(told);
@@ -345,18 +345,18 @@ fn sensitivities_across_random_events_are_differences() {
                 for output in 0..a[i].len() {
                     let small = (c[i][output] - b[i][output]) / (2.0 * step);
                     let large = (d[i][output] - a[i][output]) / (4.0 * step);
-                    let slope = (4.0 * small - large) / 3.0;
+                    let derivative = (4.0 * small - large) / 3.0;
                     let s = found.s[i][output * wanted.len() + lane];
                     let noise = 1e-8 * c[i][output].abs().max(1e-3) / step;
                     // Where differences of two sizes disagree, an event or noise is near.
-                    if !slope.is_finite() || !near(small, large, 1e-3 * small.abs() + noise) {
+                    if !derivative.is_finite() || !near(small, large, 1e-3 * small.abs() + noise) {
                         continue;
                     }
                     // And they are no better than they agree.
-                    let allowed = 1e-4 * slope.abs() + 10.0 * noise + 2.0 * (small - large).abs();
-                    if !near(s, slope, allowed) {
+                    let allowed = 1e-4 * derivative.abs() + 10.0 * noise + 2.0 * (small - large).abs();
+                    if !near(s, derivative, allowed) {
                         wrong.push(format!(
-                            "seed {seed}: output {output} by {name} at {}: {s}, not {slope}",
+                            "seed {seed}: output {output} by {name} at {}: {s}, not {derivative}",
                             grid[i]
                         ));
                     }

@@ -234,11 +234,11 @@ pub fn sensitivity<N: Number>(
         .enumerate()
         .map(|(index, value)| Dual {
             value: value.clone(),
-            slope: if index == parameter { N::one() } else { N::zero() },
+            derivative: if index == parameter { N::one() } else { N::zero() },
         })
         .collect();
     let transfer = Pencil::assemble(structure, &duals)?.transfer(&Dual::constant(s.clone()))?;
-    Some(transfer.into_iter().map(|row| row.into_iter().map(|entry| entry.slope).collect()).collect())
+    Some(transfer.into_iter().map(|row| row.into_iter().map(|entry| entry.derivative).collect()).collect())
 }
 
 /// What holds for almost all values of the parameters and laws.

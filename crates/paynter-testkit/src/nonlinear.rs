@@ -107,7 +107,7 @@ impl Problem<'_> {
     }
 
     /// The residuals: the equations, and where `extended` their time
-    /// derivative, whose unknowns (the slopes of the ports) follow last.
+    /// derivative, whose unknowns (the derivatives of the ports) follow last.
     fn residuals<N: Number>(
         &self,
         unknowns: &[N],
@@ -119,21 +119,22 @@ impl Problem<'_> {
             return self.equations(&values);
         }
         let rates = self.rates(&values)?;
-        let slopes = &unknowns[unknowns.len() - self.ports..];
+        let derivatives = &unknowns[unknowns.len() - self.ports..];
         let bonds = self.system.structure.bonds.len();
-        let pair = |values: &[N], slopes: &[N]| -> Vec<Dual<N>> {
-            let both = values.iter().zip(slopes);
-            both.map(|(value, slope)| Dual { value: value.clone(), slope: slope.clone() }).collect()
+        let pair = |values: &[N], derivatives: &[N]| -> Vec<Dual<N>> {
+            let both = values.iter().zip(derivatives);
+            both.map(|(value, derivative)| Dual { value: value.clone(), derivative: derivative.clone() })
+                .collect()
         };
         let mut next = 2 * bonds;
         let signals = values.signals.iter().zip(&self.system.structure.signals).map(|(value, signal)| {
-            let slope = if signal.integral.is_some() {
+            let derivative = if signal.integral.is_some() {
                 N::zero()
             } else {
                 next += 1;
-                slopes[next - 1].clone()
+                derivatives[next - 1].clone()
             };
-            Dual { value: value.clone(), slope }
+            Dual { value: value.clone(), derivative }
         });
         let signals = signals.collect();
         let input_rates: Vec<N> = (0..values.inputs.len())
@@ -142,15 +143,15 @@ impl Problem<'_> {
         let moving = Values {
             params: values.params.iter().cloned().map(Dual::constant).collect(),
             inputs: pair(&values.inputs, &input_rates),
-            efforts: pair(&values.efforts, &slopes[..bonds]),
-            flows: pair(&values.flows, &slopes[bonds..2 * bonds]),
+            efforts: pair(&values.efforts, &derivatives[..bonds]),
+            flows: pair(&values.flows, &derivatives[bonds..2 * bonds]),
             signals,
             states: pair(&values.states, &rates),
-            time: Dual { value: values.time, slope: N::one() },
+            time: Dual { value: values.time, derivative: N::one() },
         };
-        let (mut all, slopes): (Vec<N>, Vec<N>) =
-            self.equations(&moving)?.into_iter().map(|dual| (dual.value, dual.slope)).unzip();
-        all.extend(slopes);
+        let (mut all, derivatives): (Vec<N>, Vec<N>) =
+            self.equations(&moving)?.into_iter().map(|dual| (dual.value, dual.derivative)).unzip();
+        all.extend(derivatives);
         Some(all)
     }
 
@@ -158,7 +159,7 @@ impl Problem<'_> {
         let open =
             self.system.states().iter().filter(|(name, _)| !self.point.states.contains_key(name)).count();
         let count = self.ports + open + if extended { self.ports } else { 0 };
-        // Any start will do for monotonic laws; zero is where odd powers have no slope.
+        // Any start will do for monotonic laws; zero is where odd powers have no derivative.
         let mut unknowns: Vec<f64> = (0..count).map(|index| 0.1 + 0.01 * (index % 7) as f64).collect();
         let plain = |value: f64| value;
         let norm = |residuals: &[f64]| residuals.iter().map(|value| value * value).sum::<f64>().sqrt();
@@ -197,10 +198,10 @@ impl Problem<'_> {
         let mut columns = Vec::with_capacity(unknowns.len());
         let mut duals: Vec<Dual<f64>> = unknowns.iter().map(|value| Dual::constant(*value)).collect();
         for index in 0..unknowns.len() {
-            duals[index].slope = 1.0;
+            duals[index].derivative = 1.0;
             let column = self.residuals(&duals, extended, &Dual::constant)?;
-            columns.push(column.into_iter().map(|dual| dual.slope).collect::<Vec<f64>>());
-            duals[index].slope = 0.0;
+            columns.push(column.into_iter().map(|dual| dual.derivative).collect::<Vec<f64>>());
+            duals[index].derivative = 0.0;
         }
         let rows = columns.first().map_or(0, Vec::len);
         Some((0..rows).map(|row| columns.iter().map(|column| column[row]).collect()).collect())

@@ -224,18 +224,18 @@ pub struct Dual<N> {
     /// The value.
     pub value: N,
     /// The derivative.
-    pub slope: N,
+    pub derivative: N,
 }
 
 impl<N: Number> Dual<N> {
     /// A value that does not change.
     pub fn constant(value: N) -> Dual<N> {
-        Dual { value, slope: N::zero() }
+        Dual { value, derivative: N::zero() }
     }
 
     /// The chain rule.
     fn chain(&self, value: N, derivative: &N) -> Option<Dual<N>> {
-        Some(Dual { value, slope: derivative.mul(&self.slope)? })
+        Some(Dual { value, derivative: derivative.mul(&self.derivative)? })
     }
 }
 
@@ -244,22 +244,22 @@ impl<N: Number> Number for Dual<N> {
         Dual::constant(N::ratio(numerator, denominator))
     }
     fn add(&self, other: &Self) -> Self {
-        Dual { value: self.value.add(&other.value), slope: self.slope.add(&other.slope) }
+        Dual { value: self.value.add(&other.value), derivative: self.derivative.add(&other.derivative) }
     }
     fn sub(&self, other: &Self) -> Self {
-        Dual { value: self.value.sub(&other.value), slope: self.slope.sub(&other.slope) }
+        Dual { value: self.value.sub(&other.value), derivative: self.derivative.sub(&other.derivative) }
     }
     fn mul(&self, other: &Self) -> Option<Self> {
-        let slope = self.value.mul(&other.slope)?.add(&self.slope.mul(&other.value)?);
-        Some(Dual { value: self.value.mul(&other.value)?, slope })
+        let derivative = self.value.mul(&other.derivative)?.add(&self.derivative.mul(&other.value)?);
+        Some(Dual { value: self.value.mul(&other.value)?, derivative })
     }
     fn div(&self, other: &Self) -> Option<Self> {
         let value = self.value.div(&other.value)?;
-        let slope = self.slope.sub(&value.mul(&other.slope)?).div(&other.value)?;
-        Some(Dual { value, slope })
+        let derivative = self.derivative.sub(&value.mul(&other.derivative)?).div(&other.value)?;
+        Some(Dual { value, derivative })
     }
     fn is_zero(&self) -> bool {
-        self.value.is_zero() && self.slope.is_zero()
+        self.value.is_zero() && self.derivative.is_zero()
     }
     fn is_unit(&self) -> bool {
         self.value.is_unit()
@@ -281,7 +281,7 @@ impl<N: Number> Number for Dual<N> {
     }
     fn power(&self, exponent: &Self) -> Option<Self> {
         // Exponents are constants in every law here.
-        if !exponent.slope.is_zero() {
+        if !exponent.derivative.is_zero() {
             return None;
         }
         let value = self.value.power(&exponent.value)?;
@@ -392,8 +392,8 @@ mod tests {
     #[test]
     fn duals_differentiate() {
         // d/dx of (x² + 1)/x at 2 is 1 − 1/4.
-        let x = Dual { value: Rational::ratio(2, 1), slope: Rational::one() };
+        let x = Dual { value: Rational::ratio(2, 1), derivative: Rational::one() };
         let y = x.mul(&x).unwrap().add(&Dual::one()).div(&x).unwrap();
-        assert_eq!(y.slope, Rational::ratio(3, 4));
+        assert_eq!(y.derivative, Rational::ratio(3, 4));
     }
 }

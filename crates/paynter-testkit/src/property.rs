@@ -4,6 +4,7 @@
 use crate::structure::Structure;
 use crate::{Options, Sample, generate, plain, shrink, write};
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How many failing models one message shows.
 const SHOWN: usize = 3;
@@ -16,6 +17,17 @@ pub fn seeds(count: u64) -> Range<u64> {
     let count =
         number("PAYNTER_RANDOM").unwrap_or_else(|| number("PAYNTER_RANDOM_TIMES").unwrap_or(1) * count);
     from..from + count
+}
+
+/// Runs a test on each of its seeds, and fails where it failed on any of them.
+///
+/// # Panics
+///
+/// Where the test does: the message names all seeds.
+pub fn each(count: u64, test: impl Fn(u64)) {
+    let fails = |seed: &u64| catch_unwind(AssertUnwindSafe(|| test(*seed))).is_err();
+    let failed: Vec<u64> = seeds(count).filter(fails).collect();
+    assert!(failed.is_empty(), "fails on the seeds {failed:?}");
 }
 
 /// Asserts that a test on random models has met its subject often enough: at

@@ -41,6 +41,8 @@ pub struct Contradiction {
     pub residual: f64,
     /// The equation that is missed most.
     pub equation: String,
+    /// Whether it is the derivative of a response by a parameter that misses.
+    pub of_sensitivity: bool,
 }
 
 impl Contradiction {

@@ -1,10 +1,10 @@
 //! The acausal equations for small changes about a point: (M₀ + s·M₁)·z = N·u.
 
 use crate::acausal::{Acausal, Meaning, Place, Point};
-use crate::tolerance::{EQUILIBRATION_SWEEPS, KINK_WIDTH, PIVOT};
+use crate::tolerance::{AGREEING_SIDES, EQUILIBRATION_SWEEPS, KINK_WIDTH, PIVOT};
 use num_complex::Complex64;
 use paynter_algebra::elimination::{Arithmetic, Echelon, Elimination, Row, eliminate};
-use paynter_algebra::{Expr, Pool};
+use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::random::Random;
 use rustc_hash::FxHashMap;
 use std::convert::Infallible;
@@ -90,20 +90,47 @@ impl<'a> Pencil<'a> {
                 found.parameters.push(k);
             }
             let (Meaning::Variable(..) | Meaning::Input(_)) = meaning else { continue };
-            let slope = pool.diff(value, symbol);
+            let derivative = pool.diff(value, symbol);
             let fixed = |s| matches!(system.meaning(place, s), Some(Meaning::Parameter(_)));
-            found.linear &= pool.symbols(slope).into_iter().all(fixed);
-            if !found.linear && system.switches_at(pool, place, value, point, KINK_WIDTH) {
-                return None;
-            }
-            let slope = pool.eval(slope, &|s| system.value_at(place, s, point)).ok()?;
+            found.linear &= pool.symbols(derivative).into_iter().all(fixed);
+            let at = |s| system.value_at(place, s, point);
+            let derivative = match !found.linear && system.switches_at(pool, place, value, point, KINK_WIDTH)
+            {
+                true => self.derivative_beside(pool, (place, value), symbol)?,
+                false => pool.eval(derivative, &at).ok()?,
+            };
             match meaning {
-                Meaning::Variable(at, sign) => found.variables.push((at, sign * slope)),
-                Meaning::Input(k) => found.inputs.push((k, slope)),
+                Meaning::Variable(at, sign) => found.variables.push((at, sign * derivative)),
+                Meaning::Input(k) => found.inputs.push((k, derivative)),
                 _ => {}
             }
         }
         Some(found)
+    }
+
+    /// The derivative of an expression whose choices stand on their borders; nothing where its sides differ.
+    fn derivative_beside(
+        &self,
+        pool: &mut Pool,
+        (place, value): (Place, Expr),
+        symbol: Symbol,
+    ) -> Option<f64> {
+        let (system, point) = (self.system, self.point);
+        let at = |s| system.value_at(place, s, point);
+        let [above, below] = [1.0, -1.0].map(|side| {
+            let beside = |s| match system.meaning(place, s) {
+                Some(Meaning::Variable(variable, _)) => {
+                    let size = point.variables[variable].abs().max(point.scales[variable]);
+                    at(s).map(|x| x + side * (KINK_WIDTH * size + f64::MIN_POSITIVE.sqrt()))
+                }
+                _ => at(s),
+            };
+            let branch = pool.decide_choices(&[value], &beside)[0];
+            let derivative = pool.diff(branch, symbol);
+            pool.eval(derivative, &at).ok()
+        });
+        let (above, below) = (above?, below?);
+        ((above - below).abs() <= AGREEING_SIDES * above.abs().max(below.abs())).then_some(above)
     }
 
     /// The rows of M₀ + s·M₁, or of its transpose; entries are changed at random by a small part where a seed is

@@ -71,7 +71,7 @@ impl Acausal<'_> {
             // At an event some laws are on one side of it, and others may have been taken on the other.
             Ok(Vec::new())
         } else {
-            Err(Contradiction { what, residual, equation })
+            Err(Contradiction { what, residual, equation, of_sensitivity: false })
         }
     }
 

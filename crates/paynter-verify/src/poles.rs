@@ -33,7 +33,8 @@ impl Pencil<'_> {
             return Ok(vec![Check { what: what.to_owned(), residual }]);
         }
         let equation = self.system.describe(row);
-        Err(Contradiction { what: format!("{what} {pole:.4}"), residual, equation })
+        let what = format!("{what} {pole:.4}");
+        Err(Contradiction { what, residual, equation, of_sensitivity: false })
     }
 
     /// How far a pole is from a number, to first order, and the equation that takes most part in it.

@@ -13,6 +13,8 @@ pub(crate) const GIVEN_FLOOR: f64 = 1e-12;
 pub(crate) const SWITCHING_WIDTH: f64 = 1e-2;
 /// A kink within this part of an operating point is at it: the side in force is that of the linear model.
 pub(crate) const KINK_WIDTH: f64 = 1e-6;
+/// Both sides of a border have one derivative if they agree to this part.
+pub(crate) const AGREEING_SIDES: f64 = 1e-9;
 /// Time and parameters within this part of their size may be on either side of it.
 pub(crate) const SWITCHING_TIME: f64 = 1e-9;
 /// Transfer values and their derivatives agree to this part: near poles both lose digits.
@@ -31,3 +33,6 @@ pub(crate) const EXPLAINED: f64 = 1e-2;
 pub(crate) const PIVOT: f64 = 0.1;
 /// Sweeps in which rows and columns are brought to one size.
 pub(crate) const EQUILIBRATION_SWEEPS: usize = 3;
+/// By this part parameters are changed for differences: its square, and rounding beside it, are far below what
+/// derivatives agree to.
+pub(crate) const DIFFERENCE: f64 = 1e-5;

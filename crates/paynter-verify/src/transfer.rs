@@ -1,9 +1,9 @@
 //! Transfer values and their derivatives by parameters: the equations are
 //! solved for a unit of each input.
 
-use crate::acausal::{Meaning, Place};
+use crate::acausal::{Meaning, Place, Point};
 use crate::pencil::{Factors, Pencil};
-use crate::tolerance::{ENTRY_CHANGE, EXPLAINED, TRANSFER, TRANSFER_FLOOR};
+use crate::tolerance::{DIFFERENCE, ENTRY_CHANGE, EXPLAINED, TRANSFER, TRANSFER_FLOOR};
 use crate::{Check, Checked, Contradiction};
 use num_complex::Complex64;
 use paynter_algebra::{Expr, Pool};
@@ -21,12 +21,15 @@ pub struct Given {
     pub value: Complex64,
 }
 
+/// The derivative of an output driven by an input by a parameter, and how large what it is the difference of is.
+type Slope = (usize, usize, usize, Complex64, f64);
+
 /// A value, where there is one, and how large what makes it up is.
 type Sum = (Option<Complex64>, f64);
 
 impl Pencil<'_> {
-    /// Checks transfer values at s, and derivatives by parameters where the equations are linear. Nothing is said
-    /// at a pole.
+    /// Checks transfer values at s, and their derivatives by parameters, with which the point moves where the
+    /// equations are not linear. Nothing is said at a pole.
     pub fn check_transfer(&self, pool: &mut Pool, what: &str, s: Complex64, given: &[Given]) -> Checked {
         let Some(right) = self.values(pool, s, given, None) else { return Ok(Vec::new()) };
         let mut worst: Option<(f64, Given)> = None;
@@ -63,7 +66,8 @@ impl Pencil<'_> {
             "the output `{}` driven by `{}`{by}",
             graph.outputs[place.output].name, graph.inputs[place.input].name
         );
-        Err(Contradiction { what, residual, equation })
+        let of_sensitivity = place.parameter.is_some();
+        Err(Contradiction { what, residual, equation, of_sensitivity })
     }
 
     /// What values the equations give in the place of those given, and by how much they change if entries do by
@@ -76,14 +80,15 @@ impl Pencil<'_> {
     ) -> Option<Vec<Option<(Complex64, f64)>>> {
         let found = self.values(pool, s, given, None)?;
         let moved = self.values(pool, s, given, Some((1, ENTRY_CHANGE)))?;
-        let of = |((value, size), (other, _)): (&Sum, &Sum)| {
-            let (value, other) = ((*value)?, (*other)?);
+        let of = |(given, ((value, size), (other, _))): (&Given, (&Sum, &Sum))| {
+            // Differences between rests are good for a comparison, not for an answer.
+            let (value, other) = ((*value)?, (*other).filter(|_| self.linear || given.parameter.is_none())?);
             let scale = value.norm().max(TRANSFER_FLOOR * size);
             let apart = (value - other).norm();
             let change = if apart == 0.0 { 0.0 } else { apart / scale };
             (change <= TRANSFER).then_some((value, change))
         };
-        Some(found.iter().zip(&moved).map(of).collect())
+        Some(given.iter().zip(found.iter().zip(&moved)).map(of).collect())
     }
 
     /// What the values should be, and how large what makes them up is.
@@ -114,6 +119,7 @@ impl Pencil<'_> {
                 factors.solve(&self.moved_by(pool, *parameter, *input, &driven[of(*input)]))
             })
             .collect();
+        let curved = self.curved(pool, s, given, change);
         let read = |terms: &[(usize, f64)], z: &[Complex64]| {
             terms.iter().fold((Complex64::ZERO, 0.0), |(sum, size), (at, c)| {
                 let term = *c * z[*at];
@@ -135,14 +141,85 @@ impl Pencil<'_> {
                         return (Some(sum), size);
                     };
                     let place = asked.iter().position(|other| *other == (parameter, given.input));
-                    let Some(place) = place else { return (None, 0.0) };
+                    let Some(place) = place else {
+                        let known = |(output, input, by, ..): &&Slope| {
+                            (*output, *input, *by) == (given.output, given.input, parameter)
+                        };
+                        let known = curved.iter().find(known);
+                        return known.map_or((None, 0.0), |(.., value, size)| (Some(*value), *size));
+                    };
                     let (sum, size) = read(variables, &moved[place]);
                     let output = self.system.graph.outputs[given.output].value;
-                    let own = self.slope(pool, Place::Nowhere, output, parameter, given.input, z);
+                    let own = self.derivative(pool, Place::Nowhere, output, parameter, given.input, z);
                     (Some(sum + own), size + own.norm())
                 })
                 .collect(),
         )
+    }
+
+    /// The derivatives by parameters of equations whose entries change with the point: by differences of points at
+    /// which they rest. None where rests lie side by side, or a law has no derivative beside the point.
+    fn curved(
+        &self,
+        pool: &mut Pool,
+        s: Complex64,
+        given: &[Given],
+        change: Option<(u64, f64)>,
+    ) -> Vec<Slope> {
+        let mut parameters: Vec<usize> =
+            given.iter().filter(|_| !self.linear).filter_map(|given| given.parameter).collect();
+        parameters.sort_unstable();
+        parameters.dedup();
+        let mut found = Vec::new();
+        for parameter in parameters {
+            let own: Vec<Given> = given
+                .iter()
+                .filter(|given| given.parameter == Some(parameter))
+                .map(|given| Given { parameter: None, ..*given })
+                .collect();
+            let Some((step, points)) = self.beside(pool, parameter, change) else { continue };
+            let sides =
+                points.map(|point| Pencil::new(pool, self.system, &point)?.values(pool, s, &own, change));
+            let [Some(below), Some(above)] = sides else { continue };
+            for (given, ((below, _), (above, _))) in own.iter().zip(below.iter().zip(&above)) {
+                if let (Some(below), Some(above)) = (below, above) {
+                    let slope = (above - below) / (2.0 * step);
+                    let size = (above.norm() + below.norm()) / step;
+                    found.push((given.output, given.input, parameter, slope, size));
+                }
+            }
+        }
+        found
+    }
+
+    /// The points at which the equations rest with a parameter a little less and a little more, and by how much.
+    fn beside(
+        &self,
+        pool: &mut Pool,
+        parameter: usize,
+        change: Option<(u64, f64)>,
+    ) -> Option<(f64, [Point; 2])> {
+        let symbol = self.system.graph.parameters[parameter].declaration.symbol;
+        let mut side = vec![Complex64::ZERO; self.system.width];
+        for place in self.readers.get(&parameter).into_iter().flatten() {
+            let row = &self.system.rows[*place];
+            if let Some(value) = row.value {
+                let slope = pool.diff(value, symbol);
+                let at = |s| self.system.value_at(row.place, s, self.point);
+                side[*place] = pool.eval(slope, &at).ok()?.into();
+            }
+        }
+        let moves = Factors::new(self.rows(Complex64::ZERO, false, change))?.solve(&side);
+        let nominal = self.point.parameters[parameter];
+        let step = DIFFERENCE * if nominal == 0.0 { 1.0 } else { nominal.abs() };
+        let at = |step: f64| {
+            let mut point = self.point.clone();
+            point.parameters[parameter] += step;
+            point.variables.iter_mut().zip(&moves).for_each(|(z, moves)| *z += step * moves.re);
+            point
+        };
+        let points = [at(-step), at(step)];
+        points.iter().flat_map(|point| &point.variables).all(|z| z.is_finite()).then_some((step, points))
     }
 
     /// −∂(M·z − N·u)/∂p at a solution.
@@ -152,14 +229,14 @@ impl Pencil<'_> {
             let row = &self.system.rows[*place];
             // The value stands with a minus sign in the row.
             if let Some(value) = row.value {
-                side[*place] = self.slope(pool, row.place, value, parameter, input, z);
+                side[*place] = self.derivative(pool, row.place, value, parameter, input, z);
             }
         }
         side
     }
 
     /// The derivative by a parameter of what a linear expression makes of small changes.
-    fn slope(
+    fn derivative(
         &self,
         pool: &mut Pool,
         place: Place,
@@ -179,10 +256,10 @@ impl Pencil<'_> {
                 Some(Meaning::Input(k)) if k == input => (Complex64::ONE, 1.0),
                 _ => continue,
             };
-            let slope = pool.diff(value, other);
-            let slope = pool.diff(slope, symbol);
+            let derivative = pool.diff(value, other);
+            let derivative = pool.diff(derivative, symbol);
             let at = |s| self.system.value_at(place, s, self.point);
-            sum += sign * pool.eval(slope, &at).unwrap_or(f64::NAN) * amount;
+            sum += sign * pool.eval(derivative, &at).unwrap_or(f64::NAN) * amount;
         }
         sum
     }

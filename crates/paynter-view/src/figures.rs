@@ -1,4 +1,6 @@
-//! Plots of what was simulated.
+//! Plots of what was simulated, and of estimations.
+
+pub mod estimation;
 
 use paynter_draw::plot::{
     self, Axis, EnergyPart, Family, Figure, Layer, Look, Panel, Scale, Trace, family, time, time_axis,
@@ -32,15 +34,15 @@ fn trace(column: &Column, values: &[f64]) -> Trace {
 }
 
 /// Several runs over time, one panel for each output.
-pub fn runs(model: &str, runs: &[(&Run<'_>, Response)], ordered: bool) -> Figure {
+pub fn runs(model: &str, runs: &[(Run, Response)], ordered: bool) -> Figure {
     // Of very many runs some are drawn, evenly chosen.
     let step = runs.len().div_ceil(RUNS).max(1);
-    let runs: Vec<&(&Run<'_>, Response)> = runs.iter().step_by(step).collect();
+    let runs: Vec<&(Run, Response)> = runs.iter().step_by(step).collect();
     let Some((first, _)) = runs.first() else { return Figure::default() };
     let families = first.simulation.outputs.iter().take(PANEL_CURVES).map(|column| Family {
         name: column.name.clone(),
         unit: column.unit.clone().unwrap_or_default(),
-        runs: runs.iter().map(|(run, response)| curve(run.simulation, &column.name, response)).collect(),
+        runs: runs.iter().map(|(run, response)| curve(&run.simulation, &column.name, response)).collect(),
     });
     let names: Vec<String> = runs.iter().map(|(run, _)| run.name.clone()).collect();
     let title = format!("{model}: response over time{}", cut(first.simulation.outputs.len(), PANEL_CURVES));

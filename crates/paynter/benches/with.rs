@@ -5,6 +5,7 @@
 
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its results")]
 
+use paynter::simulate::{Sensitivities, SimulateOptions};
 use paynter::{BodeOptions, CancellationToken, Frequencies, LoadOptions, MemoryWorld, Model};
 use std::fmt::Write;
 use std::time::Instant;
@@ -70,4 +71,31 @@ fn main() {
         100.0 * with / loading
     );
     println!("  with the response at 2 ω      {:9.1} µs", 1e6 * asked);
+    simulations(&model, &token);
+}
+
+/// What a value costs beside the run itself, with and without sensitivities to four parameters.
+fn simulations(model: &Model, token: &CancellationToken) {
+    let names = ["m50", "k50", "b50", "m0"].map(str::to_owned).to_vec();
+    for (what, sensitivities) in
+        [("a run to 0.1 s", Sensitivities::None), ("with 4 sensitivities", Sensitivities::Names(names))]
+    {
+        let options = SimulateOptions { t_end: Some(0.1), points: 2, sensitivities, ..Default::default() };
+        let compiling = seconds(3, || model.clone().with([("F", 1.0)]).simulation(&options, token).unwrap());
+        let compiled = model.simulation(&options, token).unwrap();
+        let running = seconds(5, || compiled.respond(&compiled.parameters, token));
+        let value = |k: usize| 1.0 + k as f64 / VALUES as f64;
+        let with = seconds(3, || {
+            for k in 0..VALUES {
+                std::hint::black_box(model.with([("m50", value(k))]).simulation(&options, token).unwrap());
+            }
+        }) / VALUES as f64;
+        println!(
+            "  {what:<28}  {:9.1} µs; compiled {:.1} µs, a value {:.1} µs, {:.1} % of the run",
+            1e6 * running,
+            1e6 * compiling,
+            1e6 * with,
+            100.0 * with / running
+        );
+    }
 }

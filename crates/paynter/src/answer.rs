@@ -63,10 +63,7 @@ impl<T> Answer<T> {
     /// A pool for printing in a notation: typeset polynomials are written by the powers of s.
     pub(crate) fn overlay_for(&self, notation: &dyn Target) -> Pool {
         let mut pool = self.overlay();
-        if notation.is_typeset() {
-            let s = pool.symbol("s");
-            pool.order_by_powers_of(s);
-        }
+        order_for(&mut pool, notation);
         pool
     }
 
@@ -87,6 +84,14 @@ impl<T> Deref for Answer<T> {
 
     fn deref(&self) -> &T {
         &self.result
+    }
+}
+
+/// Orders typeset polynomials by the powers of s.
+pub(crate) fn order_for(pool: &mut Pool, notation: &dyn Target) {
+    if notation.is_typeset() {
+        let s = pool.symbol("s");
+        pool.order_by_powers_of(s);
     }
 }
 

@@ -1,13 +1,13 @@
 //! The stages from text to equations, each with its findings.
 
-use crate::cascade;
-use crate::settings::settings;
+use crate::simulate::Programs;
 use crate::stage::Stage;
 use paynter_algebra::Pool;
 use paynter_base::{CancellationToken, Diagnostics, SourceMap, World, code};
 use paynter_equations::{Equations, QueryError, StateSpace, derive};
 use paynter_graph::{
-    BondGraph, Causality, FlattenOptions, Guards, Samples, Table, assign_causality, flatten,
+    BondGraph, Causality, FlattenOptions, Guards, Samples, Table, assign_causality, cascade, flatten,
+    settings,
 };
 use paynter_language::{ast, load};
 use paynter_simulate::data;
@@ -68,6 +68,8 @@ pub(crate) struct Derivation {
     /// In the form a person would write.
     pub readable: Stage<FormStage>,
     pub rank: OnceLock<usize>,
+    /// Compiled for simulation.
+    pub programs: Programs,
 }
 
 impl Text {

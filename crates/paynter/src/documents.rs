@@ -1,6 +1,7 @@
 //! Answers made visible for the edges: JSON documents, and formulas in a notation.
 
 use crate::Answer;
+use crate::answer::order_for;
 use crate::check::Checked;
 use crate::equations::{NumericTransfer, StateEquations, TransferMatrix};
 use crate::incremental::DerivedModel;
@@ -10,11 +11,12 @@ use crate::loops::LoopReport;
 use crate::robust::RobustReport;
 use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
 use crate::structure::StructureReport;
-use paynter_algebra::{Pool, Symbol};
-use paynter_base::Spelling;
-use paynter_equations::Derivation;
+use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_base::{CancellationToken, Spelling};
+use paynter_equations::{Derivation, readable_characteristic};
 use paynter_export::{self as export, Target};
 use paynter_graph::Causality;
+use paynter_numerics::LinearModel;
 use paynter_verify::Check;
 use paynter_view::json::{self, Naming};
 use std::collections::BTreeMap;
@@ -159,9 +161,10 @@ impl Answer<SteadyMoves> {
 impl Answer<Poles> {
     /// The document.
     pub fn document(&self, naming: Naming, spelling: &dyn Spelling) -> json::Poles {
-        let Poles { linear, spectrum, estimates, characteristic, checks } = &self.result;
-        let (polynomial, diagnostics) = (characteristic.map(|(e, _)| e), self.diagnostics(spelling));
-        let (mut pool, graph) = (self.overlay(), &self.graph);
+        let Poles { linear, spectrum, estimates, checks } = &self.result;
+        let (mut pool, polynomial) = self.characteristic();
+        let polynomial = polynomial.map(|(e, _)| e);
+        let (graph, diagnostics) = (&self.graph, self.diagnostics(spelling));
         let document =
             json::Poles::new(&mut pool, graph, linear, spectrum, estimates, polynomial, naming, diagnostics);
         json::Poles { checks: checked(checks), ..document }
@@ -169,7 +172,18 @@ impl Answer<Poles> {
 
     /// Poles and zeros in a notation, with the characteristic polynomial.
     pub fn written(&self, document: &json::Poles, notation: &dyn Target) -> String {
-        export::poles(&mut self.overlay_for(notation), &document.into(), self.characteristic, notation)
+        let (mut pool, polynomial) = self.characteristic();
+        order_for(&mut pool, notation);
+        export::poles(&mut pool, &document.into(), polynomial, notation)
+    }
+
+    /// The characteristic polynomial and its variable s, where it can be read, with the pool it is in. It is made
+    /// for readers only, and numbers do not wait for it.
+    fn characteristic(&self) -> (Pool, Option<(Expr, Symbol)>) {
+        let mut pool = self.overlay();
+        let LinearModel { equations, space, .. } = &*self.linear;
+        let found = readable_characteristic(&mut pool, equations, space, &CancellationToken::new());
+        (pool, found.ok().flatten())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The built-in example models.
 
-use crate::embedded::EXAMPLES;
+use crate::embedded::{DATA, EXAMPLES};
 use paynter_view::json;
 
 /// One built-in example.
@@ -10,6 +10,8 @@ pub struct Example {
     pub name: &'static str,
     /// The model file.
     pub text: &'static str,
+    /// Measured data that belong to it, as CSV.
+    pub data: Option<&'static str>,
 }
 
 impl Example {
@@ -33,7 +35,8 @@ impl Example {
 
 /// Goes through all examples in order of their names.
 pub fn all() -> impl Iterator<Item = Example> {
-    EXAMPLES.iter().map(|(name, text)| Example { name, text })
+    let data = |name: &str| DATA.iter().find(|(known, _)| *known == name).map(|(_, data)| *data);
+    EXAMPLES.iter().map(move |(name, text)| Example { name, text, data: data(name) })
 }
 
 /// Finds an example by its name.

@@ -10,7 +10,7 @@ use paynter_graph::{BondGraph, Causality, Variable};
 use paynter_numerics::parametric::chosen_parameters;
 use paynter_numerics::{OperatingPoint, nominal_values};
 use paynter_transform::{
-    Form, Request, Sensitivity, Start, incremental, incremental_comments, printed, pseudo,
+    Form, Request, Sensitivity, Start, in_numbers, incremental, incremental_comments, printed, pseudo,
     sensitivity_comments, standalone, without_effect,
 };
 use std::sync::Arc;
@@ -43,6 +43,8 @@ pub struct IncrementalOptions {
     pub split: bool,
     /// The nominal graph in the same model.
     pub pair: bool,
+    /// Numbers in the place of the model's parameters.
+    pub numeric: bool,
 }
 
 /// A model made from a model.
@@ -109,7 +111,7 @@ impl Model {
         }
         findings.extend(kinks);
         let value = |variable: Variable| point.get(&variable).copied();
-        let (derived, comments) = match options.form {
+        let (mut derived, comments) = match options.form {
             DerivedForm::Incremental | DerivedForm::Linear => {
                 let form = match options.form {
                     DerivedForm::Linear => Form::Linear,
@@ -129,6 +131,9 @@ impl Model {
                 (made, sensitivity_comments(graph, sensitivity))
             }
         };
+        if options.numeric {
+            in_numbers(&mut pool, &mut derived, graph);
+        }
         let mut made = self.derived_model(&view, &mut pool, &derived, comments, token)?;
         if is_pseudo {
             made.diagram = self.diagram(token)?.map(|mut diagram| {

@@ -22,7 +22,6 @@
 //! ```
 
 mod answer;
-mod cascade;
 mod check;
 mod derivation;
 mod documents;
@@ -38,13 +37,14 @@ mod model;
 mod page;
 mod program;
 mod robust;
+mod runs;
 mod sensitivity;
-mod settings;
 mod stage;
 mod structure;
 mod verify;
 mod with;
 
+pub mod estimate;
 pub mod examples;
 pub mod simulate;
 
@@ -71,9 +71,9 @@ pub use loops::{LocusChoice, LocusFound, LoopOptions, LoopReport};
 pub use model::{LoadOptions, Model};
 pub use paynter_algebra::{Expr, Expression, Target};
 pub use paynter_base::{
-    Argument, CancellationToken, Cancelled, Code, Diagnostic, Diagnostics, FileId, Label, LineColumn,
-    MemoryWorld, Part, Plain, Question, Remedy, Severity, Source, SourceMap, Span, Spelling, World,
-    WorldError, closest, code, number, printable, resolve_path,
+    Argument, CancellationToken, Cancelled, Code, Diagnostic, Diagnostics, FileId, JoinedFindings, Label,
+    LineColumn, MemoryWorld, Part, Plain, Question, Remedy, Severity, Source, SourceMap, Span, Spelling,
+    World, WorldError, closest, code, number, printable, resolve_path,
 };
 pub use paynter_draw::{draw, plot};
 pub use paynter_export as export;
@@ -86,6 +86,7 @@ pub use paynter_simulate::data::MAX_DATA_SIZE;
 pub use paynter_verify::Check;
 pub use paynter_view::{figures, json, report, units};
 pub use robust::{GainReport, RobustOptions, RobustReport, UncertainQuantity};
+pub use runs::{Runs, Scenario};
 pub use sensitivity::{ResponseOptions, ResponseTolerance, SensitivityOptions, SymbolicSensitivity};
 pub use structure::StructureReport;
 pub use with::NewValue;

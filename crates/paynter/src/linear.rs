@@ -3,30 +3,26 @@
 
 use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
-use crate::derivation::{CausalityStage, EquationsStage};
-use crate::model::{Found, View};
+use crate::model::{Found, LOWEST_TERMS_STATES, View};
 use num_complex::Complex64;
-use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
-use paynter_equations::{Equations, StateSpace, readable_characteristic};
-use paynter_graph::ElementId;
+use paynter_algebra::Pool;
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics};
+use paynter_equations::{Equations, StateSpace};
 use paynter_numerics::estimate::{Estimate, estimates};
 use paynter_numerics::linear::{tangent, to_differentiate};
 use paynter_numerics::parametric::{SteadySensitivity, chosen_parameters, steady_sensitivity};
 use paynter_numerics::poles::{Spectrum, expanded};
 use paynter_numerics::program::Hold;
 use paynter_numerics::response::{FrequencyResponse, ResponseChoice, frequency_response};
-use paynter_numerics::{LinearModel, Matrices, OperatingPoint, operating_point, vanishing_divisors};
+use paynter_numerics::{
+    LinearModel, Matrices, OperatingPoint, Original, Tables, Variant, operating_point, stuck, turned,
+    vanishing_divisors,
+};
 use paynter_verify::{Acausal, Check, Given, Responses};
 use std::sync::Arc;
 
 /// Models of more states than this are not linearised beside their operating point.
 const JACOBIAN_STATES: usize = 200;
-
-/// Matrices of at most so many states are brought to lowest terms also for numbers: entries as they were
-/// derived may cancel, and the derivatives of the loop of two carts lose all their digits by it. For larger
-/// models that would cost more than the numbers.
-const LOWEST_TERMS_STATES: usize = 200;
 
 /// So many poles are checked.
 const CHECKED_POLES: usize = 8;
@@ -62,8 +58,6 @@ pub struct Poles {
     pub spectrum: Arc<Spectrum>,
     /// Estimates read off the graph.
     pub estimates: Vec<Estimate>,
-    /// The characteristic polynomial and its variable s, where it can be read.
-    pub characteristic: Option<(Expr, Symbol)>,
     /// How far they fulfil the graph's own equations.
     pub checks: Vec<Check>,
 }
@@ -98,6 +92,29 @@ impl<T> Found<T> {
     }
 }
 
+impl View {
+    /// What variants of the model are made of.
+    fn original<'a>(&'a self, tables: &'a Tables) -> Original<'a> {
+        let View { pool, graph, causality, equations, .. } = self;
+        Original { pool, graph, causality, equations, tables }
+    }
+
+    /// The rest of a variant of the model, with what was found about the model itself.
+    fn variant(&self, found: Variant) -> Found<OperatingPoint> {
+        let Variant { pool, graph, causality, equations, point, notes } = found;
+        let mut findings = self.findings.clone();
+        findings.extend(notes);
+        findings.sort();
+        let mut all = findings.clone();
+        all.extend(point.notes.clone());
+        all.sort();
+        let (pool, graph, sources) = (Arc::new(pool), Arc::new(graph), self.sources.clone());
+        let (causality, equations) = (Arc::new(causality), Arc::new(equations));
+        let view = View { pool: pool.clone(), graph, causality, equations, space: None, sources, findings };
+        Found { view: Arc::new(view), pool, result: Arc::new(point), findings: all }
+    }
+}
+
 impl Model {
     /// Finds the operating point.
     pub(crate) fn steady_state(
@@ -105,86 +122,54 @@ impl Model {
         token: &CancellationToken,
     ) -> Result<Arc<Found<OperatingPoint>>, QueryError> {
         self.0.own.steady.get(|| {
-            let view = self.readable(token)?;
-            self.rest_of(&view, token)
+            let view = self.for_numbers(token)?;
+            let (mut pool, tables) = (view.overlay(), self.tables(Hold::default())?);
+            let found = operating_point(&mut pool, &view.graph, &view.equations, &tables, token);
+            let notes = found.as_ref().map_or_else(|_| Diagnostics::new(), |point| point.notes.clone());
+            kept(&view, &view.findings, pool, found, notes)
         })
     }
 
-    fn rest_of(
-        &self,
-        view: &Arc<View>,
-        token: &CancellationToken,
-    ) -> Result<Found<OperatingPoint>, QueryError> {
-        let mut pool = view.overlay();
-        let tables = self.tables(Hold::default())?;
-        let found = operating_point(&mut pool, &view.graph, &view.equations, &tables, token);
-        let notes = found.as_ref().map_or_else(|_| Diagnostics::new(), |point| point.notes.clone());
-        kept(view, &view.findings, pool, found, notes)
-    }
-
-    /// The operating point in variables in which the model has a tangent there: where causality makes elements
-    /// divide by what vanishes at the point, with these turned round.
+    /// The operating point in variables in which the model has a tangent there: with dry friction that sticks,
+    /// and where causality makes elements divide by what vanishes at the point, with these turned round.
     fn regular_state(&self, token: &CancellationToken) -> Result<Arc<Found<OperatingPoint>>, QueryError> {
         self.0.own.rest.get(|| {
-            let steady = match self.steady_state(token) {
-                Ok(steady) => steady,
-                Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
-                // Near what vanishes rounding may hide a rest.
-                Err(failure) => {
-                    let view = self.readable(token)?;
-                    let other = match view.causality.divides.as_slice() {
-                        [] => None,
-                        divides => optional(self.turned(&view, divides, token))?,
-                    };
-                    return other.ok_or(failure);
-                }
+            let own = self.for_numbers(token)?;
+            let tables = self.tables(Hold::default())?;
+            let steady = || Ok(optional(self.steady_state(token))?.map(|steady| (*steady.result).clone()));
+            let steady = match stuck(&own.original(&tables), steady, token)? {
+                Some(found) => own.variant(found),
+                None => match self.steady_state(token) {
+                    Ok(steady) => Found::clone(&steady),
+                    Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
+                    // Near what vanishes rounding may hide a rest.
+                    Err(failure) => {
+                        let divides = &own.causality.divides;
+                        let other = match divides.is_empty() {
+                            true => None,
+                            false => turned(&own.original(&tables), divides, token)?,
+                        };
+                        return other.map(|found| own.variant(found)).ok_or(failure);
+                    }
+                },
             };
             let view = &steady.view;
             let vanishing =
                 vanishing_divisors(&mut steady.overlay(), &view.graph, &view.causality, &steady.result);
             let other = match vanishing.is_empty() {
                 true => None,
-                false => optional(self.turned(view, &vanishing, token))?,
+                false => turned(&view.original(&tables), &vanishing, token)?,
             };
-            Ok(other.unwrap_or_else(|| Found::clone(&steady)))
+            Ok(other.map_or_else(|| steady.clone(), |found| view.variant(found)))
         })
-    }
-
-    /// The operating point of the equations with some elements turned round.
-    fn turned(
-        &self,
-        view: &Arc<View>,
-        elements: &[ElementId],
-        token: &CancellationToken,
-    ) -> Result<Found<OperatingPoint>, QueryError> {
-        let Some((pool, graph)) = self.graph_stage() else {
-            return Err(QueryError::Wrong(Diagnostics::new()));
-        };
-        let graph = view.causality.turned(&graph, elements);
-        let causality = CausalityStage::assign(&pool, &graph, &Diagnostics::new());
-        let stage = EquationsStage::derive(&causality, &graph, token)?;
-        let form = stage.readable(&stage.matrices(), token)?;
-        let mut other = self.view(&stage, &form.pool, &form.equations, form.space);
-        // What was found with the causality in force is what is said.
-        other.findings = view.findings.clone();
-        for id in elements {
-            let element = view.graph.element(*id);
-            let message = format!(
-                "`{}` would divide by what is zero at the operating point; the linear model is taken with its causality turned round, in the states that it has then",
-                element.name
-            );
-            other.findings.push(Diagnostic::new(code::TURNED_ROUND, message).at(element.span));
-        }
-        other.findings.sort();
-        let found = self.rest_of(&Arc::new(other), token)?;
-        let again =
-            vanishing_divisors(&mut found.overlay(), &found.view.graph, &found.view.causality, &found.result);
-        if again.is_empty() { Ok(found) } else { Err(QueryError::Wrong(Diagnostics::new())) }
     }
 
     /// The linear model with matrices to be read, at the operating point where the equations are nonlinear.
     pub(crate) fn linear(&self, token: &CancellationToken) -> Result<Arc<Found<LinearModel>>, QueryError> {
         self.0.own.linear.get(|| {
+            if self.matrices(token)?.space.is_none() {
+                return self.tangent(token);
+            }
             let view = self.readable(token)?;
             match &view.space {
                 Some(space) => nominal(&view, space, token),
@@ -269,14 +254,12 @@ impl Model {
         let stage = self.numeric(token)?;
         let (linear, graph) = (&stage.result, &stage.view.graph);
         let mut pool = stage.overlay();
-        let polynomial = readable_characteristic(&mut pool, &linear.equations, &linear.space, token);
-        let found = polynomial.and_then(|characteristic| {
-            let matrices = linear.matrices(&pool)?;
+        let found = linear.matrices(&pool).and_then(|matrices| {
             let spectrum = linear.spectrum(&pool, graph, &matrices, &linear.all_entries(), token)?;
             let poles = expanded(&spectrum.poles);
             let estimates = estimates(&mut pool, graph, linear, &matrices, &poles, token);
             let checks = check_poles(&stage, &poles)?;
-            Ok(Poles { linear: stage.result.clone(), spectrum, estimates, characteristic, checks })
+            Ok(Poles { linear: stage.result.clone(), spectrum, estimates, checks })
         });
         stage.answer(pool, found, Diagnostics::new())
     }

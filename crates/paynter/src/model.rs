@@ -2,17 +2,21 @@
 
 use crate::answer::{Answer, Asked, QueryError, after};
 use crate::derivation::{CausalityStage, Derivation, EquationsStage, FormStage, GraphStage, Text};
-use crate::simulate::Programs;
 use crate::stage::Stage;
 use crate::with::Values;
 use paynter_algebra::Pool;
 use paynter_base::{CancellationToken, Diagnostics, MemoryWorld, SourceMap, World};
 use paynter_equations::{Equations, StateSpace};
-use paynter_graph::{BondGraph, Causality, Samples};
+use paynter_graph::{BondGraph, Causality, CopyOnWrite, Parameter, Samples};
 use paynter_numerics::program::Hold;
 use paynter_numerics::{LinearModel, OperatingPoint, Tables};
 use paynter_simulate::data;
 use std::sync::Arc;
+
+/// Models of at most so many states are calculated with equations in lowest terms: as they were derived, terms
+/// may cancel, and the derivatives of the loop of two carts lose all their digits by it. For larger models lowest
+/// terms would cost more than the numbers.
+pub(crate) const LOWEST_TERMS_STATES: usize = 200;
 
 /// What to load and what to override.
 #[derive(Debug, Clone, Default)]
@@ -43,13 +47,13 @@ pub(crate) struct Inner {
 /// The stages that belong to the values of one model.
 #[derive(Default)]
 pub(crate) struct Own {
+    derived: Stage<View>,
     matrices: Stage<View>,
     readable: Stage<View>,
     pub steady: Stage<Found<OperatingPoint>>,
     pub rest: Stage<Found<OperatingPoint>>,
     pub numeric: Stage<Found<LinearModel>>,
     pub linear: Stage<Found<LinearModel>>,
-    pub programs: Programs,
 }
 
 /// A result of numbers with what was found on the way to it.
@@ -159,6 +163,12 @@ impl Model {
         }
     }
 
+    /// The parameters at the model's values, where it could be read.
+    pub(crate) fn parameters(&self) -> Option<&CopyOnWrite<Vec<Parameter>>> {
+        let origin = self.0.origin.graph.as_ref().map(|graph| &graph.parameters);
+        self.0.values.parameters().or(origin)
+    }
+
     /// The graph with the pool of its expressions.
     pub(crate) fn graph_stage(&self) -> Option<(Arc<Pool>, BondGraph)> {
         let origin = &self.0.origin;
@@ -199,13 +209,39 @@ impl Model {
         })
     }
 
-    /// The equations in the form a person would write, with the matrices if they are linear.
+    /// The equations in lowest terms, as a person would write them and as fewest digits are lost, with the
+    /// matrices if they are linear.
     pub(crate) fn readable(&self, token: &CancellationToken) -> Result<Arc<View>, QueryError> {
         self.0.own.readable.get(|| {
             let (stage, plain) = (self.equations_stage(token)?, self.matrices_stage(token)?);
             let form = self.0.derivation.readable.get(|| stage.readable(&plain, token))?;
             Ok(self.view(&stage, &form.pool, &form.equations, form.space.clone()))
         })
+    }
+
+    /// The equations for numbers: in lowest terms, in which fewer digits are lost, but as they were derived where
+    /// the model is large. Nothing that is made for readers alone.
+    pub(crate) fn for_numbers(&self, token: &CancellationToken) -> Result<Arc<View>, QueryError> {
+        let stage = self.equations_stage(token)?;
+        if stage.equations.states.len() <= LOWEST_TERMS_STATES {
+            return self.readable(token);
+        }
+        self.0.own.derived.get(|| Ok(self.view(&stage, &stage.pool, &stage.equations, None)))
+    }
+
+    /// The names of the stages that have been computed so far, for those who measure or test what a question costs.
+    pub fn computed(&self) -> Vec<&'static str> {
+        let (shared, own) = (&self.0.derivation, &self.0.own);
+        let stages = [
+            ("causality", shared.causality.is_known()),
+            ("equations", shared.equations.is_known()),
+            ("matrices", shared.matrices.is_known()),
+            ("lowest terms", shared.readable.is_known()),
+            ("operating point", own.steady.is_known()),
+            ("linear model", own.linear.is_known()),
+            ("linear model for numbers", own.numeric.is_known()),
+        ];
+        stages.into_iter().filter(|(_, known)| *known).map(|(name, _)| name).collect()
     }
 
     pub(crate) fn view(

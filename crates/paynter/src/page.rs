@@ -4,7 +4,7 @@ use crate::answer::{Answer, Asked, QueryError, optional};
 use crate::model::Found;
 use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
 use crate::{BodeOptions, LftOptions, LinearModel, Model, ResponseOptions};
-use paynter_algebra::poly::Budget;
+use paynter_algebra::poly;
 use paynter_algebra::{Expr, Func, Node, Symbol};
 use paynter_base::{CancellationToken, Diagnostics, Plain, Severity};
 use paynter_equations::transfer;
@@ -12,12 +12,12 @@ use paynter_graph::Variable;
 use paynter_simulate::experiment::T_END;
 use paynter_view::figures;
 use paynter_view::json::{self, Naming};
-use paynter_view::report::{self, Report, Section};
+use paynter_view::report::{self, Budget, Report, Section, Size};
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
 /// Longer transfer functions are not read, so that no time is spent on them.
-const READABLE: Budget = Budget { terms: 20_000, steps: 20_000_000 };
+const READABLE: poly::Budget = poly::Budget { terms: 20_000, steps: 20_000_000 };
 
 /// Transfer functions of a higher order are not even begun.
 const READABLE_ORDER: usize = 30;
@@ -32,8 +32,14 @@ const REPORTED_STEPS: u64 = 200_000;
 /// More periods of a source in one picture cannot be seen.
 const PERIODS: f64 = 40.0;
 
-/// One section: its anchor, its heading, and the question it answers.
-type Maker = (&'static str, &'static str, fn(&mut Asking<'_>) -> Result<Section, QueryError>);
+/// One section: its anchor, its heading, the question it answers, what that costs, and how it is made.
+type Maker = (
+    &'static str,
+    &'static str,
+    &'static str,
+    fn(&Size) -> u64,
+    fn(&mut Asking<'_>) -> Result<Section, QueryError>,
+);
 
 /// A model being asked one question after the other, and what the answers found.
 struct Asking<'a> {
@@ -42,6 +48,7 @@ struct Asking<'a> {
     t_end: Option<f64>,
     token: &'a CancellationToken,
     findings: Diagnostics,
+    budget: Budget,
 }
 
 impl Asking<'_> {
@@ -77,8 +84,8 @@ impl Asking<'_> {
         let fastest = self.source_frequency()?;
         let linear = optional(self.linear())?;
         let poles = match &linear {
-            Some(_) => optional(self.model.poles(self.token))?,
-            None => None,
+            Some(_) if !self.budget.is_cut("poles") => optional(self.model.poles(self.token))?,
+            _ => None,
         };
         let nonlinear = linear.is_some_and(|linear| linear.result.point.is_some()) && poles.is_some();
         let modes = poles.map_or_else(Vec::new, |poles| poles.document(Naming::Flat, &Plain).modes);
@@ -144,38 +151,45 @@ fn rounded(least: f64) -> f64 {
 
 /// The sections in the order of reading. A new one is a new line here.
 const SECTIONS: &[Maker] = &[
-    ("drawing", "Bond graph", drawing),
-    ("model", "Parameters, inputs and outputs", quantities),
-    ("causality", "Causality", causality),
-    ("equations", "Equations", equations),
-    ("operating-point", "Operating point", operating_point),
-    ("matrices", "Matrices", matrices),
-    ("transfer", "Transfer functions", transfers),
-    ("poles", "Poles and zeros", poles),
-    ("structure", "Structure", structure),
-    ("bode", "Frequency response", frequency),
-    ("sensitivity", "Sensitivities and tolerances", sensitivity),
-    ("interconnection", "Standard interconnection model", interconnection),
-    ("simulation", "Response over time", simulation),
-    ("time-sensitivity", "Sensitivities over time", time_sensitivity),
-    ("energy", "Energy", energy),
-    ("findings", "Findings", findings),
+    ("drawing", "Bond graph", "draw", Size::drawing, drawing),
+    ("model", "Parameters, inputs and outputs", "check", Size::nothing, quantities),
+    ("causality", "Causality", "causality", Size::nothing, causality),
+    ("equations", "Equations", "equations", Size::nothing, equations),
+    ("operating-point", "Operating point", "operating-point", Size::nothing, operating_point),
+    ("matrices", "Matrices", "equations json", Size::nothing, matrices),
+    ("transfer", "Transfer functions", "tf", Size::nothing, transfers),
+    ("poles", "Poles and zeros", "poles", Size::poles, poles),
+    ("structure", "Structure", "structure", Size::structure, structure),
+    ("bode", "Frequency response", "bode", Size::response, frequency),
+    ("sensitivity", "Sensitivities and tolerances", "sensitivity", Size::sensitivity, sensitivity),
+    ("interconnection", "Standard interconnection model", "lft", Size::sensitivity, interconnection),
+    ("simulation", "Response over time", "simulate", Size::nothing, simulation),
+    ("time-sensitivity", "Sensitivities over time", "simulate", Size::nothing, time_sensitivity),
+    ("energy", "Energy", "simulate", Size::nothing, energy),
+    ("findings", "Findings", "check", Size::nothing, findings),
 ];
 
 impl Model {
     /// Asks every question and puts the answers on one page. A question that
     /// has no answer says why in its section; only Ctrl-C stops the report.
     ///
-    /// Runs end at `t_end`, in s; where none is given, when the slowest mode has decayed. A run of more than
-    /// 200 000 steps is cut off, and its section says so.
+    /// Runs end at `t_end`, in s; where none is given, when the slowest mode has decayed. The whole report has a
+    /// budget of operations, counted before they are made; a section beyond it is left out and says so, and a run
+    /// beyond it, or of more than 200 000 steps, is cut off.
     pub fn report(&self, t_end: Option<f64>, token: &CancellationToken) -> Asked<Report> {
         let mut sections = Vec::new();
         let findings = optional(self.findings(token))?.unwrap_or_default();
         let wrong = findings.has_errors();
-        let mut asking = Asking { model: self, t_end, token, findings };
-        for (id, title, maker) in SECTIONS {
+        let budget = Budget::new(self.size(token)?);
+        let mut asking = Asking { model: self, t_end, token, findings, budget };
+        for (id, title, question, cost, maker) in SECTIONS {
             token.check()?;
             token.begin(title, 0);
+            let operations = cost(&asking.budget.size);
+            if let Err(cut) = asking.budget.take(id, title, operations, question) {
+                sections.push(cut);
+                continue;
+            }
             sections.push(match maker(&mut asking) {
                 Ok(section) => section,
                 Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
@@ -203,6 +217,20 @@ impl Model {
         findings.sort();
         let (pool, graph) = (self.0.origin.pool.clone(), Arc::new(graph.unwrap_or_default()));
         Ok(Answer { result: Report { title, about, figures, sections }, findings, sources, pool, graph })
+    }
+
+    /// How large the model is, as far as it is known.
+    fn size(&self, token: &CancellationToken) -> Result<Size, QueryError> {
+        let Some(graph) = self.graph() else { return Ok(Size::default()) };
+        let states = optional(self.equations_stage(token))?.map_or(0, |stage| stage.equations.states.len());
+        Ok(Size {
+            elements: graph.elements.len(),
+            bonds: graph.bonds.len(),
+            states,
+            inputs: graph.inputs.len(),
+            outputs: graph.outputs.len(),
+            parameters: graph.parameters.len(),
+        })
     }
 }
 
@@ -302,9 +330,16 @@ fn simulated(
     options: SimulateOptions,
 ) -> Result<(Answer<Arc<Simulation>>, Response, report::Run), QueryError> {
     let (t_end, points) = asking.horizon()?;
-    let options = SimulateOptions { t_end: Some(t_end), points, max_steps: REPORTED_STEPS, ..options };
+    let sensitivities = match options.sensitivities {
+        Sensitivities::All => asking.budget.size.parameters,
+        _ => 0,
+    };
+    let operations = asking.budget.size.step(sensitivities);
+    let max_steps = REPORTED_STEPS.min(asking.budget.steps(operations));
+    let options = SimulateOptions { t_end: Some(t_end), points, max_steps, ..options };
     let simulation = asking.noted(asking.model.simulation(&options, asking.token))?;
     let (response, outcome) = simulation.respond(&simulation.parameters, asking.token);
+    asking.budget.spend(outcome.stats.steps, operations);
     asking.token.check()?;
     let said = simulation.explain(&simulation.parameters, &outcome);
     let stopped = said.iter().find(|d| d.severity == Severity::Error).map(|d| d.message.clone());

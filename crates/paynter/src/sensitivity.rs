@@ -126,17 +126,18 @@ impl Model {
         let found = response_sensitivity(&mut pool, graph, &linear, &request, &mut findings, token);
         let normalized = options.which.normalized;
         let found = found.and_then(|mut found| {
-            let checks = check_sensitivities(&stage, &mut found, &mut findings)?;
+            let checks = check_sensitivities(&stage, options.which.frozen, &mut found, &mut findings)?;
             Ok(ResponseTolerance { linear, request, found, normalized, checks })
         });
         stage.answer(pool, found, findings)
     }
 }
 
-/// Checks the response and its derivatives by some parameters, and calculates them anew where they have lost their
-/// digits.
+/// Checks the response and its derivatives by some parameters, unless these leave a point behind that moves with
+/// them, and calculates both anew where they have lost their digits.
 fn check_sensitivities(
     stage: &Found<LinearModel>,
+    frozen: bool,
     found: &mut ResponseSensitivity,
     findings: &mut Diagnostics,
 ) -> Result<Vec<Check>, QueryError> {
@@ -159,8 +160,9 @@ fn check_sensitivities(
         };
         entries.iter().map(entry).collect()
     };
-    let some = entries(&a_few(CHECKED_PARAMETERS, found.parameters.len()));
-    let all = entries(&(0..found.parameters.len()).collect::<Vec<_>>());
+    let count = if frozen && stage.result.point.is_some() { 0 } else { found.parameters.len() };
+    let some = entries(&a_few(CHECKED_PARAMETERS, count));
+    let all = entries(&(0..count).collect::<Vec<_>>());
     let what = "the response with its sensitivities";
     let responses =
         Responses { what, omega: &found.omega, given: &|at| given(&some, at), all: &|at| given(&all, at) };

@@ -2,9 +2,10 @@
 //! `paynter-simulate` work on.
 
 use crate::Model;
-use crate::answer::{Answer, Asked, QueryError, refused};
-use paynter_algebra::Pool;
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Source, SourceMap};
+use crate::answer::{Answer, Asked, QueryError};
+use paynter_algebra::{Pool, Rational};
+use paynter_base::{CancellationToken, Diagnostics, Source, SourceMap};
+use paynter_graph::{BondGraph, CopyOnWrite, Parameter};
 use paynter_transform::Start;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,11 +13,11 @@ pub use paynter_numerics::program::Hold;
 pub use paynter_simulate::data::Data;
 use paynter_simulate::data::Measured;
 pub use paynter_simulate::experiment::{
-    Change, Changed, Column, Cost, CostGradient, CostKind, Direction, Perturbation, Plan, Response, Run,
-    Sensitivities, SimulateOptions, Simulation, Varied, Vary, Verification, check_names, named, respond_all,
-    settle_threads, solvers,
+    Change, Changed, Column, Cost, CostGradient, CostKind, Direction, Perturbation, Response, Run,
+    Sensitivities, SimulateOptions, Simulation, Varied, Vary, Verification, respond_all, settle_threads,
+    solvers,
 };
-use paynter_simulate::experiment::{Subject, gradients, perturbed, verify};
+use paynter_simulate::experiment::{Subject, gradient_options, perturbed, verify};
 pub use paynter_simulate::{Note, Options, Outcome, Sample, Stats};
 
 /// A simulation with a step along finite changes as its one sensitivity.
@@ -30,7 +31,7 @@ pub struct Perturbed {
 /// Gradients of costs with the simulation that they belong to.
 pub struct Gradients {
     /// The simulation.
-    pub simulation: Simulation,
+    pub simulation: Arc<Simulation>,
     /// The gradients.
     pub gradients: Vec<CostGradient>,
     /// How the last run went.
@@ -45,11 +46,27 @@ impl Model {
         paynter_simulate::start(pool, &view.graph, &view.equations, &tables, token)
     }
 
-    /// Compiles the model for simulation, or takes what was compiled for the same options before.
+    /// Compiles the model for simulation, or takes what was compiled for the same options before, also at other
+    /// values of parameters that do not change what is compiled.
     pub fn simulation(&self, options: &SimulateOptions, token: &CancellationToken) -> Asked<Arc<Simulation>> {
-        self.0.own.programs.get(options, || {
+        self.program(options, &[], token)
+    }
+
+    /// The compiled model with states for the integrals of costs.
+    fn program(
+        &self,
+        options: &SimulateOptions,
+        costs: &[Cost],
+        token: &CancellationToken,
+    ) -> Asked<Arc<Simulation>> {
+        let question = Question {
+            options: options.clone(),
+            costs: costs.to_vec(),
+            inputs: self.0.values.inputs().to_vec(),
+        };
+        self.0.derivation.programs.get(question, self.parameters(), || {
             self.experiment(options, token, |pool, subject, findings| {
-                Simulation::compile(pool, subject, options, findings, token).map(Arc::new)
+                Simulation::compile(pool, subject, (options, costs), findings, token).map(Arc::new)
             })
         })
     }
@@ -74,11 +91,9 @@ impl Model {
         costs: &[Cost],
         token: &CancellationToken,
     ) -> Asked<Gradients> {
-        self.experiment(options, token, |pool, subject, findings| {
-            let (simulation, gradients, outcome) =
-                gradients(pool, subject, (options, costs), findings, token)?;
-            Ok(Gradients { simulation, gradients, outcome })
-        })
+        let compiled = self.program(&gradient_options(options), costs, token)?;
+        let (gradients, outcome) = compiled.gradients(costs, token)?;
+        Ok(compiled.map(|simulation| Gradients { simulation, gradients, outcome }))
     }
 
     /// Asks another method at a tenth of the tolerance for a second opinion on a run.
@@ -102,8 +117,7 @@ impl Model {
         token: &CancellationToken,
         pass: impl FnOnce(&mut Pool, &Subject<'_>, &mut Diagnostics) -> Result<T, QueryError>,
     ) -> Asked<T> {
-        // In lowest terms laws lose fewer digits, so that runs take the equations as they are read.
-        let view = self.readable(token)?;
+        let view = self.for_numbers(token)?;
         let tables = self.tables(options.hold)?;
         let (graph, mut pool) = (&view.graph, view.overlay());
         let mut findings = Diagnostics::new();
@@ -124,37 +138,67 @@ impl Model {
     }
 
     /// The files that findings about measured data refer to: those of the model, then the data.
-    pub fn sources_with(&self, data: Option<&Data>) -> Arc<SourceMap> {
-        let Some(data) = data else { return self.sources().clone() };
+    pub fn sources_with<'a>(&self, data: impl IntoIterator<Item = &'a Data>) -> Arc<SourceMap> {
+        let mut data = data.into_iter().peekable();
+        if data.peek().is_none() {
+            return self.sources().clone();
+        }
         let mut sources = SourceMap::clone(self.sources());
-        sources.add(Source::new(data.path.clone(), String::from_utf8_lossy(&data.content)));
+        for file in data {
+            sources.add(Source::new(file.path.clone(), String::from_utf8_lossy(&file.content)));
+        }
         Arc::new(sources)
     }
 }
 
-/// Compiled simulations that were asked for last.
+/// What a model is compiled for, but for the values of its parameters.
+#[derive(PartialEq)]
+struct Question {
+    options: SimulateOptions,
+    costs: Vec<Cost>,
+    /// The inputs that are constant.
+    inputs: Vec<(usize, Rational)>,
+}
+
+/// Compiled simulations that were asked for last, shared by all values of parameters.
 #[derive(Default)]
-pub(crate) struct Programs(Mutex<Vec<(SimulateOptions, Answer<Arc<Simulation>>)>>);
+pub(crate) struct Programs(Mutex<Vec<(Question, Answer<Arc<Simulation>>)>>);
 
 impl Programs {
     /// How many are kept: an experiment with and without its sensitivities, and another of the same model.
     const KEPT: usize = 4;
 
+    /// The simulation at some values of parameters, compiled only where no kept one serves.
     fn get(
         &self,
-        options: &SimulateOptions,
+        question: Question,
+        parameters: Option<&CopyOnWrite<Vec<Parameter>>>,
         compile: impl FnOnce() -> Asked<Arc<Simulation>>,
     ) -> Asked<Arc<Simulation>> {
         let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = programs.iter().find(|(asked, _)| asked == options) {
-            return Ok(known.clone());
+        let known = programs.iter().filter(|(asked, _)| *asked == question);
+        if let Some(served) = known.map(|(_, known)| known).find_map(|known| known.at(parameters?)) {
+            return Ok(served);
         }
         let compiled = compile()?;
         if programs.len() == Programs::KEPT {
             programs.remove(0);
         }
-        programs.push((options.clone(), compiled.clone()));
+        programs.push((question, compiled.clone()));
         Ok(compiled)
+    }
+}
+
+impl Answer<Arc<Simulation>> {
+    /// The answer at other values of parameters, unless these change what was compiled.
+    fn at(&self, parameters: &CopyOnWrite<Vec<Parameter>>) -> Option<Answer<Arc<Simulation>>> {
+        if self.graph.parameters.is_shared_with(parameters) {
+            return Some(self.clone());
+        }
+        let simulation = Arc::new(self.result.at(&self.pool, parameters)?);
+        let mut graph = BondGraph::clone(&self.graph);
+        graph.parameters = parameters.clone();
+        Some(Answer { graph: Arc::new(graph), ..self.clone().map(|_| simulation) })
     }
 }
 
@@ -186,46 +230,5 @@ impl<T: Simulated> Answer<T> {
     /// Says why a run ended early, and what else is worth knowing about it.
     pub fn explain(&self, parameters: &[f64], outcome: &Outcome) -> Diagnostics {
         self.result.simulation().explain(&self.pool, parameters, outcome)
-    }
-}
-
-/// The runs of a sweep, and for each the simulation that serves it.
-pub type ServedRuns<'a> = (Vec<&'a Answer<Arc<Simulation>>>, Vec<Run<'a>>);
-
-/// A model compiled once for a sweep, and once more for each combination of signs in it.
-pub struct Sweep {
-    simulations: Vec<Answer<Arc<Simulation>>>,
-    plan: Plan,
-    sweeps: Vec<Vary>,
-}
-
-impl Sweep {
-    /// Compiles what a sweep needs: the model itself, and the model with other signs of some parameters.
-    pub fn new(
-        model: &Model,
-        options: &SimulateOptions,
-        sweeps: &[Vary],
-        token: &CancellationToken,
-    ) -> Result<Sweep, QueryError> {
-        let nominal = model.simulation(options, token)?;
-        let plan = Plan::new(&nominal, sweeps).map_err(|found| refused(*found))?;
-        let mut simulations = vec![nominal];
-        for turned in &plan.signs[1..] {
-            let turned = model.with(turned.iter().map(|(name, value)| (name.as_str(), *value)));
-            simulations.push(turned.simulation(options, token)?);
-        }
-        Ok(Sweep { simulations, plan, sweeps: sweeps.to_vec() })
-    }
-
-    /// The simulation at nominal values.
-    pub fn nominal(&self) -> &Answer<Arc<Simulation>> {
-        &self.simulations[0]
-    }
-
-    /// The runs, each with the simulation that serves it.
-    pub fn runs(&self) -> Result<ServedRuns<'_>, Box<Diagnostic>> {
-        let compiled: Vec<&Simulation> = self.simulations.iter().map(|answer| &*answer.result).collect();
-        let serving = self.plan.serving.iter().map(|place| &self.simulations[*place]).collect();
-        Ok((serving, self.plan.runs(&compiled, &self.sweeps)?))
     }
 }

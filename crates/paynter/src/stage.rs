@@ -23,6 +23,11 @@ impl<T> Stage<T> {
         Stage { known: OnceLock::from(Ok(value)), computing: Mutex::new(()) }
     }
 
+    /// Whether it has been computed.
+    pub fn is_known(&self) -> bool {
+        self.known.get().is_some()
+    }
+
     /// The result, computed now if nobody has asked before.
     pub fn get(&self, compute: impl FnOnce() -> Result<T, QueryError>) -> Result<Arc<T>, QueryError> {
         let _turn = match self.known.get() {

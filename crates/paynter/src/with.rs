@@ -55,6 +55,16 @@ pub(crate) struct Values {
 }
 
 impl Values {
+    /// All parameters, where some differ.
+    pub fn parameters(&self) -> Option<&CopyOnWrite<Vec<Parameter>>> {
+        self.parameters.as_ref()
+    }
+
+    /// The inputs that are constant now, by place, in SI.
+    pub fn inputs(&self) -> &[(usize, Rational)] {
+        &self.inputs
+    }
+
     /// A graph at these values, with a pool that has them.
     pub fn apply(&self, pool: &Arc<Pool>, graph: &BondGraph) -> (Arc<Pool>, BondGraph) {
         let mut graph = graph.clone();
@@ -142,6 +152,7 @@ impl Model {
                 let value = exact(&origin.pool, *number, graph.inputs[place].unit.as_ref())?;
                 new.inputs.retain(|(known, _)| *known != place);
                 new.inputs.push((place, value));
+                new.inputs.sort_unstable_by_key(|(place, _)| *place);
                 changed.push(graph.inputs[place].symbol);
             }
         }

@@ -10,6 +10,7 @@ use paynter::simulate::{
     Change, Cost, CostKind, Direction, Gradients, Perturbed, Response, Sensitivities, SimulateOptions, Vary,
 };
 use paynter::{CancellationToken, DerivedForm, IncrementalOptions};
+use paynter_base::random::Random;
 use paynter_testkit::property::{demand, seeds};
 use paynter_testkit::{Options as RandomOptions, generate, switching};
 
@@ -133,7 +134,8 @@ fn random_models_change_as_their_texts_do() {
             }
             for (form, prefix) in [(DerivedForm::Incremental, "Delta_"), (DerivedForm::Pseudo, "lambda_")] {
                 let pair = form == DerivedForm::Incremental;
-                let wanted = IncrementalOptions { form, only: vec![name.clone()], pair, split: false };
+                let wanted =
+                    IncrementalOptions { form, only: vec![name.clone()], pair, split: false, numeric: false };
                 let Ok(pair) = model().incremental(&wanted, &CancellationToken::new()) else { continue };
                 let Some(both) = outputs(&pair.text, &format!("{prefix}{name}"), by, &options) else {
                     continue;
@@ -302,4 +304,78 @@ fn random_models_differ_by_where_they_begin() {
     demand("models", models, 9, 12);
     demand("models with events", eventful, 6, 12);
     demand("values judged", judged, 150, 12);
+}
+
+/// A junction with two or three storages that share its flow (or effort), of which all but one depend on others, and
+/// initial values that depend on parameters.
+fn dependent_group(random: &mut Random) -> String {
+    let mut pick = |count: u64| (random.bits() % count) as usize;
+    let inertias = pick(2) == 0;
+    // The state, what the law relates it to, and the kinds of junction, storage, resistor and source.
+    let (x, y) = if inertias { ("p", "f") } else { ("q", "e") };
+    let (junction, kind, source) = if inertias { ("1", "I", "Se") } else { ("0", "C", "Sf") };
+    let mut text = format!(
+        "model m {{ param R = 1.3; param u0 = 0.8; input u = u0*(1 + t); {source} s = u; {junction} j\n"
+    );
+    let loss = ["e = R*f", "e = R*f + f^3", "e = R*sinh(f)"][pick(3)];
+    text += &format!("R r {{ {loss} }}; s -> j -> r\n");
+    let count = 2 + pick(2);
+    let given = pick(count as u64 + 1);
+    for place in 0..count {
+        let value = 0.5 + 0.25 * pick(8) as f64;
+        text += &format!("param a{place} = {value}; param b{place} = {}\n", 0.1 + 0.1 * pick(5) as f64);
+        let law = match pick(5) {
+            0 | 1 => format!("{x} = a{place}*{y}"),
+            2 => format!("{y} = ({x} - b{place})/a{place}"),
+            3 => format!("{x} = a{place}*tanh({y}) + 0.5*{y}"),
+            _ => format!("{y} = {x}/a{place} + b{place}*{x}^3"),
+        };
+        text += &format!("{kind} x{place} {{ {law} }}; j -> x{place}\n");
+        if place == given {
+            text += &format!("init x{place}.{x} = {}\n", ["b0", "a0*b1", "0.7 + b0*a1", "0.4"][pick(4)]);
+        }
+    }
+    let shown: Vec<String> =
+        (0..count).map(|k| format!("output y{k} = x{k}.{y}; output x{k}s = x{k}.{x}")).collect();
+    text + &shown.join("; ") + "; output v = r.e }"
+}
+
+/// What the pair of graphs says about the change of every output by every parameter is what the compiled model's
+/// sensitivities are, from the start on.
+#[test]
+fn pairs_of_dependent_storages_change_as_sensitivities_say() {
+    let (mut compared, mut implicit) = (0, 0);
+    for seed in seeds(24) {
+        let text = dependent_group(&mut Random::new(seed));
+        let options = SimulateOptions { sensitivities: Sensitivities::All, points: 4, ..accurate(0.5) };
+        let model = common::load(&text);
+        let Ok(simulation) = model.simulation(&options, &CancellationToken::new()) else { continue };
+        let (found, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
+        if outcome.failure.is_some() {
+            continue;
+        }
+        let wanted = IncrementalOptions { pair: true, ..IncrementalOptions::default() };
+        let pair = model.incremental(&wanted, &CancellationToken::new());
+        let pair = pair.unwrap_or_else(|r| panic!("seed {seed}: {r:?}\n{text}"));
+        compared += 1;
+        implicit += usize::from(text.contains("tanh"));
+        let plain = SimulateOptions { points: 4, ..accurate(0.5) };
+        for (lane, name) in simulation.wanted.iter().enumerate() {
+            let (_, both) = respond(&load_with(&pair.text, &[(&format!("Delta_{name}"), "1")]), &plain);
+            for (output, changes) in found.sensitivities.iter().enumerate() {
+                let told = &both.outputs[found.outputs.len() + output];
+                for (a, b) in told.iter().zip(&changes[lane]) {
+                    let near = (a - b).abs() < 1e-6 * (1.0 + b.abs());
+                    let column = &simulation.outputs[output].name;
+                    assert!(
+                        near,
+                        "seed {seed}: d({column})/d({name}) is {b}, the pair says {a}\n{text}\n{}",
+                        pair.text
+                    );
+                }
+            }
+        }
+    }
+    demand("pairs", compared, 20, 24);
+    demand("pairs with implicit laws", implicit, 8, 24);
 }

@@ -106,6 +106,7 @@ fn derived_models_answer_what_their_originals_answer() {
             only: Vec::new(),
             split,
             pair,
+            numeric: false,
         };
         let mut all = vec![
             ("plain", wanted(DerivedForm::Incremental, false, false), vec![0]),
@@ -163,4 +164,37 @@ fn derived_models_answer_what_their_originals_answer() {
         }
     }
     demand("questions answered", answered, 20, 2);
+}
+
+/// With numbers in the place of the model's parameters a graph of increments says the same.
+#[test]
+fn increments_in_numbers_are_those_in_symbols() {
+    let token = CancellationToken::new();
+    for name in ["dc_motor", "two_carts", "vacuum_cleaner"] {
+        let original = common::sound(common::example(name));
+        for (form, pair) in [
+            (DerivedForm::Incremental, false),
+            (DerivedForm::Incremental, true),
+            (DerivedForm::Linear, false),
+        ] {
+            let made = |numeric: bool| {
+                let options = IncrementalOptions { form, pair, numeric, ..IncrementalOptions::default() };
+                let text = original.incremental(&options, &token).unwrap().text.clone();
+                let parameters = text.lines().filter(|line| line.trim_start().starts_with("param ")).count();
+                let model = common::sound(&text);
+                let changed =
+                    model.graph().unwrap().parameters.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
+                let changed = changed.iter().filter(|name| name.starts_with("Delta_"));
+                let model = model.with(changed.map(|name| (name.as_str(), 0.1)));
+                let bode = model.bode(&BodeOptions::default(), &token).unwrap();
+                (parameters, bode.response.omega.clone(), bode.response.values.clone())
+            };
+            let (symbols, numbers) = (made(false), made(true));
+            assert!(numbers.0 < symbols.0, "{name}: {} of {} parameters", numbers.0, symbols.0);
+            assert_eq!(numbers.1.len(), symbols.1.len(), "{name}");
+            for (a, b) in numbers.2.iter().flatten().zip(symbols.2.iter().flatten()) {
+                assert!((a - b).norm() <= 1e-9 * b.norm().max(1e-12), "{name}: {a} {b}");
+            }
+        }
+    }
 }

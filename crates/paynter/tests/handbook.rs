@@ -24,6 +24,8 @@ struct Block {
     fails: Option<String>,
     text: String,
     files: Vec<(String, String)>,
+    /// The time until which the page simulates it first, in seconds.
+    end: Option<f64>,
 }
 
 impl Block {
@@ -50,6 +52,10 @@ fn blocks(page: &str, text: &str) -> Vec<Block> {
             .collect();
         let mut words = info.split(',');
         if words.next() != Some("bg") {
+            if let (Some(block), Some((_, said))) = (found.last_mut(), body.split_once("--t-end ")) {
+                let number = said.split_whitespace().next().unwrap();
+                block.end = block.end.or(number.parse().ok());
+            }
             continue;
         }
         let mut block = Block {
@@ -58,6 +64,7 @@ fn blocks(page: &str, text: &str) -> Vec<Block> {
             fails: None,
             text: body,
             files: Vec::new(),
+            end: None,
         };
         let mut file = None;
         for word in words {
@@ -185,31 +192,30 @@ fn lists_in_the_handbook_are_complete() {
     }
 }
 
-/// Every model of the pages and every example is simulated, over a time in which a model at rest stays at rest.
+/// Every model of the pages and every example is simulated, as long as its page does or for ten seconds, and samples of
+/// the run are put into the equations of the graph.
 #[test]
 fn every_model_that_people_copy_is_simulated() {
-    let mut texts: Vec<(String, Model)> = Vec::new();
+    let mut models: Vec<(String, Option<f64>, Model)> = Vec::new();
     for entry in std::fs::read_dir(handbook()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "md") {
             let page = path.file_name().unwrap().to_string_lossy().into_owned();
             let found = blocks(&page, &std::fs::read_to_string(&path).unwrap());
             let sound = found.into_iter().filter(|block| block.fails.is_none());
-            texts.extend(sound.map(|block| (block.place.clone(), block.load())));
+            models.extend(sound.map(|block| (block.place.clone(), block.end, block.load())));
         }
     }
-    for example in examples::all() {
-        texts.push((example.name.to_owned(), common::load(example.text)));
-    }
-    let mut ran = 0;
-    for (place, model) in texts {
-        let options = SimulateOptions { t_end: Some(1e-3), points: 4, ..SimulateOptions::default() };
-        // Models that only show a structure have nothing to simulate.
-        let Ok(simulation) = model.simulation(&options, &CancellationToken::new()) else { continue };
+    models.extend(examples::all().map(|e| (e.name.to_owned(), None, common::load(e.text))));
+    assert!(models.len() > 60, "only {} models", models.len());
+    for (place, end, model) in models {
+        let options = SimulateOptions { t_end: end.or(Some(10.0)), points: 4, ..SimulateOptions::default() };
+        let simulation = model.simulation(&options, &CancellationToken::new());
+        let simulation = simulation.unwrap_or_else(|error| panic!("{place}: {error:?}"));
         let (response, outcome) = simulation.respond(&simulation.parameters, &CancellationToken::new());
         assert_eq!(outcome.failure, None, "{place}");
         assert!(response.outputs.iter().flatten().all(|y| y.is_finite()), "{place}");
-        ran += 1;
+        let checked = simulation.check_run(&outcome);
+        assert!(checked.is_ok(), "{place}: {checked:?}");
     }
-    assert!(ran > 40, "only {ran} models ran");
 }

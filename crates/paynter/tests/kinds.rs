@@ -7,70 +7,18 @@
 
 mod common;
 
+use common::kinds::{Draw, last, outputs, outputs_by, rk4};
 use common::sound;
 use paynter::CancellationToken;
 use paynter::simulate::{Sensitivities, SimulateOptions};
-use paynter_base::random::Random;
-use paynter_testkit::property::seeds;
+use paynter_testkit::property::each;
 use std::f64::consts::PI;
 use std::fmt::Write;
-
-/// A source of random choices.
-struct Draw(Random);
-
-impl Draw {
-    fn new(seed: u64) -> Draw {
-        Draw(Random::new(seed))
-    }
-
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        // Few digits, so that texts and references have the same numbers.
-        let value = low + (high - low) * self.0.unit();
-        format!("{value:.4e}").parse().unwrap()
-    }
-
-    fn of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[(self.0.bits() % list.len() as u64) as usize]
-    }
-}
-
-/// The outputs at some times, at a setting drawn at random; every run must reach its end.
-fn outputs(text: &str, end: f64, draw: &mut Draw) -> (Vec<Vec<f64>>, f64) {
-    outputs_by(&["auto", "tsit5", "dop853", "stiff"], text, end, draw)
-}
-
-/// The same by one of these solvers.
-fn outputs_by(solvers: &[&str], text: &str, end: f64, draw: &mut Draw) -> (Vec<Vec<f64>>, f64) {
-    let (solver, rtol) = (draw.of(solvers), draw.of(&[1e-6, 1e-8, 1e-9]));
-    let between = draw.of(&[0, 1, 7, 40]);
-    let mut times: Vec<f64> =
-        (0..=between + 1).map(|i| end * f64::from(i) / f64::from(between + 1)).collect();
-    // How far the run goes on afterwards does not matter.
-    let further = draw.of(&[1.0, 1.0, 1.0, 20.0]);
-    if further > 1.0 {
-        times.push(further * end);
-    }
-    let options = SimulateOptions { times, rtol, solver: solver.to_owned(), ..SimulateOptions::default() };
-    let answer =
-        sound(text).simulation(&options, &CancellationToken::new()).unwrap_or_else(|r| panic!("{r:?}"));
-    let (mut response, outcome) = answer.respond(&answer.parameters, &CancellationToken::new());
-    assert_eq!(outcome.failure, None, "{solver} {rtol} {between} {further}\n{text}");
-    let checked = answer.check_run(&outcome);
-    assert!(checked.is_ok(), "{solver} {rtol} {between} {further}: {checked:?}\n{text}");
-    if further > 1.0 {
-        response.outputs.iter_mut().for_each(|list| list.truncate(list.len() - 1));
-    }
-    (response.outputs, rtol)
-}
-
-fn last(list: &[f64]) -> f64 {
-    *list.last().unwrap()
-}
 
 /// A low-pass behind a pulse train: x' = (u − x)/T is solved exactly between the times at which u switches.
 #[test]
 fn pulse_trains() {
-    for seed in seeds(24) {
+    each(24, |seed| {
         let mut draw = Draw::new(seed);
         let (time, height) = (draw.between(0.02, 2.0), draw.between(0.5, 5.0));
         let (frequency, duty, phase) =
@@ -107,13 +55,13 @@ fn pulse_trains() {
             (y - x).abs() <= 300.0 * rtol * x.abs().max(1e-3 * height),
             "seed {seed}: {y}, not {x}\n{text}"
         );
-    }
+    });
 }
 
 /// Narrow smooth bumps on an integrator: what is integrated is known.
 #[test]
 fn smooth_bumps() {
-    for seed in seeds(16) {
+    each(16, |seed| {
         let mut draw = Draw::new(seed);
         let (place, height) = (draw.between(1.0, 8.0), draw.between(0.5, 50.0));
         let width = draw.of(&[1e-2, 1e-3, 1e-4]) * draw.between(1.0, 5.0);
@@ -133,13 +81,13 @@ fn smooth_bumps() {
             (y - exact).abs() <= 300.0 * rtol * exact.abs().max(1.0),
             "seed {seed}: {y}, not {exact}\n{text}"
         );
-    }
+    });
 }
 
 /// One block under dry friction, pulled to and fro: between sticking and slipping its motion is known.
 #[test]
 fn one_block() {
-    for seed in seeds(16) {
+    each(16, |seed| {
         let mut draw = Draw::new(seed);
         let (m, limit) = (draw.between(0.5, 3.0), draw.between(0.5, 2.0));
         let (pull, w) = (limit * draw.between(0.8, 3.0), draw.between(0.7, 6.0));
@@ -188,31 +136,13 @@ fn one_block() {
         for force in &found[1] {
             assert!(force.abs() <= limit * (1.0 + 1e-6), "seed {seed}: {force} above {limit}\n{text}");
         }
-    }
-}
-
-/// Integrates by fixed steps of the classical Runge–Kutta method.
-fn rk4(mut x: Vec<f64>, end: f64, steps: usize, rates: impl Fn(f64, &[f64]) -> Vec<f64>) -> Vec<f64> {
-    let h = end / steps as f64;
-    let along =
-        |x: &[f64], k: &[f64], h: f64| -> Vec<f64> { x.iter().zip(k).map(|(x, k)| x + h * k).collect() };
-    for i in 0..steps {
-        let t = i as f64 * h;
-        let a = rates(t, &x);
-        let b = rates(t + 0.5 * h, &along(&x, &a, 0.5 * h));
-        let c = rates(t + 0.5 * h, &along(&x, &b, 0.5 * h));
-        let d = rates(t + h, &along(&x, &c, h));
-        for (k, x) in x.iter_mut().enumerate() {
-            *x += h / 6.0 * (a[k] + 2.0 * b[k] + 2.0 * c[k] + d[k]);
-        }
-    }
-    x
+    });
 }
 
 /// Blocks with friction on the ground and between each other, against the same with steep slopes for jumps.
 #[test]
 fn networks_of_friction() {
-    for seed in seeds(10) {
+    each(10, |seed| {
         let mut draw = Draw::new(seed);
         let n = draw.of(&[2, 3]);
         let mut list =
@@ -260,13 +190,13 @@ fn networks_of_friction() {
             let (y, right) = (last(&found[i]), reference[i]);
             assert!((y - right).abs() <= 2e-3, "seed {seed}: y{i} = {y}, not {right}\n{text}");
         }
-    }
+    });
 }
 
 /// Nodes with capacitors joined by resistors and diodes, written on their efforts or flows.
 #[test]
 fn networks_of_diodes() {
-    for seed in seeds(12) {
+    each(12, |seed| {
         let mut draw = Draw::new(seed);
         let n = draw.of(&[2, 3, 4]);
         let (on, off) = (0.05, 1e-3);
@@ -314,14 +244,14 @@ fn networks_of_diodes() {
             let (y, right) = (last(&found[i]), reference[i]);
             assert!((y - right).abs() <= 1e-4 * height, "seed {seed}: y{i} = {y}, not {right}\n{text}");
         }
-    }
+    });
 }
 
 /// A nonlinear oscillator behind a resistor, with every amount times a power of ten, with and without
 /// sensitivities.
 #[test]
 fn changes_of_units() {
-    for seed in seeds(10) {
+    each(10, |seed| {
         let mut draw = Draw::new(seed);
         let (m, k, cubic) = (draw.between(0.5, 2.0), draw.between(1.0, 9.0), draw.between(0.5, 4.0));
         let (r, push, start) = (draw.between(0.1, 1.0), draw.between(0.5, 2.0), draw.between(-1.0, 1.0));
@@ -354,13 +284,13 @@ fn changes_of_units() {
                 }
             }
         }
-    }
+    });
 }
 
 /// A sawtooth of a state, by the jumps of inverse functions, against a level: the time below it is known.
 #[test]
 fn sawtooths_of_states() {
-    for seed in seeds(12) {
+    each(12, |seed| {
         let mut draw = Draw::new(seed);
         let (rate, level, end) = (draw.between(0.3, 40.0), draw.between(0.05, 0.95), draw.between(1.0, 6.0));
         let phase = draw.between(0.0, 1.0);
@@ -376,13 +306,13 @@ fn sawtooths_of_states() {
         let right = (below(phase + rate * end) - below(phase)) / rate;
         let q = last(&found[0]);
         assert!((q - right).abs() <= 1e-5 * end, "seed {seed}: {q}, not {right}\n{text}");
-    }
+    });
 }
 
 /// Half-wave rectifiers with a coil and a diode that hardly leaks: between conduction and blocking, small fixed steps.
 #[test]
 fn rectifiers_with_coils() {
-    for seed in seeds(8) {
+    each(8, |seed| {
         let mut draw = Draw::new(seed);
         let (coil, load, leak) =
             (draw.between(2e-4, 2e-3), draw.between(80.0, 900.0), draw.of(&[1e-8, 1e-9]));
@@ -411,13 +341,13 @@ fn rectifiers_with_coils() {
         }
         let y = last(&found[0]);
         assert!((y - v).abs() <= 1e-4 * high, "seed {seed}: {y}, not {v}\n{text}");
-    }
+    });
 }
 
 /// Weirs into empty tanks: x rises through zero, and its power fills the tank.
 #[test]
 fn weirs_into_empty_tanks() {
-    for seed in seeds(12) {
+    each(12, |seed| {
         let mut draw = Draw::new(seed);
         let (delay, power) = (draw.between(0.2, 2.0), draw.of(&[0.5, 1.2, 1.5, 1.8, 2.0, 2.5, 3.0]));
         let text = format!(
@@ -429,14 +359,14 @@ fn weirs_into_empty_tanks() {
         let right = (end - delay).powf(power + 1.0) / (power + 1.0);
         let h = last(&found[0]);
         assert!((h - right).abs() <= 1000.0 * rtol * right, "seed {seed}: {h}, not {right}\n{text}");
-    }
+    });
 }
 
 /// A reciprocating pump between check valves whose flow goes with a root of the pressure difference, spelled in
 /// several ways: infinitely steep where they open. Sensitivities against differences of accurate runs.
 #[test]
 fn check_valves() {
-    for seed in seeds(8) {
+    each(8, |seed| {
         let mut draw = Draw::new(seed);
         let [stroke, speed] = [draw.between(0.2, 1.0), draw.between(2.0, 9.0)];
         let [chamber, kv, ko] = [draw.between(0.02, 0.2), draw.between(0.5, 2.0), draw.between(0.1, 0.6)];
@@ -498,13 +428,13 @@ fn check_valves() {
                 }
             }
         }
-    }
+    });
 }
 
 /// A thermostat whose relay holds itself by its own current: hysteresis, piecewise exponential.
 #[test]
 fn relays_that_hold_themselves() {
-    for seed in seeds(10) {
+    each(10, |seed| {
         let mut draw = Draw::new(seed);
         let (low, high) = (draw.between(15.0, 19.0), draw.between(19.5, 25.0));
         let (resistance, capacity) = (draw.between(0.1, 0.4), draw.between(100.0, 2000.0));
@@ -534,5 +464,5 @@ fn relays_that_hold_themselves() {
             (temperature - right).abs() <= 3000.0 * rtol * right,
             "seed {seed}: {temperature}, not {right}\n{text}"
         );
-    }
+    });
 }

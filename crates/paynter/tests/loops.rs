@@ -54,7 +54,12 @@ fn a_bond_is_opened_between_impedance_and_admittance() {
         let (w, re, im) = place_of(0.1);
         let exact = 1.0 / (6.0 * w);
         let size = re.hypot(im);
-        assert!((size / exact - 1.0).abs() < 1e-9 || (size * exact - 1.0).abs() < 1e-9, "{place}: {} / {}", l.num, l.den);
+        assert!(
+            (size / exact - 1.0).abs() < 1e-9 || (size * exact - 1.0).abs() < 1e-9,
+            "{place}: {} / {}",
+            l.num,
+            l.den
+        );
     }
 }
 

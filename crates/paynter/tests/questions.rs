@@ -9,7 +9,7 @@ use paynter::draw::{DrawOptions, SvgStyle, draw, svg};
 use paynter::export::{self, Target};
 use paynter::json::{self, Naming};
 use paynter::report::Report;
-use paynter::simulate::{Gradients, Perturbed, SimulateOptions, Simulation, Sweep};
+use paynter::simulate::{Gradients, Perturbed, SimulateOptions, Simulation};
 use paynter::{
     Answer, Asked, Bode, BodeOptions, CancellationToken, Checked, DerivedForm, DerivedModel, Diagnostics,
     Expression, Frequencies, IncrementalOptions, Model, Plain, Poles, QueryError, ResponseOptions,
@@ -223,7 +223,7 @@ fn models_and_answers_may_be_sent_and_shared() {
     assert_send_sync::<Model>();
     assert_send_sync::<Expression>();
     assert_send_sync::<QueryError>();
-    assert_send_sync::<Sweep>();
+    assert_send_sync::<paynter::Runs>();
     assert_send_sync::<Answer<Checked>>();
     assert_send_sync::<Answer<StateEquations>>();
     assert_send_sync::<Answer<TransferMatrix>>();
@@ -239,4 +239,56 @@ fn models_and_answers_may_be_sent_and_shared() {
     assert_send_sync::<Answer<Gradients>>();
     assert_send_sync::<Answer<Report>>();
     assert_send_sync::<Answer<String>>();
+}
+
+/// A chain of masses with springs and dampers, the last of which has this law.
+fn chain(masses: usize, law: &str) -> String {
+    let mut text = String::from("model chain {\n input F = 1; Se push = F; Sf wall = 0\n");
+    for i in 1..=masses {
+        text += &format!(
+            "param m{i} = 1; param k{i} = {}; param b{i} = 1\n\
+             I mass{i} = m{i}; C spring{i} = 1/k{i}; 1 v{i}; 0 f{i}; 1 d{i}\n\
+             v{i} -> mass{i}, f{i}; f{i} -> d{i}; d{i} -> spring{i}, damper{i}\n",
+            10 + i % 7
+        );
+        let law = if i < masses { format!("R damper{i} = b{i}\n") } else { law.to_owned() };
+        text += &law;
+    }
+    text += "push -> v1\n";
+    (1..masses).for_each(|i| text += &format!("f{i} -> v{}\n", i + 1));
+    text + &format!("f{masses} -> wall\n output x = spring{masses}.q }}")
+}
+
+/// Numbers of a large model are calculated without the forms that are made to be read.
+#[test]
+fn numbers_do_not_wait_for_forms_that_are_read() {
+    type Question = (&'static str, fn(&Model, &CancellationToken) -> bool);
+    let questions: [Question; 5] = [
+        ("simulation", |m, token| {
+            let options = SimulateOptions { t_end: Some(0.01), points: 2, ..SimulateOptions::default() };
+            m.simulation(&options, token).is_ok()
+        }),
+        ("operating point", |m, token| m.operating_point(token).is_ok()),
+        ("bode", |m, token| {
+            m.bode(&BodeOptions { omega: Some(BAND), ..BodeOptions::default() }, token).is_ok()
+        }),
+        ("poles", |m, token| m.poles(token).is_ok()),
+        ("sensitivity", |m, token| {
+            let options = ResponseOptions { omega: Some(BAND), ..ResponseOptions::default() };
+            m.sensitivity_response(&options, token).is_ok()
+        }),
+    ];
+    let token = CancellationToken::new();
+    for law in ["R damper101 = b101\n", "R damper101 { e = b101*f + f^3 }\n"] {
+        let text = chain(101, law);
+        for (name, ask) in questions {
+            let model = common::sound(&text);
+            assert!(ask(&model, &token), "{name}: {law}");
+            let computed = model.computed();
+            assert!(!computed.contains(&"lowest terms"), "{name}: {law}: {computed:?}");
+            // Asked again, nothing is computed anew, and forms are made for those who read them.
+            assert!(ask(&model, &token) && model.computed() == computed, "{name}");
+            assert!(model.equations(&token).is_ok() && model.computed().contains(&"lowest terms"), "{name}");
+        }
+    }
 }

@@ -10,7 +10,8 @@ use paynter::simulate::{
     Change, Cost, CostKind, Data, Direction, Gradients, Hold, Perturbed, Response, Sensitivities,
     SimulateOptions, Simulation, Vary, respond_all,
 };
-use paynter::{CancellationToken, IncrementalOptions, LoadOptions, MemoryWorld, Model, QueryError};
+use paynter::{CancellationToken, IncrementalOptions, LoadOptions, MemoryWorld, Model, QueryError, Scenario};
+use std::sync::Arc;
 
 const RC: &str = "model rc { input u = 1 [mV]; param R = 2; param C = 0.5; param q0 = 0.1\n\
     Se s = u; 1 j; R r = R; C c = C\n s -> j; j -> r, c; init c.q = q0; output v = c.e }";
@@ -234,7 +235,7 @@ fn gradients_of_costs() {
     }
 }
 
-fn sweep(simulation: &Simulation, sweeps: &[Vary]) -> Vec<(String, Response)> {
+fn sweep(simulation: &Arc<Simulation>, sweeps: &[Vary]) -> Vec<(String, Response)> {
     let runs = simulation.grid(sweeps).unwrap();
     let mut found = Vec::new();
     respond_all(&runs, &CancellationToken::new(), &mut |run, response, outcome| {
@@ -242,6 +243,42 @@ fn sweep(simulation: &Simulation, sweeps: &[Vary]) -> Vec<(String, Response)> {
         found.push((run.name.clone(), response));
     });
     found
+}
+
+/// Sweeps and scenarios of the library are runs of the model at these values; what cannot be run is told, and the
+/// others go on.
+#[test]
+fn sweeps_and_scenarios_are_runs_at_other_values() {
+    let (model, token) = (load(RC), CancellationToken::new());
+    let alone = |set: &[(&str, &str)]| respond(&load_with(RC, set), &accurate(2.0)).1;
+    let set = |list: &[(&str, &str)]| list.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+    // A resistance of the other sign needs a model of its own.
+    let vary = Vary { name: "R".to_owned(), values: vec![1.0, -2.0, 3.0] };
+    let mut sweep = model.sweep(&accurate(2.0), &[vary], &token).unwrap_or_else(|r| panic!("{r:?}"));
+    let mut found = Vec::new();
+    sweep.respond(&token, &mut |run, response, _, _| found.push((run.name.clone(), response)));
+    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["R = 1", "R = −2", "R = 3"]);
+    for (value, (name, response)) in ["1", "-2", "3"].into_iter().zip(&found) {
+        assert_near(&response.outputs[0], &alone(&[("R", value)]).outputs[0], 1e-9, name);
+    }
+    let scenario = |name: &str, list: &[(&str, &str)]| Scenario { name: name.to_owned(), set: set(list) };
+    let list = [
+        scenario("plain", &[]),
+        scenario("wrong", &[("R", "1 [m]"), ("nobody", "2")]),
+        scenario("slow", &[("C", "2"), ("u", "sin(t)")]),
+    ];
+    let mut runs = model.scenarios(&accurate(2.0), &list, &token).unwrap_or_else(|r| panic!("{r:?}"));
+    assert_eq!(runs.impossible.len(), 1);
+    assert!(runs.findings.diagnostics.has_errors());
+    assert!(
+        runs.findings.diagnostics.iter().filter(|d| d.is_error()).all(|d| d.message.starts_with("wrong: "))
+    );
+    let mut found = Vec::new();
+    runs.respond(&token, &mut |_, response, _, _| found.push(response));
+    assert_eq!(found, [alone(&[]), alone(&[("C", "2"), ("u", "sin(t)")])]);
+    let twice = [scenario("a", &[]), scenario("a", &[("R", "1")])];
+    assert!(model.scenarios(&accurate(2.0), &twice, &token).is_err());
 }
 
 /// A sweep over a parameter, an input with a unit and an initial state equals runs with these values,

@@ -6,7 +6,8 @@
 mod common;
 
 use common::{findings, sound};
-use paynter::{CancellationToken, LoadOptions, MemoryWorld, Model, QueryError};
+use paynter::simulate::SimulateOptions;
+use paynter::{CancellationToken, IncrementalOptions, LoadOptions, MemoryWorld, Model, QueryError};
 use paynter_base::random::Random;
 use paynter_testkit::property::seeds;
 use std::path::Path;
@@ -72,6 +73,61 @@ fn random_cranes_swing_as_by_hand() {
     }
 }
 
+/// A mass in Cartesian coordinates on a rod, with a spring and a damper at the pivot:
+/// m l² s² + b s + k + m g l = 0 where it hangs.
+#[test]
+fn random_pendulums_swing_as_by_hand() {
+    for seed in seeds(12) {
+        let mut random = Random::new(seed);
+        let mut draw = |low: f64, high: f64| low + (high - low) * random.unit();
+        let (m, l, g, k) = (draw(0.2, 5.0), draw(0.2, 3.0), draw(3.0, 12.0), draw(0.0, 4.0));
+        let b = if seed % 3 == 0 { 0.0 } else { draw(0.01, 0.3) };
+        let prefer = ["", "prefer derivative mx", "prefer derivative my"][seed as usize % 3];
+        let text = format!(
+            "model pendulum {{ param l = {l}; input M = 0; signal th = integral(om.f, 0); I mx = {m}; I my = {m}
+             Se weight = -{m}*{g}; Se drive = M; 1 turn; 1 px; 1 py; MTF tx = l*cos(th); MTF ty = l*sin(th); Df om
+             R pivot = {b}; C coil {{ e = {k}*q }}; drive -> turn -> om, pivot, coil; turn -> tx -> px -> mx
+             turn -> ty -> py -> my; weight -> py; output phi = th; {prefer} }}"
+        );
+        let found = poles(&sound(&text));
+        let inertia = m * l * l;
+        let (re, square) = (-b / (2.0 * inertia), (k + m * g * l) / inertia);
+        let im = (square - re * re).sqrt();
+        // The coil's displacement is the angle over again, which is conserved.
+        let swings: Vec<_> = found.iter().filter(|(re, im, _)| re.hypot(*im) > 0.0).collect();
+        assert!(found.iter().all(|(re, im, _)| re.hypot(*im) == 0.0 || *im > 0.0), "seed {seed}: {found:?}");
+        assert_eq!(swings.len(), 1, "seed {seed}: {found:?}\n{text}");
+        let apart = (swings[0].0 - re).hypot(swings[0].1 - im);
+        assert!(apart <= 1e-6 * im, "seed {seed}: {found:?}, not {re} + {im}j\n{text}");
+    }
+}
+
+/// A crank at its dead centre: the piston does not move to first order, so that its mass does not count, and its
+/// force F along x = r cos φ + √(l² − r² sin² φ) is a spring F (r + r²/l) about it.
+#[test]
+fn random_cranks_at_dead_centre_swing_as_by_hand() {
+    for seed in seeds(12) {
+        let mut random = Random::new(seed);
+        let mut draw = |low: f64, high: f64| low + (high - low) * random.unit();
+        let (r, inertia, mass, force) = (draw(0.05, 0.4), draw(0.1, 2.0), draw(0.1, 3.0), draw(10.0, 500.0));
+        let l = r * draw(1.5, 5.0);
+        let b = if seed % 2 == 0 { 0.0 } else { draw(0.01, 0.2) };
+        let text = format!(
+            "model crank {{ param r = {r}; param l = {l}; input M = 0; signal phi = integral(om.f, 0)
+             MTF rod = -r*sin(phi) - r^2*sin(phi)*cos(phi)/sqrt(l^2 - r^2*sin(phi)^2); Df om; Se gas = {force}
+             Se drive = M; 1 shaft; 1 piston; I wheel = {inertia}; I mass = {mass}; R bearing = {b}
+             drive -> shaft -> om, wheel, bearing; shaft -> rod -> piston -> mass; gas -> piston
+             output angle = phi }}"
+        );
+        let found = poles(&sound(&text));
+        let (re, square) = (-b / (2.0 * inertia), force * (r + r * r / l) / inertia);
+        let im = (square - re * re).sqrt();
+        assert_eq!(found.len(), 1, "seed {seed}: {found:?}\n{text}");
+        let apart = (found[0].0 - re).hypot(found[0].1 - im);
+        assert!(apart <= 1e-6 * im, "seed {seed}: {found:?}, not {re} + {im}j\n{text}");
+    }
+}
+
 #[test]
 fn what_is_zero_at_rest_is_zero() {
     // On both sides of the point the spring is the same.
@@ -95,6 +151,18 @@ fn rests_balance_or_are_none() {
     let refused = trial("two_link", &[]).operating_point(&CancellationToken::new());
     let Err(QueryError::Wrong(said)) = refused else { panic!("a rest under a constant torque") };
     assert!(said.iter().any(|d| d.code.id() == "BG0603"), "{said:?}");
+}
+
+/// Initial changes belong to the pair: Δy(0.5) by differences of exact responses.
+#[test]
+fn a_pair_begins_with_the_changes_of_its_initial_states() {
+    let options = IncrementalOptions { pair: true, ..IncrementalOptions::default() };
+    let token = CancellationToken::new();
+    let pair = sound(&trial("pairmin2", &[]).incremental(&options, &token).unwrap().text);
+    let options = SimulateOptions { times: vec![0.0, 0.5], rtol: 1e-9, ..SimulateOptions::default() };
+    let simulation = pair.with([("Delta_k", 1.0)]).simulation(&options, &token).unwrap();
+    let (response, _) = simulation.respond(&simulation.parameters, &token);
+    near(response.outputs[1][1], -0.181_150_445, "Delta_y");
 }
 
 #[test]

@@ -6,8 +6,8 @@ mod common;
 
 use common::sound;
 use num_complex::Complex64;
-use paynter::simulate::SimulateOptions;
-use paynter::{Answer, BodeOptions, CancellationToken, Frequencies, Model, ResponseOptions};
+use paynter::simulate::{Change, SimulateOptions, Vary};
+use paynter::{Answer, BodeOptions, CancellationToken, Frequencies, Model, ResponseOptions, SteadyState};
 use paynter_algebra::Pool;
 use paynter_verify::{Acausal, Given, Pencil, Point};
 
@@ -103,6 +103,88 @@ fn wrong_transfer_values_and_sensitivities_are_caught() {
     }
 }
 
+/// The values of everything at an operating point.
+fn point_of(answer: &Answer<SteadyState>) -> Point {
+    let (graph, mut pool) = (answer.graph(), Pool::over(answer.pool()));
+    let values = answer.equations.variable_values(&mut pool, graph, &graph.all_variables()).unwrap();
+    let value = |symbol| answer.point.values.get(&symbol).copied();
+    let values: Vec<f64> = values.iter().map(|value_of| pool.eval(*value_of, &value).unwrap()).collect();
+    Point {
+        parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
+        inputs: graph.inputs.iter().map(|input| value(input.symbol).unwrap()).collect(),
+        scales: values.iter().map(|value| value.abs()).collect(),
+        variables: values,
+        ..Point::default()
+    }
+}
+
+/// Poles and transfer values of models that are linearised, and poles of what is conserved.
+#[test]
+fn wrong_answers_about_tangents_are_caught() {
+    let token = CancellationToken::new();
+    for name in NONLINEAR {
+        let model = model(name);
+        let answer = model.operating_point(&token).unwrap_or_else(|_| panic!("{name} has no rest"));
+        let point = point_of(&answer);
+        let mut pool = Pool::over(answer.pool());
+        let system = Acausal::new(&mut pool, answer.graph());
+        let pencil = Pencil::new(&mut pool, &system, &point).unwrap();
+        let poles = model.poles(&token).unwrap();
+        assert!(!poles.checks.is_empty(), "{name}");
+        let poles: Vec<Complex64> = poles.spectrum.poles.iter().map(|root| root.value).collect();
+        let fastest = poles.iter().fold(0.0f64, |most, pole| most.max(pole.norm()));
+        let check = |pole: Complex64| pencil.check_poles("the pole", &[pole], fastest);
+        for pole in &poles {
+            assert!(check(*pole).is_ok(), "{name}: {pole}");
+            let others = [1.01 * pole, pole + 0.03 * fastest];
+            for other in
+                others.iter().filter(|other| poles.iter().all(|p| (*p - **other).norm() > 1e-3 * fastest))
+            {
+                assert!(check(*other).is_err(), "{name}: {other} passes for {pole}");
+            }
+        }
+        let Ok(bode) = model.bode(&BodeOptions::default(), &token) else { continue };
+        assert!(!bode.checks.is_empty(), "{name}");
+        let at = bode.response.omega.len() / 2;
+        let s = Complex64::new(0.0, bode.response.omega[at]);
+        let value = bode.response.values[at][0];
+        for (factor, right) in [(1.0, true), (1.001, false), (-1.0, false), (0.0, false)] {
+            let (output, input) = (bode.response.outputs[0], bode.response.inputs[0]);
+            let given = Given { output, input, parameter: None, value: factor * value };
+            let found = pencil.check_transfer(&mut pool, "the response", s, &[given]);
+            assert!(value.norm() == 0.0 || found.is_ok() == right, "{name}: {factor}: {found:?}");
+        }
+    }
+}
+
+/// Runs of sweeps and of finite changes are those of their own values, and of no others.
+#[test]
+fn wrong_runs_of_sweeps_and_changes_are_caught() {
+    let token = CancellationToken::new();
+    let options = SimulateOptions { t_end: Some(0.5), points: 40, ..SimulateOptions::default() };
+    let model = model("dc_motor");
+    let sweep = Vary { name: "Ra".to_owned(), values: vec![2.0, 3.0] };
+    let varied = SimulateOptions { varied: vec!["Ra".to_owned()], ..options.clone() };
+    let answer = model.simulation(&varied, &token).unwrap();
+    let runs = answer.grid(&[sweep]).unwrap();
+    let outcomes: Vec<_> = runs.iter().map(|run| answer.respond(&run.parameters, &token).1).collect();
+    let changes = [Change { name: "Ra".to_owned(), by: 0.5, relative: true }];
+    let perturbed = model.perturbed(&options, &changes, &token).unwrap();
+    let (_, [nominal, exact]) = perturbed.simulation.perturb(perturbed.changes.clone(), &token);
+    for pair in [[&outcomes[0], &outcomes[1]], [&nominal, &exact]] {
+        for (own, other) in [(pair[0], pair[1]), (pair[1], pair[0])] {
+            assert!(
+                answer.check_run(own).unwrap().len() == 1 && perturbed.check_run(own).unwrap().len() == 1
+            );
+            let mut broken = own.clone();
+            for (witness, other) in broken.witnesses.iter_mut().zip(&other.witnesses) {
+                witness.parameters = other.parameters.clone();
+            }
+            assert!(perturbed.check_run(&broken).is_err(), "the run of other values passes");
+        }
+    }
+}
+
 #[test]
 fn wrong_operating_points_are_caught() {
     let token = CancellationToken::new();
@@ -110,19 +192,9 @@ fn wrong_operating_points_are_caught() {
         let answer = model(name).operating_point(&token).unwrap_or_else(|_| panic!("{name} has no rest"));
         assert!(!answer.checks.is_empty(), "{name}");
         let graph = answer.graph();
-        let mut pool = Pool::over(answer.pool());
         let variables = graph.all_variables();
-        let values = answer.equations.variable_values(&mut pool, graph, &variables).unwrap();
-        let value = |symbol| answer.point.values.get(&symbol).copied();
-        let values: Vec<f64> = values.iter().map(|value_of| pool.eval(*value_of, &value).unwrap()).collect();
+        let (mut pool, point) = (Pool::over(answer.pool()), point_of(&answer));
         let system = Acausal::new(&mut pool, graph);
-        let point = Point {
-            parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
-            inputs: graph.inputs.iter().map(|input| value(input.symbol).unwrap()).collect(),
-            scales: values.iter().map(|value| value.abs()).collect(),
-            variables: values,
-            ..Point::default()
-        };
         let mut check = |point: &Point, outputs: &[f64]| {
             system.check_point(&mut pool, "the operating point", point, outputs, None)
         };

@@ -8,7 +8,7 @@ mod common;
 
 use common::{example, findings, load, load_with};
 use paynter::json::{self, Naming};
-use paynter::simulate::SimulateOptions;
+use paynter::simulate::{Cost, CostKind, Sensitivities, SimulateOptions};
 use paynter::{
     Answer, Asked, CancellationToken, DerivedForm, IncrementalOptions, LoadOptions, MemoryWorld, Model,
     NewValue, Plain, QueryError, ResponseOptions, examples,
@@ -54,8 +54,18 @@ fn poles(model: &Model) -> Value {
 }
 
 fn simulated(model: &Model) -> Value {
-    let options = SimulateOptions { t_end: Some(0.1), points: 4, ..SimulateOptions::default() };
-    told(model, model.simulation(&options, &CancellationToken::new()), |a| {
+    run(model, &SimulateOptions { t_end: Some(0.1), points: 4, ..SimulateOptions::default() })
+}
+
+fn differentiated(model: &Model) -> Value {
+    let sensitivities = Sensitivities::Names(vec!["all".to_owned(), "init".to_owned()]);
+    let plain =
+        SimulateOptions { t_end: Some(0.1), points: 3, max_steps: 2_000, ..SimulateOptions::default() };
+    run(model, &SimulateOptions { sensitivities, ..plain })
+}
+
+fn run(model: &Model, options: &SimulateOptions) -> Value {
+    told(model, model.simulation(options, &CancellationToken::new()), |a| {
         let (response, outcome) = a.respond(&a.parameters, &CancellationToken::new());
         let said = a.explain(&a.parameters, &outcome);
         let diagnostics = json::Diagnostic::list(&said, &a.sources, &Plain);
@@ -65,8 +75,13 @@ fn simulated(model: &Model) -> Value {
 
 type Question = (&'static str, fn(&Model) -> Value);
 
-const QUESTIONS: &[Question] =
-    &[("check", check), ("equations", equations), ("poles", poles), ("simulate", simulated)];
+const QUESTIONS: &[Question] = &[
+    ("check", check),
+    ("equations", equations),
+    ("poles", poles),
+    ("simulate", simulated),
+    ("simulate with sensitivities", differentiated),
+];
 
 /// The first place where two documents differ, numbers by more than a part of themselves.
 fn difference(found: &Value, expected: &Value, place: &str, rounding: f64) -> Option<String> {
@@ -411,6 +426,18 @@ fn tolerances_and_bounds_are_those_of_the_new_value() {
     }
 }
 
+/// What can vanish within its tolerance either way is another mistake where it is zero now.
+#[test]
+fn divisors_that_can_vanish_may_be_zero_at_the_new_value() {
+    let text = "model m { param n = 0.1 ±0.2; input u = 1; Se s = u; TF t = n; R r = 2
+        s -> t; t -> r; output y = r.f }";
+    for value in [0.0, 0.05, -0.1] {
+        assert_as_anew(text, &[], &[("n", number(value))]);
+        assert_as_anew(text, &[("n", "0")], &[("n", number(value))]);
+    }
+    assert_sweep(text, "n", &[0.1, 0.0, 0.1, -0.1]);
+}
+
 #[test]
 fn a_guard_may_fail_in_the_middle_of_a_sweep_and_hold_again() {
     assert_sweep(CIRCUIT, "Ra", &[2.0, 1.0, 0.0, -1.0, 0.0, 1.0, 2.0]);
@@ -455,7 +482,7 @@ fn derived_models_have_other_values_too() {
         for value in [0.0, 0.5, -1.0] {
             let changed = derived.model.with([(name, value)]);
             let fresh = anew(&derived.text, &[], &[(name, number(value))]);
-            for (question, ask) in &QUESTIONS[2..] {
+            for (question, ask) in &QUESTIONS[2..4] {
                 // Places are those of the original in one, and those of the text in the other.
                 let (mut found, mut expected) = (ask(&changed), ask(&fresh));
                 for document in [&mut found, &mut expected] {
@@ -607,4 +634,70 @@ fn random_models_at_other_values_are_as_loaded_with_them() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
     demand("other values", all, 21, 6);
     demand("fifths of values that share the graph", 5 * shared, 2 * all + 1, 6);
+}
+
+/// A crank: its modulus passes through zero, so that a run takes other states than the model's own.
+const CRANK: &str = "model crank { param r = 0.1 [m]; param J = 0.2; param k = 50; param w0 = 3; param A = 2
+    input u = A; Se drive = u; 1 shaft; I wheel = J; init wheel.p = J*w0; R bearing = 0.1
+    MTF t = r*sin(th); 1 rod; I piston = 1.5; C spring = 1/k; R guide = 0.7
+    signal th = integral(shaft.f, 0.4)
+    drive -> shaft; shaft -> wheel, bearing; shaft -> t; t -> rod; rod -> piston, spring, guide
+    output x = spring.q; output w = wheel.f }";
+
+#[test]
+fn a_program_is_compiled_once_for_all_values_that_leave_it_as_it_is() {
+    let token = CancellationToken::new();
+    let sensitivities = Sensitivities::Names(vec!["all".to_owned(), "init".to_owned()]);
+    let plain = SimulateOptions { t_end: Some(0.3), points: 5, ..SimulateOptions::default() };
+    let options = SimulateOptions { sensitivities, ..plain.clone() };
+    for (text, name, values) in [
+        (CIRCUIT, "Ra", [3.0, 0.5, 7.0].as_slice()),
+        (CRANK, "r", &[0.2, 0.05, 0.3]),
+        (CRANK, "w0", &[1.0, 0.0, -2.0]),
+        (example("relay"), "Gl", &[2e-4, 1e-3]),
+    ] {
+        common::sound(text);
+        let model = load(text);
+        for options in [&plain, &options] {
+            let nominal = model.simulation(options, &token).unwrap();
+            assert!(nominal.shares_program_with(&model.simulation(options, &token).unwrap()));
+            for value in values {
+                let changed = model.with([(name, *value)]);
+                let shared = changed.simulation(options, &token).unwrap();
+                assert!(shared.shares_program_with(&nominal), "{name} = {value}");
+                assert_eq!(run(&changed, options), run(&anew(text, &[], &[(name, number(*value))]), options));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sweep_through_a_guard_compiles_anew_and_comes_back() {
+    for (text, name, values) in [
+        (CIRCUIT, "Ra", [2.0, 1.0, 0.0, -1.0, 1.0].as_slice()),
+        (CRANK, "r", &[0.1, 0.2, 0.0, -0.1, 0.3]),
+        (CRANK, "J", &[0.2, 0.4, 0.0, 0.1]),
+        (CRANK, "k", &[50.0, 0.0, 20.0]),
+        (CRANK, "A", &[2.0, 0.0, -1.0, 3.0]),
+        (CRANK, "u", &[2.0, 0.0, -1.0, 3.0]),
+    ] {
+        assert_sweep(text, name, values);
+    }
+}
+
+#[test]
+fn gradients_of_costs_share_their_program() {
+    let token = CancellationToken::new();
+    let costs = [Cost { kind: CostKind::Integral, output: "x".to_owned() }];
+    let options = SimulateOptions { t_end: Some(0.5), ..SimulateOptions::default() };
+    let model = load(CRANK);
+    let nominal = model.gradients(&options, &costs, &token).unwrap();
+    for value in [1.0, -2.0, 4.0] {
+        let found = model.with([("w0", value)]).gradients(&options, &costs, &token).unwrap();
+        let expected =
+            anew(CRANK, &[], &[("w0", number(value))]).gradients(&options, &costs, &token).unwrap();
+        assert!(found.result.simulation.shares_program_with(&nominal.result.simulation));
+        assert_eq!(found.result.gradients, expected.result.gradients);
+        assert_ne!(found.result.gradients, nominal.result.gradients);
+    }
 }

@@ -47,7 +47,7 @@ impl Fraction {
     }
 
     /// Mends only the sign of a quotient that has no common factors.
-    fn reduced(numerator: Poly, denominator: Poly) -> Fraction {
+    pub(super) fn reduced(numerator: Poly, denominator: Poly) -> Fraction {
         if numerator.is_zero() {
             return Fraction::zero();
         }

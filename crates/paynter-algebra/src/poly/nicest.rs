@@ -4,7 +4,7 @@
 use paynter_base::CancellationToken;
 use rustc_hash::FxHashMap;
 
-use super::laurent::least_length;
+use super::laurent::Laurent;
 use super::{Budget, Work, normal};
 use crate::Pool;
 use crate::node::{Expr, Node};
@@ -64,27 +64,21 @@ pub fn readable(pool: &mut Pool, e: Expr, token: &CancellationToken) -> Expr {
 }
 
 fn readable_within(pool: &mut Pool, e: Expr, work: &Work, lengths: &mut Lengths) -> Expr {
-    if is_monomial(pool, e) || pool.reachable(&[e]).len() > NODES {
+    if pool.is_monomial(e) || pool.reachable(&[e]).len() > NODES {
         return e;
     }
-    if least_length(pool, e).is_some_and(|least| least > 0 && lengths.within(pool, e, least - 1).is_some()) {
-        return e;
-    }
-    let Ok(normal) = normal(pool, e, work) else { return e };
-    lengths.shortest(pool, &[normal, e])
-}
-
-/// Whether an expression is a number, a symbol or a product of powers of symbols, which has no other form.
-fn is_monomial(pool: &Pool, e: Expr) -> bool {
-    let power = |factor: Expr| match pool.node(factor) {
-        Node::Power(base, exponent) => pool.as_symbol(base).is_some() && pool.as_int(exponent).is_some(),
-        Node::Number(_) | Node::Symbol(_) => true,
-        _ => false,
+    let normal = match Laurent::of(pool, e) {
+        Some(laurent) => {
+            let least = laurent.least_length(pool);
+            if least > 0 && lengths.within(pool, e, least - 1).is_some() {
+                return e;
+            }
+            laurent.lowest_terms(pool)
+        }
+        None => normal(pool, e, work),
     };
-    match pool.node(e) {
-        Node::Product(factors) => factors.iter().all(|factor| power(*factor)),
-        _ => power(e),
-    }
+    let Ok(normal) = normal else { return e };
+    lengths.shortest(pool, &[normal, e])
 }
 
 /// Expressions of more characters than this are compared by their numbers of nodes: nobody reads them.

@@ -74,13 +74,21 @@ impl Basis {
                         if *hyperbolic { one.add(&sine2, work)? } else { one.sub(&sine2, work)? };
                     let for_sine =
                         if *hyperbolic { cosine2.sub(&one, work)? } else { one.sub(&cosine2, work)? };
-                    for (variable, value) in [(*cosine, for_cosine), (*sine, for_sine)] {
+                    let squares = [(*cosine, for_cosine), (*sine, for_sine)];
+                    for (variable, value) in &squares {
                         // A denominator that vanishes by the relation is for
                         // the caller to find, who divides by it.
-                        let Ok(other) = lower(&fraction, variable, 2, &value, work) else { continue };
+                        let Ok(other) = lower(&fraction, *variable, 2, value, work) else { continue };
                         if size(&other) < size(&fraction) {
                             fraction = other;
                         }
+                    }
+                    let above = joined(fraction.numerator(), &squares, work)?;
+                    let below = joined(fraction.denominator(), &squares, work)?;
+                    if let Ok(other) = above.div(&below, work)
+                        && size(&other) < size(&fraction)
+                    {
+                        fraction = other;
                     }
                 }
             }
@@ -91,6 +99,20 @@ impl Basis {
 
 fn size(fraction: &Fraction) -> usize {
     fraction.numerator().len() + fraction.denominator().len()
+}
+
+/// A polynomial with the squares of one of two variables replaced beside its common factors, where that saves terms.
+fn joined(poly: &Poly, squares: &[(usize, Fraction)], work: &Work) -> Result<Fraction, PolyError> {
+    let common = poly.monomial_content();
+    let rest = poly.div_monomial(&common);
+    let mut best = Fraction::from(rest.clone());
+    for (variable, value) in squares {
+        let other = lower_poly(&rest, *variable, 2, value, work)?;
+        if other.numerator().len() < best.numerator().len() {
+            best = other;
+        }
+    }
+    best.mul(&Poly::monomial(1, &common)?.into(), work)
 }
 
 /// Replaces a power of a variable wherever a higher one stands.

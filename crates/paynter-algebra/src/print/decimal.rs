@@ -4,6 +4,7 @@ use crate::Rational;
 use crate::limits::{DECIMAL_DIGITS, PLAIN_DIGITS};
 use crate::number;
 use crate::pool::Pool;
+use dashu_base::UnsignedAbs;
 use dashu_int::{IBig, UBig};
 use paynter_base::number::shortest;
 
@@ -101,6 +102,12 @@ impl Decimal {
         let power = if self.exponent == 0 { 0 } else { 1 + self.exponent.to_string().len() };
         self.digits.len() + power
     }
+}
+
+/// Tells whether a number is a decimal of at most so many digits.
+pub(super) fn has_digits(r: &Rational, most: usize) -> bool {
+    let size = r.numerator().clone().unsigned_abs();
+    terminating(&size, r.denominator()).is_some_and(|(digits, _)| digits.len() <= most)
 }
 
 /// The digits of a quotient without zeros at the end, and the power of ten that they count; nothing where they

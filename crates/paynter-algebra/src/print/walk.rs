@@ -1,6 +1,6 @@
 //! The walker: turns nodes into text with an explicit stack, parenthesising by precedence.
 
-use super::decimal::Decimal;
+use super::decimal::{Decimal, has_digits};
 use super::dialect::{Dialect, Joint, Power, Quotient};
 use super::order::{Exponent, Factor, Fraction, ordered_terms};
 use crate::Rational;
@@ -455,6 +455,7 @@ impl<'a> Walker<'a> {
     fn shown_exponent(&self, r: &Rational) -> Fraction {
         let exact = Fraction::of_number(r);
         let is_short = *r.denominator() < UBig::from(1000u16);
-        if is_short && self.pool.style().digits.is_some() { exact } else { self.shown(exact) }
+        let is_rounded = self.pool.style().digits.is_some_and(|digits| !has_digits(r, digits));
+        if is_short && is_rounded { exact } else { self.shown(exact) }
     }
 }

@@ -19,7 +19,7 @@ use crate::limits::ZERO_TEST_SEEDS;
 use crate::node::{Expr, Func, Node};
 use crate::number;
 use crate::pool::Pool;
-use field::PRIMES;
+use field::{Element, PRIMES};
 
 impl Pool {
     /// Decides whether an expression is zero wherever it is defined.
@@ -31,17 +31,52 @@ impl Pool {
             Node::Symbol(_) | Node::Pi => return false,
             _ => {}
         }
-        if e == self.undefined() || self.is_boolean(e) {
+        if e == self.undefined() || self.is_boolean(e) || self.is_monomial(e) {
             return false;
         }
+        let order = self.reachable(&[e]);
+        if self.kind(&order) == Kind::Rational {
+            return self.vanishes_modulo_primes(e, &order, 2);
+        }
         let e = self.with_plain_powers(e);
-        let rounds = match self.kind(e) {
-            Kind::Rational => 2,
-            Kind::Smooth => 4,
-            Kind::Branching => 32,
+        let order = self.reachable(&[e]);
+        let (kind, rounds) = match self.kind(&order) {
+            kind @ Kind::Rational => (kind, 2),
+            kind @ Kind::Smooth => (kind, 4),
+            kind @ Kind::Branching => (kind, 32),
         };
-        self.vanishes_modulo_primes(e, rounds)
-            && (self.kind(e) == Kind::Rational || numeric::vanishes(self, e))
+        self.vanishes_modulo_primes(e, &order, rounds)
+            && (kind == Kind::Rational || numeric::vanishes(self, e))
+    }
+
+    /// Tells whether an expression is a number, a symbol or a product of integer powers of symbols: it has no other
+    /// form, and vanishes nowhere but at zeros of its symbols.
+    pub(crate) fn is_monomial(&self, e: Expr) -> bool {
+        let power = |factor: Expr| match self.node(factor) {
+            Node::Power(base, exponent) => self.as_symbol(base).is_some() && self.as_int(exponent).is_some(),
+            Node::Number(_) | Node::Symbol(_) => true,
+            _ => false,
+        };
+        match self.node(e) {
+            Node::Product(factors) => factors.iter().all(|factor| power(*factor)),
+            _ => power(e),
+        }
+    }
+
+    /// Decides of each of many expressions whether it is zero wherever it is defined, as [`Pool::is_zero`] does.
+    ///
+    /// What is not zero at one point, where all are evaluated together, needs no test of its own.
+    pub fn are_zero(&mut self, list: &[Expr]) -> Vec<bool> {
+        let plain = self.rewrite_all(list, |pool, node, args| match (pool.node(node), args) {
+            (Node::Power(..), [base, exponent]) => Some(pool.plain_power(*base, *exponent)),
+            _ => None,
+        });
+        let values = modular::evaluate_all(self, &plain, PRIMES[0], 0);
+        let mut decide = |(e, value): (&Expr, Option<Element>)| match value {
+            Some(value) if !value.is_zero() => false,
+            _ => self.is_zero(*e),
+        };
+        list.iter().zip(values).map(&mut decide).collect()
     }
 
     /// Decides whether two expressions are equal wherever both are defined.
@@ -53,13 +88,11 @@ impl Pool {
         self.is_zero(difference)
     }
 
-    fn vanishes_modulo_primes(&self, e: Expr, rounds: u64) -> bool {
-        let order = self.reachable(&[e]);
+    fn vanishes_modulo_primes(&self, e: Expr, order: &[Expr], rounds: u64) -> bool {
         (0..rounds).all(|round| {
             for attempt in 0..ZERO_TEST_SEEDS {
                 let prime = PRIMES[((round + attempt) % PRIMES.len() as u64) as usize];
-                if let Ok(value) =
-                    modular::evaluate(self, &order, e, prime, round * ZERO_TEST_SEEDS + attempt)
+                if let Ok(value) = modular::evaluate(self, order, e, prime, round * ZERO_TEST_SEEDS + attempt)
                 {
                     return value.is_zero();
                 }
@@ -68,10 +101,11 @@ impl Pool {
         })
     }
 
-    fn kind(&self, e: Expr) -> Kind {
+    /// The kind of an expression whose nodes these are.
+    fn kind(&self, nodes: &[Expr]) -> Kind {
         let mut kind = Kind::Rational;
-        for node in self.reachable(&[e]) {
-            match self.node(node) {
+        for node in nodes {
+            match self.node(*node) {
                 Node::Call(Func::Abs | Func::Sign | Func::Min | Func::Max, _)
                 | Node::Compare(..)
                 | Node::Select(..) => return Kind::Branching,

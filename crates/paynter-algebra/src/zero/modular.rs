@@ -55,6 +55,19 @@ pub(super) fn evaluate(
     evaluator.value(e)
 }
 
+/// The values of many expressions at the same random point; none where nothing can be said.
+pub(super) fn evaluate_all(pool: &Pool, roots: &[Expr], prime: u64, seed: u64) -> Vec<Option<Element>> {
+    let order = pool.reachable(roots);
+    let mut evaluator =
+        Evaluator { pool, field: Field::new(prime), seed, unity: None, values: Memo::for_nodes(&order) };
+    for node in &order {
+        if let Ok(value) = evaluator.node(*node) {
+            evaluator.values.insert(*node, value);
+        }
+    }
+    roots.iter().map(|root| evaluator.values.get(*root)).collect()
+}
+
 impl Evaluator<'_> {
     fn value(&self, e: Expr) -> Result<Element, Undefined> {
         self.values.get(e).ok_or(Undefined)

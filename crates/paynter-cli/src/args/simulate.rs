@@ -135,7 +135,7 @@ fn samples(text: &str) -> Result<usize, String> {
 }
 
 /// Reads the name of a solver.
-fn solver(text: &str) -> Result<String, String> {
+pub(super) fn solver(text: &str) -> Result<String, String> {
     let names: Vec<&str> = paynter::simulate::solvers().collect();
     if names.contains(&text) {
         return Ok(text.to_owned());
@@ -191,7 +191,7 @@ fn sweep(text: &str) -> Result<Vary, String> {
 }
 
 /// Splits at commas outside brackets and quotation marks.
-fn items(text: &str) -> Vec<&str> {
+pub(super) fn items(text: &str) -> Vec<&str> {
     let (mut depth, mut quoted, mut from) = (0_i32, false, 0);
     let mut found = Vec::new();
     for (at, sign) in text.char_indices() {

@@ -30,7 +30,8 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
         Ok(mut answer) => {
             let mut bode = answer.document(&CommandLine);
             if let Some(file) = &arguments.plot
-                && let Err(diagnostic) = picture::plot(&global.shown(bode.figure()), file, arguments.theme.into())
+                && let Err(diagnostic) =
+                    picture::plot(&global.shown(bode.figure()), file, arguments.theme.into())
             {
                 answer.findings.push(*diagnostic);
                 bode.ok = false;

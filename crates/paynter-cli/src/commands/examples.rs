@@ -40,7 +40,7 @@ fn list(document: &Examples) -> String {
     let rows: Vec<[String; 2]> =
         document.examples.iter().map(|entry| [entry.name.clone(), entry.title.clone()]).collect();
     columns(["NAME", "ABOUT"], &rows)
-        + "\n`paynter examples NAME` prints one, `paynter examples NAME --write DIR` writes its file.\n"
+        + "\n`paynter examples NAME` prints one, `paynter examples NAME --write DIR` writes its file and its data.\n"
 }
 
 /// Writes files. All targets are looked at first, so that a refusal leaves nothing behind.
@@ -49,7 +49,12 @@ fn write(examples: &[Example], folder: &Path, force: bool, global: &Global) -> A
         let diagnostic = Diagnostic::new(code::FILE_UNWRITABLE, message).help(help);
         Answer::refusal(global, diagnostic, Exit::Wrong)
     };
-    let targets: Vec<PathBuf> = examples.iter().map(|e| folder.join(format!("{}.bg", e.name))).collect();
+    let files = examples.iter().flat_map(|example| {
+        let data = example.data.map(|data| (format!("{}.csv", example.name), data));
+        [Some((format!("{}.bg", example.name), example.text)), data].into_iter().flatten()
+    });
+    let (targets, texts): (Vec<PathBuf>, Vec<&str>) =
+        files.map(|(name, text)| (folder.join(name), text)).unzip();
     if let Some(there) = targets.iter().find(|target| !force && target.symlink_metadata().is_ok()) {
         let message = format!("`{}` exists already", there.display());
         return refuse(message, "choose another folder, or add `--force` to overwrite");
@@ -58,8 +63,8 @@ fn write(examples: &[Example], folder: &Path, force: bool, global: &Global) -> A
         let message = format!("the folder `{}` cannot be made: {error}", folder.display());
         return refuse(message, "choose another folder");
     }
-    for (example, target) in examples.iter().zip(&targets) {
-        if let Err(error) = replace::create(target, example.text) {
+    for (text, target) in texts.iter().zip(&targets) {
+        if let Err(error) = replace::create(target, text) {
             let message = format!("`{}` cannot be written: {error}", target.display());
             return refuse(message, "choose another folder, or check its permissions");
         }

@@ -27,6 +27,7 @@ pub fn run(arguments: &IncrementalArgs, global: &Global) -> Answer {
         only: arguments.only.clone(),
         split: arguments.split,
         pair: arguments.pair,
+        numeric: arguments.numeric,
     };
     let mut derived = match model.incremental(&options, global.token()) {
         Ok(derived) => derived,

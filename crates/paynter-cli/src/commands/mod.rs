@@ -6,6 +6,7 @@ mod check;
 mod completions;
 mod draw;
 mod equations;
+mod estimate;
 mod examples;
 mod explain;
 mod export;
@@ -36,6 +37,7 @@ pub fn run(command: &Command, global: &Global) -> Answer {
             operating_point::run(file, *form, sensitivity, global)
         }
         Command::Simulate(arguments) => simulate::run(arguments, global),
+        Command::Estimate(arguments) => estimate::run(arguments, global),
         Command::Poles { file, form } => poles::run(file, *form, global),
         Command::Bode(arguments) => bode::run(arguments, global),
         Command::Loop(arguments) => loops::run(arguments, global),

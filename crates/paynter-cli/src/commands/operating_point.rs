@@ -45,7 +45,7 @@ pub fn shown(model: &Model, form: Form, moved_by: Option<&[String]>, global: &Gl
 }
 
 /// The matrices of a small model near the point, in symbols and in numbers.
-fn slopes(text: &mut String, linear: &LinearModel) {
+fn derivatives(text: &mut String, linear: &LinearModel) {
     let symbols = [("A", &linear.a), ("B", &linear.b), ("C", &linear.c), ("D", &linear.d)];
     for ((name, symbols), (_, numbers)) in symbols.into_iter().zip(linear.numeric.named()) {
         if let Matrix::Dense(rows) = symbols
@@ -105,7 +105,7 @@ fn text(point: &OperatingPoint) -> String {
         text.push_str(&format!("\nDependent states\n{}", columns(["name", "value"], &rows)));
     }
     if let Some(linear) = point.linear.as_ref().filter(|linear| linear.linearised) {
-        slopes(&mut text, linear);
+        derivatives(&mut text, linear);
     }
     text
 }

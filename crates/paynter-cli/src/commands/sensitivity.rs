@@ -2,7 +2,7 @@
 
 use super::equations::grid;
 use super::operating_point;
-use crate::answer::{Answer, Exit, output, read};
+use crate::answer::{Answer, Exit, output, read, too_long};
 use crate::args::{Form, Global, SensitivityArgs, SensitivityFigure};
 use crate::fraction::{Denominators, broken};
 use crate::number::complex;
@@ -41,10 +41,24 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
     match model.sensitivity(&which, global.token()) {
         Ok(answer) => {
             let answer = read(global, answer);
-            let output = output(global, answer.document(Naming::Flat, &CommandLine), text);
+            let readable = |document: &Sensitivity| match arguments.symbolic {
+                true => text(document),
+                false => readable(document),
+            };
+            let output = output(global, answer.document(Naming::Flat, &CommandLine), readable);
             Answer::told(output, answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),
+    }
+}
+
+/// The sensitivities in symbols, or only what they make of poles, zeros and gains where those are too long to be
+/// read.
+fn readable(document: &Sensitivity) -> String {
+    let symbols = text(document);
+    match too_long(&symbols) {
+        Some(why) => format!("{}: sensitivities in numbers\n{}{why}", document.model, modes(document)),
+        None => symbols,
     }
 }
 
@@ -69,7 +83,11 @@ fn in_numbers(
         document.ok = false;
         document.diagnostics = answer.diagnostics(&CommandLine);
     }
-    Answer::told(output(global, document, |document| response_text(document, global)), answer.findings, answer.sources)
+    Answer::told(
+        output(global, document, |document| response_text(document, global)),
+        answer.findings,
+        answer.sources,
+    )
 }
 
 /// Writes the figure that is asked for.
@@ -251,13 +269,13 @@ fn modes(document: &Sensitivity) -> String {
     let mut text = String::new();
     let mut rows: Vec<[String; 5]> = Vec::new();
     for pole in document.poles.iter().filter(|pole| pole.im >= 0.0) {
-        for (slope, unit) in pole.sensitivities.iter().zip(units) {
+        for (derivative, unit) in pole.sensitivities.iter().zip(units) {
             rows.push([
                 complex([pole.re, pole.im]),
-                format!("{}{}", slope.parameter, unit.brackets()),
-                root(slope.re, slope.im, unit),
-                number(slope.natural_frequency.map(|x| x * unit.factor)),
-                number(slope.damping.map(|x| x * unit.factor)),
+                format!("{}{}", derivative.parameter, unit.brackets()),
+                root(derivative.re, derivative.im, unit),
+                number(derivative.natural_frequency.map(|x| x * unit.factor)),
+                number(derivative.damping.map(|x| x * unit.factor)),
             ]);
         }
     }
@@ -268,10 +286,15 @@ fn modes(document: &Sensitivity) -> String {
     }
     let mut rows: Vec<[String; 4]> = Vec::new();
     for zero in document.zeros.iter().filter(|zero| zero.im >= 0.0) {
-        for (slope, unit) in zero.sensitivities.iter().zip(units) {
+        for (derivative, unit) in zero.sensitivities.iter().zip(units) {
             let path = format!("{} / {}", zero.output, zero.input);
-            let parameter = format!("{}{}", slope.parameter, unit.brackets());
-            rows.push([path, complex([zero.re, zero.im]), parameter, root(slope.re, slope.im, unit)]);
+            let parameter = format!("{}{}", derivative.parameter, unit.brackets());
+            rows.push([
+                path,
+                complex([zero.re, zero.im]),
+                parameter,
+                root(derivative.re, derivative.im, unit),
+            ]);
         }
     }
     if !rows.is_empty() {
@@ -280,16 +303,30 @@ fn modes(document: &Sensitivity) -> String {
     }
     let mut rows: Vec<[String; 4]> = Vec::new();
     for gain in &document.dc_gain {
-        for (slope, unit) in gain.sensitivities.iter().zip(units) {
+        for (derivative, unit) in gain.sensitivities.iter().zip(units) {
             let path = format!("{} / {}{}", gain.output, gain.input, gain.shown.brackets());
-            let parameter = format!("{}{}", slope.parameter, unit.brackets());
-            let by = gain.shown.per(unit).of(slope.value);
+            let parameter = format!("{}{}", derivative.parameter, unit.brackets());
+            let by = gain.shown.per(unit).of(derivative.value);
             rows.push([path, significant(gain.shown.of(gain.value)), parameter, significant(by)]);
         }
     }
     if !rows.is_empty() {
         text.push_str("\nStatic gains at nominal values\n");
         text.push_str(&columns(["OUTPUT / INPUT", "H(0)", "PARAMETER", "∂H(0)/∂p"], &rows));
+    }
+    let known = |entry: &&SensitivityEntry| {
+        document.dc_gain.iter().any(|gain| gain.output == entry.output && gain.input == entry.input)
+    };
+    let mut without: Vec<String> = document
+        .entries
+        .iter()
+        .filter(|entry| !known(entry) && !document.poles.is_empty())
+        .map(|entry| format!("{} / {}", entry.output, entry.input))
+        .collect();
+    without.dedup();
+    if !without.is_empty() {
+        let list = without.join(", ");
+        text.push_str(&format!("\nNo static gain, because a pole lies at zero: {list}\n"));
     }
     text
 }

@@ -1,12 +1,12 @@
 //! Sensitivities as rational functions in s and the parameters.
 
-use paynter_algebra::poly::{Basis, Factored, Fraction, Poly, PolyError, Sensitivities as Slopes, Work};
+use paynter_algebra::poly::{Basis, Factored, Fraction, Poly, PolyError, Sensitivities as Derivatives, Work};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
 use rustc_hash::FxHashMap;
 
 use super::quotient::{Quotient, exact};
-use super::{Parameter, Sensitivity, Wish};
+use super::{Parameter, Sensitivity, SensitivityRequest};
 use crate::tolerance::EXPANDED_ENTRIES;
 use crate::transfer::pencil;
 use crate::{Equations, StateSpace};
@@ -17,23 +17,23 @@ pub(super) fn expanded(
     space: &StateSpace,
     s: Symbol,
     parameters: &[Parameter],
-    wish: Wish,
+    request: SensitivityRequest,
     token: &CancellationToken,
 ) -> Result<Vec<Sensitivity>, PolyError> {
-    let work = Work::new(wish.budget, token);
+    let work = Work::new(request.budget, token);
     let mut basis = Basis::new(pool, &[s]);
     let pencil = pencil(pool, equations, space, &mut basis, &work)?;
     let chains = chains(pool, &mut basis, parameters, &work)?;
     let variables: Vec<usize> = chains.iter().map(|chain| chain.variable).collect();
     let c: Vec<&[Poly]> = pencil.c.iter().map(Vec::as_slice).collect();
     let b: Vec<&[Poly]> = pencil.b.iter().map(Vec::as_slice).collect();
-    let slopes = pencil.matrix.sensitivity_matrix(&c, &b, &variables, &work)?;
+    let derivatives = pencil.matrix.sensitivity_matrix(&c, &b, &variables, &work)?;
     let mut entries = Vec::new();
     let mut terms = 0;
-    for (output, row) in slopes.iter().enumerate() {
+    for (output, row) in derivatives.iter().enumerate() {
         for (input, found) in row.iter().enumerate() {
             let direct = &pencil.d[output][input];
-            let function = wish.normalized.then(|| transfer(found, direct, &work)).transpose()?;
+            let function = request.normalized.then(|| transfer(found, direct, &work)).transpose()?;
             if function.as_ref().is_some_and(Fraction::is_zero) {
                 continue;
             }
@@ -57,7 +57,7 @@ pub(super) fn expanded(
 }
 
 /// The transfer function itself.
-fn transfer(found: &Slopes, direct: &Fraction, work: &Work) -> Result<Fraction, PolyError> {
+fn transfer(found: &Derivatives, direct: &Fraction, work: &Work) -> Result<Fraction, PolyError> {
     Fraction::new(found.numerator.clone(), found.determinant.clone(), work)?.add(direct, work)
 }
 
@@ -66,7 +66,7 @@ fn transfer(found: &Slopes, direct: &Fraction, work: &Work) -> Result<Fraction, 
 struct Chain {
     variable: usize,
     /// Parameters it depends on, with its derivative.
-    slopes: Vec<(usize, Fraction)>,
+    inner_derivatives: Vec<(usize, Fraction)>,
 }
 
 /// The variables that depend on a parameter.
@@ -80,28 +80,28 @@ fn chains(
     for (k, parameter) in parameters.iter().enumerate() {
         let one = pool.one();
         moved.entry(parameter.symbol).or_default().push((k, one));
-        for (symbol, slope) in &parameter.carried {
-            moved.entry(*symbol).or_default().push((k, *slope));
+        for (symbol, inner) in &parameter.carried {
+            moved.entry(*symbol).or_default().push((k, *inner));
         }
     }
     let mut chains = Vec::new();
     // Derivatives may bring new kernels, which the pencil does not have.
     for variable in 1..basis.len() {
         let Some(meaning) = basis.meaning(variable) else { continue };
-        let mut slopes: Vec<(usize, Vec<Expr>)> = Vec::new();
+        let mut inner_derivatives: Vec<(usize, Vec<Expr>)> = Vec::new();
         for symbol in pool.symbols(meaning) {
             let Some(list) = moved.get(&symbol) else { continue };
             let partial = pool.diff(meaning, symbol);
-            for (k, slope) in list {
-                let term = pool.mul(partial, *slope);
-                match slopes.iter_mut().find(|(other, _)| other == k) {
+            for (k, inner) in list {
+                let term = pool.mul(partial, *inner);
+                match inner_derivatives.iter_mut().find(|(other, _)| other == k) {
                     Some((_, terms)) => terms.push(term),
-                    None => slopes.push((*k, vec![term])),
+                    None => inner_derivatives.push((*k, vec![term])),
                 }
             }
         }
-        let mut fractions = Vec::with_capacity(slopes.len());
-        for (k, terms) in slopes {
+        let mut fractions = Vec::with_capacity(inner_derivatives.len());
+        for (k, terms) in inner_derivatives {
             let sum = pool.sum(&terms);
             let fraction = basis.fraction(pool, sum, work)?;
             if !fraction.is_zero() {
@@ -109,7 +109,7 @@ fn chains(
             }
         }
         if !fractions.is_empty() {
-            chains.push(Chain { variable, slopes: fractions });
+            chains.push(Chain { variable, inner_derivatives: fractions });
         }
     }
     Ok(chains)
@@ -117,7 +117,7 @@ fn chains(
 
 /// ∂H/∂p: over Δ² for what passes through the states, and what goes straight through.
 fn total(
-    found: &Slopes,
+    found: &Derivatives,
     direct: &Fraction,
     chains: &[Chain],
     parameter: usize,
@@ -126,13 +126,15 @@ fn total(
     let mut parts: Vec<(&Factored, &Fraction)> = Vec::new();
     let mut straight: Vec<Fraction> = Vec::new();
     for (chain, derivative) in chains.iter().zip(&found.derivatives) {
-        let Some((_, slope)) = chain.slopes.iter().find(|(k, _)| *k == parameter) else { continue };
+        let Some((_, inner)) = chain.inner_derivatives.iter().find(|(k, _)| *k == parameter) else {
+            continue;
+        };
         if !derivative.is_zero() {
-            parts.push((derivative, slope));
+            parts.push((derivative, inner));
         }
         let partial = direct.derivative(chain.variable, work)?;
         if !partial.is_zero() {
-            straight.push(partial.mul(slope, work)?);
+            straight.push(partial.mul(inner, work)?);
         }
     }
     let straight = Fraction::sum(&straight, work)?;
@@ -156,20 +158,20 @@ fn total(
     Quotient::new(&[num], &factors, work)
 }
 
-/// The sum of derivatives times slopes: the factors of its numerator, and its denominator.
+/// The sum of derivatives times inner ones: the factors of its numerator, and its denominator.
 fn through(parts: &[(&Factored, &Fraction)], work: &Work) -> Result<(Vec<Poly>, Poly), PolyError> {
-    if let [(derivative, slope)] = parts {
+    if let [(derivative, inner)] = parts {
         let mut factors = derivative.factors().to_vec();
-        factors.push(slope.numerator().clone());
-        return Ok((factors, slope.denominator().clone()));
+        factors.push(inner.numerator().clone());
+        return Ok((factors, inner.denominator().clone()));
     }
     let mut common = Poly::one();
-    for (_, slope) in parts {
-        common = common.lcm(slope.denominator(), work)?;
+    for (_, inner) in parts {
+        common = common.lcm(inner.denominator(), work)?;
     }
     let mut products = Vec::with_capacity(parts.len());
-    for (derivative, slope) in parts {
-        let factor = exact(&common, slope.denominator(), work)?.mul(slope.numerator(), work)?;
+    for (derivative, inner) in parts {
+        let factor = exact(&common, inner.denominator(), work)?.mul(inner.numerator(), work)?;
         products.push((factor, derivative.expand(work)?));
     }
     let pairs: Vec<(bool, &Poly, &Poly)> =

@@ -35,7 +35,7 @@ pub struct Parameter {
 
 /// How sensitivities are wanted.
 #[derive(Debug, Clone, Copy)]
-pub struct Wish {
+pub struct SensitivityRequest {
     /// Relative ones, (p/H)·∂H/∂p.
     pub normalized: bool,
     /// What writing them out may cost.
@@ -74,15 +74,15 @@ pub fn sensitivities(
     equations: &Equations,
     space: &StateSpace,
     parameters: &[Parameter],
-    wish: Wish,
+    request: SensitivityRequest,
     token: &CancellationToken,
 ) -> Result<Sensitivities, QueryError> {
     let s = pool.symbol("s");
-    match expanded::expanded(pool, equations, space, s, parameters, wish, token) {
+    match expanded::expanded(pool, equations, space, s, parameters, request, token) {
         Ok(entries) => Ok(Sensitivities { s, entries, shared: None }),
         Err(PolyError::Cancelled) => Err(QueryError::Cancelled),
         Err(error) => {
-            let entries = shared::shared(pool, equations, space, s, parameters, wish.normalized, token)?;
+            let entries = shared::shared(pool, equations, space, s, parameters, request.normalized, token)?;
             Ok(Sensitivities { s, entries, shared: Some(error.to_string()) })
         }
     }

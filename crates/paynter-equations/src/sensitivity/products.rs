@@ -81,7 +81,7 @@ struct Law {
 }
 
 /// A place before its transfer functions are known: a law and the parameter it stands in.
-struct Spot {
+struct Occurrence {
     law: usize,
     parameter: usize,
     quantity: Expr,
@@ -105,11 +105,11 @@ fn find(
     if unknowns > PRODUCT_UNKNOWNS {
         return Ok(None);
     }
-    let spots = spots(pool, &laws, parameters);
+    let occurrences = occurrences(pool, &laws, parameters);
     let mut sinks: BTreeMap<usize, usize> = BTreeMap::new();
-    for spot in &spots {
+    for occurrence in &occurrences {
         let next = unknowns + sinks.len();
-        sinks.entry(spot.law).or_insert(next);
+        sinks.entry(occurrence.law).or_insert(next);
     }
     let first_input = unknowns + sinks.len();
     for (i, input) in equations.inputs.iter().enumerate() {
@@ -135,8 +135,8 @@ fn find(
         system.rows.push(row);
     }
     let outputs = system.forms.len();
-    for spot in &spots {
-        let Some((form, scale)) = reader.form(spot.quantity)? else { return Ok(None) };
+    for occurrence in &occurrences {
+        let Some((form, scale)) = reader.form(occurrence.quantity)? else { return Ok(None) };
         system.forms.push(form);
         scales.push(scale);
     }
@@ -154,8 +154,8 @@ fn find(
     for input in inputs {
         to_quantities.push(core.by_forward(input, &targets, work)?);
     }
-    for (k, spot) in spots.iter().enumerate() {
-        let law = &laws[spot.law];
+    for (k, occurrence) in occurrences.iter().enumerate() {
+        let law = &laws[occurrence.law];
         let ratio = |pool: &mut Pool, quotient: &Quotient| -> Result<Ratio, PolyError> {
             let (num, den) = quotient.expressions(pool, &basis, work)?;
             Ok(Ratio { num, den })
@@ -170,12 +170,12 @@ fn find(
         }
         let mut from_sink = Vec::new();
         for list in &from_sinks {
-            from_sink.push(ratio(pool, &list[&sinks[&spot.law]])?);
+            from_sink.push(ratio(pool, &list[&sinks[&occurrence.law]])?);
         }
-        places[spot.parameter].push(Place {
+        places[occurrence.parameter].push(Place {
             element: law.element,
             sink: law.name.clone(),
-            quantity: spot.quantity,
+            quantity: occurrence.quantity,
             from_sink,
             to_quantity,
         });
@@ -253,9 +253,9 @@ fn shortest(pool: &mut Pool, law: &Law, quantity: Expr) -> Expr {
 }
 
 /// Every law that a parameter stands in.
-fn spots(pool: &mut Pool, laws: &[Law], parameters: &[Parameter]) -> Vec<Spot> {
+fn occurrences(pool: &mut Pool, laws: &[Law], parameters: &[Parameter]) -> Vec<Occurrence> {
     let zero = pool.zero();
-    let mut spots = Vec::new();
+    let mut occurrences = Vec::new();
     for (k, law) in laws.iter().enumerate() {
         let inside = pool.symbols(law.definition);
         for (parameter, asked) in parameters.iter().enumerate() {
@@ -265,11 +265,11 @@ fn spots(pool: &mut Pool, laws: &[Law], parameters: &[Parameter]) -> Vec<Spot> {
             let quantity = pool.diff(law.definition, asked.symbol);
             if quantity != zero && !pool.is_zero(quantity) {
                 let quantity = shortest(pool, law, quantity);
-                spots.push(Spot { law: k, parameter, quantity });
+                occurrences.push(Occurrence { law: k, parameter, quantity });
             }
         }
     }
-    spots
+    occurrences
 }
 
 /// s·x − x' = 0 for each state, dependent or not.

@@ -6,7 +6,7 @@
 
 use super::Writer;
 use crate::plan::{Place, Plan};
-use paynter_algebra::{Expr, Pool, Target};
+use paynter_algebra::{Expr, Pool, Symbol, Target};
 
 /// One block of derivatives: its name, its shape, and where its entries stand.
 pub(super) struct Block {
@@ -34,13 +34,13 @@ fn block(
 ) -> Block {
     let mut entries = Vec::new();
     for (i, root) in roots.iter().enumerate() {
-        for symbol in pool.symbols(*root) {
-            let Some(j) = plan.place(symbol).and_then(column) else { continue };
-            let derivative = pool.diff(*root, symbol);
-            if derivative != pool.zero() {
-                entries.push((i, j, derivative));
-            }
-        }
+        let places = |symbol: Symbol| Some((symbol, plan.place(symbol).and_then(column)?));
+        let (symbols, columns): (Vec<Symbol>, Vec<usize>) =
+            pool.symbols(*root).into_iter().filter_map(places).unzip();
+        let derivatives = pool.derivatives(*root, &symbols);
+        let zero = pool.zero();
+        let found = columns.into_iter().zip(derivatives).filter(|(_, derivative)| *derivative != zero);
+        entries.extend(found.map(|(j, derivative)| (i, j, derivative)));
     }
     entries.sort_by_key(|(i, j, _)| (*i, *j));
     Block { name, rows: roots.len(), columns, entries }

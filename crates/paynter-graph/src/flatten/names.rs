@@ -153,6 +153,8 @@ impl<'a> Flattener<'a, '_> {
         let names: Vec<&str> = names.take(self.comparisons + 1).collect();
         let help = if self.infos[model].parts.contains_key(name.text.as_str()) {
             format!("`{0}` is an element: read one of its variables, such as `{0}.e` or `{0}.f`", name.text)
+        } else if let Some(help) = self.instance_meant(model, &name.text) {
+            help
         } else {
             let declare = || format!("declare it: `param {} = …`", name.text);
             self.meant(&name.text, &names).unwrap_or_else(declare)
@@ -313,6 +315,8 @@ impl<'a> Flattener<'a, '_> {
             format!("`{}` is a parameter, input or signal, not an element", name.text)
         } else if name.text.strip_prefix('b').is_some_and(|digits| digits.parse::<u32>().is_ok()) {
             format!("to read a bond, name it where it is drawn: `x -> y as {}`", name.text)
+        } else if let Some(help) = self.instance_meant(model, &name.text) {
+            help
         } else {
             let names: Vec<&str> = info.part_names().take(self.comparisons + 1).collect();
             let declare = || format!("declare it, as in `1 {}`", name.text);
@@ -321,6 +325,14 @@ impl<'a> Flattener<'a, '_> {
         let message = format!("there is no element `{}`", name.text);
         let diagnostic = Diagnostic::new(code::UNKNOWN_NAME, message).at(name.span).help(help);
         self.report.push_unknown(model, &name.text, diagnostic);
+    }
+
+    /// Says how the instance of an array is written whose name in results this is.
+    fn instance_meant(&self, model: usize, name: &str) -> Option<String> {
+        let (array, index) = name.rsplit_once('_')?;
+        index.parse::<u32>().ok()?;
+        let is_array = matches!(self.infos[model].parts.get(array), Some(Part::Use(_)));
+        is_array.then(|| format!("an instance of the array `{array}` is written `{array}[{index}]`"))
     }
 
     /// Says which of the declared names was probably meant.

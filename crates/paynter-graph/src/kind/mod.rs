@@ -5,6 +5,7 @@
 mod class;
 mod detector;
 mod entropy;
+mod fixed;
 mod junction;
 mod resistor;
 mod source;

@@ -157,8 +157,8 @@ fn vanishing(pool: &mut Pool, linear: &LinearModel) -> FxHashSet<Expr> {
                 || linear.equations.constraints.iter().any(|constraint| constraint.unknown == symbol);
             if let (true, Some(size)) = (varies, point.sizes.get(&symbol)) {
                 let derivative = pool.diff(entry, symbol);
-                let slope = pool.eval(derivative, &value).unwrap_or(0.0);
-                rounding += (slope * size).abs() * f64::EPSILON;
+                let derivative = pool.eval(derivative, &value).unwrap_or(0.0);
+                rounding += (derivative * size).abs() * f64::EPSILON;
             }
         }
         if number.abs() <= ZERO_ENTRY * rounding {

@@ -9,19 +9,20 @@ use super::newton::Task;
 use crate::linalg::elimination::{Elimination, Rows};
 use crate::tolerance::{
     EXTRAPOLATION_ORDER, FIRST_REST_STEP, LEAST_REST_ERROR, NEGLIGIBLE_PIVOT, REST_DISTANCE, REST_STEP_ERROR,
-    REST_STEPS, SMALLEST_MAGNITUDE,
+    SMALLEST_MAGNITUDE,
 };
 
-/// The state at rest; nothing where there is no steady state within reach.
+/// The state at rest; nothing where there is no steady state within reach of so many steps.
 pub(super) fn integrate(
     task: &Task,
     start: &[f64],
+    steps: usize,
     token: &CancellationToken,
 ) -> Result<Option<Vec<f64>>, Cancelled> {
     let mut v = start.to_vec();
     let mut sizes: Vec<f64> = v.iter().map(|x| x.abs()).collect();
     let mut step = 0.0;
-    for _ in 0..REST_STEPS {
+    for _ in 0..steps {
         token.check()?;
         let (Some(residual), Some(jacobian)) = (task.residual(&v), task.jacobian_near(&v)) else {
             return Ok(None);

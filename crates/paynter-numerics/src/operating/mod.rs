@@ -14,6 +14,8 @@ mod probes;
 mod problem;
 mod rounding;
 mod search;
+mod stiction;
+mod variant;
 
 use std::collections::BTreeMap;
 
@@ -31,6 +33,7 @@ pub use nonsmooth::{Nonsmooth, inaccurate_laws, nonsmooth_derivatives, nonsmooth
 pub use probes::{Accuracy, Probes};
 use problem::{Problem, evaluate, initial};
 use search::search;
+pub use variant::{Original, Variant, stuck, turned};
 
 /// A steady state.
 #[derive(Debug, Clone)]
@@ -111,9 +114,16 @@ pub fn operating_point(
         let rate = |c: &Combination| c.parts.iter().map(|(i, c)| c * rates[*i]).sum::<f64>();
         drifting.iter().all(|c| rates.is_empty() || rate(c).abs() <= BALANCED_WITHIN * c.rate.abs())
     };
-    let Some(point) = found.point.filter(stopped) else {
+    let decided = |_: &Vec<f64>| !(found.undecided && drifting.is_empty());
+    let Some(point) = found.point.filter(stopped).filter(decided) else {
         if let Some(combination) = drifting.first() {
             return Err(wrong(runaway(graph, equations, combination)));
+        }
+        if found.undecided {
+            let message = "no operating point was found: steady states lie side by side, and the motion from the initial state, which chooses between them, does not come to rest";
+            return Err(wrong(Diagnostic::new(code::NO_OPERATING_POINT, message).help(
+                "let something damp it, or give initial states at which the model is at rest: `init NAME.q = …`",
+            )));
         }
         return Err(wrong(nowhere(graph, equations, &problem, &active, &start, &found.end)));
     };

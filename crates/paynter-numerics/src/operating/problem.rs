@@ -49,21 +49,19 @@ impl<'a> Problem<'a> {
         let mut places = Vec::new();
         let mut jacobian = Vec::new();
         for (i, residual) in roots.iter().enumerate() {
-            for symbol in pool.symbols(*residual) {
-                if let Some(&j) = column.get(&symbol) {
-                    places.push((i, j));
-                    jacobian.push(pool.diff(*residual, symbol));
-                }
-            }
+            let read: Vec<Symbol> =
+                pool.symbols(*residual).into_iter().filter(|symbol| column.contains_key(symbol)).collect();
+            places.extend(read.iter().map(|symbol| (i, column[symbol])));
+            jacobian.extend(pool.derivatives(*residual, &read));
         }
         let zero = pool.zero();
         let mut known_parts = Vec::with_capacity(roots.len());
         for residual in &roots {
             let mut parts = Vec::new();
-            for symbol in
-                pool.symbols(*residual).into_iter().filter(|s| known.get(s).is_some_and(|k| *k != 0.0))
-            {
-                let derivative = pool.diff(*residual, symbol);
+            let mut read = pool.symbols(*residual);
+            read.retain(|symbol| known.get(symbol).is_some_and(|value| *value != 0.0));
+            let derivatives = pool.derivatives(*residual, &read);
+            for (symbol, derivative) in read.into_iter().zip(derivatives) {
                 let value = pool.var(symbol);
                 let part = pool.mul(derivative, value);
                 parts.push(pool.call(Func::Abs, &[part]));

@@ -9,7 +9,7 @@ use super::flow::integrate;
 use super::newton::{Task, follow, homotopy, newton};
 use super::problem::Problem;
 use super::rounding;
-use crate::tolerance::{DISTINCT_POINTS, ROUNDED_POINTS};
+use crate::tolerance::{DISTINCT_POINTS, REST_STEPS, REST_WORK, ROUNDED_POINTS};
 
 /// What the search found.
 pub(super) struct Found {
@@ -23,10 +23,19 @@ pub(super) struct Found {
     pub lead: f64,
     /// Where a search without success ended.
     pub end: Vec<f64>,
+    /// Whether steady states lie side by side, and the motion from the initial state reaches none of them.
+    pub undecided: bool,
 }
 
 /// How often the nearest parts of what was found are tried together: each time a new steady state may show more.
 const MIXED_SEEDS: usize = 3;
+
+/// Models of at most so many states and unknowns are followed in time as well where Newton's method arrives at once.
+const FOLLOWED_STATES: usize = 100;
+
+/// Of several rests of a model with at most so many states and unknowns the one that the motion from the initial
+/// state reaches is found by accurate integration.
+const INTEGRATED_STATES: usize = 30;
 
 /// Values tried for implicit unknowns.
 const GUESSES: [f64; 8] = [0.0, 0.3, 1.0, -0.5, 3.0, 1e-3, 100.0, -30.0];
@@ -44,6 +53,7 @@ pub(super) fn search(
     let from = task.part(&start);
     let mut end = start.clone();
     let mut point = newton(&task, &from, token)?.filter(|v| rounding::balances(&task, v));
+    let (direct, mut undecided) = (point.is_some(), false);
     if point.is_none() {
         let settled = follow(&task, &from, token)?;
         end = task.full(&settled.end);
@@ -57,33 +67,44 @@ pub(super) fn search(
     let free = found.first().and_then(|v| task.free(v)).unwrap_or_default();
     if !free.is_empty() && !problem.linear {
         // Where steady states lie side by side, the dynamics decide between them.
-        if let Some(settled) = integrate(&task, &from, token)?
-            && let Some(polished) = newton(&task, &settled, token)?
-        {
-            found = vec![polished];
-        }
+        let steps = REST_STEPS.max(REST_WORK / from.len().max(1));
+        let settled = integrate(&task, &from, steps, token)?;
+        let polished = settled.map(|settled| newton(&task, &settled, token)).transpose()?.flatten();
+        undecided = polished.is_none() && found.first().is_some_and(|v| *v != from);
+        found = polished.map_or(found, |polished| vec![polished]);
     } else if !problem.linear {
         let mut seeds = seeds(&from, found.first().map(Vec::as_slice));
         let mut next = 0;
         let mut mixed = 0;
+        // The motion from the initial state may lead elsewhere than the steps of Newton's method.
+        let mut by_motion = match direct && from.len() <= FOLLOWED_STATES {
+            true => follow(&task, &from, token)?.solution,
+            false => None,
+        };
         loop {
             token.check()?;
-            let Some(seed) = seeds.get(next).cloned() else {
-                // Steady states of parts that hardly touch mix: the nearest values of each part are a guess.
-                let nearest = nearest_parts(&found, &from);
-                if mixed == MIXED_SEEDS || found.is_empty() || seeds.contains(&nearest) {
-                    break;
+            let other = match by_motion.take() {
+                Some(other) => Some(other),
+                None => {
+                    let Some(seed) = seeds.get(next).cloned() else {
+                        // Steady states of parts that hardly touch mix: the nearest values of each part are a
+                        // guess.
+                        let nearest = nearest_parts(&found, &from);
+                        if mixed == MIXED_SEEDS || found.is_empty() || seeds.contains(&nearest) {
+                            break;
+                        }
+                        mixed += 1;
+                        seeds.push(nearest);
+                        continue;
+                    };
+                    next += 1;
+                    let seed = settle_unknowns(problem, &task, seed, token)?;
+                    match newton(&task, &seed, token)? {
+                        None if found.is_empty() => follow(&task, &seed, token)?.solution,
+                        other => other,
+                    }
                 }
-                mixed += 1;
-                seeds.push(nearest);
-                continue;
             };
-            next += 1;
-            let seed = settle_unknowns(problem, &task, seed, token)?;
-            let mut other = newton(&task, &seed, token)?;
-            if other.is_none() && found.is_empty() {
-                other = follow(&task, &seed, token)?.solution;
-            }
             if let Some(other) = other
                 && rounding::balances(&task, &other)
                 && !found.first().is_some_and(|known| rounding::is_pole(&task, &other, known))
@@ -98,6 +119,17 @@ pub(super) fn search(
             }
         }
     }
+    if found.len() > 1
+        && from.len() <= INTEGRATED_STATES
+        && let Some(settled) = integrate(&task, &from, REST_STEPS, token)?
+        && let Some(reached) = newton(&task, &settled, token)?
+        && found.iter().all(|known| {
+            let sizes = sizes([known.as_slice(), &reached].into_iter());
+            distance(known, &reached, &sizes) > DISTINCT_POINTS
+        })
+    {
+        found.push(reached);
+    }
     let sizes = sizes(found.iter().map(Vec::as_slice).chain([from.as_slice()]));
     found.sort_by(|a, b| distance(a, &from, &sizes).total_cmp(&distance(b, &from, &sizes)));
     let lead = match &found[..] {
@@ -110,7 +142,7 @@ pub(super) fn search(
     }
     let mut points = found.into_iter().map(|v| task.full(&v));
     let point = points.next();
-    Ok(Found { point, others: points.collect(), sizes, lead, end })
+    Ok(Found { point, others: points.collect(), sizes, lead, end, undecided })
 }
 
 /// The task of finding a steady state.
@@ -128,7 +160,11 @@ fn task<'a>(problem: &'a Problem<'a>, start: &[f64], active: &[bool], conserved:
 }
 
 /// Initial states with implicit unknowns that fit them, as far as they can be found.
-fn consistent(problem: &Problem, states: &[f64], token: &CancellationToken) -> Result<Vec<f64>, Cancelled> {
+pub(super) fn consistent(
+    problem: &Problem,
+    states: &[f64],
+    token: &CancellationToken,
+) -> Result<Vec<f64>, Cancelled> {
     let unknowns: Vec<usize> = (problem.states..problem.sought.len()).collect();
     let mut base = states.to_vec();
     base.resize(problem.sought.len(), GUESSES[1]);

@@ -12,10 +12,12 @@ use num_complex::Complex64;
 use paynter_base::{CancellationToken, Cancelled};
 
 use crate::linalg::dense::inverse;
+use crate::linalg::elimination::{Elimination, Rows, transposed};
 use crate::linalg::{Matrices, Sparse};
 use crate::parallel;
 use crate::tolerance::{
-    BESIDE_POLE, CONTOUR_POINTS, CONTOUR_RADIUS, CONTOUR_ROUNDING, SINGULAR_CONDITION, SMALLEST_CONTOUR,
+    BESIDE_POLE, CONSERVED_SUM, CONTOUR_POINTS, CONTOUR_RADIUS, CONTOUR_ROUNDING, NEGLIGIBLE_PIVOT,
+    SINGULAR_CONDITION, SMALLEST_CONTOUR,
 };
 
 /// A root with the derivatives of its value, or of the mean of its cluster.
@@ -219,18 +221,66 @@ pub struct Gain {
     pub derivatives: Vec<f64>,
 }
 
-/// Finds the static gains D − C A⁻¹ B and their derivatives; none where a pole lies at zero.
-pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
-    let zero = Complex64::new(0.0, 0.0);
-    let n = matrices.a.rows;
-    let states = Matrices { a: matrices.a.clone(), b: Vec::new(), c: Sparse::new(0, n), d: Vec::new() };
-    let Some(solved) = inverse(&system(&states, zero, false)) else { return Vec::new() };
+/// The inverse of −A; none where a pole lies at zero.
+fn static_inverse(a: &Sparse) -> Option<Mat<Complex64>> {
+    let n = a.rows;
+    let states = Matrices { a: a.clone(), b: Vec::new(), c: Sparse::new(0, n), d: Vec::new() };
+    let solved = inverse(&system(&states, Complex64::ZERO, false))?;
     let largest =
         (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).fold(0.0f64, |a, at| a.max(solved[at].norm()));
-    let size = matrices.a.entries.iter().fold(0.0f64, |a, (_, _, value)| a.max(value.abs()));
-    if !(largest * size).is_finite() || largest * size > SINGULAR_CONDITION * n as f64 {
-        return Vec::new();
+    let size = a.entries.iter().fold(0.0f64, |a, (_, _, value)| a.max(value.abs()));
+    let is_regular = (largest * size).is_finite() && largest * size <= SINGULAR_CONDITION * n as f64;
+    is_regular.then_some(solved)
+}
+
+/// The combinations of states that A leaves alone, ℓ A = 0, and A made regular by what changes nothing where they
+/// are zero; none where there are no such, or a pole at zero is more than they are.
+fn within_conserved(a: &Sparse) -> Option<(Vec<Vec<f64>>, Sparse)> {
+    let mut rows: Rows = vec![Vec::new(); a.rows];
+    a.entries.iter().filter(|(_, _, x)| *x != 0.0).for_each(|(i, j, x)| rows[*i].push((*j, *x)));
+    let null = |rows: &Rows| -> Vec<Vec<f64>> {
+        let mut basis = Elimination::new(rows, a.columns, NEGLIGIBLE_PIVOT).null_space(0.0);
+        for vector in &mut basis {
+            let largest = vector.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+            vector.iter_mut().for_each(|x| *x /= largest);
+        }
+        basis
+    };
+    let (left, right) = (null(&transposed(&rows, a.columns)), null(&rows));
+    if left.is_empty() || left.len() != right.len() {
+        return None;
     }
+    let size = a.entries.iter().fold(0.0f64, |a, (_, _, value)| a.max(value.abs()));
+    let mut regular = a.clone();
+    for (l, r) in left.iter().zip(&right) {
+        for (i, r) in r.iter().enumerate().filter(|(_, r)| **r != 0.0) {
+            let moves = l.iter().enumerate().filter(|(_, l)| **l != 0.0);
+            regular.entries.extend(moves.map(|(j, l)| (i, j, -size * r * l)));
+        }
+    }
+    Some((left, regular))
+}
+
+/// Finds the static gains D − C A⁻¹ B and their derivatives: within the amounts that are conserved, where there
+/// are any, and none where a pole lies at zero.
+pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
+    let n = matrices.a.rows;
+    let (conserved, solved) = match static_inverse(&matrices.a) {
+        Some(solved) => (Vec::new(), Some(solved)),
+        None => match within_conserved(&matrices.a) {
+            Some((conserved, regular)) => (conserved, static_inverse(&regular)),
+            None => (Vec::new(), None),
+        },
+    };
+    let Some(solved) = solved else { return Vec::new() };
+    // What is fed into a conserved amount stays there for ever: a pole at zero.
+    let keeps = |parts: &[(usize, f64)]| {
+        conserved.iter().all(|l| {
+            let sum: f64 = parts.iter().map(|(i, v)| l[*i] * v).sum();
+            let size: f64 = parts.iter().map(|(i, v)| (l[*i] * v).abs()).sum();
+            sum.abs() <= CONSERVED_SUM * size
+        })
+    };
     let b = |m: &Matrices, j: usize| -> Vec<(usize, f64)> {
         m.b.first().map_or_else(Vec::new, |b| {
             b.entries.iter().filter(|(_, column, _)| *column == j).map(|(i, _, v)| (*i, *v)).collect()
@@ -254,6 +304,13 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
             let column = b(matrices, input);
             let z: Vec<f64> =
                 (0..n).map(|i| column.iter().map(|(k, v)| solved[(i, *k)].re * v).sum()).collect();
+            let moved = |m: &Matrices| -> Vec<(usize, f64)> {
+                let own = m.a.entries.iter().map(|(i, j, v)| (*i, v * z[*j]));
+                own.chain(b(m, input)).collect()
+            };
+            if !keeps(&column) || !derivatives.iter().all(|m| keeps(&moved(m))) {
+                continue;
+            }
             let derivative = |m: &Matrices| {
                 let inner: f64 = m.a.entries.iter().map(|(i, j, v)| adjoint[*i] * v * z[*j]).sum();
                 inner + dot(&c(m, output), &z) + dot(&b(m, input), &adjoint) + d(m, output, input)

@@ -7,8 +7,8 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::number::short;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{
-    Increments, Parameter, Products, QueryError, Sensitivities, Wish, increments, operating_shift, products,
-    sensitivities,
+    Increments, Parameter, Products, QueryError, Sensitivities, SensitivityRequest, increments,
+    operating_shift, products, sensitivities,
 };
 use paynter_graph::BondGraph;
 
@@ -18,7 +18,7 @@ use super::response::finite_derivatives;
 use super::{Moved, chosen_parameters, moved};
 use crate::LinearModel;
 use crate::linear::near;
-use crate::tolerance::{SMALLEST_MAGNITUDE, SYMBOLIC_AGREEMENT, VANISHING_CHANGE};
+use crate::tolerance::{CONSERVED_POLE, SMALLEST_MAGNITUDE, SYMBOLIC_AGREEMENT, VANISHING_CHANGE};
 
 /// What the product form may cost.
 const PRODUCTS: Budget = Budget { terms: 20_000, steps: 20_000_000 };
@@ -83,8 +83,9 @@ pub fn transfer_sensitivity(
     let moved = moved(pool, graph, linear, &chosen, request.frozen, findings)?;
     let parameters = carried(pool, graph, linear, &moved, request.frozen, token);
     let LinearModel { equations, space, point, .. } = linear;
-    let wish = Wish { normalized: request.normalized, budget: Budget::of_terms(request.terms) };
-    let found = sensitivities(pool, equations, space, &parameters, wish, token)?;
+    let wanted =
+        SensitivityRequest { normalized: request.normalized, budget: Budget::of_terms(request.terms) };
+    let found = sensitivities(pool, equations, space, &parameters, wanted, token)?;
     if let Some(reason) = &found.shared {
         let message = format!(
             "the sensitivities are not written out, because {reason}; the budget is {} terms",
@@ -170,12 +171,20 @@ fn agree(pool: &Pool, linear: &LinearModel, shifts: &[Vec<(Symbol, Expr)>], move
 
 /// Parameters, by place among those asked for, whose sensitivities are all zero.
 fn idle(pool: &mut Pool, found: &Sensitivities, count: usize) -> Vec<usize> {
-    let mut moves = vec![false; count];
     let zero = pool.zero();
-    for entry in &found.entries {
-        if !moves[entry.parameter] && entry.num != zero {
-            moves[entry.parameter] = found.shared.is_none() || !pool.is_zero(entry.num);
-        }
+    let entries: Vec<(usize, Expr)> = found
+        .entries
+        .iter()
+        .map(|entry| (entry.parameter, entry.num))
+        .filter(|(_, num)| *num != zero)
+        .collect();
+    let vanishing = match found.shared {
+        Some(_) => pool.are_zero(&entries.iter().map(|(_, num)| *num).collect::<Vec<_>>()),
+        None => vec![false; entries.len()],
+    };
+    let mut moves = vec![false; count];
+    for ((parameter, _), vanishing) in entries.iter().zip(vanishing) {
+        moves[*parameter] |= !vanishing;
     }
     let entries = !found.entries.is_empty();
     (0..count).filter(|&k| entries && !moves[k]).collect()
@@ -216,8 +225,19 @@ fn root_sensitivities(
     };
     let own: Vec<(Complex64, usize)> =
         spectrum.poles.iter().map(|root| (root.value, root.multiplicity)).collect();
+    let fastest = own.iter().fold(0.0f64, |most, (pole, _)| most.max(pole.norm()));
     for mode in poles(&matrices, &derivatives, &own, token)? {
-        if mode.multiplicity > 1 && mode.value.im >= 0.0 {
+        let mut mode = cleaned(mode, &sizes);
+        // Amounts that are conserved whatever the parameters are keep their poles at zero.
+        let nothing =
+            |(derivative, size): (&Complex64, &f64)| derivative.norm() * size <= CONSERVED_POLE * fastest;
+        let conserved = mode.value == Complex64::ZERO
+            && mode.multiplicity <= spectrum.conserved
+            && mode.derivatives.iter().zip(&sizes).all(nothing);
+        if conserved {
+            mode.derivatives.fill(Complex64::ZERO);
+        }
+        if mode.multiplicity > 1 && mode.value.im >= 0.0 && !conserved {
             let message = format!(
                 "the pole {} occurs {} times and has no derivative; that of the mean of the cluster is given",
                 with_conjugate(mode.value),
@@ -225,7 +245,7 @@ fn root_sensitivities(
             );
             findings.push(Diagnostic::new(code::REPEATED_POLE, message));
         }
-        roots.poles.push(cleaned(mode, &sizes));
+        roots.poles.push(mode);
     }
     let all: Vec<Complex64> = own.iter().map(|(root, _)| *root).collect();
     for entry in &spectrum.entries {

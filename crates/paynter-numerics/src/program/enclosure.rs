@@ -3,7 +3,7 @@
 //!
 //! Ends are rounded outward, and elementary functions by a few units in the last place more, so that what is
 //! excluded is excluded for every number within. Where a function is undefined on part of its argument, the
-//! rest of the argument counts; where it jumps, its slope is unbounded.
+//! rest of the argument counts; where it jumps, its derivative is unbounded.
 
 use super::instruction::Op;
 use super::scalar::{Scalar, calculate};
@@ -255,33 +255,33 @@ pub struct Enclosure {
     /// Between which values it lies.
     pub value: Range,
     /// Between which rates it changes.
-    pub slope: Range,
+    pub derivative: Range,
 }
 
 impl Enclosure {
     /// Nothing is known.
-    pub const ALL: Enclosure = Enclosure { value: Range::ALL, slope: Range::ALL };
+    pub const ALL: Enclosure = Enclosure { value: Range::ALL, derivative: Range::ALL };
 
     /// A function of the argument, with the function's own derivative. Across a pole it jumps from one end of
     /// the numbers to the other, which no derivative tells.
     fn chain(self, value: Range, derivative: impl FnOnce() -> Range) -> Enclosure {
-        let slope = match () {
-            () if self.slope == Range::ZERO => Range::ZERO,
+        let derivative = match () {
+            () if self.derivative == Range::ZERO => Range::ZERO,
             () if !value.is_bounded() => Range::ALL,
-            () => derivative().times(self.slope),
+            () => derivative().times(self.derivative),
         };
-        Enclosure { value, slope }
+        Enclosure { value, derivative }
     }
 
     /// What jumps wherever it is not decided.
     fn decided(value: Range) -> Enclosure {
-        let slope = if value.is_point() { Range::ZERO } else { Range::ALL };
-        Enclosure { value, slope }
+        let derivative = if value.is_point() { Range::ZERO } else { Range::ALL };
+        Enclosure { value, derivative }
     }
 
     fn power(self, exponent: Enclosure) -> Enclosure {
         let (a, b) = (self.value, exponent.value);
-        if b.is_point() && exponent.slope == Range::ZERO {
+        if b.is_point() && exponent.derivative == Range::ZERO {
             return self.chain(a.power(b.lo), || Range::point(b.lo).times(a.power(b.lo - 1.0)));
         }
         // exp(b·ln a)
@@ -293,30 +293,30 @@ impl Enclosure {
 
 impl Scalar for Enclosure {
     fn constant(value: f64) -> Enclosure {
-        Enclosure { value: Range::point(value), slope: Range::ZERO }
+        Enclosure { value: Range::point(value), derivative: Range::ZERO }
     }
 
     fn add(self, b: Enclosure) -> Enclosure {
-        Enclosure { value: self.value.plus(b.value), slope: self.slope.plus(b.slope) }
+        Enclosure { value: self.value.plus(b.value), derivative: self.derivative.plus(b.derivative) }
     }
 
     fn sub(self, b: Enclosure) -> Enclosure {
-        Enclosure { value: self.value.minus(b.value), slope: self.slope.minus(b.slope) }
+        Enclosure { value: self.value.minus(b.value), derivative: self.derivative.minus(b.derivative) }
     }
 
     fn mul(self, b: Enclosure) -> Enclosure {
-        let slope = self.slope.times(b.value).plus(self.value.times(b.slope));
-        Enclosure { value: self.value.times(b.value), slope }
+        let derivative = self.derivative.times(b.value).plus(self.value.times(b.derivative));
+        Enclosure { value: self.value.times(b.value), derivative }
     }
 
     fn div(self, b: Enclosure) -> Enclosure {
         let value = self.value.over(b.value);
-        let slope = match b.slope == Range::ZERO {
-            true => self.slope.over(b.value),
+        let derivative = match b.derivative == Range::ZERO {
+            true => self.derivative.over(b.value),
             false if !value.is_bounded() => Range::ALL,
-            false => self.slope.minus(value.times(b.slope)).over(b.value),
+            false => self.derivative.minus(value.times(b.derivative)).over(b.value),
         };
-        Enclosure { value, slope }
+        Enclosure { value, derivative }
     }
 
     fn other(op: Op, a: Enclosure, b: Enclosure, c: Enclosure) -> Enclosure {
@@ -328,7 +328,7 @@ impl Scalar for Enclosure {
             Op::Sub => a.sub(b),
             Op::Mul | Op::MulZero => a.mul(b),
             Op::Div => a.div(b),
-            Op::Neg => Enclosure { value: x.negative(), slope: a.slope.negative() },
+            Op::Neg => Enclosure { value: x.negative(), derivative: a.derivative.negative() },
             Op::MulAdd => a.mul(b).add(c),
             Op::NegMulAdd => c.sub(a.mul(b)),
             Op::Sqrt => a.power(Enclosure::constant(0.5)),
@@ -368,8 +368,8 @@ impl Scalar for Enclosure {
                     Range { lo: -PI, hi: PI }.loosened()
                 };
                 let square = x.square().plus(y.square());
-                let slope = b.value.times(a.slope).minus(a.value.times(b.slope)).over(square);
-                Enclosure { value, slope: if cut { every } else { slope } }
+                let derivative = b.value.times(a.derivative).minus(a.value.times(b.derivative)).over(square);
+                Enclosure { value, derivative: if cut { every } else { derivative } }
             }
             Op::Sinh => a.chain(x.rising(every, f64::sinh), || cosh(x)),
             Op::Cosh => a.chain(cosh(x), || x.rising(every, f64::sinh)),
@@ -393,10 +393,11 @@ impl Scalar for Enclosure {
             }
             Op::Ln | Op::Log10 => {
                 let domain = Range { lo: 0.0, hi: f64::INFINITY };
-                let slope = |by: f64| one.over(x.intersection(domain).times(Range::point(by)).loosened());
+                let derivative =
+                    |by: f64| one.over(x.intersection(domain).times(Range::point(by)).loosened());
                 match op {
-                    Op::Ln => a.chain(x.rising(domain, f64::ln), || slope(1.0)),
-                    _ => a.chain(x.rising(domain, f64::log10), || slope(std::f64::consts::LN_10)),
+                    Op::Ln => a.chain(x.rising(domain, f64::ln), || derivative(1.0)),
+                    _ => a.chain(x.rising(domain, f64::log10), || derivative(std::f64::consts::LN_10)),
                 }
             }
             Op::Abs => a.chain(x.absolute(), || match () {
@@ -422,7 +423,7 @@ impl Scalar for Enclosure {
                     Op::Min => Range { lo: x.lo.min(y.lo), hi: x.hi.min(y.hi) },
                     _ => Range { lo: x.lo.max(y.lo), hi: x.hi.max(y.hi) },
                 };
-                Enclosure { value, slope: a.slope.hull(b.slope) }
+                Enclosure { value, derivative: a.derivative.hull(b.derivative) }
             }
             Op::Lt => Enclosure::decided(Range::truth(x.hi < b.value.lo, x.lo >= b.value.hi)),
             Op::Le => Enclosure::decided(Range::truth(x.hi <= b.value.lo, x.lo > b.value.hi)),
@@ -438,8 +439,8 @@ impl Scalar for Enclosure {
                 } else if x == Range::ZERO {
                     c
                 } else {
-                    let slope = if b == c { b.slope } else { every };
-                    Enclosure { value: b.value.hull(c.value), slope }
+                    let derivative = if b == c { b.derivative } else { every };
+                    Enclosure { value: b.value.hull(c.value), derivative }
                 }
             }
             Op::Table | Op::Store => Enclosure::ALL,
@@ -451,9 +452,9 @@ impl Scalar for Enclosure {
     }
 
     fn map(self, f: impl Fn(f64) -> f64) -> Enclosure {
-        let slope = if self.slope == Range::ZERO { Range::ZERO } else { Range::ALL };
+        let derivative = if self.derivative == Range::ZERO { Range::ZERO } else { Range::ALL };
         if self.value.is_point() {
-            Enclosure { value: Range::point(f(self.value.lo)), slope }
+            Enclosure { value: Range::point(f(self.value.lo)), derivative }
         } else {
             Enclosure::ALL
         }
@@ -520,7 +521,7 @@ mod tests {
             let program = Program::compile(&pool, &[e], &[symbol]).unwrap();
             let lo = 4.0 * random.symmetric();
             let hi = lo + 2.0 * random.unit().powi(3);
-            let argument = Enclosure { value: Range::new(lo, hi), slope: Range::point(1.0) };
+            let argument = Enclosure { value: Range::new(lo, hi), derivative: Range::point(1.0) };
             let found = program.enclose(&[argument], &Tables::default())[0];
             let value = |t: f64| {
                 let mut out = [0.0];
@@ -534,11 +535,11 @@ mod tests {
                     continue;
                 }
                 assert!(found.value.contains(fa), "{}: {fa} at {a} not in {found:?}", pool.display(e));
-                let slope = (fb - fa) / (b - a);
+                let derivative = (fb - fa) / (b - a);
                 let noise = 1e-13 * (fa.abs() + fb.abs()) / (b - a).abs();
-                let near = Range::about(slope, noise + 1e-9 * slope.abs());
-                let meets = near.hi >= found.slope.lo && near.lo <= found.slope.hi;
-                assert!(meets, "{}: slope {slope} not in {found:?}", pool.display(e));
+                let near = Range::about(derivative, noise + 1e-9 * derivative.abs());
+                let meets = near.hi >= found.derivative.lo && near.lo <= found.derivative.hi;
+                assert!(meets, "{}: derivative {derivative} not in {found:?}", pool.display(e));
                 judged += 1;
             }
         }
@@ -548,7 +549,7 @@ mod tests {
     #[test]
     fn narrow_arguments_give_narrow_values() {
         for (x, op) in [(0.3, Op::Sin), (1e6, Op::Cos), (2.0, Op::Ln), (-0.4, Op::Atan), (0.2, Op::Asin)] {
-            let argument = Enclosure { value: Range::about(x, 1e-9), slope: Range::point(1.0) };
+            let argument = Enclosure { value: Range::about(x, 1e-9), derivative: Range::point(1.0) };
             let found = Enclosure::other(op, argument, argument, argument);
             assert!(
                 found.value.width() < 1e-8 && found.value.contains(calculate(op, x, x, x)),

@@ -1,6 +1,6 @@
 //! The one reader of measured data: CSV with a line of headings, then
-//! numbers. The column `t` (or `time`) is the time; columns that nobody asks
-//! for may hold anything.
+//! numbers. The column `t` (or `time`) is the time, unless a sample time
+//! counts the lines; columns that nobody asks for may hold anything.
 
 use paynter_base::{Code, Diagnostic, Source, SourceMap, Span, closest, code};
 
@@ -37,6 +37,13 @@ impl Cell<'_> {
     fn error(&self, message: String, help: impl Into<String>) -> DataError {
         let end = self.start + self.text.len();
         DataError { code: code::BAD_DATA, message, help: help.into(), start: self.start, end }
+    }
+
+    /// The number, or NaN where a sample is missing: nothing is there, or a word for that.
+    fn sample(&self, heading: &str, line: usize) -> Result<f64, DataError> {
+        let missing =
+            ["", "nan", "na", "n/a", "null", "-"].iter().any(|word| self.text.eq_ignore_ascii_case(word));
+        if missing { Ok(f64::NAN) } else { self.number(heading, line) }
     }
 
     fn number(&self, heading: &str, line: usize) -> Result<f64, DataError> {
@@ -111,7 +118,25 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 pub(crate) struct Csv<'a> {
     text: &'a str,
     heads: Vec<Cell<'a>>,
-    time: usize,
+    clock: Clock,
+}
+
+/// When samples were taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Clock {
+    /// When the column at this place says.
+    Column(usize),
+    /// One after the other, so many seconds apart, from zero on.
+    Even(f64),
+}
+
+/// Whether samples may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gaps {
+    /// Every cell holds a number.
+    Refused,
+    /// A missing sample is read as NaN.
+    Kept,
 }
 
 /// Columns of numbers over rising times.
@@ -123,8 +148,13 @@ pub(crate) struct Columns {
 }
 
 impl<'a> Csv<'a> {
-    /// Reads the headings.
+    /// Reads the headings of a file with a column of times.
     pub fn new(text: &'a str) -> Result<Csv<'a>, DataError> {
+        Csv::open(text, None)
+    }
+
+    /// Reads the headings; a sample time stands in place of a column of times.
+    pub fn open(text: &'a str, sample_time: Option<f64>) -> Result<Csv<'a>, DataError> {
         let Some(first) = lines(text).next() else {
             let place = Cell { text: "", start: 0 };
             return Err(place.error(
@@ -165,9 +195,10 @@ impl<'a> Csv<'a> {
                 "keep one column of times, and rename or delete the other",
             ));
         }
-        match time {
-            Some(time) => Ok(Csv { text, heads, time }),
-            None => Err(first.error(
+        match (time, sample_time) {
+            (_, Some(step)) => Ok(Csv { text, heads, clock: Clock::Even(step) }),
+            (Some(time), None) => Ok(Csv { text, heads, clock: Clock::Column(time) }),
+            (None, None) => Err(first.error(
                 "no column is called `t`".to_owned(),
                 "call the column of times `t`, in seconds; where samples are evenly spaced, add one that counts up",
             )),
@@ -181,7 +212,8 @@ impl<'a> Csv<'a> {
 
     /// The names of its columns but for the time.
     pub fn others(&self) -> impl Iterator<Item = &'a str> {
-        self.heads.iter().enumerate().filter(|(place, _)| *place != self.time).map(|(_, head)| head.text)
+        let is_time = |place: usize| self.clock == Clock::Column(place);
+        self.heads.iter().enumerate().filter(move |(place, _)| !is_time(*place)).map(|(_, head)| head.text)
     }
 
     /// Finds a column by its heading.
@@ -210,7 +242,7 @@ impl<'a> Csv<'a> {
     }
 
     /// Reads the columns at some places over time.
-    pub fn read(&self, places: &[usize]) -> Result<Columns, DataError> {
+    pub fn read(&self, places: &[usize], gaps: Gaps) -> Result<Columns, DataError> {
         let mut columns = Columns { times: Vec::new(), values: vec![Vec::new(); places.len()] };
         let mut last: Option<(f64, usize)> = None;
         // A spreadsheet leaves lines of commas at the end; they are blank unless something follows.
@@ -234,9 +266,14 @@ impl<'a> Csv<'a> {
                 ));
             }
             let number = |place: usize| cells[place].number(self.heads[place].text, line.number);
-            let t = number(self.time)?;
-            if let Some((before, at)) = last.filter(|(before, _)| t <= *before) {
-                return Err(cells[self.time].error(
+            let t = match self.clock {
+                Clock::Even(step) => columns.times.len() as f64 * step,
+                Clock::Column(place) => number(place)?,
+            };
+            if let (Some((before, at)), Clock::Column(place)) =
+                (last.filter(|(before, _)| t <= *before), self.clock)
+            {
+                return Err(cells[place].error(
                     format!("line {}: the time {t} is not after {before} in line {at}", line.number),
                     "sort the lines by time, and keep one line for each",
                 ));
@@ -244,12 +281,14 @@ impl<'a> Csv<'a> {
             last = Some((t, line.number));
             columns.times.push(t);
             for (place, list) in places.iter().zip(&mut columns.values) {
-                list.push(number(*place)?);
+                list.push(match gaps {
+                    Gaps::Refused => number(*place)?,
+                    Gaps::Kept => cells[*place].sample(self.heads[*place].text, line.number)?,
+                });
             }
         }
         if columns.times.is_empty() {
-            let head = &self.heads[self.time];
-            return Err(head.error(
+            return Err(self.heads[0].error(
                 "there are headings, but no numbers".to_owned(),
                 "write a line of numbers for each time",
             ));
@@ -273,7 +312,18 @@ mod tests {
     fn read(text: &str, names: &[&str]) -> Result<Columns, DataError> {
         let csv = Csv::new(text)?;
         let places = names.iter().map(|name| csv.place(name)).collect::<Result<Vec<_>, _>>()?;
-        csv.read(&places)
+        csv.read(&places, Gaps::Refused)
+    }
+
+    #[test]
+    fn samples_are_counted_and_may_be_missing() {
+        let csv = Csv::open("u,y\n1,2\n3,\n5,NaN\n", Some(0.5)).unwrap();
+        let columns = csv.read(&[0, 1], Gaps::Kept).unwrap();
+        assert_eq!(columns.times, [0.0, 0.5, 1.0]);
+        assert_eq!(columns.values[0], [1.0, 3.0, 5.0]);
+        assert!(columns.values[1][0] == 2.0 && columns.values[1][1..].iter().all(|value| value.is_nan()));
+        let csv = Csv::open("u,y\n1,x\n", Some(0.5)).unwrap();
+        assert!(csv.read(&[1], Gaps::Kept).is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Inputs from measured data.
 
-use super::csv::{Csv, DataError, decode};
+use super::csv::{Csv, DataError, Gaps, decode};
 use crate::experiment::refused;
 use paynter_algebra::{Expr, Func, Pool};
 use paynter_base::{Diagnostic, Diagnostics, SourceMap, closest, code};
@@ -114,7 +114,7 @@ fn input_columns(text: &str, names: &[String], bare: &[bool]) -> Result<Vec<Inpu
     }
     let present: Vec<&String> = names.iter().filter(|name| known(name)).collect();
     let places = present.iter().map(|name| csv.place(name)).collect::<Result<Vec<usize>, DataError>>()?;
-    let columns = csv.read(&places)?;
+    let columns = csv.read(&places, Gaps::Refused)?;
     let mut values = columns.values.into_iter();
     let free = || csv.others().filter(|heading| !names.iter().any(|name| name == heading));
     Ok(names

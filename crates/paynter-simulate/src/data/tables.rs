@@ -1,6 +1,6 @@
 //! Measured samples that a model reads from CSV files beside it.
 
-use super::csv::{Csv, MAX_DATA_SIZE, decode};
+use super::csv::{Csv, Gaps, MAX_DATA_SIZE, decode};
 use paynter_base::{Diagnostic, SourceMap, World, WorldError, code};
 use paynter_graph::{Samples, Table};
 use paynter_numerics::program::{self, Hold, Tables};
@@ -23,7 +23,9 @@ pub fn read(world: &dyn World, table: &Table, sources: &mut SourceMap) -> Column
         Box::new(diagnostic.help(help))
     })?;
     let (text, read) = match decode(&bytes) {
-        Ok(text) => (text, Csv::new(text).and_then(|csv| csv.read(&[csv.place(&table.column)?]))),
+        Ok(text) => {
+            (text, Csv::new(text).and_then(|csv| csv.read(&[csv.place(&table.column)?], Gaps::Refused)))
+        }
         Err(error) => ("", Err(error)),
     };
     match read {

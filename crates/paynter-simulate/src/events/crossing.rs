@@ -9,7 +9,7 @@ use super::{Crossing, Place, ZeroCrossingDetector, record_largest, sign};
 use crate::method::{Solver, Stages, Tolerance};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    CUBIC_BULGE_ERROR, ENCLOSURE_PARTS, ENCLOSURE_UNBOUNDED_PARTS, NARROWEST_PART, SIMULTANEOUS_STEP_SHARE,
+    CUBIC_ERROR, ENCLOSURE_PARTS, ENCLOSURE_UNBOUNDED_PARTS, NARROWEST_PART, SIMULTANEOUS_STEP_SHARE,
 };
 use paynter_numerics::program::{Enclosure, Range};
 
@@ -146,37 +146,42 @@ impl ZeroCrossingDetector {
     fn is_clear(&mut self, system: &mut System<'_>, stages: &Stages, watched: &[usize]) -> bool {
         let (n, h) = (stages.start.len(), stages.h);
         let (first, last) = (stages.rates(0), stages.rates(stages.tableau.stages - 1));
-        let mut fast = vec![Enclosure::ALL; 1 + n + system.model.unknowns.len()];
-        fast[0] = Enclosure { value: Range::new(stages.t, stages.t + h), slope: Range::point(h) };
-        let mut middle = vec![0.0; n];
+        let (mut fast, mut middle) = (std::mem::take(&mut self.arguments), std::mem::take(&mut self.middle));
+        fast.resize(1 + n + system.model.unknowns.len(), Enclosure::ALL);
+        fast[0] = Enclosure { value: Range::new(stages.t, stages.t + h), derivative: Range::point(h) };
+        middle.resize(n, 0.0);
         for i in 0..n {
             // The control points of the cubic in Bernstein's form.
             let (a, d) = (stages.start[i], stages.end[i]);
             let (b, c) = (a + h * first[i] / 3.0, d - h * last[i] / 3.0);
             let chord = (d - a) / 3.0;
-            let bulge = (b - a - chord).abs().max((c - d + chord).abs());
-            let apart = CUBIC_BULGE_ERROR * bulge;
+            let deviation = (b - a - chord).abs().max((c - d + chord).abs());
+            let apart = CUBIC_ERROR * deviation;
             let value = Range::new(a.min(b).min(c).min(d) - apart, a.max(b).max(c).max(d) + apart);
-            let slopes = [b - a, c - b, d - c].map(|difference| 3.0 * difference);
-            let slope = slopes.iter().fold(Range::point(slopes[0]), |range, s| range.hull(Range::point(*s)));
-            let slope = slope.plus(Range::about(0.0, 6.0 * apart));
-            fast[1 + i] = Enclosure { value, slope };
+            let derivatives = [b - a, c - b, d - c].map(|difference| 3.0 * difference);
+            let derivative = derivatives
+                .iter()
+                .fold(Range::point(derivatives[0]), |range, s| range.hull(Range::point(*s)));
+            let derivative = derivative.plus(Range::about(0.0, 6.0 * apart));
+            fast[1 + i] = Enclosure { value, derivative };
             middle[i] = 0.125 * (a + 3.0 * (b + c) + d);
         }
-        if !system.enclose_unknowns(&mut fast, (stages.t + 0.5 * h, &middle), 0.5) {
-            return false;
-        }
+        let bounded = system.enclose_unknowns(&mut fast, (stages.t + 0.5 * h, &middle), 0.5);
         let mut found = std::mem::take(&mut self.enclosures);
-        system.enclose_relations(&fast, &mut found);
+        if bounded {
+            system.enclose_relations(&fast, &mut found);
+        }
+        (self.arguments, self.middle) = (fast, middle);
         let shifts = self.shifts(system);
-        let clear = watched.iter().all(|k| {
-            let end = Range::point(self.now[*k]);
-            // From the end back, which is known.
-            let back = end.minus(found[*k].slope.times(Range { lo: 0.0, hi: 1.0 }));
-            let value = found[*k].value.plus(Range::point(shifts[*k])).intersection(back);
-            let side = if system.mode(*k) > 0.0 { value } else { value.negative() };
-            side.lo > 0.0
-        });
+        let clear = bounded
+            && watched.iter().all(|k| {
+                let end = Range::point(self.now[*k]);
+                // From the end back, which is known.
+                let back = end.minus(found[*k].derivative.times(Range { lo: 0.0, hi: 1.0 }));
+                let value = found[*k].value.plus(Range::point(shifts[*k])).intersection(back);
+                let side = if system.mode(*k) > 0.0 { value } else { value.negative() };
+                side.lo > 0.0
+            });
         self.enclosures = found;
         clear
     }
@@ -272,10 +277,11 @@ impl ZeroCrossingDetector {
     ) -> bool {
         let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
         let n = stages.start.len();
-        let mut fast = vec![Enclosure::ALL; 1 + n + system.model.unknowns.len()];
+        let (mut fast, mut state) = (std::mem::take(&mut self.arguments), std::mem::take(&mut self.middle));
+        fast.resize(1 + n + system.model.unknowns.len(), Enclosure::ALL);
         let (t, h) = (stages.t, stages.h);
-        fast[0] = Enclosure { value: Range::new(t + low * h, t + high * h), slope: Range::point(h) };
-        let mut state = vec![0.0; n];
+        fast[0] = Enclosure { value: Range::new(t + low * h, t + high * h), derivative: Range::point(h) };
+        state.resize(n, 0.0);
         for (i, state) in state.iter_mut().enumerate() {
             (*state, fast[1 + i]) = path.enclose(i, middle, half);
         }
@@ -285,19 +291,19 @@ impl ZeroCrossingDetector {
         let bounded = system.enclose_unknowns(&mut fast, (at, &state), half);
         if bounded {
             system.enclose_relations(&fast, &mut found);
-            // The mean-value form: the value in the middle, and the slope to both sides.
+            // The mean-value form: the value in the middle, and the derivative to both sides.
             let mut centre = std::mem::take(&mut self.centre);
             centre.resize(system.model.events.len(), 0.0);
             if system.relations(at, &state, &mut centre).is_ok() {
                 for (enclosure, centre) in found.iter_mut().zip(&centre) {
-                    let spread = enclosure.slope.times(Range::about(0.0, half));
+                    let spread = enclosure.derivative.times(Range::about(0.0, half));
                     let middle = Range::about(*centre, 4.0 * f64::EPSILON * centre.abs());
                     enclosure.value = enclosure.value.intersection(middle.plus(spread));
                 }
             }
             self.centre = centre;
         }
-        self.enclosures = found;
+        (self.enclosures, self.arguments, self.middle) = (found, fast, state);
         bounded
     }
 
@@ -307,15 +313,15 @@ impl ZeroCrossingDetector {
         let mode = system.mode(k);
         let side = |range: Range| if mode > 0.0 { range } else { range.negative() };
         let value = side(self.enclosures[k].value.plus(Range::point(shift)));
-        let slope = side(self.enclosures[k].slope);
+        let derivative = side(self.enclosures[k].derivative);
         let end = mode * self.now[k];
         let touch = self.touch(k);
         if value.lo > 0.0 {
             Verdict::Clear
-        } else if slope.lo > 0.0 && end >= 0.0 {
+        } else if derivative.lo > 0.0 && end >= 0.0 {
             // It rises: what started at its zero has left it.
             Verdict::Clear
-        } else if slope.hi < 0.0 {
+        } else if derivative.hi < 0.0 {
             if end < 0.0 { Verdict::Crosses } else { Verdict::Clear }
         } else if value.lo >= -touch && value.hi <= touch {
             Verdict::Touching
@@ -372,7 +378,7 @@ impl Path {
         Path { degree, coefficients }
     }
 
-    /// A state in the middle of a part of the step, and its values and slopes over it.
+    /// A state in the middle of a part of the step, and its values and derivatives over it.
     fn enclose(&self, state: usize, middle: f64, half: f64) -> (f64, Enclosure) {
         let width = self.degree + 1;
         let mut about = [0.0; Path::MOST_COEFFICIENTS];
@@ -394,8 +400,8 @@ impl Path {
         // What rounding makes of the coefficients.
         let rounding = 16.0 * f64::EPSILON * size;
         let radius = about.get(1).map_or(0.0, |c| c.abs()) * half + spread + rounding;
-        let slope = Range::about(about.get(1).copied().unwrap_or(0.0), bend + rounding);
-        (about[0], Enclosure { value: Range::about(about[0], radius), slope })
+        let derivative = Range::about(about.get(1).copied().unwrap_or(0.0), bend + rounding);
+        (about[0], Enclosure { value: Range::about(about[0], radius), derivative })
     }
 
     /// No dense output has more coefficients.

@@ -1,9 +1,9 @@
 //! The modes of event functions that are zero at one instant, decided together: ideal diodes, frictions and
 //! stops that meet are a complementarity problem.
 //!
-//! Each function that is zero is above, below, held at zero by its surface (sliding), or rests at zero
-//! because others hold it there. Principal pivoting changes the first choice that does not fit until all do
-//! (Murty's least-index method); where that cycles, the choices are enumerated.
+//! Each function that is zero is above, below, held at zero by its surface (sliding), or redundant,
+//! because others hold it there. Principal pivoting changes the first choice that violates its condition until
+//! none does (Murty's least-index method); where that cycles, the choices are enumerated.
 
 use super::{ZeroCrossingDetector, sign};
 use crate::system::{EvaluationError, System};
@@ -20,42 +20,48 @@ enum Choice {
     /// Its surface holds it.
     Slides,
     /// Others hold it, and its own law takes this value: the middle of its jump, or an end of it.
-    Rests(f64),
+    Redundant(f64),
+}
+
+/// An instant at which modes are decided: the active set, and those of it that have left sliding just now.
+struct Instant<'a> {
+    t: f64,
+    x: &'a [f64],
+    active: Vec<usize>,
+    exits: Vec<usize>,
 }
 
 impl ZeroCrossingDetector {
-    /// Decides all modes that meet at this instant; tells whether consistent ones were found. Nothing is changed
-    /// where there are none.
+    /// Decides all modes of the active set at this instant; tells whether consistent ones were found. Nothing is
+    /// changed where there are none.
     ///
-    /// Functions in `given` that are not in `zeros` have left sliding just now; those in `resting` rested at zero
+    /// Functions in `given` that are not in `zeros` have left sliding just now; those in `redundant` were redundant
     /// before.
     pub fn decide(
         &mut self,
         system: &mut System<'_>,
         t: f64,
         x: &[f64],
-        (zeros, resting, given): (&[usize], &[usize], &[usize]),
+        (zeros, redundant, given): (&[usize], &[usize], &[usize]),
     ) -> bool {
         let Ok(()) = self.evaluate(system, t, x) else { return false };
-        let named = [zeros, resting, given].concat();
-        let open = self.meeting(system, &named);
-        if open.is_empty() || open.len() > DECIDED_TOGETHER {
+        let active = self.active_set(system, &[zeros, redundant, given].concat());
+        if active.is_empty() || active.len() > DECIDED_TOGETHER {
             return false;
         }
-        let exits: Vec<usize> = given.iter().copied().filter(|k| !zeros.contains(k)).collect();
-        let given = &exits[..];
+        let instant = Instant { t, x, active, exits: exits(zeros, given) };
         let (snapshot, point, margin) = (system.snapshot(), system.point(), self.margin.clone());
-        // What rested may have to hold now.
-        for k in resting {
+        // What was redundant may have to hold now.
+        for k in redundant {
             self.choose(system, *k, Choice::Slides);
             if self.evaluate(system, t, x).is_err() || !system.is_determined() {
-                self.choose(system, *k, Choice::Rests(0.0));
+                self.choose(system, *k, Choice::Redundant(0.0));
             }
         }
-        let found = self.pivot(system, t, x, (&open, given)) || {
+        let found = self.pivot(system, &instant) || {
             system.restore(&snapshot);
             system.set_point_to(point.clone());
-            self.enumerate(system, t, x, (&open, given))
+            self.enumerate(system, &instant)
         };
         if !found {
             system.restore(&snapshot);
@@ -65,18 +71,18 @@ impl ZeroCrossingDetector {
         found
     }
 
-    /// The functions that meet at this instant: those named, those at zero or held there, and those that react
-    /// to modes at once.
-    fn meeting(&self, system: &System<'_>, named: &[usize]) -> Vec<usize> {
-        let open = |k: &usize| {
+    /// The active set at this instant: the functions named, those at zero or held there, and those that react to
+    /// modes at once.
+    fn active_set(&self, system: &System<'_>, named: &[usize]) -> Vec<usize> {
+        let is_active = |k: &usize| {
             let near = self.now[*k].abs() <= FUNCTION_AT_ZERO * self.largest[*k];
-            let meets = named.contains(k) || near || system.is_sliding(*k) || system.reacts_at_once(*k);
-            meets && !system.own_timed(*k)
+            let reached = named.contains(k) || near || system.is_sliding(*k) || system.reacts_at_once(*k);
+            reached && !system.own_timed(*k)
         };
-        (0..system.own_events()).filter(open).collect()
+        (0..system.own_events()).filter(is_active).collect()
     }
 
-    /// Whether modes that were found one after another do not fit together, where frictions meet.
+    /// Whether modes that were found one after another contradict each other, where several frictions are active.
     pub(super) fn contradict(
         &mut self,
         system: &mut System<'_>,
@@ -85,26 +91,20 @@ impl ZeroCrossingDetector {
         (zeros, given): (&[usize], &[usize]),
     ) -> bool {
         let Ok(()) = self.evaluate(system, t, x) else { return false };
-        let open = self.meeting(system, &[zeros, given].concat());
+        let active = self.active_set(system, &[zeros, given].concat());
         let friction = |k: &usize| system.surface(*k).is_some_and(|j| system.surfaces()[j].order == 1);
-        if open.len() < 2 || !open.iter().all(friction) {
+        if active.len() < 2 || !active.iter().all(friction) {
             return false;
         }
-        let exits: Vec<usize> = given.iter().copied().filter(|k| !zeros.contains(k)).collect();
         let margin = self.margin.clone();
-        let misfit = self.misfit(system, t, x, (&open, &exits));
+        let instant = Instant { t, x, active, exits: exits(zeros, given) };
+        let violated = self.violated_condition(system, &instant);
         self.margin = margin;
-        !matches!(misfit, Ok(None))
+        !matches!(violated, Ok(None))
     }
 
-    /// Changes the first choice that does not fit, until all fit or choices come back.
-    fn pivot(
-        &mut self,
-        system: &mut System<'_>,
-        t: f64,
-        x: &[f64],
-        (open, given): (&[usize], &[usize]),
-    ) -> bool {
+    /// Changes the first choice whose condition is violated, until none is or choices come back.
+    fn pivot(&mut self, system: &mut System<'_>, instant: &Instant<'_>) -> bool {
         let mut seen = Vec::new();
         for _ in 0..PIVOTS {
             let present = system.snapshot();
@@ -112,17 +112,17 @@ impl ZeroCrossingDetector {
                 return false;
             }
             seen.push(present);
-            match self.misfit(system, t, x, (open, given)) {
+            match self.violated_condition(system, instant) {
                 Ok(None) => return true,
                 Ok(Some((k, choice))) => {
                     let mode = system.mode(k);
                     self.choose(system, k, choice);
                     // What others hold already has no multiplier of its own.
                     let held = choice == Choice::Slides
-                        && (self.evaluate(system, t, x).is_err() || !system.is_determined());
+                        && (self.evaluate(system, instant.t, instant.x).is_err() || !system.is_determined());
                     if held {
-                        let value = if given.contains(&k) { mode } else { 0.0 };
-                        self.choose(system, k, Choice::Rests(value));
+                        let value = if instant.exits.contains(&k) { mode } else { 0.0 };
+                        self.choose(system, k, Choice::Redundant(value));
                     }
                 }
                 Err(_) => return false,
@@ -132,36 +132,30 @@ impl ZeroCrossingDetector {
     }
 
     /// Tries all choices, as many as are reasonable.
-    fn enumerate(
-        &mut self,
-        system: &mut System<'_>,
-        t: f64,
-        x: &[f64],
-        (open, given): (&[usize], &[usize]),
-    ) -> bool {
+    fn enumerate(&mut self, system: &mut System<'_>, instant: &Instant<'_>) -> bool {
         let choices = |k: usize| -> Vec<Choice> {
             let mut list = Vec::new();
             if let Some(j) = system.surface(k) {
-                if !given.contains(&k) {
+                if !instant.exits.contains(&k) {
                     list.push(Choice::Slides);
                 }
                 if system.surfaces()[j].order > 0 {
-                    list.extend([0.0, 1.0, -1.0].map(Choice::Rests));
+                    list.extend([0.0, 1.0, -1.0].map(Choice::Redundant));
                 }
             }
             list.extend([1.0, -1.0].map(Choice::Leaves));
             list
         };
-        let lists: Vec<Vec<Choice>> = open.iter().map(|k| choices(*k)).collect();
+        let lists: Vec<Vec<Choice>> = instant.active.iter().map(|k| choices(*k)).collect();
         let (start, point) = (system.snapshot(), system.point());
-        let mut places = vec![0; open.len()];
+        let mut places = vec![0; instant.active.len()];
         for _ in 0..ENUMERATED_CHOICES {
             system.restore(&start);
             system.set_point_to(point.clone());
-            for ((k, list), place) in open.iter().zip(&lists).zip(&places) {
+            for ((k, list), place) in instant.active.iter().zip(&lists).zip(&places) {
                 self.choose(system, *k, list[*place]);
             }
-            if matches!(self.misfit(system, t, x, (open, given)), Ok(None)) {
+            if matches!(self.violated_condition(system, instant), Ok(None)) {
                 return true;
             }
             // The next combination.
@@ -188,9 +182,9 @@ impl ZeroCrossingDetector {
                 }
                 system.set_sliding(j, 1.0);
             }
-            (Choice::Rests(mode), Some(j)) => {
+            (Choice::Redundant(mode), Some(j)) => {
                 system.set_mode(k, mode);
-                system.set_resting(j);
+                system.set_redundant(j);
             }
             (Choice::Leaves(mode), _) => {
                 system.set_mode(k, mode);
@@ -203,14 +197,13 @@ impl ZeroCrossingDetector {
         }
     }
 
-    /// The first function whose mode does not fit, and what would fit rather.
-    fn misfit(
+    /// The first function whose complementarity condition is violated, and the choice that would satisfy it.
+    fn violated_condition(
         &mut self,
         system: &mut System<'_>,
-        t: f64,
-        x: &[f64],
-        (open, given): (&[usize], &[usize]),
+        instant: &Instant<'_>,
     ) -> Result<Option<(usize, Choice)>, EvaluationError> {
+        let (t, x) = (instant.t, instant.x);
         self.margin.fill(0.0);
         self.evaluate(system, t, x)?;
         if !system.is_determined() {
@@ -226,31 +219,31 @@ impl ZeroCrossingDetector {
         let now = self.now.clone();
         let mut rates = vec![0.0; x.len()];
         system.rates(t, x, &mut rates)?;
-        let resting = system.resting();
+        let redundant = system.redundant();
         let rounding = self.derivative_rounding(system, t, x);
         for k in 0..system.own_events() {
             let mode = system.mode(k);
-            if resting.contains(&k) {
+            if redundant.contains(&k) {
                 // What holds it must hold it.
-                let slope = self.derivative(system, t, x, &rates, k)?;
-                if slope.abs() > rounding[k] {
-                    return Ok(Some((k, Choice::Leaves(sign(slope)))));
+                let derivative = self.derivative(system, t, x, &rates, k)?;
+                if derivative.abs() > rounding[k] {
+                    return Ok(Some((k, Choice::Leaves(sign(derivative)))));
                 }
             }
             if system.is_sliding(k) || system.own_timed(k) {
                 continue;
             }
             let noise = DERIVATIVE_CANCELLATION * self.largest[k];
-            if !open.contains(&k) || system.reacts_at_once(k) {
+            if !instant.active.contains(&k) || system.reacts_at_once(k) {
                 if now[k] * mode < 0.0 && now[k].abs() > noise {
                     let slides =
                         system.reacts_at_once(k) && now[k].abs() <= FUNCTION_AT_ZERO * self.largest[k];
                     return Ok(Some((k, if slides { Choice::Slides } else { Choice::Leaves(-mode) })));
                 }
             } else {
-                let slope = self.derivative(system, t, x, &rates, k)?;
-                if mode == 0.0 || slope * mode <= rounding[k] {
-                    let choice = self.tendency_of(system, (t, x), (k, rounding[k]), given)?;
+                let derivative = self.derivative(system, t, x, &rates, k)?;
+                if mode == 0.0 || derivative * mode <= rounding[k] {
+                    let choice = self.tendency_of(system, instant, k, rounding[k])?;
                     if choice != Choice::Leaves(mode) {
                         return Ok(Some((k, choice)));
                     }
@@ -292,20 +285,21 @@ impl ZeroCrossingDetector {
     fn tendency_of(
         &mut self,
         system: &mut System<'_>,
-        (t, x): (f64, &[f64]),
-        (k, rounding): (usize, f64),
-        given: &[usize],
+        instant: &Instant<'_>,
+        k: usize,
+        rounding: f64,
     ) -> Result<Choice, EvaluationError> {
         let (mode, held) = (system.mode(k), system.surface(k).is_some());
-        let slopes = self.slopes(system, t, x, k)?;
-        let [above, below] = slopes.map(|slope| if slope.abs() <= rounding { 0.0 } else { slope });
+        let derivatives = self.one_sided_derivatives(system, instant.t, instant.x, k)?;
+        let [above, below] =
+            derivatives.map(|derivative| if derivative.abs() <= rounding { 0.0 } else { derivative });
         let holding = (0..system.surfaces().len()).any(|j| system.slides_along(j));
         Ok(match held {
             // Where nothing slides, nothing is held: a law that only bends goes where its side tells.
             true if above == 0.0 && below == 0.0 && !holding => Choice::Leaves(mode),
-            // Nothing moves it, whatever its law: it rests.
+            // Nothing moves it, whatever its law: it is redundant.
             true if above == 0.0 && below == 0.0 => {
-                Choice::Rests(if given.contains(&k) { mode } else { 0.0 })
+                Choice::Redundant(if instant.exits.contains(&k) { mode } else { 0.0 })
             }
             true if above <= 0.0 && below >= 0.0 => Choice::Slides,
             _ if above > 0.0 && (below >= 0.0 || mode > 0.0) => Choice::Leaves(1.0),
@@ -313,4 +307,9 @@ impl ZeroCrossingDetector {
             _ => Choice::Leaves(mode),
         })
     }
+}
+
+/// The functions that have left sliding just now: those given that are not at zero.
+fn exits(zeros: &[usize], given: &[usize]) -> Vec<usize> {
+    given.iter().copied().filter(|k| !zeros.contains(k)).collect()
 }

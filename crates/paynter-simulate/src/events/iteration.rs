@@ -82,7 +82,7 @@ impl ZeroCrossingDetector {
         k: usize,
     ) -> Result<[f64; 2], EvaluationError> {
         if !system.reacts_at_once(k) {
-            return self.slopes(system, t, x, k);
+            return self.one_sided_derivatives(system, t, x, k);
         }
         let sides = with_both_modes(system, k, |system, mode| {
             self.evaluate(system, t, x)?;
@@ -99,7 +99,7 @@ impl ZeroCrossingDetector {
     }
 
     /// The derivatives of a function by time with the modes 1 and −1. The mode is left as it was.
-    pub(super) fn slopes(
+    pub(super) fn one_sided_derivatives(
         &mut self,
         system: &mut System<'_>,
         t: f64,
@@ -125,7 +125,7 @@ impl ZeroCrossingDetector {
         let noise = DERIVATIVE_CANCELLATION * self.largest[k];
         if system.reacts_at_once(k) && above.abs() <= noise && below.abs() <= noise {
             // A law that only bends at zero moves nothing at once: where it goes tells its derivative.
-            let [above, below] = self.slopes(system, t, x, k)?;
+            let [above, below] = self.one_sided_derivatives(system, t, x, k)?;
             if above > 0.0 || below < 0.0 {
                 let stays = system.mode(k) * (if system.mode(k) > 0.0 { above } else { below }) > 0.0;
                 return Ok(Tendency::Leaves(match (above > 0.0, stays) {
@@ -163,15 +163,15 @@ impl ZeroCrossingDetector {
         (zeros, settling_rate): (&[usize], Option<f64>),
         given: &[usize],
     ) -> Result<Iteration, EvaluationError> {
-        let resting = system.resting();
-        for k in &resting {
+        let redundant = system.redundant();
+        for k in &redundant {
             // What holds them may have changed.
             if let Some(j) = system.surface(*k) {
                 system.set_sliding(j, 0.0);
             }
         }
         let snapshot = system.snapshot();
-        if !resting.is_empty() && self.decide(system, t, x, (zeros, &resting, given)) {
+        if !redundant.is_empty() && self.decide(system, t, x, (zeros, &redundant, given)) {
             return Ok(Iteration::Consistent);
         }
         let iterated = self.iterate_in_turn(system, t, x, (zeros, settling_rate), given);
@@ -183,7 +183,7 @@ impl ZeroCrossingDetector {
         }
         system.restore(&snapshot);
         if system.solve_complementarity(t, x, zeros, given).is_ok()
-            || self.decide(system, t, x, (zeros, &resting, given))
+            || self.decide(system, t, x, (zeros, &redundant, given))
         {
             return Ok(Iteration::Consistent);
         }
@@ -301,7 +301,7 @@ impl ZeroCrossingDetector {
 
     /// Whether a function is on its way to the side of its mode, and there within rounding of the time and what
     /// the location of the event has left.
-    fn within_time_rounding(
+    pub(super) fn within_time_rounding(
         &mut self,
         system: &mut System<'_>,
         t: f64,
@@ -311,9 +311,9 @@ impl ZeroCrossingDetector {
     ) -> bool {
         let mut rates = vec![0.0; x.len()];
         let Ok(()) = system.rates(t, x, &mut rates) else { return false };
-        let Ok(slope) = self.derivative(system, t, x, &rates, k) else { return false };
+        let Ok(derivative) = self.derivative(system, t, x, &rates, k) else { return false };
         let apart = (SMALLEST_STEP * t.abs()).max(LAG_FACTOR * self.lag);
-        slope * system.mode(k) > 0.0 && now.abs() <= slope.abs() * apart
+        derivative * system.mode(k) > 0.0 && now.abs() <= derivative.abs() * apart
     }
 
     /// A function on the other side than its mode. Rounding puts there what was given its mode at zero, unless

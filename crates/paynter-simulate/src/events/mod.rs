@@ -84,6 +84,9 @@ pub(crate) struct ZeroCrossingDetector {
     /// The functions over the part of a step that was enclosed last, and in its middle.
     enclosures: Vec<Enclosure>,
     centre: Vec<f64>,
+    /// Time, states and unknowns over that part, and the states in its middle.
+    arguments: Vec<Enclosure>,
+    middle: Vec<f64>,
 }
 
 /// Keeps the largest sizes that functions have had.
@@ -113,6 +116,8 @@ impl ZeroCrossingDetector {
             ahead: Vec::new(),
             enclosures: Vec::new(),
             centre: Vec::new(),
+            arguments: Vec::new(),
+            middle: Vec::new(),
         }
     }
 
@@ -128,12 +133,19 @@ impl ZeroCrossingDetector {
         self.margin[k] = 0.0;
         if system.mode(k) != mode {
             self.evaluate(system, t, x)?;
-            let jumps = self.now[k].abs() > JUMP_AT_EVENT * self.largest[k];
-            if self.now[k] * mode < 0.0 && !jumps {
-                self.margin[k] = 2.0 * self.now[k].abs();
-            }
+            let before = self.now[k];
+            let jumps = before.abs() > JUMP_AT_EVENT * self.largest[k];
             system.set_mode(k, mode);
             system.prepare();
+            let mut behind = if before * mode < 0.0 && !jumps { before.abs() } else { 0.0 };
+            // Behind a kink it is as much farther from its zero as it is steeper there.
+            if self.evaluate(system, t, x).is_ok() && self.now[k] * mode < 0.0 {
+                let after = self.now[k];
+                if self.within_time_rounding(system, t, x, k, after) {
+                    behind = behind.max(after.abs());
+                }
+            }
+            self.margin[k] = 2.0 * behind;
         }
         Ok(())
     }

@@ -62,7 +62,7 @@ impl ZeroCrossingDetector {
     }
 
     /// The place just behind a root between `low`, where the mode holds, and `high`, and the mean rate of
-    /// change there: the Illinois method, with bisection where it is slow.
+    /// change there.
     pub(super) fn locate(
         &mut self,
         system: &mut System<'_>,
@@ -92,7 +92,7 @@ impl ZeroCrossingDetector {
         }
         let mean_rate = ((fb - fa) / ((b - a) * stages.h)).abs();
         let gap = |b: f64| ROOT_BRACKET * b.max(1e-3);
-        let (_, b) = illinois((a, mode * fa), (b, mode * fb), gap, |theta| {
+        let (_, b) = narrow_bracket((a, mode * fa), (b, mode * fb), gap, |theta| {
             Ok::<f64, EvaluationError>(mode * self.value_at(system, stages, k, theta)?)
         })?;
         Ok(Some((b, mean_rate)))
@@ -100,37 +100,45 @@ impl ZeroCrossingDetector {
 }
 
 /// Narrows a bracket of a root, where a function falls from positive values to negative ones, to two of the gaps
-/// that belong to its upper end: the Illinois method, with bisection in every fourth round.
-pub(super) fn illinois<E>(
-    (mut a, mut fa): (f64, f64),
-    (mut b, mut fb): (f64, f64),
+/// that belong to its upper end: Chandrupatla's method, inverse quadratic interpolation where the last three points
+/// lie on a curve that has an inverse between them, else bisection.
+pub(super) fn narrow_bracket<E>(
+    start: (f64, f64),
+    end: (f64, f64),
     gap: impl Fn(f64) -> f64,
     mut value: impl FnMut(f64) -> Result<f64, E>,
 ) -> Result<(f64, f64), E> {
-    let mut side = 0;
-    for round in 0..ROOT_ITERATIONS {
-        let gap = gap(b);
-        if b - a <= 2.0 * gap {
+    let (mut newest, mut opposite) = (end, start);
+    // From the newest point to the opposite one: by the secant at first.
+    let mut part = end.1 / (end.1 - start.1);
+    let ordered = |a: (f64, f64), b: (f64, f64)| if a.0 < b.0 { (a.0, b.0) } else { (b.0, a.0) };
+    for _ in 0..ROOT_ITERATIONS {
+        let (low, high) = ordered(newest, opposite);
+        let gap = gap(high);
+        if high - low <= 2.0 * gap {
             break;
         }
-        let secant = (a * fb - b * fa) / (fb - fa);
-        let inside = secant > a && secant < b && round % 4 != 3;
         // A guess at an end would not move it.
-        let guess = if inside { secant } else { 0.5 * (a + b) }.max(a + gap).min(b - gap);
-        let f = value(guess)?;
-        if f < 0.0 {
-            (b, fb) = (guess, f);
-            if side == 1 {
-                fa *= 0.5;
-            }
-            side = 1;
+        let least = gap / (high - low);
+        let part_inside = if part.is_finite() { part.max(least).min(1.0 - least) } else { 0.5 };
+        let guess = newest.0 + part_inside * (opposite.0 - newest.0);
+        let found = (guess, value(guess)?);
+        let oldest = if (found.1 < 0.0) == (newest.1 < 0.0) {
+            newest
         } else {
-            (a, fa) = (guess, f);
-            if side == -1 {
-                fb *= 0.5;
+            std::mem::replace(&mut opposite, newest)
+        };
+        newest = found;
+        let ((x1, f1), (x2, f2), (x3, f3)) = (newest, opposite, oldest);
+        let (place, height) = ((x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2));
+        let invertible = height < place.sqrt() && 1.0 - height < (1.0 - place).sqrt();
+        part = match invertible {
+            true => {
+                let (a, b) = (f1 / (f2 - f1), f3 / (f2 - f3));
+                a * b + (x3 - x1) / (x2 - x1) * (f1 / (f3 - f1)) * (f2 / (f3 - f2))
             }
-            side = -1;
-        }
+            false => 0.5,
+        };
     }
-    Ok((a, b))
+    Ok(ordered(newest, opposite))
 }

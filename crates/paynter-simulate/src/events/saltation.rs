@@ -17,28 +17,28 @@ impl ZeroCrossingDetector {
         k: usize,
     ) -> Result<f64, EvaluationError> {
         system.relations_full(t, x, &mut self.values)?;
-        let (slope, size) = self.derivative_parts(system, rates, k);
-        Ok(if slope.abs() <= DERIVATIVE_CANCELLATION * size { 0.0 } else { slope })
+        let (derivative, size) = self.derivative_parts(system, rates, k);
+        Ok(if derivative.abs() <= DERIVATIVE_CANCELLATION * size { 0.0 } else { derivative })
     }
 
     /// The derivative of an event function, and the sum of the sizes of its terms.
     fn derivative_parts(&self, system: &System<'_>, rates: &[f64], k: usize) -> (f64, f64) {
         let full = &system.model.relations_full;
         let by_states = full.by_states(&self.values.data);
-        let (mut slope, mut size) = (0.0, 0.0);
+        let (mut derivative, mut size) = (0.0, 0.0);
         for e in full.pattern.row(k) {
             let term = by_states[e] * rates[full.pattern.at[e] as usize];
-            slope += term;
+            derivative += term;
             size += term.abs();
         }
         let time = system.model.wanted.len();
         for ((row, lane), value) in full.forcing.iter().zip(full.by_parameters(&self.values.data)) {
             if *row == k && *lane == time {
-                slope += value;
+                derivative += value;
                 size += value.abs();
             }
         }
-        (slope, size)
+        (derivative, size)
     }
 
     /// How the time of an event changes with each parameter: −(h_x S + h_p)/(h_x f + h_t), before the event.
@@ -66,11 +66,11 @@ impl ZeroCrossingDetector {
                 change[*lane] += value;
             }
         }
-        let (slope, size) = self.derivative_parts(system, rates, k);
-        let grazing =
-            slope.abs() <= GRAZING_CANCELLATION * size || slope.abs() <= GRAZING_RATE_SHARE * mean_rate;
+        let (derivative, size) = self.derivative_parts(system, rates, k);
+        let grazing = derivative.abs() <= GRAZING_CANCELLATION * size
+            || derivative.abs() <= GRAZING_RATE_SHARE * mean_rate;
         for value in &mut change {
-            *value = if grazing { 0.0 } else { -*value / slope };
+            *value = if grazing { 0.0 } else { -*value / derivative };
         }
         Ok((change, grazing))
     }

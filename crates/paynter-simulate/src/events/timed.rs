@@ -1,12 +1,12 @@
 //! Time events: crossings of event functions that read time alone, isolated by interval arithmetic ahead of
 //! the steps; and functions that leave their zero within a step.
 
-use super::root::illinois;
+use super::root::narrow_bracket;
 use super::{Changes, ZeroCrossingDetector, sign};
 use crate::method::{Stages, Tolerance};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
-    CHATTERING_TOLERANCES, RESTING_TOLERANCES, ROOT_BRACKET, SIMULTANEOUS_TIME_SHARE, TIME_EVENT_POLISHES,
+    CHATTERING_TOLERANCES, REDUNDANT_TOLERANCES, ROOT_BRACKET, SIMULTANEOUS_TIME_SHARE, TIME_EVENT_POLISHES,
     TIME_EVENT_SEARCH, ZERO_SWEEPS,
 };
 use paynter_numerics::program::Range;
@@ -36,15 +36,15 @@ impl ZeroCrossingDetector {
         stages: &Stages,
         tolerance: &Tolerance,
     ) -> Result<Changes, EvaluationError> {
-        let resting = system.resting();
-        if resting.is_empty() && (0..system.model.events.len()).all(|k| system.mode(k) != 0.0) {
+        let redundant = system.redundant();
+        if redundant.is_empty() && (0..system.model.events.len()).all(|k| system.mode(k) != 0.0) {
             return Ok(Vec::new());
         }
         let (t, x) = (stages.t + stages.h, &stages.end);
         let known = self.known_to(system, t, x, tolerance)?;
         // It has left zero where the states that it reads are known to have; what others hold there, by more.
-        let zero = |k: &usize| known[*k] * if resting.contains(k) { RESTING_TOLERANCES } else { 1.0 };
-        let open = |k: &usize| system.mode(*k) == 0.0 || resting.contains(k);
+        let zero = |k: &usize| known[*k] * if redundant.contains(k) { REDUNDANT_TOLERANCES } else { 1.0 };
+        let open = |k: &usize| system.mode(*k) == 0.0 || redundant.contains(k);
         let left = |k: &usize| open(k) && self.now[*k].abs() > zero(k);
         Ok((0..self.now.len()).filter(left).map(|k| (k, sign(self.now[k]))).collect())
     }
@@ -83,10 +83,11 @@ impl ZeroCrossingDetector {
                 (i, by_states[e], tolerance.atol[i] * tolerance.atol[i])
             });
             let entries: Vec<(usize, f64, f64)> = entries.collect();
-            let size: f64 = entries.iter().map(|(_, slope, weight)| slope * slope * weight).sum();
+            let size: f64 =
+                entries.iter().map(|(_, derivative, weight)| derivative * derivative * weight).sum();
             if size > 0.0 {
                 let multiple = self.now[k] / size;
-                entries.iter().for_each(|(i, slope, weight)| x[*i] -= multiple * slope * weight);
+                entries.iter().for_each(|(i, derivative, weight)| x[*i] -= multiple * derivative * weight);
             }
         }
         Ok(())
@@ -166,9 +167,9 @@ impl ZeroCrossingDetector {
                 }
             } else {
                 let middle = system.time_function(place, 0.5 * (a + b));
-                let spread = found.slope.times(Range::about(0.0, 0.5 * (b - a)));
+                let spread = found.derivative.times(Range::about(0.0, 0.5 * (b - a)));
                 // The middle is rounded, and with it the value there.
-                let rounding = 4.0 * f64::EPSILON * (middle.abs() + found.slope.magnitude() * b.abs());
+                let rounding = 4.0 * f64::EPSILON * (middle.abs() + found.derivative.magnitude() * b.abs());
                 let centred = Range::about(middle, rounding).plus(spread);
                 let value = found.value.intersection(centred);
                 let side = |range: Range| if mode > 0.0 { range } else { range.negative() };
@@ -176,15 +177,15 @@ impl ZeroCrossingDetector {
                     known.clear_until = b;
                     continue;
                 }
-                let slope = side(found.slope);
-                let monotone = slope.lo > 0.0 || slope.hi < 0.0;
+                let derivative = side(found.derivative);
+                let monotone = derivative.lo > 0.0 || derivative.hi < 0.0;
                 if monotone || narrow || left <= 0 {
                     if left <= 0 && !monotone && !narrow {
                         self.undecided.push((system.model.time_functions[place].relation, a));
                     }
                     // What rises from its zero has just had its event; what only touches it has none.
-                    let touches = end == 0.0 && slope.hi >= 0.0;
-                    if slope.lo > 0.0 || mode * end > 0.0 || touches {
+                    let touches = end == 0.0 && derivative.hi >= 0.0;
+                    if derivative.lo > 0.0 || mode * end > 0.0 || touches {
                         known.clear_until = b;
                         continue;
                     }
@@ -207,14 +208,14 @@ fn root(system: &mut System<'_>, place: usize, mode: f64, (a, b): (f64, f64)) ->
         return a;
     }
     let gap = |b: f64| ROOT_BRACKET * b.abs();
-    let narrowed = illinois((a, fa), (b, fb), gap, |t| {
+    let narrowed = narrow_bracket((a, fa), (b, fb), gap, |t| {
         Ok::<f64, std::convert::Infallible>(mode * system.time_function(place, t))
     });
     let Ok((a, b)) = narrowed;
     let mut at = b;
     for _ in 0..TIME_EVENT_POLISHES {
-        let slope = system.enclose_time_function(place, Range::point(at)).slope.middle();
-        let better = at - system.time_function(place, at) / slope;
+        let derivative = system.enclose_time_function(place, Range::point(at)).derivative.middle();
+        let better = at - system.time_function(place, at) / derivative;
         let slack = 2.0 * (b - a);
         if !(a - slack..=b + slack).contains(&better) {
             break;

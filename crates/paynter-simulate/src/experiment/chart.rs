@@ -6,13 +6,29 @@
 //! calculates the states that the model has from it.
 
 use super::initial::Initial;
-use crate::start::known_at_start;
+use crate::start::{Known, known_at_start};
 use paynter_algebra::{Cmp, Expr, Func, Pool, Symbol};
 use paynter_base::CancellationToken;
 use paynter_equations::{Assignment, Equations, QueryError, derive};
-use paynter_graph::{BondGraph, Causality, ElementId, Law, Variable, assign_causality};
+use paynter_graph::{BondGraph, Causality, ElementId, Guard, Guards, Law, Variable, assign_causality};
 use paynter_transform::{Weightless, divided, weightless};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// What the choice of states has taken for granted about values of parameters.
+#[derive(Debug, Default)]
+pub(super) struct Assumptions {
+    guards: Vec<Guards>,
+    /// Whether something failed at these values, of which no guard tells.
+    only_here: bool,
+}
+
+impl Assumptions {
+    /// Tells whether the choice is the same after some parameters have changed; `graph` has the new values.
+    pub fn hold(&self, pool: &Arc<Pool>, graph: &BondGraph, changed: &[Symbol]) -> bool {
+        !self.only_here && self.guards.iter().all(|guards| guards.hold(pool, graph, changed))
+    }
+}
 
 /// Equations over other states than the model's own.
 pub(super) struct Chart {
@@ -22,22 +38,31 @@ pub(super) struct Chart {
     pub own: Vec<Expr>,
 }
 
-/// Finds states without a division by what can vanish, where the model's own have one.
+/// Finds states without a division by what can vanish, where the model's own have one; and what that hangs on.
 pub(super) fn chart(
     pool: &mut Pool,
     (graph, causality): (&BondGraph, &Causality),
     equations: &Equations,
     initials: &[Initial],
     token: &CancellationToken,
-) -> Result<Option<Chart>, QueryError> {
-    let Some((mut graph, causality, taken)) = freed(pool, graph, causality) else { return Ok(None) };
+) -> Result<(Option<Chart>, Assumptions), QueryError> {
+    let mut assumptions = Assumptions::default();
+    let freed = freed(pool, graph, causality, &mut assumptions);
+    let Some((mut graph, causality, taken)) = freed else { return Ok((None, assumptions)) };
     let mut found = match derive(pool, &mut graph, &causality, token) {
-        Ok(found) if found.states.len() == equations.states.len() => found,
         Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
-        _ => return Ok(None),
+        Err(QueryError::Wrong(_)) => {
+            assumptions.only_here = true;
+            return Ok((None, assumptions));
+        }
+        Ok(found) => found,
     };
+    assumptions.guards.push(Guards::clone(&found.guards));
+    if found.states.len() != equations.states.len() {
+        return Ok((None, assumptions));
+    }
     found.make_readable(None, pool, token);
-    let Some(own) = own_states(pool, equations, &found) else { return Ok(None) };
+    let Some(own) = own_states(pool, equations, &found) else { return Ok((None, assumptions)) };
     let symbols = equations.states.iter().map(|state| state.symbol);
     let places: FxHashMap<Symbol, Expr> =
         symbols.zip(initials.iter().map(|initial| pool.var(initial.symbol))).collect();
@@ -48,12 +73,13 @@ pub(super) fn chart(
         let place = places.get(&follows.symbol);
         follows.initial = follows.initial.map(|given| place.copied().unwrap_or(given));
     }
-    initialise(pool, &graph, equations, initials, &mut found, &taken);
-    Ok(Some(Chart { graph, equations: found, own }))
+    let signals = initialise(pool, &graph, equations, initials, &mut found, &taken);
+    assumptions.guards.push(Guards::new(pool, &graph, signals));
+    Ok((Some(Chart { graph, equations: found, own }), assumptions))
 }
 
 /// Names the states that were made, and gives them the initial values that the model's own states imply, as
-/// long as they do.
+/// long as they do; returns what that hangs on.
 fn initialise(
     pool: &mut Pool,
     graph: &BondGraph,
@@ -61,8 +87,8 @@ fn initialise(
     initials: &[Initial],
     found: &mut Equations,
     taken: &[Weightless],
-) {
-    let (start, _) = known_at_start(pool, graph, own);
+) -> Vec<Guard> {
+    let Known { values: start, guards, .. } = known_at_start(pool, graph, own);
     let values: FxHashMap<Symbol, Expr> = own.assignments.iter().map(|a| (a.symbol, a.value)).collect();
     let assignments: FxHashMap<Variable, &Assignment> =
         own.assignments.iter().map(|a| (a.variable, a)).collect();
@@ -85,7 +111,7 @@ fn initialise(
         let modulus = pool.substitute(*modulus, &values);
         let [value, modulus] = [assignment.value, modulus].map(|e| pool.substitute(e, &start));
         if pool.symbols(value).iter().chain(&pool.symbols(modulus)).all(known) {
-            // Where the modulus is zero nothing tells, and what an own state is moved by has no slope there.
+            // Where the modulus is zero nothing tells, and what an own state is moved by has no derivative there.
             let mut otherwise = state.initial;
             let divided = pool.mul(value, modulus);
             for shift in pool.symbols(divided).iter().filter_map(|symbol| shifts.get(symbol)) {
@@ -99,6 +125,7 @@ fn initialise(
             state.initial = pool.select(differs, value, otherwise);
         }
     }
+    guards
 }
 
 /// A graph in which no two-port divides by what can vanish, with what was made a state for that.
@@ -106,6 +133,7 @@ fn freed(
     pool: &mut Pool,
     graph: &BondGraph,
     causality: &Causality,
+    assumptions: &mut Assumptions,
 ) -> Option<(BondGraph, Causality, Vec<Weightless>)> {
     let dividing = |graph: &BondGraph, causality: &Causality| -> Vec<ElementId> {
         let two_port = |id: &&ElementId| graph.element(**id).class().is_converter();
@@ -124,6 +152,10 @@ fn freed(
             let places: Vec<_> = some.iter().map(place).collect::<Option<_>>()?;
             let (grown, pairs) = weightless(pool, &graph, &places);
             let (assigned, found) = assign_causality(pool, &grown);
+            match &assigned {
+                Some(causality) => assumptions.guards.push(causality.guards.clone()),
+                None => assumptions.only_here = true,
+            }
             let assigned = assigned.filter(|_| !found.has_errors())?;
             let left = dividing(&grown, &assigned);
             (left.len() + some.len() <= divides.len()).then_some((grown, pairs, assigned, left))

@@ -1,11 +1,11 @@
 //! From a derived model and a question to a compiled simulation.
 
 use super::bounds::Bounds;
-use super::chart::{Chart, chart};
+use super::chart::{Assumptions, Chart, chart};
 use super::energy::Entry;
 use super::initial::Initial;
-use super::simulation::{Column, Simulation, Varied};
-use super::variation::Changes;
+use super::simulation::{Column, SharedProgram, Simulation, Varied};
+use super::variation::{Changes, Shift};
 use super::witness::Observer;
 use super::{Cost, SimulateOptions, energy, gradient, initial, question, refused};
 use crate::data::Measured;
@@ -14,7 +14,8 @@ use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, Output, QueryError};
 use paynter_graph::dimension::Unit;
-use paynter_graph::{BondGraph, Causality, flat_name};
+use paynter_graph::{BondGraph, Causality, CopyOnWrite, Parameter, flat_name};
+use std::sync::Arc;
 
 /// What is simulated: a derived model with its tables and measured inputs.
 #[derive(Debug, Clone)]
@@ -30,19 +31,8 @@ pub struct Subject<'a> {
 }
 
 impl Simulation {
-    /// Compiles a model for simulation.
+    /// Compiles a model for simulation, with the integrals over time that some costs need as states of their own.
     pub fn compile(
-        pool: &mut Pool,
-        subject: &Subject<'_>,
-        options: &SimulateOptions,
-        findings: &mut Diagnostics,
-        token: &CancellationToken,
-    ) -> Result<Simulation, QueryError> {
-        Simulation::with_costs(pool, subject, (options, &[]), findings, token)
-    }
-
-    /// Compiles a model, with the integrals over time that some costs need as states of their own.
-    pub(super) fn with_costs(
         pool: &mut Pool,
         subject: &Subject<'_>,
         (options, costs): (&SimulateOptions, &[Cost]),
@@ -64,9 +54,9 @@ impl Simulation {
             question::affordable(subject.equations, wanted.len()).map_err(|found| refused(*found))?;
         }
         let mut draft = Draft::new(pool, subject, token)?;
-        let (accounts, charted) = draft.add_outputs(pool, options.energy, costs)?;
-        let varied = draft.vary(pool, options, measured, &mut wanted)?;
-        let Draft { graph, equations, outputs, names, .. } = draft;
+        let (accounts, charted) = draft.add_outputs(pool, options, costs)?;
+        let (varied, shifts, moved) = draft.vary(pool, options, measured, &mut wanted)?;
+        let Draft { graph, equations, outputs, names, assumptions, .. } = draft;
         let places: Vec<Wanted> = wanted.iter().map(|(_, wanted)| *wanted).collect();
         let source = Source {
             graph: &graph,
@@ -78,7 +68,7 @@ impl Simulation {
         let compiled = Compiled::new(pool, &source)
             .map_err(|error| refused(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
         let bounds = Bounds::new(pool, &source);
-        let observer = Observer::new(pool, &source);
+        let observer = Observer::new(pool, &source, &moved);
         let directions = places.len() - options.directions.len();
         let wanted_columns = wanted_columns(&graph, &wanted, directions);
         let nominal = nominal_values(pool, &graph, &equations, &places, directions);
@@ -92,18 +82,42 @@ impl Simulation {
             parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
             symbols: graph.parameters.iter().map(|parameter| parameter.symbol).collect(),
             varied,
-            tables: measured.tables.clone(),
+            tables: Arc::new(measured.tables.clone()),
             options: numeric,
             accounts,
-            compiled,
-            bounds,
-            observer,
+            program: Arc::new(SharedProgram { compiled, bounds, observer, equations, assumptions, shifts }),
             graph,
-            equations,
             charted,
         })
     }
+
+    /// The simulation at other values of the graph's own parameters, unless these change what was compiled. The
+    /// program is shared; `pool` is that of its expressions.
+    pub fn at(&self, pool: &Arc<Pool>, parameters: &CopyOnWrite<Vec<Parameter>>) -> Option<Simulation> {
+        let mut graph = self.graph.clone();
+        let own = parameters.len();
+        let changes = |(new, old): &(&Parameter, &Parameter)| new.number.to_bits() != old.number.to_bits();
+        let changed = parameters.iter().zip(self.graph.parameters.iter()).filter(changes);
+        let changed: Vec<Symbol> = changed.map(|(_, old)| old.symbol).collect();
+        if graph.parameters.len() == own {
+            graph.parameters = parameters.clone();
+        } else {
+            graph.parameters[..own].clone_from_slice(parameters);
+            self.program.shifts.iter().for_each(|shift| shift.settle(pool, &mut graph));
+        }
+        if !self.program.assumptions.hold(pool, &graph, &changed) {
+            return None;
+        }
+        let (wanted, equations) = (&self.program.compiled.wanted, &self.program.equations);
+        let directions = self.nominal.iter().take_while(|nominal| nominal.is_some()).count();
+        let nominal = nominal_values(pool, &graph, equations, wanted, directions);
+        let parameters = graph.parameters.iter().map(|parameter| parameter.number).collect();
+        Some(Simulation { nominal, parameters, graph, ..self.clone() })
+    }
 }
+
+/// What varies, initial states that are moved, and the parameters that directions move with their values.
+type Variation = (Vec<Varied>, Vec<Shift>, Vec<(usize, Expr)>);
 
 /// A model on its way to a compiled simulation.
 pub(super) struct Draft {
@@ -119,6 +133,8 @@ pub(super) struct Draft {
     moved: bool,
     /// The number of elements that are the model's own.
     elements: usize,
+    /// What the choice of states hangs on.
+    assumptions: Assumptions,
 }
 
 impl Draft {
@@ -131,7 +147,8 @@ impl Draft {
         let mut equations = subject.equations.clone();
         let names: Vec<String> = equations.states.iter().map(|state| state.name.clone()).collect();
         let initials = initial::open(pool, &mut equations);
-        let chart = chart(pool, (subject.graph, subject.causality), &equations, &initials, token)?;
+        let (chart, assumptions) =
+            chart(pool, (subject.graph, subject.causality), &equations, &initials, token)?;
         let own: Vec<Expr> = equations.states.iter().map(|state| pool.var(state.symbol)).collect();
         let (elements, moved) = (subject.graph.elements.len(), chart.is_some());
         let (graph, mut equations, own) = match chart {
@@ -142,7 +159,7 @@ impl Draft {
             let output = |(name, value): (&String, &Expr)| Output { name: name.clone(), value: *value };
             equations.outputs = names.iter().zip(&own).map(output).collect();
         }
-        Ok(Draft { graph, equations, outputs: None, initials, names, own, moved, elements })
+        Ok(Draft { graph, equations, outputs: None, initials, names, own, moved, elements, assumptions })
     }
 
     /// Adds accounts of energy, the model's own states where they are not those of the equations, and costs;
@@ -150,16 +167,16 @@ impl Draft {
     pub(super) fn add_outputs(
         &mut self,
         pool: &mut Pool,
-        energy: bool,
+        options: &SimulateOptions,
         costs: &[Cost],
     ) -> Result<(Vec<Entry>, bool), QueryError> {
         let mut accounts = Vec::new();
-        if energy {
+        if options.energy {
             (accounts, self.outputs) = energy::open(pool, &self.graph, &mut self.equations, self.elements);
         }
         // A gradient has no use for states on the way.
         let charted = self.moved && costs.is_empty();
-        if charted {
+        if charted || options.states {
             let plain = self.equations.outputs.iter().map(|output| output.value);
             self.outputs.get_or_insert_with(|| plain.collect()).extend(&self.own);
         }
@@ -177,20 +194,22 @@ impl Draft {
         options: &SimulateOptions,
         measured: &Measured,
         wanted: &mut Vec<(String, Wanted)>,
-    ) -> Result<Vec<Varied>, QueryError> {
+    ) -> Result<Variation, QueryError> {
         let Draft { graph, equations, outputs, initials, .. } = self;
         let mut changes = Changes::new(pool, graph, equations, outputs, initials);
         let varied = changes.vary(&options.varied, &measured.inputs).map_err(|found| refused(*found))?;
+        let mut moved = Vec::new();
         for direction in &options.directions {
-            wanted.push(changes.direct(direction).map_err(|found| refused(*found))?);
+            wanted.push(changes.direct(direction, &mut moved).map_err(|found| refused(*found))?);
         }
         for (_, place) in wanted.iter_mut().filter(|_| self.moved) {
             if let Wanted::Initial(i) = *place {
                 *place = changes.shift(i);
             }
         }
+        let shifts = changes.into_shifts();
         initial::close(pool, &self.initials, &mut self.equations, &mut self.outputs);
-        Ok(varied)
+        Ok((varied, shifts, moved))
     }
 }
 

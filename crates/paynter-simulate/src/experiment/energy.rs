@@ -3,10 +3,12 @@
 
 use super::storage::StorageLaw;
 use super::{Response, Simulation};
-use crate::tolerance::ENERGY_ROUNDING;
-use paynter_algebra::{Expr, Pool, Symbol};
+use crate::model::freeze::rebuilt;
+use crate::tolerance::{ENERGY_ROUNDING, SQUARED_LOGARITHM_FLOOR};
+use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::{Equations, Role, State, StoredEnergy};
 use paynter_graph::{BondGraph, Variable, flat_name};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// From where the energy of a storage is counted.
@@ -29,6 +31,8 @@ pub(super) enum Known {
     Output,
     /// By its law and its states, which are outputs after those of the equations.
     Law(Arc<StorageLaw>),
+    /// By the inverse of its law, and its effort or flow, which is an output after those of the equations.
+    Inverse(Arc<StorageLaw>),
 }
 
 /// One account of a simulation.
@@ -52,7 +56,7 @@ impl Entry {
     pub(super) fn columns(&self) -> usize {
         match &self.known {
             Known::Flow => 0,
-            Known::Output => 1,
+            Known::Output | Known::Inverse(_) => 1,
             Known::Law(law) => law.ports(),
         }
     }
@@ -76,7 +80,7 @@ pub(super) fn open(
         let symbol = pool.fresh(&state);
         let variable = Variable::State(account.element, 0);
         equations.states.push(State { name: state, symbol, variable, initial: pool.zero() });
-        equations.rates.push(account.power);
+        equations.rates.push(continued(pool, account.power));
         let known = match account.stored {
             None => Known::Flow,
             Some(StoredEnergy::Quadratic(energy)) => {
@@ -84,6 +88,7 @@ pub(super) fn open(
                 Known::Output
             }
             Some(StoredEnergy::Law { states, laws, antiderivative }) => {
+                let antiderivative = antiderivative.map(|energy| continued(pool, energy));
                 match StorageLaw::compile(pool, &parameters, &states, &laws, antiderivative) {
                     Ok(law) => {
                         outputs.extend(states.iter().map(|state| pool.var(*state)));
@@ -92,10 +97,43 @@ pub(super) fn open(
                     Err(_) => Known::Flow,
                 }
             }
+            Some(StoredEnergy::Inverse { value, symbol, law, antiderivative }) => {
+                let antiderivative = antiderivative.map(|energy| continued(pool, energy));
+                match StorageLaw::compile(pool, &parameters, &[symbol], &[law], antiderivative) {
+                    Ok(law) => {
+                        outputs.push(value);
+                        Known::Inverse(Arc::new(law))
+                    }
+                    Err(_) => Known::Flow,
+                }
+            }
         };
         entries.push(Entry { element: name, role: account.role, known });
     }
     (entries, Some(outputs))
+}
+
+/// The same with each ln a as ½ ln(a² + ε): ln |a|, but finite where a is zero. The effort of an empty storage
+/// may be infinite there and the power into it with it; the energy is not, and steps resolve what leads to it.
+fn continued(pool: &mut Pool, e: Expr) -> Expr {
+    let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
+    for node in pool.reachable(&[e]) {
+        let args: Vec<Expr> =
+            pool.children(node).iter().map(|c| replaced.get(c).copied().unwrap_or(*c)).collect();
+        let new = match pool.node(node) {
+            Node::Call(function @ (Func::Ln | Func::Log10), _) if pool.as_rational(args[0]).is_none() => {
+                let two = pool.int(2);
+                let (square, floor) = (pool.pow(args[0], two), pool.decimal(SQUARED_LOGARITHM_FLOOR));
+                let above = floor.map_or(square, |floor| pool.add(square, floor));
+                let logarithm = pool.call(function, &[above]);
+                pool.div(logarithm, two)
+            }
+            _ if args.as_slice() == pool.children(node) => continue,
+            _ => rebuilt(pool, node, &args),
+        };
+        replaced.insert(node, new);
+    }
+    replaced.get(&e).copied().unwrap_or(e)
 }
 
 /// The energies of a run, in joules.
@@ -130,6 +168,7 @@ impl Simulation {
                 (Role::Supply, _) => (entered.iter().map(|energy| -energy).collect(), Reference::Start),
                 (_, Known::Output) => (columns.concat(), Reference::Empty),
                 (_, Known::Law(law)) => law.energies(&self.parameters, &columns),
+                (_, Known::Inverse(law)) => law.energies_by_inverse(&self.parameters, columns[0]),
                 (_, Known::Flow) => (entered.clone(), Reference::Start),
             };
             references.push(reference);

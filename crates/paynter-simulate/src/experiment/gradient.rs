@@ -1,10 +1,10 @@
 //! The gradient of a cost by all parameters at once: one run forward, one
 //! sweep back (the adjoint method).
 
-use super::{Sensitivities, SimulateOptions, Simulation, Subject};
+use super::{Sensitivities, SimulateOptions, Simulation};
 use crate::{Outcome, gradient};
 use paynter_algebra::{Expr, Pool};
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, closest, code};
+use paynter_base::{CancellationToken, Diagnostic, closest, code};
 use paynter_equations::{Equations, QueryError, State};
 use paynter_graph::{BondGraph, Variable, flat_name};
 
@@ -87,41 +87,35 @@ pub(super) fn integrate(
     Ok(outputs)
 }
 
-/// Calculates gradients of costs by the asked parameters and initial states, all where none are asked.
-pub fn gradients(
-    pool: &mut Pool,
-    subject: &Subject<'_>,
-    (options, costs): (&SimulateOptions, &[Cost]),
-    findings: &mut Diagnostics,
-    token: &CancellationToken,
-) -> Result<(Simulation, Vec<CostGradient>, Outcome), QueryError> {
+/// What is compiled to calculate gradients by the asked parameters and initial states, all where none are asked.
+pub fn gradient_options(options: &SimulateOptions) -> SimulateOptions {
     let sensitivities = match &options.sensitivities {
         Sensitivities::None => Sensitivities::All,
         asked => asked.clone(),
     };
-    let options = SimulateOptions { sensitivities, energy: false, ..options.clone() };
-    let simulation = Simulation::with_costs(pool, subject, (&options, costs), findings, token)?;
-    let mut found = Vec::new();
-    let mut outcome = None;
-    for (place, cost) in costs.iter().enumerate() {
-        let mut last = |_: usize, _: f64, outputs: &[f64], slopes: &mut [f64]| {
-            slopes[place] = 1.0;
-            outputs[place]
-        };
-        let result = gradient(
-            &simulation.compiled,
-            &simulation.parameters,
-            &simulation.tables,
-            &simulation.options,
-            token,
-            &mut last,
-        );
-        let by = if result.outcome.failure.is_none() { result.by } else { Vec::new() };
-        found.push(CostGradient { cost: cost.clone(), value: result.cost, by });
-        outcome = Some(result.outcome);
-    }
-    match outcome {
-        Some(outcome) => Ok((simulation, found, outcome)),
-        None => Err(QueryError::Cancelled),
+    SimulateOptions { sensitivities, energy: false, ..options.clone() }
+}
+
+impl Simulation {
+    /// Calculates the gradients of the costs that it was compiled with.
+    pub fn gradients(
+        &self,
+        costs: &[Cost],
+        token: &CancellationToken,
+    ) -> Result<(Vec<CostGradient>, Outcome), QueryError> {
+        let mut found = Vec::new();
+        let mut outcome = None;
+        for (place, cost) in costs.iter().enumerate() {
+            let mut last = |_: usize, _: f64, outputs: &[f64], derivatives: &mut [f64]| {
+                derivatives[place] = 1.0;
+                outputs[place]
+            };
+            let (compiled, parameters) = (&self.program.compiled, &self.parameters);
+            let result = gradient(compiled, parameters, &self.tables, &self.options, token, &mut last);
+            let by = if result.outcome.failure.is_none() { result.by } else { Vec::new() };
+            found.push(CostGradient { cost: cost.clone(), value: result.cost, by });
+            outcome = Some(result.outcome);
+        }
+        outcome.map(|outcome| (found, outcome)).ok_or(QueryError::Cancelled)
     }
 }

@@ -25,7 +25,7 @@ use paynter_numerics::program::Hold;
 
 pub use compile::Subject;
 pub use energy::{Energy, Entry, Reference};
-pub use gradient::{Cost, CostGradient, CostKind, gradients};
+pub use gradient::{Cost, CostGradient, CostKind, gradient_options};
 pub use perturb::{Change, Changed, Perturbation, perturbed};
 pub use question::T_END;
 pub use runs::{Plan, Run, Vary, check_names, named, respond_all, settle_threads};
@@ -86,6 +86,9 @@ pub struct SimulateOptions {
     pub sensitivities_tested: bool,
     /// Whether an account of energy is kept for every element.
     pub energy: bool,
+    /// Whether the values of the model's own states follow those of its outputs in every sample, with their
+    /// sensitivities.
+    pub states: bool,
     /// Measured inputs.
     pub data: Option<Data>,
     /// What measured inputs and the model's tables do between samples.
@@ -110,6 +113,7 @@ impl Default for SimulateOptions {
             directions: Vec::new(),
             sensitivities_tested: true,
             energy: false,
+            states: false,
             data: None,
             hold: Hold::Linear,
             varied: Vec::new(),

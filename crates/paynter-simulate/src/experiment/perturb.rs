@@ -105,7 +105,7 @@ pub fn perturbed(
     let weights = changed.iter().map(|change| (change.name.clone(), change.by)).collect();
     let direction = Direction { name: "change".to_owned(), weights };
     let options = SimulateOptions { directions: vec![direction], ..options.clone() };
-    Ok((Simulation::compile(pool, subject, &options, findings, token)?, changed))
+    Ok((Simulation::compile(pool, subject, (&options, &[]), findings, token)?, changed))
 }
 
 impl Simulation {
@@ -120,7 +120,7 @@ impl Simulation {
     /// The parameters with the whole change.
     pub fn changed(&self) -> Vec<f64> {
         let mut parameters = self.parameters.clone();
-        if let Some(Wanted::Parameter(step)) = self.compiled.wanted.first() {
+        if let Some(Wanted::Parameter(step)) = self.program.compiled.wanted.first() {
             parameters[*step] = 1.0;
         }
         parameters

@@ -6,6 +6,7 @@ use paynter_base::number::{plain, unit};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// A sweep of more runs than this is refused as a mistake.
 const MOST_RUNS: usize = 1_000_000;
@@ -20,20 +21,21 @@ pub struct Vary {
 }
 
 /// One of several runs.
-pub struct Run<'a> {
+#[derive(Clone)]
+pub struct Run {
     /// What people call it: `R = 2, C = 0.5`, or the name of a scenario.
     pub name: String,
     /// The values of what is varied, in their own units.
     pub values: Vec<f64>,
     /// What runs.
-    pub simulation: &'a Simulation,
+    pub simulation: Arc<Simulation>,
     /// With which parameters, in SI.
     pub parameters: Vec<f64>,
 }
 
 impl Simulation {
     /// Every combination of the values of what is varied, the last one changing fastest.
-    pub fn grid(&self, sweeps: &[Vary]) -> Result<Vec<Run<'_>>, Box<Diagnostic>> {
+    pub fn grid(self: &Arc<Simulation>, sweeps: &[Vary]) -> Result<Vec<Run>, Box<Diagnostic>> {
         let count = sweeps.iter().try_fold(1_usize, |count, vary| count.checked_mul(vary.values.len()));
         let Some(count) = count.filter(|count| *count <= MOST_RUNS) else {
             let message = format!("the sweep has more than {MOST_RUNS} runs");
@@ -55,16 +57,17 @@ impl Simulation {
                 let unit = unit.unwrap_or_default();
                 words.push(format!("{} = {}{unit}", varied.column.name, plain(*value, 4)));
             }
-            Run { name: words.join(", "), values, simulation: self, parameters }
+            Run { name: words.join(", "), values, simulation: self.clone(), parameters }
         };
         Ok((0..count).map(run).collect())
     }
 }
 
-impl<'a> Run<'a> {
+impl Run {
     /// The run of a scenario: a model with its own values.
-    pub fn scenario(name: String, simulation: &'a Simulation) -> Run<'a> {
-        Run { name, values: Vec::new(), simulation, parameters: simulation.parameters.clone() }
+    pub fn scenario(name: String, simulation: Arc<Simulation>) -> Run {
+        let parameters = simulation.parameters.clone();
+        Run { name, values: Vec::new(), simulation, parameters }
     }
 
     /// The names and values of parameters whose sign is not that for which the model was compiled.
@@ -89,7 +92,7 @@ pub struct Plan {
 
 impl Plan {
     /// Finds the combinations of signs in a sweep of the nominal model.
-    pub fn new(nominal: &Simulation, sweeps: &[Vary]) -> Result<Plan, Box<Diagnostic>> {
+    pub fn new(nominal: &Arc<Simulation>, sweeps: &[Vary]) -> Result<Plan, Box<Diagnostic>> {
         let mut plan = Plan { signs: vec![Vec::new()], serving: Vec::new() };
         for run in nominal.grid(sweeps)? {
             let turned = run.turned();
@@ -106,13 +109,9 @@ impl Plan {
     }
 
     /// The runs of the sweep, each by the compiled model that serves it.
-    pub fn runs<'a>(
-        &self,
-        compiled: &[&'a Simulation],
-        sweeps: &[Vary],
-    ) -> Result<Vec<Run<'a>>, Box<Diagnostic>> {
+    pub fn runs(&self, compiled: &[Arc<Simulation>], sweeps: &[Vary]) -> Result<Vec<Run>, Box<Diagnostic>> {
         let grids = compiled.iter().map(|simulation| simulation.grid(sweeps));
-        let mut grids: Vec<Vec<Option<Run<'a>>>> = grids
+        let mut grids: Vec<Vec<Option<Run>>> = grids
             .map(|grid| grid.map(|runs| runs.into_iter().map(Some).collect()))
             .collect::<Result<_, _>>()?;
         let serving = self.serving.iter().enumerate();
@@ -121,7 +120,7 @@ impl Plan {
 }
 
 /// Refuses scenarios of which two have one name.
-pub fn check_names(names: &[String]) -> Result<(), Box<Diagnostic>> {
+pub fn check_names(names: &[&str]) -> Result<(), Box<Diagnostic>> {
     match names.iter().enumerate().find(|(number, name)| names[..*number].contains(name)) {
         None => Ok(()),
         Some((_, name)) => {
@@ -144,11 +143,7 @@ pub fn named(run: &str, said: &Diagnostics) -> Diagnostics {
 /// Makes runs in parallel and hands them on in their order; stops once the token is cancelled.
 ///
 /// Only as many runs are held in memory as keep all threads busy.
-pub fn respond_all(
-    runs: &[Run<'_>],
-    token: &CancellationToken,
-    each: &mut dyn FnMut(&Run<'_>, Response, Outcome),
-) {
+pub fn respond_all(runs: &[Run], token: &CancellationToken, each: &mut dyn FnMut(&Run, Response, Outcome)) {
     let total: usize = runs.iter().map(|run| run.simulation.options.count()).sum();
     token.begin("simulation", total as u64);
     for batch in runs.chunks(8 * threads()) {
@@ -178,8 +173,8 @@ pub fn settle_threads() {
 }
 
 /// Makes some runs, in their order.
-fn respond_batch(batch: &[Run<'_>], token: &CancellationToken) -> Vec<(Response, Outcome)> {
-    let respond = |run: &Run<'_>| run.simulation.respond(&run.parameters, token);
+fn respond_batch(batch: &[Run], token: &CancellationToken) -> Vec<(Response, Outcome)> {
+    let respond = |run: &Run| run.simulation.respond(&run.parameters, token);
     #[cfg(feature = "parallel")]
     let runs = batch.par_iter();
     #[cfg(not(feature = "parallel"))]

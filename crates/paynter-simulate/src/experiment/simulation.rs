@@ -1,7 +1,9 @@
 //! A compiled simulation, its runs, and the results that they give.
 
 use super::bounds::Bounds;
+use super::chart::Assumptions;
 use super::energy::Entry;
+use super::variation::Shift;
 use super::witness::{Gathered, Observer};
 use crate::tolerance::NEGATIVE_AMOUNT;
 use crate::{Compiled, Note, Options, Outcome, Sample, simulate};
@@ -10,6 +12,7 @@ use paynter_base::CancellationToken;
 use paynter_equations::Equations;
 use paynter_graph::BondGraph;
 use paynter_numerics::Tables;
+use std::sync::Arc;
 
 /// A column of results.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +26,7 @@ pub struct Column {
 }
 
 /// A model ready to run, any number of times.
+#[derive(Clone)]
 pub struct Simulation {
     /// The model's name.
     pub model: String,
@@ -41,23 +45,34 @@ pub struct Simulation {
     /// What differs from run to run.
     pub varied: Vec<Varied>,
     /// Measured signals.
-    pub tables: Tables,
+    pub tables: Arc<Tables>,
     /// How it runs.
     pub options: Options,
     /// The accounts of energy, where they are kept.
     pub accounts: Vec<Entry>,
-    pub(super) compiled: Compiled,
-    /// What reads its temperatures, if it has any.
-    pub(super) bounds: Option<Bounds>,
-    /// What calculates all its variables, unless there are too many.
-    pub(super) observer: Option<Observer>,
-    /// What is compiled.
+    /// What was compiled.
+    pub(super) program: Arc<SharedProgram>,
+    /// The graph of which it was, at the values of its parameters.
     pub(super) graph: BondGraph,
-    pub(super) equations: Equations,
     /// Whether the states of the equations are others than the model's, which then follow the outputs.
     pub(super) charted: bool,
     /// The symbols of `parameters`.
     pub(super) symbols: Vec<Symbol>,
+}
+
+/// What is compiled for all values of parameters at which the choice of states is the same.
+pub(super) struct SharedProgram {
+    pub compiled: Compiled,
+    /// What reads its temperatures, if it has any.
+    pub bounds: Option<Bounds>,
+    /// What calculates all its variables, unless there are too many.
+    pub observer: Option<Observer>,
+    /// The equations of which it was compiled.
+    pub equations: Equations,
+    /// What the choice of states hangs on.
+    pub assumptions: Assumptions,
+    /// The initial states that are moved.
+    pub shifts: Vec<Shift>,
 }
 
 /// A parameter, input or initial state that differs from run to run.
@@ -66,7 +81,7 @@ pub struct Varied {
     /// Its name, and the unit that its values are read in.
     pub column: Column,
     /// Its place in the parameters of a run.
-    pub(super) place: usize,
+    pub place: usize,
 }
 
 /// Results of a run, sample by sample, in SI.
@@ -110,9 +125,19 @@ impl Response {
 }
 
 impl Simulation {
+    /// Whether the states that are integrated are others than the model's.
+    pub fn is_charted(&self) -> bool {
+        self.charted
+    }
+
     /// The graph that is simulated.
     pub fn graph(&self) -> &BondGraph {
         &self.graph
+    }
+
+    /// Tells whether two simulations run one compiled program.
+    pub fn shares_program_with(&self, other: &Simulation) -> bool {
+        Arc::ptr_eq(&self.program, &other.program)
     }
 
     /// Runs with given parameters; `sink` gets every sample.
@@ -125,14 +150,20 @@ impl Simulation {
         let mut undefined: Vec<Option<Note>> = vec![None; self.outputs.len()];
         let mut below = BelowBounds::default();
         let mut gathered = Gathered::default();
-        let mut outcome =
-            simulate(&self.compiled, parameters, None, &self.tables, &self.options, token, &mut |sample| {
+        let mut outcome = simulate(
+            &self.program.compiled,
+            parameters,
+            None,
+            &self.tables,
+            &self.options,
+            token,
+            &mut |sample| {
                 token.advance(1);
                 for (output, first) in undefined.iter_mut().enumerate().filter(|(_, first)| first.is_none()) {
                     *first = self.undefined(sample, output);
                 }
                 self.note_bounds(sample, parameters, &mut below);
-                if let Some(observer) = &self.observer {
+                if let Some(observer) = &self.program.observer {
                     observer.observe(sample, parameters, &self.tables, &mut gathered);
                 }
                 if self.charted {
@@ -142,16 +173,30 @@ impl Simulation {
                     return sink(&Sample { states: &states, outputs, ..*sample });
                 }
                 sink(sample);
-            });
+            },
+        );
         outcome.notes.extend(below.notes);
         outcome.witnesses = gathered.into_list();
         outcome.notes.extend(undefined.into_iter().flatten());
         outcome
     }
 
+    /// Runs for the outputs and their sensitivities alone, with tables and times of its own: nothing is noted on
+    /// the way. A search asks for thousands of such runs.
+    pub fn trial(
+        &self,
+        parameters: &[f64],
+        tables: &Tables,
+        options: &Options,
+        token: &CancellationToken,
+        sink: &mut dyn FnMut(&Sample<'_>),
+    ) -> Outcome {
+        simulate(&self.program.compiled, parameters, None, tables, options, token, sink)
+    }
+
     /// Notes the quantities of a sample that are below their bounds for the first time.
     fn note_bounds(&self, sample: &Sample<'_>, parameters: &[f64], below: &mut BelowBounds) {
-        let Some(bounds) = &self.bounds else { return };
+        let Some(bounds) = &self.program.bounds else { return };
         let values = bounds.read(parameters, &self.tables, sample.t, sample.states);
         let share = NEGATIVE_AMOUNT * self.options.rtol;
         below.largest.resize(values.len(), 0.0);
@@ -185,7 +230,7 @@ impl Simulation {
 
     /// How many numbers a response holds.
     pub fn numbers(&self) -> usize {
-        let sample = 1 + self.compiled.states.len() + self.outputs.len() * (1 + self.wanted.len());
+        let sample = 1 + self.program.compiled.states.len() + self.outputs.len() * (1 + self.wanted.len());
         self.options.count().saturating_mul(sample)
     }
 

@@ -3,7 +3,8 @@
 
 use super::energy::Reference;
 use crate::tolerance::{
-    ENERGY_PANEL_ERROR, ENERGY_PANEL_WIDTH, ENERGY_PANELS, RELAXED_REACH, RELAXED_SEARCH, RELAXED_WIDTH,
+    ENERGY_PANEL_ERROR, ENERGY_PANEL_WIDTH, ENERGY_PANELS, LEAST_LAW_VALUE, RELAXED_REACH, RELAXED_SEARCH,
+    RELAXED_WIDTH,
 };
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_numerics::program::{CompileError, Enclosure, Program, Range, Scalar, Tables};
@@ -50,31 +51,42 @@ impl StorageLaw {
     /// The energies at samples of the states, one list each, counted from the relaxed state nearest to where
     /// they are zero, or from the first sample where there is none.
     pub fn energies(&self, parameters: &[f64], states: &[&[f64]]) -> (Vec<f64>, Reference) {
-        let samples = states.first().map_or(0, |list| list.len());
-        let parameters = &parameters[..parameters.len().min(self.laws.arguments() - self.ports)];
-        let law = Law { own: self, parameters };
-        let at = |k: usize| -> Vec<f64> { states.iter().map(|list| list[k]).collect() };
-        if samples == 0 {
+        if states.first().is_none_or(|list| list.is_empty()) {
             return (Vec::new(), Reference::Start);
         }
+        let law = self.at(parameters);
         let reference = law.relaxed(states);
-        let mut before = match reference {
+        let from = match reference {
             Reference::Empty => vec![0.0; self.ports],
             Reference::Relaxed(q) => vec![q],
-            Reference::Start => at(0),
+            Reference::Start => states.iter().map(|list| list[0]).collect(),
         };
-        if let Some(energies) = law.by_antiderivative(before[0], states[0]) {
-            return (energies, reference);
-        }
-        let mut energy = 0.0;
-        let mut energies = Vec::with_capacity(samples);
-        for k in 0..samples {
-            let place = at(k);
-            energy += law.between(&before, &place);
-            energies.push(energy);
-            before = place;
-        }
-        (energies, reference)
+        (law.integrals(from, states), reference)
+    }
+
+    /// The energies at samples of the effort or flow y, where the law gives the state by it: y·law(y) − ∫ law dy,
+    /// counted from the relaxed state, where y is zero, or from the first sample where the law has no value there.
+    pub fn energies_by_inverse(&self, parameters: &[f64], values: &[f64]) -> (Vec<f64>, Reference) {
+        let Some(first) = values.first() else { return (Vec::new(), Reference::Start) };
+        let law = self.at(parameters);
+        let state = |y: f64| {
+            let mut out = [0.0];
+            law.run(&self.laws, &[y], &mut out);
+            out[0]
+        };
+        let (from, reference) = match state(0.0) {
+            0.0 => (0.0, Reference::Empty),
+            relaxed if relaxed.is_finite() => (0.0, Reference::Relaxed(relaxed)),
+            _ => (*first, Reference::Start),
+        };
+        let product = |y: f64| if y == 0.0 { 0.0 } else { y * state(y) };
+        let integrals = law.integrals(vec![from], &[values]);
+        let energy = |(y, integral): (&f64, f64)| product(*y) - product(from) - integral;
+        (values.iter().zip(integrals).map(energy).collect(), reference)
+    }
+
+    fn at<'a>(&'a self, parameters: &'a [f64]) -> Law<'a> {
+        Law { own: self, parameters: &parameters[..parameters.len().min(self.laws.arguments() - self.ports)] }
     }
 }
 
@@ -90,6 +102,22 @@ impl Law<'_> {
         program.run(&arguments, &mut Vec::new(), out);
     }
 
+    /// The integrals of the laws from a place to each sample.
+    fn integrals(&self, from: Vec<f64>, samples: &[&[f64]]) -> Vec<f64> {
+        if let Some(integrals) = self.by_antiderivative(from[0], samples[0]) {
+            return integrals;
+        }
+        let (mut before, mut integral) = (from, 0.0);
+        let mut integrals = Vec::with_capacity(samples[0].len());
+        for k in 0..samples[0].len() {
+            let place: Vec<f64> = samples.iter().map(|list| list[k]).collect();
+            integral += self.between(&before, &place);
+            integrals.push(integral);
+            before = place;
+        }
+        integrals
+    }
+
     /// Σ law·way at a part of the way.
     fn power(&self, from: &[f64], way: &[f64], part: f64) -> f64 {
         let states: Vec<f64> = from.iter().zip(way).map(|(from, way)| from + part * way).collect();
@@ -102,7 +130,7 @@ impl Law<'_> {
         let mut arguments: Vec<Enclosure> = self.parameters.iter().map(|x| Enclosure::constant(*x)).collect();
         arguments.extend(from.iter().zip(way).map(|(from, way)| {
             let (a, b) = (from + low * way, from + high * way);
-            Enclosure { value: Range::new(a.min(b), a.max(b)), slope: Range::point(*way) }
+            Enclosure { value: Range::new(a.min(b), a.max(b)), derivative: Range::point(*way) }
         }));
         let found = self.own.laws.enclose(&arguments, &Tables::default());
         let terms = found.iter().zip(way).map(|(found, way)| found.value.times(Range::point(*way)));
@@ -212,7 +240,7 @@ impl Law<'_> {
                 continue;
             }
             let (fa, fb) = (value(a), value(b));
-            if fb == 0.0 {
+            if fb == 0.0 && fa != 0.0 && !underflows(&value, a, b) {
                 return Some(b);
             }
             let narrow = (b - a).abs() <= RELAXED_WIDTH * end.abs();
@@ -228,6 +256,16 @@ impl Law<'_> {
         }
         None
     }
+}
+
+/// Whether a law that is zero at `b` and not at `a` has only become too small to be told from zero.
+fn underflows(value: &impl Fn(f64) -> f64, mut a: f64, mut b: f64) -> bool {
+    let flat = value(b + (b - a)) == 0.0;
+    while 0.5 * (a + b) != a && 0.5 * (a + b) != b {
+        let middle = 0.5 * (a + b);
+        if value(middle) == 0.0 { b = middle } else { a = middle }
+    }
+    flat && value(a).abs() < LEAST_LAW_VALUE
 }
 
 /// A root between two places with values of different signs.

@@ -19,6 +19,26 @@ pub(super) struct Changes<'a> {
     equations: &'a mut Equations,
     outputs: &'a mut Option<Vec<Expr>>,
     initials: &'a mut [Initial],
+    /// The values of initial states that are moved, each at the places of two parameters.
+    shifts: Vec<Shift>,
+}
+
+/// Where an own state begins, as two parameters that are equal but for derivatives.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shift {
+    /// The first of the two, in the parameters of a run.
+    place: usize,
+    /// Where the state begins, over the graph's own parameters.
+    value: Expr,
+}
+
+impl Shift {
+    /// Sets both to where the state begins.
+    pub fn settle(&self, pool: &Pool, graph: &mut BondGraph) {
+        let parameter = |s: Symbol| graph.parameters.iter().find(|p| p.symbol == s).map(|p| p.number);
+        let number = pool.eval(self.value, &parameter).unwrap_or(0.0);
+        graph.parameters[self.place..self.place + 2].iter_mut().for_each(|both| both.number = number);
+    }
 }
 
 impl<'a> Changes<'a> {
@@ -29,7 +49,7 @@ impl<'a> Changes<'a> {
         outputs: &'a mut Option<Vec<Expr>>,
         initials: &'a mut [Initial],
     ) -> Changes<'a> {
-        Changes { pool, graph, equations, outputs, initials }
+        Changes { pool, graph, equations, outputs, initials, shifts: Vec::new() }
     }
 
     /// What a name means.
@@ -91,19 +111,30 @@ impl<'a> Changes<'a> {
     /// Adds a parameter that moves where a state begins, for states of a run that follow from it. Its value is
     /// that of the state by these parameters, to which derivatives are scaled.
     pub fn shift(&mut self, i: usize) -> Wanted {
-        let parameter = |s: Symbol| self.graph.parameters.iter().find(|p| p.symbol == s).map(|p| p.number);
-        let number = self.pool.eval(self.initials[i].value, &parameter).unwrap_or(0.0);
-        let (place, symbol) = self.add(&self.initials[i].name.clone(), number);
-        let value = self.pool.decimal(&format!("{number:e}")).unwrap_or(self.pool.zero());
-        let moved = self.pool.var(symbol);
-        let change = self.pool.sub(moved, value);
+        let (name, value) = (self.initials[i].name.clone(), self.initials[i].value);
+        let (place, moved) = self.add(&name, 0.0);
+        let (_, from) = self.add(&format!("{name} itself"), 0.0);
+        let shift = Shift { place, value };
+        shift.settle(self.pool, self.graph);
+        self.shifts.push(shift);
+        let [moved, from] = [moved, from].map(|symbol| self.pool.var(symbol));
+        let change = self.pool.sub(moved, from);
         let initial = &mut self.initials[i];
         initial.by = self.pool.add(initial.by, change);
         Wanted::Parameter(place)
     }
 
-    /// Adds the parameter ε, zero by default, of p + λ ε for every parameter of a direction.
-    pub fn direct(&mut self, direction: &Direction) -> Result<(String, Wanted), Box<Diagnostic>> {
+    /// The initial states that are moved.
+    pub fn into_shifts(self) -> Vec<Shift> {
+        self.shifts
+    }
+
+    /// Adds the parameter ε, zero by default, of p + λ ε for every parameter of a direction, and tells what moves.
+    pub fn direct(
+        &mut self,
+        direction: &Direction,
+        all_moved: &mut Vec<(usize, Expr)>,
+    ) -> Result<(String, Wanted), Box<Diagnostic>> {
         let (place, epsilon) = self.add(&direction.name, 0.0);
         let mut moved: FxHashMap<Symbol, Expr> = FxHashMap::default();
         for (name, weight) in &direction.weights {
@@ -133,11 +164,21 @@ impl<'a> Changes<'a> {
             .chain(self.initials.iter_mut().map(|initial| &mut initial.value))
             .chain(equations.inputs.iter_mut().map(|input| &mut input.value))
             .chain(equations.outputs.iter_mut().map(|output| &mut output.value))
+            .chain(equations.assignments.iter_mut().map(|assignment| &mut assignment.value))
+            .chain(equations.dependent.iter_mut().map(|dependent| &mut dependent.value))
+            .chain(all_moved.iter_mut().map(|(_, value)| value))
             .chain(self.outputs.iter_mut().flatten());
         let places: Vec<&mut Expr> = all.collect();
         let before: Vec<Expr> = places.iter().map(|place| **place).collect();
         let after = self.pool.substitute_all(&before, &moved);
         places.into_iter().zip(after).for_each(|(place, expr)| *place = expr);
+        for (place, parameter) in self.graph.parameters.iter().enumerate() {
+            if let Some(value) = moved.get(&parameter.symbol)
+                && !all_moved.iter().any(|(known, _)| *known == place)
+            {
+                all_moved.push((place, *value));
+            }
+        }
         Ok((direction.name.clone(), Wanted::Parameter(place)))
     }
 }

@@ -116,7 +116,7 @@ pub fn verify(
 ) -> Result<Verification, QueryError> {
     let numeric = question::check(options, subject.measured.end).map_err(|found| refused(*found))?;
     let mut draft = Draft::new(pool, subject, token)?;
-    let (_, charted) = draft.add_outputs(pool, false, &[])?;
+    let (_, charted) = draft.add_outputs(pool, &SimulateOptions::default(), &[])?;
     let plain = SimulateOptions { directions: Vec::new(), varied: Vec::new(), ..options.clone() };
     draft.vary(pool, &plain, subject.measured, &mut Vec::new())?;
     let Draft { graph, equations, outputs, .. } = draft;

@@ -20,9 +20,11 @@ const SMALL_CHANGE: f64 = 1e-6;
 /// Calculates all variables of a model.
 #[derive(Debug)]
 pub(super) struct Observer {
-    /// Variables, then inputs; over parameters, time, states, unknowns.
+    /// Variables, inputs, then parameters that are moved; over parameters, time, states, unknowns.
     program: Program,
     inputs: usize,
+    /// The places of parameters that are moved along directions.
+    moved: Vec<usize>,
     outputs: usize,
     unknowns: usize,
 }
@@ -37,8 +39,8 @@ pub(super) struct Gathered {
 }
 
 impl Observer {
-    /// Compiles what is asked of a model.
-    pub fn new(pool: &mut Pool, source: &Source<'_>) -> Option<Observer> {
+    /// Compiles what is asked of a model, some of whose parameters are moved along directions.
+    pub fn new(pool: &mut Pool, source: &Source<'_>, moved: &[(usize, Expr)]) -> Option<Observer> {
         let (graph, equations) = (source.graph, source.equations);
         let variables = graph.all_variables();
         if variables.len() > MOST_VARIABLES {
@@ -55,7 +57,8 @@ impl Observer {
                 signal = pool.diff(signal, time);
             }
         }
-        let values = pool.substitute_all(&values, &signals);
+        let mut values = pool.substitute_all(&values, &signals);
+        values.extend(moved.iter().map(|(_, value)| *value));
         let mut arguments: Vec<Symbol> = graph.parameters.iter().map(|parameter| parameter.symbol).collect();
         arguments.push(time);
         arguments.extend(equations.states.iter().map(|state| state.symbol));
@@ -63,6 +66,7 @@ impl Observer {
         Some(Observer {
             program: Program::compile(pool, &values, &arguments).ok()?,
             inputs: equations.inputs.len(),
+            moved: moved.iter().map(|(place, _)| *place).collect(),
             outputs: graph.outputs.len(),
             unknowns: equations.constraints.len(),
         })
@@ -99,10 +103,12 @@ impl Observer {
             .iter_mut()
             .zip(&values)
             .for_each(|(moved, value)| *moved = (*moved - value).abs() / SMALL_CHANGE);
+        let moved = values.split_off(values.len() - self.moved.len());
         let inputs = values.split_off(values.len() - self.inputs);
         scales.truncate(values.len());
         let outputs = sample.outputs.iter().copied().take(self.outputs).collect();
-        let parameters = parameters.to_vec();
+        let mut parameters = parameters.to_vec();
+        self.moved.iter().zip(moved).for_each(|(place, value)| parameters[*place] = value);
         gathered.list.push(Witness { t: sample.t, parameters, inputs, variables: values, scales, outputs });
     }
 }

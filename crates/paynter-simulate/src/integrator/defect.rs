@@ -39,12 +39,12 @@ impl Integrator<'_> {
         let mut places: Vec<Place> = Vec::with_capacity(DEFECT_PLACES.len());
         for theta in DEFECT_PLACES {
             let stages = self.solver.stages();
-            let (x, slope) = if dense { stages.dense(theta) } else { stages.cubic(theta) };
+            let (x, derivative) = if dense { stages.dense(theta) } else { stages.cubic(theta) };
             let (at, k) = (stages.t + theta * stages.h, stages.h * stages.tableau.gamma);
             self.system.predict_unknowns(theta);
             self.system.rates(at, &x, &mut rates).ok()?;
             for i in 0..n {
-                change[i] = k * (rates[i] - slope[i]);
+                change[i] = k * (rates[i] - derivative[i]);
             }
             self.solver.filter(&mut change);
             let corrected = x.iter().zip(&change).map(|(x, change)| x + change).collect();

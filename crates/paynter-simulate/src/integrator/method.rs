@@ -55,7 +55,7 @@ impl Integrator<'_> {
         }
         if self.stiff {
             let full = &self.system.model.full;
-            let easy = full.norm(self.solver.slopes()) * self.solver.stages().h < NONSTIFF_STEP;
+            let easy = full.norm(self.solver.jacobian()) * self.solver.stages().h < NONSTIFF_STEP;
             self.nonstiff_signs = if easy { self.nonstiff_signs + 1 } else { 0 };
         } else {
             let stages = self.solver.stages();

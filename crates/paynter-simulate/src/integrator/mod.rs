@@ -11,6 +11,7 @@ mod signals;
 mod step;
 
 use method::{Trial, explicit, solver};
+use signals::Signals;
 
 use crate::events::ZeroCrossingDetector;
 use crate::method::tableau::Tableau;
@@ -19,7 +20,7 @@ use crate::model::{Compiled, Wanted};
 use crate::sensitivity::Sensitivities;
 use crate::sensitivity::adjoint::Entry;
 use crate::system::{EvaluationError, System, Values};
-use crate::tolerance::INITIAL_MISFIT;
+use crate::tolerance::{EVENT_SPACINGS, INITIAL_CONTRADICTION};
 use crate::{Failure, Method, Note, Options, Outcome, Sample, Stats};
 use paynter_base::CancellationToken;
 use paynter_numerics::program::Tables;
@@ -63,12 +64,11 @@ pub(crate) struct Integrator<'a> {
     among: Vec<f64>,
     /// What rounding makes of each state.
     noise: Vec<f64>,
-    /// How large states will be that were zero where they were last estimated.
-    births: Vec<f64>,
+    /// Nominal magnitudes of states that were zero where they were last estimated.
+    nominal: Vec<f64>,
     /// The smallest parameter or initial state that is not zero.
     smallest: f64,
-    /// The largest values that signals of time alone have had.
-    signal_sizes: Vec<f64>,
+    signals: Signals,
     next: usize,
     /// Room for points within a step, of which the step has so many.
     points: Vec<Point>,
@@ -90,6 +90,9 @@ pub(crate) struct Integrator<'a> {
     repeated_events: (Vec<usize>, f64, u32),
     /// The same of functions that left zero where others hold them.
     repeated_releases: (Vec<usize>, f64, u32),
+    /// When the last zero crossing was, and the times between those before it.
+    last_event: f64,
+    event_spacings: [f64; EVENT_SPACINGS],
     /// When all functions near zero were last decided together.
     settled_at: f64,
     /// Functions whose branches follow the state until they have left their zero: kinks that steps cannot tell
@@ -156,9 +159,9 @@ impl<'a> Integrator<'a> {
             tolerance: Tolerance { rtol: options.rtol, atol: vec![options.atol.unwrap_or(0.0); n] },
             among: vec![0.0; n],
             noise: vec![0.0; n],
-            births: vec![0.0; n],
+            nominal: vec![0.0; n],
             smallest: parameters.iter().chain(&x).map(|v| v.abs()).filter(|v| *v > 0.0).fold(1.0, f64::min),
-            signal_sizes: vec![0.0; model.time_signals.results()],
+            signals: Signals::default(),
             largest: x.iter().map(|v| v.abs()).collect(),
             t: options.t_start,
             x,
@@ -187,6 +190,8 @@ impl<'a> Integrator<'a> {
             immediate_events: 0,
             repeated_events: (Vec::new(), f64::NEG_INFINITY, 0),
             repeated_releases: (Vec::new(), f64::NEG_INFINITY, 0),
+            last_event: options.t_start,
+            event_spacings: [f64::INFINITY; EVENT_SPACINGS],
             settled_at: f64::NEG_INFINITY,
             open: Vec::new(),
             buffer: Default::default(),
@@ -253,6 +258,6 @@ fn contradiction(model: &Compiled, parameters: &[f64]) -> Option<usize> {
     let parameters = &parameters[..model.parameters.min(parameters.len())];
     model.agreement.run(parameters, &mut Vec::new(), &mut pairs);
     let (pairs, _) = pairs.as_chunks::<2>();
-    let differs = |[a, b]: &[f64; 2]| (a - b).abs() > INITIAL_MISFIT * a.abs().max(b.abs());
+    let differs = |[a, b]: &[f64; 2]| (a - b).abs() > INITIAL_CONTRADICTION * a.abs().max(b.abs());
     model.agreeing.iter().zip(pairs).find(|(_, pair)| differs(pair)).map(|(place, _)| *place)
 }

@@ -5,7 +5,7 @@ use super::{Integrator, Stop};
 use crate::events::Iteration;
 use crate::sensitivity::adjoint::Entry;
 use crate::system::EvaluationError;
-use crate::tolerance::{SMALLEST_STEP, STEP_SLIVER};
+use crate::tolerance::{SMALLEST_STEP, STEP_REMAINDER};
 use crate::{Failure, Note, Sample};
 use paynter_base::CancellationToken;
 
@@ -76,11 +76,11 @@ impl Integrator<'_> {
             }
             if self.options.method.is_fixed() {
                 let to = self.options.t_start + (grid + 1) as f64 * h;
-                // The last step ends at the end, and one at an event, also where rounding leaves a sliver.
-                let sliver = STEP_SLIVER * h;
-                let to = if to > end - sliver { end } else { to };
-                self.fixed_step(to, to + sliver, span, sink)?;
-                grid += u64::from(self.t >= to - sliver);
+                // The last step ends at the end, and one at an event, also where rounding leaves a remainder.
+                let remainder = STEP_REMAINDER * h;
+                let to = if to > end - remainder { end } else { to };
+                self.fixed_step(to, to + remainder, span, sink)?;
+                grid += u64::from(self.t >= to - remainder);
             } else {
                 h = self.adapted_step(h, span, sink)?;
             }
@@ -91,7 +91,7 @@ impl Integrator<'_> {
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
         if !std::ptr::eq(self.bound, self.system.model) {
             self.bound = self.system.model;
-            self.signal_sizes = vec![0.0; self.bound.time_signals.results()];
+            self.signals.restart();
             self.spare = None;
             self.solver = solver(self.explicit, self.stiff, &self.system, self.solver.stages().sensitive);
             if let Some(sensitivities) = &mut self.sensitivities {
@@ -112,12 +112,12 @@ impl Integrator<'_> {
 
     /// Tells of functions that several laws hold at zero, each once.
     fn note_shared_forces(&mut self) {
-        let resting = self.system.resting();
+        let redundant = self.system.redundant();
         for j in 0..self.system.surfaces().len() {
             let k = self.system.surfaces()[j].relation;
             let shared = self.system.slides_along(j) && self.system.jumping(k).len() > 1;
             let known = |note: &Note| matches!(note, Note::NotUnique { event, .. } if *event == k);
-            if (shared || resting.contains(&k)) && !self.notes.iter().any(known) {
+            if (shared || redundant.contains(&k)) && !self.notes.iter().any(known) {
                 self.notes.push(Note::NotUnique { t: self.t, event: k });
             }
         }
@@ -130,7 +130,7 @@ impl Integrator<'_> {
             sensitivities.restart();
         }
         self.estimate_cancellation();
-        self.estimate_births();
+        self.estimate_nominal_magnitudes();
         self.refresh_tolerance();
         self.detector.record_resolution(&mut self.system, self.t, &self.x, &self.tolerance);
         if let Some(tape) = &mut self.tape {

@@ -4,7 +4,7 @@ use super::Integrator;
 use crate::sensitivity::lanes::larger;
 use crate::system::Values;
 use crate::tolerance::{
-    BIRTH_ITERATIONS, BIRTH_LEVELS, BIRTH_SPAN, GROUP_RESOLUTION, GROUP_ROUNDING, NOISE_LEVELS,
+    GROUP_RESOLUTION, GROUP_ROUNDING, NOISE_LEVELS, NOMINAL_ITERATIONS, NOMINAL_LEVELS, NOMINAL_SPAN,
     SLIDING_CANCELLATION, STATE_RESOLUTION,
 };
 
@@ -49,14 +49,14 @@ impl Integrator<'_> {
         }
     }
 
-    /// Estimates how large states will be that are zero now, lest rounding be resolved as if it were them:
+    /// Estimates the nominal magnitudes of states that are zero now, lest rounding be resolved as if it were them:
     /// what rates make of them within the shortest time scale of the model, or a small part of the run, once
     /// the states that drive them are as large as that themselves.
-    pub(super) fn estimate_births(&mut self) {
+    pub(super) fn estimate_nominal_magnitudes(&mut self) {
         let groups = &self.system.model.groups;
-        let unborn = |i: &usize| self.largest[*i] == 0.0 && self.among[groups[*i]] == 0.0;
-        let unborn: Vec<usize> = (0..self.x.len()).filter(unborn).collect();
-        if unborn.is_empty() {
+        let without_magnitude = |i: &usize| self.largest[*i] == 0.0 && self.among[groups[*i]] == 0.0;
+        let without_magnitude: Vec<usize> = (0..self.x.len()).filter(without_magnitude).collect();
+        if without_magnitude.is_empty() {
             return;
         }
         let present = self.system.point();
@@ -65,10 +65,10 @@ impl Integrator<'_> {
         }
         let n = self.x.len();
         let span = self.options.t_end - self.options.t_start;
-        let mut time = BIRTH_SPAN * span;
+        let mut time = NOMINAL_SPAN * span;
         let mut sizes = vec![0.0; n];
         let mut values = Values::default();
-        for round in 0..BIRTH_LEVELS {
+        for round in 0..NOMINAL_LEVELS {
             // Uneven, so that differences of states do not vanish.
             let apart = |i: usize| self.x[i] + sizes[i] * (1.0 + 0.1 * (i % 7) as f64);
             let trial: Vec<f64> = (0..n).map(apart).collect();
@@ -82,9 +82,10 @@ impl Integrator<'_> {
                 break;
             }
             let full = &self.system.model.full;
-            let slopes: Vec<f64> = full.by_states(&values.data).iter().map(|slope| slope.abs()).collect();
+            let derivatives: Vec<f64> =
+                full.by_states(&values.data).iter().map(|derivative| derivative.abs()).collect();
             let product = |v: &[f64], i: usize| {
-                full.pattern.row(i).map(|e| slopes[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
+                full.pattern.row(i).map(|e| derivatives[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
             };
             if round == 0 {
                 time = time.min(1.0 / spectral_radius(n, product));
@@ -95,8 +96,8 @@ impl Integrator<'_> {
                         0.0 => span * product(&self.noise, *i),
                         own => own,
                     };
-                    let more: Vec<f64> = unborn.iter().map(noise).collect();
-                    unborn.iter().zip(more).for_each(|(i, more)| self.noise[*i] = more);
+                    let more: Vec<f64> = without_magnitude.iter().map(noise).collect();
+                    without_magnitude.iter().zip(more).for_each(|(i, more)| self.noise[*i] = more);
                 }
             }
             let made = |i: usize| time * values.data[i].abs().max(product(&sizes, i));
@@ -107,15 +108,15 @@ impl Integrator<'_> {
             let next: Vec<f64> = next.iter().zip(&self.largest).map(|(a, b)| larger(*a, *b)).collect();
             let grown = next != sizes;
             sizes = next;
-            if round > 0 && (!grown || unborn.iter().all(|i| sizes[*i] > 0.0)) {
+            if round > 0 && (!grown || without_magnitude.iter().all(|i| sizes[*i] > 0.0)) {
                 break;
             }
         }
         self.system.follow_modes(false);
         self.system.set_point_to(present);
-        for i in unborn {
+        for i in without_magnitude {
             if sizes[i].is_finite() {
-                self.births[i] = larger(self.births[i], sizes[i]);
+                self.nominal[i] = larger(self.nominal[i], sizes[i]);
             }
         }
     }
@@ -131,10 +132,10 @@ impl Integrator<'_> {
             self.solver.stages().rates(0).iter().fold(0.0f64, |most, rate| larger(most, rate.abs()));
         self.system.set_rate_scale(fastest, self.smallest);
         if self.options.atol.is_none() {
-            let states = self.largest.iter().zip(groups).zip(&self.noise).zip(&self.births);
-            for ((((largest, group), noise), birth), atol) in states.zip(&mut self.tolerance.atol) {
+            let states = self.largest.iter().zip(groups).zip(&self.noise).zip(&self.nominal);
+            for ((((largest, group), noise), nominal), atol) in states.zip(&mut self.tolerance.atol) {
                 let among = self.among[*group];
-                let own = STATE_RESOLUTION * larger(*largest, *birth);
+                let own = STATE_RESOLUTION * larger(*largest, *nominal);
                 let size = larger(own, GROUP_RESOLUTION * among);
                 // Finer than rounding nothing can be resolved; and an error of zero is none.
                 let finest = larger(larger(GROUP_ROUNDING * among, *noise), f64::MIN_POSITIVE);
@@ -167,7 +168,7 @@ impl Integrator<'_> {
 /// The spectral radius of a matrix without negative entries, by power iteration; zero where it is none.
 fn spectral_radius(n: usize, product: impl Fn(&[f64], usize) -> f64) -> f64 {
     let (mut v, mut radius) = (vec![1.0; n], 0.0);
-    for _ in 0..BIRTH_ITERATIONS {
+    for _ in 0..NOMINAL_ITERATIONS {
         let next: Vec<f64> = (0..n).map(|i| product(&v, i)).collect();
         radius = next.iter().fold(0.0f64, |size, x| size.max(*x));
         if radius == 0.0 || !radius.is_finite() {

@@ -1,78 +1,134 @@
 //! Inputs that vary between the stages of a step, unseen by them.
 
 use super::Integrator;
+use crate::method::tableau::Tableau;
 use crate::tolerance::{SIGNAL_PARTS, SIGNAL_RETRY, SIGNAL_STEP};
-use paynter_numerics::program::Range;
+use paynter_numerics::program::{Enclosure, Range};
+
+/// What is known of signals of time alone, and room to look at them in a step.
+#[derive(Debug, Default)]
+pub(super) struct Signals {
+    /// The largest values that they have had.
+    sizes: Vec<f64>,
+    /// The modes for which they were enclosed over the whole run, and a trace of what they are there.
+    epoch: Option<u32>,
+    traces: Vec<f64>,
+    /// The method at work, and where in a step the stages lie that count in its error estimate.
+    method: Option<&'static Tableau>,
+    places: Vec<f64>,
+    /// Signal by signal: at these places, the range that two of them have seen, and what counts for nothing.
+    samples: Vec<f64>,
+    seen: Vec<Range>,
+    floors: Vec<f64>,
+    values: Vec<f64>,
+    found: Vec<Enclosure>,
+}
+
+impl Signals {
+    /// Forgets what belongs to other equations.
+    pub fn restart(&mut self) {
+        self.sizes.clear();
+        self.epoch = None;
+    }
+
+    /// Takes the stages of a method that count in its error estimate: what others see nobody is told of.
+    fn bind(&mut self, tableau: &'static Tableau) {
+        if self.method.is_some_and(|known| std::ptr::eq(known, tableau)) {
+            return;
+        }
+        self.method = Some(tableau);
+        let counts = |stage: &usize| {
+            let weighs =
+                |terms: &[(usize, f64)]| terms.iter().any(|(i, weight)| i == stage && *weight != 0.0);
+            *stage == 0
+                || stage + 1 == tableau.stages
+                || tableau.errors.first().is_some_and(|terms| weighs(terms))
+        };
+        self.places = (0..tableau.stages).filter(counts).map(|stage| tableau.c[stage]).collect();
+    }
+
+    /// Takes in what the stages of a step have seen of each signal.
+    fn look(&mut self, count: usize) {
+        self.sizes.resize(count, 0.0);
+        self.seen.clear();
+        for (list, size) in self.samples.chunks_exact_mut(self.places.len()).zip(&mut self.sizes) {
+            list.sort_unstable_by(f64::total_cmp);
+            // What one stage alone has seen may have escaped the error estimate all the same.
+            self.seen.push(match list {
+                [_, lo, .., hi, _] => Range { lo: *lo, hi: *hi },
+                [lo, .., hi] => Range { lo: *lo, hi: *hi },
+                _ => Range::ALL,
+            });
+            *size = list.iter().fold(*size, |size, value| size.max(value.abs()));
+        }
+    }
+}
 
 impl Integrator<'_> {
     /// Whether a signal of time alone leaves, somewhere within the step, the range in which the stages have
     /// seen it, by more than that range and the tolerance: then the size to try next. Interval arithmetic
     /// tells where it may; a value outside shows that it does.
     pub(super) fn unseen_variation(&mut self, step: f64) -> Option<f64> {
-        let count = self.system.model.time_signals.results();
-        if count == 0 || self.options.method.is_fixed() {
+        if self.system.model.time_signals.results() == 0 || self.options.method.is_fixed() {
             return None;
         }
-        let t = self.t;
-        let (mut values, mut found) = (Vec::new(), Vec::new());
-        let mut samples: Vec<Vec<f64>> = vec![Vec::new(); count];
-        let tableau = self.solver.tableau();
-        // A stage without a weight in the error estimate sees what nobody is told of.
-        let counts = |stage: usize| {
-            let weighs =
-                |terms: &[(usize, f64)]| terms.iter().any(|(i, weight)| *i == stage && *weight != 0.0);
-            stage == 0
-                || stage + 1 == tableau.stages
-                || tableau.errors.first().is_some_and(|terms| weighs(terms))
-        };
-        for stage in (0..tableau.stages).filter(|stage| counts(*stage)) {
-            self.system.signals(t + tableau.c[stage] * step, &mut values);
-            samples.iter_mut().zip(&values).for_each(|(list, value)| list.push(*value));
-        }
-        // What one stage alone has seen may have escaped the error estimate all the same.
-        let twice_seen = |list: &mut Vec<f64>| {
-            list.sort_by(f64::total_cmp);
-            match list.as_slice() {
-                [_, lo, .., hi, _] => Range { lo: *lo, hi: *hi },
-                [lo, .., hi] => Range { lo: *lo, hi: *hi },
-                _ => Range::ALL,
+        let mut signals = std::mem::take(&mut self.signals);
+        let shorter = self.variation_between_stages(&mut signals, step);
+        self.signals = signals;
+        shorter
+    }
+
+    fn variation_between_stages(&mut self, signals: &mut Signals, step: f64) -> Option<f64> {
+        let count = self.system.model.time_signals.results();
+        let (t, rtol) = (self.t, self.options.rtol);
+        signals.bind(self.solver.tableau());
+        let stages = signals.places.len();
+        signals.samples.resize(count * stages, 0.0);
+        for (stage, place) in signals.places.iter().enumerate() {
+            self.system.signals(t + place * step, &mut signals.values);
+            for (j, value) in signals.values.iter().enumerate() {
+                signals.samples[j * stages + stage] = *value;
             }
-        };
-        let rtol = self.options.rtol;
-        let seen: Vec<Range> = samples.iter_mut().map(twice_seen).collect();
-        for (size, list) in self.signal_sizes.iter_mut().zip(&samples) {
-            *size = list.iter().fold(*size, |size, value| size.max(value.abs()));
         }
+        signals.look(count);
         // Beside what a signal is over the step, and a trace of what it is over the run, the rest is nothing.
-        let mut floors = vec![0.0; count];
-        let run = self.options.t_start.min(t)..self.options.t_end.max(t + step);
-        for (range, share) in [(Range::new(t, t + step), rtol), (Range::new(run.start, run.end), rtol * rtol)]
-        {
-            self.system.enclose_signals(range, &mut found);
-            for (floor, found) in floors.iter_mut().zip(&found).filter(|(_, found)| found.value.is_bounded())
-            {
-                *floor = f64::max(*floor, share * found.value.magnitude());
-            }
+        if signals.epoch != Some(self.system.epoch()) {
+            signals.epoch = Some(self.system.epoch());
+            let run = Range::new(self.options.t_start.min(t), self.options.t_end.max(t + step));
+            self.system.enclose_signals(run, &mut signals.found);
+            signals.traces.clear();
+            signals.traces.extend(signals.found.iter().map(|found| magnitude(found, rtol * rtol)));
         }
+        self.system.enclose_signals(Range::new(t, t + step), &mut signals.found);
+        signals.floors.clear();
+        let traces = signals.traces.iter().zip(&signals.sizes);
+        let floors = signals.found.iter().zip(traces);
+        let floors = floors.map(|(found, (trace, size))| magnitude(found, rtol).max(*trace).max(rtol * size));
+        signals.floors.extend(floors);
         let mut stack = vec![(0.0, 1.0)];
-        for _ in 0..SIGNAL_PARTS {
+        for part in 0..SIGNAL_PARTS {
             let (low, high) = stack.pop()?;
-            self.system.enclose_signals(Range::new(t + low * step, t + high * step), &mut found);
+            // The first part is the whole step, which was enclosed just now.
+            if part > 0 {
+                let time = Range::new(t + low * step, t + high * step);
+                self.system.enclose_signals(time, &mut signals.found);
+            }
             let middle = 0.5 * (low + high);
-            self.system.signals(t + middle * step, &mut values);
+            self.system.signals(t + middle * step, &mut signals.values);
             let across = Range::about(0.0, 0.5 * (high - low) * step);
             let (mut outside, mut may_be) = (false, false);
             for j in 0..count {
-                let spread = found[j].slope.times(across);
-                let value = found[j].value.intersection(Range::point(values[j]).plus(spread));
-                if !value.is_bounded() {
+                let (found, value, seen) = (signals.found[j], signals.values[j], signals.seen[j]);
+                let range =
+                    found.value.intersection(Range::point(value).plus(found.derivative.times(across)));
+                if !range.is_bounded() {
                     may_be = true;
                     continue;
                 }
-                let slack = seen[j].width().max(floors[j]).max(rtol * self.signal_sizes[j]);
-                let allowed = Range { lo: seen[j].lo - slack, hi: seen[j].hi + slack };
-                may_be |= !allowed.covers(value);
-                outside |= !allowed.contains(values[j]);
+                let slack = seen.width().max(signals.floors[j]);
+                let allowed = Range { lo: seen.lo - slack, hi: seen.hi + slack };
+                may_be |= !allowed.covers(range);
+                outside |= !allowed.contains(value);
             }
             if outside {
                 return Some(if low > SIGNAL_RETRY { low * step } else { SIGNAL_STEP * step });
@@ -84,4 +140,9 @@ impl Integrator<'_> {
         }
         None
     }
+}
+
+/// A share of the largest value that a signal may have; zero where nothing is known.
+fn magnitude(found: &Enclosure, share: f64) -> f64 {
+    if found.value.is_bounded() { share * found.value.magnitude() } else { 0.0 }
 }

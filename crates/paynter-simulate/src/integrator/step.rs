@@ -5,9 +5,9 @@ use super::{Integrator, Step, Stop};
 use crate::events::Crossing;
 use crate::system::EvaluationError;
 use crate::tolerance::{
-    CHATTERING_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, LANDING_SHARE,
-    LEAST_LOG_ERROR, LEAST_STEP_ERROR, PI_CONTROL, RELEASES, REPEATED_ERROR_SPAN, REPEATED_ERRORS,
-    SIMULTANEOUS_SPAN_SHARE, STEP_GROWTH, STEP_SAFETY, STEP_SHRINKAGE,
+    CHATTERING_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, EVENT_SPACING_FACTOR,
+    EVENT_SPACING_SHARE, LANDING_SHARE, LEAST_LOG_ERROR, LEAST_STEP_ERROR, PI_CONTROL, RELEASES,
+    REPEATED_ERROR_SPAN, REPEATED_ERRORS, SIMULTANEOUS_SPAN_SHARE, STEP_GROWTH, STEP_SAFETY, STEP_SHRINKAGE,
 };
 use crate::{Failure, Note, Sample};
 
@@ -118,7 +118,7 @@ impl Integrator<'_> {
             }
         };
         self.system.follow_modes(false);
-        let (length, error) = (taken.step, taken.error);
+        let (length, error, crossed) = (taken.step, taken.error, !taken.events.is_empty());
         let eventful = self.finish_step(taken, stop, span, sink)?;
         if length == 0.0 {
             return Ok(step);
@@ -131,7 +131,18 @@ impl Integrator<'_> {
             self.switch_solver()?;
             return Ok(grown * self.select_order(grown / length)?);
         }
-        Ok(grown)
+        Ok(if crossed { grown.min(self.event_spacing(h)) } else { grown })
+    }
+
+    /// How long a step after an event may be: to try one far beyond the next event costs more than a second one.
+    fn event_spacing(&mut self, h: f64) -> f64 {
+        let spacing = self.t - std::mem::replace(&mut self.last_event, self.t);
+        // Events that follow each other at once are one.
+        if spacing > EVENT_SPACING_SHARE * h {
+            self.event_spacings.rotate_right(1);
+            self.event_spacings[0] = spacing;
+        }
+        EVENT_SPACING_FACTOR * self.event_spacings.iter().fold(0.0, |most: f64, spacing| most.max(*spacing))
     }
 
     /// Records an evaluation error in a step, and gives up after too many of them.
@@ -270,10 +281,10 @@ impl Integrator<'_> {
             return Ok(false);
         }
         self.system.follow_modes(false);
-        let resting = self.system.resting();
+        let redundant = self.system.redundant();
         for (k, mode) in &opened {
             self.system.set_mode(*k, *mode);
-            if let Some(j) = self.system.surface(*k).filter(|_| resting.contains(k)) {
+            if let Some(j) = self.system.surface(*k).filter(|_| redundant.contains(k)) {
                 self.system.set_sliding(j, 0.0);
             }
         }

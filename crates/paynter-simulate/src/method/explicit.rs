@@ -63,7 +63,7 @@ impl Solver for Explicit {
         &mut self.stages
     }
 
-    fn slopes(&self) -> &[f64] {
+    fn jacobian(&self) -> &[f64] {
         &[]
     }
 

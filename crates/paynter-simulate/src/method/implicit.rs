@@ -249,7 +249,7 @@ impl Solver for Implicit {
         &mut self.stages
     }
 
-    fn slopes(&self) -> &[f64] {
+    fn jacobian(&self) -> &[f64] {
         if self.stages.sensitive { &self.stages.values[0].data } else { &self.values.data }
     }
 

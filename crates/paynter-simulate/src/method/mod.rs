@@ -77,7 +77,7 @@ pub(crate) trait Solver {
     /// The stages of the last step.
     fn stages(&mut self) -> &mut Stages;
     /// The rates with their derivatives at the start of the step, of an implicit method.
-    fn slopes(&self) -> &[f64];
+    fn jacobian(&self) -> &[f64];
     /// Solves with the stage matrix, of an implicit method: what is fast is divided by its rate.
     fn filter(&mut self, _change: &mut [f64]) {}
     /// The stages of the last step, and their factors if the method is implicit.
@@ -180,7 +180,7 @@ impl Stages {
         if self.extended { all..all } else { self.tableau.stages..all }
     }
 
-    /// The state and its slope in the step along the cubic through both ends.
+    /// The state and its derivative in the step along the cubic through both ends.
     pub fn cubic(&self, theta: f64) -> (Vec<f64>, Vec<f64>) {
         let (first, last) = (self.rates(0), self.rates(self.tableau.stages - 1));
         let (rest, h) = (1.0 - theta, self.h);
@@ -194,16 +194,16 @@ impl Stages {
         (0..self.start.len()).map(at).unzip()
     }
 
-    /// The state and its slope in the step along the dense output; the stages must be extended.
+    /// The state and its derivative in the step along the dense output; the stages must be extended.
     pub fn dense(&self, theta: f64) -> (Vec<f64>, Vec<f64>) {
         let powers = self.tableau.powers();
         let at = |i: usize| {
-            let (mut x, mut slope) = (0.0, 0.0);
+            let (mut x, mut derivative) = (0.0, 0.0);
             for terms in powers.iter().rev() {
-                slope = slope * theta + x;
+                derivative = derivative * theta + x;
                 x = x * theta + self.weigh(terms, i);
             }
-            (self.start[i] + self.h * theta * x, x + theta * slope)
+            (self.start[i] + self.h * theta * x, x + theta * derivative)
         };
         (0..self.start.len()).map(at).unzip()
     }
@@ -284,15 +284,15 @@ impl Stages {
         Some(values.data.iter().zip(exact).map(|(value, exact)| value - exact).collect())
     }
 
-    /// The largest |h·λ| of the slopes at the end of the step, by power iteration, if they are known.
+    /// The largest |h·λ| of the derivatives at the end of the step, by power iteration, if they are known.
     pub fn radius(&self, full: &Linearised) -> Option<f64> {
-        let slopes = full.by_states(&self.last()?.data);
+        let derivatives = full.by_states(&self.last()?.data);
         // Uneven: what is conserved leaves even states alone.
         let mut v: Vec<f64> = (0..self.end.len()).map(|i| UNEVEN[i % UNEVEN.len()]).collect();
         let mut size = 0.0;
         for _ in 0..POWER_ITERATIONS {
             let product = |row: usize| {
-                full.pattern.row(row).map(|e| slopes[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
+                full.pattern.row(row).map(|e| derivatives[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
             };
             let next: Vec<f64> = (0..v.len()).map(product).collect();
             size = next.iter().fold(0.0f64, |size, x| size.max(x.abs()));

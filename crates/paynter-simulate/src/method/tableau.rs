@@ -177,7 +177,7 @@ impl Tableau {
             order: 4,
             rate: 4.0,
             stability: 2.7,
-            // Hermite's cubic: θ²(3 − 2θ)·Σ b k, with the slopes at both ends.
+            // Hermite's cubic: θ²(3 − 2θ)·Σ b k, with the derivatives at both ends.
             inside: Vec::new(),
             dense: Dense::new(
                 [

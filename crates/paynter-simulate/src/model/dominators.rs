@@ -23,7 +23,7 @@ struct Dominators<'a> {
     /// Symbols of dominators that others read, what they stand for, and their derivatives.
     symbols: FxHashMap<Expr, Symbol>,
     meaning: FxHashMap<Symbol, Expr>,
-    slopes: FxHashMap<Symbol, Gradient>,
+    derivatives: FxHashMap<Symbol, Gradient>,
 }
 
 /// Differentiates functions by all active symbols.
@@ -38,7 +38,7 @@ pub(crate) fn gradients(
         inner: FxHashMap::default(),
         symbols: FxHashMap::default(),
         meaning: FxHashMap::default(),
-        slopes: FxHashMap::default(),
+        derivatives: FxHashMap::default(),
     };
     for node in pool.reachable(functions) {
         dominators.visit(pool, node);
@@ -46,9 +46,9 @@ pub(crate) fn gradients(
     let found: Vec<Gradient> =
         functions.iter().map(|function| dominators.gradient_of(pool, *function)).collect();
     // The symbols of dominators give way to what they stand for.
-    let list: Vec<Expr> = found.iter().flat_map(|slopes| slopes.values().copied()).collect();
+    let list: Vec<Expr> = found.iter().flat_map(|derivatives| derivatives.values().copied()).collect();
     let mut list = pool.substitute_all(&list, &dominators.meaning).into_iter();
-    let replaced = |slopes: Gradient| slopes.into_keys().zip(&mut list).collect();
+    let replaced = |derivatives: Gradient| derivatives.into_keys().zip(&mut list).collect();
     found.into_iter().map(replaced).collect()
 }
 
@@ -79,10 +79,10 @@ impl Dominators<'_> {
         let known = self.symbols.get(&node).copied();
         let symbol = known.unwrap_or_else(|| {
             let symbol = pool.fresh("dominator");
-            let slopes = self.gradient_of(pool, node);
+            let derivatives = self.gradient_of(pool, node);
             self.symbols.insert(node, symbol);
             self.meaning.insert(symbol, node);
-            self.slopes.insert(symbol, slopes);
+            self.derivatives.insert(symbol, derivatives);
             symbol
         });
         pool.var(symbol)
@@ -92,20 +92,21 @@ impl Dominators<'_> {
     fn gradient_of(&self, pool: &mut Pool, node: Expr) -> Gradient {
         let inner = self.inner.get(&node).copied().unwrap_or(node);
         let mut terms: BTreeMap<Symbol, Vec<Expr>> = BTreeMap::new();
-        for symbol in pool.symbols(inner) {
+        let mut read = pool.symbols(inner);
+        read.retain(|symbol| (self.active)(*symbol) || self.derivatives.contains_key(symbol));
+        let derivatives = pool.derivatives(inner, &read);
+        for (symbol, derivative) in read.into_iter().zip(derivatives) {
             if (self.active)(symbol) {
-                let slope = pool.diff(inner, symbol);
-                terms.entry(symbol).or_default().push(slope);
-            } else if let Some(below) = self.slopes.get(&symbol) {
-                let outer = pool.diff(inner, symbol);
-                for (symbol, slope) in below {
-                    terms.entry(*symbol).or_default().push(pool.mul(outer, *slope));
-                }
+                terms.entry(symbol).or_default().push(derivative);
+                continue;
+            }
+            for (symbol, inside) in self.derivatives.get(&symbol).into_iter().flatten() {
+                terms.entry(*symbol).or_default().push(pool.mul(derivative, *inside));
             }
         }
         let zero = pool.zero();
         let sums = terms.into_iter().map(|(symbol, terms)| (symbol, pool.sum(&terms)));
-        sums.filter(|(_, slope)| *slope != zero).collect()
+        sums.filter(|(_, derivative)| *derivative != zero).collect()
     }
 }
 
@@ -133,23 +134,23 @@ mod tests {
         let active = |symbol: Symbol| names[..3].contains(&symbol);
         let found = gradients(&mut pool, &functions, &active);
         let point = [0.7, -0.4, 1.3, 2.5];
-        for (function, slopes) in functions.iter().zip(&found) {
+        for (function, derivatives) in functions.iter().zip(&found) {
             for symbol in &names[..3] {
                 let plain = pool.diff(*function, *symbol);
                 let zero = pool.zero();
-                let slope = slopes.get(symbol).copied().unwrap_or(zero);
-                let program = Program::compile(&pool, &[plain, slope], &names).unwrap();
+                let derivative = derivatives.get(symbol).copied().unwrap_or(zero);
+                let program = Program::compile(&pool, &[plain, derivative], &names).unwrap();
                 let mut values = [0.0; 2];
                 program.run(&point, &mut Vec::new(), &mut values);
                 assert!((values[0] - values[1]).abs() <= 1e-14 * values[0].abs().max(1.0), "{values:?}");
-                assert_eq!(plain == zero, slope == zero);
+                assert_eq!(plain == zero, derivative == zero);
             }
         }
         let count = |pool: &Pool, list: &[Expr]| {
             let program = Program::compile(pool, list, &names).unwrap();
             program.operations()
         };
-        let through: Vec<Expr> = found.iter().flat_map(|slopes| slopes.values().copied()).collect();
+        let through: Vec<Expr> = found.iter().flat_map(|derivatives| derivatives.values().copied()).collect();
         let mut plain = Vec::new();
         for function in functions {
             plain.extend(names[..3].iter().map(|symbol| pool.diff(function, *symbol)));

@@ -191,7 +191,7 @@ impl Jump {
         for (lane, shift) in shift.iter().enumerate() {
             // At the time of the event, which moves itself.
             let s: Vec<f64> = (0..n).map(|i| sensitivities.s.get(i, lane) + rates[0][i] * shift).collect();
-            let slope = |values: &Values, row: usize, with_states: bool| {
+            let derivative = |values: &Values, row: usize, with_states: bool| {
                 let by_states = full.by_states(&values.data);
                 let by_parameters = full.by_parameters(&values.data);
                 let own = full.forcing.iter().zip(by_parameters).filter(|((r, _), _)| *r == row);
@@ -208,9 +208,10 @@ impl Jump {
             };
             let mut right = s.clone();
             for (number, (row, column)) in jumps.places.iter().enumerate() {
-                let change = slope(&self.after, *column, false) - slope(&self.before, *column, true);
+                let change =
+                    derivative(&self.after, *column, false) - derivative(&self.before, *column, true);
                 right[*row] += factors[number] * change;
-                right[*row] += slope(&self.after, jumps.count + number, true) * self.by[*column];
+                right[*row] += derivative(&self.after, jumps.count + number, true) * self.by[*column];
             }
             matrix.solve(&mut right);
             for (i, value) in right.iter().enumerate() {

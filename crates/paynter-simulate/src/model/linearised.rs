@@ -70,9 +70,9 @@ fn derivatives(
 ) -> Vec<(usize, usize, Expr)> {
     let mut found = Vec::new();
     let gradients = gradients(pool, functions, &|symbol| symbols.contains_key(&symbol));
-    for (row, slopes) in gradients.into_iter().enumerate() {
-        for (symbol, slope) in slopes {
-            found.extend(symbols[&symbol].iter().map(|column| (row, *column, slope)));
+    for (row, derivatives) in gradients.into_iter().enumerate() {
+        for (symbol, derivative) in derivatives {
+            found.extend(symbols[&symbol].iter().map(|column| (row, *column, derivative)));
         }
     }
     found.sort_unstable();

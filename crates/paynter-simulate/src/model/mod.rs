@@ -19,7 +19,7 @@ use paynter_equations::Equations;
 use paynter_graph::{BondGraph, ElementId, Variable};
 use paynter_numerics::program::{CompileError, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// By what the solution is differentiated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -319,8 +319,8 @@ fn time_signals(pool: &mut Pool, read: &[Expr], time: Symbol, moving: &BTreeSet<
     }
     let mut bent = Vec::new();
     for term in terms {
-        let slope = pool.diff(term, time);
-        if pool.depends_on(slope, time) {
+        let derivative = pool.diff(term, time);
+        if pool.depends_on(derivative, time) {
             bent.push(term);
         }
     }
@@ -329,14 +329,14 @@ fn time_signals(pool: &mut Pool, read: &[Expr], time: Symbol, moving: &BTreeSet<
 
 /// Whether the derivatives of rates and residuals by states and unknowns change between events only.
 fn is_linear(pool: &mut Pool, functions: &[Expr], inner: &[Symbol], moving: &BTreeSet<Symbol>) -> bool {
-    let slopes = functions.iter().flat_map(|function| {
-        let read = pool.symbols(*function);
-        inner.iter().filter(move |s| read.binary_search(s).is_ok()).map(move |s| (*function, *s))
-    });
-    let slopes: Vec<(Expr, Symbol)> = slopes.collect();
-    slopes.iter().all(|(rate, s)| {
-        let slope = pool.diff(*rate, *s);
-        pool.symbols(slope).iter().all(|s| !moving.contains(s))
+    let inner: BTreeSet<Symbol> = inner.iter().copied().collect();
+    functions.iter().all(|function| {
+        let mut read = pool.symbols(*function);
+        read.retain(|symbol| inner.contains(symbol));
+        let derivatives = pool.derivatives(*function, &read);
+        derivatives
+            .iter()
+            .all(|derivative| pool.symbols(*derivative).iter().all(|symbol| !moving.contains(symbol)))
     })
 }
 
@@ -347,13 +347,15 @@ fn with_derivatives(
     unknowns: &[Symbol],
 ) -> (Vec<Expr>, Vec<(usize, usize)>) {
     let (mut functions, mut places) = (residuals.to_vec(), Vec::new());
+    let column: BTreeMap<Symbol, usize> =
+        unknowns.iter().enumerate().map(|(j, symbol)| (*symbol, j)).collect();
     for (row, residual) in residuals.iter().enumerate() {
-        for (column, unknown) in unknowns.iter().enumerate() {
-            if pool.depends_on(*residual, *unknown) {
-                places.push((row, column));
-                functions.push(pool.diff(*residual, *unknown));
-            }
-        }
+        let mut read: Vec<usize> =
+            pool.symbols(*residual).iter().filter_map(|symbol| column.get(symbol).copied()).collect();
+        read.sort_unstable();
+        let symbols: Vec<Symbol> = read.iter().map(|column| unknowns[*column]).collect();
+        places.extend(read.iter().map(|column| (row, *column)));
+        functions.extend(pool.derivatives(*residual, &symbols));
     }
     (functions, places)
 }
@@ -367,16 +369,23 @@ fn initial_values(
     let mut functions: Vec<Expr> = equations.states.iter().map(|state| state.initial).collect();
     let mut places = Vec::new();
     let zero = pool.zero();
+    let mut lanes_of: BTreeMap<Symbol, Vec<usize>> = BTreeMap::new();
+    for (lane, parameter) in lanes.iter().enumerate().filter_map(|(lane, p)| Some((lane, (*p)?))) {
+        lanes_of.entry(parameter).or_default().push(lane);
+    }
     for (row, state) in equations.states.iter().enumerate() {
-        for (lane, parameter) in lanes.iter().enumerate() {
-            if let Some(parameter) = parameter.filter(|p| pool.depends_on(state.initial, *p)) {
-                let slope = pool.diff(state.initial, parameter);
-                if slope != zero {
-                    places.push((row, lane));
-                    functions.push(slope);
-                }
-            }
-        }
+        let mut read = pool.symbols(state.initial);
+        read.retain(|symbol| lanes_of.contains_key(symbol));
+        let derivatives = pool.derivatives(state.initial, &read);
+        let mut of_row: Vec<(usize, Expr)> = read
+            .iter()
+            .zip(derivatives)
+            .filter(|(_, derivative)| *derivative != zero)
+            .flat_map(|(symbol, derivative)| lanes_of[symbol].iter().map(move |lane| (*lane, derivative)))
+            .collect();
+        of_row.sort_unstable_by_key(|(lane, _)| *lane);
+        places.extend(of_row.iter().map(|(lane, _)| (row, *lane)));
+        functions.extend(of_row.into_iter().map(|(_, derivative)| derivative));
     }
     (functions, places)
 }

@@ -169,8 +169,8 @@ impl Convexified {
         let symbols = pool.symbols(e);
         for (state, rate) in self.frozen.states.iter().zip(&self.frozen.rates) {
             if symbols.binary_search(state).is_ok() {
-                let slope = pool.diff(e, *state);
-                terms.push(pool.mul(slope, *rate));
+                let derivative = pool.diff(e, *state);
+                terms.push(pool.mul(derivative, *rate));
             }
         }
         pool.sum(&terms)
@@ -180,10 +180,10 @@ impl Convexified {
     fn through(&self, pool: &mut Pool, e: Expr, rate: Expr, rates: &FxHashMap<usize, Symbol>) -> Expr {
         let mut terms = vec![rate];
         for z in self.joined(pool, &[e]) {
-            let slope = pool.diff(e, self.frozen.unknowns[z]);
+            let derivative = pool.diff(e, self.frozen.unknowns[z]);
             if let Some(rate) = rates.get(&z) {
                 let rate = pool.var(*rate);
-                terms.push(pool.mul(slope, rate));
+                terms.push(pool.mul(derivative, rate));
             }
         }
         pool.sum(&terms)
@@ -281,14 +281,15 @@ impl Convexified {
         let mut surfaces = Vec::new();
         let mut equations = Vec::new();
         for (j, (h, at_once)) in functions.iter().zip(at_once).enumerate() {
-            let slope = self.rate(pool, *h);
-            let with_unknowns = self.through(pool, *h, slope, &rates);
+            let derivative = self.rate(pool, *h);
+            let with_unknowns = self.through(pool, *h, derivative, &rates);
             let mut reached = vec![with_unknowns];
             let group = self.joined(pool, &[*h]);
             reached.extend(extra.iter().zip(&read).filter(|(_, z)| group.contains(z)).map(|((_, e), _)| *e));
             let first = self.modes(pool, &reached);
-            let plain = !first.contains(&j) && group.is_empty() && self.joined(pool, &[slope]).is_empty();
-            let bend = if plain { self.rate(pool, slope) } else { slope };
+            let plain =
+                !first.contains(&j) && group.is_empty() && self.joined(pool, &[derivative]).is_empty();
+            let bend = if plain { self.rate(pool, derivative) } else { derivative };
             let (order, equation) = if at_once.contains(&j) {
                 (0, *h)
             } else if first.contains(&j) {
@@ -297,7 +298,7 @@ impl Convexified {
                 let rate = pool.var(self.frozen.flags[j]);
                 let two = pool.int(2);
                 let square = pool.mul(rate, rate);
-                let (damping, stiffness) = (pool.product(&[two, rate, slope]), pool.mul(square, *h));
+                let (damping, stiffness) = (pool.product(&[two, rate, derivative]), pool.mul(square, *h));
                 (2, pool.sum(&[bend, damping, stiffness]))
             } else {
                 continue;

@@ -72,25 +72,26 @@ pub fn gradient(
     cost: &mut Cost<'_>,
 ) -> Gradient {
     let mut total = 0.0;
-    let mut slopes: Vec<Vec<f64>> = Vec::new();
+    let mut derivatives: Vec<Vec<f64>> = Vec::new();
     let integrator = Integrator::recording(model, parameters, tables, options);
     let (mut outcome, tape) = integrator.record(token, &mut |sample| {
-        let mut slope = vec![0.0; sample.outputs.len()];
-        total += cost(slopes.len(), sample.t, sample.outputs, &mut slope);
-        slopes.push(slope);
+        let mut derivative = vec![0.0; sample.outputs.len()];
+        total += cost(derivatives.len(), sample.t, sample.outputs, &mut derivative);
+        derivatives.push(derivative);
     });
     let mut by = vec![0.0; model.wanted.len()];
     if outcome.failure.is_none() && tape.contains(&Entry::Jump) {
-        let mut slopes = slopes.iter();
+        let mut derivatives = derivatives.iter();
         outcome = crate::simulate(model, parameters, None, tables, options, token, &mut |sample| {
-            let rows = sample.sensitivities.chunks(by.len().max(1)).zip(slopes.next().into_iter().flatten());
-            for (row, slope) in rows {
-                by.iter_mut().zip(row).for_each(|(by, s)| *by += slope * s);
+            let rows =
+                sample.sensitivities.chunks(by.len().max(1)).zip(derivatives.next().into_iter().flatten());
+            for (row, derivative) in rows {
+                by.iter_mut().zip(row).for_each(|(by, s)| *by += derivative * s);
             }
         });
     } else if outcome.failure.is_none() {
         let mut sweep = Sweep::new(model, parameters, tables);
-        let result = sweep.run(&tape, &slopes, token);
+        let result = sweep.run(&tape, &derivatives, token);
         match result {
             Ok(()) => {
                 let singular = sweep.singular;
@@ -117,7 +118,7 @@ struct Sweep<'a> {
     factors: Option<Factors>,
     /// Samples of the step that comes next: their places in it, and the derivatives of their costs by the state.
     inner: Vec<(f64, Vec<f64>)>,
-    /// The first time of an infinite slope, and the state by which it is.
+    /// The first time of an infinite derivative, and the state by which it is.
     singular: Option<(f64, Option<usize>)>,
 }
 
@@ -135,7 +136,12 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn run(&mut self, tape: &[Entry], slopes: &[Vec<f64>], token: &CancellationToken) -> Result<(), Failure> {
+    fn run(
+        &mut self,
+        tape: &[Entry],
+        derivatives: &[Vec<f64>],
+        token: &CancellationToken,
+    ) -> Result<(), Failure> {
         // The modes before each place where they change.
         let mut modes: Vec<&Snapshot> = tape
             .iter()
@@ -147,7 +153,7 @@ impl<'a> Sweep<'a> {
         if let Some(last) = modes.last() {
             self.restore(last);
         }
-        let mut sample = slopes.len();
+        let mut sample = derivatives.len();
         for entry in tape.iter().rev() {
             token.check().map_err(|_| Failure::Cancelled)?;
             let t = match entry {
@@ -172,12 +178,12 @@ impl<'a> Sweep<'a> {
                 }
                 Entry::Node { at } => {
                     sample -= 1;
-                    self.state_derivative(at, &slopes[sample])
+                    self.state_derivative(at, &derivatives[sample])
                         .map(|state_derivative| add(&mut self.lambda, &state_derivative))
                 }
                 Entry::Inner { at, theta } => {
                     sample -= 1;
-                    self.state_derivative(at, &slopes[sample])
+                    self.state_derivative(at, &derivatives[sample])
                         .map(|state_derivative| self.inner.push((*theta, state_derivative)))
                 }
                 Entry::Event { at, before, rate_jumps } => self.events(at, before, rate_jumps),
@@ -189,20 +195,20 @@ impl<'a> Sweep<'a> {
     }
 
     /// The derivative of a sample's part of the cost by the state; that by parameters is added at once.
-    fn state_derivative(&mut self, at: &Place, slope: &[f64]) -> Result<Vec<f64>, EvaluationError> {
+    fn state_derivative(&mut self, at: &Place, derivative: &[f64]) -> Result<Vec<f64>, EvaluationError> {
         self.system.end_step();
         self.system.set_unknowns(&at.unknowns);
         self.system.outputs_full(at.t, &at.x, &mut self.outputs)?;
         let outputs = &self.system.model.outputs_full;
         let by_states = outputs.by_states(&self.outputs.data);
         let mut state_derivative = vec![0.0; at.x.len()];
-        for (row, slope) in slope.iter().enumerate() {
+        for (row, derivative) in derivative.iter().enumerate() {
             for e in outputs.pattern.row(row) {
-                state_derivative[outputs.pattern.at[e] as usize] += by_states[e] * slope;
+                state_derivative[outputs.pattern.at[e] as usize] += by_states[e] * derivative;
             }
         }
         for ((row, lane), value) in outputs.forcing.iter().zip(outputs.by_parameters(&self.outputs.data)) {
-            self.by[*lane] += value * slope[*row];
+            self.by[*lane] += value * derivative[*row];
         }
         Ok(state_derivative)
     }
@@ -234,19 +240,20 @@ impl<'a> Sweep<'a> {
         for (event, jump) in rate_jumps {
             let strength: f64 = after.iter().zip(jump).map(|(lambda, jump)| times(*lambda, *jump)).sum();
             let own = || full.forcing.iter().zip(by_parameters).filter(|((row, _), _)| row == event);
-            let mut slope: f64 = own().filter(|((_, lane), _)| *lane == time).map(|(_, value)| value).sum();
+            let mut derivative: f64 =
+                own().filter(|((_, lane), _)| *lane == time).map(|(_, value)| value).sum();
             for e in full.pattern.row(*event) {
-                slope += by_states[e] * before[full.pattern.at[e] as usize];
+                derivative += by_states[e] * before[full.pattern.at[e] as usize];
             }
-            if slope == 0.0 || strength == 0.0 {
+            if derivative == 0.0 || strength == 0.0 {
                 continue;
             }
             for e in full.pattern.row(*event) {
-                self.lambda[full.pattern.at[e] as usize] -= by_states[e] * strength / slope;
+                self.lambda[full.pattern.at[e] as usize] -= by_states[e] * strength / derivative;
             }
             for ((_, lane), value) in own() {
                 if *lane < time {
-                    self.by[*lane] -= value * strength / slope;
+                    self.by[*lane] -= value * strength / derivative;
                 }
             }
         }

@@ -115,8 +115,8 @@ impl Sensitivities {
         }
     }
 
-    /// The lanes that infinite slopes within the step just taken leave without sensitivities: their states
-    /// move along a slope that has no value. With each the state, or none where the parameter itself does that.
+    /// The lanes that infinite derivatives within the step just taken leave without sensitivities: their states
+    /// move along a derivative that has no value. With each the state, or none where the parameter itself does that.
     pub fn undefined(&self, stages: &Stages) -> Vec<(usize, Option<usize>)> {
         let singular =
             || stages.values[..stages.tableau.stages].iter().filter_map(|values| values.singular.as_deref());
@@ -182,8 +182,8 @@ impl Sensitivities {
 
 /// The change of an output with a state: none where the state does not move, however steep the output is.
 #[inline(always)]
-pub(crate) fn times(slope: f64, moved: f64) -> f64 {
-    if moved == 0.0 { 0.0 } else { slope * moved }
+pub(crate) fn times(derivative: f64, moved: f64) -> f64 {
+    if moved == 0.0 { 0.0 } else { derivative * moved }
 }
 
 /// A step that the sensitivities are to follow.

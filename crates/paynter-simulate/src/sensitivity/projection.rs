@@ -77,7 +77,7 @@ impl Projection {
         let mut apart: Vec<f64> = self.jumps.iter().map(product).collect();
         self.factors(true).solve(&mut apart);
         for (gradient, apart) in self.gradients.iter().zip(&apart).filter(|(_, apart)| apart.is_finite()) {
-            gradient.iter().for_each(|(i, slope)| lambda[*i] -= slope * apart);
+            gradient.iter().for_each(|(i, derivative)| lambda[*i] -= derivative * apart);
         }
     }
 
@@ -96,5 +96,5 @@ impl Projection {
 
 /// The change of a function along a direction of the state.
 fn along(gradient: &[(usize, f64)], direction: &[f64]) -> f64 {
-    gradient.iter().map(|(i, slope)| slope * direction[*i]).sum()
+    gradient.iter().map(|(i, derivative)| derivative * direction[*i]).sum()
 }

@@ -190,10 +190,10 @@ impl System<'_> {
             change[known + j] = 1.0;
             matrix.solve(&mut change);
             for (size, (other, _)) in sizes.iter_mut().zip(&homotopy.surfaces) {
-                let slopes = self.model.residual_places.iter().zip(&self.newton[m..]);
+                let derivatives = self.model.residual_places.iter().zip(&self.newton[m..]);
                 let own =
-                    slopes.filter(|((row, column), _)| *row == known + other && *column < homotopy.size);
-                let by: f64 = own.map(|((_, column), slope)| slope * change[*column]).sum();
+                    derivatives.filter(|((row, column), _)| *row == known + other && *column < homotopy.size);
+                let by: f64 = own.map(|((_, column), derivative)| derivative * change[*column]).sum();
                 *size = size.max(by.abs()).max(self.newton[known + other].abs());
             }
         }
@@ -237,13 +237,13 @@ impl System<'_> {
                 None => (mode, (0.0, 1.0)),
             };
         }
-        let slopes: Vec<((usize, usize), f64)> =
+        let derivatives: Vec<((usize, usize), f64)> =
             self.model.residual_places.iter().copied().zip(self.newton[m..].iter().copied()).collect();
         let entry = |place: &(usize, usize)| {
-            let found = slopes.binary_search_by_key(place, |(place, _)| *place);
-            let slope = found.map_or(0.0, |i| slopes[i].1);
+            let found = derivatives.binary_search_by_key(place, |(place, _)| *place);
+            let derivative = found.map_or(0.0, |i| derivatives[i].1);
             let (factor, own) = factors[place.0];
-            let scaled = if factor == 0.0 { 0.0 } else { factor * slope };
+            let scaled = if factor == 0.0 { 0.0 } else { factor * derivative };
             scaled + if place.0 == place.1 { own } else { 0.0 }
         };
         let mut matrix = PivotedFactors::new(homotopy.size, &homotopy.places);

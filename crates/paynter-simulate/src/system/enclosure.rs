@@ -35,6 +35,21 @@ impl Enclosures {
     }
 }
 
+/// Room for Krawczyk's operator: an inverse, and ranges by unknowns.
+#[derive(Debug, Default)]
+pub(super) struct Krawczyk {
+    /// The point to return to.
+    present: Vec<f64>,
+    centre: Vec<f64>,
+    left: Vec<f64>,
+    inverse: Vec<f64>,
+    values: Vec<Enclosure>,
+    moved: Vec<Range>,
+    radius: Vec<f64>,
+    rest: Vec<Range>,
+    image: Vec<Range>,
+}
+
 /// A number as an enclosure.
 fn point(x: f64) -> Enclosure {
     Enclosure::constant(x)
@@ -52,7 +67,7 @@ impl System<'_> {
         let model = self.model;
         let workspaces = &mut self.time_functions;
         workspaces.resize_with(model.time_functions.len(), Default::default);
-        let fast = [Enclosure { value: time, slope: Range::point(1.0) }];
+        let fast = [Enclosure { value: time, derivative: Range::point(1.0) }];
         let mut out = Vec::new();
         let program = &model.time_functions[place].program;
         workspaces[place].0.run(program, &self.configuration, &fast, &mut out);
@@ -72,7 +87,7 @@ impl System<'_> {
     /// The signals of time alone that rates read, over an interval of time.
     pub fn enclose_signals(&mut self, time: Range, out: &mut Vec<Enclosure>) {
         let model = self.model;
-        let fast = [Enclosure { value: time, slope: Range::point(1.0) }];
+        let fast = [Enclosure { value: time, derivative: Range::point(1.0) }];
         self.signals.0.run(&model.time_signals, &self.configuration, &fast, out);
     }
 
@@ -90,96 +105,97 @@ impl System<'_> {
         if self.model.unknowns.is_empty() {
             return true;
         }
+        let mut room = std::mem::take(&mut self.krawczyk);
         // Steps go on from the unknowns that they found themselves.
-        let present = self.fast.clone();
+        room.present.clone_from(&self.fast);
         let found = self.model.unknowns.len() <= KRAWCZYK_UNKNOWNS
             && self.set_point(middle.0, middle.1).is_ok()
-            && self.apply_krawczyk(fast, half);
-        self.fast = present;
+            && self.apply_krawczyk(&mut room, fast, half);
+        self.fast.copy_from_slice(&room.present);
+        self.krawczyk = room;
         found
     }
 
     /// Encloses the unknowns about those of the present point.
-    fn apply_krawczyk(&mut self, fast: &mut [Enclosure], half: f64) -> bool {
+    fn apply_krawczyk(&mut self, room: &mut Krawczyk, fast: &mut [Enclosure], half: f64) -> bool {
         let m = self.model.unknowns.len();
         self.residual();
         let start = self.fast.len() - m;
-        let centre = self.fast[start..].to_vec();
-        let left: Vec<f64> = self.newton[..m].to_vec();
+        let Krawczyk { centre, left, inverse, values, moved, radius, rest, image, .. } = room;
+        centre.clear();
+        centre.extend_from_slice(&self.fast[start..]);
+        left.clear();
+        left.extend_from_slice(&self.newton[..m]);
         self.unknowns.factorise(self.newton[m..].iter().copied());
-        let columns: Vec<Vec<f64>> = (0..m)
-            .map(|j| {
-                let mut column = vec![0.0; m];
-                column[j] = 1.0;
-                self.unknowns.solve(&mut column);
-                column
-            })
-            .collect();
-        let inverse = |i: usize, j: usize| Range::point(columns[j][i]);
+        // Column by column.
+        inverse.clear();
+        inverse.resize(m * m, 0.0);
+        for (j, column) in inverse.chunks_exact_mut(m).enumerate() {
+            column[j] = 1.0;
+            self.unknowns.solve(column);
+        }
+        let inverse = |i: usize, j: usize| Range::point(inverse[j * m + i]);
         let across = Range::about(0.0, half);
         // By how much the residuals of the unknowns in the middle are missed at the ends.
         let model = self.model;
-        let mut values = Vec::new();
         centre.iter().enumerate().for_each(|(i, z)| fast[start + i] = point(*z));
-        self.enclosed_residuals.run(&model.residuals, &self.configuration, fast, &mut values);
-        let missed: Vec<Range> =
-            (0..m).map(|i| values[i].slope.times(across).plus(Range::point(left[i]))).collect();
-        let apply = |list: &[Range], i: usize| {
-            let terms = list.iter().enumerate().map(|(j, value)| inverse(i, j).times(*value));
-            terms.fold(Range::ZERO, Range::plus)
-        };
-        let moved: Vec<Range> = (0..m).map(|i| apply(&missed, i)).collect();
-        let tiny = |i: usize| KRAWCZYK_ROUNDING * centre[i].abs() + f64::MIN_POSITIVE;
-        let mut radius: Vec<f64> =
-            (0..m).map(|i| KRAWCZYK_INFLATION * moved[i].magnitude() + tiny(i)).collect();
+        self.enclosed_residuals.run(&model.residuals, &self.configuration, fast, values);
+        moved.clear();
+        for i in 0..m {
+            let missed = |j: usize| values[j].derivative.times(across).plus(Range::point(left[j]));
+            moved.push((0..m).fold(Range::ZERO, |sum, j| sum.plus(inverse(i, j).times(missed(j)))));
+        }
+        radius.clear();
+        for (moved, centre) in moved.iter().zip(centre.iter()) {
+            let tiny = KRAWCZYK_ROUNDING * centre.abs() + f64::MIN_POSITIVE;
+            radius.push(KRAWCZYK_INFLATION * moved.magnitude() + tiny);
+        }
         // The derivatives of linear residuals are the same wherever the unknowns are.
         let mut known = self.is_linear();
-        let mut rest = vec![Range::ZERO; m * m];
         for _ in 0..KRAWCZYK_ITERATIONS {
             if !radius.iter().all(|r| r.is_finite()) {
                 return false;
             }
             for i in 0..m {
                 let value = Range::about(centre[i], radius[i]);
-                fast[start + i] = Enclosure { value, slope: Range::ZERO };
+                fast[start + i] = Enclosure { value, derivative: Range::ZERO };
             }
             if !std::mem::take(&mut known) {
-                self.enclosed_residuals.run(&model.residuals, &self.configuration, fast, &mut values);
+                self.enclosed_residuals.run(&model.residuals, &self.configuration, fast, values);
             }
             // 1 − Y·r_z
-            rest.fill(Range::ZERO);
+            rest.clear();
+            rest.resize(m * m, Range::ZERO);
             for (i, row) in rest.chunks_exact_mut(m).enumerate() {
                 row[i] = Range::point(1.0);
-                for ((at, column), slope) in model.residual_places.iter().zip(&values[m..]) {
-                    row[*column] = row[*column].minus(inverse(i, *at).times(slope.value));
+                for ((at, column), derivative) in model.residual_places.iter().zip(&values[m..]) {
+                    row[*column] = row[*column].minus(inverse(i, *at).times(derivative.value));
                 }
             }
-            let image: Vec<Range> = (0..m)
-                .map(|i| {
-                    let spread =
-                        rest[i * m..][..m].iter().zip(&radius).map(|(e, r)| e.times(Range::about(0.0, *r)));
-                    spread.fold(moved[i].negative(), Range::plus)
-                })
-                .collect();
-            if image.iter().zip(&radius).all(|(image, radius)| image.magnitude() < *radius) {
-                let contraction = rest
-                    .chunks_exact(m)
-                    .map(|row| row.iter().map(|e| e.magnitude()).sum::<f64>())
-                    .fold(0.0, f64::max);
+            image.clear();
+            for (row, moved) in rest.chunks_exact(m).zip(moved.iter()) {
+                let spread = row.iter().zip(radius.iter()).map(|(e, r)| e.times(Range::about(0.0, *r)));
+                image.push(spread.fold(moved.negative(), Range::plus));
+            }
+            if image.iter().zip(radius.iter()).all(|(image, radius)| image.magnitude() < *radius) {
+                let sizes = rest.chunks_exact(m).map(|row| row.iter().map(|e| e.magnitude()).sum::<f64>());
+                let contraction = sizes.fold(0.0, f64::max);
                 if contraction >= 1.0 {
                     return false;
                 }
-                let driven: Vec<Range> = (0..m).map(|i| values[i].slope.negative()).collect();
-                let slopes: Vec<Range> = (0..m).map(|i| apply(&driven, i)).collect();
-                let largest = slopes.iter().fold(0.0f64, |most, slope| most.max(slope.magnitude()));
+                let driven = |i: usize| {
+                    let terms = (0..m).map(|j| inverse(i, j).times(values[j].derivative.negative()));
+                    terms.fold(Range::ZERO, Range::plus)
+                };
+                let largest = (0..m).fold(0.0f64, |most, i| most.max(driven(i).magnitude()));
                 let more = Range::about(0.0, contraction / (1.0 - contraction) * largest);
                 for i in 0..m {
                     let value = image[i].plus(Range::point(centre[i]));
-                    fast[start + i] = Enclosure { value, slope: slopes[i].plus(more) };
+                    fast[start + i] = Enclosure { value, derivative: driven(i).plus(more) };
                 }
                 return true;
             }
-            for (radius, image) in radius.iter_mut().zip(&image) {
+            for (radius, image) in radius.iter_mut().zip(image.iter()) {
                 *radius = radius.max(KRAWCZYK_INFLATION * image.magnitude());
             }
         }

@@ -16,7 +16,7 @@ pub(crate) use workspace::Values;
 use crate::Failure;
 use crate::model::Compiled;
 use crate::tolerance::{INFINITE_DERIVATIVE, UNUSED_REGULARISATION_WIDTH};
-use enclosure::Enclosures;
+use enclosure::{Enclosures, Krawczyk};
 use evaluation::RelationCache;
 use paynter_numerics::linalg::PivotedFactors;
 use paynter_numerics::program::Tables;
@@ -75,6 +75,7 @@ pub(crate) struct System<'a> {
     relations_full: Workspace,
     enclosed_relations: Enclosures,
     enclosed_residuals: Enclosures,
+    krawczyk: Krawczyk,
     time_functions: Vec<(Enclosures, Workspace)>,
     signals: (Enclosures, Workspace),
     jumps: Workspace,
@@ -127,6 +128,7 @@ impl<'a> System<'a> {
             relations_full: Workspace::default(),
             enclosed_relations: Enclosures::default(),
             enclosed_residuals: Enclosures::default(),
+            krawczyk: Krawczyk::default(),
             time_functions: Vec::new(),
             signals: Default::default(),
             jumps: Workspace::default(),

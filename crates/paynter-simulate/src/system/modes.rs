@@ -7,8 +7,8 @@ use crate::tolerance::{MODE_FOLLOWING_ITERATIONS, REGULARISATION_HYSTERESIS, REG
 use paynter_graph::ElementId;
 use paynter_numerics::linalg::PivotedFactors;
 
-/// Stands among the rates with which motion settles on surfaces for a function that rests at zero.
-const RESTING: f64 = -1.0;
+/// Stands among the rates with which motion settles on surfaces for a redundant function, which others hold at zero.
+const REDUNDANT: f64 = -1.0;
 
 /// Parameters, modes, tables and surfaces at a moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,15 +76,15 @@ impl<'a> System<'a> {
         self.prepare();
     }
 
-    /// Lets a function rest at zero, where others hold it: its own law takes the middle of its jump.
-    pub fn set_resting(&mut self, j: usize) {
-        self.set_sliding(j, RESTING);
+    /// Makes a function redundant, where others hold it at zero: its own law takes the middle of its jump.
+    pub fn set_redundant(&mut self, j: usize) {
+        self.set_sliding(j, REDUNDANT);
     }
 
-    /// The functions that rest at zero.
-    pub fn resting(&self) -> Vec<usize> {
-        let rests = self.own.surfaces.iter().zip(&self.sliding).filter(|(_, rate)| **rate == RESTING);
-        rests.map(|(surface, _)| surface.relation).collect()
+    /// The redundant functions, which others hold at zero.
+    pub fn redundant(&self) -> Vec<usize> {
+        let redundant = self.own.surfaces.iter().zip(&self.sliding).filter(|(_, rate)| **rate == REDUNDANT);
+        redundant.map(|(surface, _)| surface.relation).collect()
     }
 
     /// The elements whose laws jump with an event function.

@@ -25,8 +25,11 @@ impl System<'_> {
         let n = x.len();
         let full = &self.model.full;
         let infinite = |values: &Values| -> Vec<usize> {
-            let slopes = full.pattern.at.iter().zip(full.by_states(&values.data));
-            slopes.filter(|(_, slope)| !slope.is_finite()).map(|(state, _)| *state as usize).collect()
+            let derivatives = full.pattern.at.iter().zip(full.by_states(&values.data));
+            derivatives
+                .filter(|(_, derivative)| !derivative.is_finite())
+                .map(|(state, _)| *state as usize)
+                .collect()
         };
         saturate(&mut values.data[n..], self.infinite);
         let here = values.data.clone();

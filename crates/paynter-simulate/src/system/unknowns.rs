@@ -2,9 +2,10 @@
 
 use super::{EvaluationError, System};
 use crate::tolerance::{
-    DETERMINED, LINEAR_UNKNOWN_STEP, MONOTONE_ITERATIONS, MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH,
-    RESIDUAL_REDUCTION, RESIDUAL_ROUNDING, SMALLEST_UNKNOWN_DAMPING, STALLED_UNKNOWN_STEP,
-    UNKNOWN_CANCELLATION, UNKNOWN_ITERATIONS, UNKNOWN_STEP,
+    DETERMINED, LINEAR_CORRECTIONS, LINEAR_ROUNDING, LINEAR_UNKNOWN_STEP, MONOTONE_ITERATIONS,
+    MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH, RESIDUAL_REDUCTION, RESIDUAL_ROUNDING,
+    SMALLEST_UNKNOWN_DAMPING, STALLED_RESIDUAL, STALLED_UNKNOWN_STEP, UNKNOWN_CANCELLATION,
+    UNKNOWN_ITERATIONS, UNKNOWN_STEP,
 };
 use paynter_numerics::newton::{Iteration, Limits, Progress, iterate};
 
@@ -31,6 +32,14 @@ struct Unknowns<'a, 'm> {
     limit: f64,
     change: Vec<f64>,
     before: Vec<f64>,
+}
+
+impl Unknowns<'_, '_> {
+    /// Whether the residual is within this part of its terms, or of what it has been.
+    fn is_within(&self, part: f64) -> bool {
+        let scale = self.system.scale.max(self.first).max(self.system.largest_term());
+        self.size <= part * scale
+    }
 }
 
 impl Iteration for Unknowns<'_, '_> {
@@ -78,6 +87,11 @@ impl Iteration for Unknowns<'_, '_> {
         if moved <= UNKNOWN_STEP * level
             || (moved <= STALLED_UNKNOWN_STEP * level && moved >= 0.5 * self.last)
         {
+            // With held modes equations are smooth: where damping is all that stops the iteration nothing is solved.
+            if damping < 1.0 && !system.following && !self.is_within(STALLED_RESIDUAL) {
+                return Ok(Progress::Failed);
+            }
+            let system = &mut *self.system;
             system.scale = system.scale.max(self.first);
             return if level.is_finite() {
                 Ok(Progress::Converged)
@@ -86,9 +100,11 @@ impl Iteration for Unknowns<'_, '_> {
             };
         }
         if !kinks && damping < SMALLEST_UNKNOWN_DAMPING {
-            let scale = system.scale.max(self.first).max(system.largest_term());
-            let rounded = self.size <= RESIDUAL_ROUNDING * scale;
-            return Ok(if rounded { Progress::Converged } else { Progress::Failed });
+            return Ok(if self.is_within(RESIDUAL_ROUNDING) {
+                Progress::Converged
+            } else {
+                Progress::Failed
+            });
         }
         self.last = moved;
         Ok(Progress::Continue)
@@ -112,17 +128,21 @@ impl System<'_> {
     pub(super) fn largest_term(&self) -> f64 {
         let m = self.model.unknowns.len();
         let unknowns = &self.fast[self.fast.len() - m..];
-        let slopes = self.model.residual_places.iter().zip(&self.newton[m..]);
-        slopes.fold(0.0, |most, ((_, column), slope)| most.max((slope * unknowns[*column]).abs()))
+        let derivatives = self.model.residual_places.iter().zip(&self.newton[m..]);
+        derivatives
+            .fold(0.0, |most, ((_, column), derivative)| most.max((derivative * unknowns[*column]).abs()))
     }
 
     /// Solves for the implicit unknowns by Newton's method, damped by halving, from the present ones.
     pub(super) fn solve_unknowns(&mut self) -> Result<(), EvaluationError> {
         let m = self.model.unknowns.len();
         let start = self.fast.len() - m;
-        let first = self.residual();
-        if self.is_linear() && first.is_finite() && self.correct_linear(start) {
-            return Ok(());
+        let mut first = self.residual();
+        if self.is_linear() && first.is_finite() {
+            if self.correct_linear(start) {
+                return Ok(());
+            }
+            first = self.residual();
         }
         let (change, before) = (std::mem::take(&mut self.change), std::mem::take(&mut self.before));
         let mut search = Unknowns {
@@ -154,21 +174,29 @@ impl System<'_> {
         Err(EvaluationError::NoSolution(worst))
     }
 
-    /// Corrects the unknowns of linear equations; tells whether they moved so little that nothing but rounding of
-    /// the correction is left.
+    /// Corrects the unknowns of linear equations; tells whether nothing but rounding of the corrections is left: of
+    /// the first where it moved the unknowns little, else where further ones are as small beside it as rounding, or
+    /// shrink no more.
     fn correct_linear(&mut self, start: usize) -> bool {
         let m = self.model.unknowns.len();
-        self.unknowns.factorise(self.newton[m..].iter().copied());
-        self.change.clear();
-        self.change.extend_from_slice(&self.newton[..m]);
-        self.unknowns.solve(&mut self.change);
-        let moved = norm(&self.change);
-        let level = norm(&self.fast[start..]);
-        let near = moved <= LINEAR_UNKNOWN_STEP * level;
-        if near {
+        let mut first = None;
+        for _ in 0..LINEAR_CORRECTIONS {
+            self.unknowns.factorise(self.newton[m..].iter().copied());
+            self.change.clear();
+            self.change.extend_from_slice(&self.newton[..m]);
+            self.unknowns.solve(&mut self.change);
+            let (moved, level) = (norm(&self.change), norm(&self.fast[start..]));
+            let most = *first.get_or_insert(moved);
+            if !moved.is_finite() || moved > most {
+                return false;
+            }
             self.fast[start..].iter_mut().zip(&self.change).for_each(|(z, change)| *z -= change);
+            if moved <= LINEAR_UNKNOWN_STEP * level || (moved < most && moved <= LINEAR_ROUNDING * most) {
+                return true;
+            }
+            self.residual();
         }
-        near
+        true
     }
 
     /// Consistent initialisation: finds the unknowns at the start, where nothing is known about them, with
@@ -201,12 +229,12 @@ impl System<'_> {
         self.unknowns.factorise(self.newton[m..].iter().copied());
         // Right-hand sides as large as their rows, in a direction of which no structure is to be expected.
         let mut change = vec![0.0; m];
-        for ((row, _), slope) in self.model.residual_places.iter().zip(&self.newton[m..]) {
-            change[*row] += slope.abs() * (1.0 + 0.3 * (row % 5) as f64);
+        for ((row, _), derivative) in self.model.residual_places.iter().zip(&self.newton[m..]) {
+            change[*row] += derivative.abs() * (1.0 + 0.3 * (row % 5) as f64);
         }
         let columns = self.model.residual_places.iter().zip(&self.newton[m..]);
         let mut sizes = vec![0.0f64; m];
-        columns.for_each(|((_, column), slope)| sizes[*column] = sizes[*column].max(slope.abs()));
+        columns.for_each(|((_, column), derivative)| sizes[*column] = sizes[*column].max(derivative.abs()));
         let largest = sizes.iter().fold(0.0f64, |most, size| most.max(*size));
         self.unknowns.solve(&mut change);
         let relative = |(v, size): (&f64, &f64)| v.abs() * size <= DETERMINED * largest;

@@ -20,7 +20,7 @@ pub(crate) struct Singularities {
     pub states: Vec<usize>,
     /// States by which derivatives are infinite only here: they stand as those from a little ahead.
     pub passed: Vec<usize>,
-    /// Whether the solution rests there for an instant: then it leaves too slowly for the slopes to be integrated.
+    /// Whether the solution rests there for an instant: then it leaves too slowly for the derivatives to be integrated.
     pub resting: bool,
     /// By parameters: lanes.
     pub lanes: Vec<usize>,

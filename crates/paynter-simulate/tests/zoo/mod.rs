@@ -7,7 +7,7 @@ use paynter_base::CancellationToken;
 use paynter_equations::{Equations, derive};
 use paynter_graph::BondGraph;
 use paynter_numerics::Tables;
-use paynter_simulate::{Compiled, Options, Outcome, Source, Wanted, simulate};
+use paynter_simulate::{Compiled, Cost, Gradient, Options, Outcome, Source, Wanted, simulate};
 use paynter_testkit::read::{Causal, causal};
 
 pub const TANKS: &str = include_str!("../../../../examples/conical_tanks.bg");
@@ -238,6 +238,18 @@ pub fn run(model: &Compiled, parameters: &[f64], options: &Options) -> (Run, Out
         },
     );
     (run, outcome)
+}
+
+/// The gradient of a cost by the adjoint method.
+pub fn gradient(model: &Compiled, parameters: &[f64], options: &Options, cost: &mut Cost<'_>) -> Gradient {
+    paynter_simulate::gradient(
+        model,
+        parameters,
+        &Tables::default(),
+        options,
+        &CancellationToken::new(),
+        cost,
+    )
 }
 
 /// Runs that must reach the end.

@@ -9,6 +9,7 @@ mod completions;
 mod diagnostic;
 mod draw;
 mod equations;
+mod estimation;
 mod examples;
 mod explain;
 mod export;
@@ -20,6 +21,7 @@ mod lft;
 mod loops;
 mod naming;
 mod operating;
+mod plan;
 mod poles;
 mod report;
 mod response;
@@ -38,6 +40,10 @@ pub use completions::Completions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use draw::Draw;
 pub use equations::{Constraint, Definition, Derivation, Equations, Form, Matrix, Offset, Step};
+pub use estimation::{
+    Estimated, Estimation, Experiment, Fit, Identifiabilities, Identifiability, Iteration, Profile,
+    Residuals, Start, Undetermined,
+};
 pub use examples::{Example, ExampleEntry, Examples, Written};
 pub use explain::{Code, Codes, Explanation};
 pub use export::Export;
@@ -53,6 +59,7 @@ pub use naming::Naming;
 pub use operating::{
     BondValue, LinearModel, NumericModel, OperatingPoint, Point, Quantity, Role, SteadyDerivative,
 };
+pub use plan::{EstimationPlan, EstimationPlans, Predicted};
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use report::{Report, ReportSection};
 pub use response::{BandCurve, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification};
@@ -84,6 +91,8 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("completions", schema::<Completions>()),
         ("draw", schema::<Draw>()),
         ("equations", schema::<Equations>()),
+        ("estimate", schema::<Estimation>()),
+        ("estimate-plan", schema::<EstimationPlans>()),
         ("example", schema::<Example>()),
         ("examples", schema::<Examples>()),
         ("examples-written", schema::<Written>()),

@@ -1,6 +1,6 @@
 //! The answer of `paynter simulate`.
 
-use super::{Checks, Diagnostic};
+use super::{Checks, Diagnostic, Severity};
 use crate::units::{Shown, per};
 use paynter_base::Diagnostics;
 use paynter_equations::Role;
@@ -101,6 +101,9 @@ pub struct SimulationRuns {
     pub complete: bool,
     /// The runs; in a sweep of several parameters the last one changes fastest.
     pub runs: Vec<NamedRun>,
+    /// How far samples of the first run of each compiled model fulfil the graph's own equations.
+    #[serde(flatten)]
+    pub checks: Checks,
     /// All findings by place.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -339,15 +342,29 @@ impl SimulationRun {
     }
 }
 
+impl SimulationRuns {
+    /// The document of several runs; all are there unless some were impossible.
+    pub fn new(model: &str, runs: Vec<NamedRun>, all: bool, diagnostics: Vec<Diagnostic>) -> SimulationRuns {
+        SimulationRuns {
+            ok: !diagnostics.iter().any(|found| found.severity == Severity::Error),
+            model: model.to_owned(),
+            complete: all && runs.iter().all(|run| run.run.complete),
+            runs,
+            checks: Checks::default(),
+            diagnostics,
+        }
+    }
+}
+
 impl NamedRun {
     /// The document of one run of several; values are in SI.
-    pub fn new(run: &Run<'_>, response: &Response, outcome: &Outcome, said: &Diagnostics) -> NamedRun {
+    pub fn new(run: &Run, response: &Response, outcome: &Outcome, said: &Diagnostics) -> NamedRun {
         let varied = run.simulation.varied.iter().zip(&run.values);
         NamedRun {
             name: run.name.clone(),
             values: varied.map(|(v, value)| (v.column.name.clone(), value * v.column.factor)).collect(),
-            units: units(run.simulation),
-            run: SimulationRun::new(run.simulation, response, outcome, said),
+            units: units(&run.simulation),
+            run: SimulationRun::new(&run.simulation, response, outcome, said),
         }
     }
 }

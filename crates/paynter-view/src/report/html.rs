@@ -102,11 +102,17 @@ fn write_block(out: &mut String, block: &Block, spelling: &dyn Spelling) {
     };
 }
 
+/// Longer names may be broken between lines.
+const LONG_NAME: usize = 48;
+
 /// MathML with its enclosing element.
 fn enclosed(math: &str, display: bool) -> String {
     let display = if display { " displaystyle=\"true\"" } else { "" };
     // Where no mathematical font is installed, an accent falls on its letter; a sign above it does not.
     let math = math.replace("<mover accent=\"true\">", "<mover>");
+    // A brace over several lines needs such a font as well: the page draws it. Cases inside cases keep their size.
+    let cases = "<mtable class=\"cases\" displaystyle=\"true\" scriptlevel=\"0\">";
+    let math = math.replace("<mo>{</mo><mtable>", cases);
     format!("<math xmlns=\"http://www.w3.org/1998/Math/MathML\"{display}>{math}</math>")
 }
 
@@ -132,7 +138,11 @@ fn write_table(out: &mut String, table: &Table) {
         for cell in row {
             let _ = match cell {
                 Cell::Text(text) => write!(out, "<td>{}</td>", words(text)),
-                Cell::Name(name) => write!(out, "<td class=\"name\"><code>{}</code></td>", escape(name)),
+                Cell::Name(name) => {
+                    // A name is not torn apart; a formula must be, or the page is cut.
+                    let class = if name.chars().count() > LONG_NAME { "long" } else { "name" };
+                    write!(out, "<td class=\"{class}\"><code>{}</code></td>", escape(name))
+                }
                 Cell::Number(number) => write!(out, "<td class=\"number\">{}</td>", escape(number)),
                 Cell::Math(math) => write!(out, "<td>{}</td>", enclosed(math, false)),
             };

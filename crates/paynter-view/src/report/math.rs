@@ -1,11 +1,12 @@
 //! Formulas as MathML.
 
+use super::lines::broken;
 use paynter_algebra::{Expr, Pool, Target, mathml_name};
 use paynter_equations::Sparse;
 
-/// An expression.
+/// An expression, a long one on several lines.
 pub fn expression(pool: &Pool, e: Expr) -> String {
-    format!("<mrow>{}</mrow>", pool.print(e, Target::MathMl))
+    broken(&format!("<mrow>{}</mrow>", pool.print(e, Target::MathMl)))
 }
 
 /// A fraction; nothing is written below a one.
@@ -31,7 +32,8 @@ pub fn aligned(rows: &[(String, String)]) -> String {
 /// A matrix in brackets.
 pub fn matrix(rows: &[Vec<String>]) -> String {
     // The page draws the brackets: a stretched one needs a font that not every machine has.
-    let mut out = String::from("<mtable class=\"matrix\">");
+    // Fractions keep their size: those of a fraction inside an entry could not be read.
+    let mut out = String::from("<mtable class=\"matrix\" displaystyle=\"true\">");
     for row in rows {
         let cells: String = row.iter().map(|cell| format!("<mtd>{cell}</mtd>")).collect();
         out.push_str(&format!("<mtr>{cells}</mtr>\n"));

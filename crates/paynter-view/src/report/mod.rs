@@ -4,11 +4,13 @@
 //! formulas and pictures; [`html`] writes it as an edge spells its questions. The functions that make sections
 //! of results stand in files by subject.
 
+mod budget;
 mod causality;
 mod equations;
 mod frequency;
 mod html;
 mod interconnection;
+mod lines;
 mod math;
 mod model;
 mod point;
@@ -16,6 +18,7 @@ mod sensitivity;
 mod simulation;
 mod structure;
 
+pub use budget::{Budget, Size};
 pub use causality::causality;
 pub use equations::{equations, matrices, transfer, unwritten_transfer};
 pub use frequency::{bode, poles};

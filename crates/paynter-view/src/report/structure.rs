@@ -16,7 +16,9 @@ pub fn structure(found: &Structure) -> Section {
         told("observable", &found.observability)
     ));
     let reasons = found.controllability.reasons.iter().chain(&found.observability.reasons);
-    let reasons: Vec<Remedy> = reasons.map(|reason| reason.as_str().into()).collect();
+    let mut reasons: Vec<&str> = reasons.map(|reason| reason.as_str()).collect();
+    reasons.dedup();
+    let reasons: Vec<Remedy> = reasons.into_iter().map(Remedy::from).collect();
     if !reasons.is_empty() {
         section.blocks.push(Block::List(reasons));
     }

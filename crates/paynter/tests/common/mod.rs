@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+pub mod kinds;
 pub mod simulation;
 
 use paynter::{CancellationToken, Diagnostics, LoadOptions, MemoryWorld, Model, examples};

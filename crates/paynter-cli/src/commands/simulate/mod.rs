@@ -78,7 +78,6 @@ fn options(arguments: &SimulateArgs, global: &Global) -> Result<SimulateOptions,
         energy: arguments.energy,
         data: arguments.data.as_deref().map(|path| input::data(path, global)).transpose()?,
         hold: arguments.hold.into(),
-        varied: arguments.sweep.iter().map(|vary| vary.name.clone()).collect(),
         ..SimulateOptions::default()
     })
 }
@@ -246,10 +245,16 @@ fn perturb(
     let mut findings = Findings::of(&perturbed);
     let said = findings.explained(perturbed.explain(&simulation.parameters, &nominal));
     let changed = findings.explained(perturbed.explain(&simulation.changed(), &exact));
+    let mut checks = Vec::new();
+    for (run, outcome) in [("", &nominal), (" with the change", &exact)] {
+        let found = perturbed.check_run(outcome).map_err(|found| withheld(&perturbed, *found, global))?;
+        checks.extend(found.into_iter().map(|check| (check.what + run, check.residual)));
+    }
     plot(|| figures::perturbation(simulation, &found), arguments, &mut findings, global);
     if global.json {
         let mut document = json::Simulation::new(simulation, &found.nominal, &nominal, &said, Vec::new());
         document.perturbation = Some(json::Perturbation::new(simulation, &found));
+        document.checks = json::Checks::new(checks);
         return Ok(findings.document(document, global));
     }
     let mut sheet = Sheet::begin(&sheet::perturbation_headings(simulation), global);
@@ -285,7 +290,9 @@ fn gradient(
     let simulation =
         model.simulation(&plain, token).map_err(|reason| refused(model, &plain, reason, global))?;
     let (response, outcome) = simulation.respond(&simulation.parameters, token);
+    let checks = simulation.check_run(&outcome).map_err(|found| withheld(&simulation, *found, global))?;
     let mut document = json::Simulation::new(&simulation, &response, &outcome, &said, Vec::new());
+    document.checks = json::Checks::new(checks.into_iter().map(|check| (check.what, check.residual)));
     document.gradients = gradients.iter().map(|gradient| json::Gradient::new(costs, gradient)).collect();
     Ok(findings.document(document, global))
 }

@@ -62,13 +62,13 @@ pub fn gradient(simulation: &Simulation, found: &CostGradient) -> String {
             let nominal = nominal.unwrap_or(0.0);
             let unit = |shown: &Shown| shown.unit.clone().unwrap_or_default();
             let own = Shown { unit: column.unit.clone(), factor: column.factor };
-            let slope = cost.per(&own);
+            let derivative = cost.per(&own);
             [
                 name.clone(),
                 significant(own.of(nominal)),
                 unit(&own),
-                significant(slope.of(*by)),
-                unit(&slope),
+                significant(derivative.of(*by)),
+                unit(&derivative),
                 significant(cost.of(by * nominal)),
             ]
         })

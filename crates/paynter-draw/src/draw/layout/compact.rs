@@ -7,6 +7,7 @@
 
 use super::super::geometry::{Point, Rect};
 use super::orthogonal::find;
+use rustc_hash::FxHashMap;
 
 /// A rectangle between four lines, each tied to a point.
 #[derive(Debug, Clone)]
@@ -206,9 +207,25 @@ impl Metric {
         for (index, members) in bands.iter().enumerate() {
             let floor = least + index as f64 * height;
             let ceiling = floor + height;
+            // Where the neighbours of one fan begin that each item is among.
+            let mut run_start: Vec<usize> = Vec::with_capacity(members.len());
+            for (at, &item) in members.iter().enumerate() {
+                let continues = at > 0 && self.items[members[at - 1]].fan == self.items[item].fan;
+                run_start.push(if continues { run_start[at - 1] } else { at });
+            }
             for (at, &second) in members.iter().enumerate() {
                 let mut seen = 0;
-                for &first in members[..at].iter().rev().take(LOOKED) {
+                let mut before = at;
+                for _ in 0..LOOKED {
+                    // The slanted bonds of a fan pass over all of it at once.
+                    if before > 0 && self.items[second].open && self.items[second].fan.is_some() {
+                        let last = members[before - 1];
+                        if self.items[last].fan == self.items[second].fan {
+                            before = run_start[before - 1];
+                        }
+                    }
+                    let Some(&first) = before.checked_sub(1).map(|last| &members[last]) else { break };
+                    before -= 1;
                     let meets = if measured {
                         cover[first].0 < cover[second].1 && cover[second].0 < cover[first].1
                     } else {
@@ -242,9 +259,10 @@ impl Metric {
 
 /// Lines along one axis with least distances and attractions.
 struct Lines {
-    /// For each line: a later line and the least distance to it.
-    after: Vec<Vec<(usize, f64)>>,
-    before: Vec<Vec<(usize, f64)>>,
+    /// A line, a later one and the least distance between them, once for every two lines.
+    distances: Vec<(usize, usize, f64)>,
+    /// Which of the distances is that of two lines.
+    known: FxHashMap<(usize, usize), usize>,
     pull_back: Vec<f64>,
     pull_on: Vec<f64>,
 }
@@ -252,17 +270,21 @@ struct Lines {
 impl Lines {
     fn new(count: usize) -> Lines {
         Lines {
-            after: vec![Vec::new(); count],
-            before: vec![Vec::new(); count],
+            distances: Vec::new(),
+            known: FxHashMap::default(),
             pull_back: vec![0.0; count],
             pull_on: vec![0.0; count],
         }
     }
 
     fn keep(&mut self, low: usize, high: usize, least: f64) {
-        if low != high {
-            self.after[low].push((high, least));
-            self.before[high].push((low, least));
+        if low == high {
+            return;
+        }
+        let next = self.distances.len();
+        match *self.known.entry((low, high)).or_insert(next) {
+            new if new == next => self.distances.push((low, high, least)),
+            known => self.distances[known].2 = self.distances[known].2.max(least),
         }
     }
 
@@ -273,32 +295,34 @@ impl Lines {
         }
     }
 
-    fn lowest(&self, line: usize, place: &[f64]) -> Option<f64> {
-        self.before[line].iter().map(|&(other, least)| place[other] + least).reduce(f64::max)
-    }
-
-    fn highest(&self, line: usize, place: &[f64]) -> Option<f64> {
-        self.after[line].iter().map(|&(other, least)| place[other] - least).reduce(f64::min)
-    }
-
     /// Packs the lines, then lets each go where its attractions pull.
     fn solve(&self, order: &[usize]) -> Vec<f64> {
-        let mut place = vec![0.0; self.after.len()];
+        let count = self.pull_on.len();
+        let before =
+            Neighbours::new(count, self.distances.iter().map(|&(low, high, least)| (high, low, least)));
+        let after = Neighbours::new(count, self.distances.iter().copied());
+        let lowest = |line: usize, place: &[f64]| {
+            before.of(line).iter().map(|&(other, least)| place[other] + least).reduce(f64::max)
+        };
+        let highest = |line: usize, place: &[f64]| {
+            after.of(line).iter().map(|&(other, least)| place[other] - least).reduce(f64::min)
+        };
+        let mut place = vec![0.0; count];
         for &line in order {
-            place[line] = self.lowest(line, &place).unwrap_or(0.0);
+            place[line] = lowest(line, &place).unwrap_or(0.0);
         }
         for _ in 0..2 {
             for &line in order.iter().rev() {
                 if self.pull_on[line] >= self.pull_back[line]
                     && self.pull_on[line] > 0.0
-                    && let Some(highest) = self.highest(line, &place)
+                    && let Some(highest) = highest(line, &place)
                 {
                     place[line] = highest;
                 }
             }
             for &line in order {
                 if self.pull_back[line] > self.pull_on[line]
-                    && let Some(lowest) = self.lowest(line, &place)
+                    && let Some(lowest) = lowest(line, &place)
                 {
                     place[line] = lowest;
                 }
@@ -309,7 +333,7 @@ impl Lines {
             let mut moved = 0.0_f64;
             let mut centre = |line: usize| {
                 if self.pull_back[line] == self.pull_on[line]
-                    && let (Some(low), Some(high)) = (self.lowest(line, &place), self.highest(line, &place))
+                    && let (Some(low), Some(high)) = (lowest(line, &place), highest(line, &place))
                 {
                     let middle = (low + high) / 2.0;
                     moved = moved.max((place[line] - middle).abs());
@@ -326,5 +350,34 @@ impl Lines {
             }
         }
         place
+    }
+}
+
+/// The lines beside each line with their distances, one list for all.
+struct Neighbours {
+    starts: Vec<usize>,
+    list: Vec<(usize, f64)>,
+}
+
+impl Neighbours {
+    fn new(count: usize, distances: impl Iterator<Item = (usize, usize, f64)> + Clone) -> Neighbours {
+        let mut starts = vec![0; count + 1];
+        for (line, ..) in distances.clone() {
+            starts[line + 1] += 1;
+        }
+        for line in 0..count {
+            starts[line + 1] += starts[line];
+        }
+        let mut list = vec![(0, 0.0); starts[count]];
+        let mut next = starts.clone();
+        for (line, other, least) in distances {
+            list[next[line]] = (other, least);
+            next[line] += 1;
+        }
+        Neighbours { starts, list }
+    }
+
+    fn of(&self, line: usize) -> &[(usize, f64)] {
+        &self.list[self.starts[line]..self.starts[line + 1]]
     }
 }

@@ -88,18 +88,24 @@ struct RawCage {
 /// Replaces vertices of degree above four by cages.
 fn cage_vertices(embedding: &mut Embedding, wishes: &[Wish]) -> Vec<RawCage> {
     let mut cages = Vec::new();
-    for vertex in 0..embedding.vertices {
-        let leaving: usize =
-            embedding.edges.iter().map(|&(u, v)| usize::from(u == vertex) + usize::from(v == vertex)).sum();
-        if leaving <= 4 {
+    // The faces that pass each vertex. A cage changes neither those of other vertices nor how many bonds they have.
+    let mut passing: Vec<Vec<usize>> = vec![Vec::new(); embedding.vertices];
+    for (face, list) in embedding.faces.iter().enumerate() {
+        for &half in list {
+            passing[embedding.tail(half)].push(face);
+        }
+    }
+    for (vertex, mut passing) in passing.into_iter().enumerate() {
+        if passing.len() <= 4 {
             continue;
         }
+        passing.dedup();
         // Where the faces pass the vertex: face, position of the half-edge that leaves.
-        let corners: Vec<(usize, usize)> = embedding
-            .faces
+        let corners: Vec<(usize, usize)> = passing
             .iter()
-            .enumerate()
-            .flat_map(|(face, list)| list.iter().enumerate().map(move |(at, &half)| (face, at, half)))
+            .flat_map(|&face| {
+                embedding.faces[face].iter().enumerate().map(move |(at, &half)| (face, at, half))
+            })
             .filter(|&(_, _, half)| embedding.tail(half) == vertex)
             .map(|(face, at, _)| (face, at))
             .collect();

@@ -20,7 +20,7 @@ impl<'a> Explanation<'a> {
             _ => false,
         };
         let mut found: Vec<(bool, ElementId)> = Vec::new();
-        for assignment in &self.simulation.equations.assignments {
+        for assignment in &self.simulation.program.equations.assignments {
             let Some(element) = assignment.element else { continue };
             if self.pool.reachable(&[assignment.definition]).iter().any(switches) {
                 let short = self.pool.written_size(&[assignment.value]) < LONGEST_SEARCHED_LAW;
@@ -35,7 +35,7 @@ impl<'a> Explanation<'a> {
 
     /// The first law without a value at a time and state: its place, and what is wrong with it.
     pub(super) fn culprit(&self, t: f64, x: &[f64]) -> Option<(Option<Span>, String)> {
-        let (graph, equations) = (&self.simulation.graph, &self.simulation.equations);
+        let (graph, equations) = (&self.simulation.graph, &self.simulation.program.equations);
         let values = match self.values_at(t, x) {
             Ok(values) => values,
             Err((span, help)) => return Some((Some(span), help)),
@@ -75,7 +75,7 @@ impl<'a> Explanation<'a> {
     /// The values of parameters, states, time and inputs; or the place of an input that has none, and what is
     /// wrong with it.
     pub(super) fn values_at(&self, t: f64, x: &[f64]) -> Result<BTreeMap<Symbol, f64>, (Span, String)> {
-        let (graph, equations) = (&self.simulation.graph, &self.simulation.equations);
+        let (graph, equations) = (&self.simulation.graph, &self.simulation.program.equations);
         let mut values: BTreeMap<Symbol, f64> = BTreeMap::new();
         values.extend(self.simulation.symbols.iter().copied().zip(self.parameters.iter().copied()));
         values.extend(equations.states.iter().map(|s| s.symbol).zip(x.iter().copied()));
@@ -98,7 +98,7 @@ impl<'a> Explanation<'a> {
 
     /// An implicit equation that no unknown changes, whatever their values, because this state is zero.
     pub(super) fn undecided(&self, values: &BTreeMap<Symbol, f64>) -> Option<(&'a Constraint, &'a State)> {
-        let equations = &self.simulation.equations;
+        let equations = &self.simulation.program.equations;
         let unknown = |symbol: Symbol| equations.constraints.iter().position(|c| c.unknown == symbol);
         let decides = |constraint: &Constraint, values: &BTreeMap<Symbol, f64>| {
             let at = |scale: f64| {

@@ -17,13 +17,13 @@ impl Explanation<'_> {
     /// Says why a run ended early.
     pub(super) fn failure(&self, outcome: &Outcome, failure: Failure) -> Diagnostic {
         let simulation = self.simulation;
-        let states = &simulation.equations.states;
+        let states = &simulation.program.equations.states;
         match failure {
             Failure::Cancelled => cannot("the simulation was stopped".to_owned()),
             Failure::BadInitial { state } => self.bad_initial(state),
             Failure::NotFinite { t, state } => self.not_finite(outcome, t, state),
             Failure::InconsistentInitial { dependent } => {
-                contradiction(&simulation.graph, &simulation.equations.dependent[dependent])
+                contradiction(&simulation.graph, &simulation.program.equations.dependent[dependent])
             }
             Failure::NoJump { t, state } => {
                 let name = &states[state].name;
@@ -68,13 +68,13 @@ impl Explanation<'_> {
 
     /// Puts a diagnostic where a state is declared.
     pub(super) fn at_state(&self, diagnostic: Diagnostic, state: usize) -> Diagnostic {
-        let state = self.simulation.equations.states.get(state);
+        let state = self.simulation.program.equations.states.get(state);
         let span = state.and_then(|state| self.simulation.graph.state_span(state.variable));
         span.into_iter().fold(diagnostic, Diagnostic::at)
     }
 
     fn bad_initial(&self, state: usize) -> Diagnostic {
-        let declared = &self.simulation.equations.states[state];
+        let declared = &self.simulation.program.equations.states[state];
         let message = format!("the initial value of `{}` is not finite", declared.name);
         let diagnostic = self.at_state(cannot(message), state);
         let given = match declared.variable {
@@ -89,7 +89,7 @@ impl Explanation<'_> {
     }
 
     fn not_finite(&self, outcome: &Outcome, t: f64, state: usize) -> Diagnostic {
-        let name = &self.simulation.equations.states[state].name;
+        let name = &self.simulation.program.equations.states[state].name;
         let message = format!("at t = {} the rate of `{name}` is infinite or undefined", moment(t));
         let (tried, x) = outcome.tried.clone().unwrap_or((t, outcome.states.clone()));
         match self.culprit(tried, &x) {
@@ -103,7 +103,7 @@ impl Explanation<'_> {
 
     fn no_solution(&self, outcome: &Outcome, t: f64, unknown: usize) -> Diagnostic {
         let graph = &self.simulation.graph;
-        let constraint = &self.simulation.equations.constraints[unknown];
+        let constraint = &self.simulation.program.equations.constraints[unknown];
         // What has hardly left its zero is zero.
         let largest = outcome.states.iter().fold(0.0f64, |most, x| most.max(x.abs()));
         let zeroed = |x: &f64| if x.abs() <= HARDLY_LEFT_ZERO * largest { 0.0 } else { *x };
@@ -137,7 +137,7 @@ impl Explanation<'_> {
     }
 
     fn chattering(&self, t: f64, event: usize) -> Diagnostic {
-        let event = self.simulation.compiled.events.get(event).map_or("", String::as_str);
+        let event = self.simulation.program.compiled.events.get(event).map_or("", String::as_str);
         let message = format!(
             "at t = {} `{event}` switches back and forth without time going on (chattering)",
             moment(t)

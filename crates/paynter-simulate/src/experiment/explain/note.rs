@@ -11,12 +11,12 @@ impl Explanation<'_> {
         let simulation = self.simulation;
         Some(match note {
             Note::Grazing { t, event } => {
-                let event = simulation.compiled.event_name(*event);
+                let event = simulation.program.compiled.event_name(*event);
                 let what = "touches zero without crossing it (grazing), so sensitivities may jump";
                 Diagnostic::new(code::GRAZING, format!("at t = {} `{event}` {what}", moment(*t)))
             }
             Note::Undecided { t, event } => {
-                let event = simulation.compiled.event_name(*event);
+                let event = simulation.program.compiled.event_name(*event);
                 let what =
                     "switches there could not be decided by interval arithmetic within its limit of work";
                 let help = Remedy::marked("compare with a run at a finer {option rtol}");
@@ -32,7 +32,7 @@ impl Explanation<'_> {
                 self.at_output(Diagnostic::new(code::IMPULSE, message), *output)
             }
             Note::Zeno { t, event } => {
-                let event = simulation.compiled.event_name(*event);
+                let event = simulation.program.compiled.event_name(*event);
                 let what = "switches ever faster (Zeno behaviour), and stays at zero from then on";
                 Diagnostic::new(code::ZENO, format!("at t = {} `{event}` {what}", moment(*t)))
             }
@@ -40,7 +40,7 @@ impl Explanation<'_> {
             Note::InfiniteDerivative { t, lane, state } => self.infinite_derivative(*t, *lane, *state),
             Note::UndefinedInitialDerivative { lane, state } => {
                 let by = &simulation.wanted[*lane];
-                let name = &simulation.equations.states[*state].name;
+                let name = &simulation.program.equations.states[*state].name;
                 let message = format!(
                     "there are no derivatives by `{by}`: where the run begins, `{name}` changes infinitely fast \
                      with it"
@@ -49,7 +49,7 @@ impl Explanation<'_> {
                 self.at_state(Diagnostic::new(code::UNDEFINED_OUTPUT, message).help(help), *state)
             }
             Note::BelowBound { t, quantity, value } => {
-                let bounds = simulation.bounds.as_ref()?;
+                let bounds = simulation.program.bounds.as_ref()?;
                 let when = format!("at t = {}", moment(*t));
                 bounds.quantities[*quantity].below(self.pool, &simulation.graph, &when, *value)
             }
@@ -67,7 +67,7 @@ impl Explanation<'_> {
 
     /// Says which laws hold a motion together.
     fn not_unique(&self, t: f64, event: usize) -> Diagnostic {
-        let (graph, compiled) = (&self.simulation.graph, &self.simulation.compiled);
+        let (graph, compiled) = (&self.simulation.graph, &self.simulation.program.compiled);
         let elements = compiled.jumping.get(event).map_or(&[][..], Vec::as_slice);
         let names: Vec<String> =
             elements.iter().map(|element| format!("`{}`", graph.element(*element).name)).collect();
@@ -92,7 +92,7 @@ impl Explanation<'_> {
 
     fn infinite_derivative(&self, t: f64, lane: usize, state: Option<usize>) -> Diagnostic {
         let by = &self.simulation.wanted[lane];
-        let name = state.map(|state| &self.simulation.equations.states[state].name);
+        let name = state.map(|state| &self.simulation.program.equations.states[state].name);
         let with = name.map_or_else(|| "it".to_owned(), |name| format!("`{name}`, which it moves"));
         let message = format!(
             "from t = {} on there are no derivatives by `{by}`: a rate changes infinitely fast with {with}",

@@ -47,12 +47,12 @@ const HOPELESS: &[Code] = &[
 ];
 
 /// Tells whether the next stage has anything to say beside these mistakes.
-pub(crate) fn worth_reading_on(text: &Diagnostics) -> bool {
+pub fn worth_reading_on(text: &Diagnostics) -> bool {
     !text.iter().any(|d| HOPELESS.contains(&d.code))
 }
 
 /// Keeps what is a mistake of its own, given the mistakes in the text.
-pub(crate) fn own_mistakes(found: Diagnostics, text: &Diagnostics, sources: &SourceMap) -> Diagnostics {
+pub fn own_mistakes(found: Diagnostics, text: &Diagnostics, sources: &SourceMap) -> Diagnostics {
     let broken: Vec<&str> =
         text.iter().filter(|d| d.is_error()).filter_map(|d| line_of(d, sources)).collect();
     let bonds_missing = !broken.is_empty() || found.iter().any(|d| loses_bonds(d, sources));
@@ -107,12 +107,22 @@ fn has_word(line: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{LoadOptions, MemoryWorld, Model};
+    use super::*;
+    use crate::{FlattenOptions, flatten};
+    use paynter_algebra::Pool;
+    use paynter_base::MemoryWorld;
+    use paynter_language::load;
 
     fn codes(text: &str) -> Vec<&'static str> {
         let world = MemoryWorld::new().with("m.bg", text);
-        let model = Model::load(&world, "m.bg", &LoadOptions::default());
-        let findings = model.findings(&crate::CancellationToken::new()).unwrap_or_default();
+        let loaded = load(&world, "m.bg");
+        let mut findings = loaded.diagnostics;
+        if worth_reading_on(&findings) {
+            let files: Vec<_> = loaded.files.into_iter().map(|(_, file)| file).collect();
+            let (_, found) = flatten(&mut Pool::new(), &files, &FlattenOptions::default());
+            findings.extend(own_mistakes(found, &findings, &loaded.sources));
+        }
+        findings.sort();
         findings.iter().map(|d| d.code.id()).collect()
     }
 

@@ -1,7 +1,7 @@
 //! Reads the values that replace those of parameters and inputs.
 
+use crate::Setting;
 use paynter_base::{Diagnostic, Diagnostics, Remedy, Source, SourceMap, code};
-use paynter_graph::Setting;
 use paynter_language::ast::{Model, Param, Statement};
 use paynter_language::parse_syntax;
 
@@ -10,7 +10,7 @@ const SETTING: &str = "<set>";
 
 /// Reads `NAME=VALUE` pairs; the later of two for one name counts. The value
 /// is an expression and may carry a unit, as after a `param`.
-pub(crate) fn settings(
+pub fn settings(
     pairs: &[(String, String)],
     sources: &mut SourceMap,
     diagnostics: &mut Diagnostics,

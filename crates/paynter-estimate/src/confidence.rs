@@ -1,0 +1,232 @@
+//! Standard errors and correlations, corrected for residuals that are not white.
+
+use crate::distribution::student_quantile;
+use crate::loss::Loss;
+use crate::problem::{Evaluation, Problem, Rejection};
+use crate::residuals::Whiteness;
+use crate::tolerance::{DIRECTION_SHARE, MOST_LAG_PRODUCTS};
+use paynter_base::CancellationToken;
+use paynter_numerics::linalg::{SingularValues, Triangle};
+use std::collections::VecDeque;
+
+/// How well the unknowns are known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Confidence {
+    /// Standard errors in SI; none for what is at a bound, fixed or not determined.
+    pub standard_errors: Vec<Option<f64>>,
+    /// The same if residuals were white.
+    pub white_errors: Vec<Option<f64>>,
+    /// The correlation of each pair of unknowns, row by row; none where one of them has no standard error.
+    pub correlation: Vec<Vec<Option<f64>>>,
+    /// Half the width of the confidence interval over the standard error.
+    pub quantile: f64,
+    /// Degrees of freedom: residuals that count as independent less the unknowns.
+    pub freedom: f64,
+    /// Whether standard errors are corrected for autocorrelated residuals.
+    pub corrected: bool,
+    /// What the residuals of each output in each experiment tell.
+    pub whiteness: Vec<Whiteness>,
+}
+
+/// Which unknowns are free to move at a solution: neither fixed nor at a bound.
+pub(crate) fn is_free(problem: &Problem<'_>, z: &[f64]) -> Vec<bool> {
+    let free = |(unknown, z): (&crate::Unknown, &f64)| {
+        let (low, high) = unknown.range();
+        !unknown.fixed && *z != low && *z != high
+    };
+    problem.unknowns.iter().zip(z).map(free).collect()
+}
+
+/// Calculates standard errors at a solution.
+pub(crate) fn confidence(
+    problem: &Problem<'_>,
+    at: &Evaluation,
+    rank_share: f64,
+    level: f64,
+    token: &CancellationToken,
+) -> Result<Confidence, Rejection> {
+    let n = problem.unknowns.len();
+    let free: Vec<usize> =
+        (0..n).zip(is_free(problem, &at.z)).filter(|(_, free)| *free).map(|(j, _)| j).collect();
+    let m = free.len();
+    // The influence of every residual, and the rows that it multiplies.
+    let mut series = blank(problem);
+    let mut triangle = Triangle::new(m);
+    let (mut bends, mut count) = (0.0, 0usize);
+    let mut line = vec![0.0; m];
+    for (experiment, lists) in series.iter_mut().enumerate().filter(|(_, lists)| !lists.is_empty()) {
+        problem.visit(experiment, &at.z, false, token, &mut |row| {
+            let residual = row.weight * (row.model - row.data);
+            lists[row.output][row.sample] = problem.penalty.of(residual).1 * residual;
+            bends += problem.penalty.curvature(residual);
+            count += 1;
+            for (entry, j) in line.iter_mut().zip(&free) {
+                *entry = row.weight * row.slopes[*j];
+            }
+            triangle.push(&line);
+        })?;
+    }
+    let bend = if count == 0 { 1.0 } else { bends / count as f64 };
+    let priors: Vec<Vec<f64>> = prior_rows(problem, &at.z, &free);
+    for row in &priors {
+        triangle.push(&row.iter().map(|entry| entry / bend.sqrt()).collect::<Vec<f64>>());
+    }
+    let rows = triangle.rows().to_vec();
+    let most_lags = MOST_LAG_PRODUCTS / (count.max(1) * (m * m).max(1));
+    let judged = series.iter().enumerate().flat_map(|(experiment, lists)| {
+        lists
+            .iter()
+            .enumerate()
+            .map(move |(output, list)| Whiteness::new(experiment, output, list, most_lags))
+    });
+    let whiteness: Vec<Whiteness> = judged.filter(|found| found.count > 0).collect();
+    let corrected = whiteness.iter().any(|found| !found.is_white());
+    let lost = count as f64 / (count as f64 - m as f64).max(1.0);
+    let decomposed = SingularValues::new(m, &rows);
+    let rank = decomposed.as_ref().map_or(0, |found| found.rank(rank_share));
+    // H⁺ = V Σ⁻² Vᵀ.
+    let inverse = |a: usize, b: usize| {
+        decomposed.as_ref().map_or(0.0, |found| {
+            (0..rank).map(|k| found.right[k][a] * found.right[k][b] / found.values[k].powi(2)).sum::<f64>()
+        })
+    };
+    let inverse: Vec<Vec<f64>> = (0..m).map(|a| (0..m).map(|b| inverse(a, b)).collect()).collect();
+    let even = whiteness.len() == 1 && problem.penalty.loss == Loss::Squares && priors.is_empty();
+    let variance = |a: usize, covariance: &[Vec<f64>]| covariance[a][a];
+    let white = match even {
+        true => scaled(&inverse, lost * whiteness[0].covariance[0]),
+        false => {
+            let bare: Vec<Whiteness> = whiteness
+                .iter()
+                .map(|found| Whiteness { covariance: vec![found.covariance[0]], ..found.clone() })
+                .collect();
+            sandwich(problem, at, &free, &inverse, (&bare, &priors), (bend, lost), token)?
+        }
+    };
+    let full = match corrected {
+        true => sandwich(problem, at, &free, &inverse, (&whiteness, &priors), (bend, lost), token)?,
+        false => white.clone(),
+    };
+    let determined: Vec<bool> = (0..m)
+        .map(|a| match &decomposed {
+            None => false,
+            Some(found) => (rank..m).all(|k| found.right[k][a].abs() < DIRECTION_SHARE),
+        })
+        .collect();
+    let error = |covariance: &[Vec<f64>]| {
+        let mut list = vec![None; n];
+        for (a, j) in free.iter().enumerate().filter(|(a, _)| determined[*a]) {
+            let slope = problem.unknowns[*j].slope(at.z[*j]);
+            list[*j] = Some(variance(a, covariance).max(0.0).sqrt() * slope.abs());
+        }
+        list
+    };
+    let mut correlation = vec![vec![None; n]; n];
+    for (a, i) in free.iter().enumerate().filter(|(a, _)| determined[*a]) {
+        for (b, j) in free.iter().enumerate().filter(|(b, _)| determined[*b]) {
+            let size = (full[a][a] * full[b][b]).sqrt();
+            let sign = |k: usize| problem.unknowns[k].slope(at.z[k]).signum();
+            let value = if a == b { 1.0 } else { (full[a][b] / size).clamp(-1.0, 1.0) * sign(*i) * sign(*j) };
+            correlation[*i][*j] = Some(value).filter(|value| value.is_finite());
+        }
+    }
+    let effective: f64 = whiteness.iter().map(Whiteness::effective).sum();
+    let freedom = (effective - rank as f64).max(1.0);
+    Ok(Confidence {
+        standard_errors: error(&full),
+        white_errors: error(&white),
+        correlation,
+        quantile: student_quantile(0.5 + 0.5 * level, freedom),
+        freedom,
+        corrected,
+        whiteness,
+    })
+}
+
+/// Lists for the residuals of the fitted samples: by experiment, output, sample.
+fn blank(problem: &Problem<'_>) -> Vec<Vec<Vec<f64>>> {
+    let lists = |experiment: &crate::Experiment| match experiment.validates {
+        true => Vec::new(),
+        false => vec![vec![f64::NAN; experiment.fitted]; problem.outputs.len()],
+    };
+    problem.experiments.iter().map(lists).collect()
+}
+
+/// The rows that priors add to the sensitivities of what is free.
+fn prior_rows(problem: &Problem<'_>, z: &[f64], free: &[usize]) -> Vec<Vec<f64>> {
+    let mut rows = Vec::new();
+    for (a, j) in free.iter().enumerate().filter(|_| problem.noise > 0.0) {
+        if let Some((_, deviation)) = problem.unknowns[*j].prior {
+            let mut row = vec![0.0; free.len()];
+            row[a] = problem.noise / deviation * problem.unknowns[*j].slope(z[*j]);
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+fn scaled(matrix: &[Vec<f64>], factor: f64) -> Vec<Vec<f64>> {
+    matrix.iter().map(|row| row.iter().map(|entry| entry * factor).collect()).collect()
+}
+
+/// H⁻¹ M H⁻¹ with M = Σ c(τ) Σ_k g_k g_{k+τ}ᵀ: the covariance of estimates whose residuals have the
+/// autocovariance c.
+fn sandwich(
+    problem: &Problem<'_>,
+    at: &Evaluation,
+    free: &[usize],
+    inverse: &[Vec<f64>],
+    (whiteness, priors): (&[Whiteness], &[Vec<f64>]),
+    (bend, lost): (f64, f64),
+    token: &CancellationToken,
+) -> Result<Vec<Vec<f64>>, Rejection> {
+    let m = free.len();
+    let mut middle = vec![vec![0.0; m]; m];
+    for experiment in 0..problem.experiments.len() {
+        if problem.experiments[experiment].validates {
+            continue;
+        }
+        let of = |output: usize| {
+            whiteness.iter().find(|found| (found.experiment, found.output) == (experiment, output))
+        };
+        let covariances: Vec<&[f64]> = (0..problem.outputs.len())
+            .map(|output| of(output).map_or(&[][..], |found| &found.covariance))
+            .collect();
+        // The last rows of each output, the newest first, with the numbers of their samples.
+        let mut kept: Vec<VecDeque<(usize, Vec<f64>)>> = vec![VecDeque::new(); problem.outputs.len()];
+        problem.visit(experiment, &at.z, false, token, &mut |row| {
+            let own: Vec<f64> = free.iter().map(|j| row.weight * row.slopes[*j]).collect();
+            let (covariance, past) = (covariances[row.output], &mut kept[row.output]);
+            let Some(own_variance) = covariance.first() else { return };
+            for a in 0..m {
+                for b in 0..m {
+                    middle[a][b] += own_variance * own[a] * own[b];
+                }
+            }
+            for (sample, other) in past.iter() {
+                let Some(c) = covariance.get(row.sample - sample) else { continue };
+                for a in 0..m {
+                    for b in 0..m {
+                        middle[a][b] += c * (own[a] * other[b] + other[a] * own[b]);
+                    }
+                }
+            }
+            past.push_front((row.sample, own));
+            past.truncate(covariance.len().saturating_sub(1));
+        })?;
+    }
+    for row in &mut middle {
+        row.iter_mut().for_each(|entry| *entry *= lost);
+    }
+    for row in priors {
+        for a in 0..m {
+            for b in 0..m {
+                middle[a][b] += problem.noise * problem.noise * row[a] * row[b];
+            }
+        }
+    }
+    let product = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Vec<Vec<f64>> {
+        (0..m).map(|i| (0..m).map(|j| (0..m).map(|k| a[i][k] * b[k][j]).sum()).collect()).collect()
+    };
+    Ok(scaled(&product(&product(inverse, &middle), inverse), 1.0 / (bend * bend)))
+}

@@ -1,0 +1,429 @@
+//! An estimation from its question to its answer.
+
+use crate::confidence::{Confidence, confidence};
+use crate::fit::{Curve, Fit, curves, fits};
+use crate::identifiability::Identifiability;
+use crate::loss::{Loss, Penalty};
+use crate::problem::{Evaluation, FittedOutput, Problem, Rejection, Validity};
+use crate::profile::{Profile, profile};
+use crate::question::{Asked, EstimateOptions, Parts, refuse};
+use crate::residuals::Whiteness;
+use crate::search::{Cost, Iteration, Limits, Method, Stop};
+use crate::shooting::{Pieces, shoot};
+use crate::starts::{Start, search_all};
+use crate::tolerance::{
+    CAUCHY_THRESHOLD, HUBER_THRESHOLD, MEDIAN_DEVIATION, MOST_ROUNDS, POOR_ERROR, RANK_SHARE,
+    RANK_TOLERANCES, ROUNDED_FIT, SCALE_CHANGE, SECOND_LOOK,
+};
+use crate::unknown::{Scaling, Unknown};
+use paynter_base::number::{plain, rough, shortest};
+use paynter_base::random::Random;
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, QueryError, Remedy, Severity, code};
+use paynter_numerics::program::Hold;
+use paynter_simulate::experiment::Simulation;
+
+/// An estimated parameter, initial state, offset or gain, in SI.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// Its name.
+    pub name: String,
+    /// Its unit as written in the model.
+    pub unit: Option<String>,
+    /// The value of one such unit in SI.
+    pub factor: f64,
+    /// Where the search started.
+    pub start: f64,
+    /// Its value.
+    pub value: f64,
+    /// Its bounds.
+    pub bounds: (f64, f64),
+    /// Its standard error; none where it is at a bound or not determined.
+    pub standard_error: Option<f64>,
+    /// The same if residuals were white.
+    pub white_error: Option<f64>,
+    /// Its confidence interval.
+    pub interval: Option<(f64, f64)>,
+    /// Whether it is at a bound.
+    pub at_bound: bool,
+    /// Whether the search moved its logarithm.
+    pub logarithmic: bool,
+}
+
+/// An experiment, as it was used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExperimentSummary {
+    /// The file's name.
+    pub name: String,
+    /// The first and the last time of its samples.
+    pub span: (f64, f64),
+    /// The number of its samples that were fitted.
+    pub fitted: usize,
+    /// The number of all its samples.
+    pub samples: usize,
+    /// Whether it only validates; its initial states are then those of the first experiment.
+    pub validates: bool,
+}
+
+/// What is estimated from data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimation {
+    /// The model's name.
+    pub model: String,
+    /// The method of the search.
+    pub method: Method,
+    /// What inputs do between samples.
+    pub hold: Hold,
+    /// How much a residual counts, and in units of weighted residuals where the loss departs from squares.
+    pub loss: (Loss, f64),
+    /// The solver of the simulations.
+    pub solver: String,
+    /// The experiments.
+    pub experiments: Vec<ExperimentSummary>,
+    /// The outputs that were fitted.
+    pub outputs: Vec<FittedOutput>,
+    /// The estimates.
+    pub estimates: Vec<Estimate>,
+    /// How well they are known.
+    pub confidence: Confidence,
+    /// The level of confidence of intervals.
+    pub level: f64,
+    /// The iterations of the best search, from its start.
+    pub history: Vec<Iteration>,
+    /// Why it ended.
+    pub stop: Stop,
+    /// The simulations of all experiments in it.
+    pub simulations: usize,
+    /// How well each output is reproduced.
+    pub fits: Vec<Fit>,
+    /// What the data determine at the start.
+    pub before: Identifiability,
+    /// What they determine at the estimate.
+    pub after: Identifiability,
+    /// How the search from each start went.
+    pub starts: Vec<Start>,
+    /// Curves for plots, where they were asked for.
+    pub curves: Vec<Curve>,
+    /// The profile likelihoods that were asked for.
+    pub profiles: Vec<Profile>,
+}
+
+impl Estimation {
+    /// The cost at the estimate: half the weighted sum of squares, or of the losses.
+    pub fn cost(&self) -> f64 {
+        self.history.last().map_or(f64::NAN, |last| last.cost)
+    }
+}
+
+/// Data that have been read and a model that has been compiled for them: searched any number of times.
+pub struct Prepared(Parts);
+
+/// Reads the data and compiles the model.
+pub fn prepare(
+    asked: &mut Asked<'_, '_>,
+    options: &EstimateOptions,
+    token: &CancellationToken,
+) -> Result<Prepared, QueryError> {
+    options.prepare(asked, token).map(Prepared)
+}
+
+impl Prepared {
+    /// Searches for the smallest cost and judges the solution.
+    pub fn estimate(
+        &self,
+        options: &EstimateOptions,
+        validity: Validity<'_>,
+        token: &CancellationToken,
+    ) -> Result<Estimation, Rejection> {
+        let Parts { simulation, unknowns, outputs, experiments, pieces } = &self.0;
+        let problem =
+            Problem::new(simulation, unknowns.clone(), outputs.clone(), experiments.clone(), validity);
+        solve(problem, pieces.as_ref(), options, token)
+    }
+}
+
+/// Estimates parameters and initial states from measured data.
+pub fn estimate(
+    asked: &mut Asked<'_, '_>,
+    options: &EstimateOptions,
+    validity: Validity<'_>,
+    token: &CancellationToken,
+) -> Result<Estimation, QueryError> {
+    let prepared = prepare(asked, options, token)?;
+    let found = prepared.estimate(options, validity, token);
+    let found = found.map_err(|rejection| no_cost(asked, &prepared.0.simulation, &rejection))?;
+    asked.findings.extend(findings(&found));
+    Ok(found)
+}
+
+/// Which singular values are rounding.
+pub(crate) fn rank_share(options: &EstimateOptions) -> f64 {
+    let fixed = matches!(options.solver.as_str(), "euler" | "rk4");
+    if fixed { RANK_SHARE } else { (RANK_TOLERANCES * options.rtol).max(RANK_SHARE) }
+}
+
+/// Solves a problem and judges its solution.
+fn solve(
+    mut problem: Problem<'_>,
+    pieces: Option<&Pieces>,
+    options: &EstimateOptions,
+    token: &CancellationToken,
+) -> Result<Estimation, Rejection> {
+    let limits = Limits { iterations: options.iterations, rank: rank_share(options) };
+    let choice = (options.method, limits);
+    let first = problem.evaluate(&problem.start(), token);
+    if let Some(pieces) = pieces {
+        token.begin("pieces of the records", 0);
+        let z = shoot(&problem, pieces, options.shots, limits.rank, token)?;
+        for (unknown, z) in problem.unknowns.iter_mut().zip(&z) {
+            unknown.start = unknown.value(*z);
+        }
+    }
+    let (mut found, starts) = search_all(&problem, choice, (options.starts, options.seed), token)?;
+    if options.loss != Loss::Squares || options.prior {
+        for _ in 0..MOST_ROUNDS {
+            let scale = noise_scale(&problem, &found.evaluation, options.loss, token)?;
+            let known = if options.prior { problem.noise } else { problem.penalty.threshold };
+            let threshold = match options.loss {
+                Loss::Huber => HUBER_THRESHOLD * scale,
+                Loss::Cauchy => CAUCHY_THRESHOLD * scale,
+                Loss::Squares => 1.0,
+            };
+            let new = if options.prior { scale } else { threshold };
+            if !(scale > 0.0)
+                || (new - known).abs() <= SCALE_CHANGE * new && problem.penalty.loss == options.loss
+            {
+                break;
+            }
+            problem.penalty = Penalty { loss: options.loss, threshold };
+            problem.noise = if options.prior { scale } else { 0.0 };
+            let before = std::mem::take(&mut found.history);
+            let simulations = found.simulations;
+            found = crate::search::search(&problem, choice, &found.evaluation.z, token)?;
+            found.simulations += simulations;
+            found.history.iter_mut().for_each(|iteration| iteration.simulations += simulations);
+            // The first of the new search is the last of the one before, at another cost.
+            let kept = before.len().saturating_sub(1);
+            found.history.splice(0..0, before.into_iter().take(kept));
+        }
+    }
+    token.begin("standard errors", 0);
+    let at = &found.evaluation;
+    let confidence = confidence(&problem, at, limits.rank, options.level, token)?;
+    let fits = fits(&problem, &at.z, token)?;
+    let elsewhere = |at: &Evaluation| problem.evaluate(&moved(&problem, &at.z), token).ok();
+    let after = Identifiability::new(&problem, at, elsewhere(at).as_ref(), limits.rank);
+    let before = match &first {
+        Ok(first) => Identifiability::new(&problem, first, elsewhere(first).as_ref(), limits.rank),
+        Err(_) => after.clone(),
+    };
+    let curves = match options.curves {
+        true => {
+            let last = found.history.len() - 1;
+            let mut numbers = vec![0, 1, 5, last];
+            numbers.retain(|number| *number <= last);
+            numbers.sort_unstable();
+            numbers.dedup();
+            let point = |number: &usize| {
+                let values = &found.history[*number].values;
+                let z = problem.unknowns.iter().zip(values).map(|(unknown, value)| unknown.to_search(*value));
+                (*number, z.collect())
+            };
+            curves(&problem, &numbers.iter().map(point).collect::<Vec<_>>(), token)?
+        }
+        false => Vec::new(),
+    };
+    let mut profiles = Vec::new();
+    for (place, unknown) in problem.unknowns.iter().enumerate() {
+        if options.profiles.iter().any(|name| *name == unknown.name || name == "all") {
+            token.begin("profile likelihoods", 0);
+            profiles.push(profile(&problem, at, &confidence, place, limits, token)?);
+        }
+    }
+    let estimates = problem.unknowns.iter().enumerate().map(|(place, unknown)| {
+        estimated(unknown, at.z[place], &found.history[0].values[place], &confidence, place)
+    });
+    let experiments = problem.experiments.iter().map(|experiment| ExperimentSummary {
+        name: experiment.name.clone(),
+        span: (experiment.whole.t_start, experiment.whole.t_end),
+        fitted: experiment.fitted,
+        samples: experiment.whole.times.len(),
+        validates: experiment.validates,
+    });
+    Ok(Estimation {
+        model: problem.simulation.model.clone(),
+        method: options.method,
+        hold: options.hold,
+        loss: (options.loss, problem.penalty.threshold),
+        solver: options.solver.clone(),
+        experiments: experiments.collect(),
+        outputs: problem.outputs.clone(),
+        estimates: estimates.collect(),
+        level: options.level,
+        stop: found.stop,
+        simulations: found.simulations,
+        fits,
+        before,
+        after,
+        starts,
+        curves,
+        profiles,
+        confidence,
+        history: found.history,
+    })
+}
+
+fn estimated(unknown: &Unknown, z: f64, start: &f64, confidence: &Confidence, place: usize) -> Estimate {
+    let value = unknown.value(z);
+    let (low, high) = unknown.range();
+    let standard_error = confidence.standard_errors[place];
+    Estimate {
+        name: unknown.name.clone(),
+        unit: unknown.unit.clone(),
+        factor: unknown.factor,
+        start: *start,
+        value,
+        bounds: (unknown.lower, unknown.upper),
+        standard_error,
+        white_error: confidence.white_errors[place],
+        interval: standard_error.map(|error| {
+            let half = confidence.quantile * error;
+            (value - half, value + half)
+        }),
+        at_bound: z == low || z == high,
+        logarithmic: unknown.scaling == Scaling::Logarithmic,
+    }
+}
+
+/// The standard deviation of weighted residuals: for robust losses by the median, which far ones do not move.
+fn noise_scale(
+    problem: &Problem<'_>,
+    at: &Evaluation,
+    loss: Loss,
+    token: &CancellationToken,
+) -> Result<f64, Rejection> {
+    let mut sizes = Vec::with_capacity(at.residuals);
+    for experiment in 0..problem.experiments.len() {
+        if !problem.experiments[experiment].validates {
+            problem.visit(experiment, &at.z, false, token, &mut |row| {
+                sizes.push((row.weight * (row.model - row.data)).abs());
+            })?;
+        }
+    }
+    let freedom = (sizes.len() as f64 - problem.unknowns.len() as f64).max(1.0);
+    if loss == Loss::Squares {
+        return Ok((sizes.iter().map(|size| size * size).sum::<f64>() / freedom).sqrt());
+    }
+    let middle = sizes.len() / 2;
+    let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
+    Ok(MEDIAN_DEVIATION * *median)
+}
+
+/// A point a few per cent away, at which directions without effect are looked at again.
+fn moved(problem: &Problem<'_>, z: &[f64]) -> Vec<f64> {
+    let mut random = Random::new(11);
+    let shift = |(unknown, z): (&Unknown, &f64)| {
+        let (low, high) = unknown.range();
+        let by = SECOND_LOOK * random.symmetric();
+        let moved = match unknown.scaling {
+            Scaling::Logarithmic => z + by,
+            Scaling::Linear(_) => z * (1.0 + by),
+        };
+        moved.clamp(low, high)
+    };
+    problem.unknowns.iter().zip(z).map(shift).collect()
+}
+
+/// Says why the start has no cost.
+fn no_cost(asked: &Asked<'_, '_>, simulation: &Simulation, rejection: &Rejection) -> QueryError {
+    let start = |message: String| Diagnostic::new(code::NO_COST, message);
+    let mut diagnostics = Diagnostics::new();
+    match rejection {
+        Rejection::Cancelled => return QueryError::Cancelled,
+        Rejection::Failed { outcome, parameters, .. } => {
+            let said = simulation.explain(asked.pool, parameters, outcome);
+            diagnostics.push(start(format!(
+                "at the start of the search the simulation ends at t = {} of the data",
+                shortest(outcome.t)
+            )));
+            diagnostics.extend(said);
+        }
+        Rejection::NotFinite { t, unknown, .. } => {
+            let what = match unknown {
+                Some(_) => "a sensitivity of an output",
+                None => "an output",
+            };
+            diagnostics.push(start(format!(
+                "at the start of the search {what} has no finite value at t = {}",
+                shortest(*t)
+            )));
+        }
+        Rejection::Underived => {
+            return refuse(
+                "the equations do not hold at the start of the search: a parameter has another sign than in the model",
+                Remedy::marked("set the model itself to values of that sign with {option set}"),
+            );
+        }
+    }
+    QueryError::Wrong(diagnostics)
+}
+
+/// What is worth knowing about an estimation.
+fn findings(found: &Estimation) -> Diagnostics {
+    let mut list = Diagnostics::new();
+    for undetermined in &found.after.undetermined {
+        let message = format!("{}; the search leaves the rest where it began", undetermined.words);
+        list.push(Diagnostic::new(code::UNDETERMINED, message));
+    }
+    for estimate in &found.estimates {
+        if estimate.value < estimate.bounds.0 || estimate.value > estimate.bounds.1 {
+            let value = shortest(estimate.value / estimate.factor);
+            let message = format!(
+                "`{}` = {value} is outside its bounds, which this method does not know",
+                estimate.name
+            );
+            let help =
+                Remedy::marked("search with {option method=levenberg-marquardt}, which keeps to bounds");
+            list.push(Diagnostic::new(code::AT_BOUND, message).help(help));
+        } else if estimate.at_bound {
+            let value = shortest(estimate.value / estimate.factor);
+            let message =
+                format!("`{}` is at its bound {value}, so that it has no standard error", estimate.name);
+            list.push(Diagnostic::new(code::AT_BOUND, message));
+        } else if let Some(error) = estimate.standard_error
+            && error > POOR_ERROR * estimate.value.abs()
+        {
+            let message = format!(
+                "`{}` is poorly determined: its standard error is {} % of it",
+                estimate.name,
+                plain(100.0 * error / estimate.value.abs(), 3)
+            );
+            list.push(Diagnostic::new(code::UNDETERMINED, message));
+        }
+    }
+    if !found.stop.is_converged() {
+        let message = format!("the search did not converge: {}", found.stop.words());
+        list.push(Diagnostic::new(code::NOT_CONVERGED, message));
+    }
+    if found.confidence.corrected {
+        // What rounding leaves of an exact fit has a memory, but nobody's model lacks anything for it.
+        let rounding = |series: &&Whiteness| {
+            let own = |fit: &&Fit| (fit.experiment, fit.output) == (series.experiment, series.output);
+            found.fits.iter().find(own).is_some_and(|fit| fit.share > ROUNDED_FIT)
+        };
+        let worst =
+            found.confidence.whiteness.iter().filter(|series| !series.is_white() && !rounding(series));
+        let worst = worst.max_by(|a, b| a.statistic.total_cmp(&b.statistic));
+        if let Some(worst) = worst {
+            let message = format!(
+                "the residuals of `{}` are not white (autocorrelation {} from sample to sample); standard errors are \
+                 corrected by an autoregressive model of order {}",
+                found.outputs[worst.output].column.name,
+                rough(worst.autocorrelation.get(1).copied().unwrap_or(0.0)),
+                worst.order
+            );
+            let diagnostic = Diagnostic::new(code::COLOURED_RESIDUALS, message);
+            list.push(Diagnostic { severity: Severity::Note, ..diagnostic });
+        }
+    }
+    list
+}

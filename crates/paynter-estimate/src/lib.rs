@@ -1,0 +1,38 @@
+//! Parameters and initial states from measured data (Gawthrop 2000, sections 3 and 4).
+//!
+//! [`estimate`] reads the records of experiments, compiles the model once with what is estimated as inputs of its
+//! runs, and searches for the smallest cost ([`Method`]). A run gives residuals and sensitivities row by row, which
+//! are taken into a triangle; singular values are those of the triangle, so that long records are never held.
+
+mod confidence;
+mod distribution;
+mod estimation;
+mod fit;
+mod identifiability;
+mod loss;
+mod plan;
+mod problem;
+mod profile;
+mod question;
+mod residuals;
+mod search;
+mod shooting;
+mod starts;
+mod tolerance;
+mod unknown;
+mod write;
+
+pub use confidence::Confidence;
+pub use estimation::{Estimate, Estimation, ExperimentSummary, Prepared, estimate, prepare};
+pub use fit::{Curve, Fit, Part};
+pub use identifiability::{Identifiability, Undetermined};
+pub use loss::Loss;
+pub use plan::{Plan, PlanOptions, Prediction, plan};
+pub use problem::{Experiment, FittedOutput, Problem, Rejection, Validity, Weights};
+pub use profile::Profile;
+pub use question::{Asked, EstimateOptions, Logarithmic, Weight};
+pub use residuals::Whiteness;
+pub use search::{Iteration, Method, Stop};
+pub use starts::Start;
+pub use unknown::{Quantity, Scaling, Unknown};
+pub use write::write;

@@ -1,0 +1,127 @@
+//! Profile likelihood: the smallest cost with one estimate held elsewhere, and the interval in which it stays below
+//! what confidence allows. Where the cost is no parabola, standard errors get that interval wrong.
+
+use crate::confidence::Confidence;
+use crate::problem::{Evaluation, Problem, Rejection};
+use crate::search::{Limits, Method, search};
+use crate::tolerance::{PROFILE_POINTS, PROFILE_WIDTH};
+use paynter_base::CancellationToken;
+
+/// The profile likelihood of an estimate, in SI.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// The estimate.
+    pub name: String,
+    /// Its values, rising, with the smallest cost at each.
+    pub points: Vec<(f64, f64)>,
+    /// The cost at the ends of the interval.
+    pub limit: f64,
+    /// The ends of the interval; none where a bound was reached, or the cost does not rise so far.
+    pub interval: (Option<f64>, Option<f64>),
+}
+
+/// Follows the cost to both sides of an estimate.
+pub(crate) fn profile(
+    problem: &Problem<'_>,
+    at: &Evaluation,
+    confidence: &Confidence,
+    place: usize,
+    limits: Limits,
+    token: &CancellationToken,
+) -> Result<Profile, Rejection> {
+    let count = at.residuals as f64;
+    let freedom = (count - problem.unknowns.len() as f64).max(1.0);
+    // Autocorrelated residuals make the cost rise faster than they tell.
+    let slower = match (confidence.standard_errors[place], confidence.white_errors[place]) {
+        (Some(full), Some(white)) if white > 0.0 => (full / white).powi(2),
+        _ => 1.0,
+    };
+    let limit = at.cost * (1.0 + slower * confidence.quantile.powi(2) / freedom);
+    let unknown = &problem.unknowns[place];
+    let error = confidence.standard_errors[place].map(|error| error / unknown.slope(at.z[place]).abs());
+    let first = error.filter(|error| *error > 0.0).unwrap_or(0.05 * at.z[place].abs().max(1e-3));
+    let mut points = vec![(at.z[place], at.cost)];
+    let mut ends = [None, None];
+    for (side, end) in [-1.0, 1.0].into_iter().zip(&mut ends) {
+        let (low, high) = unknown.range();
+        let mut near = (at.z[place], at.cost, at.z.clone());
+        let mut width = 0.5 * confidence.quantile * first;
+        for _ in 0..PROFILE_POINTS {
+            token.check().map_err(|_| Rejection::Cancelled)?;
+            let z = (near.0 + side * width).clamp(low, high);
+            if z == near.0 {
+                break;
+            }
+            let Some((cost, solution)) = held(problem, place, z, &near.2, limits, token)? else {
+                width *= 0.5;
+                continue;
+            };
+            points.push((z, cost));
+            if cost < limit {
+                near = (z, cost, solution);
+                width *= 1.5;
+                continue;
+            }
+            *end = Some(between(problem, place, (near, (z, cost)), limit, limits, token)?);
+            break;
+        }
+    }
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let value = |z: f64| unknown.value(z);
+    Ok(Profile {
+        name: unknown.name.clone(),
+        points: points.into_iter().map(|(z, cost)| (value(z), cost)).collect(),
+        limit,
+        interval: (ends[0].map(value), ends[1].map(value)),
+    })
+}
+
+/// The smallest cost with one unknown held, and where; none where the search from here has no cost.
+fn held(
+    problem: &Problem<'_>,
+    place: usize,
+    z: f64,
+    from: &[f64],
+    limits: Limits,
+    token: &CancellationToken,
+) -> Result<Option<(f64, Vec<f64>)>, Rejection> {
+    let mut unknowns = problem.unknowns.clone();
+    unknowns[place].fixed = true;
+    let held = problem.with_unknowns(unknowns);
+    let mut start = from.to_vec();
+    start[place] = z;
+    match search(&held, (Method::LevenbergMarquardt, limits), &start, token) {
+        Ok(found) => Ok(Some((found.evaluation.cost, found.evaluation.z))),
+        Err(Rejection::Cancelled) => Err(Rejection::Cancelled),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Where the cost passes the limit, between a point below and one above it: by parabolas through the root of the
+/// rise, which is nearly straight.
+fn between(
+    problem: &Problem<'_>,
+    place: usize,
+    (mut below, mut above): ((f64, f64, Vec<f64>), (f64, f64)),
+    limit: f64,
+    limits: Limits,
+    token: &CancellationToken,
+) -> Result<f64, Rejection> {
+    let least = below.1.min(limit);
+    let width = (above.0 - below.0).abs();
+    for _ in 0..PROFILE_POINTS {
+        let rise = |cost: f64| (cost - least).max(0.0).sqrt();
+        let share = (rise(limit) - rise(below.1)) / (rise(above.1) - rise(below.1));
+        let share = if share.is_finite() { share.clamp(0.05, 0.95) } else { 0.5 };
+        let z = below.0 + share * (above.0 - below.0);
+        if (above.0 - below.0).abs() <= PROFILE_WIDTH * width {
+            return Ok(z);
+        }
+        let Some((cost, solution)) = held(problem, place, z, &below.2, limits, token)? else { return Ok(z) };
+        if (cost - limit).abs() <= PROFILE_WIDTH * (limit - least).max(f64::MIN_POSITIVE) {
+            return Ok(z);
+        }
+        if cost < limit { below = (z, cost, solution) } else { above = (z, cost) }
+    }
+    Ok(below.0)
+}

@@ -1,0 +1,106 @@
+//! Every tolerance and limit of estimation, with its reason.
+
+/// A step shorter than this share of the unknowns ends a search: quadratic convergence has then doubled the
+/// digits once more than standard errors can tell.
+pub(crate) const STEP_TOLERANCE: f64 = 1e-8;
+
+/// The cosine between the residuals and every column of the sensitivity matrix below which the cost is
+/// stationary: some ten times what a relative tolerance of 1e-8 leaves of it.
+pub(crate) const GRADIENT_TOLERANCE: f64 = 1e-7;
+
+/// The share of the cost below which a reduction says nothing.
+pub(crate) const COST_TOLERANCE: f64 = 1e-12;
+
+/// The predicted reduction, as a share of the cost, below which a search that finds no smaller cost has reached
+/// the precision of its simulations.
+pub(crate) const PRECISION_TOLERANCE: f64 = 1e-6;
+
+/// Residuals of this share of the data are rounding.
+pub(crate) const EXACT_RESIDUAL: f64 = 1e-13;
+
+/// How often a step is halved: 2^-40 of a step is below the tolerance of steps.
+pub(crate) const MOST_HALVINGS: usize = 40;
+
+/// The first damping of Levenberg and Marquardt, relative to the diagonal.
+pub(crate) const FIRST_DAMPING: f64 = 1e-3;
+
+/// Damping beyond which no step is left.
+pub(crate) const MOST_DAMPING: f64 = 1e16;
+
+/// Singular values below this share of the largest are rounding where steps are fixed: sensitivities are then
+/// derivatives of the very recursion.
+pub(crate) const RANK_SHARE: f64 = 1e-11;
+
+/// The same in units of the relative tolerance where steps are adapted.
+pub(crate) const RANK_TOLERANCES: f64 = 10.0;
+
+/// A component of an undetermined direction below this does not belong to it.
+pub(crate) const DIRECTION_SHARE: f64 = 1e-3;
+
+/// How near the exponents of an undetermined direction are to small fractions that count as such.
+pub(crate) const EXPONENT_ERROR: f64 = 1e-3;
+
+/// The largest denominator of exponents.
+pub(crate) const MOST_DENOMINATOR: u32 = 6;
+
+/// How far parameters are moved to see whether an undetermined direction stays one.
+pub(crate) const SECOND_LOOK: f64 = 0.05;
+
+/// A relative standard error above which a parameter is called poorly determined.
+pub(crate) const POOR_ERROR: f64 = 1.0;
+
+/// The level of significance at which residuals are called not white.
+pub(crate) const WHITENESS_LEVEL: f64 = 0.01;
+
+/// Autocorrelations of a model of residuals below this are left out of sums.
+pub(crate) const LEAST_AUTOCORRELATION: f64 = 1e-3;
+
+/// Products of rows of the sensitivity matrix that a correction for autocorrelation may take.
+pub(crate) const MOST_LAG_PRODUCTS: usize = 400_000_000;
+
+/// Rounds after which the scale of noise that a robust loss or a prior is measured by has settled.
+pub(crate) const MOST_ROUNDS: usize = 12;
+
+/// The relative change of that scale which counts as none.
+pub(crate) const SCALE_CHANGE: f64 = 1e-3;
+
+/// Huber's threshold in standard deviations of the noise: 95 % efficient where noise is normal.
+pub(crate) const HUBER_THRESHOLD: f64 = 1.345;
+
+/// Cauchy's scale in standard deviations of the noise, of the same efficiency.
+pub(crate) const CAUCHY_THRESHOLD: f64 = 2.385;
+
+/// The standard deviation of normal noise over its median absolute deviation.
+pub(crate) const MEDIAN_DEVIATION: f64 = 1.4826;
+
+/// A start without bounds lies within this factor of the first one.
+pub(crate) const START_FACTOR: f64 = 5.0;
+
+/// A tolerance as a prior is so many standard deviations: ±10 % is taken for the interval of 95 %.
+pub(crate) const TOLERANCE_DEVIATIONS: f64 = 2.0;
+
+/// Points on either side of a profile before it is given up.
+pub(crate) const PROFILE_POINTS: usize = 60;
+
+/// How near the end of a profile's interval is found, as a share of its width.
+pub(crate) const PROFILE_WIDTH: f64 = 1e-3;
+
+/// The standard deviation of noise that a plan assumes where none is given, as a share of the largest output.
+pub(crate) const ASSUMED_NOISE: f64 = 0.01;
+
+/// The samples of a planned experiment without data and sample time.
+pub(crate) const PLANNED_SAMPLES: usize = 100;
+
+/// How much the joints of pieces count beside data of the size of one, one after the other: loose at first, firm at
+/// last.
+pub(crate) const JOINTS: [f64; 5] = [0.1, 1.0, 10.0, 100.0, 1000.0];
+
+/// The iterations with each of them.
+pub(crate) const SHOT_ITERATIONS: usize = 30;
+
+/// The relative step of difference quotients: the error of a run at a relative tolerance of 1e-8 is then a ten
+/// thousandth of a derivative, and so is what the quotient leaves out.
+pub(crate) const DIFFERENCE_STEP: f64 = 1e-4;
+
+/// A fit above this leaves residuals of rounding alone.
+pub(crate) const ROUNDED_FIT: f64 = 1.0 - 1e-6;

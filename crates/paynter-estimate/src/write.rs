@@ -1,0 +1,200 @@
+//! Estimates written into the text of a model: values replaced where they stand, comments kept, standard errors
+//! beside them.
+
+use crate::distribution::student_quantile;
+use crate::estimation::{Estimate, Estimation};
+use paynter_base::number::plain;
+use paynter_base::{Diagnostic, Diagnostics, FileId, Span, code};
+use paynter_graph::{BondGraph, flat_name};
+use paynter_language::ast::{self, Body, Law, Param, Statement};
+
+/// What a comment about an estimate begins with; an older one in its place is replaced.
+const COMMENT: &str = "// estimated:";
+
+/// A change of the text.
+struct Edit {
+    from: usize,
+    to: usize,
+    text: String,
+}
+
+/// Writes estimates into the text of the file that a graph was made of. With a level of confidence, half the widths
+/// of the intervals become tolerances. What has no place in the text is told.
+pub fn write(
+    text: &str,
+    file: FileId,
+    graph: &BondGraph,
+    found: &Estimation,
+    tolerance: Option<f64>,
+) -> (String, Diagnostics) {
+    let (syntax, _) = paynter_language::parse_syntax(text, file);
+    let mut edits: Vec<Edit> = Vec::new();
+    let mut left_out = Diagnostics::new();
+    for estimate in &found.estimates {
+        // What differs from experiment to experiment is written as it was in the first.
+        let (name, experiment) = match estimate.name.split_once('@') {
+            Some((name, number)) => (name, number),
+            None => (estimate.name.as_str(), "1"),
+        };
+        if experiment != "1" {
+            continue;
+        }
+        let half = tolerance.and_then(|level| {
+            let quantile = student_quantile(0.5 + 0.5 * level, found.confidence.freedom);
+            estimate.standard_error.map(|error| quantile * error / estimate.factor)
+        });
+        let changes = match name.strip_prefix("init(").and_then(|rest| rest.strip_suffix(')')) {
+            Some(state) => initial(text, &syntax, &graph.name, state, estimate),
+            None => parameter(&syntax, graph, name, estimate, half),
+        };
+        let Some((at, mut changes)) = changes else {
+            let message = format!(
+                "`{}` = {} is not written: it has no place of its own in the text of the model",
+                estimate.name,
+                literal(estimate.value / estimate.factor)
+            );
+            left_out.push(Diagnostic::new(code::UNWRITTEN, message));
+            continue;
+        };
+        changes.extend(comment(text, at, found, estimate));
+        edits.extend(changes);
+    }
+    // From the end on, so that places stay what they are.
+    edits.sort_by_key(|edit| (edit.from, edit.to));
+    let mut written = text.to_owned();
+    for edit in edits.iter().rev() {
+        written.replace_range(edit.from..edit.to, &edit.text);
+    }
+    (written, left_out)
+}
+
+fn range(span: Span) -> (usize, usize) {
+    (span.start as usize, span.end as usize)
+}
+
+/// A number as one writes it, with as many digits as an estimate has at best.
+fn literal(value: f64) -> String {
+    let rounded = format!("{value:.9e}").parse().unwrap_or(value);
+    if rounded != 0.0 && !(1e-4..1e7).contains(&f64::abs(rounded)) {
+        format!("{rounded:e}")
+    } else {
+        format!("{rounded}")
+    }
+}
+
+/// The parameters of a file.
+fn parameters(file: &ast::File) -> impl Iterator<Item = &Param> {
+    file.models.iter().flat_map(|model| {
+        let body = model.statements.iter().filter_map(|statement| match statement {
+            Statement::Param(param) => Some(param),
+            _ => None,
+        });
+        model.header.iter().chain(body)
+    })
+}
+
+/// The changes at the declaration of a parameter, unless several instances of a submodel share it.
+fn parameter(
+    file: &ast::File,
+    graph: &BondGraph,
+    name: &str,
+    estimate: &Estimate,
+    half: Option<f64>,
+) -> Option<(usize, Vec<Edit>)> {
+    let own = graph.parameters.iter().find(|parameter| flat_name(&parameter.name) == name)?;
+    if graph.parameters.iter().filter(|other| other.span == own.span).count() > 1 {
+        return None;
+    }
+    let inside = |param: &&Param| {
+        param.span.file == own.span.file
+            && param.span.start <= own.span.start
+            && own.span.end <= param.span.end
+    };
+    let param = parameters(file).find(inside)?;
+    let value = range(param.value.as_ref()?.span);
+    let mut edits =
+        vec![Edit { from: value.0, to: value.1, text: literal(estimate.value / estimate.factor) }];
+    if let Some(half) = half {
+        let text = format!("±{}", literal(half));
+        match &param.tolerance {
+            Some(known) => {
+                let (from, to) = range(known.span);
+                edits.push(Edit { from, to, text });
+            }
+            None => {
+                let at = param.unit.as_ref().map_or(value.1, |unit| range(unit.span).1);
+                edits.push(Edit { from: at, to: at, text: format!(" {text}") });
+            }
+        }
+    }
+    Some((range(param.span).0, edits))
+}
+
+/// The changes at the initial value of a state of the model itself, or a new statement for it.
+fn initial(
+    text: &str,
+    file: &ast::File,
+    model: &str,
+    state: &str,
+    estimate: &Estimate,
+) -> Option<(usize, Vec<Edit>)> {
+    let model = file.models.iter().find(|known| known.name.text == model)?;
+    let value = literal(estimate.value / estimate.factor);
+    let replace = |span: Span, whole: Span| {
+        let (from, to) = range(span);
+        Some((range(whole).0, vec![Edit { from, to, text: value.clone() }]))
+    };
+    for statement in &model.statements {
+        match statement {
+            Statement::Init(init) => {
+                let (from, to) = range(init.target.span);
+                if flat_name(text.get(from..to)?.trim()) == state {
+                    return replace(init.value.span, init.span);
+                }
+            }
+            Statement::Element(element) => {
+                let Body::Laws(laws, _) = &element.body else { continue };
+                for law in laws {
+                    if let Law::Init { state: own, value, span } = law
+                        && format!("{}.{}", element.name.text, own.text) == state
+                    {
+                        return replace(value.span, *span);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    // A state of a submodel has its place there.
+    if state.matches('.').count() > 1 {
+        return None;
+    }
+    let end = range(model.span).1.checked_sub(1)?;
+    let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
+    let text = format!("    init {state} = {value}\n");
+    Some((line, vec![Edit { from: line, to: line, text }]))
+}
+
+/// A line above a statement that tells the standard error, in place of an older one.
+fn comment(text: &str, at: usize, found: &Estimation, estimate: &Estimate) -> Option<Edit> {
+    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let indent: String = text[line..].chars().take_while(|sign| *sign == ' ' || *sign == '\t').collect();
+    let start = format!("{indent}{COMMENT} {}, ", estimate.name);
+    let unit = estimate.unit.as_deref().map(|unit| format!(" {unit}")).unwrap_or_default();
+    let shown = |value: f64| plain(value / estimate.factor, 4);
+    let words = match (estimate.standard_error, estimate.interval) {
+        (Some(error), Some((low, high))) => format!(
+            "standard error {}{unit}, {} % interval {} to {}{unit}",
+            shown(error),
+            plain(100.0 * found.level, 4),
+            shown(low),
+            shown(high)
+        ),
+        _ if estimate.at_bound => "at its bound".to_owned(),
+        _ => "not determined by the data".to_owned(),
+    };
+    let before = text[..line.saturating_sub(1)].rfind('\n').map_or(0, |end| end + 1);
+    let old = text[before..line].starts_with(&start);
+    let from = if old { before } else { line };
+    Some(Edit { from, to: line, text: format!("{start}{words}\n") })
+}

@@ -1,0 +1,133 @@
+//! Plots of an estimation: the data with the model on its way (Gawthrop 2000, Fig. 8), the estimates against the
+//! iteration (Fig. 7), the residuals and their autocorrelation.
+
+use paynter_draw::plot::{Axis, Figure, Layer, Look, Mark, Panel, Scale, time_axis};
+use paynter_estimate::{Curve, Estimation};
+
+/// More points of data than this lie on one another.
+const POINTS: usize = 800;
+
+/// More panels than this are no picture any more.
+const PANELS: usize = 12;
+
+fn unit(unit: Option<&String>) -> &str {
+    unit.map_or("", String::as_str)
+}
+
+/// The experiment's name behind that of an output, where there are several.
+fn title(found: &Estimation, curve: &Curve) -> String {
+    let name = &found.outputs[curve.output].column.name;
+    match found.experiments.len() {
+        1 => name.clone(),
+        _ => format!("{name}, {}", found.experiments[curve.experiment].name),
+    }
+}
+
+/// The measured samples of every output with the model at the first iterations and the last.
+pub fn fit(found: &Estimation) -> Figure {
+    let mut panels = Vec::new();
+    for curve in found.curves.iter().take(PANELS) {
+        let column = &found.outputs[curve.output].column;
+        let every = curve.t.len().div_ceil(POINTS).max(1);
+        let points = curve.t.iter().zip(&curve.measured).step_by(every);
+        let mut layers = vec![Layer::Marks {
+            name: "measured".to_owned(),
+            look: Look { colour: 6, dash: 0 },
+            mark: Mark::Dot,
+            points: points.map(|(t, value)| (*t, value / column.factor)).collect(),
+        }];
+        let last = curve.model.len().saturating_sub(1);
+        for (place, (number, list)) in curve.model.iter().enumerate() {
+            let count = list.len().min(curve.t.len());
+            layers.push(Layer::Line {
+                name: format!("iteration {number}"),
+                look: if place == last { Look::nth(0) } else { Look { colour: 1 + place, dash: 1 + place } },
+                x: curve.t[..count].to_vec(),
+                y: list[..count].iter().map(|value| value / column.factor).collect(),
+            });
+        }
+        panels.push(Panel {
+            x: time_axis(&curve.t),
+            y: Axis::new(&title(found, curve), unit(column.unit.as_ref()), Scale::Linear),
+            layers,
+            height: 260.0,
+            origin: false,
+        });
+    }
+    Figure { title: format!("{}: measured and estimated", found.model), panels }
+}
+
+/// The estimates against the number of the iteration.
+pub fn parameters(found: &Estimation) -> Figure {
+    let numbers: Vec<f64> = (0..found.history.len()).map(|number| number as f64).collect();
+    let panel = |(place, estimate): (usize, &paynter_estimate::Estimate)| Panel {
+        x: Axis::new("iteration", "", Scale::Linear),
+        y: Axis::new(&estimate.name, unit(estimate.unit.as_ref()), Scale::Linear),
+        layers: vec![Layer::Line {
+            name: String::new(),
+            look: Look::nth(place),
+            x: numbers.clone(),
+            y: found.history.iter().map(|iteration| iteration.values[place] / estimate.factor).collect(),
+        }],
+        height: 130.0,
+        origin: false,
+    };
+    let panels = found.estimates.iter().enumerate().take(PANELS).map(panel).collect();
+    Figure { title: format!("{}: estimates by iteration", found.model), panels }
+}
+
+/// The residuals at the estimate over time, and their autocorrelation with the band in which 95 of 100 values of
+/// white residuals lie.
+pub fn residuals(found: &Estimation) -> Figure {
+    let mut panels = Vec::new();
+    for curve in found.curves.iter().take(PANELS / 2) {
+        let column = &found.outputs[curve.output].column;
+        let Some((_, model)) = curve.model.last() else { continue };
+        let residual = model.iter().zip(&curve.measured).map(|(model, data)| (data - model) / column.factor);
+        panels.push(Panel {
+            x: time_axis(&curve.t),
+            y: Axis::new(
+                &format!("residual of {}", title(found, curve)),
+                unit(column.unit.as_ref()),
+                Scale::Linear,
+            ),
+            layers: vec![Layer::Line {
+                name: String::new(),
+                look: Look::nth(0),
+                x: curve.t[..model.len().min(curve.t.len())].to_vec(),
+                y: residual.collect(),
+            }],
+            height: 180.0,
+            origin: true,
+        });
+        let own = |series: &&paynter_estimate::Whiteness| {
+            (series.experiment, series.output) == (curve.experiment, curve.output)
+        };
+        let Some(series) = found.confidence.whiteness.iter().find(own) else { continue };
+        let lags: Vec<f64> = (0..series.autocorrelation.len()).map(|lag| lag as f64).collect();
+        let limit = 1.96 / (series.count as f64).sqrt();
+        panels.push(Panel {
+            x: Axis::new("lag", "", Scale::Linear),
+            y: Axis::new("autocorrelation", "", Scale::Linear),
+            layers: vec![
+                Layer::Band {
+                    name: "white".to_owned(),
+                    look: Look { colour: 6, dash: 0 },
+                    x: lags.clone(),
+                    lower: vec![-limit; lags.len()],
+                    upper: vec![limit; lags.len()],
+                    opacity: 0.2,
+                },
+                Layer::Marks {
+                    name: String::new(),
+                    look: Look::nth(0),
+                    mark: Mark::Dot,
+                    points: lags.iter().copied().zip(series.autocorrelation.iter().copied()).collect(),
+                },
+            ],
+            height: 150.0,
+            origin: true,
+        });
+    }
+    Figure { title: format!("{}: residuals", found.model), panels }
+}

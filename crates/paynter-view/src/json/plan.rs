@@ -1,0 +1,72 @@
+//! The answer of `paynter estimate --plan`.
+
+use super::{Diagnostic, Identifiability};
+use paynter_estimate as est;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What planned experiments would determine, in SI.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct EstimationPlans {
+    /// Whether the model has no error.
+    pub ok: bool,
+    /// The model's name.
+    pub model: String,
+    /// The experiments that were compared.
+    pub plans: Vec<EstimationPlan>,
+    /// All findings by place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What one planned experiment would determine.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct EstimationPlan {
+    /// The file of its inputs, or what else acts.
+    pub name: String,
+    /// The time between samples.
+    pub sample_time: f64,
+    /// The number of samples.
+    pub samples: usize,
+    /// The standard deviation of the noise of each output.
+    pub noise: BTreeMap<String, f64>,
+    /// What is estimated, by name.
+    pub predictions: BTreeMap<String, Predicted>,
+    /// Which directions the experiment determines.
+    pub identifiability: Identifiability,
+    /// The logarithm of the determinant of the Fisher information of relative changes; `null` where it is singular.
+    pub information: Option<f64>,
+}
+
+/// How well an unknown would be known.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Predicted {
+    /// The value at which the experiment is planned.
+    pub value: f64,
+    /// The standard error to be expected; `null` where the experiment does not determine it.
+    pub std_error: Option<f64>,
+    /// The unit that it is shown in to people.
+    pub value_unit: Option<String>,
+}
+
+impl EstimationPlans {
+    /// Writes down plans.
+    pub fn new(model: &str, plans: &[est::Plan], diagnostics: Vec<Diagnostic>) -> EstimationPlans {
+        let plan = |plan: &est::Plan| EstimationPlan {
+            name: plan.name.clone(),
+            sample_time: plan.sample_time,
+            samples: plan.samples,
+            noise: plan.noise.iter().cloned().collect(),
+            predictions: plan.predictions.iter().map(predicted).collect(),
+            identifiability: Identifiability::new(&plan.identifiability),
+            information: plan.information,
+        };
+        let plans = plans.iter().map(plan).collect();
+        EstimationPlans { ok: true, model: model.to_owned(), plans, diagnostics }
+    }
+}
+
+fn predicted(found: &est::Prediction) -> (String, Predicted) {
+    let value_unit = found.unit.clone();
+    (found.name.clone(), Predicted { value: found.value, std_error: found.standard_error, value_unit })
+}
