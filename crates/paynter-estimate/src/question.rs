@@ -438,7 +438,8 @@ impl EstimateOptions {
             varied: names.clone(),
             ..options.clone()
         };
-        let simulation = Simulation::compile(asked.pool, subject, (&options, &[]), &mut Diagnostics::new(), token)?;
+        let simulation =
+            Simulation::compile(asked.pool, subject, (&options, &[]), &mut Diagnostics::new(), token)?;
         if simulation.is_charted() {
             return Err(refuse(
                 "this model is integrated over other states than its own, so that it cannot start within a record",

@@ -3,7 +3,7 @@
 use crate::matrix::Matrix;
 use crate::modes::set_aside;
 use crate::system::Interconnection;
-use crate::tolerance::{ON_THE_AXIS, SETTLED_TIMES, STEPS_PER_SCALE};
+use crate::tolerance::{DECAYED_TIMES, ON_THE_AXIS, SETTLED_TIMES, STEPS_PER_SCALE};
 
 /// Figures of a step response, in the units of the output and in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,10 +78,12 @@ pub fn step_response(a: &Matrix, b: &Matrix, c: &Matrix, d: f64) -> Option<StepR
         rate.push(model.c.times(&model.a.times(state))[(0, 0)]);
     };
     push(0.0, &state);
-    // Poles that oscillate are followed in steps of their period until the end.
-    let oscillating = poles.iter().filter(|z| z.im > 0.0);
-    let visible = oscillating.map(|z| z.im).fold(0.0f64, f64::max);
-    let longest = if visible > 0.0 { 6.0 / (STEPS_PER_SCALE as f64 * visible) } else { f64::INFINITY };
+    // Poles that oscillate are followed in steps of their period until they have decayed.
+    let longest = |now: f64| {
+        let alive = poles.iter().filter(|z| z.im > 0.0 && -z.re * now < DECAYED_TIMES);
+        let visible = alive.map(|z| z.im).fold(0.0f64, f64::max);
+        if visible > 0.0 { 6.0 / (STEPS_PER_SCALE as f64 * visible) } else { f64::INFINITY }
+    };
     while now < end {
         for _ in 0..STEPS_PER_SCALE {
             state = transition.times(&state);
@@ -91,7 +93,7 @@ pub fn step_response(a: &Matrix, b: &Matrix, c: &Matrix, d: f64) -> Option<StepR
                 break;
             }
         }
-        if 2.0 * h <= longest {
+        if 2.0 * h <= longest(now) {
             transition = transition.times(&transition);
             h *= 2.0;
         }

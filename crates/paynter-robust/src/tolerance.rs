@@ -113,3 +113,6 @@ pub const DIFFERENCE: f64 = 1e-4;
 
 /// A figure counts as better from this relative change on.
 pub const BETTER: f64 = 1e-9;
+
+/// After so many of its own time constants an oscillation is no longer followed: e⁻²⁵ is below a part in 10¹⁰.
+pub const DECAYED_TIMES: f64 = 25.0;

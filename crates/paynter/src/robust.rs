@@ -7,6 +7,7 @@ use paynter_base::number::significant;
 use paynter_base::{CancellationToken, Cancelled, Diagnostic, Diagnostics, code};
 use paynter_interconnect::{Numbers, Quantity};
 use paynter_numerics::grid::Frequencies;
+use paynter_numerics::poles::expanded;
 use paynter_numerics::response::{ResponseChoice, chosen_places};
 use paynter_robust::axis::frequencies;
 use paynter_robust::branch::{Limits, branch_gain};
@@ -194,8 +195,9 @@ impl Model {
             Some((quantity.name.as_str(), parameter.in_declared_unit(value)))
         });
         let moved = self.with(values.collect::<Vec<_>>()).numeric(token).ok()?;
-        let rows = moved.result.matrices(&moved.pool).ok()?.a.dense();
-        let poles = Matrix::from_fn(rows.len(), rows.len(), |i, j| rows[i][j]).eigenvalues()?;
+        let matrices = moved.result.matrices(&moved.pool).ok()?;
+        let spectrum = moved.result.spectrum(&moved.pool, &moved.view.graph, &matrices, &[], token).ok()?;
+        let poles = expanded(&spectrum.poles);
         let near = |z: &Complex64| (z.re - pole.re).hypot(z.im.abs() - pole.im.abs());
         poles.into_iter().min_by(|x, y| near(x).total_cmp(&near(y)))
     }

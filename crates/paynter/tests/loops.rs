@@ -29,7 +29,10 @@ fn a_loop_at_a_signal_is_the_controller_times_the_plant() {
     let l = &found.loop_gain.as_ref().unwrap().entries[0];
     let mut poles: Vec<f64> = l.poles.as_ref().unwrap().iter().map(|pole| pole[0]).collect();
     poles.sort_by(f64::total_cmp);
-    assert!(poles.iter().zip([-2.0, -1.0, 0.0]).all(|(ours, exact)| (ours - exact).abs() < 1e-9), "{poles:?}");
+    assert!(
+        poles.iter().zip([-2.0, -1.0, 0.0]).all(|(ours, exact)| (ours - exact).abs() < 1e-9),
+        "{poles:?}"
+    );
     assert!(l.zeros.as_ref().unwrap().is_empty() && l.num.contains('k'), "{} / {}", l.num, l.den);
     for k in (0..found.omega.len()).step_by(50) {
         let w = found.omega[k];
