@@ -21,6 +21,7 @@ const SECTIONS: &[&str] = &[
     "structure",
     "bode",
     "sensitivity",
+    "interconnection",
     "simulation",
     "time-sensitivity",
     "energy",

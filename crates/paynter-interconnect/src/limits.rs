@@ -8,3 +8,7 @@ pub(crate) const CORNER_SAMPLES: u64 = 4000;
 
 /// An exponent above this one is not realised by repeated multiplication.
 pub(crate) const MOST_FACTORS: i64 = 64;
+
+/// A coefficient that would be longer written out is not realised operation by operation, but gets a δ of its own:
+/// its channels would be as many as its places.
+pub(crate) const LONGEST_COEFFICIENT: u64 = 4000;

@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Node, Pool, Symbol};
+use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Class, ElementId, Law};
 
 use crate::delta::Deltas;
 use crate::form::Form;
+use crate::limits::LONGEST_COEFFICIENT;
 use crate::model::{Procedure, Uncertainty};
 use crate::rows::{Row, Unsuitable};
 
@@ -116,8 +119,14 @@ impl<'a> Realiser<'a> {
 
     /// A whole coefficient times a signal.
     fn coefficient(&mut self, coefficient: Expr, signal: &Form) -> Form {
-        if self.deltas.is_rational(self.pool, coefficient) {
-            return self.times(coefficient, signal);
+        // Shared parts would be realised once for each place they stand in: lowest terms may have none.
+        let is_long = |pool: &Pool, e: Expr| pool.written_size(&[e]) > LONGEST_COEFFICIENT;
+        let short = match is_long(self.pool, coefficient) {
+            true => readable(self.pool, coefficient, &CancellationToken::new()),
+            false => coefficient,
+        };
+        if !is_long(self.pool, short) && self.deltas.is_rational(self.pool, short) {
+            return self.times(short, signal);
         }
         // The δ of the element's value, with the sign and the direction in which the law is used.
         let own = self.element.and_then(|id| match self.graph.element(id).law {

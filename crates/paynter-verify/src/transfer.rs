@@ -172,6 +172,11 @@ impl Pencil<'_> {
         parameters.dedup();
         let mut found = Vec::new();
         for parameter in parameters {
+            // A signal that follows the parameter moves the point as well, in ways that only the start knows.
+            let symbol = self.system.graph.parameters[parameter].declaration.symbol;
+            if self.system.graph.inputs.iter().any(|input| pool.depends_on(input.value, symbol)) {
+                continue;
+            }
             let own: Vec<Given> = given
                 .iter()
                 .filter(|given| given.parameter == Some(parameter))

@@ -44,7 +44,7 @@ fn the_motor_of_the_tutorials_runs_at_its_known_speed() {
 
 #[test]
 fn every_example_rests_or_says_what_runs_away() {
-    let moving = ["robot_arm", "two_coils", "two_coils_printed", "two_tanks"];
+    let moving = ["cascaded_tanks", "robot_arm", "two_coils", "two_coils_printed", "two_tanks"];
     for example in examples::all() {
         let model = load(example.text);
         match model.operating_point(&CancellationToken::new()) {
@@ -62,7 +62,9 @@ fn every_example_rests_or_says_what_runs_away() {
             }
             Err(QueryError::Wrong(list)) => {
                 assert!(moving.contains(&example.name), "{}: {list:?}", example.name);
-                assert!(list.iter().any(|d| d.code.id() == "BG0603"), "{}: {list:?}", example.name);
+                // Empty tanks drain ever more slowly and rest at no finite time.
+                let code = if example.name == "cascaded_tanks" { "BG0601" } else { "BG0603" };
+                assert!(list.iter().any(|d| d.code.id() == code), "{}: {list:?}", example.name);
             }
             Err(QueryError::Cancelled) => panic!("nobody cancelled"),
         }

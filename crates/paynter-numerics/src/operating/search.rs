@@ -121,7 +121,7 @@ pub(super) fn search(
     }
     if found.len() > 1
         && from.len() <= INTEGRATED_STATES
-        && let Some(settled) = integrate(&task, &from, REST_STEPS, token)?
+        && let Some(settled) = integrate(&task, &from, REST_STEPS.max(REST_WORK / from.len()), token)?
         && let Some(reached) = newton(&task, &settled, token)?
         && found.iter().all(|known| {
             let sizes = sizes([known.as_slice(), &reached].into_iter());
