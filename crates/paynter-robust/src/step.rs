@@ -3,7 +3,7 @@
 use crate::matrix::Matrix;
 use crate::modes::set_aside;
 use crate::system::Interconnection;
-use crate::tolerance::{DECAYED_TIMES, ON_THE_AXIS, SETTLED_TIMES, STEPS_PER_SCALE};
+use crate::tolerance::{DECAYED_TIMES, ON_THE_AXIS, ROUNDED_FINAL, SETTLED_TIMES, STEPS_PER_SCALE};
 
 /// Figures of a step response, in the units of the output and in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,6 +98,9 @@ pub fn step_response(a: &Matrix, b: &Matrix, c: &Matrix, d: f64) -> Option<StepR
             h *= 2.0;
         }
     }
+    // A final value that is nothing beside the way to it is zero but for rounding.
+    let largest = y.iter().fold(0.0f64, |most, y| most.max(y.abs()));
+    let final_value = if final_value.abs() <= ROUNDED_FINAL * largest { 0.0 } else { final_value };
     let figures = figures(&t, &y, &rate, final_value);
     Some(StepResponse { t, y, rate, figures })
 }

@@ -116,3 +116,6 @@ pub const BETTER: f64 = 1e-9;
 
 /// After so many of its own time constants an oscillation is no longer followed: e⁻²⁵ is below a part in 10¹⁰.
 pub const DECAYED_TIMES: f64 = 25.0;
+
+/// A final value below this share of the largest value is zero: digits of the larger ones are lost there.
+pub const ROUNDED_FINAL: f64 = 1e-9;
