@@ -58,7 +58,7 @@ fn conserved_totals_are_told() {
 fn static_gains_are_given_or_their_lack_is_said() {
     let text = printed(&["sensitivity", "cyc.bg"]);
     assert!(text.contains("Static gains at nominal values") || text.contains("No static gain"), "{text}");
-    assert!(text.lines().count() <= 200 && text.contains("`--symbolic` prints them"), "{text}");
+    assert!(text.lines().count() < 1000 && text.contains("`--symbolic` prints them"), "{text}");
     let run = paynter(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/trials"),
         &["sensitivity", "glyco.bg", "--only", "k_PK"],

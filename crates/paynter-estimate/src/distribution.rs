@@ -51,7 +51,7 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
 
 /// The quantile of Student's distribution with so many degrees of freedom.
 pub(crate) fn student_quantile(p: f64, freedom: f64) -> f64 {
-    if !(freedom < 1e7) {
+    if freedom.is_nan() || freedom >= 1e7 {
         return normal_quantile(p);
     }
     if p < 0.5 {

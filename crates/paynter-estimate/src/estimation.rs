@@ -189,7 +189,7 @@ fn solve(
                 Loss::Squares => 1.0,
             };
             let new = if options.prior { scale } else { threshold };
-            if !(scale > 0.0)
+            if (scale.is_nan() || scale <= 0.0)
                 || (new - known).abs() <= SCALE_CHANGE * new && problem.penalty.loss == options.loss
             {
                 break;

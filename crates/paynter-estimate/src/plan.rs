@@ -156,7 +156,7 @@ fn mean_step(times: &[f64]) -> f64 {
 fn sample_anew(experiment: &mut Experiment, step: f64) -> Result<(), QueryError> {
     let (start, end) = (experiment.whole.t_start, experiment.whole.t_end);
     let count = ((end - start) / step * (1.0 + 1e-12)).floor();
-    if !(step > 0.0) || !(1.0..1e7).contains(&count) {
+    if step.is_nan() || step <= 0.0 || !(1.0..1e7).contains(&count) {
         return Err(refuse(
             format!(
                 "a sample time of {} does not divide an experiment of {} s",

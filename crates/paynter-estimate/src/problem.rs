@@ -41,6 +41,9 @@ pub struct Experiment {
     pub validates: bool,
 }
 
+/// The outputs above and below a value, and how far these are apart.
+type Quotients = (Vec<f64>, Vec<f64>, f64);
+
 impl Experiment {
     /// The number of measured values that are fitted.
     pub fn count(&self) -> usize {
@@ -263,7 +266,7 @@ impl<'a> Problem<'a> {
             let mut list = Vec::new();
             self.simulate(experiment, z, (all, false), token, &mut |row| list.push(row.model)).map(|()| list)
         };
-        let mut columns: Vec<Option<(Vec<f64>, Vec<f64>, f64)>> = Vec::new();
+        let mut columns: Vec<Option<Quotients>> = Vec::new();
         for (j, unknown) in self.unknowns.iter().enumerate() {
             if unknown.fixed || !self.belongs(unknown, experiment) {
                 columns.push(None);

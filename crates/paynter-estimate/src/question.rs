@@ -180,9 +180,9 @@ pub(crate) fn refuse(message: impl Into<String>, help: impl Into<Remedy>) -> Que
     QueryError::Wrong(diagnostics)
 }
 
-fn wrong(diagnostic: Box<Diagnostic>) -> QueryError {
+fn wrong(diagnostic: Diagnostic) -> QueryError {
     let mut diagnostics = Diagnostics::new();
-    diagnostics.push(*diagnostic);
+    diagnostics.push(diagnostic);
     QueryError::Wrong(diagnostics)
 }
 
@@ -235,7 +235,7 @@ impl EstimateOptions {
             ));
         }
         for (name, low, high) in &self.bounds {
-            if !(low < high) {
+            if low.is_nan() || high.is_nan() || low >= high {
                 return Err(refuse(
                     format!(
                         "the bounds {} and {} of `{name}` leave nothing between them",
@@ -356,7 +356,8 @@ impl EstimateOptions {
         let signals = self.signals(asked.subject.graph, map)?;
         let mut records = Vec::new();
         for data in files {
-            let record = Record::read(data, &signals, self.sample_time, asked.sources).map_err(wrong)?;
+            let record = Record::read(data, &signals, self.sample_time, asked.sources)
+                .map_err(|found| wrong(*found))?;
             // Every file has its number among the sources, so that one that is wrong is found by it.
             asked.sources.add(Source::new(data.path.clone(), ""));
             if record.times.len() < 2 {
@@ -638,7 +639,7 @@ impl EstimateOptions {
                 Logarithmic::None => false,
                 Logarithmic::Names(list) => list.iter().any(|known| named(known) == named(name)),
             };
-            if chosen && !(start > 0.0) {
+            if chosen && (start.is_nan() || start <= 0.0) {
                 return Err(refuse(
                     format!(
                         "`{}` starts at {}, which has no logarithm",

@@ -93,7 +93,7 @@ fn autoregression(covariance: &[f64], count: usize) -> Vec<f64> {
         }
         model.push(reflection);
         error *= 1.0 - reflection * reflection;
-        if !(error > 0.0) {
+        if error.is_nan() || error <= 0.0 {
             break;
         }
         let criterion = size * error.ln() + order as f64 * size.ln();

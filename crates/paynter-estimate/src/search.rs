@@ -265,7 +265,7 @@ fn levenberg_marquardt(mut search: Search<'_>, limits: Limits) -> Result<Found, 
         let Some(found) = found else {
             damping *= growth;
             growth *= 2.0;
-            if !(damping < MOST_DAMPING) {
+            if damping.is_nan() || damping >= MOST_DAMPING {
                 let stop = search.stuck(predicted);
                 return Ok(search.end(stop));
             }

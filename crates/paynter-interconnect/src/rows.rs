@@ -137,11 +137,11 @@ impl Writer<'_> {
     fn laws(&mut self, equations: &Equations) {
         let mut fields: BTreeSet<ElementId> = BTreeSet::new();
         for assignment in &equations.assignments {
-            if let Some(id) = assignment.element.filter(|id| self.is_field(*id)) {
-                if !self.is_rate(assignment.definition) {
-                    fields.insert(id);
-                    continue;
-                }
+            if let Some(id) = assignment.element.filter(|id| self.is_field(*id))
+                && !self.is_rate(assignment.definition)
+            {
+                fields.insert(id);
+                continue;
             }
             let known = self.known.contains_key(&assignment.symbol);
             let (unknown, value) = match known {

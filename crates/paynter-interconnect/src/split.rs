@@ -13,12 +13,14 @@ use crate::realise::{NominalRow, Pair};
 use crate::reduce::{Dependence, replace};
 use crate::rows::Row;
 
+/// An auxiliary input with its output, and what it adds to at the entrance of an element.
+type Added = (Symbol, Form, Option<(Form, Expr)>);
+
 /// The rows with auxiliary inputs, before the nominal system is solved.
 pub(crate) struct Splitting {
     /// Each place with what is added there, over auxiliary inputs.
     additions: Vec<(Row, Form)>,
-    /// By auxiliary input: its output, and what it adds to at the entrance of an element.
-    outputs: Vec<(Symbol, Form, Option<(Form, Expr)>)>,
+    outputs: Vec<Added>,
 }
 
 impl Splitting {

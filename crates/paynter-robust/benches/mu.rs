@@ -14,6 +14,9 @@ use paynter_robust::{Block, Interconnection, Matrix};
 /// R, L, k, J, b of the motor with their tolerances.
 const MOTOR: [(f64, f64); 5] = [(1.2, 0.15), (4e-3, 0.1), (0.05, 0.05), (2e-4, 0.2), (5e-4, 0.3)];
 
+/// A row over states and auxiliary inputs.
+type Row = ([f64; 2], [f64; 6]);
+
 /// The motor in flux and angular momentum; z: current for R, for L, speed for J, for b, then speed and current for k.
 fn motor(with_constant: bool) -> Interconnection {
     let [(r, dr), (l, dl), (k, dk), (j, dj), (b, db)] = MOTOR;
@@ -22,10 +25,9 @@ fn motor(with_constant: bool) -> Interconnection {
     let current = ([1.0 / l, 0.0], [0.0, -dl, 0.0, 0.0, 0.0, 0.0]);
     let speed = ([0.0, 1.0 / j], [0.0, 0.0, -dj, 0.0, 0.0, 0.0]);
     let rows = [current, current, speed, speed, speed, current];
-    let scale = |x: ([f64; 2], [f64; 6]), factor: f64| (x.0.map(|v| v * factor), x.1.map(|v| v * factor));
-    let plus = |x: ([f64; 2], [f64; 6]), y: ([f64; 2], [f64; 6])| {
-        let sum = |a: f64, b: f64| a + b;
-        (std::array::from_fn(|i| sum(x.0[i], y.0[i])), std::array::from_fn(|i| sum(x.1[i], y.1[i])))
+    let scale = |x: Row, factor: f64| -> Row { (x.0.map(|v| v * factor), x.1.map(|v| v * factor)) };
+    let plus = |x: Row, y: Row| -> Row {
+        (std::array::from_fn(|i| x.0[i] + y.0[i]), std::array::from_fn(|i| x.1[i] + y.1[i]))
     };
     let mut p = plus(scale(current, -r), scale(speed, -k));
     p.1[0] -= r * dr;

@@ -11,6 +11,9 @@ use paynter::plot::Figure;
 use paynter::{Diagnostic, RobustOptions, code};
 use std::collections::BTreeMap;
 
+/// A pole whose real part is this part of its size is printed on the imaginary axis.
+const ON_AXIS: f64 = 1e-7;
+
 /// Shows how far parameters may drift.
 pub fn run(arguments: &RobustArgs, global: &Global) -> Answer {
     if let Some(diagnostic) = arguments.plot.as_deref().and_then(picture::unknown_format) {
@@ -87,7 +90,10 @@ fn text(found: &Robust, global: &Global) -> String {
         text.push_str(&format!("\nWorst parameters found, with a pole on the imaginary axis at {place}\n"));
         text.push_str(&parameters(found, &worst.parameters));
         if let Some([re, im]) = worst.verified_pole {
-            let pole = format!("{} ± {}j", significant(re), significant(im.abs()));
+            // Beside its distance from the origin the rest of a real part is rounding.
+            let on_axis = re.abs() <= ON_AXIS * re.hypot(im);
+            let real = if on_axis { "0".to_owned() } else { significant(re) };
+            let pole = format!("{real} ± {}j", significant(im.abs()));
             text.push_str(&format!("  the model itself has the pole {pole} with these values\n"));
         }
     }
