@@ -20,12 +20,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("paynter-robust", &["paynter-base"]),
     ("paynter-draw", &["paynter-base", "paynter-algebra", "paynter-graph"]),
     (
-        "paynter-export",
-        &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations", "paynter-interconnect"],
-    ),
-    (
         "paynter-interconnect",
         &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations", "paynter-transform"],
+    ),
+    (
+        "paynter-export",
+        &["paynter-base", "paynter-algebra", "paynter-graph", "paynter-equations", "paynter-interconnect"],
     ),
     (
         "paynter-simulate",

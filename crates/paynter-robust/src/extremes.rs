@@ -2,7 +2,7 @@
 
 use paynter_base::{CancellationToken, Cancelled};
 
-use crate::tolerance::{BETTER, DIFFERENCE, EXTREME_STEPS, TRIED_VERTICES};
+use crate::tolerance::{BETTER, EXTREME_STEPS, STEP_FIGURE_DIFFERENCE, TRIED_VERTICES};
 
 /// A value that a figure has in the box, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +62,10 @@ pub fn derivatives(figure: &Figure<'_>, count: usize) -> Vec<Option<f64>> {
     let difference = |place: usize, step: f64| Some((at(place, step)? - at(place, -step)?) / (2.0 * step));
     (0..count)
         .map(|place| {
-            let (whole, half) = (difference(place, 2.0 * DIFFERENCE)?, difference(place, DIFFERENCE)?);
+            let (whole, half) = (
+                difference(place, 2.0 * STEP_FIGURE_DIFFERENCE)?,
+                difference(place, STEP_FIGURE_DIFFERENCE)?,
+            );
             Some((4.0 * half - whole) / 3.0)
         })
         .collect()
@@ -83,7 +86,7 @@ fn descend(figure: &Figure<'_>, best: &mut Extreme, token: &CancellationToken) -
         token.check()?;
         let slope: Vec<f64> = (0..best.delta.len())
             .map(|i| {
-                let step = if best.delta[i] > 0.0 { -DIFFERENCE } else { DIFFERENCE };
+                let step = if best.delta[i] > 0.0 { -STEP_FIGURE_DIFFERENCE } else { STEP_FIGURE_DIFFERENCE };
                 let mut beside = best.delta.clone();
                 beside[i] += step;
                 figure(&beside).map_or(0.0, |value| (value - best.value) / step)

@@ -4,13 +4,13 @@
 pub const CENTRED: f64 = 0.9;
 
 /// Up to this decrement a whole Newton step is tried before a damped one.
-pub const WHOLE_STEP: f64 = 2.0;
+pub const WHOLE_NEWTON_STEP: f64 = 2.0;
 
 /// Newton steps at one frequency; some tens are usual.
 pub const NEWTON_STEPS: usize = 200;
 
 /// The largest share of the bound that one step along the path of centres takes away.
-pub const FARTHEST: f64 = 0.98;
+pub const FARTHEST_TOWARDS_BOUNDARY: f64 = 0.98;
 
 /// A step that leaves the region is tried again with this share of its length.
 pub const SHORTER: f64 = 0.7;
@@ -76,7 +76,7 @@ pub const VERTEX_PARAMETERS: usize = 8;
 pub const SEARCH_TOLERANCE: f64 = 1e-10;
 
 /// Points per decade of frequency at which gains are first looked at.
-pub const POINTS_PER_DECADE: f64 = 12.0;
+pub const LOOP_POINTS_PER_DECADE: f64 = 12.0;
 
 /// The squares of a neighbour's bound, times these, with which its scalings are tried as a start.
 pub const WARM_STARTS: [f64; 5] = [1.02, 1.1, 1.5, 3.0, 10.0];
@@ -109,7 +109,7 @@ pub const TRIED_VERTICES: usize = 5;
 pub const EXTREME_STEPS: usize = 20;
 
 /// The step of the differences by which a search over a box finds its direction, of the half width.
-pub const DIFFERENCE: f64 = 1e-4;
+pub const STEP_FIGURE_DIFFERENCE: f64 = 1e-4;
 
 /// A figure counts as better from this relative change on.
 pub const BETTER: f64 = 1e-9;

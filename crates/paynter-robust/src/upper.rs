@@ -12,8 +12,8 @@ use crate::basis::Element;
 pub use crate::basis::Structure;
 use crate::matrix::Matrix;
 use crate::tolerance::{
-    BALANCING_SWEEPS, CENTRED, FARTHEST, LAST_SHARE, NEGLIGIBLE_BOUND, NEWTON_STEPS, NO_ADVANCE, REDUCTION,
-    RIDGE, SHORTER, WARM_STARTS, WHOLE_STEP,
+    BALANCING_SWEEPS, CENTRED, FARTHEST_TOWARDS_BOUNDARY, LAST_SHARE, NEGLIGIBLE_BOUND, NEWTON_STEPS,
+    NO_ADVANCE, REDUCTION, RIDGE, SHORTER, WARM_STARTS, WHOLE_NEWTON_STEP,
 };
 
 type Complex = Matrix<Complex64>;
@@ -238,7 +238,7 @@ impl Centre<'_> {
             }
             let Some(newton) = self.newton() else { break };
             if newton.decrement >= CENTRED {
-                let whole = newton.decrement < WHOLE_STEP && self.walk(&newton.step, 1.0);
+                let whole = newton.decrement < WHOLE_NEWTON_STEP && self.walk(&newton.step, 1.0);
                 if !whole && !self.walk(&newton.step, 1.0 / (1.0 + newton.decrement)) {
                     break;
                 }
@@ -256,7 +256,7 @@ impl Centre<'_> {
 
     /// Goes along the path of centres to a smaller bound, not below the end.
     fn advance(&mut self, newton: &Newton, end: f64) -> bool {
-        let mut length = (self.t - end).min(FARTHEST * self.t);
+        let mut length = (self.t - end).min(FARTHEST_TOWARDS_BOUNDARY * self.t);
         let mut inside = false;
         while length > NO_ADVANCE * self.t {
             let t = self.t - length;

@@ -13,7 +13,7 @@ const FREQUENCIES: u64 = 600;
 /// Operations on each bond or state to solve a sparse system once, about.
 const SOLUTION: u64 = 40;
 /// Operations on each bond or state in one step of a run, about.
-const STEP: u64 = 60;
+const STEP_OPERATIONS: u64 = 60;
 
 /// How large a model is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,7 +75,7 @@ impl Size {
 
     /// One step of a run with sensitivities to some parameters.
     pub fn step(&self, sensitivities: usize) -> u64 {
-        STEP * self.system() * (1 + sensitivities) as u64
+        STEP_OPERATIONS * self.system() * (1 + sensitivities) as u64
     }
 
     fn system(&self) -> u64 {

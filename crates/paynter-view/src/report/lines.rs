@@ -2,7 +2,7 @@
 //! signs, inside fractions and parentheses as well.
 
 /// Letters and signs that fit on a line of the page.
-const LINE: f64 = 84.0;
+const FORMULA_LINE: f64 = 84.0;
 /// Formulas nested deeper than this are left as they are.
 const DEEPEST: usize = 200;
 
@@ -106,7 +106,7 @@ fn lines<'a, 'b>(pieces: &'b [Piece<'a>]) -> Vec<&'b [Piece<'a>]> {
         }
         width += piece.width();
         since += piece.width();
-        if width > LINE
+        if width > FORMULA_LINE
             && let Some(sign) = sign.take()
         {
             lines.push(&pieces[start..sign]);
