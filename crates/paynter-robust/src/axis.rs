@@ -6,7 +6,7 @@ use crate::basis::Structure;
 use crate::interval::valid_interval;
 use crate::system::Interconnection;
 use crate::tolerance::{
-    BOUND_SLACK, CERTIFICATES, END_WIDTH, LOOP_POINTS_PER_DECADE, NARROW_INTERVAL, UPPER_TOLERANCE,
+    AXIS_POINTS_PER_DECADE, BOUND_SLACK, CERTIFICATES, END_WIDTH, NARROW_INTERVAL, UPPER_TOLERANCE,
 };
 use crate::upper::{Goal, Upper, upper};
 
@@ -40,7 +40,7 @@ pub fn frequencies(system: &Interconnection) -> Vec<f64> {
     let high = sizes.iter().copied().fold(0.0, f64::max) * 10.0;
     let mut list = vec![0.0];
     if high > 0.0 {
-        list.extend(logarithmic(low, high, LOOP_POINTS_PER_DECADE));
+        list.extend(logarithmic(low, high, AXIS_POINTS_PER_DECADE));
         list.extend(poles.iter().filter(|z| z.im > 0.0).map(|z| z.norm()));
     }
     list.sort_by(f64::total_cmp);

@@ -76,7 +76,7 @@ pub const VERTEX_PARAMETERS: usize = 8;
 pub const SEARCH_TOLERANCE: f64 = 1e-10;
 
 /// Points per decade of frequency at which gains are first looked at.
-pub const LOOP_POINTS_PER_DECADE: f64 = 12.0;
+pub const AXIS_POINTS_PER_DECADE: f64 = 12.0;
 
 /// The squares of a neighbour's bound, times these, with which its scalings are tried as a start.
 pub const WARM_STARTS: [f64; 5] = [1.02, 1.1, 1.5, 3.0, 10.0];
