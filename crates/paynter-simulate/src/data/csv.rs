@@ -185,10 +185,13 @@ impl<'a> Csv<'a> {
                 "put a line with the names of the columns above them: `t` for the time, then those of inputs",
             ));
         }
-        let time = ["t", "time"]
-            .into_iter()
-            .find_map(|name| heads.iter().position(|head| head.text.eq_ignore_ascii_case(name)));
-        let is_time = |head: &Cell<'_>| ["t", "time"].iter().any(|name| head.text.eq_ignore_ascii_case(name));
+        // Beside a column `t`, `T` is a temperature.
+        let exact = heads.iter().any(|head| head.text == "t");
+        let is_time = |head: &Cell<'_>| match exact {
+            true => head.text == "t" || head.text.eq_ignore_ascii_case("time"),
+            false => ["t", "time"].iter().any(|name| head.text.eq_ignore_ascii_case(name)),
+        };
+        let time = heads.iter().position(is_time);
         if let Some(second) = heads.iter().filter(|head| is_time(head)).nth(1) {
             return Err(second.error(
                 "two columns are called `t` or `time`".to_owned(),
@@ -335,6 +338,7 @@ mod tests {
             "note,t,\"u\",\nfirst,0,3,\n,0.5,\"-4e-3\",\n,,,\n,,,\n",
             "# measured\n u , Time \n 3 , 0 \n\n -4e-3 , 0.5 \n# stopped at t = 0.5",
             "t,\"a, b\",u\n0,\"x, y\",3\n0.5,nan,-4e-3",
+            "t,T,u\n0,9,3\n0.5,9,-4e-3\n",
         ] {
             assert_eq!(read(text, &["u"]), Ok(wanted.clone()), "{text:?}");
         }
