@@ -37,7 +37,7 @@ fn constants(text: &str) -> Vec<(usize, String, String, bool)> {
 #[test]
 fn a_name_of_a_constant_has_one_value() {
     let mut known: BTreeMap<String, (String, String)> = BTreeMap::new();
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     // The oracles of the test kit are their own on purpose.
     for file in sources(&["paynter-testkit"]) {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -45,18 +45,18 @@ fn a_name_of_a_constant_has_one_value() {
         for (line, name, value, documented) in constants(&text) {
             let place = format!("{}:{line}", file.display());
             if table && !documented {
-                complaints.push(format!("{place}: {name} does not say what it bounds"));
+                violations.push(format!("{place}: {name} does not say what it bounds"));
             }
             if let Some((other, first)) = known.get(&name)
                 && *other != value
             {
-                complaints.push(format!("{place}: {name} is {value}, but {other} at {first}"));
+                violations.push(format!("{place}: {name} is {value}, but {other} at {first}"));
             }
             known.entry(name).or_insert((value, place));
         }
     }
     assert!(known.len() > 200, "only {} constants were found", known.len());
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
 }
 
 #[test]

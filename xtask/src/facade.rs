@@ -6,11 +6,11 @@ use std::path::Path;
 
 /// The most lines of code in `crates/paynter/src`. A change that needs more
 /// has an analysis in it that wants another crate; lower this when code leaves.
-/// Loops, robustness, interconnection and estimation are asked through it too.
-const LIMIT: usize = 3400;
+/// Loops, robustness, interconnection, estimation and ensembles are asked through it too.
+const LIMIT: usize = 3200;
 
 /// Says by how much the facade is too long.
-pub fn complaints(source: &Path) -> Result<Vec<String>, String> {
+pub fn violations(source: &Path) -> Result<Vec<String>, String> {
     let lines = count(source)?;
     println!("{lines} lines of code in the facade, of at most {LIMIT}");
     Ok(if lines <= LIMIT {
@@ -58,6 +58,6 @@ mod tests {
     fn the_facade_is_counted() {
         let source = crate::run::root().join("crates/paynter/src");
         assert!(count(&source).unwrap() > 500);
-        assert_eq!(complaints(&source).unwrap(), Vec::<String>::new());
+        assert_eq!(violations(&source).unwrap(), Vec::<String>::new());
     }
 }

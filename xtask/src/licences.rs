@@ -5,7 +5,7 @@
 use crate::metadata::Metadata;
 
 /// Lists what is wrong, one sentence each.
-pub fn complaints(metadata: &Metadata, deny_toml: &str) -> Vec<String> {
+pub fn violations(metadata: &Metadata, deny_toml: &str) -> Vec<String> {
     let allowed = allow_list(deny_toml);
     if allowed.is_empty() {
         return vec!["deny.toml has no list `allow = [ … ]`".to_owned()];

@@ -13,6 +13,7 @@ mod licences;
 mod metadata;
 #[cfg(test)]
 mod outside;
+mod package;
 mod pages;
 mod python;
 mod random;
@@ -66,6 +67,12 @@ const VERBS: &[Verb] = &[
         arguments: "",
         about: "make the Python environment of the tests, target/python",
         work: chores::python,
+    },
+    Verb {
+        name: "wheel",
+        arguments: "",
+        about: "build the Python package into target/wheels",
+        work: package::wheel,
     },
     Verb {
         name: "octave",

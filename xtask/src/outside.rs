@@ -4,7 +4,7 @@
 use crate::sources::sources;
 
 /// Crates that are the outside, or never ship.
-const EXEMPT: &[&str] = &["paynter-cli", "paynter-testkit"];
+const EXEMPT: &[&str] = &["paynter-cli", "paynter-python", "paynter-testkit"];
 
 /// What reaches for the machine.
 const OUTSIDE: &[&str] = &[

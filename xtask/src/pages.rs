@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Lists what is wrong in the handbook below `source`, one sentence each.
-pub fn complaints(source: &Path) -> Result<Vec<String>, String> {
+pub fn violations(source: &Path) -> Result<Vec<String>, String> {
     let mut pages = BTreeMap::new();
     collect(source, source, &mut pages)?;
     Ok(check(&pages, |path| source.join(path).exists()))

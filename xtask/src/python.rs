@@ -9,6 +9,9 @@ use std::process::Command;
 /// What the tests' oracles need.
 pub const ORACLES: &str = "tests/oracles/requirements.txt";
 
+/// What the tests of the Python package need.
+pub const PACKAGE: &str = "tests/python/requirements.txt";
+
 /// The folder that cargo builds into.
 pub fn target() -> PathBuf {
     match std::env::var_os("CARGO_TARGET_DIR") {

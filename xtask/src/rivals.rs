@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 struct Case {
     what: &'static str,
     model: &'static str,
-    command: &'static str,
+    command: &'static [&'static str],
     rival: &'static str,
     script: &'static [&'static str],
     sizes: &'static [u32],
@@ -26,7 +26,7 @@ const CASES: &[Case] = &[
     Case {
         what: "equations of a chain",
         model: "benches/rivals/chain.bg",
-        command: "equations",
+        command: &["equations"],
         rival: "bondgraph",
         script: &["benches/rivals/chain.py", "bondgraph"],
         sizes: &[10, 20, 40],
@@ -34,7 +34,7 @@ const CASES: &[Case] = &[
     Case {
         what: "equations of a chain",
         model: "benches/rivals/chain.bg",
-        command: "equations",
+        command: &["equations"],
         rival: "BondGraphTools",
         script: &["benches/rivals/chain.py", "BondGraphTools"],
         sizes: &[10, 40],
@@ -42,12 +42,25 @@ const CASES: &[Case] = &[
     Case {
         what: "transfer function of an RLC ladder",
         model: "benches/rivals/ladder.bg",
-        command: "tf",
+        command: &["tf"],
         rival: "Lcapy",
         script: &["benches/rivals/ladder.py"],
         sizes: &[1, 2, 3, 4],
     },
+    Case {
+        what: "S(jω) of a chain, 200 frequencies, JSON",
+        model: "benches/rivals/chain.bg",
+        command: &["sensitivity", "--omega", "0.01:10:200"],
+        rival: "SciPy (SuperLU)",
+        script: &["benches/rivals/response.py"],
+        sizes: &[100, 1000],
+    },
 ];
+
+/// Whole commands on the chain of 1,000 masses, start-up and JSON included, and the seconds that they may take
+/// where SciPy's calculation of S(jω) takes 0.12.
+const GOALS: &[(&[&str], f64)] =
+    &[(&["equations"], 0.12), (&["sensitivity", "--omega", "0.01:10:200"], 0.20)];
 
 /// Benchmarks that run a rival of their own beside them: their name, and the script that they do not start
 /// themselves.
@@ -65,7 +78,7 @@ pub fn compare() -> Result<(), String> {
     println!("{:<38}{:>5}{:>14}   {:<18}{:>12}{:>10}", "case", "N", "Paynter", "rival", "", "ratio");
     for case in CASES {
         for &size in case.sizes {
-            let ours = ours(&paynter, case, size)?;
+            let ours = ours(&paynter, case.model, case.command, size)?;
             let theirs = match theirs(&python, case, size)? {
                 Some(seconds) => format!("{:>9.1} ms{:>9.0}×", seconds * 1e3, seconds / ours),
                 None => {
@@ -75,6 +88,16 @@ pub fn compare() -> Result<(), String> {
             };
             println!("{:<38}{size:>5}{:>11.1} ms   {:<18}{theirs}", case.what, ours * 1e3, case.rival);
         }
+    }
+    for (command, goal) in GOALS {
+        let seconds = ours(&paynter, "benches/rivals/chain.bg", command, 1000)?;
+        let verdict = if seconds <= *goal { "holds" } else { "missed" };
+        println!(
+            "{:<43}{:>11.1} ms   goal {:.0} ms: {verdict}",
+            command.join(" "),
+            seconds * 1e3,
+            goal * 1e3
+        );
     }
     for (bench, script) in BENCHES {
         println!("\n=== {bench}");
@@ -101,13 +124,13 @@ fn theirs(python: &Path, case: &Case, size: u32) -> Result<Option<f64>, String> 
 }
 
 /// The seconds of our whole command, start-up included: the best of five runs.
-fn ours(paynter: &Path, case: &Case, size: u32) -> Result<f64, String> {
+fn ours(paynter: &Path, model: &str, command: &[&str], size: u32) -> Result<f64, String> {
     let mut best = f64::INFINITY;
     for _ in 0..5 {
-        let mut command = Command::new(paynter);
-        command.current_dir(root()).args([case.command, case.model, "--json", "--set", &format!("N={size}")]);
+        let mut process = Command::new(paynter);
+        process.current_dir(root()).args(command).args([model, "--json", "--set", &format!("N={size}")]);
         let start = Instant::now();
-        output(&mut command)?;
+        output(&mut process)?;
         best = best.min(start.elapsed().as_secs_f64());
     }
     Ok(best)

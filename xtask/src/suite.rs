@@ -3,7 +3,7 @@
 
 use crate::metadata::Metadata;
 use crate::run::{cargo, installed, root, run};
-use crate::{chores, facade, handbook, layers, licences, pages};
+use crate::{chores, facade, handbook, layers, licences, package, pages};
 
 /// One thing that must pass: its name and the work.
 type Step = (&'static str, fn() -> Result<(), String>);
@@ -22,13 +22,13 @@ const ALWAYS: &[Step] = &[
         doc.args(["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
         run(doc.env("RUSTDOCFLAGS", "-D warnings"))
     }),
-    ("pages", || report(pages::complaints(&root().join("docs/src"))?)),
-    ("layers", || report(layers::complaints(&Metadata::read()?))),
-    ("facade", || report(facade::complaints(&root().join("crates/paynter/src"))?)),
+    ("pages", || report(pages::violations(&root().join("docs/src"))?)),
+    ("layers", || report(layers::violations(&Metadata::read()?))),
+    ("facade", || report(facade::violations(&root().join("crates/paynter/src"))?)),
     ("licences", || {
         let deny =
             std::fs::read_to_string(root().join("deny.toml")).map_err(|e| format!("deny.toml: {e}"))?;
-        report(licences::complaints(&Metadata::read()?, &deny))
+        report(licences::violations(&Metadata::read()?, &deny))
     }),
 ];
 
@@ -40,6 +40,7 @@ const FUZZ_SECONDS: &str = "60";
 
 /// What runs on demand, by `--all` or by its name.
 const ON_DEMAND: &[Step] = &[
+    ("package", package::test),
     ("large", || {
         let mut command = cargo();
         command.args(["test", "--workspace", "--locked", "--no-fail-fast", "--tests"]);
@@ -99,10 +100,10 @@ pub fn test(arguments: &[String]) -> Result<(), String> {
     Err(format!("{} of {} steps failed: {}", failed.len(), steps.len(), failed.join(", ")))
 }
 
-/// Fails with all complaints, or passes where there are none.
-fn report(complaints: Vec<String>) -> Result<(), String> {
-    for complaint in &complaints {
+/// Fails with all violations, or passes where there are none.
+fn report(violations: Vec<String>) -> Result<(), String> {
+    for complaint in &violations {
         println!("{complaint}");
     }
-    if complaints.is_empty() { Ok(()) } else { Err(format!("{} complaints", complaints.len())) }
+    if violations.is_empty() { Ok(()) } else { Err(format!("{} violations", violations.len())) }
 }

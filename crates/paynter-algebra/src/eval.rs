@@ -35,7 +35,7 @@ impl Pool {
         }
         let of = |child: Expr| values.get(child).unwrap_or(f64::NAN);
         let result = of(e);
-        if result.is_finite() { Ok(result) } else { Err(EvalError::NotFinite(self.culprit(e, &of))) }
+        if result.is_finite() { Ok(result) } else { Err(EvalError::NotFinite(self.first_not_finite(e, &of))) }
     }
 
     /// Applies a node's operation to the values of its children.
@@ -75,7 +75,7 @@ impl Pool {
     }
 
     /// Follows undefined values down to the first operation that made one.
-    fn culprit(&self, root: Expr, of: &dyn Fn(Expr) -> f64) -> Expr {
+    fn first_not_finite(&self, root: Expr, of: &dyn Fn(Expr) -> f64) -> Expr {
         let mut at = root;
         loop {
             let next = match self.node(at) {

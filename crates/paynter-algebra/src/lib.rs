@@ -61,5 +61,5 @@ pub use number::{decimal, to_f64};
 pub use pool::Pool;
 pub use print::{Printed, Target, greek_name, latex_name, mathml_name};
 pub use share::Shared;
-pub use solve::{Condition, Solution, Stuck};
+pub use solve::{Condition, Solution, SolveError};
 pub use zero::{Fingerprints, Residues};

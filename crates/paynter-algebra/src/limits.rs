@@ -90,3 +90,9 @@ pub(crate) const TURN_MARGIN: f64 = 1e-9;
 
 /// Angles beyond this are anywhere on the circle, in rad: fewer digits than the margin are left of them.
 pub(crate) const LARGEST_ANGLE: f64 = 1e6;
+
+/// Products of so many factors are written in blocks where several have blocks in common: fewer are read at a glance.
+pub(crate) const WIDE_FACTORS: usize = 24;
+
+/// The fewest factors that make a block worth a name.
+pub(crate) const BLOCK_FACTORS: usize = 6;

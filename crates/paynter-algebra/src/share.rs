@@ -1,6 +1,7 @@
 //! Naming what expressions share, for printing results that are too large to
 //! be written out.
 
+use crate::limits::{BLOCK_FACTORS, WIDE_FACTORS};
 use crate::node::{Expr, Node, Symbol};
 use crate::pool::Pool;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -48,14 +49,13 @@ impl Pool {
             }
         }
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
-        let mut definitions = Vec::new();
         // Symbols local to a law are known to no index.
         let read: FxHashSet<String> = order
             .iter()
             .filter_map(|node| self.as_symbol(*node))
             .map(|symbol| self.name(symbol).to_owned())
             .collect();
-        let mut number = 0;
+        let mut names = Names { read, number: 0, definitions: Vec::new(), blocks: FxHashMap::default() };
         for node in order {
             let args: Vec<Expr> = self
                 .children(node)
@@ -63,26 +63,15 @@ impl Pool {
                 .map(|child| replaced.get(child).copied().unwrap_or(*child))
                 .collect();
             let new = if args == self.children(node) { node } else { self.rebuild(node, &args) };
-            let value = if is_named(self, node) && written.get(&node).is_some_and(|count| *count > 1) {
-                let name = loop {
-                    number += 1;
-                    let name = format!("d{number}");
-                    if !self.knows(&name) && !read.contains(&name) {
-                        break name;
-                    }
-                };
-                let symbol = self.fresh(&name);
-                definitions.push((symbol, new));
-                self.var(symbol)
-            } else {
-                new
-            };
+            let new = if others.contains(&node) { new } else { names.in_blocks(self, new) };
+            let shared = is_named(self, node) && written.get(&node).is_some_and(|count| *count > 1);
+            let value = if shared { names.define(self, new) } else { new };
             if value != node {
                 replaced.insert(node, value);
             }
         }
         let roots = roots.iter().map(|root| replaced.get(root).copied().unwrap_or(*root)).collect();
-        Shared { definitions, roots }
+        Shared { definitions: names.definitions, roots }
     }
 
     /// Whether a name is shorter than the node itself.
@@ -94,6 +83,79 @@ impl Pool {
         };
         long && !self.is_boolean(node)
     }
+}
+
+/// The names that are given.
+struct Names {
+    /// Names that expressions read.
+    read: FxHashSet<String>,
+    /// The last number that was tried.
+    number: usize,
+    definitions: Vec<(Symbol, Expr)>,
+    /// Blocks of factors that were met in products of many, with their names where they were met again.
+    blocks: FxHashMap<Box<[Expr]>, Option<Expr>>,
+}
+
+impl Names {
+    /// Gives a name to an expression.
+    fn define(&mut self, pool: &mut Pool, value: Expr) -> Expr {
+        let name = loop {
+            self.number += 1;
+            let name = format!("d{}", self.number);
+            if !pool.knows(&name) && !self.read.contains(&name) {
+                break name;
+            }
+        };
+        let symbol = pool.fresh(&name);
+        self.definitions.push((symbol, value));
+        pool.var(symbol)
+    }
+
+    /// Writes a product of many factors with names for blocks of them that other such products have too: the
+    /// derivatives of a product of n factors, each of which leaves one out, take n log n instead of n².
+    fn in_blocks(&mut self, pool: &mut Pool, product: Expr) -> Expr {
+        let Node::Product(factors) = pool.node(product) else { return product };
+        if factors.len() < WIDE_FACTORS {
+            return product;
+        }
+        // The same bases stand in the same blocks, whatever their exponents and what else is there.
+        let mut factors: Vec<Expr> = factors.to_vec();
+        factors.sort_by_key(|factor| base(pool, *factor));
+        let mut out = Vec::new();
+        self.block(pool, &factors, &mut out);
+        pool.product(&out)
+    }
+
+    /// Writes factors in the order of their bases, by halves at the first bit in which these differ.
+    fn block(&mut self, pool: &mut Pool, factors: &[Expr], out: &mut Vec<Expr>) {
+        let ends = factors.first().zip(factors.last());
+        let Some((first, last)) = ends.filter(|_| factors.len() >= BLOCK_FACTORS) else {
+            out.extend_from_slice(factors);
+            return;
+        };
+        match self.blocks.get(factors) {
+            Some(Some(name)) => out.push(*name),
+            Some(None) => {
+                let value = pool.product(factors);
+                let name = self.define(pool, value);
+                self.blocks.insert(factors.into(), Some(name));
+                out.push(name);
+            }
+            None => {
+                self.blocks.insert(factors.into(), None);
+                let bit = (base(pool, *first) ^ base(pool, *last)).checked_ilog2().unwrap_or(0);
+                let middle = factors.partition_point(|factor| base(pool, *factor) >> bit & 1 == 0);
+                let (low, high) = factors.split_at(middle);
+                self.block(pool, low, out);
+                self.block(pool, high, out);
+            }
+        }
+    }
+}
+
+/// The place of a factor's base in the pool.
+fn base(pool: &Pool, factor: Expr) -> usize {
+    pool.as_base_exponent(factor).0.index()
 }
 
 #[cfg(test)]
@@ -121,6 +183,24 @@ mod tests {
             pool.substitute_all(&roots, &[(*name, *e)].into_iter().collect())
         });
         assert_eq!(map, [value]);
+    }
+
+    #[test]
+    fn derivatives_of_a_wide_product_stay_short() {
+        let mut pool = Pool::new();
+        let symbols: Vec<Symbol> = (0..200).map(|k| pool.symbol(&format!("x{k}"))).collect();
+        let factors: Vec<Expr> = symbols.iter().map(|symbol| pool.var(*symbol)).collect();
+        let product = pool.product(&factors);
+        let derivatives = pool.gradient(product, &symbols);
+        let shared = pool.share(&derivatives);
+        let values: Vec<Expr> =
+            shared.definitions.iter().map(|(_, e)| *e).chain(shared.roots.iter().copied()).collect();
+        let size = pool.written_size(&values);
+        assert!(size < 200 * 40, "{size}");
+        let written = shared.definitions.iter().rev().fold(shared.roots.clone(), |roots, (name, e)| {
+            pool.substitute_all(&roots, &[(*name, *e)].into_iter().collect())
+        });
+        assert_eq!(written, derivatives);
     }
 
     #[test]

@@ -113,11 +113,7 @@ impl Pool {
     ///
     /// `rule` sees each node and its new children and may give the node to take their place; otherwise the
     /// node is made anew where a child has changed.
-    pub(crate) fn rewrite(
-        &mut self,
-        e: Expr,
-        rule: impl FnMut(&mut Pool, Expr, &[Expr]) -> Option<Expr>,
-    ) -> Expr {
+    pub fn rewrite(&mut self, e: Expr, rule: impl FnMut(&mut Pool, Expr, &[Expr]) -> Option<Expr>) -> Expr {
         self.rewrite_all(&[e], rule)[0]
     }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cases, parse, residual};
-use paynter_algebra::{Condition, Expr, Interval, Pool, Stuck, Symbol};
+use paynter_algebra::{Condition, Expr, Interval, Pool, SolveError, Symbol};
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -53,7 +53,7 @@ fn solve(law: &str, unknown: &str) -> String {
             }
             line
         }
-        Err(Stuck { reason, monotone }) => {
+        Err(SolveError { reason, monotone }) => {
             format!("stuck{}: {reason}", if monotone { ", monotone" } else { "" })
         }
     }

@@ -151,7 +151,7 @@ codes! {
     NOT_STABILISABLE = "BG0727" Warning "a model that no control can stabilise", "let an input act on the storages that are named";
     NOT_DETECTABLE = "BG0728" Warning "a model whose outputs hide an unstable part", "measure one of the storages that are named";
     NOTHING_UNCERTAIN = "BG0729" Error "nothing is uncertain", "declare parameters with `param NAME = value` and use their names";
-    NO_UNCERTAIN_GRAPH = "BG0730" Error "no uncertain bond graph", "ask for the matrices, which are exact, or put a small R, C or I between the storages that depend on one another";
+    NO_UNCERTAIN_GRAPH = "BG0730" Error "no uncertain bond graph", "ask for the matrices, which are exact, or leave out the outputs in which derivatives of inputs cancel";
     // 074: loops and robustness
     NO_SUCH_LOOP = "BG0740" Error "no such place to open a loop", "name a signal or a bond of the model";
     IMPROPER_LOOP = "BG0741" Error "a loop gain that is not proper", "open the loop at another signal or bond, as that of an independent storage";
@@ -160,6 +160,7 @@ codes! {
     UNSETTLED_STEP = "BG0744" Note "a step response that does not settle", "choose another output, or give the model what makes it stable";
     UNSTABLE_NOMINAL = "BG0745" Error "an unstable nominal model", "make the nominal model stable first: change a parameter or close a loop, and look at {ask poles}";
     FIXED_POLE = "BG0746" Note "a pole at zero that no parameter moves", "keep it: it is set aside, and the margin is that of the rest";
+    BAD_RADIUS = "BG0747" Error "a radius of neglected dynamics that cannot be used", "write a positive number, or a stable and proper transfer function in s: {option dynamics=u=(0.1*s + 0.01)/(0.05*s + 1)}";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
     CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or regularise the jump by a steep law";

@@ -53,7 +53,7 @@ impl Diagnostic {
         }
     }
 
-    /// Says where.
+    /// Sets the place it is about.
     #[must_use]
     pub fn at(mut self, span: Span) -> Diagnostic {
         self.span = Some(span);
@@ -92,7 +92,7 @@ impl Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds one.
+    /// Adds a diagnostic.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.items.push(diagnostic);
     }
@@ -117,7 +117,7 @@ impl Diagnostics {
         self.items.is_empty()
     }
 
-    /// Counts them.
+    /// Counts the diagnostics.
     pub fn len(&self) -> usize {
         self.items.len()
     }

@@ -1,6 +1,6 @@
 //! Why a question has no answer.
 
-use crate::{Cancelled, Diagnostics};
+use crate::{Cancelled, Diagnostic, Diagnostics};
 
 /// Why a question has no answer.
 #[derive(Debug, Clone)]
@@ -14,5 +14,13 @@ pub enum QueryError {
 impl From<Cancelled> for QueryError {
     fn from(_: Cancelled) -> QueryError {
         QueryError::Cancelled
+    }
+}
+
+impl From<Diagnostic> for QueryError {
+    fn from(reason: Diagnostic) -> QueryError {
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(reason);
+        QueryError::Wrong(diagnostics)
     }
 }

@@ -15,7 +15,9 @@ pub fn closest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -
             continue;
         }
         let distance = distance(&wrong, &letters);
-        if distance <= limit && best.is_none_or(|(d, _)| distance < d) {
+        // Names without a letter in common are no misspellings of one another.
+        let is_other = distance >= 2 * wrong.len().max(letters.len());
+        if distance <= limit && !is_other && best.is_none_or(|(d, _)| distance < d) {
             best = Some((distance, candidate));
         }
     }
@@ -61,7 +63,8 @@ mod tests {
         assert_eq!(closest("SE", ["Sf", "Se"]), Some("Se"));
         assert_eq!(closest("Rotor", ["rotor", "motor"]), Some("rotor"));
         assert_eq!(closest("winding", ["coil", "shaft"]), None);
-        assert_eq!(closest("x", ["y"]), Some("y"));
+        assert_eq!(closest("x", ["y"]), None);
+        assert_eq!(closest("R", ["C", "Ra"]), Some("Ra"));
         assert_eq!(closest("y", ["y"]), None);
     }
 }

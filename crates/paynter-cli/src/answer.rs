@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Done.
+    /// The question was answered.
     Done = 0,
     /// The model, the data or a file is wrong.
     Wrong = 1,

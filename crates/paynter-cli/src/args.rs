@@ -1,10 +1,14 @@
 //! The command line: its commands, options and their help.
 
+mod ensemble;
 mod estimate;
+mod report;
 mod simulate;
 mod target;
 
+pub use ensemble::{Asked, EnsembleArgs};
 pub use estimate::{EstimateArgs, EstimateFigure, Validation};
+pub use report::ReportArgs;
 pub use simulate::{Settings, SimulateArgs};
 pub use target::{Form, Language};
 
@@ -215,20 +219,13 @@ pub enum Command {
     /// Bound how far parameters may drift before the model is unstable, and its worst-case gain
     Robust(RobustArgs),
     /// Put everything about a model on one HTML page
-    Report {
-        /// The model file, or `-` for standard input
-        file: PathBuf,
-        /// Write to this file instead of printing the page (`-`: print)
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
-        /// End runs over time here, in seconds (where left out: when the slowest mode has decayed)
-        #[arg(long, value_name = "T", value_parser = simulate::positive, allow_negative_numbers = true)]
-        t_end: Option<f64>,
-    },
+    Report(ReportArgs),
     /// Derive the sensitivities of the transfer functions to the parameters
     Sensitivity(SensitivityArgs),
     /// Simulate over time, with sensitivities to parameters
     Simulate(SimulateArgs),
+    /// Ask a question of many samples of uncertain parameters, or join what parts of them told
+    Ensemble(Box<EnsembleArgs>),
     /// Estimate parameters and initial states from measured data
     Estimate(Box<EstimateArgs>),
     /// Make the incremental bond graph, or a graph of sensitivities, as a model of its own
@@ -289,9 +286,10 @@ pub struct RobustArgs {
     /// Robust performance: the gain that may not be exceeded
     #[arg(long, value_name = "BOUND", requires = "output", value_parser = simulate::positive)]
     pub gain: Option<f64>,
-    /// Neglected dynamics at a signal: any stable factor 1 + Δ(s) with |Δ| up to this radius; may be repeated
-    #[arg(long, value_name = "SIGNAL=RADIUS", value_parser = radius)]
-    pub dynamics: Vec<(String, f64)>,
+    /// Neglected dynamics at a signal: any stable factor 1 + Δ(s) with |Δ| up to this radius, a number or a transfer
+    /// function in s, as in `u=(0.1*s + 0.01)/(0.05*s + 1)`; may be repeated
+    #[arg(long, value_name = "SIGNAL=RADIUS", value_parser = assignment)]
+    pub dynamics: Vec<(String, String)>,
     /// Branch and bound ends at this relative gap
     #[arg(long, value_name = "GAP", default_value_t = 1e-3, value_parser = simulate::positive)]
     pub gap: f64,
@@ -634,16 +632,6 @@ pub fn frequencies(text: &str) -> Result<Frequencies, String> {
     match (rising, points) {
         (true, 1..=MOST_FREQUENCIES) => Ok(Frequencies { low, high, points }),
         (true, points) if points > MOST_FREQUENCIES => Err(format!("at most {MOST_FREQUENCIES} points")),
-        _ => Err(FORM.to_owned()),
-    }
-}
-
-/// Reads `SIGNAL=RADIUS`.
-fn radius(text: &str) -> Result<(String, f64), String> {
-    const FORM: &str = "write SIGNAL=RADIUS with a positive number, as in `--dynamics u=0.2`";
-    let (name, value) = assignment(text).map_err(|_| FORM.to_owned())?;
-    match value.parse::<f64>() {
-        Ok(radius) if radius > 0.0 && radius.is_finite() => Ok((name, radius)),
         _ => Err(FORM.to_owned()),
     }
 }

@@ -13,6 +13,8 @@ const DENSITY: f64 = 2.0;
 pub fn unknown_format(file: &Path) -> Option<Diagnostic> {
     match extension(file).as_str() {
         "svg" | "png" => None,
+        // What is no file takes an SVG, as standard output does.
+        _ if std::fs::metadata(file).is_ok_and(|found| !found.is_file() && !found.is_dir()) => None,
         _ => {
             let message = format!("`{}` is neither `.svg` nor `.png`", file.display());
             Some(

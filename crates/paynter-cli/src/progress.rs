@@ -11,7 +11,7 @@ use std::time::Duration;
 /// What is done sooner needs no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The time between two looks at the token.
+/// The time between two readings of the token.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// Shows the progress of a token until it is dropped.

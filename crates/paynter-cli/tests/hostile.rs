@@ -77,6 +77,7 @@ fn files_keep_what_they_are() {
     assert!(refused(&folder, &["fmt", "untidy.bg"], 1).contains("read-only"));
     // A device stays one.
     assert_eq!(export("/dev/null").code, Some(0));
+    assert_eq!(paynter(&folder, &["draw", "m.bg", "-o", "/dev/null"]).code, Some(0));
     assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
     let printed = export("-");
     assert!(printed.code == Some(0) && printed.stdout.contains("#include") && !path("-").exists());

@@ -35,13 +35,17 @@ fn parsed(page: &str) -> Document<'_> {
 }
 
 fn check(name: &str, page: &str) {
+    check_sections(name, page, SECTIONS);
+}
+
+fn check_sections(name: &str, page: &str, wanted: &[&str]) {
     let document = parsed(page);
     let all = || document.descendants().filter(Node::is_element);
     let sections: Vec<&str> = all()
         .filter(|node| node.has_tag_name("section") || node.tag_name().name() == "section")
         .filter_map(|node| node.attribute("id"))
         .collect();
-    assert_eq!(sections, SECTIONS, "{name}");
+    assert_eq!(sections, wanted, "{name}");
     let mut ids: Vec<&str> = all().filter_map(|node| node.attribute("id")).collect();
     let count = ids.len();
     ids.sort_unstable();
@@ -79,6 +83,31 @@ fn every_example_has_a_report() {
         assert_fits("report", &run.json());
         check(name, &std::fs::read_to_string(folder.join("report.html")).unwrap());
     }
+}
+
+/// Measured data have a section with the paper's Figs 7 and 8; data that cannot be fitted say why.
+#[test]
+fn measured_data_have_a_section() {
+    let folder = folder("estimated-report");
+    let model = paynter(&folder, &["examples", "conical_tanks"]);
+    std::fs::write(folder.join("tanks.bg"), model.stdout).unwrap();
+    let data = paynter(&folder, &["simulate", "tanks.bg", "--points", "101"]);
+    std::fs::write(folder.join("data.csv"), data.stdout).unwrap();
+    let mut wanted = SECTIONS.to_vec();
+    wanted.insert(SECTIONS.len() - 1, "estimation");
+    let report = ["report", "tanks.bg", "--data", "data.csv"];
+    let start = ["--start", "V1=2,V2=1,alpha=1,beta=2", "--fit", "V1,V2,alpha,beta"];
+    let run = paynter(&folder, &[&report[..], &start[..]].concat());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    check_sections("tanks", &run.stdout, &wanted);
+    for words in
+        ["iteration 0", "estimates by iteration", "autocorrelation", "Correlations", "4 of 4 directions"]
+    {
+        assert!(run.stdout.contains(words), "{words}");
+    }
+    let run = paynter(&folder, &[&report[..], &["--map", "y=z"]].concat());
+    check_sections("no column", &run.stdout, &wanted);
+    assert!(run.stdout.contains("There is no column"), "{}", run.stdout);
 }
 
 #[test]

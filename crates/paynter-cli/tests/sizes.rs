@@ -102,8 +102,19 @@ fn large_models_are_answered() {
     let star = "model cell { port a; 0 j; C c = 1; R r = 1; a -> j -> c, r }\nmodel m { 1 x; input u = 0; Sf s = u; s -> x\n\
                 use cell c[1..5000]\nfor i in 1..5000 { x -> c[i].a }\noutput y = c[1].c.q }\n";
     std::fs::write(folder.join("star.bg"), star).unwrap();
+    let mut ladder = String::from("model ladder {\ninput u = 1\nSe s = u\n");
+    for i in 0..400 {
+        let before = if i == 0 { "s".to_owned() } else { format!("b{}", i - 1) };
+        ladder += &format!(
+            "param r{i} = 2\nparam l{i} = 0.1\nparam c{i} = 0.01\n1 a{i}\nR x{i} = r{i}\nI y{i} = l{i}\n0 b{i}\n\
+             C z{i} = c{i}\n{before} -> a{i} -> x{i}, y{i}, b{i}\nb{i} -> z{i}\n"
+        );
+    }
+    std::fs::write(folder.join("ladder.bg"), ladder + "output y = z399.e\n}\n").unwrap();
     for (arguments, told) in [
-        (&["draw", "fan.bg"][..], "<svg"),
+        (&["sensitivity", "ladder.bg", "--quiet"][..], "LARGEST"),
+        (&["sensitivity", "ladder.bg", "--quiet", "--json"], "definitions"),
+        (&["draw", "fan.bg"], "<svg"),
         (&["export", "fan.bg", "--to", "c", "--simulate"], "partial->fp[2999]"),
         (&["incremental", "fan.bg", "--quiet"], "sink_r2999_p2999"),
         (&["simulate", "fan.bg", "--sensitivity", "all", "--t-end", "1", "--points", "2", "--json"], "p2999"),
@@ -112,6 +123,7 @@ fn large_models_are_answered() {
         let run = paynter(&folder, arguments);
         assert_eq!(run.code, Some(0), "{arguments:?}: {}", run.stderr);
         assert!(run.stdout.contains(told), "{arguments:?}: {}", &run.stdout[..run.stdout.len().min(300)]);
+        assert!(run.stdout.len() < 10_000_000, "{arguments:?}: {} bytes", run.stdout.len());
     }
 }
 

@@ -10,7 +10,7 @@ use crate::Equations;
 
 impl Equations {
     /// Says which divisors that depend on parameters alone are zero at nominal values; that they are or
-    /// are not joins the guards. The branches of a choice are not looked at: only one of them counts.
+    /// are not joins the guards. The branches of a choice are left out: only one of them counts.
     pub fn vanishing_divisors(&self, pool: &Pool, graph: &BondGraph, guards: &mut Vec<Guard>) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         for divisor in self.divisors(pool) {

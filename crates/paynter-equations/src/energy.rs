@@ -185,17 +185,17 @@ fn inverse_law(
     let [equation] = list.as_slice() else { return None };
     let (state, symbol) = element.class().pair(graph.locals.port(1, 0));
     let residual = pool.sub(equation.left, equation.right);
-    let slope = pool.diff(residual, state);
-    if slope == pool.zero() {
+    let derivative = pool.diff(residual, state);
+    if derivative == pool.zero() {
         return None;
     }
     let empty: FxHashMap<Symbol, Expr> = [(state, pool.zero())].into_iter().collect();
     let rest = pool.substitute(residual, &empty);
-    let law = pool.div(rest, slope);
+    let law = pool.div(rest, derivative);
     let law = pool.neg(law);
     let parameter = |s: &Symbol| graph.parameters.iter().any(|p| p.symbol == *s);
     let readable = pool.symbols(law).iter().all(|s| *s == symbol || parameter(s));
-    if !readable || !pool.symbols(slope).iter().all(parameter) || reads_table(pool, law) {
+    if !readable || !pool.symbols(derivative).iter().all(parameter) || reads_table(pool, law) {
         return None;
     }
     let value = conjugate(pool, graph, values, element.stored(), port);

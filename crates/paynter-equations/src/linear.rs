@@ -139,8 +139,8 @@ impl Symbols<'_> {
         solution
     }
 
-    /// Whether an entry had better be no pivot.
-    fn doubtful(&self, row: &Row<Expr>, entry: Expr, pivots: Pivots) -> bool {
+    /// Whether an entry may vanish, so that it had better be no pivot.
+    fn may_vanish(&self, row: &Row<Expr>, entry: Expr, pivots: Pivots) -> bool {
         match pivots {
             Pivots::Any => false,
             Pivots::Lasting(ranges) => ranges.can_vanish(self.pool, entry),
@@ -152,9 +152,9 @@ impl Symbols<'_> {
     }
 
     /// The entry with the least fill-in among those of the shortest rows that
-    /// are not zero; a doubtful one is taken only where nothing else is left.
+    /// are not zero; one that may vanish is taken only where nothing else is left.
     fn pivot(&mut self, state: &Elimination<Expr>, pivots: Pivots) -> Option<(usize, usize)> {
-        let mut doubtful = None;
+        let mut last_resort = None;
         let mut rows = state.open().iter();
         loop {
             let mut candidates: Vec<(usize, usize, usize)> = Vec::new();
@@ -163,7 +163,7 @@ impl Symbols<'_> {
                 candidates.extend(state.row(i).keys().map(|&j| (fill_in(j), i, j)));
             }
             if candidates.is_empty() {
-                return doubtful;
+                return last_resort;
             }
             candidates.sort_unstable();
             for (_, i, j) in candidates {
@@ -171,8 +171,8 @@ impl Symbols<'_> {
                 if self.prints.is_zero(self.pool, row[&j]) {
                     continue;
                 }
-                if self.doubtful(row, row[&j], pivots) {
-                    doubtful.get_or_insert((i, j));
+                if self.may_vanish(row, row[&j], pivots) {
+                    last_resort.get_or_insert((i, j));
                 } else {
                     return Some((i, j));
                 }

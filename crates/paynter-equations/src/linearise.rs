@@ -50,7 +50,7 @@ impl Equations {
         token: &CancellationToken,
     ) -> Result<StateSpace, QueryError> {
         let columns = Columns::new(self);
-        let follow = self.implicit_slopes(pool, graph, &columns, near, token)?;
+        let follow = self.implicit_derivatives(pool, graph, &columns, near, token)?;
         let outputs: Vec<Expr> = self.outputs.iter().map(|output| output.value).collect();
         let (a, b, first) = block(pool, &columns, &follow, &self.rates, token)?;
         let (c, d, second) = block(pool, &columns, &follow, &outputs, token)?;
@@ -90,7 +90,7 @@ impl Equations {
 
     /// How each implicit unknown follows states and inputs, group by group:
     /// unknowns that share no equation are solved apart.
-    fn implicit_slopes(
+    fn implicit_derivatives(
         &self,
         pool: &mut Pool,
         graph: &BondGraph,

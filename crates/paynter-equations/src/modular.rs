@@ -98,19 +98,58 @@ pub(crate) fn krylov_dimension(
     b: &[u64],
     token: &CancellationToken,
 ) -> Result<usize, Cancelled> {
-    let n = b.len();
-    let witness = random(n, 77);
+    minimal_order(a, b, &random(b.len(), 77), token)
+}
+
+/// The order of c (sI − A)⁻¹ b: the length of the recurrence of c b, c A b, c A² b …
+pub(crate) fn minimal_order(
+    a: &Modular,
+    b: &[u64],
+    c: &[u64],
+    token: &CancellationToken,
+) -> Result<usize, Cancelled> {
+    let packed = Packed::new(a);
     let mut recurrence = Recurrence::new();
-    let mut x = b.to_vec();
-    for _ in 0..2 * n {
+    let (mut x, mut next) = (b.to_vec(), vec![0; b.len()]);
+    for _ in 0..2 * b.len() {
         token.check()?;
-        recurrence.extend(FIELD.dot(x.iter().copied().zip(witness.iter().copied())));
+        recurrence.extend(FIELD.dot(x.iter().copied().zip(c.iter().copied())));
         if recurrence.is_settled() {
             break;
         }
-        x = a.times(&x);
+        packed.times(&x, &mut next);
+        std::mem::swap(&mut x, &mut next);
     }
     Ok(recurrence.length)
+}
+
+/// A matrix for many products: its entries stand side by side.
+struct Packed {
+    /// Where each row ends.
+    ends: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<u64>,
+}
+
+impl Packed {
+    fn new(matrix: &Modular) -> Packed {
+        let mut packed = Packed { ends: Vec::new(), columns: Vec::new(), values: Vec::new() };
+        for row in &matrix.rows {
+            packed.columns.extend(row.iter().map(|(j, _)| *j as u32));
+            packed.values.extend(row.iter().map(|(_, value)| *value));
+            packed.ends.push(packed.values.len());
+        }
+        packed
+    }
+
+    fn times(&self, x: &[u64], out: &mut [u64]) {
+        let mut from = 0;
+        for (sum, end) in out.iter_mut().zip(&self.ends) {
+            let columns = self.columns[from..*end].iter();
+            *sum = FIELD.dot(self.values[from..*end].iter().zip(columns).map(|(v, j)| (*v, x[*j as usize])));
+            from = *end;
+        }
+    }
 }
 
 /// Values in a row that a recurrence must foretell to be taken for that of the whole sequence. Seen through a random

@@ -32,66 +32,70 @@ pub fn causal_paths(flow: &SignalFlow, token: &CancellationToken) -> Result<Caus
     let states = places(|kind| kind == NodeKind::State);
     let mut paths = CausalPaths::default();
     let mut room = LISTED_NODES;
-    let mut list = |paths: &mut CausalPaths, nodes: Vec<usize>| match room.checked_sub(nodes.len()) {
-        Some(left) => {
-            room = left;
-            paths.listed.push(nodes);
+    // A path that is left out is not traced: together they would be as long as the square of the model.
+    let mut list = |tree: &Tree, state: usize, backward: bool| {
+        let Some(before) = tree.before[state] else { return };
+        let length = tree.cost[state].1 + 1;
+        let Some(left) = room.checked_sub(length) else {
+            paths.left_out += 1;
+            return;
+        };
+        room = left;
+        let mut nodes = vec![state];
+        let (mut v, mut u) = (state, before);
+        while u != v {
+            nodes.push(u);
+            (v, u) = (u, tree.before[u].unwrap_or(u));
         }
-        None => paths.left_out += 1,
+        if !backward {
+            nodes.reverse();
+        }
+        paths.listed.push(nodes);
     };
     for input in places(|kind| matches!(kind, NodeKind::Input(_))) {
         token.check()?;
-        let tree = shortest(flow, &forward, input, false);
-        for &state in states.iter().filter(|state| tree[**state].is_some()) {
-            let mut nodes = trace(&tree, state);
-            nodes.reverse();
-            list(&mut paths, nodes);
-        }
+        let tree = Tree::new(flow, &forward, input, false);
+        states.iter().for_each(|state| list(&tree, *state, false));
     }
     for output in places(|kind| matches!(kind, NodeKind::Output(_))) {
         token.check()?;
-        let tree = shortest(flow, &backward, output, true);
-        for &state in states.iter().filter(|state| tree[**state].is_some()) {
-            let nodes = trace(&tree, state);
-            list(&mut paths, nodes);
-        }
+        let tree = Tree::new(flow, &backward, output, true);
+        states.iter().for_each(|state| list(&tree, *state, true));
     }
     Ok(paths)
 }
 
-/// By node: the node before it on the best way from the start (itself at the start).
-fn shortest(flow: &SignalFlow, next: &[Vec<usize>], start: usize, backward: bool) -> Vec<Option<usize>> {
-    let mut before: Vec<Option<usize>> = vec![None; next.len()];
-    let mut cost = vec![(usize::MAX, usize::MAX); next.len()];
-    let mut open = BinaryHeap::from([Reverse(((0, 0), start))]);
-    cost[start] = (0, 0);
-    before[start] = Some(start);
-    while let Some(Reverse((reached, v))) = open.pop() {
-        if reached > cost[v] {
-            continue;
-        }
-        for &w in &next[v] {
-            // An edge into a state integrates.
-            let target = if backward { v } else { w };
-            let integrates = usize::from(flow.nodes[target].kind == NodeKind::State);
-            let new = (reached.0 + integrates, reached.1 + 1);
-            if new < cost[w] {
-                cost[w] = new;
-                before[w] = Some(v);
-                open.push(Reverse((new, w)));
-            }
-        }
-    }
-    before
+/// The best ways from one node to all.
+struct Tree {
+    /// By node: the node before it (itself at the start).
+    before: Vec<Option<usize>>,
+    /// By node: integrations and edges on the way to it.
+    cost: Vec<(usize, usize)>,
 }
 
-/// From a node back to the start of the search.
-fn trace(before: &[Option<usize>], from: usize) -> Vec<usize> {
-    let mut nodes = vec![from];
-    let mut v = from;
-    while let Some(u) = before[v].filter(|u| *u != v) {
-        nodes.push(u);
-        v = u;
+impl Tree {
+    fn new(flow: &SignalFlow, next: &[Vec<usize>], start: usize, backward: bool) -> Tree {
+        let mut before: Vec<Option<usize>> = vec![None; next.len()];
+        let mut cost = vec![(usize::MAX, usize::MAX); next.len()];
+        let mut open = BinaryHeap::from([Reverse(((0, 0), start))]);
+        cost[start] = (0, 0);
+        before[start] = Some(start);
+        while let Some(Reverse((reached, v))) = open.pop() {
+            if reached > cost[v] {
+                continue;
+            }
+            for &w in &next[v] {
+                // An edge into a state integrates.
+                let target = if backward { v } else { w };
+                let integrates = usize::from(flow.nodes[target].kind == NodeKind::State);
+                let new = (reached.0 + integrates, reached.1 + 1);
+                if new < cost[w] {
+                    cost[w] = new;
+                    before[w] = Some(v);
+                    open.push(Reverse((new, w)));
+                }
+            }
+        }
+        Tree { before, cost }
     }
-    nodes
 }

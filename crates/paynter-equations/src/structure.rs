@@ -15,7 +15,7 @@ use paynter_algebra::{Expr, Pool, Rational, Residues, Symbol};
 use paynter_base::{CancellationToken, Cancelled};
 use rustc_hash::FxHashMap;
 
-use crate::modular::{Modular, annihilators, krylov_basis, krylov_dimension, random};
+use crate::modular::{Modular, annihilators, krylov_basis, krylov_dimension, minimal_order, random};
 use crate::tolerance::{KRYLOV_STATES, MODULAR_POINTS};
 use crate::{Equations, Sparse, StateSpace};
 
@@ -74,17 +74,18 @@ pub struct RelativeDegree {
     pub nominal: Option<Option<i64>>,
 }
 
-/// Analyses the structure of a linear model; `nominal` gives symbols their values, where there are any.
+/// Analyses the structure of a linear model; `nominal` are its matrices with what gives symbols their values,
+/// where they have any.
 pub fn structure(
     pool: &mut Pool,
     equations: &Equations,
     space: &StateSpace,
-    nominal: Option<&FxHashMap<Symbol, Expr>>,
+    nominal: Option<(&StateSpace, &FxHashMap<Symbol, Expr>)>,
     token: &CancellationToken,
 ) -> Result<Structure, Cancelled> {
     let generic = (1..=MODULAR_POINTS).find_map(|seed| Numbers::new(pool, space, &mut Residues::new(seed)));
     let generic = generic.unwrap_or_else(|| Numbers::empty(space));
-    let exact = nominal.map(|nominal| exact_space(pool, space, nominal));
+    let exact = nominal.map(|(space, values)| exact_space(pool, space, values));
     let at_nominal = exact.as_ref().and_then(|exact| Numbers::new(pool, exact, &mut Residues::new(1)));
     let rational = exact.as_ref().and_then(|exact| rational(pool, &exact.a));
     let n = space.a.rows;
@@ -93,10 +94,14 @@ pub fn structure(
     let dual = at_nominal.as_ref().map(|numbers| numbers.a.transpose());
     let mut controllability = verdict(&generic.a, &generic.effective_inputs(), n, token)?;
     let mut observability = verdict(&back, &generic.c, n, token)?;
-    if let Some(numbers) = &at_nominal {
-        controllability.nominal =
-            judge(&numbers.a, &numbers.effective_inputs(), rational.as_deref(), false, token)?;
-        if let Some(dual) = &dual {
+    if let (Some(numbers), Some(dual)) = (&at_nominal, &dual) {
+        let inputs = numbers.effective_inputs();
+        // A minimal realisation is both, which one run tells.
+        if minimal_order(&numbers.a, &mixed(&inputs, n), &mixed(&numbers.c, n), token)? == n {
+            let all = || Some(Nominal { dimension: n, hidden: Vec::new(), dynamics: Vec::new() });
+            (controllability.nominal, observability.nominal) = (all(), all());
+        } else {
+            controllability.nominal = judge(&numbers.a, &inputs, rational.as_deref(), false, token)?;
             observability.nominal = judge(dual, &numbers.c, rational.as_deref(), true, token)?;
         }
     }
@@ -198,6 +203,56 @@ impl Numbers {
         sums
     }
 
+    /// By output: the place of the first Markov parameter that some causal path makes, unless the shortest paths
+    /// cancel, and whether they do so for any. On these each state is reached once, so that all together take one
+    /// pass over A.
+    fn first_degrees(&self, input: usize) -> (Vec<Option<i64>>, bool) {
+        let next = self.a.transpose();
+        let n = self.a.rows.len();
+        let (mut length, mut value): (Vec<Option<i64>>, Vec<u64>) = (vec![None; n], vec![0; n]);
+        let mut level = 1 - self.b.len() as i64;
+        let mut front: Vec<usize> = Vec::new();
+        while level <= 1 || !front.is_empty() {
+            let mut reached: Vec<usize> = Vec::new();
+            let mut reach = |v: usize, add: u64, length: &mut [Option<i64>], value: &mut [u64]| {
+                if *length[v].get_or_insert(level) == level {
+                    value[v] = FIELD.add(value[v], add);
+                    reached.push(v);
+                }
+            };
+            for u in front {
+                let from = value[u];
+                next.rows[u]
+                    .iter()
+                    .for_each(|(v, a)| reach(*v, FIELD.mul(*a, from), &mut length, &mut value));
+            }
+            // A derivative of order k enters k integrations earlier.
+            if let Some(columns) = usize::try_from(1 - level).ok().and_then(|k| self.b.get(k)) {
+                let entries = columns[input].iter().enumerate().filter(|(_, b)| **b != 0);
+                entries.for_each(|(v, b)| reach(v, *b, &mut length, &mut value));
+            }
+            reached.sort_unstable();
+            reached.dedup();
+            front = reached;
+            level += 1;
+        }
+        let mut cancelled = false;
+        let first = |(output, c): (usize, &Vec<u64>)| {
+            let read = || c.iter().enumerate().filter(|(_, c)| **c != 0);
+            let direct = (0..self.d.len()).filter(|k| self.d[*k][input][output] != 0).map(|k| -(k as i64));
+            let place = read().filter_map(|(v, _)| length[v]).chain(direct).min()?;
+            let through = read().filter(|(v, _)| length[*v] == Some(place));
+            let through = through.fold(0, |sum, (v, c)| FIELD.add(sum, FIELD.mul(*c, value[v])));
+            let order = usize::try_from(-place).ok();
+            let direct = order.and_then(|k| self.d.get(k)).map_or(0, |columns| columns[input][output]);
+            let found = (FIELD.add(through, direct) != 0).then_some(place);
+            cancelled |= found.is_none();
+            found
+        };
+        let degrees = self.c.iter().enumerate().map(first).collect();
+        (degrees, cancelled)
+    }
+
     /// By input, then output: the place of the first Markov parameter that is not zero,
     /// H(s) = Σ h_j s^−j.
     fn degrees(&self, token: &CancellationToken) -> Result<Vec<Vec<Option<i64>>>, Cancelled> {
@@ -206,6 +261,11 @@ impl Numbers {
         let inputs = self.b.first().map_or(0, Vec::len);
         let mut out = vec![vec![None; self.c.len()]; inputs];
         for (input, found) in out.iter_mut().enumerate() {
+            let cancelled;
+            (*found, cancelled) = self.first_degrees(input);
+            if !cancelled {
+                continue;
+            }
             let mut x = vec![0; n as usize];
             for j in -highest..=n {
                 token.check()?;
@@ -284,13 +344,7 @@ fn judge(
     token: &CancellationToken,
 ) -> Result<Option<Nominal>, Cancelled> {
     let n = a.rows.len();
-    let mut mixed = vec![0; n];
-    for (start, factor) in starts.iter().zip(random(starts.len(), 5)) {
-        for (x, b) in mixed.iter_mut().zip(start) {
-            *x = FIELD.add(*x, FIELD.mul(factor, *b));
-        }
-    }
-    let dimension = krylov_dimension(a, &mixed, token)?;
+    let dimension = krylov_dimension(a, &mixed(starts, n), token)?;
     if dimension == n {
         return Ok(Some(Nominal { dimension, hidden: Vec::new(), dynamics: Vec::new() }));
     }
@@ -302,6 +356,17 @@ fn judge(
     let named = rational.and_then(|rows| combinations(&left, rows, transposed));
     let (hidden, dynamics) = named.unwrap_or_default();
     Ok(Some(Nominal { dimension: basis.len(), hidden, dynamics }))
+}
+
+/// A random combination of vectors.
+fn mixed(vectors: &[Vec<u64>], n: usize) -> Vec<u64> {
+    let mut sum = vec![0; n];
+    for (vector, factor) in vectors.iter().zip(random(vectors.len(), 5)) {
+        for (x, b) in sum.iter_mut().zip(vector) {
+            *x = FIELD.add(*x, FIELD.mul(factor, *b));
+        }
+    }
+    sum
 }
 
 /// Combinations of states with their dynamics.

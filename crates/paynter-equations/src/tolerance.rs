@@ -18,10 +18,10 @@ pub(crate) const RANK_ROUNDING: f64 = 1e-9;
 /// A pivot this much smaller than its row is avoided near a point: three digits would be lost with it.
 pub(crate) const NEAR_PIVOT: f64 = 1e-3;
 
-/// Rows looked at for each pivot: the shortest ones hold the least fill-in.
+/// Rows searched for each pivot: the shortest ones hold the least fill-in.
 pub(crate) const PIVOT_ROWS: usize = 4;
 
-/// Above this number of states a space that one random input does not fill is not looked at further: its basis is
+/// Above this number of states a space that one random input does not fill is not examined further: its basis is
 /// dense.
 pub(crate) const KRYLOV_STATES: usize = 500;
 

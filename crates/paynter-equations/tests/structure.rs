@@ -45,7 +45,14 @@ impl Loaded {
 
     fn structure(&mut self) -> Structure {
         let (space, nominal) = (self.space(), self.nominal());
-        structure(&mut self.pool, &self.equations, &space, Some(&nominal), &CancellationToken::new()).unwrap()
+        structure(
+            &mut self.pool,
+            &self.equations,
+            &space,
+            Some((&space, &nominal)),
+            &CancellationToken::new(),
+        )
+        .unwrap()
     }
 
     fn mason(&mut self) -> (SignalFlow, Mason) {

@@ -2,7 +2,7 @@
 
 use crate::distribution::student_quantile;
 use crate::loss::Loss;
-use crate::problem::{Evaluation, Problem, Rejection};
+use crate::problem::{Evaluation, Problem, Rejection, Row};
 use crate::residuals::Whiteness;
 use crate::tolerance::{DIRECTION_SHARE, MOST_LAG_PRODUCTS};
 use paynter_base::CancellationToken;
@@ -37,13 +37,14 @@ pub(crate) fn is_free(problem: &Problem<'_>, z: &[f64]) -> Vec<bool> {
     problem.unknowns.iter().zip(z).map(free).collect()
 }
 
-/// Calculates standard errors at a solution.
+/// Calculates standard errors at a solution. Every sample that was measured is handed on, those that validate too.
 pub(crate) fn confidence(
     problem: &Problem<'_>,
     at: &Evaluation,
     rank_share: f64,
     level: f64,
     token: &CancellationToken,
+    each: &mut dyn FnMut(usize, &Row<'_>),
 ) -> Result<Confidence, Rejection> {
     let n = problem.unknowns.len();
     let free: Vec<usize> =
@@ -54,8 +55,13 @@ pub(crate) fn confidence(
     let mut triangle = Triangle::new(m);
     let (mut bends, mut count) = (0.0, 0usize);
     let mut line = vec![0.0; m];
-    for (experiment, lists) in series.iter_mut().enumerate().filter(|(_, lists)| !lists.is_empty()) {
-        problem.visit(experiment, &at.z, false, token, &mut |row| {
+    for (experiment, lists) in series.iter_mut().enumerate() {
+        let fitted = problem.experiments[experiment].fitted;
+        problem.visit(experiment, &at.z, true, token, &mut |row| {
+            each(experiment, row);
+            if row.sample >= fitted {
+                return;
+            }
             let residual = row.weight * (row.model - row.data);
             lists[row.output][row.sample] = problem.penalty.of(residual).1 * residual;
             bends += problem.penalty.curvature(residual);

@@ -1,5 +1,7 @@
 //! Quantiles of the distributions that confidence is measured by.
 
+use crate::tolerance::{CONVERGED_FRACTION, LEAST_DIVISOR};
+
 /// The quantile of the standard normal distribution (Acklam's rational approximation, relative error 1.2e-9).
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
@@ -84,7 +86,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }
     let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
-    let nonzero = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
+    let nonzero = |value: f64| if value.abs() < LEAST_DIVISOR { LEAST_DIVISOR } else { value };
     let (mut c, mut d) = (1.0, 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0)));
     let mut sum = d;
     for m in 1..400 {
@@ -97,7 +99,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
             c = nonzero(1.0 + factor / c);
             sum *= c * d;
         }
-        if (sum - before).abs() <= 1e-15 * sum.abs() {
+        if (sum - before).abs() <= CONVERGED_FRACTION * sum.abs() {
             break;
         }
     }

@@ -1,15 +1,16 @@
 //! An estimation from its question to its answer.
 
+use crate::assemble::Parts;
 use crate::confidence::{Confidence, confidence};
-use crate::fit::{Curve, Fit, curves, fits};
+use crate::fit::{Curve, Fit, FitSums, curves};
 use crate::identifiability::Identifiability;
 use crate::loss::{Loss, Penalty};
 use crate::problem::{Evaluation, FittedOutput, Problem, Rejection, Validity};
 use crate::profile::{Profile, profile};
-use crate::question::{Asked, EstimateOptions, Parts, refuse};
+use crate::question::{Asked, EstimateOptions, refuse};
 use crate::residuals::Whiteness;
 use crate::search::{Cost, Iteration, Limits, Method, Stop};
-use crate::shooting::{Pieces, shoot};
+use crate::shooting::{Pieces, Shooting, shoot};
 use crate::starts::{Start, search_all};
 use crate::tolerance::{
     CAUCHY_THRESHOLD, HUBER_THRESHOLD, MEDIAN_DEVIATION, MOST_ROUNDS, POOR_ERROR, RANK_SHARE,
@@ -71,7 +72,9 @@ pub struct Estimation {
     pub model: String,
     /// The method of the search.
     pub method: Method,
-    /// What inputs do between samples.
+    /// The inputs, and whether the data measure them; the others are the model's own.
+    pub inputs: Vec<(String, bool)>,
+    /// What measured inputs do between samples.
     pub hold: Hold,
     /// How much a residual counts, and in units of weighted residuals where the loss departs from squares.
     pub loss: (Loss, f64),
@@ -101,6 +104,8 @@ pub struct Estimation {
     pub after: Identifiability,
     /// How the search from each start went.
     pub starts: Vec<Start>,
+    /// How the pieces of records were joined before, where records were simulated in pieces.
+    pub shooting: Option<Shooting>,
     /// Curves for plots, where they were asked for.
     pub curves: Vec<Curve>,
     /// The profile likelihoods that were asked for.
@@ -134,10 +139,11 @@ impl Prepared {
         validity: Validity<'_>,
         token: &CancellationToken,
     ) -> Result<Estimation, Rejection> {
-        let Parts { simulation, unknowns, outputs, experiments, pieces } = &self.0;
+        let Parts { inputs, simulation, unknowns, outputs, experiments, pieces } = &self.0;
         let problem =
             Problem::new(simulation, unknowns.clone(), outputs.clone(), experiments.clone(), validity);
-        solve(problem, pieces.as_ref(), options, token)
+        let found = solve(problem, pieces.as_ref(), options, token)?;
+        Ok(Estimation { inputs: inputs.clone(), ..found })
     }
 }
 
@@ -170,15 +176,26 @@ fn solve(
 ) -> Result<Estimation, Rejection> {
     let limits = Limits { iterations: options.iterations, rank: rank_share(options) };
     let choice = (options.method, limits);
-    let first = problem.evaluate(&problem.start(), token);
+    let given = problem.values(&problem.start());
+    let mut shooting = None;
+    let mut first = None;
     if let Some(pieces) = pieces {
+        first = problem.evaluate(&problem.start(), token).ok();
         token.begin("pieces of the records", 0);
-        let z = shoot(&problem, pieces, options.shots, limits.rank, token)?;
+        let (z, told) = shoot(&problem, pieces, options.shots, limits.rank, token)?;
         for (unknown, z) in problem.unknowns.iter_mut().zip(&z) {
             unknown.start = unknown.value(*z);
         }
+        shooting = Some(told);
     }
     let (mut found, starts) = search_all(&problem, choice, (options.starts, options.seed), token)?;
+    if let Some(first) = &first {
+        // The pieces lead from the given start to the first of the search.
+        let start =
+            Iteration { cost: first.cost, values: given.clone(), control: 0.0, simulations: problem.runs() };
+        found.history.insert(0, start);
+    }
+    let begun = first.unwrap_or_else(|| found.first.clone());
     if options.loss != Loss::Squares || options.prior {
         for _ in 0..MOST_ROUNDS {
             let scale = noise_scale(&problem, &found.evaluation, options.loss, token)?;
@@ -208,14 +225,16 @@ fn solve(
     }
     token.begin("standard errors", 0);
     let at = &found.evaluation;
-    let confidence = confidence(&problem, at, limits.rank, options.level, token)?;
-    let fits = fits(&problem, &at.z, token)?;
-    let elsewhere = |at: &Evaluation| problem.evaluate(&moved(&problem, &at.z), token).ok();
-    let after = Identifiability::new(&problem, at, elsewhere(at).as_ref(), limits.rank);
-    let before = match &first {
-        Ok(first) => Identifiability::new(&problem, first, elsewhere(first).as_ref(), limits.rank),
-        Err(_) => after.clone(),
+    let mut sums = FitSums::new(&problem);
+    let confidence = confidence(&problem, at, limits.rank, options.level, token, &mut |experiment, row| {
+        sums.add(experiment, row)
+    })?;
+    let fits = sums.fits();
+    let judged = |at: &Evaluation| {
+        let elsewhere = || problem.evaluate(&moved(&problem, &at.z), token).ok();
+        Identifiability::new(&problem, at, &elsewhere, limits.rank)
     };
+    let (before, after) = (judged(&begun), judged(at));
     let curves = match options.curves {
         true => {
             let last = found.history.len() - 1;
@@ -239,9 +258,10 @@ fn solve(
             profiles.push(profile(&problem, at, &confidence, place, limits, token)?);
         }
     }
-    let estimates = problem.unknowns.iter().enumerate().map(|(place, unknown)| {
-        estimated(unknown, at.z[place], &found.history[0].values[place], &confidence, place)
-    });
+    let started = if shooting.is_some() { &given } else { &found.history[0].values };
+    let estimates = problem.unknowns.iter().enumerate();
+    let estimates = estimates
+        .map(|(place, unknown)| estimated(unknown, at.z[place], &started[place], &confidence, place));
     let experiments = problem.experiments.iter().map(|experiment| ExperimentSummary {
         name: experiment.name.clone(),
         span: (experiment.whole.t_start, experiment.whole.t_end),
@@ -252,6 +272,7 @@ fn solve(
     Ok(Estimation {
         model: problem.simulation.model.clone(),
         method: options.method,
+        inputs: Vec::new(),
         hold: options.hold,
         loss: (options.loss, problem.penalty.threshold),
         solver: options.solver.clone(),
@@ -265,6 +286,7 @@ fn solve(
         before,
         after,
         starts,
+        shooting,
         curves,
         profiles,
         confidence,
@@ -343,7 +365,7 @@ fn no_cost(asked: &Asked<'_, '_>, simulation: &Simulation, rejection: &Rejection
             let said = simulation.explain(asked.pool, parameters, outcome);
             diagnostics.push(start(format!(
                 "at the start of the search the simulation ends at t = {} of the data",
-                shortest(outcome.t)
+                plain(outcome.t, 6)
             )));
             diagnostics.extend(said);
         }
@@ -354,7 +376,7 @@ fn no_cost(asked: &Asked<'_, '_>, simulation: &Simulation, rejection: &Rejection
             };
             diagnostics.push(start(format!(
                 "at the start of the search {what} has no finite value at t = {}",
-                shortest(*t)
+                plain(*t, 6)
             )));
         }
         Rejection::Underived => {

@@ -1,6 +1,6 @@
 //! How well a model fits: residuals per output, for what was fitted and for what validates, and curves for plots.
 
-use crate::problem::{Problem, Rejection};
+use crate::problem::{Experiment, Problem, Rejection, Row};
 use paynter_base::CancellationToken;
 
 /// What samples are compared for.
@@ -47,55 +47,69 @@ pub struct Curve {
 /// Sums over the samples of an output.
 #[derive(Clone, Copy, Default)]
 struct Sums {
+    /// The first value: around it squares lose fewer digits.
+    first: f64,
     count: usize,
     squares: f64,
     data: f64,
     data_squares: f64,
 }
 
-/// Compares all samples with the model.
-pub(crate) fn fits(
-    problem: &Problem<'_>,
-    z: &[f64],
-    token: &CancellationToken,
-) -> Result<Vec<Fit>, Rejection> {
-    let mut fits = Vec::new();
-    for (experiment, record) in problem.experiments.iter().enumerate() {
-        let mut sums = vec![[Sums::default(); 2]; problem.outputs.len()];
-        // Around the first value squares lose fewer digits.
-        let first: Vec<f64> = record
-            .measured
-            .iter()
-            .map(|list| list.iter().copied().find(|x| x.is_finite()).unwrap_or(0.0))
-            .collect();
-        problem.visit(experiment, z, true, token, &mut |row| {
-            let sum = &mut sums[row.output][usize::from(row.sample >= record.fitted)];
-            let about = row.data - first[row.output];
-            sum.count += 1;
-            sum.squares += (row.model - row.data).powi(2);
-            sum.data += about;
-            sum.data_squares += about * about;
-        })?;
-        for (output, parts) in sums.iter().enumerate() {
-            for (sum, part) in parts.iter().zip([Part::Estimation, Part::Validation]) {
-                if sum.count == 0 {
-                    continue;
+impl Sums {
+    fn add(&mut self, row: &Row<'_>) {
+        if self.count == 0 {
+            self.first = row.data;
+        }
+        let about = row.data - self.first;
+        self.count += 1;
+        self.squares += (row.model - row.data).powi(2);
+        self.data += about;
+        self.data_squares += about * about;
+    }
+}
+
+/// Compares samples with the model as a run hands them on.
+pub(crate) struct FitSums {
+    /// The fitted samples of each experiment, and its sums by output, of those that are fitted and those that validate.
+    experiments: Vec<(usize, Vec<[Sums; 2]>)>,
+}
+
+impl FitSums {
+    pub fn new(problem: &Problem<'_>) -> FitSums {
+        let blank = vec![[Sums::default(); 2]; problem.outputs.len()];
+        let of = |experiment: &Experiment| (experiment.fitted, blank.clone());
+        FitSums { experiments: problem.experiments.iter().map(of).collect() }
+    }
+
+    /// Takes a sample.
+    pub fn add(&mut self, experiment: usize, row: &Row<'_>) {
+        let (fitted, sums) = &mut self.experiments[experiment];
+        sums[row.output][usize::from(row.sample >= *fitted)].add(row);
+    }
+
+    /// How well each output of each experiment is reproduced.
+    pub fn fits(&self) -> Vec<Fit> {
+        let mut fits = Vec::new();
+        for (experiment, (_, outputs)) in self.experiments.iter().enumerate() {
+            for (output, parts) in outputs.iter().enumerate() {
+                let parts = parts.iter().zip([Part::Estimation, Part::Validation]);
+                for (sum, part) in parts.filter(|(sum, _)| sum.count > 0) {
+                    let count = sum.count as f64;
+                    let spread = (sum.data_squares - sum.data * sum.data / count).max(0.0);
+                    let share = 1.0 - (sum.squares / spread).sqrt();
+                    fits.push(Fit {
+                        experiment,
+                        output,
+                        part,
+                        samples: sum.count,
+                        rms: (sum.squares / count).sqrt(),
+                        share: if share.is_finite() { share } else { f64::NAN },
+                    });
                 }
-                let count = sum.count as f64;
-                let spread = (sum.data_squares - sum.data * sum.data / count).max(0.0);
-                let share = 1.0 - (sum.squares / spread).sqrt();
-                fits.push(Fit {
-                    experiment,
-                    output,
-                    part,
-                    samples: sum.count,
-                    rms: (sum.squares / count).sqrt(),
-                    share: if share.is_finite() { share } else { f64::NAN },
-                });
             }
         }
+        fits
     }
-    Ok(fits)
 }
 
 /// The curves of all outputs at some iterations of a search.

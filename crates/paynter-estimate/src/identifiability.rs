@@ -3,7 +3,7 @@
 
 use crate::problem::{Evaluation, Problem};
 use crate::search::Cost;
-use crate::tolerance::{DIRECTION_SHARE, EXPONENT_ERROR, MOST_DENOMINATOR};
+use crate::tolerance::{CLEARLY_LARGER, DIRECTION_SHARE, EXPONENT_ERROR, MOST_DENOMINATOR};
 use paynter_base::number::plain;
 use paynter_numerics::linalg::SingularValues;
 
@@ -49,11 +49,11 @@ fn relative(problem: &Problem<'_>, at: &Evaluation) -> Vec<f64> {
 }
 
 impl Identifiability {
-    /// Judges a point; `elsewhere` is another point where the same directions would have to be without effect.
+    /// Judges a point; `elsewhere` gives another point, at which the same directions would have to be without effect.
     pub(crate) fn new(
         problem: &Problem<'_>,
         at: &Evaluation,
-        elsewhere: Option<&Evaluation>,
+        elsewhere: &dyn Fn() -> Option<Evaluation>,
         share: f64,
     ) -> Identifiability {
         let n = at.count();
@@ -71,8 +71,10 @@ impl Identifiability {
         let rank = found.rank(share);
         let values = problem.values(&at.z);
         let null: Vec<Vec<f64>> = found.right[rank..].to_vec();
-        let other = elsewhere.map(|point| Point {
-            rows: relative(problem, point),
+        // Only a direction without effect is worth another simulation.
+        let other = if null.is_empty() { None } else { elsewhere() };
+        let other = other.map(|point| Point {
+            rows: relative(problem, &point),
             values: problem.values(&point.z),
             share,
         });
@@ -117,7 +119,7 @@ fn echelon(rows: &mut [Vec<f64>]) -> Vec<usize> {
         // The first of equal ones, so that names keep their order.
         let mut column = 0;
         for j in 0..rows[i].len() {
-            if size(&j) > size(&column) * (1.0 + 1e-6) {
+            if size(&j) > size(&column) * (1.0 + CLEARLY_LARGER) {
                 column = j;
             }
         }

@@ -4,22 +4,26 @@
 //! runs, and searches for the smallest cost ([`Method`]). A run gives residuals and sensitivities row by row, which
 //! are taken into a triangle; singular values are those of the triangle, so that long records are never held.
 
+mod assemble;
 mod confidence;
 mod distribution;
 mod estimation;
 mod fit;
 mod identifiability;
 mod loss;
+mod naming;
 mod plan;
 mod problem;
 mod profile;
 mod question;
+mod records;
 mod residuals;
 mod search;
 mod shooting;
 mod starts;
 mod tolerance;
 mod unknown;
+mod words;
 mod write;
 
 pub use confidence::Confidence;
@@ -33,6 +37,7 @@ pub use profile::Profile;
 pub use question::{Asked, EstimateOptions, Logarithmic, Weight};
 pub use residuals::Whiteness;
 pub use search::{Iteration, Method, Stop};
+pub use shooting::Shooting;
 pub use starts::Start;
 pub use unknown::{Quantity, Scaling, Unknown};
 pub use write::write;

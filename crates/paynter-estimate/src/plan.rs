@@ -4,9 +4,10 @@
 use crate::estimation::rank_share;
 use crate::identifiability::Identifiability;
 use crate::problem::{Experiment, Problem, Rejection, Validity, Weights};
-use crate::question::{Asked, EstimateOptions, Recorded, refuse};
+use crate::question::{Asked, EstimateOptions, refuse};
+use crate::records::Recorded;
 use crate::search::Cost;
-use crate::tolerance::{ASSUMED_NOISE, DIRECTION_SHARE, PLANNED_SAMPLES};
+use crate::tolerance::{ASSUMED_NOISE, DIRECTION_SHARE, PLANNED_SAMPLES, ROUNDED_COUNT};
 use paynter_base::number::shortest;
 use paynter_base::{CancellationToken, QueryError, Remedy};
 use paynter_graph::flat_name;
@@ -155,7 +156,7 @@ fn mean_step(times: &[f64]) -> f64 {
 /// Takes samples at other times of the same experiment.
 fn sample_anew(experiment: &mut Experiment, step: f64) -> Result<(), QueryError> {
     let (start, end) = (experiment.whole.t_start, experiment.whole.t_end);
-    let count = ((end - start) / step * (1.0 + 1e-12)).floor();
+    let count = ((end - start) / step * (1.0 + ROUNDED_COUNT)).floor();
     if step.is_nan() || step <= 0.0 || !(1.0..1e7).contains(&count) {
         return Err(refuse(
             format!(
@@ -198,7 +199,7 @@ fn predict(
         .collect();
     problem.experiments[0].weights = noise.iter().map(|(_, noise)| Weights::Even(1.0 / noise)).collect();
     let at = problem.evaluate(&z, token)?;
-    let identifiability = Identifiability::new(problem, &at, None, share);
+    let identifiability = Identifiability::new(problem, &at, &|| None, share);
     let n = problem.unknowns.len();
     let found = SingularValues::new(n, &at.sensitivities());
     let rank = found.as_ref().map_or(0, |found| found.rank(share));

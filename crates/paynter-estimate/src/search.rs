@@ -3,8 +3,8 @@
 
 use crate::problem::{Evaluation, Rejection};
 use crate::tolerance::{
-    COST_TOLERANCE, EXACT_RESIDUAL, FIRST_DAMPING, GRADIENT_TOLERANCE, MOST_DAMPING, MOST_HALVINGS,
-    PRECISION_TOLERANCE, STEP_TOLERANCE,
+    BOUND_NEARNESS, BOUND_SHARE, COST_TOLERANCE, EXACT_RESIDUAL, FIRST_DAMPING, GRADIENT_TOLERANCE,
+    MOST_DAMPING, MOST_HALVINGS, PRECISION_TOLERANCE, STEP_TOLERANCE,
 };
 use paynter_base::CancellationToken;
 use paynter_numerics::linalg::{SingularValues, Triangle, solve_triangle};
@@ -85,6 +85,8 @@ pub struct Iteration {
 /// What a search has found.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
+    /// The cost at its start.
+    pub first: Evaluation,
     pub evaluation: Evaluation,
     pub history: Vec<Iteration>,
     pub stop: Stop,
@@ -121,6 +123,7 @@ struct Search<'a> {
     size: f64,
     evaluations: usize,
     history: Vec<Iteration>,
+    first: Evaluation,
     at: Evaluation,
 }
 
@@ -128,7 +131,8 @@ impl<'a> Search<'a> {
     fn new(cost: &'a dyn Cost, start: &[f64], token: &'a CancellationToken) -> Result<Search<'a>, Rejection> {
         let at = cost.evaluate(start, token)?;
         let (ranges, size) = (cost.ranges(), cost.size());
-        let mut search = Search { cost, token, ranges, size, evaluations: 1, history: Vec::new(), at };
+        let first = at.clone();
+        let mut search = Search { cost, token, ranges, size, evaluations: 1, history: Vec::new(), first, at };
         search.note(0.0);
         Ok(search)
     }
@@ -174,7 +178,7 @@ impl<'a> Search<'a> {
 
     fn end(self, stop: Stop) -> Found {
         let simulations = self.simulations();
-        Found { evaluation: self.at, history: self.history, stop, simulations }
+        Found { first: self.first, evaluation: self.at, history: self.history, stop, simulations }
     }
 
     /// What it means that no smaller cost was found.
@@ -252,7 +256,7 @@ fn levenberg_marquardt(mut search: Search<'_>, limits: Limits) -> Result<Found, 
         for (scale, length) in scales.iter_mut().zip(search.at.lengths()) {
             *scale = scale.max(length);
         }
-        let step = damped_step(&search.at, &scales, damping, &ranges);
+        let step = damped_step(&search.at, &scales, damping, &reach(&search.at.z, &ranges));
         let z: Vec<f64> = search.at.z.iter().zip(&step).map(|(z, d)| z + d).collect();
         let predicted = search.at.predicted(&step);
         if search.is_short(&step) {
@@ -285,6 +289,20 @@ fn levenberg_marquardt(mut search: Search<'_>, limits: Limits) -> Result<Found, 
     }
     let stop = search.resting().unwrap_or(Stop::Iterations);
     Ok(search.end(stop))
+}
+
+/// How far a step may go from here: not all the way to a bound at once, where a first step that is much too long would
+/// end in a corner of the bounds and stay there; what is next to a bound may reach it.
+fn reach(z: &[f64], ranges: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let towards = |z: f64, bound: f64, width: f64| {
+        let next = (bound - z).abs() <= BOUND_NEARNESS * width;
+        if next || bound.is_infinite() { bound } else { z + BOUND_SHARE * (bound - z) }
+    };
+    let within = |(z, (low, high)): (&f64, &(f64, f64))| {
+        let width = (high - low).min(1.0);
+        (towards(*z, *low, width), towards(*z, *high, width))
+    };
+    z.iter().zip(ranges).map(within).collect()
 }
 
 /// The step d that makes |J d + r|² + λ|D d|² smallest within bounds, one variable after the other held where

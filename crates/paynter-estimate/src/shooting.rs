@@ -34,7 +34,7 @@ struct Piece {
 }
 
 /// The cost of all pieces and of the joints between them.
-struct Shooting<'a, 'b> {
+struct Joined<'a, 'b> {
     problem: &'a Problem<'b>,
     pieces: &'a Pieces,
     list: Vec<Piece>,
@@ -53,7 +53,7 @@ struct End {
     slopes: Vec<Vec<f64>>,
 }
 
-impl Shooting<'_, '_> {
+impl Joined<'_, '_> {
     /// Simulates a piece from given variables; `each` gets the row of every measured sample.
     fn simulate(
         &self,
@@ -148,7 +148,7 @@ impl Shooting<'_, '_> {
     }
 }
 
-impl Cost for Shooting<'_, '_> {
+impl Cost for Joined<'_, '_> {
     fn evaluate(&self, z: &[f64], token: &CancellationToken) -> Result<Evaluation, Rejection> {
         let n = self.count;
         let mut triangle = Triangle::new(n + 1);
@@ -212,7 +212,7 @@ fn pieces(problem: &Problem<'_>, shots: usize, states: usize) -> (Vec<Piece>, us
             let times: Vec<f64> = record.part.times[from..if last { to } else { to + 1 }].to_vec();
             let t_start = if k == 0 { record.part.t_start } else { times[0] };
             let t_end = times.last().copied().unwrap_or(t_start);
-            let start = (k > 0).then_some(count - states);
+            let start = (k > 0).then(|| count - states);
             let next = (!last).then_some(count);
             count += if last { 0 } else { states };
             let options = Options { t_start, t_end, times, ..record.part.clone() };
@@ -222,6 +222,17 @@ fn pieces(problem: &Problem<'_>, shots: usize, states: usize) -> (Vec<Piece>, us
     (list, count)
 }
 
+/// How a search by pieces of records went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shooting {
+    /// The number of pieces of all records.
+    pub pieces: usize,
+    /// The iterations that joined them.
+    pub iterations: usize,
+    /// The simulations of pieces, each counted as one.
+    pub simulations: usize,
+}
+
 /// Estimates by pieces; returns the variables of the unknowns, from which one run over the whole goes on.
 pub(crate) fn shoot(
     problem: &Problem<'_>,
@@ -229,12 +240,12 @@ pub(crate) fn shoot(
     shots: usize,
     rank: f64,
     token: &CancellationToken,
-) -> Result<Vec<f64>, Rejection> {
+) -> Result<(Vec<f64>, Shooting), Rejection> {
     let states = pieces_of.states.len();
     let (list, count) = pieces(problem, shots, states);
     let residuals = problem.experiments.iter().map(crate::Experiment::count).sum::<usize>().max(1);
     let data = (2.0 * problem.size() / residuals as f64).sqrt();
-    let mut shooting = Shooting {
+    let mut joined = Joined {
         problem,
         pieces: pieces_of,
         list,
@@ -249,9 +260,9 @@ pub(crate) fn shoot(
     // Each piece begins where the one before it ends, or where that began if it does not get there.
     let mut known: Vec<f64> = vec![0.0; states];
     let mut sizes = vec![0.0_f64; states];
-    for place in 0..shooting.list.len() {
-        let piece = &shooting.list[place];
-        match shooting.simulate(piece, &z, token, &mut |_, _| {}) {
+    for place in 0..joined.list.len() {
+        let piece = &joined.list[place];
+        match joined.simulate(piece, &z, token, &mut |_, _| {}) {
             Ok(end) if end.states.iter().all(|x| x.is_finite()) => known = end.states,
             Err(Rejection::Cancelled) => return Err(Rejection::Cancelled),
             _ => {}
@@ -263,15 +274,20 @@ pub(crate) fn shoot(
             z[next..next + states].copy_from_slice(&known);
         }
     }
-    shooting.sizes = sizes.into_iter().map(|size| if size > 0.0 { size } else { 1.0 }).collect();
+    joined.sizes = sizes.into_iter().map(|size| if size > 0.0 { size } else { 1.0 }).collect();
     for k in own..count {
-        z[k] /= shooting.sizes[(k - own) % states];
+        z[k] /= joined.sizes[(k - own) % states];
     }
+    let pieces = joined.list.len();
+    let mut told = Shooting { pieces, iterations: 0, simulations: pieces };
     for joint in JOINTS {
-        shooting.joint = joint;
+        joined.joint = joint;
         let limits = Limits { iterations: SHOT_ITERATIONS, rank };
-        z = search(&shooting, (Method::LevenbergMarquardt, limits), &z, token)?.evaluation.z;
+        let found = search(&joined, (Method::LevenbergMarquardt, limits), &z, token)?;
+        told.iterations += found.history.len() - 1;
+        told.simulations += found.simulations;
+        z = found.evaluation.z;
     }
     z.truncate(own);
-    Ok(z)
+    Ok((z, told))
 }

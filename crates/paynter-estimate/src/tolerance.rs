@@ -27,6 +27,12 @@ pub(crate) const FIRST_DAMPING: f64 = 1e-3;
 /// Damping beyond which no step is left.
 pub(crate) const MOST_DAMPING: f64 = 1e16;
 
+/// The share of the way to a bound that one step may go, as interior point methods have it.
+pub(crate) const BOUND_SHARE: f64 = 0.8;
+
+/// How near to a bound, beside the size of the unknown or the width between its bounds, a step may reach it.
+pub(crate) const BOUND_NEARNESS: f64 = 0.01;
+
 /// Singular values below this share of the largest are rounding where steps are fixed: sensitivities are then
 /// derivatives of the very recursion.
 pub(crate) const RANK_SHARE: f64 = 1e-11;
@@ -104,3 +110,16 @@ pub(crate) const DIFFERENCE_STEP: f64 = 1e-4;
 
 /// A fit above this leaves residuals of rounding alone.
 pub(crate) const ROUNDED_FIT: f64 = 1.0 - 1e-6;
+
+/// A column of sensitivities is preferred to an earlier one only if it is larger by this part: of equal ones the
+/// first is taken, so that names keep their order.
+pub(crate) const CLEARLY_LARGER: f64 = 1e-6;
+
+/// A divisor of a continued fraction (Lentz) is at least this large, so that nothing overflows.
+pub(crate) const LEAST_DIVISOR: f64 = 1e-300;
+
+/// A continued fraction has converged where a step changes it by no more than this part: rounding.
+pub(crate) const CONVERGED_FRACTION: f64 = 1e-15;
+
+/// By this part more steps fit between two times, so that rounding does not take the last away.
+pub(crate) const ROUNDED_COUNT: f64 = 1e-12;

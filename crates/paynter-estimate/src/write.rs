@@ -4,7 +4,7 @@
 use crate::distribution::student_quantile;
 use crate::estimation::{Estimate, Estimation};
 use paynter_base::number::plain;
-use paynter_base::{Diagnostic, Diagnostics, FileId, Span, code};
+use paynter_base::{Diagnostic, Diagnostics, FileId, Severity, Span, code};
 use paynter_graph::{BondGraph, flat_name};
 use paynter_language::ast::{self, Body, Law, Param, Statement};
 
@@ -37,6 +37,12 @@ pub fn write(
             None => (estimate.name.as_str(), "1"),
         };
         if experiment != "1" {
+            let message = format!(
+                "`{}` = {} is not written: the text has the value of the first experiment",
+                estimate.name,
+                literal(estimate.value / estimate.factor)
+            );
+            left_out.push(Diagnostic::new(code::UNWRITTEN, message));
             continue;
         }
         let half = tolerance.and_then(|level| {
@@ -59,6 +65,9 @@ pub fn write(
         changes.extend(comment(text, at, found, estimate));
         edits.extend(changes);
     }
+    if let Some(lost) = tolerance.and_then(|level| forgotten(found, level)) {
+        left_out.push(lost);
+    }
     // From the end on, so that places stay what they are.
     edits.sort_by_key(|edit| (edit.from, edit.to));
     let mut written = text.to_owned();
@@ -66,6 +75,25 @@ pub fn write(
         written.replace_range(edit.from..edit.to, &edit.text);
     }
     (written, left_out)
+}
+
+/// Says what tolerances lose of what is known about estimates: how these are correlated.
+fn forgotten(found: &Estimation, level: f64) -> Option<Diagnostic> {
+    let known = found.estimates.iter().filter(|estimate| estimate.standard_error.is_some()).count();
+    let pairs = (0..found.estimates.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
+    let correlated = pairs.filter_map(|(j, i)| Some((j, i, found.confidence.correlation[j][i]?)));
+    let (j, i, most) = correlated.max_by(|a, b| a.2.abs().total_cmp(&b.2.abs()))?;
+    let message = format!(
+        "how estimates are correlated is not written, `{}` and `{}` by {}: tolerances make a box of {} % intervals, \
+         whose corners may be far from what the data allow, and which holds all {known} values at once less often",
+        found.estimates[j].name,
+        found.estimates[i].name,
+        plain(most, 3),
+        plain(100.0 * level, 4)
+    );
+    let diagnostic = Diagnostic::new(code::UNWRITTEN, message)
+        .help("keep the matrix of correlations beside the model where corners of the box matter");
+    Some(Diagnostic { severity: Severity::Note, ..diagnostic })
 }
 
 fn range(span: Span) -> (usize, usize) {

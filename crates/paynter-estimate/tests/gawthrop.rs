@@ -6,6 +6,7 @@ mod common;
 
 use common::Model;
 use paynter_estimate::{EstimateOptions, Method};
+use paynter_testkit::property;
 
 const TANKS: &str = include_str!("../../../examples/conical_tanks.bg");
 const TRUTH: [f64; 4] = [0.5, 0.25, 1.5, 1.0];
@@ -39,30 +40,42 @@ fn gauss_newton_converges_as_in_the_paper() {
     assert_eq!(found.after.rank, 4);
 }
 
-/// Of seeded starts in the region around the truth, how many reach the truth.
-fn reached(method: Method, starts: usize, count: u64) -> usize {
+/// The starts of these numbers from which a search reaches the truth, uniform on the region around it.
+fn reached(method: Method, starts: usize, numbers: &[u64]) -> Vec<u64> {
     let mut model = Model::new(TANKS);
     let region = [(0.1, 3.0), (0.05, 2.0), (0.8, 3.0), (0.3, 3.0)];
-    let reached = (0..count).filter(|seed| {
-        let mut random = paynter_base::random::Random::sample(1, *seed);
+    let reaches = |number: &u64| {
+        let mut random = paynter_base::random::Random::sample(1, *number);
         let start = region.map(|(low, high)| low + random.unit() * (high - low));
-        let options = EstimateOptions { method, starts, seed: *seed, ..options(&mut model, start) };
-        let found = model.estimate(&options);
-        found.is_ok_and(|found| {
+        let options = EstimateOptions { method, starts, seed: *number, ..options(&mut model, start) };
+        model.estimate(&options).is_ok_and(|found| {
             found.estimates.iter().zip(TRUTH).all(|(e, truth)| (e.value - truth).abs() < 1e-4)
         })
-    });
-    reached.count()
+    };
+    numbers.iter().copied().filter(reaches).collect()
 }
 
+/// The pipes are continued oddly to reverse flow: where the flow between the tanks turns round, they are infinitely
+/// steep. A NumPy program of the same recursion reaches the truth from 36 of the first 40 of these starts too.
 #[test]
 fn most_starts_reach_the_truth() {
-    let count = paynter_testkit::property::seeds(40).count() as u64;
-    let paper = reached(Method::GaussNewton, 1, count);
-    let damped = reached(Method::LevenbergMarquardt, 1, count);
+    const FIRST: u64 = 40;
+    let numbers: Vec<u64> = property::seeds(FIRST).collect();
+    let paper = reached(Method::GaussNewton, 1, &numbers);
+    let damped = reached(Method::LevenbergMarquardt, 1, &numbers);
+    let missed: Vec<u64> = numbers.iter().copied().filter(|number| !paper.contains(number)).collect();
+    let many = reached(Method::GaussNewton, 8, &missed);
     println!(
-        "of {count} starts Gauss-Newton reaches the truth from {paper}, Levenberg-Marquardt from {damped}"
+        "of {} starts Gauss-Newton reaches the truth from {}, Levenberg-Marquardt from {}, the best of 8 from {}",
+        numbers.len(),
+        paper.len(),
+        damped.len(),
+        paper.len() + many.len()
     );
-    // Starts that let the flow between the tanks turn round, where the law is infinitely steep, end there.
-    assert!(paper as f64 >= 0.6 * count as f64 && damped >= paper);
+    // A few starts by themselves say nothing about their share.
+    if numbers.len() as u64 >= FIRST {
+        assert!(paper.len() as f64 >= 0.85 * numbers.len() as f64);
+        assert!(damped.len() > paper.len());
+    }
+    assert_eq!(missed, many, "eight starts reach it from all");
 }

@@ -7,8 +7,9 @@ mod common;
 use common::{Model, messages, normal};
 use paynter_base::FileId;
 use paynter_base::random::Random;
-use paynter_estimate::{EstimateOptions, Loss, Method, Part, Weight};
+use paynter_estimate::{Estimate, EstimateOptions, Logarithmic, Loss, Method, Part, Weight};
 use paynter_simulate::data::Data;
+use paynter_testkit::property;
 
 const SPRING: &str = "model spring {
     param m = 2   [kg]   \"mass\"
@@ -91,6 +92,82 @@ fn sensors_units_gaps_and_decimation() {
     assert!(found.fits.iter().all(|fit| fit.rms < 1e-6 && fit.share > 0.999));
 }
 
+/// A heading may name the unit of its column, which then need not be that of the model.
+#[test]
+fn headings_may_have_units() {
+    let mut model = Model::new(SPRING);
+    let data = model.measure(&times(100, 2.0), "auto", None, &mut |_, y| y);
+    let text = String::from_utf8(data.content).unwrap();
+    let mut other = String::from("time [ms],x (mm),note\n");
+    for line in text.lines().skip(1) {
+        let (t, x) = line.split_once(',').unwrap();
+        let scaled = |text: &str, by: f64| text.parse::<f64>().unwrap() * by;
+        other.push_str(&format!("{:?},{:?},\n", scaled(t, 1e3), scaled(x, 10.0)));
+    }
+    let options = |text: &str| EstimateOptions {
+        data: vec![file(text)],
+        fit: strings(&["k", "b"]),
+        start: starts(&[("k", 48.0)]),
+        ..EstimateOptions::default()
+    };
+    let found = model.estimate(&options(&other)).unwrap();
+    assert!((found.estimates[0].value - 50.0).abs() < 1e-4, "{}", found.estimates[0].value);
+    for (heading, words) in [
+        ("time [mm],x (mm),note", "not a unit of time"),
+        ("time [ms],x [kg],note", "is in kg, but the model has [cm]"),
+        ("time [ms],x [wide],note", "`wide` in the heading of `x` is not a known unit"),
+    ] {
+        let wrong = other.replacen("time [ms],x (mm),note", heading, 1);
+        let said = messages(model.estimate(&options(&wrong)).unwrap_err()).join("; ");
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+/// Whatever is done to the bytes of a file, it is fitted or refused with words.
+#[test]
+fn mutilated_files_are_refused() {
+    let mut model = Model::new(SPRING);
+    let data = model.measure(&times(12, 1.0), "rk4", Some(0.05), &mut |_, y| (y * 1e3).round() / 1e3);
+    let refused = property::seeds(300).filter(|seed| {
+        let mut random = Random::new(*seed);
+        let mut below = |count: usize| (random.unit() * count as f64) as usize;
+        let mut content = data.content.clone();
+        for _ in 0..1 + below(4) {
+            let at = below(content.len());
+            let odd = b",\n\r\"[]();#-.e9 \x00\xff";
+            let byte = odd[below(odd.len())];
+            match below(4) {
+                0 => content[at] = byte,
+                1 => content.insert(at, byte),
+                2 => drop(content.remove(at)),
+                _ => content.truncate(at.max(1)),
+            }
+        }
+        let options = EstimateOptions {
+            data: vec![Data { path: "odd.csv".to_owned(), content }],
+            fit: strings(&["k"]),
+            iterations: 2,
+            solver: "rk4".to_owned(),
+            step: Some(0.05),
+            max_steps: 2000,
+            ..EstimateOptions::default()
+        };
+        match model.estimate(&options) {
+            Ok(found) => {
+                assert!(found.estimates[0].value.is_finite(), "seed {seed}");
+                false
+            }
+            Err(error) => {
+                assert!(messages(error).iter().all(|message| !message.is_empty()), "seed {seed}");
+                true
+            }
+        }
+    });
+    let refused = refused.count();
+    println!("{refused} files refused");
+    property::demand("files refused", refused, 100, 300);
+}
+
 #[test]
 fn several_experiments_have_initial_states_of_their_own() {
     let mut model = Model::new(SPRING);
@@ -155,23 +232,93 @@ fn priors_decide_what_data_do_not() {
     assert!((k.standard_error.unwrap() / 2.5 - 1.0).abs() < 0.05, "{:?}", k.standard_error);
 }
 
+/// Records over which one run loses its way from a poor start: a pendulum whose period is wrong, and a forced Duffing
+/// oscillator, which is chaotic.
 #[test]
-fn pieces_lead_to_the_same_estimates() {
-    let mut model = Model::new(SPRING);
-    let data = model.measure(&times(600, 30.0), "auto", None, &mut |_, y| y);
-    let ask = |shots: usize, model: &mut Model| {
+fn pieces_find_what_one_run_misses() {
+    let pendulum = "model pendulum {
+        param k = 9; param b = 0.02
+        signal phi = integral(w.f, 1.2)
+        1 w; I mass = 1; R damper = b; Se weight = -k*sin(phi)
+        weight -> w; w -> mass, damper
+        output y = phi }";
+    let duffing = "model duffing {
+        param d = 0.3; param k = 1; param k3 = 1; param F = 0.5
+        1 w; I mass = 1; R damper = d; C spring { e = -k*q + k3*q^3 }; Se push = F*cos(1.2*t)
+        push -> w; w -> mass, damper, spring
+        init spring.q = 0.5
+        output y = spring.q }";
+    let cases: [ShotCase; 2] = [
+        (pendulum, 601, 30.0, &[("k", 4.0)], &[9.0]),
+        (duffing, 601, 60.0, &[("d", 0.5), ("k", 0.6), ("k3", 1.5), ("F", 0.3)], &[0.3, 1.0, 1.0, 0.5]),
+    ];
+    for (text, count, end, start, truth) in cases {
+        let mut model = Model::new(text);
+        let data = model.measure(&times(count, end), "auto", None, &mut |_, y| y);
+        let mut ask = |shots: usize| {
+            let options = EstimateOptions {
+                data: vec![data.clone()],
+                fit: start.iter().map(|(name, _)| (*name).to_owned()).collect(),
+                start: starts(start),
+                shots,
+                ..EstimateOptions::default()
+            };
+            let found = model.estimate(&options).unwrap();
+            for (estimate, (_, start)) in found.estimates.iter().zip(start) {
+                assert!(estimate.start == *start && found.history[0].values.contains(start));
+            }
+            let near = |(estimate, truth): (&Estimate, &f64)| (estimate.value - truth).abs() < 1e-4;
+            (found.estimates.iter().zip(truth).all(near), found.shooting)
+        };
+        assert_eq!(ask(1), (false, None), "one run does it too: {text}");
+        let (reached, shooting) = ask(40);
+        assert!(reached && shooting.is_some_and(|told| told.pieces == 40), "{text}");
+    }
+}
+
+/// A controller written as signals, a thermostat and dry friction: runs have events, whose times depend on what is
+/// estimated, and steps to values without a run are rejected.
+#[test]
+fn closed_loops_and_events_are_fitted() {
+    let cases: [FitCase; 3] = [
+        (
+            "model loop { param Ra = 1; param K = 0.1; param J = 0.01; param b = 0.01
+                signal err = 5*sign(sin(2*t + 0.1)) - rotor.f
+                signal sum = integral(err, 0)
+                Se drive = 0.5*err + 2*sum; 1 a; R ra = Ra; GY m = K; 1 s; I rotor = J; R fr = b
+                drive -> a; a -> ra, m; m -> s; s -> rotor, fr
+                output w = rotor.f; output i = ra.f }",
+            10.0,
+            &[("Ra", 2.0, 1.0), ("K", 0.2, 0.1), ("J", 0.02, 0.01), ("b", 0.05, 0.01)],
+        ),
+        (
+            "model thermostat { param Ct = 10; param G = 0.5; param P = 20
+                C T = Ct; R loss { f = G*(e - 5) }; Sf heat = P*if(T.e < 20, 1, 0.2); 0 j
+                heat -> j; j -> T, loss; init T.q = 50; output y = T.e }",
+            60.0,
+            &[("Ct", 15.0, 10.0), ("G", 0.7, 0.5), ("P", 30.0, 20.0)],
+        ),
+        (
+            "model slider { param m = 2; param Fc = 3
+                1 v; I mass = m; R dry { e = Fc*sign(f) }; Se pull = 5*sin(2*t)
+                pull -> v; v -> mass, dry; output y = mass.f }",
+            10.0,
+            &[("m", 4.0, 2.0), ("Fc", 1.0, 3.0)],
+        ),
+    ];
+    for (text, end, unknowns) in cases {
+        let mut model = Model::new(text);
+        let data = model.measure(&times(301, end), "auto", None, &mut |_, y| y);
         let options = EstimateOptions {
-            data: vec![data.clone()],
-            fit: strings(&["k", "b"]),
-            start: starts(&[("k", 8.0)]),
-            shots,
+            data: vec![data],
+            fit: unknowns.iter().map(|(name, ..)| (*name).to_owned()).collect(),
+            start: unknowns.iter().map(|(name, start, _)| ((*name).to_owned(), *start)).collect(),
             ..EstimateOptions::default()
         };
-        model.estimate(&options).unwrap().estimates[0].value
-    };
-    for shots in [1, 60] {
-        let k = ask(shots, &mut model);
-        assert!((k - 50.0).abs() < 1e-3, "{shots}: {k}");
+        let found = model.estimate(&options).unwrap();
+        for (estimate, (name, _, truth)) in found.estimates.iter().zip(unknowns) {
+            assert!((estimate.value / truth - 1.0).abs() < 1e-5, "{name}: {}", estimate.value);
+        }
     }
 }
 
@@ -266,6 +413,11 @@ fn what_cannot_be_asked_is_refused_with_words() {
         (EstimateOptions { weights: vec![("y".into(), Weight::Even(-1.0))], ..plain.clone() }, "weight -1"),
         (EstimateOptions { validation_share: 1.0, ..plain.clone() }, "leaves nothing to fit"),
         (EstimateOptions { prior: true, ..plain.clone() }, "no estimated parameter has a tolerance"),
+        (EstimateOptions { profiles: strings(&["C"]), ..plain.clone() }, "`C` is not estimated"),
+        (
+            EstimateOptions { logarithmic: Logarithmic::Names(strings(&["C"])), ..plain.clone() },
+            "`C` is not estimated",
+        ),
         (EstimateOptions { solver: "runge".into(), ..plain.clone() }, "no solver `runge`"),
     ];
     for (options, words) in cases {
@@ -343,7 +495,19 @@ fn estimates_are_written_into_the_text() {
     let again = Model::new(&text);
     let k = again.causal.graph.parameters.iter().find(|p| p.name == "k").unwrap();
     assert!((k.number - found.estimates[0].value).abs() < 1e-8 * k.number && k.tolerance.is_some());
+    // What a box of tolerances forgets, and what belongs to another experiment, is told.
+    assert!(left_out.iter().any(|d| d.message.contains("correlated")), "{left_out:?}");
+    let twice = EstimateOptions { data: vec![options.data[0].clone(), options.data[0].clone()], ..options };
+    let both = model.estimate(&twice).unwrap();
+    let (_, left_out) = paynter_estimate::write(SPRING, FileId(0), &model.causal.graph, &both, None);
+    assert!(left_out.iter().any(|d| d.message.contains("init(spring.q)@2")), "{left_out:?}");
     // Written twice, it has one comment for each.
     let (twice, _) = paynter_estimate::write(&text, FileId(0), &again.causal.graph, &found, None);
     assert_eq!(twice.matches("// estimated: k,").count(), 1, "{twice}");
 }
+
+/// A model, its pieces, the end of its record, the start of the search, and the truth.
+type ShotCase = (&'static str, usize, f64, &'static [(&'static str, f64)], &'static [f64]);
+
+/// A model, the end of its record, and each parameter with its start and its truth.
+type FitCase = (&'static str, f64, &'static [(&'static str, f64, f64)]);

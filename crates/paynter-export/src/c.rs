@@ -251,7 +251,7 @@ impl Writer<'_> {
         if implicit {
             let head = format!("static void {prefix}_residuals({point}, const double z[], double r[])");
             self.function("What the unknowns z make zero.", &head, "r", &plan.residuals);
-            self.jacobian(&format!("static void {prefix}_slopes({point}, const double z[], double s[])"));
+            self.jacobian(&format!("static void {prefix}_jacobian({point}, const double z[], double s[])"));
             let newton = NEWTON.replace("SIZE", &plan.unknowns.len().to_string()).replace("PREFIX", &prefix);
             self.out.space(1);
             self.out.block(&newton);
@@ -528,7 +528,7 @@ int PREFIX_unknowns(double t, const double x[], const double u[], const double p
         PREFIX_residuals(t, x, u, p, z, r);
         for (int turn = 0; turn < 200 && isfinite(PREFIX_norm(r)); turn++) {
             if (PREFIX_norm(r) == 0.0) return 0;
-            PREFIX_slopes(t, x, u, p, z, s);
+            PREFIX_jacobian(t, x, u, p, z, s);
             if (PREFIX_step(s, r, d)) break;
             const double size = PREFIX_largest(d), scale = PREFIX_largest(z);
             double length = 1.0;

@@ -20,6 +20,8 @@ pub struct ClosingBlock {
     pub size: usize,
     /// δ over nominal values and changes of parameters.
     pub remark: String,
+    /// The least and the largest δ; none where no tolerance gives them.
+    pub range: Option<(f64, f64)>,
 }
 
 /// The names of the nine matrices, A to D22, as they are spelled.
@@ -77,6 +79,7 @@ pub fn interconnection(
             name: format!("delta_{}", block.name),
             size: block.channels.len(),
             remark: pool.display(block.delta).to_string(),
+            range: block.range(graph),
         };
         page.closing = Some(Closing { blocks: found.blocks.iter().map(block).collect() });
     }

@@ -53,7 +53,7 @@ static IDENTIFIERS: Identifiers = Identifiers {
         length merge hypot sum prod map zip range keys values eachindex collect copy only isnan isinf div mod \
         rem ifelse println print string outer public as Bool Int Dict Vector Matrix Tuple NamedTuple nothing \
         missing undef NaN Inf Float64 im",
-    own: "x u p y z w f g r initial inputs parameters unknowns dependent residuals slopes matrices start \
+    own: "x u p y z w f g r initial inputs parameters unknowns dependent residuals jacobian matrices start \
         magnitude NAME STATES INPUTS OUTPUTS UNKNOWNS DEPENDENT PARAMETERS m_A m_B m_C m_D m_Bd1 m_Dd1 \
         m_a m_c",
     unicode: true,
@@ -195,7 +195,7 @@ impl Writer<'_> {
             self.function("residuals(t, x, u, p, z)", "What the unknowns z make zero.", &plan.residuals);
             let entries: Vec<Expr> = plan.jacobian.entries.iter().map(|(_, _, e)| *e).collect();
             let body = plan.body(self.pool, &self.names, Notation::Julia, &entries);
-            self.begin("slopes(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
+            self.begin("jacobian(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
             self.filled("s", &plan.jacobian, &mut body.results.into_iter());
             self.out.add(1, "return s");
             self.out.add(0, "end");
@@ -332,7 +332,7 @@ function unknowns(t, x, u, p, start = nothing)
             all(isfinite, r) || break
             all(iszero, r) && return z
             step = try
-                -(slopes(t, x, u, p, z) \ r)
+                -(jacobian(t, x, u, p, z) \ r)
             catch
                 break
             end

@@ -7,7 +7,7 @@ use crate::page::{Dialect, Page, code, joined};
 use crate::plan::{Body, Place, Plan};
 use crate::target::{Exported, Target};
 use paynter_algebra::{Expr, Pool, Target as Notation};
-use paynter_base::number::exact;
+use paynter_base::number::{exact, shortest};
 use paynter_equations::Sparse;
 
 /// MATLAB and Octave.
@@ -54,7 +54,7 @@ static IDENTIFIERS: Identifiers = Identifiers {
         arguments endarguments endclassdef endenumeration endevents endmethods endparfor endproperties endspmd \
         enumeration events methods properties import size length eye isempty isnan sum prod mod rem floor ceil \
         round sprintf fprintf disp nargout varargin varargout",
-    own: "x u p y z w f g r dx model initial inputs unknowns dependent residuals slopes matrices start \
+    own: "x u p y z w f g r dx model initial inputs unknowns dependent residuals jacobian matrices start \
         result nargin rank",
     unicode: false,
     longest: 58,
@@ -84,8 +84,12 @@ fn closing(closing: &Closing, [a, b1, b2, c1, d11, d12, c2, d21, d22]: MatrixNam
     out.add(0, "");
     out.add(0, "% uncertainties");
     let mut diagonal = Vec::new();
-    for ClosingBlock { name, size, remark } in &closing.blocks {
-        out.add(0, &format!("{name} = ureal('{name}', 0, 'Range', [-1, 1]);  % {remark}"));
+    for ClosingBlock { name, size, remark, range } in &closing.blocks {
+        let range = match range {
+            Some((low, high)) => format!("'Range', [{}, {}]);  % {remark}", shortest(*low), shortest(*high)),
+            None => format!("'Range', [-1, 1]);  % {remark}; no tolerance: put the range in"),
+        };
+        out.add(0, &format!("{name} = ureal('{name}', 0, {range}"));
         diagonal.push(format!("{name}*eye({size})"));
     }
     out.add(0, &format!("Delta = blkdiag({});", diagonal.join(", ")));
@@ -206,7 +210,7 @@ impl Writer<'_> {
         self.out.space(1);
         self.out.add(0, &format!("function {head}"));
         self.out.add(0, &format!("% {what}"));
-        if head.contains("p, z)") && !head.contains("= residuals") && !head.contains("= slopes") {
+        if head.contains("p, z)") && !head.contains("= residuals") && !head.contains("= jacobian") {
             self.out.add(1, "if nargin < 5");
             self.out.add(2, "z = unknowns(t, x, u, p);");
             self.out.add(1, "end");
@@ -256,7 +260,7 @@ impl Writer<'_> {
     fn jacobian(&mut self) {
         let entries: Vec<Expr> = self.plan.jacobian.entries.iter().map(|(_, _, e)| *e).collect();
         let body = self.plan.body(self.pool, &self.names, Notation::Matlab, &entries);
-        self.begin("s = slopes(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
+        self.begin("s = jacobian(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
         self.filled("s", &self.plan.jacobian, &mut body.results.into_iter());
         self.out.add(0, "end");
     }
@@ -338,7 +342,7 @@ function z = unknowns(t, x, u, p, start)
             if ~any(r)
                 return
             end
-            s = slopes(t, x, u, p, z);
+            s = jacobian(t, x, u, p, z);
             if rank(s) < SIZE
                 break
             end

@@ -235,6 +235,7 @@ pub(crate) fn code(pool: &Pool, page: &Page, dialect: &Dialect) -> String {
             name: names.unique(&block.name),
             size: block.size,
             remark: block.remark.clone(),
+            range: block.range,
         });
         let closing = Closing { blocks: blocks.collect() };
         if let Ok(matrices) = MatrixNames::try_from(spelled) {

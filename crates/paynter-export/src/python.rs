@@ -49,7 +49,7 @@ static IDENTIFIERS: Identifiers = Identifiers {
     reserved: "False None True and as assert async await break class continue def del elif else except finally \
         for from global if import in is lambda nonlocal not or pass raise return try while with yield \
         control np",
-    own: "x u p y z w f g r initial inputs parameters unknowns dependent residuals slopes matrices start \
+    own: "x u p y z w f g r initial inputs parameters unknowns dependent residuals jacobian matrices start \
         abs all any bool complex dict enumerate float int isinstance len list map max min print range round sorted \
         str sum tuple zip NAME STATES INPUTS OUTPUTS PARAMETERS UNKNOWNS DEPENDENT result",
     unicode: true,
@@ -273,7 +273,7 @@ fn inputs(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
 fn jacobian(out: &mut Lines, pool: &mut Pool, plan: &Plan, names: &Names) {
     let entries: Vec<Expr> = plan.jacobian.entries.iter().map(|(_, _, e)| *e).collect();
     let body = plan.body(pool, names, Notation::Python, &entries);
-    begin(out, "slopes(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
+    begin(out, "jacobian(t, x, u, p, z)", "The derivatives of the residuals by the unknowns.", &body);
     filled(out, "s", &plan.jacobian, &mut body.results.into_iter());
     out.add(1, "return s");
 }
@@ -339,7 +339,7 @@ def unknowns(t, x, u, p, start=None):
                 if not np.all(np.isfinite(r)):
                     break
                 try:
-                    step = np.linalg.solve(slopes(t, x, u, p, z), -r)
+                    step = np.linalg.solve(jacobian(t, x, u, p, z), -r)
                 except np.linalg.LinAlgError:
                     if np.any(r):
                         break

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use paynter_algebra::{Expr, Pool, Rational};
-use paynter_base::Span;
+use paynter_base::{FileId, Span};
 use paynter_language::ast;
 
 /// Exponents are kept in sixtieths, so that roots of small order stay exact.
@@ -134,8 +134,11 @@ enum Scale {
 
 use Scale::{PiRatio, Ratio};
 
+/// A symbol, its exponents of the base units, its scale, and whether it takes prefixes.
+type Entry = (&'static str, [i32; 7], Scale, bool);
+
 /// Symbol, dimension, scale to SI, whether prefixes are allowed.
-const UNITS: &[(&str, [i32; 7], Scale, bool)] = &[
+const UNITS: &[Entry] = &[
     ("m", [1, 0, 0, 0, 0, 0, 0], Ratio(1, 1), true),
     ("g", [0, 1, 0, 0, 0, 0, 0], Ratio(1, 1000), true),
     ("s", [0, 0, 1, 0, 0, 0, 0], Ratio(1, 1), true),
@@ -321,22 +324,55 @@ pub fn read_unit(pool: &mut Pool, unit: &ast::Unit) -> Result<Unit, BadUnit> {
     Ok(Unit { text, dimension, scale, factor })
 }
 
-/// Finds a symbol: an exact one wins over prefix and symbol (`min`, `Pa`).
-fn lookup(pool: &mut Pool, symbol: &str) -> Option<(Dimension, Expr)> {
-    if let Some(&(_, exponents, scale, _)) = UNITS.iter().find(|unit| unit.0 == symbol) {
-        return Some((Dimension::new(exponents), scale_expr(pool, scale)));
+/// Reads the text of a unit, without brackets, as the language does.
+pub fn unit_of(text: &str) -> Option<Unit> {
+    if text.contains(['[', ']', '{', '}', ';', '\n']) {
+        return None;
     }
-    for &(prefix, power) in PREFIXES {
-        let Some(rest) = symbol.strip_prefix(prefix) else { continue };
-        if let Some(&(_, exponents, scale, _)) = UNITS.iter().find(|unit| unit.3 && unit.0 == rest) {
-            let ten = pool.int(10);
-            let exponent = pool.int(i64::from(power));
-            let prefix = pool.pow(ten, exponent);
-            let scale = scale_expr(pool, scale);
-            return Some((Dimension::new(exponents), pool.mul(prefix, scale)));
+    let text = format!("model m {{ param p = 1 [{text}] }}");
+    let (file, mistakes) = paynter_language::parse_syntax(&text, FileId(0));
+    match file.models.first()?.statements.first()? {
+        ast::Statement::Param(param) if mistakes.is_empty() => {
+            read_unit(&mut Pool::new(), param.unit.as_ref()?).ok()
         }
+        _ => None,
     }
-    None
+}
+
+/// Finds a symbol with the power of ten of its prefix: an exact one wins over prefix and symbol (`min`, `Pa`).
+fn find(symbol: &str) -> Option<(i32, &'static Entry)> {
+    if let Some(unit) = UNITS.iter().find(|unit| unit.0 == symbol) {
+        return Some((0, unit));
+    }
+    PREFIXES.iter().find_map(|&(prefix, power)| {
+        let rest = symbol.strip_prefix(prefix)?;
+        Some((power, UNITS.iter().find(|unit| unit.3 && unit.0 == rest)?))
+    })
+}
+
+fn lookup(pool: &mut Pool, symbol: &str) -> Option<(Dimension, Expr)> {
+    let (power, &(_, exponents, scale, _)) = find(symbol)?;
+    let scale = scale_expr(pool, scale);
+    let (ten, exponent) = (pool.int(10), pool.int(i64::from(power)));
+    let prefix = pool.pow(ten, exponent);
+    Some((Dimension::new(exponents), pool.mul(prefix, scale)))
+}
+
+/// Units that were written without signs between them, with these: `kgm2` is kg*m^2, `kWh` is kW*h.
+fn with_signs(symbol: &str) -> Option<String> {
+    let letters = symbol.find(|c: char| c.is_ascii_digit()).unwrap_or(symbol.len());
+    let ends = symbol[..letters].char_indices().map(|(at, c)| at + c.len_utf8()).collect::<Vec<_>>();
+    ends.into_iter().rev().find_map(|end| {
+        find(&symbol[..end])?;
+        let digits = symbol[end..].find(|c: char| !c.is_ascii_digit()).map_or(symbol.len(), |n| end + n);
+        let power = &symbol[end..digits];
+        let first =
+            if power.is_empty() { symbol[..end].to_owned() } else { format!("{}^{power}", &symbol[..end]) };
+        match digits == symbol.len() {
+            true => Some(first),
+            false => Some(format!("{first}*{}", with_signs(&symbol[digits..])?)),
+        }
+    })
 }
 
 fn scale_expr(pool: &mut Pool, scale: Scale) -> Expr {
@@ -377,16 +413,41 @@ fn suggestion(symbol: &str) -> String {
         "yr" | "year" | "a" => "write day: a year is 365.25 day".to_owned(),
         "eV" => "write J: 1 eV is 1.602176634e-19 J".to_owned(),
         "psi" => "write Pa: 1 psi is 6894.757 Pa".to_owned(),
-        "Nm" => "write N*m".to_owned(),
-        "As" => "write A*s".to_owned(),
         "Ohm" | "OHM" | "Ohms" | "ohms" => "write ohm or Ω".to_owned(),
         "sec" | "seconds" => "write s".to_owned(),
         "l/min" => "write l/min as two units".to_owned(),
-        _ => match paynter_base::closest(symbol, UNITS.iter().map(|unit| unit.0)) {
-            Some(near) => {
-                format!("did you mean `{near}`? Units are SI names with prefixes, such as mH, kPa, N*m/A")
+        _ => {
+            let near = || paynter_base::closest(symbol, UNITS.iter().map(|unit| unit.0)).map(str::to_owned);
+            let plural = || symbol.strip_suffix('s').filter(|one| one.len() > 2 && find(one).is_some());
+            match plural().map(str::to_owned).or_else(|| with_signs(symbol)).or_else(near) {
+                Some(meant) => {
+                    format!(
+                        "did you mean `{meant}`? Units are SI names with prefixes, such as mH, kPa, N*m/A"
+                    )
+                }
+                None => "units are SI names with prefixes, such as mH, kPa, N*m/A, kg*m^2".to_owned(),
             }
-            None => "units are SI names with prefixes, such as mH, kPa, N*m/A, kg*m^2".to_owned(),
-        },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_without_signs_are_read_apart() {
+        for (written, meant) in [
+            ("kgm2", "kg*m^2"),
+            ("cm2", "cm^2"),
+            ("m3", "m^3"),
+            ("VA", "V*A"),
+            ("kWh", "kW*h"),
+            ("Nm", "N*m"),
+            ("bars", "bar"),
+        ] {
+            let help = suggestion(written);
+            assert!(help.starts_with(&format!("did you mean `{meant}`?")), "{written}: {help}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Guards: what the stages of a model have taken for granted about the values of its parameters, so that
 //! another value can tell whether they would have come out the same.
 
-use paynter_algebra::{Expr, Interval, Pool, Solution, Stuck, Symbol};
+use paynter_algebra::{Expr, Interval, Pool, Solution, SolveError, Symbol};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ pub enum Guard {
         /// What it is solved for.
         unknown: Symbol,
         /// What came out.
-        found: Result<Solution, Stuck>,
+        found: Result<Solution, SolveError>,
     },
     /// An input has the default that it has.
     Signal(Symbol),

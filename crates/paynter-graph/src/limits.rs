@@ -34,10 +34,10 @@ pub(crate) const UNUSED_ELEMENTS: usize = 10_000;
 /// Causalities tried in search of one without singular loops: where there is one, a few changes find it.
 pub(crate) const CAUSALITY_TRIES: usize = 60;
 
-/// Bonds looked at in that search, at most: it stays below a second.
+/// Bonds visited in that search, at most: it stays below a second.
 pub(crate) const RING_BUDGET: usize = 5_000_000;
 
-/// Bonds looked at in search of divisions that can be avoided, which stays in the order of a second; what is left then is warned of.
+/// Bonds visited in search of divisions that can be avoided, which stays in the order of a second; what is left then is warned of.
 pub(crate) const RELAX_BUDGET: usize = 20_000_000;
 
 /// Edges visited in search of short cycles, below a second, before the search settles for fewer.

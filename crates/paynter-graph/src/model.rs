@@ -144,6 +144,11 @@ pub enum Origin {
         /// The parameter that changes.
         parameter: String,
     },
+    /// A detector of an auxiliary output, beside an element.
+    Detector {
+        /// The element.
+        of: String,
+    },
     /// A storage without weight, beside a port whose effort or flow it makes a state.
     Weightless {
         /// The element.
@@ -163,6 +168,7 @@ impl Element {
             | Origin::Sink { of, .. }
             | Origin::Junction { of }
             | Origin::Modulator { of, .. }
+            | Origin::Detector { of }
             | Origin::Weightless { of } => of,
         }
     }

@@ -31,7 +31,7 @@ pub fn settings(
 }
 
 /// Reads a value in the place where the language has values: after a `param`.
-fn read(value: &str, sources: &mut SourceMap) -> Option<Param> {
+pub(crate) fn read(value: &str, sources: &mut SourceMap) -> Option<Param> {
     // On a line of its own, which is what people are shown of it.
     let text = format!("model set {{\nparam value = {value}\n}}");
     let file = sources.add(Source::new(SETTING, text.clone()));

@@ -7,7 +7,7 @@ use paynter_base::number;
 use paynter_graph::{BondGraph, ElementId, Parameter, Tolerance, flat_name};
 
 use crate::limits::MOST_FACTORS;
-use crate::model::{Quantity, Request, Uncertainty};
+use crate::model::{Block, Quantity, Request, Uncertainty};
 
 /// An uncertain quantity, by its place in [`Deltas`].
 #[derive(Debug, Clone)]
@@ -89,6 +89,15 @@ impl Deltas {
         pool.symbols(e).iter().any(|symbol| self.place.contains_key(symbol))
     }
 
+    /// Whether a symbol is that of an uncertain parameter that is zero neither nominally nor within its tolerance.
+    pub fn never_vanishes(&self, symbol: Symbol) -> bool {
+        self.place.get(&symbol).is_some_and(|place| match self.list[*place].uncertainty {
+            Uncertainty::Relative | Uncertainty::Reciprocal => true,
+            Uncertainty::Scaled(r) => r < 1.0,
+            Uncertainty::Absolute | Uncertainty::ScaledAbsolute(_) => false,
+        })
+    }
+
     /// Whether an expression is rational in all uncertain parameters, with exponents that can be realised.
     pub fn is_rational(&self, pool: &Pool, e: Expr) -> bool {
         pool.reachable(&[e]).into_iter().filter(|node| self.inside(pool, *node)).all(|node| {
@@ -156,6 +165,26 @@ impl Deltas {
     pub fn exact(pool: &mut Pool, value: f64) -> Expr {
         let one = pool.one();
         pool.decimal(&number::exact(value)).unwrap_or(one)
+    }
+}
+
+impl Block {
+    /// The least and the largest δ while the parameter is within its tolerance; none where it has no tolerance, or
+    /// where δ has no bound.
+    pub fn range(&self, graph: &BondGraph) -> Option<(f64, f64)> {
+        if matches!(self.uncertainty, Uncertainty::Scaled(_) | Uncertainty::ScaledAbsolute(_)) {
+            return Some((-1.0, 1.0));
+        }
+        let Quantity::Parameter(place) = self.quantity else { return None };
+        let parameter = &graph.parameters[place];
+        parameter.tolerance?;
+        let r = relative_tolerance(parameter);
+        match self.uncertainty {
+            Uncertainty::Absolute => Some(absolute_tolerance(parameter)).map(|t| (-t, t)),
+            // -x/(1 + x) falls with x.
+            Uncertainty::Reciprocal => (r < 1.0).then(|| (-r / (1.0 + r), r / (1.0 - r))),
+            _ => Some((-r, r)),
+        }
     }
 }
 

@@ -169,7 +169,10 @@ impl Interconnection {
         let value = |(block, delta): &(usize, f64)| {
             let block = &self.blocks[*block];
             let (low, high) = block.bounds.unwrap_or((block.nominal, block.nominal));
-            let value = 0.5 * (low + high) + 0.5 * (high - low) * delta;
+            let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
+            let value = middle + half * delta;
+            // Rounding of the bounds is no value.
+            let value = if value.abs() <= 4.0 * f64::EPSILON * middle.abs().max(half) { 0.0 } else { value };
             format!("`{}` = {}", block.name, significant(value))
         };
         let values: Vec<String> = singular.deltas.iter().map(value).collect();

@@ -18,7 +18,7 @@ use crate::realise::{Pair, Realiser, parts};
 use crate::reduce::Loop;
 use crate::rows::{Row, Rows, Unsuitable, rows};
 use crate::solve::solve;
-use crate::split::Splitting;
+use crate::split::{Realised, Splitting};
 
 /// Makes the standard interconnection model of a linear model.
 pub fn interconnect(
@@ -33,7 +33,7 @@ pub fn interconnect(
     let by_laws = match rows(pool, graph, causality, equations) {
         Ok(rows) => realised(pool, graph, &rows, request, token)?,
         Err(Unsuitable::Nonlinear) => return Err(refused(nonlinear())),
-        Err(Unsuitable::Improper | Unsuitable::HigherIndex) => None,
+        Err(Unsuitable::HigherIndex) => None,
     };
     let found = match by_laws {
         Some(found) => Some(found),
@@ -92,7 +92,7 @@ fn reduced(pool: &mut Pool, equations: &Equations) -> Rows {
     let mut list = Vec::new();
     let mut give = |pool: &mut Pool, name: &str, value: Expr| {
         let unknown = pool.fresh(name);
-        list.push(Row { unknown: Some(unknown), value, element: None, place: None, differentiated: false });
+        list.push(Row { unknown: Some(unknown), value, element: None, place: None, order: 0 });
         unknown
     };
     let rates = equations.rates.iter().map(|rate| give(pool, "rate", *rate)).collect();
@@ -103,6 +103,8 @@ fn reduced(pool: &mut Pool, equations: &Equations) -> Rows {
         rows: list,
         states: equations.states.iter().map(|state| state.symbol).collect(),
         inputs: equations.inputs.iter().filter_map(|input| input.symbols.first().copied()).collect(),
+        input_derivatives: Vec::new(),
+        dependent: Vec::new(),
     }
 }
 
@@ -124,7 +126,8 @@ impl Solved {
     }
 }
 
-/// Realises rows and solves them; nothing where they do not determine their unknowns.
+/// Realises rows and solves them; nothing where they do not determine their unknowns, or where a channel that
+/// matters follows the derivative of an input.
 fn realised(
     pool: &mut Pool,
     graph: &BondGraph,
@@ -148,12 +151,15 @@ fn realised(
         list.push(realiser.row(row, parts));
     }
     let Realiser { pool, deltas, mut pairs, more, .. } = realiser;
-    let splitting = Splitting::new(pool, &rows.rows, &list, &more, &pairs);
+    let ranges = Ranges::new(graph);
+    let own = list.len();
     list.extend(more);
     let mut known: BTreeSet<Symbol> = rows.states.iter().chain(&rows.inputs).copied().collect();
+    known.extend(&rows.input_derivatives);
     known.extend(pairs.iter().map(|pair| pair.w));
-    let ranges = Ranges::new(graph);
     let Ok(values) = solve(pool, &list, &known, &ranges, token)? else { return Ok(None) };
+    let realised = Realised { rows, nominal: &list[..own], quotients: &list[own..], pairs: &pairs };
+    let splitting = Splitting::new(pool, graph, &realised, &values, &ranges, token)?;
     for pair in &mut pairs {
         pair.z = pair.z.substituted(pool, &values);
     }
@@ -162,7 +168,14 @@ fn realised(
     };
     let (rates, outputs) = (take(&rows.rates), take(&rows.outputs));
     let (states, inputs) = (rows.states.clone(), rows.inputs.clone());
-    Ok(Some(Solved { rates, outputs, states, inputs, pairs, uncertain: deltas.list, splitting }))
+    let mut solved = Solved { rates, outputs, states, inputs, pairs, uncertain: deltas.list, splitting };
+    let mut prints = Fingerprints::new();
+    solved.each_form(|form| form.0.retain(|_, entry| !prints.is_zero(pool, *entry)));
+    solved.pairs = effective(&solved);
+    let mut differentiated = false;
+    let is_derivative = |symbol: &Symbol| rows.input_derivatives.contains(symbol);
+    solved.each_form(|form| differentiated |= form.0.keys().any(is_derivative));
+    Ok((!differentiated).then_some(solved))
 }
 
 /// Puts blocks and matrices together.
@@ -175,10 +188,10 @@ fn assemble(
     token: &CancellationToken,
 ) -> Result<Interconnection, QueryError> {
     let mut prints = Fingerprints::new();
-    solved.each_form(|form| form.0.retain(|_, entry| !prints.is_zero(pool, *entry)));
-    solved.pairs = effective(&solved);
     let ends = solved.rates.iter_mut().chain(&mut solved.outputs).collect();
-    let removed = Loop { ends, pairs: &mut solved.pairs }.reduce(pool, token)?;
+    let values: FxHashMap<Symbol, f64> = graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
+    let nominal = |symbol: Symbol| values.get(&symbol).copied();
+    let removed = Loop { ends, pairs: &mut solved.pairs }.reduce(pool, &nominal, token)?;
     let mut lowest = LowestTerms::new(token);
     solved.each_form(|form| {
         form.0.retain(|_, entry| {
@@ -224,7 +237,6 @@ fn assemble(
         d21: matrix(&solved.outputs, &w),
         d22: matrix(&solved.outputs, u),
     };
-    let values: FxHashMap<Symbol, f64> = graph.parameters.iter().map(|p| (p.symbol, p.number)).collect();
     let numbers = symbols.map(|matrix| in_numbers(pool, matrix, &values))?;
     let ranges: Vec<_> = blocks.iter().map(|block| block.channels.clone()).collect();
     for (block, degree) in blocks.iter_mut().zip(degrees(pool, &symbols, &ranges, token)?) {
@@ -234,7 +246,7 @@ fn assemble(
         true => Some(posed::over_the_box(&numbers.d11, &ranges, token)?),
         false => None,
     };
-    let split = solved.splitting.and_then(|splitting| splitting.of(pool, &removed, &channels));
+    let split = solved.splitting.map(|splitting| splitting.of(pool, graph, &removed, &channels, &z, token));
     Ok(Interconnection {
         procedure: request.procedure,
         normalized: request.normalized,

@@ -13,12 +13,14 @@
 
 mod bound;
 mod delta;
+mod fewest;
 mod findings;
 mod form;
 mod interconnect;
 mod limits;
 mod model;
 mod posed;
+mod quantity;
 mod realise;
 mod reduce;
 mod rows;
@@ -31,3 +33,4 @@ pub use model::{
     Block, Channel, Interconnection, Matrices, Numbers, Procedure, Quantity, Request, Uncertainty,
 };
 pub use posed::{Posed, Singular};
+pub use quantity::UncertainQuantity;

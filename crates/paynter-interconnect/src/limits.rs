@@ -12,3 +12,10 @@ pub(crate) const MOST_FACTORS: i64 = 64;
 /// A coefficient that would be longer written out is not realised operation by operation, but gets a δ of its own:
 /// its channels would be as many as its places.
 pub(crate) const LONGEST_COEFFICIENT: u64 = 4000;
+
+/// For coefficients that are longer written out, forms with fewer channels are not searched for: every scheme is
+/// tried with every one inside it.
+pub(crate) const SEARCHED_COEFFICIENT: u64 = 120;
+
+/// Laws are differentiated at most so often: each time for a dependent storage that the rate of another one fills.
+pub(crate) const MOST_DERIVATIVES: usize = 6;

@@ -9,6 +9,7 @@ use paynter_base::CancellationToken;
 use paynter_graph::{BondGraph, Class, ElementId, Law};
 
 use crate::delta::Deltas;
+use crate::fewest::{fewest, scheme};
 use crate::form::Form;
 use crate::limits::LONGEST_COEFFICIENT;
 use crate::model::{Procedure, Uncertainty};
@@ -26,6 +27,7 @@ pub(crate) struct Pair {
 }
 
 /// A row whose coefficients are nominal.
+#[derive(Clone)]
 pub(crate) struct NominalRow {
     /// What it gives; nothing where the form is zero.
     pub unknown: Option<Symbol>,
@@ -79,7 +81,7 @@ impl<'a> Realiser<'a> {
 
     /// The row with nominal coefficients and auxiliary inputs.
     pub fn row(&mut self, row: &Row, parts: &[(Symbol, Expr)]) -> NominalRow {
-        (self.element, self.differentiated) = (row.element, row.differentiated);
+        (self.element, self.differentiated) = (row.element, row.order > 0);
         self.shared.clear();
         for (_, coefficient) in parts {
             for symbol in self.pool.symbols(*coefficient) {
@@ -126,7 +128,8 @@ impl<'a> Realiser<'a> {
             false => coefficient,
         };
         if !is_long(self.pool, short) && self.deltas.is_rational(self.pool, short) {
-            return self.times(short, signal);
+            let form = fewest(self.pool, &self.deltas, short, &CancellationToken::new());
+            return self.times(form, signal);
         }
         // The δ of the element's value, with the sign and the direction in which the law is used.
         let own = self.element.and_then(|id| match self.graph.element(id).law {
@@ -198,26 +201,23 @@ impl<'a> Realiser<'a> {
 
     /// A sum by Horner's scheme in a parameter that it is a polynomial in, else term by term.
     fn sum(&mut self, c: Expr, terms: &[Expr], signal: &Form) -> Form {
-        let symbols = self.pool.symbols(c);
-        let places: Vec<(Symbol, usize)> =
-            symbols.iter().filter_map(|symbol| Some((*symbol, *self.deltas.place.get(symbol)?))).collect();
         let one = self.pool.one();
-        for (symbol, quantity) in places {
-            let shared = terms.iter().filter(|term| self.pool.depends_on(**term, symbol)).count() > 1;
-            let Some(coefficients) = self.pool.collect(c, symbol).filter(|_| shared) else { continue };
-            let mut value = Form::default();
-            for coefficient in coefficients.iter().rev() {
-                if !value.0.is_empty() {
-                    value = self.operate(quantity, Operation::Multiply, &value);
-                }
-                let part = self.times(*coefficient, signal);
+        let scheme = scheme(self.pool, &self.deltas, c);
+        let mut value = Form::default();
+        let Some((quantity, coefficients)) =
+            scheme.and_then(|found| Some((*self.deltas.place.get(&found.symbol)?, found.coefficients)))
+        else {
+            for term in terms {
+                let part = self.times(*term, signal);
                 value.add(self.pool, one, &part);
             }
             return value;
-        }
-        let mut value = Form::default();
-        for term in terms {
-            let part = self.times(*term, signal);
+        };
+        for coefficient in coefficients.iter().rev() {
+            if !value.0.is_empty() {
+                value = self.operate(quantity, Operation::Multiply, &value);
+            }
+            let part = self.times(*coefficient, signal);
             value.add(self.pool, one, &part);
         }
         value

@@ -4,7 +4,7 @@
 //! Dependences are found on values modulo a prime, over all powers of the loop within the block, solved for in
 //! symbols, and confirmed at a second point. Other blocks count as given, so that a reduction holds for all Δ.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use paynter_algebra::field::FIELD;
 use paynter_algebra::poly::LowestTerms;
@@ -34,19 +34,18 @@ pub(crate) struct Loop<'a> {
 }
 
 impl Loop<'_> {
-    /// Removes channels as long as dependences are found, and returns what was removed.
+    /// Removes channels that depend on others, and returns what was removed.
     pub fn reduce(
         &mut self,
         pool: &mut Pool,
+        nominal: &dyn Fn(Symbol) -> Option<f64>,
         token: &CancellationToken,
     ) -> Result<Vec<Dependence>, QueryError> {
         let quantities: BTreeSet<usize> = self.pairs.iter().map(|pair| pair.quantity).collect();
         let mut removed = Vec::new();
         for quantity in quantities {
             for by_outputs in [true, false] {
-                loop {
-                    token.check()?;
-                    let Some(found) = self.dependence(pool, quantity, by_outputs, token) else { break };
+                for found in self.dependences(pool, quantity, by_outputs, nominal, token)? {
                     self.remove(pool, &found);
                     removed.push(found);
                 }
@@ -71,35 +70,47 @@ impl Loop<'_> {
         }
     }
 
-    /// A dependence among the channels of a quantity.
-    fn dependence(
+    /// The channels of a quantity that depend on others of it, none of which depends on others itself.
+    fn dependences(
         &self,
         pool: &mut Pool,
         quantity: usize,
         by_outputs: bool,
+        nominal: &dyn Fn(Symbol) -> Option<f64>,
         token: &CancellationToken,
-    ) -> Option<Dependence> {
+    ) -> Result<Vec<Dependence>, QueryError> {
         let own: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.quantity == quantity).collect();
         if own.len() < 2 {
-            return None;
+            return Ok(Vec::new());
         }
         let side = if by_outputs { outputs(pool, &own) } else { self.inputs(pool, &own, quantity) };
-        let first = side.values(pool, SEEDS[0], None)?;
-        let (k, support, columns) = dependent_row(&first)?;
-        let factors = side.solve(pool, k, &support, &columns)?;
+        let Some(first) = side.at(pool, SEEDS[0]) else { return Ok(Vec::new()) };
+        let reached = first.reached();
+        let vectors: Vec<&[u64]> = reached.iter().map(|(_, vector)| vector.as_slice()).collect();
+        let Some(second) = side.at(pool, SEEDS[1]) else { return Ok(Vec::new()) };
+        let again = second.reached();
         let mut lowest = LowestTerms::new(token);
-        let factors: Vec<Expr> = factors.into_iter().map(|factor| lowest.of(pool, factor)).collect();
         let mut point = Residues::new(SEEDS[1]);
-        let values: Option<Vec<u64>> = factors.iter().map(|factor| point.value(pool, *factor)).collect();
-        let (second, values) = (side.values(pool, SEEDS[1], Some(own.len()))?, values?);
-        let combination = |c: usize| {
-            support.iter().zip(&values).fold(0, |sum, (r, t)| FIELD.add(sum, FIELD.mul(*t, second[*r][c])))
-        };
-        if (0..second[k].len()).any(|c| combination(c) != second[k][c]) {
-            return None;
+        let mut found = Vec::new();
+        for DependentRow { row, support, columns } in dependent_rows(own.len(), &vectors) {
+            token.check()?;
+            let columns: Vec<Column> = columns.into_iter().map(|c| reached[c].0).collect();
+            let Some(factors) = side.solve(pool, row, &support, &columns) else { continue };
+            let factors: Vec<Expr> = factors.into_iter().map(|factor| lowest.of(pool, factor)).collect();
+            let values: Option<Vec<u64>> = factors.iter().map(|factor| point.value(pool, *factor)).collect();
+            let Some(values) = values else { continue };
+            let holds = again.iter().all(|(_, vector)| {
+                let parts = support.iter().zip(&values).map(|(r, t)| FIELD.mul(*t, vector[*r]));
+                parts.fold(0, |sum, part| FIELD.add(sum, part)) == vector[row]
+            });
+            // A factor that has no value at the nominal parameters would bring it into the matrices.
+            let finite = |factor: &Expr| pool.eval(*factor, nominal).is_ok_and(f64::is_finite);
+            if holds && factors.iter().all(finite) {
+                let kept = support.iter().zip(factors).map(|(r, factor)| (own[*r].w, factor)).collect();
+                found.push(Dependence { gone: own[row].w, kept, by_outputs });
+            }
         }
-        let kept = support.iter().zip(factors).map(|(r, factor)| (own[*r].w, factor)).collect();
-        Some(Dependence { gone: own[k].w, kept, by_outputs })
+        Ok(found)
     }
 
     /// What auxiliary inputs do to rates, outputs and the auxiliary outputs of others.
@@ -112,11 +123,7 @@ impl Loop<'_> {
         };
         let inside =
             |pair: &&Pair| own.iter().map(|other| other.z.0.get(&pair.w).copied().unwrap_or(zero)).collect();
-        Side {
-            inside: own.iter().map(inside).collect(),
-            outside: own.iter().map(outside).collect(),
-            width: forms.len(),
-        }
+        Side { inside: own.iter().map(inside).collect(), outside: own.iter().map(outside).collect() }
     }
 }
 
@@ -134,11 +141,7 @@ fn outputs(pool: &Pool, own: &[&Pair]) -> Side {
         |pair: &&Pair| own.iter().map(|other| pair.z.0.get(&other.w).copied().unwrap_or(zero)).collect();
     let outside =
         |pair: &&Pair| pair.z.0.iter().filter_map(|(symbol, e)| Some((*place.get(symbol)?, *e))).collect();
-    Side {
-        inside: own.iter().map(inside).collect(),
-        outside: own.iter().map(outside).collect(),
-        width: place.len(),
-    }
+    Side { inside: own.iter().map(inside).collect(), outside: own.iter().map(outside).collect() }
 }
 
 /// Puts combinations in the place of an auxiliary input, or leaves it out.
@@ -157,51 +160,37 @@ pub(crate) fn replace(pool: &mut Pool, form: &mut Form, found: &Dependence) {
 struct Side {
     inside: Vec<Vec<Expr>>,
     outside: Vec<BTreeMap<usize, Expr>>,
-    width: usize,
+}
+
+/// A column of A^q B.
+#[derive(Debug, Clone, Copy)]
+struct Column {
+    power: usize,
+    of: usize,
 }
 
 impl Side {
-    /// [B, A B, A² B …] at a random point, as long as the powers bring new directions or, where their number is
-    /// given, so many.
-    fn values(&self, pool: &Pool, seed: u64, powers: Option<usize>) -> Option<Vec<Vec<u64>>> {
+    /// The side at a random point modulo a prime.
+    fn at(&self, pool: &Pool, seed: u64) -> Option<SideValues> {
         let mut point = Residues::new(seed);
-        let mut value = |e: Expr| point.value(pool, e);
         let n = self.inside.len();
-        let mut a = vec![vec![0; n]; n];
-        let mut power = vec![vec![0; self.width]; n];
+        let mut inside = Vec::with_capacity(n);
+        let mut outside: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for i in 0..n {
-            for j in 0..n {
-                a[i][j] = value(self.inside[i][j])?;
-            }
+            let row: Option<Vec<u64>> = self.inside[i].iter().map(|e| point.value(pool, *e)).collect();
+            inside.push(row?);
             for (c, entry) in &self.outside[i] {
-                power[i][*c] = value(*entry)?;
+                outside.entry(*c).or_insert_with(|| vec![0; n])[i] = point.value(pool, *entry)?;
             }
         }
-        let mut rows = power.clone();
-        let mut rank = pivots(rows.clone()).len();
-        for _ in 1..powers.unwrap_or(n) {
-            if powers.is_none() && rank == n {
-                break;
-            }
-            let times =
-                |i: usize, c: usize| (0..n).fold(0, |sum, j| FIELD.add(sum, FIELD.mul(a[i][j], power[j][c])));
-            power = (0..n).map(|i| (0..self.width).map(|c| times(i, c)).collect()).collect();
-            rows.iter_mut().zip(&power).for_each(|(row, more)| row.extend(more));
-            let now = pivots(rows.clone()).len();
-            if powers.is_none() && now == rank {
-                break;
-            }
-            rank = now;
-        }
-        Some(rows)
+        Some(SideValues { inside, outside })
     }
 
     /// One column of A^q B in symbols.
-    fn column(&self, pool: &mut Pool, column: usize) -> Vec<Expr> {
-        let (power, c) = (column / self.width, column % self.width);
+    fn column(&self, pool: &mut Pool, Column { power, of }: Column) -> Vec<Expr> {
         let zero = pool.zero();
         let mut entries: Vec<Expr> =
-            self.outside.iter().map(|row| row.get(&c).copied().unwrap_or(zero)).collect();
+            self.outside.iter().map(|row| row.get(&of).copied().unwrap_or(zero)).collect();
         for _ in 0..power {
             let mut next = Vec::with_capacity(entries.len());
             for row in &self.inside {
@@ -214,7 +203,7 @@ impl Side {
     }
 
     /// The factors by which a row is the combination of others, from as many columns.
-    fn solve(&self, pool: &mut Pool, k: usize, support: &[usize], columns: &[usize]) -> Option<Vec<Expr>> {
+    fn solve(&self, pool: &mut Pool, k: usize, support: &[usize], columns: &[Column]) -> Option<Vec<Expr>> {
         let zero = pool.zero();
         let mut system = System { rows: Vec::new(), right: Vec::new() };
         for column in columns {
@@ -231,23 +220,79 @@ impl Side {
     }
 }
 
-/// The first row that depends on those before it: its place, the rows that it is a combination of, and columns that
-/// determine their factors.
-fn dependent_row(rows: &[Vec<u64>]) -> Option<(usize, Vec<usize>, Vec<usize>)> {
-    let n = rows.len();
+/// A side at a point: A by rows and B by columns.
+struct SideValues {
+    inside: Vec<Vec<u64>>,
+    outside: BTreeMap<usize, Vec<u64>>,
+}
+
+impl SideValues {
+    /// Columns of B, A B, A² B … that span all of them, lower powers first.
+    fn reached(&self) -> Vec<(Column, Vec<u64>)> {
+        let mut basis = Basis::default();
+        let mut found = Vec::new();
+        let mut open: VecDeque<(Column, Vec<u64>)> = (self.outside.iter())
+            .map(|(of, column)| (Column { power: 0, of: *of }, column.clone()))
+            .collect();
+        while let Some((column, vector)) = open.pop_front() {
+            if !basis.insert(vector.clone()) {
+                continue;
+            }
+            let times = |row: &Vec<u64>| {
+                let parts = row.iter().zip(&vector).map(|(a, x)| FIELD.mul(*a, *x));
+                parts.fold(0, |sum, part| FIELD.add(sum, part))
+            };
+            let next = self.inside.iter().map(times).collect();
+            open.push_back((Column { power: column.power + 1, of: column.of }, next));
+            found.push((column, vector));
+        }
+        found
+    }
+}
+
+/// Reduced vectors, each with its pivot, where it is one.
+#[derive(Default)]
+struct Basis(Vec<(usize, Vec<u64>)>);
+
+impl Basis {
+    /// Takes a vector in where it is independent of those before it.
+    fn insert(&mut self, mut vector: Vec<u64>) -> bool {
+        for (pivot, other) in &self.0 {
+            let factor = vector[*pivot];
+            if factor != 0 {
+                vector.iter_mut().zip(other).for_each(|(x, y)| *x = FIELD.sub(*x, FIELD.mul(factor, *y)));
+            }
+        }
+        let Some(pivot) = vector.iter().position(|x| *x != 0) else { return false };
+        let inverse = FIELD.inv(vector[pivot]);
+        vector.iter_mut().for_each(|x| *x = FIELD.mul(*x, inverse));
+        self.0.push((pivot, vector));
+        true
+    }
+}
+
+/// A row that is a combination of others, with columns that determine its factors.
+struct DependentRow {
+    row: usize,
+    support: Vec<usize>,
+    columns: Vec<usize>,
+}
+
+/// The rows that depend on independent ones before them.
+fn dependent_rows(n: usize, columns: &[&[u64]]) -> Vec<DependentRow> {
     // Each reduced row with the combination of rows that it is.
     let mut basis: Vec<(usize, Vec<u64>, Vec<u64>)> = Vec::new();
-    for (k, row) in rows.iter().enumerate() {
-        let (mut row, mut combination) = (row.clone(), vec![0; n]);
+    let mut found = Vec::new();
+    for k in 0..n {
+        let mut row: Vec<u64> = columns.iter().map(|column| column[k]).collect();
+        let mut combination = vec![0; n];
         combination[k] = FIELD.one();
         for (pivot, other, parts) in &basis {
             let factor = row[*pivot];
             if factor != 0 {
-                row.iter_mut().zip(other).for_each(|(x, y)| *x = FIELD.sub(*x, FIELD.mul(factor, *y)));
-                combination
-                    .iter_mut()
-                    .zip(parts)
-                    .for_each(|(x, y)| *x = FIELD.sub(*x, FIELD.mul(factor, *y)));
+                let subtract = |x: &mut u64, y: &u64| *x = FIELD.sub(*x, FIELD.mul(factor, *y));
+                row.iter_mut().zip(other).for_each(|(x, y)| subtract(x, y));
+                combination.iter_mut().zip(parts).for_each(|(x, y)| subtract(x, y));
             }
         }
         match row.iter().position(|x| *x != 0) {
@@ -258,25 +303,14 @@ fn dependent_row(rows: &[Vec<u64>]) -> Option<(usize, Vec<usize>, Vec<usize>)> {
             }
             None => {
                 let support: Vec<usize> = (0..k).filter(|r| combination[*r] != 0).collect();
-                let columns = pivots(support.iter().map(|r| rows[*r].clone()).collect());
-                return (columns.len() == support.len()).then_some((k, support, columns));
+                let mut independent = Basis::default();
+                let part = |column: &[u64]| support.iter().map(|r| column[*r]).collect();
+                let columns = (0..columns.len()).filter(|c| independent.insert(part(columns[*c])));
+                let columns: Vec<usize> = columns.take(support.len()).collect();
+                if columns.len() == support.len() {
+                    found.push(DependentRow { row: k, support, columns });
+                }
             }
-        }
-    }
-    None
-}
-
-/// Columns in which rows are independent.
-fn pivots(mut rows: Vec<Vec<u64>>) -> Vec<usize> {
-    let mut found = Vec::new();
-    for i in 0..rows.len() {
-        let Some(pivot) = rows[i].iter().position(|x| *x != 0) else { continue };
-        found.push(pivot);
-        let own = rows[i].clone();
-        let inverse = FIELD.inv(own[pivot]);
-        for row in rows.iter_mut().skip(i + 1) {
-            let factor = FIELD.mul(row[pivot], inverse);
-            row.iter_mut().zip(&own).for_each(|(x, y)| *x = FIELD.sub(*x, FIELD.mul(factor, *y)));
         }
     }
     found

@@ -9,6 +9,8 @@ use paynter_graph::{BondGraph, Causality, Class, ElementId, Stored, Variable};
 use paynter_transform::Place;
 use rustc_hash::FxHashMap;
 
+use crate::limits::MOST_DERIVATIVES;
+
 /// One linear equation.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
@@ -20,8 +22,8 @@ pub(crate) struct Row {
     pub element: Option<ElementId>,
     /// Where it stands in the graph.
     pub place: Option<Place>,
-    /// Whether it is the derivative of a law.
-    pub differentiated: bool,
+    /// How often the law is differentiated.
+    pub order: usize,
 }
 
 /// Why there are no rows.
@@ -29,9 +31,7 @@ pub(crate) struct Row {
 pub(crate) enum Unsuitable {
     /// Not linear in variables, or with coefficients that depend on time.
     Nonlinear,
-    /// The rates of dependent storages follow the derivative of an input.
-    Improper,
-    /// The rates of dependent storages are differentiated themselves.
+    /// Laws would be differentiated too often.
     HigherIndex,
 }
 
@@ -46,6 +46,18 @@ pub(crate) struct Rows {
     pub states: Vec<Symbol>,
     /// The inputs.
     pub inputs: Vec<Symbol>,
+    /// The derivatives of inputs that rows read; nothing that matters may depend on them.
+    pub input_derivatives: Vec<Symbol>,
+    /// The dependent storages.
+    pub dependent: Vec<Dependent>,
+}
+
+/// A state of a storage that is a function of the others'.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dependent {
+    pub element: ElementId,
+    pub state: Symbol,
+    pub rate: Symbol,
 }
 
 /// Writes down the rows of a linear model.
@@ -66,14 +78,16 @@ pub(crate) fn rows(
         known: states.iter().enumerate().map(|(k, state)| (*state, k)).collect(),
         states,
         inputs,
-        dependent: BTreeMap::new(),
+        dependent: Vec::new(),
         open: BTreeSet::new(),
+        promoted: BTreeMap::new(),
         constants: BTreeSet::new(),
         rows: Vec::new(),
-        place: FxHashMap::default(),
+        place: BTreeMap::new(),
         derivatives: BTreeMap::new(),
         waiting: Vec::new(),
-        improper: false,
+        asked: BTreeSet::new(),
+        input_derivatives: BTreeMap::new(),
         pool,
         graph,
     };
@@ -82,11 +96,9 @@ pub(crate) fn rows(
     writer.laws(equations);
     let (rates, outputs) = writer.ends(equations);
     writer.differentiate()?;
-    let Writer { rows, states, inputs, improper, .. } = writer;
-    if improper {
-        return Err(Unsuitable::Improper);
-    }
-    Ok(Rows { rows, rates, outputs, states, inputs })
+    let Writer { rows, states, inputs, input_derivatives, dependent, .. } = writer;
+    let input_derivatives = input_derivatives.into_values().collect();
+    Ok(Rows { rows, rates, outputs, states, inputs, input_derivatives, dependent })
 }
 
 fn named(pool: &mut Pool, what: &str, of: Symbol) -> Symbol {
@@ -103,20 +115,23 @@ struct Writer<'a> {
     known: FxHashMap<Symbol, usize>,
     /// By state.
     rates: Vec<Symbol>,
-    /// The states of dependent storages with the symbols of their rates.
-    dependent: BTreeMap<Symbol, Symbol>,
-    /// The symbols of rates of all storages in derivative causality.
+    dependent: Vec<Dependent>,
+    /// The symbols of rates of all storages in derivative causality, and of other derivatives.
     open: BTreeSet<Symbol>,
+    /// By symbol of the rate of a storage in derivative causality whose state is independent: its rate as a state.
+    promoted: BTreeMap<Symbol, Symbol>,
     constants: BTreeSet<Symbol>,
     rows: Vec<Row>,
     /// By unknown: the row that gives it, or the first of the rows of the field that does.
-    place: FxHashMap<Symbol, usize>,
+    place: BTreeMap<Symbol, usize>,
     /// By variable: its derivative.
     derivatives: BTreeMap<Symbol, Symbol>,
     /// Rows to be differentiated.
     waiting: Vec<usize>,
-    /// Whether the derivative of an input is asked for.
-    improper: bool,
+    /// Variables that are to be differentiated as soon as a row gives them.
+    asked: BTreeSet<Symbol>,
+    /// By input: its derivative.
+    input_derivatives: BTreeMap<Symbol, Symbol>,
 }
 
 impl Writer<'_> {
@@ -127,8 +142,10 @@ impl Writer<'_> {
             let name = format!("der({})", self.pool.name(state));
             let rate = self.pool.symbol(&name);
             self.open.insert(rate);
-            if !self.known.contains_key(&state) {
-                self.dependent.insert(state, rate);
+            if let Some(place) = self.known.get(&state) {
+                self.promoted.insert(rate, self.rates[*place]);
+            } else {
+                self.dependent.push(Dependent { element: storage.element, state, rate });
             }
         }
     }
@@ -157,7 +174,7 @@ impl Writer<'_> {
                 Variable::Signal(k) => Some(Place::Signal(k as usize)),
                 _ => None,
             };
-            let row = Row { unknown, value, element: assignment.element, place, differentiated: false };
+            let row = Row { unknown, value, element: assignment.element, place, order: 0 };
             if !known {
                 self.place.insert(assignment.symbol, self.rows.len());
             }
@@ -208,7 +225,7 @@ impl Writer<'_> {
         for (k, residual) in residuals.into_iter().enumerate() {
             let value = self.pool.substitute(residual, &map);
             let place = Some(Place::Law(id, k));
-            self.rows.push(Row { unknown: None, value, element: Some(id), place, differentiated: false });
+            self.rows.push(Row { unknown: None, value, element: Some(id), place, order: 0 });
         }
         for assignment in equations.assignments.iter().filter(|assignment| assignment.element == Some(id)) {
             if !self.is_rate(assignment.definition) && !self.known.contains_key(&assignment.symbol) {
@@ -242,7 +259,7 @@ impl Writer<'_> {
 
     fn give(&mut self, unknown: Symbol, value: Expr, place: Option<Place>) {
         self.place.insert(unknown, self.rows.len());
-        self.rows.push(Row { unknown: Some(unknown), value, element: None, place, differentiated: false });
+        self.rows.push(Row { unknown: Some(unknown), value, element: None, place, order: 0 });
     }
 
     /// What fills a storage's port: its flow if it is a C, its effort if it is an I.
@@ -259,8 +276,7 @@ impl Writer<'_> {
 
     /// Adds the derivatives of all that determines dependent states.
     fn differentiate(&mut self) -> Result<(), Unsuitable> {
-        let dependent: Vec<(Symbol, Symbol)> = self.dependent.iter().map(|(s, r)| (*s, *r)).collect();
-        for (state, rate) in dependent {
+        for Dependent { state, rate, .. } in self.dependent.clone() {
             self.derivatives.insert(state, rate);
             self.wait_for(state);
         }
@@ -270,31 +286,49 @@ impl Writer<'_> {
                 continue;
             }
             let row = self.rows[place].clone();
+            if row.order == MOST_DERIVATIVES {
+                return Err(Unsuitable::HigherIndex);
+            }
             let rows: Vec<Row> = match row.unknown {
                 Some(_) => vec![row],
                 // A field is differentiated as a whole.
                 None => {
                     let same = |other: &&Row| {
-                        other.element == row.element && other.unknown.is_none() && !other.differentiated
+                        other.element == row.element && other.unknown.is_none() && other.order == row.order
                     };
                     self.rows.iter().filter(same).cloned().collect()
                 }
             };
+            let first = self.rows.len();
+            let given = self.place.iter().filter(|(_, other)| **other == place).map(|(symbol, _)| *symbol);
+            for symbol in given.collect::<Vec<Symbol>>() {
+                if let Some(derivative) = self.derivative_of(symbol)? {
+                    self.place.entry(derivative).or_insert(first);
+                }
+            }
             for row in rows {
                 let value = self.derivative(row.value)?;
                 let unknown = match row.unknown {
                     Some(symbol) => self.derivative_of(symbol)?,
                     None => None,
                 };
-                self.rows.push(Row { unknown, value, place: None, differentiated: true, ..row });
+                self.rows.push(Row { unknown, value, place: None, order: row.order + 1, ..row });
+            }
+            let asked = |symbol: &Symbol| self.place.get(symbol) == Some(&first);
+            if self.asked.iter().any(asked) {
+                self.waiting.push(first);
             }
         }
         Ok(())
     }
 
+    /// Has the row that gives a variable differentiated, now or as soon as it is there.
     fn wait_for(&mut self, symbol: Symbol) {
-        if let Some(place) = self.place.get(&symbol) {
-            self.waiting.push(*place);
+        match self.place.get(&symbol) {
+            Some(place) => self.waiting.push(*place),
+            None => {
+                self.asked.insert(symbol);
+            }
         }
     }
 
@@ -315,23 +349,27 @@ impl Writer<'_> {
 
     /// The variable that is the derivative of another.
     fn derivative_of(&mut self, symbol: Symbol) -> Result<Option<Symbol>, Unsuitable> {
+        let symbol = self.promoted.get(&symbol).copied().unwrap_or(symbol);
         if let Some(place) = self.known.get(&symbol) {
             return Ok(Some(self.rates[*place]));
         }
         if let Some(known) = self.derivatives.get(&symbol) {
             return Ok(Some(*known));
         }
-        if self.inputs.contains(&symbol) {
-            self.improper = true;
-            return Ok(None);
+        if self.inputs.contains(&symbol) || self.input_derivatives.values().any(|other| *other == symbol) {
+            if let Some(known) = self.input_derivatives.get(&symbol) {
+                return Ok(Some(*known));
+            }
+            let derivative = named(self.pool, "der", symbol);
+            self.input_derivatives.insert(symbol, derivative);
+            return Ok(Some(derivative));
         }
-        if self.open.contains(&symbol) {
-            return Err(Unsuitable::HigherIndex);
-        }
-        if !self.place.contains_key(&symbol) {
+        if !self.open.contains(&symbol) && !self.place.contains_key(&symbol) {
             return Ok(None);
         }
         let derivative = named(self.pool, "der", symbol);
+        // A row will give it, which may be asked for once more before it is there.
+        self.open.insert(derivative);
         self.derivatives.insert(symbol, derivative);
         self.wait_for(symbol);
         Ok(Some(derivative))

@@ -11,11 +11,13 @@ mod parallel;
 pub mod parametric;
 pub mod poles;
 pub mod program;
+pub mod rates;
 pub mod response;
 pub mod sensitivity;
 pub mod structure;
 pub mod sweep;
 mod tolerance;
+pub mod verified;
 
 pub use linalg::Matrices;
 pub use linear::LinearModel;

@@ -48,11 +48,17 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// Puts the poles of conserved combinations, which rounding has moved, to zero.
-    pub fn settle(&mut self, a: &Sparse) {
+    /// Counts the conserved combinations, and puts their poles to zero where rounding has moved them: numbers that
+    /// are exact have their zeros exactly.
+    pub fn settle(&mut self, a: &Sparse, is_exact: bool) {
         let mut rows: Rows = vec![Vec::new(); a.rows];
         a.entries.iter().filter(|(_, _, x)| *x != 0.0).for_each(|(i, j, x)| rows[*i].push((*j, *x)));
         self.conserved = a.rows - Elimination::new(&rows, a.columns, NEGLIGIBLE_PIVOT).rank();
+        if is_exact {
+            let zero = self.poles.iter().find(|pole| pole.value == Complex64::ZERO);
+            self.conserved = self.conserved.min(zero.map_or(0, |pole| pole.multiplicity));
+            return;
+        }
         let mut values = expanded(&self.poles);
         values.sort_by(|a, b| a.norm().total_cmp(&b.norm()));
         let largest = values.last().map_or(0.0, |value| value.norm());

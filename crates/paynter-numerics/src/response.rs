@@ -32,6 +32,8 @@ pub struct FrequencyResponse {
 pub struct ResponseChoice {
     /// From, to, and number of points in logarithmic steps; chosen by the model where left out.
     pub omega: Option<Frequencies>,
+    /// Frequencies one by one, in place of a grid.
+    pub listed: Vec<f64>,
     /// The outputs; all where empty.
     pub outputs: Vec<String>,
     /// The inputs; all where empty.
@@ -66,6 +68,7 @@ pub fn frequency_response(
         _ => Ok(response(&pencil, omega, token)?.values),
     };
     let (omega, values): (Vec<f64>, Vec<Vec<Complex64>>) = match choice.omega {
+        _ if !choice.listed.is_empty() => (choice.listed.clone(), evaluate(&choice.listed)?),
         Some(frequencies) => (frequencies.list(), evaluate(&frequencies.list())?),
         None => {
             let roots = match &spectrum {
@@ -91,6 +94,22 @@ pub fn chosen_places(
     let outputs: Vec<&str> = equations.outputs.iter().map(|output| output.name.as_str()).collect();
     let inputs: Vec<&str> = equations.inputs.iter().map(|input| input.name.as_str()).collect();
     Ok((named("output", &choice.outputs, &outputs)?, named("input", &choice.inputs, &inputs)?))
+}
+
+/// The pairs of outputs and inputs asked for among some; none where one of the lists is empty and nothing is
+/// named.
+pub fn chosen_pairs(
+    outputs: &[String],
+    inputs: &[String],
+    choice: &ResponseChoice,
+) -> Result<Vec<(usize, usize)>, QueryError> {
+    let nothing_named = choice.outputs.is_empty() && choice.inputs.is_empty();
+    if nothing_named && (outputs.is_empty() || inputs.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let outputs = named("output", &choice.outputs, &outputs.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let inputs = named("input", &choice.inputs, &inputs.iter().map(String::as_str).collect::<Vec<_>>())?;
+    Ok(outputs.iter().flat_map(|output| inputs.iter().map(move |input| (*output, *input))).collect())
 }
 
 /// The places of names in a list; all where none is named.

@@ -3,19 +3,22 @@
 //! signal-flow graph and the junction structure; for almost all values of the
 //! parameters, and in numbers where the model has an operating point.
 
+use std::borrow::Cow;
+
 use num_complex::Complex64;
 use paynter_algebra::poly::{Budget, readable};
 use paynter_algebra::{Expr, Pool, Rational, Symbol};
 use paynter_base::CancellationToken;
 use paynter_equations::{
-    CausalPaths, QueryError, SignalFlow, Structure, Verdict, ZeroDynamics, causal_paths, is_hurwitz,
-    signal_flow, structure, transfer, zero_dynamics,
+    CausalPaths, Equations, QueryError, RelativeDegree, SignalFlow, StateSpace, Structure, Verdict,
+    ZeroDynamics, causal_paths, is_hurwitz, signal_flow, structure, transfer, zero_dynamics,
 };
 use paynter_graph::{BondGraph, Causality, Variable};
 use rustc_hash::FxHashMap;
 
 use crate::LinearModel;
 use crate::linalg::{Root, Sparse, eigenvalues, roots};
+use crate::linear::rounded_degrees;
 use crate::tolerance::ZERO_DYNAMICS_STATES;
 
 /// What transfer functions may cost before zero dynamics are left out.
@@ -80,9 +83,21 @@ pub fn analyse_structure(
     let nominal = nominal(pool, graph, linear);
     let flow = signal_flow_near(pool, graph, causality, linear, token)?;
     let values = has_point.then_some(&nominal);
-    let found = structure(pool, &linear.equations, &linear.space, values, token)?;
+    // What is zero at every rest is zero by structure.
+    let (always, here) = match at {
+        JudgedAt::Operating => {
+            (Cow::Owned(linear.space_at_rests(pool, graph)), Cow::Owned(linear.space_at_point()))
+        }
+        _ => (Cow::Borrowed(&linear.space), Cow::Borrowed(&linear.space)),
+    };
+    let at_nominal = values.map(|values| (&*here, values));
+    let mut found = structure(pool, &linear.equations, &always, at_nominal, token)?;
+    if at == JudgedAt::Operating {
+        let rounded = rounded_degrees(&linear.matrices(pool)?);
+        found.degrees.iter_mut().for_each(|d| d.nominal = Some(rounded[d.input][d.output]));
+    }
     let paths = causal_paths(&flow, token)?;
-    let zero_dynamics = invariant_zeros(pool, linear, values, token)?;
+    let zero_dynamics = invariant_zeros(pool, &linear.equations, &always, values, &found.degrees, token)?;
     Ok(StructureAnalysis {
         at,
         uncontrollable: verdict_eigenvalues(&found.controllability),
@@ -148,30 +163,34 @@ pub fn verdict_eigenvalues(verdict: &Verdict) -> Vec<Complex64> {
     if n == 0 { Vec::new() } else { eigenvalues(&matrix).unwrap_or_default() }
 }
 
-/// The polynomials of the zero dynamics of every entry, where they can be written out.
-pub fn zero_polynomials(
-    pool: &mut Pool,
-    linear: &LinearModel,
-    token: &CancellationToken,
-) -> Result<Option<Vec<ZeroDynamics>>, QueryError> {
-    if linear.equations.states.len() > ZERO_DYNAMICS_STATES {
-        return Ok(None);
-    }
-    let transfer = transfer(pool, &linear.equations, &linear.space, BUDGET, token)?;
-    zero_dynamics(pool, &transfer, BUDGET, token)
-}
-
-/// The zero dynamics of every entry with their zeros, where they can be written out.
+/// The zero dynamics of every entry with their zeros, where they can be written out. At nominal values there are as
+/// many zeros as the order exceeds the relative degree.
 fn invariant_zeros(
     pool: &mut Pool,
-    linear: &LinearModel,
+    equations: &Equations,
+    space: &StateSpace,
     nominal: Option<&FxHashMap<Symbol, Expr>>,
+    degrees: &[RelativeDegree],
     token: &CancellationToken,
 ) -> Result<Option<Vec<InvariantZeros>>, QueryError> {
-    let Some(list) = zero_polynomials(pool, linear, token)? else { return Ok(None) };
+    let order = equations.states.len();
+    if order > ZERO_DYNAMICS_STATES {
+        return Ok(None);
+    }
+    let transfer = transfer(pool, equations, space, BUDGET, token)?;
+    let Some(list) = zero_dynamics(pool, &transfer, BUDGET, token)? else { return Ok(None) };
     let mut out = Vec::with_capacity(list.len());
     for dynamics in list {
+        let of = |d: &&RelativeDegree| (d.output, d.input) == (dynamics.output, dynamics.input);
+        let degree = degrees.iter().find(of).and_then(|d| d.nominal);
+        let most =
+            degree.map(|degree| degree.map_or(0, |degree| (order as i64 - degree + 1).max(0) as usize));
         let coefficients = nominal.and_then(|nominal| exact(pool, &dynamics.coefficients, nominal));
+        let coefficients = coefficients.map(|mut list| {
+            // What rounding of an operating point leaves of higher powers makes zeros far out.
+            list.drain(..list.len().saturating_sub(most.unwrap_or(usize::MAX)));
+            list
+        });
         let minimum_phase = coefficients.as_ref().filter(|list| !list.is_empty()).map(|c| is_hurwitz(c));
         let zeros = match &coefficients {
             Some(list) => rational_roots(list, token)?,

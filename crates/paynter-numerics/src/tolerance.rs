@@ -127,6 +127,10 @@ pub(crate) const MEANT_FRACTION: f64 = 1e-12;
 /// The distance of two steady states beside their size above which they are two.
 pub(crate) const DISTINCT_POINTS: f64 = 1e-6;
 
+/// Steady states whose parts are below this part of the initial state do not differ in them: Newton's method goes
+/// towards a zero of several orders for ever.
+pub(crate) const FAINT_STATE: f64 = 1e-9;
+
 /// The same beside what makes the points up, which rounding may move by so much.
 pub(crate) const ROUNDED_POINTS: f64 = 1e-11;
 
@@ -349,3 +353,22 @@ pub(crate) const POLE_DERIVATIVES: f64 = 1e8;
 /// Poles of conserved combinations are below this part of the largest: what rounding makes of zero, and of several
 /// zeros together.
 pub(crate) const CONSERVED_POLE: f64 = 1e-8;
+
+/// Implicit unknowns of the rates are solved once a correction is this small beside them: the next would be rounding.
+pub(crate) const RATE_UNKNOWNS: f64 = 1e-12;
+
+/// By this part of its size everything is moved to see what a variable is made of: far above rounding, and little
+/// enough that a curved law does not show.
+pub(crate) const SMALL_CHANGE: f64 = 1e-6;
+/// Parameters and inputs are changed by this part, and up to twice of it, to see what is zero at every rest: enough
+/// to tell a change from rounding, too little to reach another rest.
+pub(crate) const MOVED_REST: f64 = 1e-3;
+/// What is below this part of its terms at a rest beside the operating point is zero at every rest: Newton's method
+/// leaves less, and a change by [`MOVED_REST`] makes more.
+pub(crate) const ZERO_BESIDE_REST: f64 = 1e-8;
+/// A Markov parameter below this part of its terms is zero: states at rest are known to fewer digits than they
+/// have.
+pub(crate) const ZERO_MARKOV_PARAMETER: f64 = 1e-10;
+/// A static gain, or its derivative, below this part of its terms is zero: the inverse of A that they are made with
+/// has lost some digits.
+pub(crate) const CANCELLED_GAIN: f64 = 1e-12;

@@ -4,11 +4,14 @@ use paynter_base::{CancellationToken, Cancelled};
 
 use crate::basis::Structure;
 use crate::interval::valid_interval;
+use crate::regular::{Regularised, Verdict};
 use crate::system::Interconnection;
 use crate::tolerance::{
-    AXIS_POINTS_PER_DECADE, BOUND_SLACK, CERTIFICATES, END_WIDTH, NARROW_INTERVAL, UPPER_TOLERANCE,
+    AXIS_POINTS_PER_DECADE, BOUND_SLACK, CERTIFICATES, END_WIDTH, NARROW_INTERVAL, REGULARISED_INTERVAL,
+    UPPER_TOLERANCE,
 };
 use crate::upper::{Goal, Upper, upper};
+use std::cell::OnceCell;
 
 /// The bound at one frequency.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,7 +89,7 @@ pub fn bound(
     let points = sweep(system, structure, omega, UPPER_TOLERANCE, token)?;
     let first = Point { omega: 0.0, upper: 0.0 };
     let peak = points.iter().fold(first, |most, point| if point.upper > most.upper { *point } else { most });
-    let mut cover = Cover { system, structure, peak, unresolved: Vec::new() };
+    let mut cover = Cover::new(system, structure, peak);
     let bound = cover.rising(token)?;
     Ok(Axis { bound, peak: cover.peak, points, unresolved: cover.unresolved })
 }
@@ -101,7 +104,7 @@ pub fn decide(
     token: &CancellationToken,
 ) -> Result<Result<(), f64>, Cancelled> {
     let peak = Point { omega: first, upper: beta };
-    let mut cover = Cover { system, structure, peak, unresolved: Vec::new() };
+    let mut cover = Cover::new(system, structure, peak);
     let fails = cover.at_level(beta, &[first, 0.0, f64::INFINITY], token)?;
     Ok(match (fails, cover.unresolved.first()) {
         (Some(point), _) => Err(point.omega),
@@ -113,11 +116,16 @@ pub fn decide(
 struct Cover<'a> {
     system: &'a Interconnection,
     structure: &'a Structure,
+    regularised: OnceCell<Regularised>,
     peak: Point,
     unresolved: Vec<(f64, f64)>,
 }
 
-impl Cover<'_> {
+impl<'a> Cover<'a> {
+    fn new(system: &'a Interconnection, structure: &'a Structure, peak: Point) -> Cover<'a> {
+        Cover { system, structure, regularised: OnceCell::new(), peak, unresolved: Vec::new() }
+    }
+
     /// Proves the largest bound found so far, with a little more, and begins again with the larger one
     /// wherever it turns out too small.
     fn rising(&mut self, token: &CancellationToken) -> Result<f64, Cancelled> {
@@ -157,7 +165,19 @@ impl Cover<'_> {
                     let width = |(a, b): &(f64, f64)| (b / a).min(END_WIDTH);
                     let widest = (0..open.len()).max_by(|i, j| width(&open[*i]).total_cmp(&width(&open[*j])));
                     let Some(place) = widest else { return Ok(None) };
-                    (between(open[place]), place)
+                    let interval = open[place];
+                    if interval.1 <= interval.0 * (1.0 + REGULARISED_INTERVAL) {
+                        let regularised = || Regularised::new(self.system, self.structure);
+                        match self.regularised.get_or_init(regularised).decide(interval, level) {
+                            Verdict::Above(omega, upper) => return Ok(Some(Point { omega, upper })),
+                            Verdict::Proved => {
+                                open.swap_remove(place);
+                                continue;
+                            }
+                            Verdict::Open => {}
+                        }
+                    }
+                    (between(interval), place)
                 }
             };
             let found = self
@@ -182,10 +202,10 @@ impl Cover<'_> {
             };
             for (a, b) in parts {
                 let narrow = b <= a * (1.0 + NARROW_INTERVAL);
-                match (a < b, narrow, covered.is_some()) {
-                    (true, false, _) => open.push((a, b)),
-                    (true, true, false) => self.unresolved.push((a, b)),
-                    _ => {}
+                match (a < b, narrow) {
+                    (true, false) => open.push((a, b)),
+                    (true, true) => self.unresolved.push((a, b)),
+                    (false, _) => {}
                 }
             }
         }

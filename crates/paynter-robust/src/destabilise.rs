@@ -8,7 +8,10 @@ use paynter_base::{CancellationToken, Cancelled};
 use crate::matrix::Matrix;
 use crate::modes::eigenvector;
 use crate::system::Interconnection;
-use crate::tolerance::{SEARCH_STEPS, SEARCH_TOLERANCE, VERTEX_PARAMETERS};
+use crate::tolerance::{
+    NO_GAIN, PAST_THE_AXIS, REAL_POLE, SEARCH_STEPS, SEARCH_TOLERANCE, SHORTEST_STEP, SMALLER_PARAMETERS,
+    SMALLEST_SCALE, VERTEX_PARAMETERS, WITHOUT_EFFECT,
+};
 
 /// Parameters at which a model is not stable.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,7 +122,7 @@ impl Search<'_> {
             } else {
                 low = middle;
             }
-            if high < 1e-12 {
+            if high < SMALLEST_SCALE {
                 break;
             }
         }
@@ -163,27 +166,27 @@ impl Search<'_> {
         let mut moved = self.system.around(&delta, &[]).ok()?;
         let mut radius = f64::INFINITY;
         for _ in 0..SEARCH_STEPS {
-            let slope = self.derivative(&moved, pole)?;
-            let total: f64 = slope.iter().map(|x| x.abs()).sum();
-            let need = -pole.re + 1e-9 * pole.norm();
+            let gradient = self.derivative(&moved, pole)?;
+            let total: f64 = gradient.iter().map(|x| x.abs()).sum();
+            let need = -pole.re + PAST_THE_AXIS * pole.norm();
             if total == 0.0 {
                 return None;
             }
-            radius = radius.min(0.3 * need / total).max(1e-9 * need / total);
+            radius = radius.min(0.3 * need / total).max(SHORTEST_STEP * need / total);
             let (accepted, grew) = loop {
-                let step = cheapest(&delta, &slope, need, radius);
+                let step = cheapest(&delta, &gradient, need, radius);
                 let next: Vec<f64> =
                     delta.iter().zip(&step).map(|(x, s)| (x + s).clamp(-self.limit, self.limit)).collect();
                 let gain: f64 =
-                    slope.iter().zip(next.iter().zip(&delta)).map(|(g, (a, b))| g * (a - b)).sum();
-                if gain <= 1e-12 * need || !self.system.is_well_posed(&next) {
+                    gradient.iter().zip(next.iter().zip(&delta)).map(|(g, (a, b))| g * (a - b)).sum();
+                if gain <= NO_GAIN * need || !self.system.is_well_posed(&next) {
                     return None;
                 }
                 let model = self.system.around(&next, &[]).ok()?;
                 let values = model.a.eigenvalues()?;
                 let near = |z: &Complex64| (z - pole).norm();
                 // The pole that has moved to the right and is nearest.
-                let found = values.into_iter().filter(|z| z.im >= -1e-12 * z.norm()).min_by(|x, y| {
+                let found = values.into_iter().filter(|z| z.im >= -REAL_POLE * z.norm()).min_by(|x, y| {
                     let miss = |z: &Complex64| near(z) + (z.re - pole.re - gain).abs();
                     miss(x).total_cmp(&miss(y))
                 })?;
@@ -191,7 +194,7 @@ impl Search<'_> {
                     break ((next, model, found), (found.re - pole.re - gain).abs() <= 0.2 * gain);
                 }
                 radius *= 0.4;
-                if radius < 1e-9 * need / total {
+                if radius < SHORTEST_STEP * need / total {
                     return None;
                 }
             };
@@ -216,9 +219,9 @@ impl Search<'_> {
             }
             let moved = self.system.around(&delta, &[]).ok();
             let pole = judge(self.system, &delta).1;
-            let slope = moved.zip(pole).and_then(|(moved, pole)| self.derivative(&moved, pole));
-            let Some(slope) = slope else { break };
-            let step = cheapest(&delta, &slope, 0.0, radius);
+            let gradient = moved.zip(pole).and_then(|(moved, pole)| self.derivative(&moved, pole));
+            let Some(gradient) = gradient else { break };
+            let step = cheapest(&delta, &gradient, 0.0, radius);
             let next: Vec<f64> = delta.iter().zip(&step).map(|(x, s)| x + s).collect();
             let length = size(&next);
             // As large as now it must destabilise; then it is brought to the boundary.
@@ -227,7 +230,7 @@ impl Search<'_> {
             let better = candidate
                 .filter(|candidate| length > 0.0 && self.unstable(candidate))
                 .map(|candidate| self.to_boundary(&candidate))
-                .filter(|candidate| size(candidate) < now * (1.0 - 1e-12));
+                .filter(|candidate| size(candidate) < now * (1.0 - SMALLER_PARAMETERS));
             match better {
                 Some(better) => {
                     delta = better;
@@ -240,18 +243,18 @@ impl Search<'_> {
     }
 }
 
-/// The step within a radius that reaches a change along the slope and leaves the largest parameter as
+/// The step within a radius that reaches a change along the gradient and leaves the largest parameter as
 /// small as possible; where the change is out of reach, the step that comes closest.
-fn cheapest(delta: &[f64], slope: &[f64], need: f64, radius: f64) -> Vec<f64> {
-    let largest = slope.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+fn cheapest(delta: &[f64], gradient: &[f64], need: f64, radius: f64) -> Vec<f64> {
+    let largest = gradient.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     let within = |k: f64| {
         delta
             .iter()
-            .zip(slope)
+            .zip(gradient)
             .map(|(x, g)| {
                 let (low, high) = ((-k - x).max(-radius).min(radius), (k - x).min(radius).max(-radius));
                 // A parameter that hardly matters goes towards zero.
-                if g.abs() <= 1e-9 * largest {
+                if g.abs() <= WITHOUT_EFFECT * largest {
                     (-x).clamp(-radius, radius).clamp(low, high.max(low))
                 } else if *g > 0.0 {
                     high
@@ -261,7 +264,7 @@ fn cheapest(delta: &[f64], slope: &[f64], need: f64, radius: f64) -> Vec<f64> {
             })
             .collect::<Vec<f64>>()
     };
-    let change = |step: &[f64]| slope.iter().zip(step).map(|(g, s)| g * s).sum::<f64>();
+    let change = |step: &[f64]| gradient.iter().zip(step).map(|(g, s)| g * s).sum::<f64>();
     let (mut low, mut high) = (0.0, size(delta) + radius);
     if change(&within(high)) < need {
         return within(high);

@@ -28,6 +28,20 @@ pub struct WorstGain {
     pub axis: Axis,
 }
 
+impl WorstGain {
+    /// The gains at the frequencies of the bounds: nominal and at the worst parameters.
+    pub fn responses(&self, system: &Interconnection) -> Vec<(f64, f64)> {
+        let zero = vec![0.0; self.delta.len()];
+        let gains = |omega: f64| {
+            let at = AtFrequency::new(system, omega);
+            let gain =
+                |delta: &[f64]| at.as_ref().map_or(f64::NAN, |at| at.value(delta, Measure::Performance));
+            (gain(&zero), gain(&self.delta))
+        };
+        self.axis.points.iter().map(|point| gains(point.omega)).collect()
+    }
+}
+
 /// The structure of the question for a gain: the last block, the performance channel, grows, the others
 /// have norm one.
 pub fn gain_structure(blocks: &[Block]) -> Structure {

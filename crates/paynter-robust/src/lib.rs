@@ -18,19 +18,26 @@ mod dominant;
 pub mod extremes;
 pub mod gain;
 mod interval;
+pub mod locus;
+pub mod loop_analysis;
 pub mod loops;
 mod matrix;
 mod modes;
+mod regular;
+pub mod robustness;
+mod singular;
 pub mod stability;
 pub mod step;
 mod system;
 mod tolerance;
 pub mod tolerances;
 pub mod upper;
+mod weight;
 
 pub use basis::{Block, width};
 pub use matrix::Matrix;
 pub use modes::{FixedMode, set_aside};
 pub use system::{IllPosed, Interconnection};
+pub use weight::Weight;
 
 pub use num_complex::Complex64;

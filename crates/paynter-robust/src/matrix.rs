@@ -86,6 +86,11 @@ impl<T: Number> Matrix<T> {
         Matrix { rows, columns, entries: places.map(|(i, j)| entry(i, j)).collect() }
     }
 
+    /// A matrix by its rows, which all have so many columns.
+    pub fn from_rows(columns: usize, rows: &[Vec<T>]) -> Matrix<T> {
+        Matrix::from_fn(rows.len(), columns, |i, j| rows[i][j])
+    }
+
     /// The identity.
     pub fn identity(n: usize) -> Matrix<T> {
         Matrix::from_fn(n, n, |i, j| if i == j { T::UNIT } else { T::default() })
@@ -165,8 +170,14 @@ impl<T: Number> Matrix<T> {
     /// Solves X from `self` X = `right` by elimination with partial pivoting; nothing where a
     /// pivot is zero or no number.
     pub fn solve(&self, right: &Matrix<T>) -> Option<Matrix<T>> {
+        self.solve_with_determinant(right).map(|(solution, _)| solution)
+    }
+
+    /// Solves likewise, and tells the determinant of `self`.
+    pub fn solve_with_determinant(&self, right: &Matrix<T>) -> Option<(Matrix<T>, T)> {
         let n = self.rows;
         let (mut a, mut x) = (self.clone(), right.clone());
+        let mut determinant = T::UNIT;
         for k in 0..n {
             let pivot = (k..n).max_by(|i, j| a[(*i, k)].size().total_cmp(&a[(*j, k)].size()))?;
             let size = a[(pivot, k)].size();
@@ -175,6 +186,7 @@ impl<T: Number> Matrix<T> {
             }
             a.swap_rows(k, pivot);
             x.swap_rows(k, pivot);
+            determinant = if k == pivot { determinant } else { T::default() - determinant } * a[(k, k)];
             let inverse = a[(k, k)].reciprocal();
             for i in k + 1..n {
                 let factor = a[(i, k)] * inverse;
@@ -195,7 +207,7 @@ impl<T: Number> Matrix<T> {
                 x[(k, j)] = sum * inverse;
             }
         }
-        Some(x)
+        Some((x, determinant))
     }
 
     /// The inverse; nothing where there is none.

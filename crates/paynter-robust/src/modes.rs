@@ -1,10 +1,11 @@
 //! Modes that no Δ moves: what the channels of Δ do not reach, and what they do not read.
 
 use num_complex::Complex64;
+use paynter_base::strong_components;
 
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
-use crate::tolerance::{ON_THE_AXIS, RANK};
+use crate::tolerance::{BESIDE_EIGENVALUE, ON_THE_AXIS, PARTICIPATION, RANK};
 
 /// A pole that stays where it is, whatever Δ is.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +14,45 @@ pub struct FixedMode {
     pub value: Complex64,
     /// The states in its eigenvector, by place.
     pub states: Vec<usize>,
+}
+
+/// The model in which nothing leads from one loop to another that does not lead back: that moves no pole,
+/// whatever Δ is. States and blocks that act on each other, directly or through others, stay together.
+pub fn decoupled(system: &Interconnection) -> Interconnection {
+    let n = system.states();
+    let owner: Vec<usize> =
+        system.blocks.iter().enumerate().flat_map(|(k, block)| vec![n + k; block.size()]).collect();
+    let nodes = n + system.blocks.len();
+    let mut next: Vec<Vec<u32>> = vec![Vec::new(); nodes];
+    let state = |i: usize| i;
+    let block = |i: usize| owner[i];
+    let mut lead = |matrix: &Matrix, to: &dyn Fn(usize) -> usize, from: &dyn Fn(usize) -> usize| {
+        for i in 0..matrix.rows() {
+            for (j, _) in matrix.row(i).iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                next[from(j)].push(to(i) as u32);
+            }
+        }
+    };
+    lead(&system.a, &state, &state);
+    lead(&system.b, &state, &block);
+    lead(&system.c, &block, &state);
+    lead(&system.d, &block, &block);
+    let mut component = vec![0; nodes];
+    for (k, members) in strong_components(nodes, |node| next[node as usize].as_slice()).iter().enumerate() {
+        members.iter().for_each(|node| component[*node as usize] = k);
+    }
+    let kept = |matrix: &Matrix, to: &dyn Fn(usize) -> usize, from: &dyn Fn(usize) -> usize| {
+        Matrix::from_fn(matrix.rows(), matrix.columns(), |i, j| {
+            if component[to(i)] == component[from(j)] { matrix[(i, j)] } else { 0.0 }
+        })
+    };
+    Interconnection {
+        a: kept(&system.a, &state, &state),
+        b: kept(&system.b, &state, &block),
+        c: kept(&system.c, &block, &state),
+        d: kept(&system.d, &block, &block),
+        blocks: system.blocks.clone(),
+    }
 }
 
 /// The model without the modes that do not take part between the columns of B and the rows of C, and
@@ -65,14 +105,15 @@ fn participants(basis: &Matrix, part: &Matrix, value: Complex64) -> Vec<usize> {
     let Some(vector) = eigenvector(&part.complex(), value) else { return Vec::new() };
     let whole = basis.complex().times(&vector);
     let largest = whole.largest();
-    (0..whole.rows()).filter(|i| whole[(*i, 0)].norm() > 1e-6 * largest).collect()
+    (0..whole.rows()).filter(|i| whole[(*i, 0)].norm() > PARTICIPATION * largest).collect()
 }
 
 /// The eigenvector at an eigenvalue, by inverse iteration; its largest entry is about one.
 pub(crate) fn eigenvector(a: &Matrix<Complex64>, value: Complex64) -> Option<Matrix<Complex64>> {
     let n = a.rows();
     let size = a.largest().max(value.norm());
-    let beside = value + Complex64::new(1e-10, 1e-10) * if size > 0.0 { size } else { 1.0 };
+    let beside =
+        value + Complex64::new(BESIDE_EIGENVALUE, BESIDE_EIGENVALUE) * if size > 0.0 { size } else { 1.0 };
     let shifted = Matrix::from_fn(n, n, |i, j| if i == j { a[(i, j)] - beside } else { a[(i, j)] });
     // Entries without a pattern, so that no eigenvector is orthogonal to the start.
     let mut vector = Matrix::from_fn(n, 1, |i, _| Complex64::new(1.0 + (i as f64 * 0.73).sin() * 0.5, 0.1));

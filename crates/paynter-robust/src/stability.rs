@@ -2,15 +2,18 @@
 //! unstable.
 
 use num_complex::Complex64;
-use paynter_base::{CancellationToken, Cancelled};
+use paynter_base::number::significant;
+use paynter_base::{CancellationToken, Cancelled, Diagnostic, QueryError, code};
 
-use crate::axis::{Axis, bound};
+use crate::axis::{Axis, Point, bound};
 use crate::basis::Structure;
 use crate::branch::{Limits, branch_margin};
-use crate::destabilise::{Destabiliser, destabilise};
+use crate::destabilise::{Destabiliser, destabilise, size};
 use crate::gain::mixed_lower;
 use crate::matrix::Matrix;
-use crate::modes::{FixedMode, set_aside};
+use crate::modes::{FixedMode, decoupled, set_aside};
+use crate::regular::Regularised;
+use crate::singular::{Singular, has_pole_at, some_vertices};
 use crate::system::Interconnection;
 use crate::tolerance::ON_THE_AXIS;
 
@@ -57,10 +60,27 @@ pub enum NoMargin {
     Cancelled,
 }
 
+impl From<NoMargin> for QueryError {
+    fn from(reason: NoMargin) -> QueryError {
+        let NoMargin::Unstable(pole) = reason else { return QueryError::Cancelled };
+        let imaginary =
+            if pole.im == 0.0 { String::new() } else { format!(" ± {}j", significant(pole.im.abs())) };
+        let message =
+            format!("the nominal model is unstable: it has a pole at {}{imaginary}", significant(pole.re));
+        QueryError::from(Diagnostic::new(code::UNSTABLE_NOMINAL, message))
+    }
+}
+
 impl From<Cancelled> for NoMargin {
     fn from(_: Cancelled) -> NoMargin {
         NoMargin::Cancelled
     }
+}
+
+/// The pole of a list that is nearest to one of another calculation, conjugate pairs counting as one.
+pub fn nearest_pole(poles: &[Complex64], pole: Complex64) -> Option<Complex64> {
+    let distance = |z: &Complex64| (z.re - pole.re).hypot(z.im.abs() - pole.im.abs());
+    poles.iter().copied().min_by(|x, y| distance(x).total_cmp(&distance(y)))
 }
 
 /// Bounds the margin of a model without inputs and outputs. The frequencies are those at which bounds are
@@ -72,7 +92,7 @@ pub fn stability(
     limits: Option<Limits>,
     token: &CancellationToken,
 ) -> Result<Stability, NoMargin> {
-    let (reduced, fixed) = set_aside(&system.balanced());
+    let (reduced, fixed) = set_aside(&decoupled(system).balanced());
     let system = reduced.balanced();
     let poles = system.a.eigenvalues().unwrap_or_default();
     let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
@@ -85,7 +105,7 @@ pub fn stability(
     if let Some(pole) = poles.iter().chain(outside).find(on_axis) {
         let axis = Axis {
             bound: f64::INFINITY,
-            peak: crate::axis::Point { omega: pole.im.abs(), upper: f64::INFINITY },
+            peak: Point { omega: pole.im.abs(), upper: f64::INFINITY },
             points: Vec::new(),
             unresolved: Vec::new(),
         };
@@ -117,11 +137,13 @@ pub fn stability(
         fixed,
         nodes: None,
     };
-    let destabiliser = destabilise(&system, limit, &[], token)?;
     if all_real {
+        let starts = found.attain(&system, token)?;
+        let destabiliser = destabilise(&system, limit, &starts, token)?;
         found.close(&system, destabiliser, limits, token)?;
+        found.show_worst(&system, &structure);
     } else {
-        found.take(destabiliser);
+        found.take(destabilise(&system, limit, &[], token)?);
         found.mix(&system, token)?;
     }
     Ok(found)
@@ -155,6 +177,56 @@ impl Stability {
         self.nodes = Some(branched.nodes);
         self.take(branched.destabiliser);
         Ok(())
+    }
+
+    /// Bounds from below at frequencies where all blocks are real, and the parameters of the largest.
+    fn attain(
+        &mut self,
+        system: &Interconnection,
+        token: &CancellationToken,
+    ) -> Result<Vec<Vec<f64>>, Cancelled> {
+        let count = system.parameters();
+        let mut places: Vec<(f64, f64)> = self.axis.points.iter().map(|p| (p.omega, p.upper)).collect();
+        places.push((self.axis.peak.omega, self.axis.peak.upper));
+        let mut found: Vec<Option<Vec<f64>>> = vec![None; places.len()];
+        // Along the axis and back, each from the solution of its neighbour.
+        let there = (0..places.len()).map(|k| (k, k.checked_sub(1)));
+        let back = (0..places.len().saturating_sub(1)).rev().map(|k| (k, Some(k + 1)));
+        for (k, neighbour) in there.chain(back) {
+            token.check()?;
+            let (omega, upper) = places[k];
+            let Some(at) = Singular::new(system, omega).filter(|_| upper > 0.0) else { continue };
+            let mut starts: Vec<Vec<f64>> = neighbour.and_then(|k| found[k].clone()).into_iter().collect();
+            if neighbour.is_none_or(|neighbour| neighbour < k) {
+                starts.push(vec![0.0; count]);
+                starts.extend(some_vertices(count).map(|vertex| vertex.map(|x| x / upper).collect()));
+            }
+            if let Some(better) = at.smallest(&starts)
+                && found[k].as_ref().is_none_or(|known| size(&better) < size(known))
+                && has_pole_at(system, &better, omega)
+            {
+                found[k] = Some(better);
+            }
+        }
+        for ((attained, point), found) in self.attained.iter_mut().zip(&self.axis.points).zip(&found) {
+            // Rounding of both bounds where they meet.
+            *attained = found.as_ref().map_or(0.0, |delta| (1.0 / size(delta)).min(point.upper));
+        }
+        let best = found.into_iter().flatten().min_by(|x, y| size(x).total_cmp(&size(y)));
+        Ok(best.into_iter().collect())
+    }
+
+    /// Adds the frequency of the worst parameters to those of the bounds: they may lie on a peak between others.
+    fn show_worst(&mut self, system: &Interconnection, structure: &Structure) {
+        let Some((worst, size)) = self.worst.as_ref().zip(self.upper) else { return };
+        let (omega, lower) = (worst.omega, 1.0 / size);
+        let points = &mut self.axis.points;
+        let place = points.partition_point(|point| point.omega < omega);
+        if points.get(place).is_none_or(|point| point.omega != omega) {
+            let upper = Regularised::new(system, structure).at(omega).min(self.axis.bound).max(lower);
+            points.insert(place, Point { omega, upper });
+            self.attained.insert(place, lower);
+        }
     }
 
     /// Bounds from below at frequencies where some blocks are complex.

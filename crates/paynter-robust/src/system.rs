@@ -5,6 +5,7 @@ use num_complex::Complex64;
 
 use crate::basis::{Block, width};
 use crate::matrix::Matrix;
+use crate::weight::Weight;
 
 /// A linear model with an unknown Δ, or the nominal model where it has no blocks.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,40 +57,53 @@ impl Interconnection {
         }
     }
 
-    /// The model in which an output acts back on an input through a complex δ of at most this radius; all
+    /// The model in which an output acts back on an input through a complex δ of norm one behind a weight; all
     /// inputs and outputs stay.
     #[must_use]
-    pub fn with_block(&self, output: usize, input: usize, radius: f64) -> Interconnection {
-        let (m, n) = (self.channels(), self.states());
-        let row = |i: usize| {
-            if i < m {
-                i
-            } else if i == m {
-                m + output
-            } else {
-                i - 1
-            }
+    fn with_block(&self, output: usize, input: usize, weight: &Weight) -> Interconnection {
+        let (m, n, own) = (self.channels(), self.states(), weight.a.rows());
+        // The new channel stands behind those there are.
+        let place = |k: usize, chosen: usize| match k.cmp(&m) {
+            std::cmp::Ordering::Less => k,
+            std::cmp::Ordering::Equal => m + chosen,
+            std::cmp::Ordering::Greater => k - 1,
         };
-        let column = |j: usize| {
-            if j < m {
-                j
-            } else if j == m {
-                m + input
-            } else {
-                j - 1
-            }
-        };
-        let scale = |i: usize| if i == m { radius } else { 1.0 };
+        let (row, column) = (|i: usize| place(i, output), |j: usize| place(j, input));
         let (rows, columns) = (self.c.rows() + 1, self.b.columns() + 1);
         let mut blocks = self.blocks.clone();
         blocks.push(Block::Full(1));
+        let read = |i: usize, entry: f64| if i == m { weight.d * entry } else { entry };
         Interconnection {
-            a: self.a.clone(),
-            b: Matrix::from_fn(n, columns, |i, j| self.b[(i, column(j))]),
-            c: Matrix::from_fn(rows, n, |i, j| scale(i) * self.c[(row(i), j)]),
-            d: Matrix::from_fn(rows, columns, |i, j| scale(i) * self.d[(row(i), column(j))]),
+            a: Matrix::from_fn(n + own, n + own, |i, j| match (i < n, j < n) {
+                (true, true) => self.a[(i, j)],
+                (true, false) => 0.0,
+                (false, true) => weight.b[(i - n, 0)] * self.c[(m + output, j)],
+                (false, false) => weight.a[(i - n, j - n)],
+            }),
+            b: Matrix::from_fn(n + own, columns, |i, j| match i < n {
+                true => self.b[(i, column(j))],
+                false => weight.b[(i - n, 0)] * self.d[(m + output, column(j))],
+            }),
+            c: Matrix::from_fn(rows, n + own, |i, j| match (j < n, i == m) {
+                (true, _) => read(i, self.c[(row(i), j)]),
+                (false, true) => weight.c[(0, j - n)],
+                (false, false) => 0.0,
+            }),
+            d: Matrix::from_fn(rows, columns, |i, j| read(i, self.d[(row(i), column(j))])),
             blocks,
         }
+    }
+
+    /// The model whose last outputs act back on its last inputs, each through a complex δ of at most its radius
+    /// over frequency: neglected dynamics.
+    #[must_use]
+    pub fn with_dynamics(&self, radii: &[Weight]) -> Interconnection {
+        let (outputs, inputs) = (self.c.rows() - self.channels(), self.b.columns() - self.channels());
+        let (mut whole, count) = (self.clone(), radii.len());
+        for (k, radius) in radii.iter().enumerate() {
+            whole = whole.with_block(outputs - count + k, inputs - count + k, radius);
+        }
+        whole
     }
 
     /// Number of states.

@@ -75,8 +75,37 @@ pub const VERTEX_PARAMETERS: usize = 8;
 /// Relative change at which searches end.
 pub const SEARCH_TOLERANCE: f64 = 1e-10;
 
+/// A multiple of parameters below this is none: the nominal model itself is unstable.
+pub const SMALLEST_SCALE: f64 = 1e-12;
+
+/// How far beyond the imaginary axis a pole is moved, of its magnitude, so that rounding does not keep it stable.
+pub const PAST_THE_AXIS: f64 = 1e-9;
+
+/// The shortest step of a search that moves a pole, of the one that would reach the axis if it were straight.
+pub const SHORTEST_STEP: f64 = 1e-9;
+
+/// A step that moves a pole by less than this share of its way to the axis does not move it.
+pub const NO_GAIN: f64 = 1e-12;
+
+/// An imaginary part down to minus this share of the magnitude counts as zero where poles of the upper half plane
+/// are chosen.
+pub const REAL_POLE: f64 = 1e-12;
+
+/// Parameters count as smaller from this relative change on.
+pub const SMALLER_PARAMETERS: f64 = 1e-12;
+
+/// A parameter whose derivative is below this share of the largest does not matter to a pole.
+pub const WITHOUT_EFFECT: f64 = 1e-9;
+
+/// A state takes part in a mode from this share of the largest entry of its eigenvector on.
+pub const PARTICIPATION: f64 = 1e-6;
+
+/// How far beside an eigenvalue inverse iteration is shifted, of the size of the matrix: the solution is then large
+/// along the eigenvector, and the shifted matrix not yet singular.
+pub const BESIDE_EIGENVALUE: f64 = 1e-10;
+
 /// Points per decade of frequency at which gains are first looked at.
-pub const AXIS_POINTS_PER_DECADE: f64 = 12.0;
+pub const AXIS_POINTS_PER_DECADE: f64 = 30.0;
 
 /// The squares of a neighbour's bound, times these, with which its scalings are tried as a start.
 pub const WARM_STARTS: [f64; 5] = [1.02, 1.1, 1.5, 3.0, 10.0];
@@ -89,6 +118,9 @@ pub const END_WIDTH: f64 = 100.0;
 
 /// Points per decade at which a loop is first looked at for crossings.
 pub const LOOP_POINTS_PER_DECADE: f64 = 60.0;
+
+/// Values per decade along which closed-loop poles are followed: branches stay apart.
+pub const LOCUS_POINTS_PER_DECADE: f64 = 100.0;
 
 /// How far beside a crossing that a pencil gives, relative, the change of sign is looked for.
 pub const CROSSING_DISTANCE: f64 = 1e-5;
@@ -119,3 +151,28 @@ pub const DECAYED_TIMES: f64 = 25.0;
 
 /// A final value below this share of the largest value is zero: digits of the larger ones are lost there.
 pub const ROUNDED_FINAL: f64 = 1e-9;
+
+/// Models drawn for the picture of poles.
+pub const CLOUD_SAMPLES: usize = 300;
+
+/// A determinant counts as zero where relative changes of the parameters this small make it so.
+pub const SINGULAR: f64 = 1e-11;
+
+/// Steps of one search for parameters that make a determinant zero.
+pub const SINGULAR_STEPS: usize = 60;
+
+/// Relative change at which a search for smaller parameters with a pole at one frequency ends: the bounds
+/// from above are not closer than that.
+pub const SINGULAR_IMPROVED: f64 = 1e-5;
+
+/// How far from its frequency, relative to the fastest, the pole of a bound from below may lie: a double pole
+/// is rounded by the root of the precision.
+pub const VERIFIED_POLE: f64 = 1e-6;
+
+/// The complex share ε of a real parameter where its bound is made continuous: it raises the bound by about as
+/// much, a tenth of what is promised.
+pub const COMPLEX_SHARE: f64 = 1e-3;
+
+/// From this relative width on, an interval that resists is tried with the regularised model: its peaks are
+/// wider than this unless damping is below a hundredth of a percent.
+pub const REGULARISED_INTERVAL: f64 = 1e-5;

@@ -167,23 +167,3 @@ pub fn step_analysis(
     }
     Ok(Some(StepAnalysis { output, input, response: nominal, ranges }))
 }
-
-/// The closed-loop poles along values of one δ, each list in the order of the one before.
-pub fn locus(family: &Family<'_>, deltas: &[Vec<f64>]) -> Vec<Vec<num_complex::Complex64>> {
-    let mut found: Vec<Vec<num_complex::Complex64>> = Vec::new();
-    for delta in deltas {
-        let mut poles = family(delta).and_then(|model| model.a.eigenvalues()).unwrap_or_default();
-        if let Some(before) = found.last().filter(|before| before.len() == poles.len()) {
-            // Each branch takes the nearest pole that is left.
-            for k in 0..before.len() {
-                let near = |i: &usize| (poles[*i] - before[k]).norm();
-                let best = (k..poles.len()).min_by(|i, j| near(i).total_cmp(&near(j)));
-                if let Some(best) = best {
-                    poles.swap(k, best);
-                }
-            }
-        }
-        found.push(poles);
-    }
-    found
-}

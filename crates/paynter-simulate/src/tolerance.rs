@@ -128,6 +128,24 @@ pub(crate) const PIVOTS: usize = 100;
 /// Choices that are tried one after another where it cycles: all of six functions.
 pub(crate) const ENUMERATED_CHOICES: usize = 5000;
 
+/// Pivots of Lemke's algorithm; lexicographic ones do not cycle, and seldom are more than two for each pair.
+pub(crate) const LCP_PIVOTS: usize = 1000;
+/// An entry below this part of the largest in its column is rounding and no pivot.
+pub(crate) const LCP_SMALLEST_PIVOT: f64 = 1e-13;
+/// Ratios that differ by less than this part are ties of the lexicographic order.
+pub(crate) const LCP_PIVOT: f64 = 1e-12;
+/// A solution may miss its conditions by this part of their terms: conductances that are 1e9 apart cost digits.
+pub(crate) const LCP_FEASIBLE: f64 = 1e-9;
+/// How much each friction yields with its own force, beside the largest acceleration, where forces are not unique:
+/// above what the solution of a problem loses, below the excess at which a friction begins to slip.
+pub(crate) const SMALLEST_FORCES: f64 = 1e-11;
+/// Unknowns are moved by this part to see how a law bends: exact where it is straight on both sides, near elsewhere.
+pub(crate) const BEND_MOVE: f64 = 1e-3;
+/// Functions that have crossed zero are within this part of their largest value of it.
+pub(crate) const CROSSED_AT_ZERO: f64 = 1e-6;
+/// Rounds in which the modes of bends are decided along the tangents of curved laws.
+pub(crate) const BEND_ROUNDS: u32 = 8;
+
 // Regularisation of signed powers, and infinite derivatives.
 
 /// The width of regularisation while a base has been zero only: so narrow that roots are as good as
@@ -161,6 +179,8 @@ pub(crate) const MONOTONE_RESIDUAL_FACTOR: f64 = 0.999;
 pub(crate) const SMALLEST_UNKNOWN_DAMPING: f64 = 1e-9;
 /// Unknowns that move by less than this part have converged: near rounding.
 pub(crate) const UNKNOWN_STEP: f64 = 1e-13;
+/// Or by less than this part of the largest size that they have had, where nothing else ends the iteration.
+pub(crate) const UNKNOWN_PEAK_STEP: f64 = 1e-12;
 /// Unknowns of linear equations that move by less than this part need one correction: its rounding is that much
 /// smaller than they are.
 pub(crate) const LINEAR_UNKNOWN_STEP: f64 = 1e-2;
@@ -322,6 +342,16 @@ pub(crate) const ADJOINT_ITERATIONS: usize = 20;
 pub(crate) const ADJOINT_STEP: f64 = 1e-12;
 /// So often the way to such a stage may be halved where a law has no value.
 pub(crate) const ADJOINT_HALVINGS: usize = 100;
+/// So often a step may be halved in an adjoint sweep, for the error that its adjoint makes.
+pub(crate) const ADJOINT_STEP_HALVINGS: u32 = 30;
+/// A step back with an error of fewer tolerances than this is taken whole where its parts meet the edge of a law: its
+/// digits are those that a step at the edge has on the way forward.
+pub(crate) const ADJOINT_ERROR_OF_WHOLE: f64 = 1e4;
+/// No finer relative tolerance is asked of adjoints: rounding makes this of the sums that estimate their errors.
+pub(crate) const ADJOINT_ROUNDING: f64 = 1e-13;
+/// Beyond so many times its limit of stability an explicit step is repeated by the implicit method, which is as
+/// accurate in about so many shorter ones.
+pub(crate) const ADJOINT_STIFFNESS: f64 = 100.0;
 
 // Experiments.
 
@@ -341,6 +371,8 @@ pub(crate) const SECOND_OPINION_SHARE: f64 = 0.1;
 pub(crate) const VERIFIED_DEVIATION: f64 = 100.0;
 /// So many relative tolerances of its largest value an effort or flow may be off its law.
 pub(crate) const VERIFIED_WIDTH: f64 = 100.0;
+/// A second run is looked at so many times between its start and its end, not in step with round periods.
+pub(crate) const VERIFIED_BETWEEN: u32 = 97;
 /// What a junction may leave of its sum beside its largest term: outputs have twelve digits and cancel.
 pub(crate) const VERIFIED_JUNCTION: f64 = 1e-6;
 /// At so many samples at most are the laws of resistors and switches evaluated for it.
@@ -370,3 +402,5 @@ pub(crate) const NEGATIVE_AMOUNT: f64 = 1e3;
 /// What is added to the square of the argument of a logarithm in the energy ledger, so that it is finite at zero:
 /// less than the square of any amount.
 pub(crate) const SQUARED_LOGARITHM_FLOOR: &str = "1e-300";
+/// So deep a fraction may be nested for its poles to be found.
+pub(crate) const FRACTION_DEPTH: usize = 8;

@@ -835,6 +835,57 @@ fn fixed_steps_keep_their_order_over_events() {
     }
 }
 
+/// Where a law bends and does not jump, Euler's method takes the steps of its recursion as it stands, and so do its
+/// sensitivities: no event is located, also not where a root is infinitely steep.
+#[test]
+fn kinks_leave_the_recursion_of_eulers_method_alone() {
+    let text = "model kinks {
+        param a = 0.7; param k = 1.3
+        signal x = integral(v, 1)
+        signal v = integral(-k*x - a*sign(v)*abs(v)^0.6 - min(abs(v), 0.3) - max(x, 0.2*x), 0)
+        Se s = x; R r = 1; s -> r; output y = abs(x) }";
+    let mut problem = Problem::new(text);
+    let wanted = problem.wanted(&["a", "k"]);
+    // No sample but the first lies on the grid.
+    let (step, samples) = (0.01, [0.0, 1.003, 2.507, 3.999]);
+    let options = Options { step: Some(step), ..tight(4.0, samples.to_vec(), Method::Euler) };
+    let (run, outcome) = solved(&mut problem, &wanted, &options);
+    let (a, k) = (0.7, 1.3);
+    let (mut at, mut by) = ([1.0_f64, 0.0_f64], [[0.0; 2]; 2]);
+    let mut sample = 0;
+    for n in 0..400 {
+        let [x, v] = at;
+        let bent = if v.abs() < 0.3 { v.signum() } else { 0.0 };
+        let down = if x > 0.0 { 1.0 } else { 0.2 };
+        let rates = [v, -k * x - a * v.signum() * v.abs().powf(0.6) - v.abs().min(0.3) - x.max(0.2 * x)];
+        // At the start the root has no derivative by v; v does not depend on a parameter there.
+        let steep = if v == 0.0 { 0.0 } else { 0.6 * a * v.abs().powf(-0.4) };
+        let own = [-v.signum() * v.abs().powf(0.6), -x];
+        let rate_by = [0, 1].map(|p| [by[p][1], -(k + down) * by[p][0] - (steep + bent) * by[p][1] + own[p]]);
+        let t = n as f64 * step;
+        while sample < samples.len() && samples[sample] < t + step {
+            let along = samples[sample] - t;
+            let position = x + along * rates[0];
+            assert!(
+                (run.y[sample][0] - position.abs()).abs() < 1e-12,
+                "{} at {}",
+                run.y[sample][0],
+                samples[sample]
+            );
+            for p in [0, 1] {
+                let wanted = position.signum() * (by[p][0] + along * rate_by[p][0]);
+                assert!((run.s[sample][p] - wanted).abs() < 1e-9, "{} {wanted}", run.s[sample][p]);
+            }
+            sample += 1;
+        }
+        for i in [0, 1] {
+            at[i] += step * rates[i];
+            (0..2).for_each(|p| by[p][i] += step * rate_by[p][i]);
+        }
+    }
+    assert_eq!((sample, outcome.stats.events, outcome.stats.steps), (4, 0, 400));
+}
+
 /// Event functions are named in the words of the model, also where they read others and roots that are regularised.
 #[test]
 fn event_functions_are_named_in_the_words_of_the_model() {

@@ -26,8 +26,8 @@ pub(crate) struct New {
 /// A graph that grows.
 pub(crate) struct Builder {
     pub graph: BondGraph,
-    /// By element and port: the junction that takes in its sinks.
-    junctions: BTreeMap<(ElementId, usize), ElementId>,
+    /// By element, port and kind: the junction that takes in its sinks.
+    junctions: BTreeMap<(ElementId, usize, bool), ElementId>,
     /// Elements that stand for changes of parameters.
     pub sinks: Vec<ElementId>,
 }
@@ -69,14 +69,24 @@ impl Builder {
 
     /// The junction beside a port that takes in effort sinks (a 1) or flow sinks (a 0).
     pub fn junction(&mut self, id: ElementId, name: &str, port: usize, flow: bool) -> ElementId {
-        if let Some(junction) = self.junctions.get(&(id, port)) {
+        if let Some(junction) = self.junctions.get(&(id, port, flow)) {
             return *junction;
         }
+        let junction = self.junction_before(id, name, port, flow);
+        self.junctions.insert((id, port, flow), junction);
+        junction
+    }
+
+    /// A new junction right before a port: a 0 for flow, a 1 for effort.
+    pub fn junction_before(&mut self, id: ElementId, name: &str, port: usize, flow: bool) -> ElementId {
         let element = self.graph.element(id);
         let (span, place, many) = (element.span, element.ports[port], element.ports.len() > 1);
         let at = self.place(id);
         let number = if many { format!("_{}", port + 1) } else { String::new() };
-        let name = format!("j_{name}{number}");
+        let mut name = format!("j_{name}{number}");
+        while self.graph.elements.iter().any(|other| other.name == name) {
+            name.push_str(if flow { "_f" } else { "_e" });
+        }
         let kind = Class::Junction(if flow { Power::Effort } else { Power::Flow }).kind();
         let origin = Origin::Junction { of: self.graph.element(id).original().to_owned() };
         let junction = self.element(New { name, kind, law: Law::Structure, ports: 0, at, origin });
@@ -89,7 +99,6 @@ impl Builder {
         } else {
             self.bond((id, port), (junction, 0), span);
         }
-        self.junctions.insert((id, port), junction);
         junction
     }
 
@@ -107,12 +116,30 @@ impl Builder {
         value: Expr,
         origin: Origin,
     ) -> ElementId {
+        let sink = self.added(junction, name, flow, value, origin);
+        self.bond((junction, 0), (sink, 0), self.place(junction).0);
+        sink
+    }
+
+    /// Adds a source before a junction, power along the bond out of it.
+    pub fn source(&mut self, junction: ElementId, name: String, flow: bool, value: Expr, origin: Origin) {
+        let source = self.added(junction, name, flow, value, origin);
+        self.bond((source, 0), (junction, 0), self.place(junction).0);
+    }
+
+    fn added(
+        &mut self,
+        junction: ElementId,
+        name: String,
+        flow: bool,
+        value: Expr,
+        origin: Origin,
+    ) -> ElementId {
         let at = self.place(junction);
         let kind = Class::Source(if flow { Power::Flow } else { Power::Effort }).kind();
-        let sink = self.element(New { name, kind, law: Law::Value(value), ports: 1, at, origin });
-        self.bond((junction, 0), (sink, 0), at.0);
-        self.sinks.push(sink);
-        sink
+        let added = self.element(New { name, kind, law: Law::Value(value), ports: 1, at, origin });
+        self.sinks.push(added);
+        added
     }
 
     /// Numbers the bonds and gives junctions their ports, in the order of bonds.

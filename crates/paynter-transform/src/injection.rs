@@ -3,7 +3,7 @@
 //! from how what is injected comes back.
 
 use paynter_algebra::{Expr, Pool};
-use paynter_base::Span;
+use paynter_base::{Diagnostic, Span, closest, code};
 use paynter_graph::{
     BondGraph, BondId, Causality, End, Input, Origin, Output, Override, Variable, flat_name,
 };
@@ -21,24 +21,40 @@ pub struct Injection {
 }
 
 /// The names at which a loop can be opened, in text order: signals, then bonds.
-pub fn loop_places(graph: &BondGraph) -> Vec<String> {
+fn loop_places(graph: &BondGraph) -> Vec<String> {
     let signals = graph.signals.iter().map(|signal| flat_name(&signal.name));
     let integrators = graph.integrators.iter().map(|integrator| flat_name(&integrator.name));
     signals.chain(integrators).chain(graph.bonds.iter().map(|bond| flat_name(&bond.name))).collect()
 }
 
-/// Injects a disturbance at a signal or a bond; nothing where the name is neither. A bond may be named by
-/// its effort or its flow too: they belong to one loop.
-pub fn inject(pool: &mut Pool, graph: &BondGraph, causality: &Causality, name: &str) -> Option<Injection> {
+/// Injects a disturbance at a signal or a bond; fails where the name is neither. A bond may be named by its
+/// effort or its flow too: they belong to one loop.
+pub fn inject(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    name: &str,
+) -> Result<Injection, Box<Diagnostic>> {
     let same = |known: &str| flat_name(known) == flat_name(name);
     let signal = graph.signals.iter().position(|signal| same(&signal.name));
     let signal = signal.map(|k| Variable::Signal(k as u32)).or_else(|| {
         let place = graph.integrators.iter().position(|integrator| same(&integrator.name));
         place.map(|k| Variable::Integrator(k as u32))
     });
-    match signal {
-        Some(variable) => Some(at_signal(pool, graph, variable)),
-        None => bond_named(graph, &flat_name(name)).map(|bond| at_bond(pool, graph, causality, bond)),
+    match (signal, bond_named(graph, &flat_name(name))) {
+        (Some(variable), _) => Ok(at_signal(pool, graph, variable)),
+        (None, Some(bond)) => Ok(at_bond(pool, graph, causality, bond)),
+        (None, None) => Err(Box::new(no_such_loop(graph, name))),
+    }
+}
+
+fn no_such_loop(graph: &BondGraph, name: &str) -> Diagnostic {
+    let known = loop_places(graph);
+    let message = format!("the model has no signal and no bond `{name}`");
+    let diagnostic = Diagnostic::new(code::NO_SUCH_LOOP, message);
+    match closest(&flat_name(name), known.iter().map(String::as_str)) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help(format!("it can be opened at {}", known.join(", "))),
     }
 }
 

@@ -24,10 +24,13 @@ mod weightless;
 
 pub use heading::{incremental_comments, sensitivity_comments, without_effect};
 pub use incremental::{Begins, Derived, Form, Request, Start, incremental};
-pub use injection::{Injection, inject, loop_places};
+pub use injection::{Injection, inject};
 pub use numbers::in_numbers;
 pub use pseudo::{Sensitivity, pseudo};
 pub use standalone::standalone;
 pub use text::{TextOptions, printed, to_text};
-pub use uncertain::{Addition, Auxiliary, Place, Split, uncertain, uncertain_comments};
+pub use uncertain::{
+    Addition, Auxiliary, AuxiliaryElements, Place, Reading, Split, auxiliary_elements, uncertain,
+    uncertain_comments,
+};
 pub use weightless::{Weightless, divided, weightless};

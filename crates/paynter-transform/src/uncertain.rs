@@ -5,10 +5,11 @@
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_graph::{
-    BondGraph, BondId, Causality, Class, ElementId, Equation, Input, Law, Origin, Output, Variable,
+    BondGraph, BondId, Causality, Class, ElementId, Equation, Input, Law, Origin, Output, Power, Variable,
 };
+use std::collections::BTreeMap;
 
-use crate::build::Builder;
+use crate::build::{Builder, New};
 use crate::names::plain;
 use crate::strokes::keep_strokes;
 
@@ -47,10 +48,25 @@ pub struct Addition {
 pub struct Auxiliary {
     /// What both are named after.
     pub name: String,
+    /// The block of Δ that it belongs to.
+    pub block: usize,
     /// The symbol of the input.
     pub w: Symbol,
     /// The output over variables of the graph and auxiliary inputs.
     pub z: Expr,
+    /// The variable of a bond that the output is, where it is one.
+    pub reads: Option<Reading>,
+}
+
+/// The variable of a bond beside the source of an auxiliary input.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// The element that the source stands beside.
+    pub element: ElementId,
+    /// Effort or flow of the element's bond.
+    pub variable: Variable,
+    /// Whether it is that of the nominal element alone, inside of the source.
+    pub inner: bool,
 }
 
 /// The uncertain bond graph as what it has more than the nominal one.
@@ -62,8 +78,14 @@ pub struct Split {
     pub auxiliaries: Vec<Auxiliary>,
 }
 
-/// Makes the uncertain bond graph.
-pub fn uncertain(pool: &mut Pool, graph: &BondGraph, causality: &Causality, split: &Split) -> BondGraph {
+/// Makes the uncertain bond graph, with detectors for auxiliary outputs where those are wanted.
+pub fn uncertain(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    split: &Split,
+    detectors: bool,
+) -> BondGraph {
     let mut base = graph.clone();
     base.name = format!("{}_uncertain", graph.name);
     let ports = base.elements.iter().map(|element| element.ports.len()).max().unwrap_or(0);
@@ -82,13 +104,25 @@ pub fn uncertain(pool: &mut Pool, graph: &BondGraph, causality: &Causality, spli
         });
     }
     let mut maker = Maker { pool, old: graph, build: Builder::new(base) };
-    for addition in &split.additions {
-        maker.add(addition);
+    let mut detected: BTreeMap<usize, Symbol> = BTreeMap::new();
+    // A detector outside of the source stands there before it.
+    for inner in [false, true] {
+        for (k, auxiliary) in split.auxiliaries.iter().enumerate().filter(|_| detectors) {
+            if let Some(reading) = auxiliary.reads.filter(|reading| reading.inner == inner) {
+                detected.extend(maker.detector(&auxiliary.name, reading).map(|symbol| (k, symbol)));
+            }
+        }
+        for addition in split.additions.iter().filter(|_| !inner) {
+            maker.add(addition);
+        }
     }
-    for Auxiliary { name, z, .. } in &split.auxiliaries {
-        let doc = Some(format!("auxiliary output of {}", plain(name)));
-        let (name, value, span) = (format!("z_{}", plain(name)), *z, Default::default());
-        maker.build.graph.outputs.push(Output { name, value, unit: None, doc, span });
+    for (k, auxiliary) in split.auxiliaries.iter().enumerate() {
+        let name = plain(&auxiliary.name);
+        let read = detected.get(&k).copied().or_else(|| maker.read(auxiliary.reads?));
+        let value = read.map_or(auxiliary.z, |symbol| maker.pool.var(symbol));
+        let doc = Some(format!("auxiliary output of {name}"));
+        let output = Output { name: format!("z_{name}"), value, unit: None, doc, span: Default::default() };
+        maker.build.graph.outputs.push(output);
     }
     maker.build.finish();
     let Maker { pool, build: Builder { mut graph, .. }, old } = maker;
@@ -96,6 +130,34 @@ pub fn uncertain(pool: &mut Pool, graph: &BondGraph, causality: &Causality, spli
         old.bond_ids().map(|bond| (bond, causality.strokes[bond.index()].effort_to)).collect();
     keep_strokes(pool, &mut graph, &strokes);
     graph
+}
+
+/// The elements of the uncertain bond graph that stand for a pair of auxiliary input and output.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuxiliaryElements {
+    /// The detector of the output, where there is one.
+    pub detector: Option<ElementId>,
+    /// The sources that the input is in.
+    pub sources: Vec<ElementId>,
+}
+
+/// By pair: its elements in the uncertain bond graph.
+pub fn auxiliary_elements(pool: &Pool, graph: &BondGraph, split: &Split) -> Vec<AuxiliaryElements> {
+    let elements = |auxiliary: &Auxiliary| {
+        let name = detector_name(&auxiliary.name);
+        let detector = graph.element_ids().find(|id| graph.element(*id).name == name);
+        let reads = |id: &ElementId| {
+            let element = graph.element(*id);
+            let symbols = element.law.expressions().into_iter().flat_map(|e| pool.symbols(e));
+            element.is_sink() && symbols.into_iter().any(|symbol| symbol == auxiliary.w)
+        };
+        AuxiliaryElements { detector, sources: graph.element_ids().filter(reads).collect() }
+    };
+    split.auxiliaries.iter().map(elements).collect()
+}
+
+fn detector_name(auxiliary: &str) -> String {
+    format!("det_{}", plain(auxiliary))
 }
 
 /// The comments above the text of an uncertain bond graph.
@@ -149,25 +211,76 @@ impl Maker<'_> {
             });
         match entering {
             // What the element takes is what the bond brings and what the source adds.
-            Some((bond, flow, value)) => {
-                let value = self.pool.neg(value);
-                self.source(id, bond, flow, value);
-            }
-            None => self.source(id, bond, flow, addition.value),
+            Some((bond, flow, value)) => self.source(id, bond, flow, value, false),
+            None => self.source(id, bond, flow, addition.value, true),
         }
     }
 
     /// A source on a junction beside a port, by which the bond's variable outside is that of the element plus
-    /// the value.
-    fn source(&mut self, id: ElementId, bond: BondId, flow: bool, value: Expr) {
+    /// the value, or that of the element the one outside plus the value.
+    fn source(&mut self, id: ElementId, bond: BondId, flow: bool, value: Expr, outward: bool) {
         let element = self.old.element(id);
         let Some(port) = element.ports.iter().position(|port| port.bond == bond) else { return };
         let name = plain(&element.name);
         let junction = self.build.junction(id, &name, port, flow);
-        let value = if element.ports[port].into { value } else { self.pool.neg(value) };
+        let takes = element.ports[port].into == outward;
         let number = if element.ports.len() > 1 { format!("_{}", port + 1) } else { String::new() };
         let origin = Origin::Sink { of: element.name.clone(), parameter: None };
-        self.build.sink(junction, format!("aux_{name}{number}"), flow, value, origin);
+        let mut own = format!("aux_{name}{number}");
+        while self.build.graph.elements.iter().any(|other| other.name == own) {
+            own.push_str(if flow { "_f" } else { "_e" });
+        }
+        if takes {
+            self.build.sink(junction, own, flow, value, origin);
+        } else {
+            self.build.source(junction, own, flow, value, origin);
+        }
+    }
+
+    /// The port of an element that a reading is at.
+    fn port(&self, reading: Reading) -> Option<(usize, bool)> {
+        let (bond, flow) = match reading.variable {
+            Variable::Effort(bond) => (bond, false),
+            Variable::Flow(bond) => (bond, true),
+            _ => return None,
+        };
+        let ports = &self.old.element(reading.element).ports;
+        ports.iter().position(|port| port.bond == bond).map(|port| (port, flow))
+    }
+
+    /// The variable that a reading reads.
+    fn read(&mut self, reading: Reading) -> Option<Symbol> {
+        let (port, flow) = self.port(reading)?;
+        let bond = match reading.inner {
+            true => self.build.graph.element(reading.element).ports[port].bond,
+            false => self.old.element(reading.element).ports[port].bond,
+        };
+        Some(self.symbol(bond, flow))
+    }
+
+    /// The symbol of a bond's variable. That of a new bond is a new one: by name it could not be told from that of
+    /// the bond whose place it has taken.
+    fn symbol(&mut self, bond: BondId, flow: bool) -> Symbol {
+        let variable = if flow { Variable::Flow(bond) } else { Variable::Effort(bond) };
+        if let Some(symbol) = self.build.graph.variables.symbol(variable) {
+            return symbol;
+        }
+        let symbol = self.pool.fresh("inner");
+        self.build.graph.variables.insert(variable, symbol);
+        symbol
+    }
+
+    /// A detector on a junction beside a port, De on a 0 or Df on a 1, and the variable that it reads.
+    fn detector(&mut self, name: &str, reading: Reading) -> Option<Symbol> {
+        let (port, flow) = self.port(reading)?;
+        let of = self.old.element(reading.element).name.clone();
+        let junction = self.build.junction_before(reading.element, &plain(&of), port, !flow);
+        let kind = Class::Detector(if flow { Power::Flow } else { Power::Effort }).kind();
+        let (at, origin) = (self.build.place(junction), Origin::Detector { of });
+        let name = detector_name(name);
+        let detector = self.build.element(New { name, kind, law: Law::Structure, ports: 1, at, origin });
+        let bond = self.build.bond((junction, 0), (detector, 0), at.0);
+        Some(self.symbol(bond, flow))
     }
 
     /// Adds to one row of the law of a field, which becomes a law in braces.

@@ -9,7 +9,7 @@
 
 use crate::build::{Builder, New};
 use paynter_algebra::Pool;
-use paynter_graph::{BondGraph, BondId, Causality, Class, ElementId, Law, Origin, Stored, Variable};
+use paynter_graph::{BondGraph, BondId, Class, ElementId, Law, Origin, Stored, Variable};
 
 /// A pair of storages that cancel each other.
 #[derive(Debug, Clone, Copy)]
@@ -22,11 +22,12 @@ pub struct Weightless {
     pub flow: bool,
 }
 
-/// What a transformer or gyrator computes by division: the port, and whether it is the flow there.
-pub fn divided(graph: &BondGraph, causality: &Causality, id: ElementId) -> &'static [(usize, bool)] {
+/// What a transformer or gyrator computes by division, or is given instead of that: the port, and whether it is the
+/// flow there.
+pub fn divided(graph: &BondGraph, id: ElementId) -> &'static [(usize, bool)] {
     match graph.element(id).class() {
         // f1 = f2/m, e2 = e1/m.
-        Class::Transformer if causality.effort_in(graph, id, 0) => &[(0, true), (1, false)],
+        Class::Transformer => &[(0, true), (1, false)],
         // f1 = e2/r, f2 = e1/r.
         Class::Gyrator => &[(0, true), (1, true)],
         _ => &[],

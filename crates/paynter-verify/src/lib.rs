@@ -48,10 +48,13 @@ pub struct Contradiction {
 impl Contradiction {
     /// Says why the answer is withheld.
     pub fn diagnostic(&self) -> Diagnostic {
+        let missed = match self.residual {
+            f64::INFINITY => "has no value there".to_owned(),
+            residual => format!("is missed by {residual:.1e} of its size"),
+        };
         let message = format!(
-            "{} does not fulfil the model's own equations: {} is missed by {:.1e} of its size; the answer is \
-             withheld",
-            self.what, self.equation, self.residual
+            "{} does not fulfil the model's own equations: {} {missed}; the answer is withheld",
+            self.what, self.equation
         );
         Diagnostic::new(code::CONTRADICTION, message)
     }

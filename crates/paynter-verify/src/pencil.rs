@@ -133,21 +133,14 @@ impl<'a> Pencil<'a> {
         ((above - below).abs() <= AGREEING_SIDES * above.abs().max(below.abs())).then_some(above)
     }
 
-    /// The rows of M₀ + s·M₁, or of its transpose; entries are changed at random by a small part where a seed is
-    /// given.
-    pub(crate) fn rows(
-        &self,
-        s: Complex64,
-        transposed: bool,
-        change: Option<(u64, f64)>,
-    ) -> Vec<Row<Complex64>> {
+    /// The rows of M₀ + s·M₁; entries are changed at random by a small part where a seed is given.
+    pub(crate) fn rows(&self, s: Complex64, change: Option<(u64, f64)>) -> Vec<Row<Complex64>> {
         let width = self.system.width;
         let mut rows: Vec<Row<Complex64>> = vec![Row::new(); width];
         let mut draw = change.map(|(seed, size)| (Random::new(seed), size));
         let mut add = |i: usize, j: usize, value: Complex64| {
             let factor =
                 draw.as_mut().map_or(1.0, |(random, size)| 1.0 + *size * (2.0 * random.unit() - 1.0));
-            let (i, j) = if transposed { (j, i) } else { (i, j) };
             *rows[i].entry(j).or_default() += factor * value;
         };
         for (i, (row, entries)) in self.system.rows.iter().zip(&self.entries).enumerate() {
@@ -254,6 +247,24 @@ impl Factors {
             x[*j] = value / row[j];
         }
         x.iter_mut().zip(&self.scales).for_each(|(x, scale)| *x *= scale);
+        x
+    }
+
+    /// Solves the transposed system for a right-hand side.
+    pub fn solve_transposed(&self, side: &[Complex64]) -> Vec<Complex64> {
+        let mut side: Vec<Complex64> = side.iter().zip(&self.scales).map(|(b, scale)| b * scale).collect();
+        let mut x = vec![Complex64::ZERO; side.len()];
+        for (i, j) in &self.echelon.pivots {
+            let row = &self.echelon.rows[*i];
+            let value = side[*j] / row[j];
+            row.iter().for_each(|(column, entry)| side[*column] -= entry * value);
+            x[*i] = value;
+        }
+        for (from, pivot, factor) in self.subtracted.iter().rev() {
+            let change = factor * x[*from];
+            x[*pivot] -= change;
+        }
+        x.iter_mut().zip(&self.row_scales).for_each(|(x, scale)| *x *= scale);
         x
     }
 }

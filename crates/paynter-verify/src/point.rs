@@ -2,9 +2,11 @@
 //! a sample of a run.
 
 use crate::acausal::{Acausal, Meaning, Place, Point};
-use crate::tolerance::{GIVEN_FLOOR, POINT, POINT_FLOOR, REST_FLOOR, SWITCHING_TIME, SWITCHING_WIDTH};
+use crate::tolerance::{
+    GIVEN_FLOOR, LEAST_MOVE, POINT, POINT_FLOOR, POLE_GROWTH, REST_FLOOR, SWITCHING_TIME, SWITCHING_WIDTH,
+};
 use crate::{Check, Checked, Contradiction};
-use paynter_algebra::{Expr, Func, Node, Pool};
+use paynter_algebra::{EvalError, Expr, Func, Interval, Node, Pool};
 
 impl Acausal<'_> {
     /// Checks every law and junction at a point, and the outputs there; at rest also that nothing changes, but
@@ -64,9 +66,10 @@ impl Acausal<'_> {
         let rows = self.rows.iter().filter_map(|row| Some((row.place, row.value?)));
         if residual <= POINT {
             Ok(vec![Check { what, residual }])
-        } else if rows
-            .into_iter()
-            .any(|(place, value)| self.switches_at(pool, place, value, point, SWITCHING_WIDTH))
+        } else if residual.is_finite()
+            && rows
+                .into_iter()
+                .any(|(place, value)| self.switches_at(pool, place, value, point, SWITCHING_WIDTH))
         {
             // At an event some laws are on one side of it, and others may have been taken on the other.
             Ok(Vec::new())
@@ -75,8 +78,9 @@ impl Acausal<'_> {
         }
     }
 
-    /// What is left of a sum less a value, with the size of both; none where the value does not exist or switches
-    /// its branch there. Where the terms cancel, their size is what rounding of the variables makes of them.
+    /// What is left of a sum less a value, with the size of both; none where the value switches its branch there
+    /// or stands in a table. Where the terms cancel, their size is what rounding of the variables makes of them.
+    /// Infinitely much is left where the value exists neither there nor beside.
     fn misses(
         &self,
         pool: &mut Pool,
@@ -90,14 +94,23 @@ impl Acausal<'_> {
             _ => vec![value],
         };
         let of = |symbol| self.value_at(place, symbol, point);
-        if self.switches_at(pool, place, value, point, SWITCHING_WIDTH) {
-            return None;
-        }
         let mut total = 0.0;
         for term in terms {
-            let part = pool.eval(term, &of).ok()?;
+            let part = match pool.eval(term, &of) {
+                Ok(part) => part,
+                Err(EvalError::NotFinite(_)) => match self.limit_of(pool, (place, term), point, rounding) {
+                    Some(limit) => limit,
+                    // A part of it may overflow without the whole.
+                    None if self.is_bounded(pool, (place, term), point, rounding) => return None,
+                    None => return Some((f64::INFINITY, size)),
+                },
+                Err(_) => return None,
+            };
             total += part;
             size += part.abs();
+        }
+        if self.switches_at(pool, place, value, point, SWITCHING_WIDTH) {
+            return None;
         }
         sum -= total;
         if relative(sum, size) > POINT {
@@ -111,6 +124,54 @@ impl Acausal<'_> {
             }
         }
         Some((sum, size))
+    }
+
+    /// Whether a term is bounded about a point, by interval arithmetic.
+    fn is_bounded(
+        &self,
+        pool: &mut Pool,
+        (place, term): (Place, Expr),
+        point: &Point,
+        rounding: &dyn Fn(usize) -> f64,
+    ) -> bool {
+        let about = |symbol| {
+            let Some(value) = self.value_at(place, symbol, point) else { return Interval::ALL };
+            match self.meaning(place, symbol) {
+                Some(Meaning::Variable(at, _)) => {
+                    let by = rounding(at).max(LEAST_MOVE);
+                    Interval::closed(value - by, value + by)
+                }
+                _ => Interval::point(value),
+            }
+        };
+        let range = pool.range(term, &about);
+        range.lo().is_finite() && range.hi().is_finite()
+    }
+
+    /// The limit of a term that has no value at a point: what it is where rounding moves the variables, if that
+    /// depends little on how far. q·ln q is nothing at q = 0, but a pole remains one.
+    fn limit_of(
+        &self,
+        pool: &Pool,
+        (place, term): (Place, Expr),
+        point: &Point,
+        rounding: &dyn Fn(usize) -> f64,
+    ) -> Option<f64> {
+        let beside = |part: f64| {
+            let moved = |symbol| {
+                let value = self.value_at(place, symbol, point)?;
+                Some(match self.meaning(place, symbol) {
+                    Some(Meaning::Variable(at, _)) => value + part * rounding(at).max(LEAST_MOVE),
+                    _ => value,
+                })
+            };
+            pool.eval(term, &moved).ok()
+        };
+        let limit = |side: f64| {
+            let (near, nearer) = (beside(side)?, beside(0.5 * side)?);
+            (nearer.abs() <= POLE_GROWTH * near.abs()).then_some(nearer)
+        };
+        limit(1.0).or_else(|| limit(-1.0))
     }
 
     /// Whether a law changes its branch within this part of the size of its variables about a point.
@@ -149,5 +210,5 @@ impl Acausal<'_> {
 }
 
 fn relative(missed: f64, size: f64) -> f64 {
-    if missed == 0.0 { 0.0 } else { missed.abs() / size }
+    if missed == 0.0 || missed.is_infinite() { missed.abs() } else { missed.abs() / size }
 }

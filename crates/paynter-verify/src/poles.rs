@@ -46,9 +46,8 @@ impl Pencil<'_> {
         };
         let (right, left) = (side(11), side(12));
         // Exactly singular is what a pole should make it.
-        let Some(factors) = Factors::new(self.rows(s, false, change)) else { return Some((0.0, 0)) };
-        let Some(transposed) = Factors::new(self.rows(s, true, change)) else { return Some((0.0, 0)) };
-        let (v, u) = (factors.solve(&right), transposed.solve(&left));
+        let Some(factors) = Factors::new(self.rows(s, change)) else { return Some((0.0, 0)) };
+        let (v, u) = (factors.solve(&right), factors.solve_transposed(&left));
         let above: Complex64 = u.iter().zip(&right).map(|(u, r)| u * r).sum();
         let below: Complex64 = self.rates().map(|(i, state)| u[i] * v[state]).sum();
         let most = |a: &usize, b: &usize| u[*a].norm().total_cmp(&u[*b].norm());

@@ -4,6 +4,11 @@
 pub(crate) const POINT: f64 = 1e-6;
 /// Terms below this part of the largest effort or flow are rounding of what they are made from.
 pub(crate) const POINT_FLOOR: f64 = 1e-9;
+/// Variables are moved by this at least to find the limit of a law that has no value at a point: smaller than what
+/// any model measures, and its powers are numbers.
+pub(crate) const LEAST_MOVE: f64 = 1e-60;
+/// A law that grows by more than this factor where half of such a move remains has a pole there, or a root of one.
+pub(crate) const POLE_GROWTH: f64 = 1.1;
 /// At rest, efforts and flows below this part of the largest of either are rounding.
 pub(crate) const REST_FLOOR: f64 = 1e-8;
 /// Time, inputs and parameters are given, but what is made of them is rounded in one way or another.

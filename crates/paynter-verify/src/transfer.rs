@@ -22,7 +22,7 @@ pub struct Given {
 }
 
 /// The derivative of an output driven by an input by a parameter, and how large what it is the difference of is.
-type Slope = (usize, usize, usize, Complex64, f64);
+type DerivativeEntry = (usize, usize, usize, Complex64, f64);
 
 /// A value, where there is one, and how large what makes it up is.
 type Sum = (Option<Complex64>, f64);
@@ -102,7 +102,7 @@ impl Pencil<'_> {
         let mut inputs: Vec<usize> = given.iter().map(|given| given.input).collect();
         inputs.sort_unstable();
         inputs.dedup();
-        let factors = Factors::new(self.rows(s, false, change))?;
+        let factors = Factors::new(self.rows(s, change))?;
         let driven: Vec<Vec<Complex64>> =
             inputs.iter().map(|input| factors.solve(&self.driven_by(*input))).collect();
         let of = |input: usize| inputs.iter().position(|other| *other == input).unwrap_or(0);
@@ -142,7 +142,7 @@ impl Pencil<'_> {
                     };
                     let place = asked.iter().position(|other| *other == (parameter, given.input));
                     let Some(place) = place else {
-                        let known = |(output, input, by, ..): &&Slope| {
+                        let known = |(output, input, by, ..): &&DerivativeEntry| {
                             (*output, *input, *by) == (given.output, given.input, parameter)
                         };
                         let known = curved.iter().find(known);
@@ -165,7 +165,7 @@ impl Pencil<'_> {
         s: Complex64,
         given: &[Given],
         change: Option<(u64, f64)>,
-    ) -> Vec<Slope> {
+    ) -> Vec<DerivativeEntry> {
         let mut parameters: Vec<usize> =
             given.iter().filter(|_| !self.linear).filter_map(|given| given.parameter).collect();
         parameters.sort_unstable();
@@ -214,7 +214,7 @@ impl Pencil<'_> {
                 side[*place] = pool.eval(slope, &at).ok()?.into();
             }
         }
-        let moves = Factors::new(self.rows(Complex64::ZERO, false, change))?.solve(&side);
+        let moves = Factors::new(self.rows(Complex64::ZERO, change))?.solve(&side);
         let nominal = self.point.parameters[parameter];
         let step = DIFFERENCE * if nominal == 0.0 { 1.0 } else { nominal.abs() };
         let at = |step: f64| {

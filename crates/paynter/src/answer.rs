@@ -72,6 +72,20 @@ impl<T> Answer<T> {
         Pool::over(&self.pool)
     }
 
+    /// An answer made of this one, with what is found on the way.
+    pub(crate) fn and_then<U>(
+        self,
+        make: impl FnOnce(&T, &mut Diagnostics) -> Result<U, QueryError>,
+    ) -> Asked<U> {
+        let Answer { result, mut findings, sources, pool, graph } = self;
+        let made = make(&result, &mut findings);
+        findings.sort();
+        match made {
+            Ok(result) => Ok(Answer { result, findings, sources, pool, graph }),
+            Err(failure) => Err(after(&findings, failure)),
+        }
+    }
+
     /// The same answer with another result.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Answer<U> {
         let Answer { result, findings, sources, pool, graph } = self;

@@ -210,14 +210,11 @@ impl Answer<RobustReport> {
         let parameters: Vec<_> = list.collect();
         let diagnostics = self.diagnostics(spelling);
         let (states, verified) = (&found.states, found.verified);
-        let gain = found.gain.as_ref().map(|gain| {
-            let pair = (gain.pair.0.as_str(), gain.pair.1.as_str());
-            let performance = gain.performance.as_ref();
-            json::RobustGain::new(pair, &parameters, &gain.worst, &gain.responses, gain.nodes, performance)
-        });
-        let name = &self.graph.name;
-        let document = json::Robust::new(name, &parameters, states, &found.stability, verified, diagnostics);
-        json::Robust { gain, ..document.with_poles(&found.poles, &found.cloud) }
+        let gain = found.pair.as_ref().zip(found.found.gain.as_ref());
+        let gain = gain.map(|(pair, gain)| json::RobustGain::new(pair, &parameters, gain));
+        let document =
+            json::Robust::new(&self.graph.name, &parameters, states, &found.found, verified, diagnostics);
+        json::Robust { gain, ..document }
     }
 }
 
@@ -232,20 +229,19 @@ impl Answer<LoopReport> {
         };
         let (loop_gain, closed) = found.transfer.as_ref().map(|(l, s)| (written(l), written(s))).unzip();
         let mut step: BTreeMap<String, BTreeMap<String, json::StepFigures>> = BTreeMap::new();
-        for analysis in &found.steps {
+        for analysis in &found.found.steps {
             let (input, output) = (&found.names.0[analysis.input], &found.names.1[analysis.output]);
             let figures = json::StepFigures::new(graph, &found.tolerances, analysis);
             step.entry(output.clone()).or_default().insert(input.clone(), figures);
         }
         let locus = found.locus.as_ref();
         json::OpenLoop::new(
-            &graph.name,
-            &found.place,
-            (found.omega.as_slice(), found.response.as_slice()),
-            json::LoopMargins::new(graph, &found.margins, &found.tolerances, &found.worst),
+            (&graph.name, &found.place),
+            &found.found,
+            json::LoopMargins::new(graph, &found.found, &found.tolerances),
             (loop_gain, closed),
             step,
-            locus.map(|locus| json::Locus::new(locus.parameter.clone(), locus.values.clone(), &locus.poles)),
+            locus.map(|(parameter, locus)| json::Locus::new(parameter.as_deref(), locus)),
             self.diagnostics(spelling),
         )
     }

@@ -2,9 +2,8 @@
 
 use crate::Model;
 use crate::answer::{QueryError, refused};
-use paynter_base::{CancellationToken, Diagnostic, closest, code};
-use paynter_draw::draw::{BlockDiagram, Diagram, causal_path};
-use paynter_graph::{BondGraph, ElementId};
+use paynter_base::{CancellationToken, Diagnostic, code};
+use paynter_draw::draw::{BlockDiagram, Diagram, causal_path_between};
 
 impl Model {
     /// The bond graph as plain data for drawing, as far as it is known.
@@ -37,11 +36,8 @@ impl Model {
                 Diagnostic::new(code::NO_CAUSAL_PATH, message).help("mend the errors first"),
             ));
         };
-        let (start, end) = (element(&graph, from)?, element(&graph, to)?);
-        let Some((bonds, elements)) = causal_path(&graph, &causality, start, end) else {
-            let message = format!("no causal path leads from `{from}` to `{to}`");
-            return Err(refused(Diagnostic::new(code::NO_CAUSAL_PATH, message)));
-        };
+        let (bonds, elements) =
+            causal_path_between(&graph, &causality, from, to).map_err(|found| refused(*found))?;
         diagram.highlight(&bonds, &elements);
         Ok(())
     }
@@ -58,17 +54,4 @@ impl Model {
             _ => 0,
         })
     }
-}
-
-/// Finds an element by its name.
-fn element(graph: &BondGraph, name: &str) -> Result<ElementId, QueryError> {
-    let names = || graph.elements.iter().map(|element| element.name.as_str());
-    if let Some(index) = names().position(|other| other == name || paynter_graph::flat_name(other) == name) {
-        return Ok(ElementId(index as u32));
-    }
-    let diagnostic = Diagnostic::new(code::UNKNOWN_NAME, format!("there is no element `{name}`"));
-    Err(refused(match closest(name, names()) {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None => diagnostic.help("name an element of the model"),
-    }))
 }

@@ -1,15 +1,19 @@
 //! Questions about equations: the equations themselves, their derivation, transfer functions.
 
 use crate::Model;
-use crate::answer::Asked;
+use crate::answer::{Asked, QueryError, refused};
+use paynter_algebra::Pool;
 use paynter_algebra::poly::Budget;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{
     Derivation, Equations, LoopBudget, Mason, MassForm, SignalFlow, Sparse, StateSpace, Transfer,
     derivations, mason, transfer,
 };
+use paynter_graph::BondGraph;
 use paynter_numerics::LinearModel;
 use paynter_numerics::poles::Spectrum;
+use paynter_numerics::program::Hold;
+use paynter_numerics::rates::RateFunction;
 use paynter_numerics::structure::signal_flow_near;
 use std::sync::Arc;
 
@@ -96,6 +100,15 @@ impl Model {
         }
     }
 
+    /// Compiles the rates of the states as a function of time, states, inputs and parameters, with its Jacobians.
+    pub fn rates(&self, token: &CancellationToken) -> Asked<RateFunction> {
+        let view = self.for_numbers(token)?;
+        let (mut pool, tables) = (view.overlay(), self.tables(Hold::default())?);
+        let found = RateFunction::new(&mut pool, &view.graph, &view.equations, tables);
+        let found = found.map_err(|error| refused(Diagnostic::new(code::BAD_SIMULATION, error.to_string())));
+        view.answer(pool, found, Diagnostics::new())
+    }
+
     /// Derives the equations step by step.
     pub fn steps(&self, token: &CancellationToken) -> Asked<Vec<Derivation>> {
         let view = self.readable(token)?;
@@ -108,27 +121,15 @@ impl Model {
     /// written out up to so many terms.
     pub fn transfer(&self, terms: usize, token: &CancellationToken) -> Asked<TransferMatrix> {
         let stage = self.linear(token)?;
-        let (linear, graph) = (&stage.result, &stage.view.graph);
         let mut pool = stage.overlay();
-        let budget = Budget::of_terms(terms);
-        let found = transfer(&mut pool, &linear.equations, &linear.space, budget, token).and_then(|found| {
-            let wanted: Vec<_> = found.entries.iter().map(|e| (e.output, e.input)).collect();
-            let factors = linear.factors(&pool, graph, &wanted, token)?;
-            Ok((found, factors))
-        });
+        let found = written_out(&mut pool, &stage.view.graph, stage.result.clone(), terms, token);
         let mut findings = Diagnostics::new();
-        if let Ok((Transfer { shared: Some(reason), .. }, _)) = &found {
+        if let Ok(TransferMatrix { transfer: Transfer { shared: Some(reason), .. }, .. }) = &found {
             let message = format!(
                 "the transfer functions are not written out, because {reason}; the budget is {terms} terms"
             );
             findings.push(Diagnostic::new(code::TOO_LONG, message));
         }
-        let found = found.map(|(transfer, factors)| TransferMatrix {
-            linear: stage.result.clone(),
-            transfer,
-            factors,
-            mason: None,
-        });
         stage.answer(pool, found, findings)
     }
 
@@ -147,6 +148,20 @@ impl Model {
         });
         stage.answer(pool, found, Diagnostics::new())
     }
+}
+
+/// The transfer matrix of a linear model, with polynomials up to so many terms.
+pub(crate) fn written_out(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    linear: Arc<LinearModel>,
+    terms: usize,
+    token: &CancellationToken,
+) -> Result<TransferMatrix, QueryError> {
+    let transfer = transfer(pool, &linear.equations, &linear.space, Budget::of_terms(terms), token)?;
+    let wanted: Vec<_> = transfer.entries.iter().map(|e| (e.output, e.input)).collect();
+    let factors = linear.factors(pool, graph, &wanted, token)?;
+    Ok(TransferMatrix { linear, transfer, factors, mason: None })
 }
 
 fn with_mass(form: MassForm) -> StateEquations {

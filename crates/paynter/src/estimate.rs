@@ -38,7 +38,7 @@ impl Model {
         token: &CancellationToken,
         pass: impl FnOnce(&mut est::Asked<'_, '_>, est::Validity<'_>) -> Result<T, QueryError>,
     ) -> Asked<T> {
-        let view = self.readable(token)?;
+        let view = self.for_numbers(token)?;
         let measured = Measured::none(self.tables(options.hold)?);
         let (mut pool, mut findings) = (view.overlay(), Diagnostics::new());
         let mut sources = SourceMap::clone(&view.sources);

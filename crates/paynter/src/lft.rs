@@ -4,7 +4,7 @@ use crate::answer::{Answer, Asked, QueryError, after, refused};
 use crate::model::View;
 use crate::{DerivedForm, DerivedModel, IncrementalOptions, Model};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
-use paynter_draw::draw::Diagram;
+use paynter_draw::draw::{BlockDiagram, BlockLoop};
 use paynter_equations::{Equations, structure};
 use paynter_graph::flat_name;
 use paynter_interconnect::{
@@ -12,7 +12,7 @@ use paynter_interconnect::{
 };
 use paynter_numerics::parametric::chosen_parameters;
 use paynter_numerics::structure::{exact_values, verdict_eigenvalues};
-use paynter_transform::{uncertain, uncertain_comments};
+use paynter_transform::{AuxiliaryElements, auxiliary_elements, uncertain, uncertain_comments};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -38,58 +38,104 @@ pub struct StandardInterconnection {
     pub conditions: Conditions,
 }
 
+/// The linear model whose interconnection is asked for, and what is uncertain in it.
+struct Plant {
+    /// This model, or its linearisation.
+    model: Model,
+    view: Arc<View>,
+    request: Request,
+    findings: Diagnostics,
+}
+
 impl Model {
     /// Makes the standard interconnection model: the nominal model in feedback with the uncertainties of its
     /// parameters; of a nonlinear model that of its linearisation at the operating point.
     pub fn lft(&self, options: &LftOptions, token: &CancellationToken) -> Asked<StandardInterconnection> {
+        let Plant { view, request, findings, .. } = self.plant(options, token)?;
+        let answer = interconnected(&view, &request, !options.only.is_empty(), findings, token)?;
+        Ok(Answer { sources: self.matrices(token)?.sources.clone(), ..answer })
+    }
+
+    /// Makes the uncertain bond graph, a model of its own: the nominal graph with auxiliary inputs and outputs,
+    /// by the existing procedure with their detectors.
+    pub fn uncertain_graph(&self, options: &LftOptions, token: &CancellationToken) -> Asked<DerivedModel> {
+        let Plant { model, view, request, findings } = self.plant(options, token)?;
+        let answer = interconnected(&view, &request, !options.only.is_empty(), findings, token)?;
+        let mut pool = answer.overlay();
+        let Some(split) = answer.found.split.as_ref() else {
+            let message = "derivatives of inputs cancel in the equations, so the auxiliary inputs stand in the reduced equations and have no place in the bond graph";
+            return Err(refused(Diagnostic::new(code::NO_UNCERTAIN_GRAPH, message)));
+        };
+        let detectors = options.procedure == Procedure::Existing;
+        let derived = uncertain(&mut pool, &view.graph, &view.causality, split, detectors);
+        let comments = uncertain_comments(&view.graph);
+        let elements = auxiliary_elements(&pool, &derived, split);
+        let made = model.derived_model(&view, &mut pool, &derived, comments, token).map(|mut made| {
+            if let Some(diagram) = &mut made.diagram {
+                diagram.mark_auxiliary_inputs();
+                for (auxiliary, AuxiliaryElements { detector, sources }) in
+                    split.auxiliaries.iter().zip(&elements)
+                {
+                    let Some(detector) = detector else { continue };
+                    let delta = format!("δ_{}", answer.found.blocks[auxiliary.block].name);
+                    let sources: Vec<usize> = sources.iter().map(|id| id.index()).collect();
+                    diagram.add_signal_part(detector.index(), &delta, &sources);
+                }
+            }
+            made
+        });
+        view.answer_after(&answer.findings, pool, made, Diagnostics::new())
+    }
+
+    /// The block diagram of the uncertain model with its loops closed: by the existing procedure through δ, by the
+    /// new one through the uncertain part of each element beside the nominal one.
+    pub fn uncertain_blocks(
+        &self,
+        options: &LftOptions,
+        token: &CancellationToken,
+    ) -> Result<Option<BlockDiagram>, QueryError> {
+        let derived = self.uncertain_graph(options, token)?;
+        let found = &self.lft(options, token)?.result.found;
+        let loops: Vec<BlockLoop> = (found.channels.iter().enumerate())
+            .map(|(k, channel)| BlockLoop {
+                w: found.w_name(k).replace('.', "_"),
+                z: [found.z_name(k).replace('.', "_"), format!("det_{}", channel.name.replace('.', "_"))],
+                delta: format!("δ_{}", found.blocks[channel.block].name),
+            })
+            .collect();
+        let mut diagram = derived.model.block_diagram(token)?;
+        if let Some(diagram) = &mut diagram {
+            diagram.close(&loops, options.procedure == Procedure::New);
+        }
+        Ok(diagram)
+    }
+
+    fn plant(&self, options: &LftOptions, token: &CancellationToken) -> Result<Plant, QueryError> {
         let view = self.matrices(token)?;
         let graph = &view.graph;
         let chosen = chosen_parameters(graph, &options.only);
         let named = !options.only.is_empty();
         let chosen = chosen.and_then(|places| uncertain_parameters(graph, places, named, options.normalized));
         let parameters = chosen.map_err(|failure| after(&view.findings, failure))?;
+        let mut request =
+            Request { procedure: options.procedure, normalized: options.normalized, parameters };
         if view.space.is_some() {
-            let request =
-                Request { procedure: options.procedure, normalized: options.normalized, parameters };
-            return interconnected(&view, &request, named, Diagnostics::new(), token);
+            return Ok(Plant { model: self.clone(), view, request, findings: Diagnostics::new() });
         }
         let linear = IncrementalOptions { form: DerivedForm::Linear, ..IncrementalOptions::default() };
         let tangent = self.incremental(&linear, token)?;
         let tangent_view = tangent.model.matrices(token)?;
         // The linearised graph keeps the parameters that it reads, in their order.
-        let names: BTreeSet<String> = parameters
-            .iter()
+        let names: BTreeSet<String> = (request.parameters.iter())
             .map(|place| flat_name(&graph.parameters[*place].name).replace('.', "_"))
             .collect();
         let kept = tangent_view.graph.parameters.iter().enumerate();
         let kept = kept.filter(|(_, parameter)| names.contains(&parameter.name));
-        let parameters = kept.map(|(place, _)| place).collect();
-        let request = Request { procedure: options.procedure, normalized: options.normalized, parameters };
+        request.parameters = kept.map(|(place, _)| place).collect();
         let mut findings = tangent.findings.clone();
         let message = "the model is not linear, so the interconnection is that of its linearisation at the operating point, which is held fixed";
         findings.push(Diagnostic::new(code::LINEARISED_INTERCONNECTION, message));
-        let answer = interconnected(&tangent_view, &request, named, findings, token)?;
-        Ok(Answer { sources: view.sources.clone(), ..answer })
-    }
-}
-
-impl Model {
-    /// Makes the uncertain bond graph, a model of its own: the nominal graph with auxiliary inputs and outputs.
-    pub fn uncertain_graph(&self, options: &LftOptions, token: &CancellationToken) -> Asked<DerivedModel> {
-        let answer = self.lft(options, token)?;
-        let view = self.matrices(token)?;
-        let mut pool = answer.overlay();
-        let Some(split) = answer.found.split.as_ref().filter(|_| view.space.is_some()) else {
-            let message = "the auxiliary inputs of dependent storages, or of a linearised model, have no place in the bond graph";
-            return Err(refused(Diagnostic::new(code::NO_UNCERTAIN_GRAPH, message)));
-        };
-        let derived = uncertain(&mut pool, &view.graph, &view.causality, split);
-        let comments = uncertain_comments(&view.graph);
-        let made = self.derived_model(&view, &mut pool, &derived, comments, token).map(|mut made| {
-            made.diagram.iter_mut().for_each(Diagram::mark_auxiliary_inputs);
-            made
-        });
-        view.answer_after(&answer.findings, pool, made, Diagnostics::new())
+        Ok(Plant { model: tangent.model.clone(), view: tangent_view, request, findings })
     }
 }
 
@@ -109,7 +155,7 @@ fn interconnected(
         let conditions = match view.space.as_deref() {
             Some(space) => {
                 let nominal = exact_values(&mut pool, graph);
-                let found = structure(&mut pool, equations, space, Some(&nominal), token)?;
+                let found = structure(&mut pool, equations, space, Some((space, &nominal)), token)?;
                 let real = |verdict| verdict_eigenvalues(verdict).iter().map(|z| z.re).collect::<Vec<_>>();
                 Conditions::new(&found, &real(&found.controllability), &real(&found.observability))
             }

@@ -4,7 +4,6 @@
 use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
 use crate::model::{Found, LOWEST_TERMS_STATES, View};
-use num_complex::Complex64;
 use paynter_algebra::Pool;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics};
 use paynter_equations::{Equations, StateSpace};
@@ -14,18 +13,16 @@ use paynter_numerics::parametric::{SteadySensitivity, chosen_parameters, steady_
 use paynter_numerics::poles::{Spectrum, expanded};
 use paynter_numerics::program::Hold;
 use paynter_numerics::response::{FrequencyResponse, ResponseChoice, frequency_response};
+use paynter_numerics::verified::{Linearised, check_steady_state};
 use paynter_numerics::{
     LinearModel, Matrices, OperatingPoint, Original, Tables, Variant, operating_point, stuck, turned,
     vanishing_divisors,
 };
-use paynter_verify::{Acausal, Check, Given, Responses};
+use paynter_verify::Check;
 use std::sync::Arc;
 
 /// Models of more states than this are not linearised beside their operating point.
 const JACOBIAN_STATES: usize = 200;
-
-/// So many poles are checked.
-const CHECKED_POLES: usize = 8;
 
 /// The steady state of a model, with what the model is near it.
 #[derive(Debug, Clone)]
@@ -89,6 +86,13 @@ impl<T> Found<T> {
     /// An answer made of the result, with all findings on the way.
     pub fn answer<U>(&self, pool: Pool, found: Result<U, QueryError>, findings: Diagnostics) -> Asked<U> {
         self.view.answer_after(&self.findings, pool, found, findings)
+    }
+}
+
+impl Found<LinearModel> {
+    /// The linear model with what it was made of, to check answers about it.
+    pub fn linearised(&self) -> Linearised<'_> {
+        Linearised { graph: &self.view.graph, equations: &self.view.equations, linear: &self.result }
     }
 }
 
@@ -244,7 +248,7 @@ impl Model {
             .as_ref()
             .and_then(|stage| Some((stage.result.clone(), stage.result.matrices(&stage.pool).ok()?)));
         let (equations, point) = (view.equations.clone(), OperatingPoint::clone(&steady.result));
-        let checks = view.check_rest(steady.overlay(), &steady.result);
+        let checks = check_steady_state(&mut steady.overlay(), &view.graph, &view.equations, &steady.result);
         let found = checks.map(|checks| SteadyState { equations, point, linear, checks });
         view.answer_after(&steady.findings, pool, found, findings)
     }
@@ -258,7 +262,7 @@ impl Model {
             let spectrum = linear.spectrum(&pool, graph, &matrices, &linear.all_entries(), token)?;
             let poles = expanded(&spectrum.poles);
             let estimates = estimates(&mut pool, graph, linear, &matrices, &poles, token);
-            let checks = check_poles(&stage, &poles)?;
+            let checks = stage.linearised().check_poles(&mut stage.overlay(), &poles)?;
             Ok(Poles { linear: stage.result.clone(), spectrum, estimates, checks })
         });
         stage.answer(pool, found, Diagnostics::new())
@@ -271,41 +275,12 @@ impl Model {
         let found = frequency_response(&pool, &stage.view.graph, &stage.result, choice, token);
         let mut findings = Diagnostics::new();
         let found = found.and_then(|mut response| {
-            let checks = check_response(&stage, &mut response, &mut findings)?;
+            let checks =
+                stage.linearised().check_response(&mut stage.overlay(), &mut response, &mut findings)?;
             Ok(Bode { linear: stage.result.clone(), response, checks })
         });
         stage.answer(pool, found, findings)
     }
-}
-
-/// Checks some poles as numbers at which the graph's equations are singular.
-fn check_poles(stage: &Found<LinearModel>, poles: &[Complex64]) -> Result<Vec<Check>, QueryError> {
-    let fastest = poles.iter().fold(0.0f64, |most, pole| most.max(pole.norm()));
-    let some = Acausal::some_poles(poles, CHECKED_POLES);
-    stage.check(|_, pencil| pencil.check_poles("the pole", &some, fastest))
-}
-
-/// Checks a response, and calculates it anew where it has lost its digits.
-fn check_response(
-    stage: &Found<LinearModel>,
-    found: &mut FrequencyResponse,
-    findings: &mut Diagnostics,
-) -> Result<Vec<Check>, QueryError> {
-    let entry = |(place, value): (usize, &Complex64)| Given {
-        output: found.outputs[place / found.inputs.len()],
-        input: found.inputs[place % found.inputs.len()],
-        parameter: None,
-        value: *value,
-    };
-    let given = |at: usize| found.values[at].iter().enumerate().map(entry).collect();
-    let responses = Responses { what: "the response", omega: &found.omega, given: &given, all: &given };
-    let reconciled = stage.check(|pool, pencil| pencil.reconcile(pool, &responses))?;
-    reconciled.note(findings);
-    for (at, values) in reconciled.replaced {
-        let values = found.values[at].iter_mut().zip(values);
-        values.filter_map(|(old, new)| Some((old, new?))).for_each(|(old, new)| *old = new);
-    }
-    Ok(reconciled.checks)
 }
 
 /// A model that is linear, with its parameters at their nominal values.

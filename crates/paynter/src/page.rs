@@ -1,19 +1,17 @@
 //! The report on a model: every question asked, each answer a section.
 
 use crate::answer::{Answer, Asked, QueryError, optional};
+use crate::estimate::EstimateOptions;
 use crate::model::Found;
 use crate::simulate::{Response, Sensitivities, SimulateOptions, Simulation};
 use crate::{BodeOptions, LftOptions, LinearModel, Model, ResponseOptions};
 use paynter_algebra::poly;
-use paynter_algebra::{Expr, Func, Node, Symbol};
 use paynter_base::{CancellationToken, Diagnostics, Plain, Severity};
 use paynter_equations::transfer;
-use paynter_graph::Variable;
-use paynter_simulate::experiment::T_END;
+use paynter_simulate::experiment::{CURVE_SAMPLES, Horizon, source_frequency};
 use paynter_view::figures;
 use paynter_view::json::{self, Naming};
 use paynter_view::report::{self, Budget, Report, Section, Size};
-use std::f64::consts::TAU;
 use std::sync::Arc;
 
 /// Longer transfer functions are not read, so that no time is spent on them.
@@ -22,15 +20,9 @@ const READABLE: poly::Budget = poly::Budget { terms: 20_000, steps: 20_000_000 }
 /// Transfer functions of a higher order are not even begun.
 const READABLE_ORDER: usize = 30;
 
-/// Samples of a response over time: enough for a smooth curve.
-const SAMPLES: usize = 501;
-
 /// A run of a report takes at most so many steps: counted, so that every machine makes the same page, and far more
-/// than a curve of [`SAMPLES`] points needs.
+/// than a curve needs.
 const REPORTED_STEPS: u64 = 200_000;
-
-/// More periods of a source in one picture cannot be seen.
-const PERIODS: f64 = 40.0;
 
 /// One section: its anchor, its heading, the question it answers, what that costs, and how it is made.
 type Maker = (
@@ -46,6 +38,8 @@ struct Asking<'a> {
     model: &'a Model,
     /// How long runs are, in s, where somebody says it.
     t_end: Option<f64>,
+    /// What is estimated from measured data, where there are any.
+    estimation: Option<&'a EstimateOptions>,
     token: &'a CancellationToken,
     findings: Diagnostics,
     budget: Budget,
@@ -74,80 +68,30 @@ impl Asking<'_> {
         }
     }
 
-    /// How long a run should be, and how many samples it needs: until the slowest
-    /// mode has decayed or has swung a few times, and no more periods of a source than can be seen.
+    /// When a run ends, in s, and the number of its samples.
     fn horizon(&mut self) -> Result<(f64, usize), QueryError> {
         if let Some(t_end) = self.t_end {
-            return Ok((t_end, SAMPLES));
+            return Ok((t_end, CURVE_SAMPLES));
         }
-        let default = T_END;
-        let fastest = self.source_frequency()?;
+        let view = self.model.readable(self.token)?;
+        let source = source_frequency(&mut view.overlay(), &view.graph, &view.equations);
         let linear = optional(self.linear())?;
         let poles = match &linear {
             Some(_) if !self.budget.is_cut("poles") => optional(self.model.poles(self.token))?,
             _ => None,
         };
-        let nonlinear = linear.is_some_and(|linear| linear.result.point.is_some()) && poles.is_some();
+        let linearised = linear.is_some_and(|linear| linear.result.point.is_some()) && poles.is_some();
         let modes = poles.map_or_else(Vec::new, |poles| poles.document(Naming::Flat, &Plain).modes);
-        let time = |mode: &json::Mode| match mode.pole {
-            // Near its end a nonlinear model may tell nothing of how long the way there is.
-            [0.0, 0.0] => nonlinear.then_some(default),
-            // What does not decay within many periods is shown for some of them.
-            [re, im] if re.abs() < 0.02 * im.abs() => Some(8.0 * TAU / im.abs()),
-            [re, _] => Some(6.0 / re.abs()),
-        };
-        let longest = modes.iter().filter_map(time).filter(|t| t.is_finite()).fold(0.0, f64::max);
-        Ok(match (longest > 0.0, fastest) {
-            (true, None) => (rounded(longest), SAMPLES),
-            (false, None) => (default, SAMPLES),
-            (moves, Some(omega)) => {
-                let period = TAU / omega;
-                let wanted = if moves { longest } else { 5.0 * period };
-                let t_end = rounded(wanted.clamp(3.0 * period, PERIODS * period));
-                (t_end, SAMPLES.max((50.0 * t_end / period) as usize))
-            }
-        })
-    }
-
-    /// The highest angular frequency of sines and cosines of time in the model, in rad/s.
-    fn source_frequency(&mut self) -> Result<Option<f64>, QueryError> {
-        let view = self.model.readable(self.token)?;
-        let (graph, equations, mut pool) = (&view.graph, &view.equations, view.overlay());
-        let Some(time) = graph.variables.symbol(Variable::Time) else { return Ok(None) };
-        let mut roots = equations.rates.clone();
-        roots.extend(equations.inputs.iter().map(|input| input.value));
-        roots.extend(equations.outputs.iter().map(|output| output.value));
-        let arguments: Vec<Expr> = pool
-            .reachable(&roots)
-            .into_iter()
-            .filter_map(|e| match pool.node(e) {
-                Node::Call(Func::Sin | Func::Cos, [argument]) => Some(*argument),
-                _ => None,
-            })
-            .collect();
-        let value = |symbol: Symbol| graph.number(symbol);
-        let mut fastest: Option<f64> = None;
-        for argument in arguments {
-            let rate = pool.diff(argument, time);
-            if let Ok(omega) = pool.eval(rate, &value)
-                && omega.is_finite()
-                && omega != 0.0
-            {
-                fastest = Some(fastest.map_or(omega.abs(), |known| known.max(omega.abs())));
-            }
-        }
-        Ok(fastest)
+        let poles = modes.iter().map(|mode| mode.pole).collect();
+        Ok(Horizon { poles, linearised, source }.end_and_samples())
     }
 }
 
 /// The sensitivities to more parameters take longer than a reader of a report waits.
 const SENSITIVE: usize = 60;
 
-/// A round number not below another: 1, 2 or 5 times a power of ten.
-fn rounded(least: f64) -> f64 {
-    let base = 10_f64.powf(least.log10().floor());
-    [1.0, 2.0, 5.0].into_iter().map(|factor| factor * base).find(|t| *t >= least).unwrap_or(10.0 * base)
-}
+/// The anchor of the section that needs measured data.
+const ESTIMATION: &str = "estimation";
 
 /// The sections in the order of reading. A new one is a new line here.
 const SECTIONS: &[Maker] = &[
@@ -166,6 +110,7 @@ const SECTIONS: &[Maker] = &[
     ("simulation", "Response over time", "simulate", Size::nothing, simulation),
     ("time-sensitivity", "Sensitivities over time", "simulate", Size::nothing, time_sensitivity),
     ("energy", "Energy", "simulate", Size::nothing, energy),
+    (ESTIMATION, "Estimation", "estimate", Size::nothing, estimation),
     ("findings", "Findings", "check", Size::nothing, findings),
 ];
 
@@ -175,14 +120,22 @@ impl Model {
     ///
     /// Runs end at `t_end`, in s; where none is given, when the slowest mode has decayed. The whole report has a
     /// budget of operations, counted before they are made; a section beyond it is left out and says so, and a run
-    /// beyond it, or of more than 200 000 steps, is cut off.
-    pub fn report(&self, t_end: Option<f64>, token: &CancellationToken) -> Asked<Report> {
+    /// beyond it, or of more than 200 000 steps, is cut off. With measured data there is a section on what is
+    /// estimated from them.
+    pub fn report(
+        &self,
+        t_end: Option<f64>,
+        estimation: Option<&EstimateOptions>,
+        token: &CancellationToken,
+    ) -> Asked<Report> {
         let mut sections = Vec::new();
         let findings = optional(self.findings(token))?.unwrap_or_default();
         let wrong = findings.has_errors();
         let budget = Budget::new(self.size(token)?);
-        let mut asking = Asking { model: self, t_end, token, findings, budget };
-        for (id, title, question, cost, maker) in SECTIONS {
+        let mut asking = Asking { model: self, t_end, estimation, token, findings, budget };
+        let sections_asked =
+            SECTIONS.iter().filter(|section| estimation.is_some() || section.0 != ESTIMATION);
+        for (id, title, question, cost, maker) in sections_asked {
             token.check()?;
             token.begin(title, 0);
             let operations = cost(&asking.budget.size);
@@ -321,7 +274,8 @@ fn interconnection(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
         false => optional(asking.model.uncertain_graph(&options, asking.token))?,
     };
     let diagram = graph.as_ref().and_then(|graph| graph.diagram.as_ref());
-    Ok(report::interconnection(found.pool(), &found.found, diagram))
+    let conditions = json::Conditions::new(&found.equations, &found.conditions);
+    Ok(report::interconnection(found.pool(), &found.found, &conditions, diagram))
 }
 
 /// Simulates for as long as the slowest mode takes; says how far the run came where it stopped.
@@ -367,6 +321,12 @@ fn energy(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
     let energy = simulation.energy(&response);
     let figure = energy.as_ref().map(|energy| figures::energy(&simulation.model, energy));
     Ok(report::energy(energy.as_ref().map(json::Energy::new).as_ref(), figure.as_ref(), &run))
+}
+
+fn estimation(asking: &mut Asking<'_>) -> Result<Section, QueryError> {
+    let options = EstimateOptions { curves: true, ..asking.estimation.cloned().unwrap_or_default() };
+    let found = asking.noted(asking.model.estimate(&options, asking.token))?;
+    Ok(report::estimation(&found))
 }
 
 fn findings(asking: &mut Asking<'_>) -> Result<Section, QueryError> {

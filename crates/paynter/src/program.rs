@@ -7,7 +7,7 @@ use paynter_export::{self as export, Exported, Target};
 use paynter_simulate::passed_over;
 
 impl Model {
-    /// Writes the model as a complete program; what the program cannot do is told.
+    /// Writes the model as a complete program; what the program cannot do is among the findings.
     pub fn export(&self, target: &dyn Target, token: &CancellationToken) -> Asked<String> {
         let samples = self.samples()?;
         let view = self.readable(token)?;

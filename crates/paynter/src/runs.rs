@@ -57,7 +57,7 @@ impl Model {
         Ok(Runs::new(runs, simulations, plan.serving))
     }
 
-    /// Compiles the model with the values of each scenario. One that cannot be is told, and the others go on.
+    /// Compiles the model with the values of each scenario. One that cannot be compiled is reported, and the others go on.
     pub fn scenarios(
         &self,
         options: &SimulateOptions,

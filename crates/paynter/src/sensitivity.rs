@@ -1,7 +1,6 @@
 //! Questions about sensitivities: in symbols, and over frequency.
 
-use crate::answer::{Asked, QueryError};
-use crate::model::Found;
+use crate::answer::Asked;
 use crate::{Model, TERMS};
 use paynter_base::{CancellationToken, Diagnostics};
 use paynter_numerics::LinearModel;
@@ -10,12 +9,8 @@ use paynter_numerics::parametric::{
     ResponseRequest, ResponseSensitivity, SymbolicRequest, TransferSensitivity, response_sensitivity,
     transfer_sensitivity,
 };
-use paynter_numerics::sensitivity::FrequencySensitivity;
-use paynter_verify::{Check, Given, Responses, a_few};
+use paynter_verify::Check;
 use std::sync::Arc;
-
-/// The response is checked with its derivatives by so many parameters.
-const CHECKED_PARAMETERS: usize = 4;
 
 /// Which sensitivities are asked for, and how.
 #[derive(Debug, Clone)]
@@ -51,6 +46,8 @@ pub struct ResponseOptions {
     pub which: SensitivityOptions,
     /// The frequencies; from a decade below the poles and zeros to one above where left out.
     pub omega: Option<Frequencies>,
+    /// Frequencies one by one, in place of a grid.
+    pub listed: Vec<f64>,
     /// Samples by which the bands are verified; none where zero.
     pub verify: usize,
     /// Where the random numbers start.
@@ -118,6 +115,7 @@ impl Model {
             only: options.which.only.clone(),
             frozen: options.which.frozen,
             omega: options.omega,
+            listed: options.listed.clone(),
             verify: options.verify,
             seed: options.seed,
         };
@@ -126,57 +124,14 @@ impl Model {
         let found = response_sensitivity(&mut pool, graph, &linear, &request, &mut findings, token);
         let normalized = options.which.normalized;
         let found = found.and_then(|mut found| {
-            let checks = check_sensitivities(&stage, options.which.frozen, &mut found, &mut findings)?;
+            let checks = stage.linearised().check_sensitivities(
+                &mut stage.overlay(),
+                options.which.frozen,
+                &mut found,
+                &mut findings,
+            )?;
             Ok(ResponseTolerance { linear, request, found, normalized, checks })
         });
         stage.answer(pool, found, findings)
     }
-}
-
-/// Checks the response and its derivatives by some parameters, unless these leave a point behind that moves with
-/// them, and calculates both anew where they have lost their digits.
-fn check_sensitivities(
-    stage: &Found<LinearModel>,
-    frozen: bool,
-    found: &mut ResponseSensitivity,
-    findings: &mut Diagnostics,
-) -> Result<Vec<Check>, QueryError> {
-    let FrequencySensitivity { outputs, inputs, .. } = found.sensitivities;
-    let pairs: Vec<(usize, usize)> =
-        (0..outputs).flat_map(|output| (0..inputs).map(move |input| (output, input))).collect();
-    let entries = |parameters: &[usize]| -> Vec<((usize, usize), Option<usize>)> {
-        let own = pairs.iter().map(|pair| (*pair, None));
-        own.chain(pairs.iter().flat_map(|pair| parameters.iter().map(|p| (*pair, Some(*p))))).collect()
-    };
-    let given = |entries: &[((usize, usize), Option<usize>)], at: usize| -> Vec<Given> {
-        let entry = |((output, input), parameter): &((usize, usize), Option<usize>)| Given {
-            output: *output,
-            input: *input,
-            parameter: parameter.map(|place| found.parameters[place]),
-            value: match parameter {
-                None => found.sensitivities.transfer(*output, *input, at),
-                Some(place) => found.sensitivities.derivative(*output, *input, *place, at),
-            },
-        };
-        entries.iter().map(entry).collect()
-    };
-    let count = if frozen && stage.result.point.is_some() { 0 } else { found.parameters.len() };
-    let some = entries(&a_few(CHECKED_PARAMETERS, count));
-    let all = entries(&(0..count).collect::<Vec<_>>());
-    let what = "the response with its sensitivities";
-    let responses =
-        Responses { what, omega: &found.omega, given: &|at| given(&some, at), all: &|at| given(&all, at) };
-    let reconciled = stage.check(|pool, pencil| pencil.reconcile(pool, &responses))?;
-    reconciled.note(findings);
-    if !reconciled.replaced.is_empty() {
-        for (at, values) in reconciled.replaced {
-            for ((pair, parameter), value) in all.iter().zip(values) {
-                if let Some(value) = value {
-                    found.sensitivities.replace(*pair, *parameter, at, value);
-                }
-            }
-        }
-        found.refresh();
-    }
-    Ok(reconciled.checks)
 }

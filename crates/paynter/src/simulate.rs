@@ -4,9 +4,10 @@
 use crate::Model;
 use crate::answer::{Answer, Asked, QueryError};
 use paynter_algebra::{Pool, Rational};
-use paynter_base::{CancellationToken, Diagnostics, Source, SourceMap};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Source, SourceMap};
 use paynter_graph::{BondGraph, CopyOnWrite, Parameter};
 use paynter_transform::Start;
+use paynter_verify::Check;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use paynter_numerics::program::Hold;
@@ -230,5 +231,9 @@ impl<T: Simulated> Answer<T> {
     /// Says why a run ended early, and what else is worth knowing about it.
     pub fn explain(&self, parameters: &[f64], outcome: &Outcome) -> Diagnostics {
         self.result.simulation().explain(&self.pool, parameters, outcome)
+    }
+    /// Checks some samples of a run in the graph's own equations.
+    pub fn check_run(&self, outcome: &Outcome) -> Result<Vec<Check>, Box<Diagnostic>> {
+        self.result.simulation().check_run(&mut self.overlay(), outcome)
     }
 }

@@ -1,12 +1,12 @@
 //! Diodes behind coils, drawn at random: bridges, centre taps, voltage doublers and three phases, with coupled
-//! coils, with more or less leakage, written on efforts or flows. Each against small implicit steps of its node
+//! coils, and ladders that multiply voltages, with more or less leakage, written on efforts or flows. Each against small implicit steps of its node
 //! equations, whose diodes are a linear complementarity problem. `PAYNTER_RANDOM=N` takes N seeds instead of a few.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common;
 
-use common::kinds::{Draw, last, outputs_by};
+use common::kinds::{Draw, last, outputs_by, rk4};
 use paynter_testkit::property::each;
 use std::f64::consts::PI;
 use std::fmt::Write;
@@ -234,5 +234,103 @@ fn diodes_behind_coils() {
         let better = circuit.voltage(end, 40_000);
         let (y, right) = (last(&found[0]), 2.0 * better - right);
         assert!((y - right).abs() <= 2e-3 * right.abs().max(1.0), "seed {seed}: {y}, not {right}\n{text}");
+    });
+}
+
+/// Ladders of diodes and capacitors after Cockcroft and Walton, with ideal diodes or ones that leak, behind a source
+/// with or without resistance, against small explicit steps in which the current of the source is found by bisection.
+#[test]
+fn voltage_multipliers() {
+    each(8, |seed| {
+        let mut draw = Draw::new(seed);
+        let stages = draw.of(&[1, 2, 2, 3]);
+        let (on, off) = (draw.between(1.0, 5.0), draw.of(&[0.0, 0.0, 1e-9, 1e-6, 1e-4]));
+        let by = draw.of(&["e", "f"]);
+        let resistance = draw.of(&[0.0, 1.0]) * draw.between(1.0, 30.0);
+        let (high, load) = (draw.between(10.0, 200.0), draw.between(2e4, 1e6));
+        let store: Vec<f64> = (0..2 * stages).map(|_| draw.between(5e-6, 3e-5)).collect();
+        let mut text =
+            format!("model cw {{ Se s = {high}*sin(2*pi*{FREQUENCY}*t); 1 js; 0 a0; s -> js -> a0\n");
+        if resistance > 0.0 {
+            let _ = writeln!(text, "R rs = {resistance}; js -> rs");
+        }
+        let leak = if off > 0.0 { format!("; Goff = {off}") } else { String::new() };
+        let diode =
+            |k: usize| format!("1 j{k}; Sw d{k} when (d{k}.{by} > 0) {{ Ron = {on}{leak} }}; j{k} -> d{k}");
+        for i in 1..=stages {
+            let (even, odd) = (2 * i, 2 * i - 1);
+            let _ = writeln!(
+                text,
+                "0 a{i}; 0 b{i}; 1 p{i}; C u{i} = {}; a{} -> p{i} -> u{i}",
+                store[2 * i - 2],
+                i - 1
+            );
+            let _ =
+                writeln!(text, "p{i} -> a{i}; 1 q{i}; C v{i} = {}; b{i} -> q{i} -> v{i}", store[2 * i - 1]);
+            let _ = writeln!(
+                text,
+                "{}; j{odd} -> a{i}; {}; a{i} -> j{even}; j{even} -> b{i}",
+                diode(odd),
+                diode(even)
+            );
+            if i > 1 {
+                let _ = writeln!(text, "b{} -> j{odd}; q{i} -> b{}", i - 1, i - 1);
+            }
+        }
+        let _ = write!(text, "R load = {load}; b{stages} -> load; output v = load.e\n}}");
+        let end = draw.between(0.02, 0.07);
+        let (found, _) = outputs_by(&["auto", "tsit5", "dop853", "stiff"], &text, end, &mut draw);
+        let conductance = |e: f64| if e > 0.0 { e / on } else { e * off };
+        // The flows of the diodes, with the effort before the first capacitor; charges are voltages times capacities.
+        let flows = |a0: f64, x: &[f64]| -> Vec<f64> {
+            let (mut a, mut b, mut list) = (a0, 0.0, Vec::new());
+            for i in 0..stages {
+                a -= x[2 * i];
+                list.push(conductance(b - a));
+                b += x[2 * i + 1];
+                list.push(conductance(a - b));
+            }
+            list
+        };
+        let from_source = |list: &[f64]| {
+            list.iter().enumerate().map(|(k, f)| if k % 2 == 1 { *f } else { -f }).sum::<f64>()
+        };
+        let steps = (end / 5e-7) as usize;
+        let reference = rk4(vec![0.0; 2 * stages], end, steps, |t, x| {
+            let source = high * (2.0 * PI * FREQUENCY * t).sin();
+            let mut a0 = source;
+            if resistance > 0.0 {
+                let (mut low, mut highest) = (source - 1e4, source + 1e4);
+                for _ in 0..60 {
+                    a0 = 0.5 * (low + highest);
+                    if (source - a0) / resistance > from_source(&flows(a0, x)) {
+                        low = a0
+                    } else {
+                        highest = a0
+                    }
+                }
+            }
+            let list = flows(a0, x);
+            let out: f64 = (0..stages).map(|i| x[2 * i + 1]).sum::<f64>() / load;
+            (0..2 * stages)
+                .map(|k| {
+                    let flow: f64 = if k % 2 == 0 {
+                        from_source(&list[k..])
+                    } else {
+                        // Into the column of outputs from here on, less what goes back.
+                        list[k..]
+                            .iter()
+                            .enumerate()
+                            .map(|(j, f)| if j % 2 == 0 { *f } else { -f })
+                            .sum::<f64>()
+                            - out
+                    };
+                    flow / store[k]
+                })
+                .collect()
+        });
+        let right: f64 = (0..stages).map(|i| reference[2 * i + 1]).sum();
+        let v = last(&found[0]);
+        assert!((v - right).abs() <= 1e-3 * high, "seed {seed}: {v}, not {right}\n{text}");
     });
 }

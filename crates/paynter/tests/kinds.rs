@@ -1,6 +1,6 @@
 //! Kinds of models on which runs once were wrong, drawn at random: pulse trains and bumps, blocks and networks of
 //! dry friction, networks of diodes, rectifiers with coils, sawtooths of states, weirs, check
-//! valves, relays that hold themselves, changes of units. Each against a solution of its own: piecewise exact, or
+//! valves, relays that hold themselves, laws with poles, changes of units. Each against a solution of its own: piecewise exact, or
 //! small fixed steps on a regularised law. `PAYNTER_RANDOM=N` takes N seeds instead of a few.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -465,4 +465,89 @@ fn relays_that_hold_themselves() {
             "seed {seed}: {temperature}, not {right}\n{text}"
         );
     });
+}
+
+/// A free piston against a gas cushion, whose law has no value behind its end, hits a mass that rests exactly.
+#[test]
+fn impacts_on_masses_at_rest() {
+    each(6, |seed| {
+        let mut draw = Draw::new(seed);
+        let (push, gas) = (draw.between(200.0, 400.0), draw.between(20.0, 60.0));
+        let (piston, tool) = (draw.between(0.3, 1.0), draw.between(1.0, 5.0));
+        let (stiff, damp) = (draw.between(5e5, 3e6), draw.between(20.0, 200.0));
+        let (soil, loss) = (draw.between(1e4, 5e4), draw.between(200.0, 600.0));
+        let exponent = draw.of(&[1.4, 1.0, 1.3]);
+        let text = format!(
+            "model hammer {{ signal xp = integral(piston.f, 0.02); signal xt = integral(tool.f, 0.09)
+                Se gas = {push} - {gas}*(0.1/(0.11 - xp))^{exponent}; 1 vp; I piston = {piston}; 0 gap
+                R contact {{ e = if(xp > xt, {stiff}*(xp - xt) + {damp}*f, 0) }}; 1 vt; I tool = {tool}
+                C soil = 1/{soil}; R loss = {loss}
+                gas -> vp -> piston, gap; gap -> contact, vt; vt -> tool, soil, loss; output v = piston.f }}"
+        );
+        let end = draw.between(0.02, 0.03);
+        let (found, _) = outputs(&text, end, &mut draw);
+        let start = vec![0.0, 0.0, 0.0, 0.02, 0.09];
+        let reference = rk4(start, end, 300_000, |_, x| {
+            let (v, w) = (x[0] / piston, x[1] / tool);
+            let contact = if x[3] > x[4] { stiff * (x[3] - x[4]) + damp * (v - w) } else { 0.0 };
+            let pressure = gas * (0.1 / (0.11 - x[3])).powf(exponent);
+            vec![push - pressure - contact, contact - soil * x[2] - loss * w, w, v, w]
+        });
+        let (v, right) = (last(&found[0]), reference[0] / piston);
+        assert!((v - right).abs() <= 1e-3, "seed {seed}: {v}, not {right}\n{text}");
+    });
+}
+
+/// Resistors beside a capacitor, whose laws are implicit and have a pole or no value where their flow is zero.
+#[test]
+fn laws_with_poles() {
+    each(12, |seed| {
+        let mut draw = Draw::new(seed);
+        let (k, capacity, start) = (draw.between(0.5, 3.0), draw.between(0.5, 2.0), draw.between(0.6, 2.0));
+        let power = draw.of(&[2.0, 2.5, 3.0]);
+        // Laws, and the flow for an effort.
+        type Flow = Box<dyn Fn(f64) -> f64>;
+        let (law, flow): (String, Flow) = match draw.of(&[0, 1, 2, 3, 4]) {
+            0 => (
+                format!("e - {k}*abs(f)^(-{power})*f = 0"),
+                Box::new(move |e| (k / e).powf(1.0 / (power - 1.0))),
+            ),
+            1 => (format!("e - {k}/f + 0.1*f^3 = 0"), Box::new(move |e| pole_and_cube(k, e))),
+            2 => (format!("e - ln(f/{k}) = 0"), Box::new(move |e| k * e.exp())),
+            3 => (format!("e - {k}*ln(f) - f = 0"), Box::new(move |e| logarithm_and_line(k, e))),
+            _ => (format!("e*f^2 - {k}/f = 0"), Box::new(move |e| (k / e).cbrt())),
+        };
+        let source = flow(start) * draw.between(1.1, 2.0);
+        let text = format!(
+            "model poles {{ Sf s = {source}; 0 n; C c = {capacity}; R r {{ {law} }}; s -> n; n -> c, r
+                init c.q = {capacity}*{start}; output e = c.e; output f = r.f }}"
+        );
+        let end = draw.between(0.3, 1.5);
+        let (found, rtol) = outputs(&text, end, &mut draw);
+        let reference = rk4(vec![capacity * start], end, 5000, |_, q| vec![source - flow(q[0] / capacity)]);
+        let right = reference[0] / capacity;
+        let (e, f) = (last(&found[0]), last(&found[1]));
+        assert!((e - right).abs() <= 300.0 * rtol * right.abs(), "seed {seed}: {e}, not {right}\n{text}");
+        assert!((f - flow(e)).abs() <= 1e-9 * f.abs(), "seed {seed}: {f}, not {}\n{text}", flow(e));
+    });
+}
+
+/// The flow f > 0 with e = k/f − 0.1 f³.
+fn pole_and_cube(k: f64, e: f64) -> f64 {
+    bisect(|f| k / f - 0.1 * f * f * f < e)
+}
+
+/// The flow f > 0 with e = k ln f + f.
+fn logarithm_and_line(k: f64, e: f64) -> f64 {
+    bisect(|f| k * f.ln() + f > e)
+}
+
+/// Where a condition on a positive number begins to hold.
+fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (1e-12f64, 1e12f64);
+    for _ in 0..200 {
+        let middle = (low * high).sqrt();
+        if holds(middle) { high = middle } else { low = middle }
+    }
+    high
 }

@@ -105,7 +105,7 @@ fn the_locus_over_the_gain_crosses_at_the_gain_margin() {
     let locus = Some(LocusChoice { parameter: Some("k".to_owned()), range: Some(range) });
     let options = LoopOptions { open: "u".to_owned(), locus, ..LoopOptions::default() };
     let found = load(&servo("2", "1", "2")).open_loop(&options, &CancellationToken::new()).unwrap();
-    let locus = found.locus.as_ref().unwrap();
+    let (_, locus) = found.locus.as_ref().unwrap();
     let right = |k: usize| locus.poles[k].iter().map(|z| z.re).fold(f64::NEG_INFINITY, f64::max);
     assert!(right(0) < 0.0 && right(1).abs() < 1e-9 && right(2) > 0.0, "{:?}", locus.poles);
 }

@@ -6,14 +6,16 @@ mod common;
 
 use common::load_with;
 use paynter::draw::{DrawOptions, SvgStyle, draw, svg};
+use paynter::estimate::{EstimateOptions, Estimation, Plan, PlanOptions};
 use paynter::export::{self, Target};
 use paynter::json::{self, Naming};
 use paynter::report::Report;
-use paynter::simulate::{Gradients, Perturbed, SimulateOptions, Simulation};
+use paynter::simulate::{Data, Gradients, Perturbed, SimulateOptions, Simulation};
 use paynter::{
     Answer, Asked, Bode, BodeOptions, CancellationToken, Checked, DerivedForm, DerivedModel, Diagnostics,
-    Expression, Frequencies, IncrementalOptions, Model, Plain, Poles, QueryError, ResponseOptions,
-    ResponseTolerance, SensitivityOptions, StateEquations, SteadyState, StructureReport, SymbolicSensitivity,
+    Expression, Frequencies, IncrementalOptions, LftOptions, LoopOptions, LoopReport, Model, Plain, Poles,
+    QueryError, ResponseOptions, ResponseTolerance, RobustOptions, RobustReport, SensitivityOptions,
+    StandardInterconnection, StateEquations, SteadyState, StructureReport, SymbolicSensitivity,
     TransferMatrix, examples,
 };
 use paynter_testkit::rng::Rng;
@@ -58,6 +60,19 @@ fn derived(model: &Model, form: DerivedForm) -> String {
 fn program(model: &Model, language: &dyn Target) -> String {
     let asked = model.export(language, &CancellationToken::new());
     told(model, asked, |a| serde_json::to_string(&(&a.result, a.diagnostics(&Plain))))
+}
+
+/// The models whose first loop is opened: the worst step responses within tolerances of others take long.
+const OPENED: &[&str] = &["ctms_motor", "dc_motor", "rc", "rc2", "two_tanks", "two_carts_loop"];
+
+/// The first parameter estimated from a few samples of the first output, in two iterations.
+fn fitted(model: &Model) -> EstimateOptions {
+    let graph = model.graph().unwrap_or_default();
+    let output = graph.outputs.first().map_or("y", |output| output.name.as_str());
+    let content = format!("t,{output}\n0,0\n4e-4,0.1\n7e-4,0.3\n1e-3,0.2\n").into_bytes();
+    let fit = graph.parameters.first().map(|parameter| parameter.name.clone()).into_iter().collect();
+    let data = vec![Data { path: "measured.csv".to_owned(), content }];
+    EstimateOptions { data, fit, iterations: 2, ..EstimateOptions::default() }
 }
 
 const QUESTIONS: &[Question] = &[
@@ -125,6 +140,39 @@ const QUESTIONS: &[Question] = &[
             let said = a.explain(&a.parameters, &outcome);
             let diagnostics = json::Diagnostic::list(&said, &a.sources, &Plain);
             serde_json::to_string(&json::Simulation::new(a, &response, &outcome, &said, diagnostics))
+        })
+    }),
+    ("interconnection", |m| {
+        told(m, m.lft(&LftOptions::default(), &CancellationToken::new()), |a| {
+            serde_json::to_string(&(a.document(&Plain), a.written(export::MATLAB)))
+        })
+    }),
+    ("robustness", |m| {
+        // Bounds at a few frequencies, without branch and bound.
+        let options = RobustOptions { omega: Some(BAND), nodes: 0, ..RobustOptions::default() };
+        told(m, m.robust(&options, &CancellationToken::new()), |a| serde_json::to_string(&a.document(&Plain)))
+    }),
+    ("open loop", |m| {
+        if !OPENED.contains(&m.name()) {
+            return String::new();
+        }
+        let graph = m.graph().unwrap_or_default();
+        let open = graph.signals.first().map(|signal| &signal.name);
+        let open = open.or(graph.bonds.first().map(|bond| &bond.name)).cloned().unwrap_or_default();
+        let options = LoopOptions { open, omega: Some(BAND), ..LoopOptions::default() };
+        told(m, m.open_loop(&options, &CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(&Plain))
+        })
+    }),
+    ("planned experiment", |m| {
+        let planned = PlanOptions { t_end: Some(1e-3), ..PlanOptions::default() };
+        told(m, m.plan(&fitted(m), &planned, &CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(&Plain))
+        })
+    }),
+    ("estimation", |m| {
+        told(m, m.estimate(&fitted(m), &CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(&Plain))
         })
     }),
     ("Python", |m| program(m, export::PYTHON)),
@@ -238,6 +286,11 @@ fn models_and_answers_may_be_sent_and_shared() {
     assert_send_sync::<Answer<Perturbed>>();
     assert_send_sync::<Answer<Gradients>>();
     assert_send_sync::<Answer<Report>>();
+    assert_send_sync::<Answer<StandardInterconnection>>();
+    assert_send_sync::<Answer<RobustReport>>();
+    assert_send_sync::<Answer<LoopReport>>();
+    assert_send_sync::<Answer<Estimation>>();
+    assert_send_sync::<Answer<Vec<Plan>>>();
     assert_send_sync::<Answer<String>>();
 }
 
@@ -263,12 +316,17 @@ fn chain(masses: usize, law: &str) -> String {
 #[test]
 fn numbers_do_not_wait_for_forms_that_are_read() {
     type Question = (&'static str, fn(&Model, &CancellationToken) -> bool);
-    let questions: [Question; 5] = [
+    let questions: [Question; 6] = [
         ("simulation", |m, token| {
             let options = SimulateOptions { t_end: Some(0.01), points: 2, ..SimulateOptions::default() };
             m.simulation(&options, token).is_ok()
         }),
         ("operating point", |m, token| m.operating_point(token).is_ok()),
+        ("planned experiment", |m, token| {
+            let planned = PlanOptions { t_end: Some(1e-3), ..PlanOptions::default() };
+            let options = EstimateOptions { data: Vec::new(), ..fitted(m) };
+            m.plan(&options, &planned, token).is_ok()
+        }),
         ("bode", |m, token| {
             m.bode(&BodeOptions { omega: Some(BAND), ..BodeOptions::default() }, token).is_ok()
         }),

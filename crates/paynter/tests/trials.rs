@@ -223,7 +223,8 @@ fn stiff_steps_lead_past_no_conduction() {
         }
         for points in [2, 11, 101] {
             let found = run(&trial("boost_loop", &[]), &asked(&even(4e-3, points), 1e-8, solver));
-            near(*output(&found, "v").last().unwrap(), 23.906_381_05, 1e-6, solver);
+            // Samples that fall on the jumps of the sawtooth cost some digits.
+            near(*output(&found, "v").last().unwrap(), 23.906_381_05, 2e-6, solver);
         }
     }
 }

@@ -95,7 +95,7 @@ pub struct Work {
     next_check: Cell<u64>,
 }
 
-/// Steps between two looks at the token: some tenths of a millisecond.
+/// Steps between two checks of the token: some tenths of a millisecond.
 const CHECK_EVERY: u64 = 1 << 14;
 
 impl Work {

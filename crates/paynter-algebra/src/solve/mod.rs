@@ -55,7 +55,7 @@ impl Solution {
 
 /// Why a law was not solved.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Stuck {
+pub struct SolveError {
     /// What stands in the way, in words for the user.
     pub reason: String,
     /// Whether the law is nevertheless strictly monotone in the unknown, so that a numeric solution is unique.
@@ -79,7 +79,12 @@ pub(crate) struct Solver<'a> {
 
 impl Pool {
     /// Solves `residual = 0` for a symbol, given where each symbol lies.
-    pub fn solve_for(&mut self, residual: Expr, unknown: Symbol, assume: Assume) -> Result<Solution, Stuck> {
+    pub fn solve_for(
+        &mut self,
+        residual: Expr,
+        unknown: Symbol,
+        assume: Assume,
+    ) -> Result<Solution, SolveError> {
         let zero = self.zero();
         let label = self.name(unknown).to_owned();
         let mut solver = Solver { pool: self, unknown, label, conditions: Vec::new(), nesting: 0 };
@@ -90,7 +95,7 @@ impl Pool {
                 let range = self.range(derivative, assume);
                 let nonzero = derivative != self.zero() && !range.is_empty() && !range.contains_zero();
                 let monotone = nonzero && !self.may_jump(residual, unknown);
-                Err(Stuck { reason, monotone })
+                Err(SolveError { reason, monotone })
             }
         }
     }

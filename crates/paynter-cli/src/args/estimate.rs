@@ -166,7 +166,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Reads `NAME=VALUE,…`.
-fn values(text: &str) -> Result<Numbers, String> {
+pub fn values(text: &str) -> Result<Numbers, String> {
     const FORM: &str = "write NAME=VALUE, as in `--start R=2,C=1e-6`";
     let value = |item: &str| {
         let (name, value) = assignment(item.trim()).map_err(|_| FORM.to_owned())?;

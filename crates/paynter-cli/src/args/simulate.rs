@@ -147,7 +147,7 @@ pub(super) fn solver(text: &str) -> Result<String, String> {
 }
 
 /// Reads numbers and ranges of numbers, separated by commas.
-fn numbers(text: &str) -> Result<Numbers, String> {
+pub(super) fn numbers(text: &str) -> Result<Numbers, String> {
     const FORM: &str = "write numbers separated by commas, or FROM:TO:N, or FROM:TO:N:log";
     let mut list = Vec::new();
     for item in text.split(',').map(str::trim) {

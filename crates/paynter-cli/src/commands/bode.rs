@@ -25,6 +25,7 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
         omega: arguments.omega.map(|omega| global.angular(omega)),
         outputs: arguments.output.clone(),
         inputs: arguments.input.clone(),
+        ..BodeOptions::default()
     };
     match model.bode(&options, global.token()) {
         Ok(mut answer) => {

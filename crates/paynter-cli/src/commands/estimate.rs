@@ -126,9 +126,31 @@ fn plan(
         .plan(options, &planned, global.token())
         .map_err(|reason| Answer::unanswered(global, &model.sources_with(&options.data), reason))?;
     let output = output(global, answer.document(&CommandLine), |document| {
-        answer.iter().map(|plan| planned_text(&document.model, plan)).collect::<Vec<_>>().join("\n")
+        let texts = answer.iter().map(|plan| planned_text(&document.model, plan)).collect::<Vec<_>>();
+        format!("{}{}", texts.join("\n"), compared(&answer))
     });
     Ok(Answer::told(output, answer.findings.clone(), answer.sources.clone()))
+}
+
+/// Several plans beside each other: the standard errors that each promises.
+fn compared(plans: &[Plan]) -> String {
+    let Some(first) = plans.first().filter(|_| plans.len() > 1) else { return String::new() };
+    let mut headings = vec!["EXPERIMENT", "EVERY", "SAMPLES"];
+    headings.extend(first.predictions.iter().map(|found| found.name.as_str()));
+    headings.push("INFORMATION");
+    let rows = plans.iter().map(|plan| {
+        let mut row =
+            vec![plan.name.clone(), format!("{} s", significant(plan.sample_time)), plan.samples.to_string()];
+        row.extend(plan.predictions.iter().map(|found| {
+            found
+                .standard_error
+                .map_or("none".to_owned(), |error| format!("±{}", plain(error / found.factor, 3)))
+        }));
+        row.push(plan.information.map_or("none".to_owned(), |information| plain(information, 5)));
+        row
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    format!("\n{}", aligned(&headings, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>()))
 }
 
 fn planned_text(model: &str, plan: &Plan) -> String {
@@ -176,18 +198,22 @@ fn text(found: &Estimation) -> String {
     let rows: Vec<[String; 6]> = found.estimates.iter().map(row).collect();
     let interval = format!("{} % INTERVAL", plain(100.0 * found.level, 4));
     text.push_str(&columns(["NAME", "VALUE", "UNIT", "STD. ERROR", &interval, "START"], &rows));
+    text.push_str(&correlation(found));
+    text.push('\n');
+    for line in found.determined() {
+        text.push_str(&format!("  {line}\n"));
+    }
     text.push('\n');
     text.push_str(&fits(found));
     text.push('\n');
     text.push_str(&iterations(found));
-    let simulations = found.simulations;
-    let converged = if found.stop.is_converged() { "converged" } else { "did not converge" };
-    text.push_str(&format!(
-        "\n  {} {converged} after {} iterations and {simulations} simulations: {}\n",
-        found.method.name(),
-        found.history.len() - 1,
-        found.stop.words()
-    ));
+    text.push_str(&format!("\n  {}\n", found.ended()));
+    if let Some(told) = &found.shooting {
+        text.push_str(&format!(
+            "  before, {} pieces of the records were joined in {} iterations\n",
+            told.pieces, told.iterations
+        ));
+    }
     if found.starts.len() > 1 {
         // Costs of nothing differ by rounding, which is told by the cost at the start.
         let first = found.history.first().map_or(0.0, |first| first.cost);
@@ -206,12 +232,29 @@ fn text(found: &Estimation) -> String {
             end(profile.interval.1)
         ));
     }
-    let hold = match found.hold {
-        paynter::simulate::Hold::Linear => "straight lines between samples",
-        paynter::simulate::Hold::Zero => "the last sample held",
-    };
-    text.push_str(&format!("  measured inputs: {hold}\n"));
+    for line in found.sources() {
+        text.push_str(&format!("  {line}\n"));
+    }
     text
+}
+
+/// The matrix of correlations, its lower triangle.
+fn correlation(found: &Estimation) -> String {
+    let known = |place: &usize| found.confidence.correlation[*place][*place].is_some();
+    let places: Vec<usize> = (0..found.estimates.len()).filter(known).collect();
+    if places.len() < 2 {
+        return String::new();
+    }
+    let name = |place: &usize| found.estimates[*place].name.as_str();
+    let headings: Vec<&str> = ["CORRELATION"].into_iter().chain(places.iter().map(name)).collect();
+    let rows = places.iter().enumerate().map(|(number, i)| {
+        let entry =
+            |j: &usize| found.confidence.correlation[*i][*j].map_or(String::new(), |r| format!("{r:.3}"));
+        let entries = places[..=number].iter().map(entry);
+        [name(i).to_owned()].into_iter().chain(entries).collect::<Vec<String>>()
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    format!("\n{}", aligned(&headings, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>()))
 }
 
 fn row(estimate: &Estimate) -> [String; 6] {

@@ -7,7 +7,7 @@ use crate::input;
 use crate::picture::{unknown_format, write};
 use crate::spelling::CommandLine;
 use crate::table::columns;
-use paynter::draw::{DrawOptions, SvgStyle, blocks_svg, draw, draw_blocks, svg};
+use paynter::draw::{BlockDiagram, DrawOptions, SvgStyle, blocks_svg, draw, draw_blocks, svg};
 use paynter::json::{Lft, Matrix, NumericMatrix, WellPosed};
 use paynter::number::significant;
 use paynter::{Diagnostic, LftOptions, Procedure};
@@ -40,7 +40,15 @@ pub fn run(arguments: &LftArgs, global: &Global) -> Answer {
             Ok(derived) => derived,
             Err(reason) => return Answer::unanswered(global, model.sources(), reason),
         };
-        if let Err(diagnostic) = draw_all(arguments, &derived, global) {
+        let blocks = match arguments.blocks {
+            Some(_) => model.uncertain_blocks(&options, global.token()),
+            None => Ok(None),
+        };
+        let blocks = match blocks {
+            Ok(blocks) => blocks,
+            Err(reason) => return Answer::unanswered(global, model.sources(), reason),
+        };
+        if let Err(diagnostic) = draw_all(arguments, &derived, blocks) {
             answer.findings.push(*diagnostic);
         }
         document.graph = Some(derived.text.clone());
@@ -65,14 +73,12 @@ pub fn run(arguments: &LftArgs, global: &Global) -> Answer {
 fn draw_all(
     arguments: &LftArgs,
     derived: &paynter::DerivedModel,
-    global: &Global,
+    blocks: Option<BlockDiagram>,
 ) -> Result<(), Box<Diagnostic>> {
     if let (Some(file), Some(diagram)) = (&arguments.draw, &derived.diagram) {
         write(&svg(&draw(diagram, &DrawOptions::default()), &SvgStyle::default()), file, "write SVG")?;
     }
-    if let Some(file) = &arguments.blocks
-        && let Ok(Some(diagram)) = derived.model.block_diagram(global.token())
-    {
+    if let (Some(file), Some(diagram)) = (&arguments.blocks, blocks) {
         write(&blocks_svg(&draw_blocks(&diagram), &SvgStyle::default()), file, "write SVG")?;
     }
     Ok(())

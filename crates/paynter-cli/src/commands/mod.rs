@@ -5,6 +5,7 @@ mod causality;
 mod check;
 mod completions;
 mod draw;
+mod ensemble;
 mod equations;
 mod estimate;
 mod examples;
@@ -37,12 +38,13 @@ pub fn run(command: &Command, global: &Global) -> Answer {
             operating_point::run(file, *form, sensitivity, global)
         }
         Command::Simulate(arguments) => simulate::run(arguments, global),
+        Command::Ensemble(arguments) => ensemble::run(arguments, global),
         Command::Estimate(arguments) => estimate::run(arguments, global),
         Command::Poles { file, form } => poles::run(file, *form, global),
         Command::Bode(arguments) => bode::run(arguments, global),
         Command::Loop(arguments) => loops::run(arguments, global),
         Command::Robust(arguments) => robust::run(arguments, global),
-        Command::Report { file, output, t_end } => report::run(file, output.as_deref(), *t_end, global),
+        Command::Report(arguments) => report::run(arguments, global),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, global),
         Command::Equations { file, form, steps, mass, values } => {
             equations::run(file, *form, *steps, *mass, *values, global)

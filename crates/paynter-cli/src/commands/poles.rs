@@ -96,9 +96,9 @@ fn entry(zeros: &Zeros, poles: &Poles) -> [String; 5] {
     };
     let left = if zeros.poles.len() == poles.poles.len() { "all".to_owned() } else { listed(&zeros.poles) };
     [
-        format!("{} / {}", zeros.output, zeros.input),
-        significant(zeros.gain),
-        zeros.dc_gain.map_or("∞".to_owned(), significant),
+        format!("{} / {}{}", zeros.output, zeros.input, zeros.shown.brackets()),
+        significant(zeros.shown.of(zeros.gain)),
+        zeros.dc_gain.map_or("∞".to_owned(), |value| significant(zeros.shown.of(value))),
         listed(&zeros.zeros),
         left,
     ]

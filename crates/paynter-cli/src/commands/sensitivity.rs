@@ -32,7 +32,7 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
         terms: arguments.terms,
     };
     if arguments.omega.is_some() || arguments.verify > 0 || arguments.plot.is_some() {
-        return in_numbers(&model, which, arguments, global);
+        return in_numbers(&model, which, arguments, "", global);
     }
     // A model that nothing drives has no transfer functions; what its parameters move is its steady state.
     if model.graph().is_some_and(|graph| graph.inputs.is_empty() && !graph.parameters.is_empty()) {
@@ -41,36 +41,40 @@ pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
     match model.sensitivity(&which, global.token()) {
         Ok(answer) => {
             let answer = read(global, answer);
-            let readable = |document: &Sensitivity| match arguments.symbolic {
-                true => text(document),
-                false => readable(document),
+            let document = answer.document(Naming::Flat, &CommandLine);
+            let symbols = if global.json { String::new() } else { text(&document) };
+            let shown = match too_long(&symbols).filter(|_| !arguments.symbolic) {
+                None => symbols,
+                Some(why) => match modes(&document) {
+                    modes if !modes.is_empty() => {
+                        format!("{}: sensitivities in numbers\n{modes}{why}", document.model)
+                    }
+                    // Of so large a model the modes are not differentiated.
+                    _ => return in_numbers(&model, which, arguments, &why, global),
+                },
             };
-            let output = output(global, answer.document(Naming::Flat, &CommandLine), readable);
-            Answer::told(output, answer.findings, answer.sources)
+            Answer::told(output(global, document, |_| shown), answer.findings, answer.sources)
         }
         Err(reason) => Answer::unanswered(global, model.sources(), reason),
     }
 }
 
-/// The sensitivities in symbols, or only what they make of poles, zeros and gains where those are too long to be
-/// read.
-fn readable(document: &Sensitivity) -> String {
-    let symbols = text(document);
-    match too_long(&symbols) {
-        Some(why) => format!("{}: sensitivities in numbers\n{}{why}", document.model, modes(document)),
-        None => symbols,
-    }
-}
-
-/// Shows the sensitivities over frequency, with what tolerances do.
+/// Shows the sensitivities over frequency, with what tolerances do, and why it is these where others were asked for.
 fn in_numbers(
     model: &Model,
     which: SensitivityOptions,
     arguments: &SensitivityArgs,
+    why: &str,
     global: &Global,
 ) -> Answer {
     let omega = arguments.omega.map(|omega| global.angular(omega));
-    let options = ResponseOptions { which, omega, verify: arguments.verify, seed: arguments.seed };
+    let options = ResponseOptions {
+        which,
+        omega,
+        verify: arguments.verify,
+        seed: arguments.seed,
+        ..ResponseOptions::default()
+    };
     let mut answer = match model.sensitivity_response(&options, global.token()) {
         Ok(answer) => answer,
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
@@ -84,7 +88,7 @@ fn in_numbers(
         document.diagnostics = answer.diagnostics(&CommandLine);
     }
     Answer::told(
-        output(global, document, |document| response_text(document, global)),
+        output(global, document, |document| response_text(document, global) + why),
         answer.findings,
         answer.sources,
     )

@@ -24,13 +24,13 @@ mod svg;
 
 pub use crate::palette::{Theme, page_variables};
 pub use crate::writer::{SvgStyle, escape, page_font};
-pub use blocks::{Block, BlockDiagram, BlockDrawing, BlockKind, Wire, blocks_svg, draw_blocks};
+pub use blocks::{Block, BlockDiagram, BlockDrawing, BlockKind, BlockLoop, Wire, blocks_svg, draw_blocks};
 pub use diagram::{Bond, Diagram, Group, Node, NodeKind, NodeStyle, SignalArrow, Stroke};
 pub use fold::Fold;
 pub use font::{FAMILY, FONT, text_width};
 pub use geometry::{Point, Rect, segments_cross};
 pub use label::Run;
-pub use paths::causal_path;
+pub use paths::{causal_path, causal_path_between};
 pub use png::{PngError, png};
 pub use positions::Positions;
 pub use scene::{Drawing, DrawnBond, DrawnGroup, DrawnNode, DrawnSignal, flow_side};

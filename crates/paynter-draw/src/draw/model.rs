@@ -72,6 +72,20 @@ impl Diagram {
         }
     }
 
+    /// Draws the signal part of an uncertain bond graph: a detector whose reading, times δ, sources give out.
+    pub fn add_signal_part(&mut self, detector: usize, delta: &str, sources: &[usize]) {
+        self.nodes[detector].style = NodeStyle::AuxiliaryInput;
+        let block = self.nodes.len();
+        let mut node = Node::new(NodeKind::Signal, delta);
+        node.note = Some("relative uncertainty".to_owned());
+        self.nodes.push(node);
+        self.signals.push(SignalArrow { from: detector, to: block, highlighted: false });
+        for &source in sources {
+            self.nodes[source].modulated = true;
+            self.signals.push(SignalArrow { from: block, to: source, highlighted: false });
+        }
+    }
+
     /// Makes the picture of a bond graph that of its sensitivity bond graph: the same
     /// structure with s-components and s-bonds.
     pub fn make_sensitivity(&mut self) {

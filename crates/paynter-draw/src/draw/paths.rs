@@ -3,11 +3,39 @@
 //! other.
 
 use super::diagram::Diagram;
-use paynter_graph::{BondGraph, BondId, Causality, Class, ElementId};
+use paynter_base::{Diagnostic, closest, code};
+use paynter_graph::{BondGraph, BondId, Causality, Class, ElementId, flat_name};
 use std::collections::VecDeque;
 
 /// A variable on its way: a bond's effort (true) or flow.
 type Travel = (BondId, bool);
+
+/// Finds a shortest causal path between two elements by their names, or says why there is none.
+pub fn causal_path_between(
+    graph: &BondGraph,
+    causality: &Causality,
+    from: &str,
+    to: &str,
+) -> Result<(Vec<BondId>, Vec<ElementId>), Box<Diagnostic>> {
+    let (start, end) = (element_named(graph, from)?, element_named(graph, to)?);
+    causal_path(graph, causality, start, end).ok_or_else(|| {
+        let message = format!("no causal path leads from `{from}` to `{to}`");
+        Box::new(Diagnostic::new(code::NO_CAUSAL_PATH, message))
+    })
+}
+
+/// Finds an element by its name.
+fn element_named(graph: &BondGraph, name: &str) -> Result<ElementId, Box<Diagnostic>> {
+    let names = || graph.elements.iter().map(|element| element.name.as_str());
+    if let Some(index) = names().position(|other| other == name || flat_name(other) == name) {
+        return Ok(ElementId(index as u32));
+    }
+    let diagnostic = Diagnostic::new(code::UNKNOWN_NAME, format!("there is no element `{name}`"));
+    Err(Box::new(match closest(name, names()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help("name an element of the model"),
+    }))
+}
 
 /// Finds a shortest causal path between two elements: its bonds and the
 /// elements it passes, ends included.

@@ -99,7 +99,7 @@ pub fn root_cloud(title: &str, cloud: &[(f64, f64)], nominal: &[(f64, f64)], wor
 
 fn plane(title: &str, mut layers: Vec<Layer>) -> Figure {
     // The origin belongs to the picture: it tells stable from unstable.
-    layers.push(marks("", Look::nth(0), Mark::Dot, vec![(0.0, 0.0)]));
+    layers.push(Layer::Line { name: String::new(), look: Look::nth(0), x: vec![0.0], y: vec![0.0] });
     let axis = |label: &str| Axis::new(label, "1/s", Scale::Linear);
     single(title, axis("real part"), axis("imaginary part"), layers, true)
 }

@@ -140,7 +140,7 @@ impl Writer<'_> {
 const SIMULATOR: &str = r#"
 /* All derivatives. Infinite ones (a root at zero) are taken a little further along the solution; those
  * that are infinite there as well count nothing. */
-static void PREFIX_slopes_along(double t, const double x[], const double u[], const double p[],
+static void PREFIX_derivative_along(double t, const double x[], const double u[], const double p[],
                                 const double z[], PREFIX_partials *partial)
 {
     enum { NX = UPPER_STATES, N = sizeof(PREFIX_partials) / sizeof(double) };
@@ -184,7 +184,7 @@ EXPLICIT     if (dx) PREFIX_f(t, x, u, p, dx);
 EXPLICIT     if (y) PREFIX_g(t, x, u, p, y);
     if (!s) return 0;
     static PREFIX_partials d;
-    PREFIX_slopes_along(t, x, u, p, z, &d);
+    PREFIX_derivative_along(t, x, u, p, z, &d);
     for (int k = 0; k < NP; k++) {
         double zk[SIZE_Z] = {0.0};
 IMPLICIT         double right[SIZE_Z], matrix[SIZE_Z * SIZE_Z];

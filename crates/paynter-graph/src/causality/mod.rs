@@ -387,7 +387,7 @@ fn relax<'g>(
 }
 
 /// Decides storages, one-way laws and resistors in text order, guided by a
-/// target where there is one. Returns false when it gets stuck, which can
+/// target where there is one. Returns false when it finds no assignment, which can
 /// only happen without a target.
 fn sequence(
     graph: &BondGraph,

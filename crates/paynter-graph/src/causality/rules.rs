@@ -5,7 +5,7 @@
 //! effort in, an R gives its flow (conductance), an I integrates, a C
 //! differentiates.
 
-use paynter_algebra::{Expr, Interval, Pool, Solution, Stuck, Symbol};
+use paynter_algebra::{Expr, Interval, Pool, Solution, SolveError, Symbol};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -135,7 +135,12 @@ impl Ranges {
     }
 
     /// Solves `residual = 0` for a symbol within the ranges of the others.
-    pub fn solve_for(&self, pool: &mut Pool, residual: Expr, unknown: Symbol) -> Result<Solution, Stuck> {
+    pub fn solve_for(
+        &self,
+        pool: &mut Pool,
+        residual: Expr,
+        unknown: Symbol,
+    ) -> Result<Solution, SolveError> {
         let found = pool.solve_for(residual, unknown, &|symbol| self.of(symbol));
         self.guards.borrow_mut().push(Guard::Solution { residual, unknown, found: found.clone() });
         found

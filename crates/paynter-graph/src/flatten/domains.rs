@@ -36,7 +36,7 @@ struct Links {
     by_component: Vec<Vec<usize>>,
 }
 
-/// Two-ports that are tried as the cause of a misfit, so that a large model stays quick.
+/// Two-ports that are tried as the cause of a mismatch, so that a large model stays quick.
 const MAX_SUSPECTS: usize = 64;
 
 impl Flattener<'_, '_> {
@@ -111,8 +111,13 @@ impl Flattener<'_, '_> {
                         kind.word()
                     );
                     let diagnostic = Diagnostic::new(code::UNIT_MISMATCH, message).at(span);
+                    // The most frequent mistake is a stiffness for a compliance.
+                    let inverse = dimension.power(-1, 1);
+                    let is_inverse =
+                        inverse.is_some_and(|d| !DomainSet::filter(|info| of(info) == d).is_empty());
+                    let remedy = if is_inverse { "write 1/(…) of it" } else { "check its unit" };
                     self.report.push(
-                        diagnostic.help(format!("the value of {} is {meaning}: check its unit", kind.word())),
+                        diagnostic.help(format!("the value of {} is {meaning}: {remedy}", kind.word())),
                     );
                     continue;
                 }
@@ -150,7 +155,7 @@ impl Flattener<'_, '_> {
         // What a wrong modulus led to would be held against elements that are right.
         components.clone_from_slice(&by_units);
         let suspects = self.suspects(&by_units, &links);
-        // Where one modulus alone can be wrong it is told, and the others that may be beside it.
+        // Where one modulus alone can be wrong it is reported, and the others that may be beside it.
         let told = match suspects.iter().find(|k| conflicts.contains(k)).or(suspects.first()) {
             Some(k) => vec![*k],
             None => conflicts,

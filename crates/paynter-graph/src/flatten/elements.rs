@@ -1,6 +1,6 @@
 //! Values and laws of elements.
 
-use paynter_algebra::{Expr, Symbol};
+use paynter_algebra::{Expr, Node, Symbol};
 use paynter_base::{Diagnostic, Span, code};
 use paynter_language::ast::{self, Body, ExprKind, Kind};
 
@@ -10,6 +10,7 @@ use crate::dimension::Dimension;
 use crate::domain::DomainInfo;
 use crate::kind::{LawForm, Stored, kind_of, with_article};
 use crate::model::{ElementId, Equation, Law};
+use crate::variable::Variable;
 
 impl<'a> Flattener<'a, '_> {
     /// Calls `each` with every element of every instance.
@@ -79,7 +80,7 @@ impl<'a> Flattener<'a, '_> {
 
     /// Refuses a value that the parameters alone make infinite or undefined.
     fn require_finite(&mut self, value: Expr, name: &str, span: Span) {
-        // A parameter alone has been looked at where it is declared.
+        // A parameter alone has been checked where it is declared.
         if self.pool.as_symbol(value).is_some() {
             return;
         }
@@ -346,10 +347,31 @@ impl<'a> Flattener<'a, '_> {
                     .help("give zero or a small positive conductance"),
             );
         }
+        // What stops all flow has no flow to tell by when it is to close.
+        let condition = if number > 0.0 { condition } else { self.by_effort(id, condition) };
         self.graph.elements[id.index()].law = Law::Switch { condition, on: on_typed.expr, off: off_expr };
     }
 
-    /// Complains when a switch's value is not in the unit that its domain asks for.
+    /// The condition of a switch, the sign of whose flow is read from its effort: the conductance is never negative,
+    /// so that a diode is the same by either.
+    fn by_effort(&mut self, id: ElementId, condition: Expr) -> Expr {
+        let [port] = self.graph.element(id).ports[..] else { return condition };
+        let Some(flow) = self.graph.variables.symbol(Variable::Flow(port.bond)) else { return condition };
+        let effort = self.graph.symbol(self.pool, Variable::Effort(port.bond));
+        let [along, effort] = [self.pool.int(if port.into { 1 } else { -1 }), self.pool.var(effort)];
+        let forward = self.pool.mul(along, effort);
+        self.pool.rewrite(condition, |pool, node, _| {
+            let Node::Compare(op, a, b) = pool.node(node) else { return None };
+            let difference = pool.sub(a, b);
+            let own = pool.var(flow);
+            let multiple = pool.div(difference, own);
+            pool.as_rational(multiple)?;
+            let (difference, zero) = (pool.mul(multiple, forward), pool.zero());
+            Some(pool.compare(op, difference, zero))
+        })
+    }
+
+    /// Reports a switch's value that is not in the unit that its domain asks for.
     fn check_resistance(
         &mut self,
         id: ElementId,

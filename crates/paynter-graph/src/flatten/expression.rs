@@ -43,7 +43,7 @@ impl Scope<'_, '_> {
 
 /// What is known of a dimension. Literal numbers may silently carry a unit
 /// (`exp(e/0.025)`), so a product with one is known only softly: it is never
-/// a reason to complain.
+/// a reason for a diagnostic.
 ///
 /// Where any unit takes part the value is in SI already; where none does, a
 /// unit that follows the value is the value's own.
@@ -324,7 +324,7 @@ impl<'a> Flattener<'a, '_> {
         }
     }
 
-    /// The common dimension of two operands; complains where both are sure and differ.
+    /// The common dimension of two operands; reports where both are sure and differ.
     fn same_dimension(&mut self, a: Typed, b: Typed, span: Span, verb: &str) -> Dim {
         match (a.dim, b.dim) {
             (Dim::Hard(x), Dim::Hard(y)) if x != y => {

@@ -282,6 +282,9 @@ impl<'a, 'p> Flattener<'a, 'p> {
                 .chain(self.graph.derived.iter().map(|d| d.name.as_str()))
                 .chain(self.graph.inputs.iter().map(|i| i.name.as_str()));
             let help = match closest(&setting.name, names) {
+                _ if setting.name.starts_with("init(") => Remedy::marked(
+                    "{option sweep} sets an initial state of a run; a statement `init` holds for all",
+                ),
                 Some(near) => format!("did you mean `{near}`?").into(),
                 None => {
                     Remedy::marked("name a parameter or an input of the model, as in {option set=Ra=2.5}")

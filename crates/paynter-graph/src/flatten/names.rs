@@ -153,6 +153,11 @@ impl<'a> Flattener<'a, '_> {
         let names: Vec<&str> = names.take(self.comparisons + 1).collect();
         let help = if self.infos[model].parts.contains_key(name.text.as_str()) {
             format!("`{0}` is an element: read one of its variables, such as `{0}.e` or `{0}.f`", name.text)
+        } else if self.infos[model].outputs.iter().any(|output| output.name.text == name.text) {
+            format!(
+                "`{0}` is an output, which nothing reads: write `signal` for it and `output … = {0}`",
+                name.text
+            )
         } else if let Some(help) = self.instance_meant(model, &name.text) {
             help
         } else {

@@ -1,7 +1,7 @@
 //! Two small tools on numbered things: an order in which each comes after
 //! what it needs, and sets that are joined.
 
-/// Orders things so that each comes after those it needs. Each cycle is told
+/// Orders things so that each comes after those it needs. Each cycle is reported
 /// to `cycle` once, as the things on it in order.
 pub(super) fn after_needs(needs: &[Vec<usize>], mut cycle: impl FnMut(&[usize])) -> Vec<usize> {
     #[derive(Clone, Copy, PartialEq)]

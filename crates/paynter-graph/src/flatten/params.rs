@@ -248,7 +248,7 @@ impl<'a> Flattener<'a, '_> {
         typed
     }
 
-    /// Complains when a quantity does not have the dimension its unit claims.
+    /// Reports a quantity that does not have the dimension its unit claims.
     pub(super) fn check_declared(&mut self, unit: &Option<Unit>, typed: Typed, span: Span, name: &str) {
         if let (Some(unit), Dim::Hard(found)) = (unit, typed.dim)
             && found != unit.dimension

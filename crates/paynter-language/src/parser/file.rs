@@ -97,7 +97,9 @@ impl Parser<'_> {
         }
         let help = match self.kind() {
             SyntaxKind::RParen | SyntaxKind::RBracket => "delete it, or open the bracket before",
-            SyntaxKind::Comma => "only bonds have lists: `a -> b, c`",
+            SyntaxKind::Comma => {
+                "only bonds have lists: `a -> b, c`; laws and statements are separated by `;`"
+            }
             SyntaxKind::LBrace => "braces stand after `model`, `for` and elements",
             _ => "write one statement a line, or separate statements by `;`",
         };

@@ -340,6 +340,9 @@ impl Parser<'_> {
         stages.push(self.places(&mut None)?);
         if !self.at(SyntaxKind::Arrow) {
             if self.at(SyntaxKind::Eq) {
+                if self.lookahead(1) == SyntaxKind::Greater {
+                    return self.unexpected("`->`", BOND);
+                }
                 let help =
                     "write `init NAME.q = …` for an initial state, `param` or `signal` for a definition";
                 return self.unexpected("`->`", help);
@@ -357,6 +360,9 @@ impl Parser<'_> {
         } else {
             None
         };
+        if name.is_none() && self.at(SyntaxKind::Ident) && !self.at_new_statement() {
+            return self.unexpected("`,` or `->`", BOND);
+        }
         self.close();
         Some(Statement::Bonds(Bonds { stages, name, comma, span: self.since(start) }))
     }

@@ -47,6 +47,47 @@ impl Sparse<f64> {
     }
 }
 
+impl Matrices<f64> {
+    /// The dense A, B, C and D of the same model in states without derivatives of inputs: x − Σ Aⁱ B_k u^(k−1−i)
+    /// in place of x. An entry of D is infinite where an output follows the derivative of an input.
+    pub fn proper(&self) -> [Vec<Vec<f64>>; 4] {
+        let (a, c, inputs) = (self.a.dense(), self.c.dense(), self.inputs());
+        let mut b = vec![vec![0.0; inputs]; self.states()];
+        // s^k (sI − A)⁻¹ = A^k (sI − A)⁻¹ + Σ s^(k−1−i) A^i over i < k, by Horner's rule from the highest k.
+        let mut polynomial = vec![vec![vec![0.0; inputs]; c.len()]; self.b.len().max(self.d.len()).max(1)];
+        for (k, own) in self.b.iter().enumerate().rev() {
+            polynomial[k] = product(&c, &b, inputs);
+            b = product(&a, &b, inputs);
+            for (i, j, value) in &own.entries {
+                b[*i][*j] += value;
+            }
+        }
+        for (k, own) in self.d.iter().enumerate() {
+            for (i, j, value) in &own.entries {
+                polynomial[k][*i][*j] += value;
+            }
+        }
+        let mut d = polynomial.remove(0);
+        for (i, row) in d.iter_mut().enumerate() {
+            for (j, entry) in row.iter_mut().enumerate() {
+                if polynomial.iter().any(|higher| higher[i][j] != 0.0) {
+                    *entry = f64::INFINITY;
+                }
+            }
+        }
+        [a, b, c, d]
+    }
+}
+
+/// The product of dense matrices, the second of so many columns.
+fn product(left: &[Vec<f64>], right: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
+    let row = |row: &Vec<f64>| {
+        let entry = |j: usize| row.iter().zip(right).map(|(x, other)| x * other[j]).sum();
+        (0..columns).map(entry).collect()
+    };
+    left.iter().map(row).collect()
+}
+
 impl<T> Matrices<T> {
     /// Number of states.
     pub fn states(&self) -> usize {

@@ -74,10 +74,8 @@ impl LinearModel {
             NoPoles::NoConvergence => refuse("the eigenvalue iteration does not converge".to_owned()),
         });
         let mut found = found?;
-        // Numbers that are exact have their zeros exactly.
-        if self.point.is_some() || !found.exact {
-            found.settle(&matrices.a);
-        }
+        let is_exact = self.point.is_none() && found.exact;
+        found.settle(&matrices.a, is_exact);
         Ok(found)
     }
 

@@ -5,6 +5,7 @@
 mod factors;
 mod opened;
 mod tangent;
+mod zeros;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -22,6 +23,7 @@ use crate::operating::{OperatingPoint, Probes};
 
 pub use opened::Opened;
 pub use tangent::{near, tangent, to_differentiate};
+pub use zeros::rounded_degrees;
 
 /// A linear model, or a nonlinear one near its operating point.
 #[derive(Debug, Clone)]

@@ -134,8 +134,9 @@ fn linearised(
     let readable = trust(pool, &linear);
     if turned && readable > Accuracy::Good {
         let space = std::mem::replace(&mut linear.space, plain);
-        if trust(pool, &linear) >= readable {
-            linear.space = space;
+        match trust(pool, &linear) < readable {
+            true => linear.vanishing = vanishing(pool, &linear),
+            false => linear.space = space,
         }
     }
     Ok(linear)
@@ -148,7 +149,12 @@ fn vanishing(pool: &mut Pool, linear: &LinearModel) -> FxHashSet<Expr> {
     let mut found = FxHashSet::default();
     for entry in linear.space.entries() {
         let Ok(number) = pool.eval(entry, &value) else { continue };
-        if number == 0.0 || found.contains(&entry) {
+        if found.contains(&entry) {
+            continue;
+        }
+        // In exact numbers the digits of the point that floating point rounds away would show.
+        if number == 0.0 {
+            found.insert(entry);
             continue;
         }
         let mut rounding = 0.0;

@@ -128,9 +128,16 @@ pub fn operating_point(
         return Err(wrong(nowhere(graph, equations, &problem, &active, &start, &found.end)));
     };
     let mut notes = Diagnostics::new();
-    // Initial states that were given near one of several choose it.
     let others = found.others.into_iter().filter(|w| !divides_by_zero(pool, equations, &problem, w));
-    let others: Vec<Vec<f64>> = others.collect();
+    let mut others: Vec<Vec<f64>> = others.collect();
+    // Where nothing moved from the beginning it is a rest, whatever the equations divide by.
+    let doubted = |w: &[f64]| w[..problem.states] != start[..problem.states];
+    let point =
+        match others.is_empty() || !doubted(&point) || !divides_by_zero(pool, equations, &problem, &point) {
+            true => point,
+            false => others.remove(0),
+        };
+    // Initial states that were given near one of several choose it.
     if !others.is_empty() && (found.lead <= 3.0 || !chosen(graph, pool)) {
         notes.push(several(equations, &point, &others));
     }

@@ -4,7 +4,7 @@
 
 use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::Equations;
-use paynter_graph::{BondGraph, ElementId, Law, Variable};
+use paynter_graph::{BondGraph, Class, ElementId, Law, Variable};
 
 use super::probes::{Accuracy, Probes};
 use crate::program::Program;
@@ -104,9 +104,12 @@ fn laws<'a>(
     graph: &'a BondGraph,
     equations: &'a Equations,
 ) -> impl Iterator<Item = (ElementId, Expr)> + 'a {
-    let definitions = equations.assignments.iter().filter_map(|a| Some((a.element?, a.definition)));
+    // A junction has no law: what is rough in its sum is that of another element.
+    let has_law = |id: &ElementId| !matches!(graph.element(*id).class(), Class::Junction(_));
+    let definitions =
+        equations.assignments.iter().filter_map(move |a| Some((a.element.filter(has_law)?, a.definition)));
     // An equation of several elements is one of junctions too; the roughest law among them matters.
-    let rank = |id: &&ElementId| match &graph.element(**id).law {
+    let rank = move |id: &&ElementId| match &graph.element(**id).law {
         Law::Equations(list) => {
             let sides = || list.iter().flat_map(|law| [law.left, law.right]);
             match (sides().any(|e| can_be_nonsmooth(pool, e)), sides().any(|e| is_curved(pool, graph, e))) {
@@ -115,12 +118,13 @@ fn laws<'a>(
                 (false, false) => 2,
             }
         }
-        _ => 3,
+        _ if has_law(id) => 3,
+        _ => 4,
     };
-    let residuals = equations
-        .constraints
-        .iter()
-        .filter_map(move |c| Some((*c.elements.iter().min_by_key(rank)?, c.residual)));
+    let residuals = equations.constraints.iter().filter_map(move |c| {
+        let roughest = c.elements.iter().min_by_key(rank).copied().filter(has_law)?;
+        Some((roughest, c.residual))
+    });
     definitions.chain(residuals)
 }
 
@@ -195,8 +199,9 @@ fn judge(program: &Program, point: &[f64], (j, size): (usize, f64)) -> Option<No
             (right, left)
         };
         let (outer, inner) = (derivative(far * size), derivative(near * size));
-        // Differences below the rounding errors of the value tell nothing.
-        let noise = LAW_ROUNDING * here.abs() / (near * size);
+        // Differences below the rounding errors of the value, and of the variable it belongs to, tell nothing.
+        let steepest = [outer.0, outer.1].into_iter().flatten().fold(0.0f64, |most, d| most.max(d.abs()));
+        let noise = LAW_ROUNDING * (here.abs() + steepest * point[j].abs()) / (near * size);
         let one = judge_side(outer, inner, noise);
         if one.1 {
             verdict = Some(one.0);

@@ -9,7 +9,7 @@ use super::flow::integrate;
 use super::newton::{Task, follow, homotopy, newton};
 use super::problem::Problem;
 use super::rounding;
-use crate::tolerance::{DISTINCT_POINTS, REST_STEPS, REST_WORK, ROUNDED_POINTS};
+use crate::tolerance::{DISTINCT_POINTS, FAINT_STATE, REST_STEPS, REST_WORK, ROUNDED_POINTS};
 
 /// What the search found.
 pub(super) struct Found {
@@ -64,6 +64,8 @@ pub(super) fn search(
     }
     let mut found: Vec<Vec<f64>> = point.into_iter().collect();
     let made_of = found.first().map_or_else(|| vec![0.0; from.len()], |v| rounding::sizes(&task, v));
+    // Beside the initial state so little is zero.
+    let faint: Vec<f64> = from.iter().map(|x| FAINT_STATE * x).collect();
     let free = found.first().and_then(|v| task.free(v)).unwrap_or_default();
     if !free.is_empty() && !problem.linear {
         // Where steady states lie side by side, the dynamics decide between them.
@@ -76,14 +78,18 @@ pub(super) fn search(
         let mut seeds = seeds(&from, found.first().map(Vec::as_slice));
         let mut next = 0;
         let mut mixed = 0;
-        // The motion from the initial state may lead elsewhere than the steps of Newton's method.
-        let mut by_motion = match direct && from.len() <= FOLLOWED_STATES {
-            true => follow(&task, &from, token)?.solution,
-            false => None,
-        };
+        // The motion from the initial state, and the rests for inputs that grow from what it takes to rest there, may
+        // lead elsewhere than the steps of Newton's method.
+        let mut led_to: Vec<Vec<f64>> = Vec::new();
+        if from.len() <= FOLLOWED_STATES {
+            led_to.extend(homotopy(&mut task, &from, token)?);
+        }
+        if direct && from.len() <= FOLLOWED_STATES {
+            led_to.extend(follow(&task, &from, token)?.solution);
+        }
         loop {
             token.check()?;
-            let other = match by_motion.take() {
+            let other = match led_to.pop() {
                 Some(other) => Some(other),
                 None => {
                     let Some(seed) = seeds.get(next).cloned() else {
@@ -110,7 +116,7 @@ pub(super) fn search(
                 && !found.first().is_some_and(|known| rounding::is_pole(&task, &other, known))
                 && task.free(&other).is_some_and(|free| free.is_empty())
                 && found.iter().all(|known| {
-                    let sizes = sizes([known.as_slice(), &other].into_iter());
+                    let sizes = sizes([known.as_slice(), &other, &faint].into_iter());
                     let rounded = |j: usize| (known[j] - other[j]).abs() <= ROUNDED_POINTS * made_of[j];
                     distance(known, &other, &sizes) > DISTINCT_POINTS && !(0..made_of.len()).all(rounded)
                 })
@@ -124,7 +130,7 @@ pub(super) fn search(
         && let Some(settled) = integrate(&task, &from, REST_STEPS.max(REST_WORK / from.len()), token)?
         && let Some(reached) = newton(&task, &settled, token)?
         && found.iter().all(|known| {
-            let sizes = sizes([known.as_slice(), &reached].into_iter());
+            let sizes = sizes([known.as_slice(), &reached, &faint].into_iter());
             distance(known, &reached, &sizes) > DISTINCT_POINTS
         })
     {

@@ -49,10 +49,37 @@ pub struct Original<'a> {
 }
 
 impl Variant {
-    /// Derives the equations of a graph and finds where they rest.
+    /// Derives the equations of a graph and finds where they rest; where elements divide by what vanishes at the
+    /// start, with these turned round.
     fn new(
+        pool: Pool,
+        graph: BondGraph,
+        tables: &Tables,
+        token: &CancellationToken,
+    ) -> Result<Variant, QueryError> {
+        let mut divides = None;
+        let base = Arc::new(pool);
+        let found = Variant::at_rest(Pool::over(&base), graph.clone(), &mut divides, tables, token);
+        let (Err(QueryError::Wrong(_)), Some((causality, elements))) = (&found, divides) else {
+            return found;
+        };
+        let turned = causality.turned(&graph, &elements);
+        match Variant::at_rest(Pool::over(&base), turned, &mut None, tables, token) {
+            Ok(mut variant) => {
+                elements.iter().for_each(|id| variant.notes.push(turned_round(&graph, *id)));
+                Ok(variant)
+            }
+            Err(QueryError::Wrong(_)) => found,
+            Err(QueryError::Cancelled) => Err(QueryError::Cancelled),
+        }
+    }
+
+    /// Derives the equations of a graph and finds where they rest. Tells also which elements divide by what can
+    /// vanish, where there are any.
+    fn at_rest(
         mut pool: Pool,
         mut graph: BondGraph,
+        divides: &mut Option<(Causality, Vec<ElementId>)>,
         tables: &Tables,
         token: &CancellationToken,
     ) -> Result<Variant, QueryError> {
@@ -65,6 +92,7 @@ impl Variant {
         if findings.has_errors() {
             return Err(QueryError::Wrong(findings));
         }
+        *divides = (!causality.divides.is_empty()).then(|| (causality.clone(), causality.divides.clone()));
         equations.make_readable(None, &mut pool, token);
         token.check()?;
         let point = operating_point(&mut pool, &graph, &equations, tables, token)?;
@@ -105,6 +133,10 @@ impl Variant {
                 let consistent = speed * side >= 0.0 || stiction.rests(pool, graph, equations, at);
                 consistent.then_some(mode)
             }
+            Mode::Shares(_) => {
+                let at = (&self.point.values, &self.point.sizes);
+                stiction.rests(&mut self.pool, &self.graph, &self.equations, at).then_some(mode)
+            }
         }
     }
 
@@ -127,15 +159,18 @@ pub fn turned(
     if !vanishing_divisors(&mut found.pool, &found.graph, &found.causality, &found.point).is_empty() {
         return Ok(None);
     }
-    for id in elements {
-        let element = original.graph.element(*id);
-        let message = format!(
-            "`{}` would divide by what is zero at the operating point; the linear model is taken with its causality turned round, in the states that it has then",
-            element.name
-        );
-        found.notes.push(Diagnostic::new(code::TURNED_ROUND, message).at(element.span));
-    }
+    elements.iter().for_each(|id| found.notes.push(turned_round(original.graph, *id)));
     Ok(Some(found))
+}
+
+/// Says that an element is turned round.
+fn turned_round(graph: &BondGraph, id: ElementId) -> Diagnostic {
+    let element = graph.element(id);
+    let message = format!(
+        "`{}` would divide by what is zero at the operating point; the linear model is taken with its causality turned round, in the states that it has then",
+        element.name
+    );
+    Diagnostic::new(code::TURNED_ROUND, message).at(element.span)
 }
 
 /// What dry friction does at a rest.
@@ -145,6 +180,8 @@ enum Mode {
     Held,
     /// It slips to this side, or is about to.
     Slips(f64),
+    /// It gives this where another holds the same motion: what each of them gives is not determined.
+    Shares(f64),
 }
 
 /// The model with its dry friction that sticks at rest, or slips from where it began; nothing where none does. The
@@ -167,33 +204,18 @@ pub fn stuck(
     let resting = |stiction: &&Stiction| stiction.rests(&mut pool, graph, equations, (&start, &sizes));
     let mut modes: Vec<(Stiction, Mode)> =
         candidates.iter().filter(resting).map(|stiction| (*stiction, Mode::Held)).collect();
-    let mut found = None;
-    // Each lets go once, and is left to its law as it is written at last.
-    for _ in 0..=2 * modes.len() {
-        if modes.is_empty() {
-            break;
-        }
-        let Some(mut variant) = in_modes(original, &modes, None, token)? else {
-            // Two that hold the same motion, or one that would have to move.
-            modes.pop();
-            continue;
-        };
-        let next: Vec<(Stiction, Mode)> = modes
-            .iter()
-            .filter_map(|(stiction, mode)| Some((*stiction, variant.next(stiction, *mode)?)))
-            .collect();
-        let settled = next == modes;
-        modes = next;
-        if settled {
-            found = Some(variant);
-            break;
-        }
-    }
+    let mut found = settled(original, &mut modes, token)?;
     let is_held = |modes: &[(Stiction, Mode)], stiction: &Stiction| modes.contains(&(*stiction, Mode::Held));
-    let rest = match &found {
+    let mut rest = match &found {
         Some(variant) => Some(variant.point.clone()),
         None => steady()?,
     };
+    if rest.is_none() {
+        // What moves from the beginning may be stopped by friction alone.
+        modes = candidates.iter().map(|stiction| (*stiction, Mode::Held)).collect();
+        found = settled(original, &mut modes, token)?;
+        rest = found.as_ref().map(|variant| variant.point.clone());
+    }
     let Some(rest) = rest else { return Ok(None) };
     // What has slipped, or moved from the beginning, may have come to rest.
     let mut here =
@@ -215,8 +237,10 @@ pub fn stuck(
         }
     }
     let Some(mut found) = found else { return Ok(None) };
-    let held: Vec<Stiction> =
-        candidates.iter().filter(|stiction| is_held(&modes, stiction)).copied().collect();
+    let sticks = |stiction: &&Stiction| {
+        modes.iter().any(|(own, mode)| own == *stiction && matches!(mode, Mode::Held | Mode::Shares(_)))
+    };
+    let held: Vec<Stiction> = candidates.iter().filter(sticks).copied().collect();
     for stiction in &held {
         let Some(holding) = found.holding(stiction) else { continue };
         let rests = match &held[..] {
@@ -226,6 +250,75 @@ pub fn stuck(
         found.notes.push(stiction.diagnostic(graph, &holding, rests.as_deref()));
     }
     Ok(Some(found))
+}
+
+/// The model with its dry friction in the modes in which it would rather be than in others, which are left in
+/// `modes`; nothing where there are none.
+fn settled(
+    original: &Original<'_>,
+    modes: &mut Vec<(Stiction, Mode)>,
+    token: &CancellationToken,
+) -> Result<Option<Variant>, Cancelled> {
+    // Each lets go once, shares once, and is left to its law as it is written at last.
+    for _ in 0..=4 * modes.len() {
+        if modes.is_empty() {
+            break;
+        }
+        let Some(mut variant) = in_modes(original, modes, None, token)? else {
+            // Two that hold the same motion, or one that would have to move.
+            let several = modes.iter().filter(|(_, mode)| *mode == Mode::Held).count() > 1;
+            match modes.iter_mut().rev().find(|(_, mode)| *mode == Mode::Held) {
+                Some((_, mode)) if several => *mode = Mode::Shares(0.0),
+                _ => drop(modes.pop()),
+            }
+            continue;
+        };
+        if let Some(eased) = eased(original, &mut variant, modes, token)? {
+            *modes = eased;
+            continue;
+        }
+        let next: Vec<(Stiction, Mode)> = modes
+            .iter()
+            .filter_map(|(stiction, mode)| Some((*stiction, variant.next(stiction, *mode)?)))
+            .collect();
+        if next == *modes {
+            return Ok(Some(variant));
+        }
+        *modes = next;
+    }
+    Ok(None)
+}
+
+/// The modes in which friction that cannot hold what it has to alone is helped by one that rests with it: both give
+/// the same part of what they can, or the other all of it.
+fn eased(
+    original: &Original<'_>,
+    variant: &mut Variant,
+    modes: &[(Stiction, Mode)],
+    token: &CancellationToken,
+) -> Result<Option<Vec<(Stiction, Mode)>>, Cancelled> {
+    for (holder, _) in modes.iter().filter(|(_, mode)| *mode == Mode::Held) {
+        let Some(alone) = variant.holding(holder).filter(|holding| !holding.is_possible()) else { continue };
+        for (k, (other, mode)) in modes.iter().enumerate() {
+            let (Mode::Shares(now), Some(share)) = (*mode, variant.holding(other)) else { continue };
+            for limit in share.limits.into_iter().filter(|limit| *limit != now) {
+                let mut with = modes.to_vec();
+                with[k].1 = Mode::Shares(limit);
+                let Some(mut helped) = in_modes(original, &with, None, token)? else { continue };
+                let Some(holding) = helped.holding(holder) else { continue };
+                let change = holding.value - alone.value;
+                let bound = alone.limits[usize::from(alone.value > alone.limits[1])];
+                // At which part of both limits they balance together.
+                let part =
+                    (alone.value - change * now / (limit - now)) / (bound - change * limit / (limit - now));
+                if change * (alone.value - bound) < 0.0 {
+                    with[k].1 = Mode::Shares(limit * if (0.0..=1.0).contains(&part) { part } else { 1.0 });
+                    return Ok(Some(with));
+                }
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The model with its dry friction in some modes, from its own initial states or from others.
@@ -244,6 +337,7 @@ fn in_modes(
         graph = match mode {
             Mode::Held => stiction.sticking(&mut pool, &graph),
             Mode::Slips(side) => stiction.slipping(&mut pool, &graph, *side),
+            Mode::Shares(value) => stiction.at_limit(&mut pool, &graph, *value),
         };
     }
     Variant::find(pool, graph, original.tables, token)

@@ -16,8 +16,8 @@ use crate::linalg::elimination::{Elimination, Rows, transposed};
 use crate::linalg::{Matrices, Sparse};
 use crate::parallel;
 use crate::tolerance::{
-    BESIDE_POLE, CONSERVED_SUM, CONTOUR_POINTS, CONTOUR_RADIUS, CONTOUR_ROUNDING, NEGLIGIBLE_PIVOT,
-    SINGULAR_CONDITION, SMALLEST_CONTOUR,
+    BESIDE_POLE, CANCELLED_GAIN, CONSERVED_SUM, CONTOUR_POINTS, CONTOUR_RADIUS, CONTOUR_ROUNDING,
+    NEGLIGIBLE_PIVOT, SINGULAR_CONDITION, SMALLEST_CONTOUR,
 };
 
 /// A root with the derivatives of its value, or of the mean of its cluster.
@@ -294,7 +294,11 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
             d.entries.iter().filter(|(row, column, _)| (*row, *column) == (i, j)).map(|(_, _, v)| v).sum()
         })
     };
-    let dot = |list: &[(usize, f64)], x: &[f64]| list.iter().map(|(k, v)| v * x[*k]).sum::<f64>();
+    // A sum with the sizes of its terms: what is nothing beside them is zero.
+    let settled = |terms: &mut dyn Iterator<Item = f64>| {
+        let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
+        if f64::abs(sum) <= CANCELLED_GAIN * size { 0.0 } else { sum }
+    };
     let mut all = Vec::new();
     for output in 0..matrices.outputs() {
         let row = c(matrices, output);
@@ -312,13 +316,16 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
                 continue;
             }
             let derivative = |m: &Matrices| {
-                let inner: f64 = m.a.entries.iter().map(|(i, j, v)| adjoint[*i] * v * z[*j]).sum();
-                inner + dot(&c(m, output), &z) + dot(&b(m, input), &adjoint) + d(m, output, input)
+                let inner = m.a.entries.iter().map(|(i, j, v)| adjoint[*i] * v * z[*j]);
+                let from_c = c(m, output).into_iter().map(|(k, v)| v * z[k]);
+                let from_b = b(m, input).into_iter().map(|(k, v)| v * adjoint[k]);
+                settled(&mut inner.chain(from_c).chain(from_b).chain([d(m, output, input)]))
             };
+            let through = row.iter().map(|(k, v)| v * z[*k]);
             all.push(Gain {
                 output,
                 input,
-                value: dot(&row, &z) + d(matrices, output, input),
+                value: settled(&mut through.chain([d(matrices, output, input)])),
                 derivatives: derivatives.iter().map(derivative).collect(),
             });
         }

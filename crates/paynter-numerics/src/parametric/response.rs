@@ -33,6 +33,8 @@ pub struct ResponseRequest {
     pub frozen: bool,
     /// The frequencies; from a decade below the poles and zeros to one above where left out.
     pub omega: Option<Frequencies>,
+    /// Frequencies one by one, in place of a grid.
+    pub listed: Vec<f64>,
     /// Monte Carlo samples by which the bands are verified; none where zero.
     pub verify: usize,
     /// Where the random numbers start.
@@ -107,6 +109,7 @@ pub fn response_sensitivity(
     let moved = moved(pool, graph, linear, &parameters, request.frozen, findings)?;
     let derivatives = finite_derivatives(pool, linear, &moved, token)?;
     let omega = match request.omega {
+        _ if !request.listed.is_empty() => request.listed.clone(),
         Some(frequencies) => frequencies.list(),
         None => band(pool, graph, linear, &matrices, token)?,
     };

@@ -1,8 +1,11 @@
 //! The one reader of measured data: CSV with a line of headings, then
 //! numbers. The column `t` (or `time`) is the time, unless a sample time
-//! counts the lines; columns that nobody asks for may hold anything.
+//! counts the lines; columns that nobody asks for may hold anything. A
+//! heading may name the unit of its column (`heading.rs`).
 
+use super::heading::Heading;
 use paynter_base::{Code, Diagnostic, Source, SourceMap, Span, closest, code};
+use paynter_graph::dimension::Unit;
 
 /// Data files larger than this are refused.
 pub const MAX_DATA_SIZE: u64 = 256 << 20;
@@ -28,13 +31,13 @@ impl DataError {
 
 /// A cell with the place of its text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Cell<'a> {
-    text: &'a str,
-    start: usize,
+pub(super) struct Cell<'a> {
+    pub text: &'a str,
+    pub start: usize,
 }
 
 impl Cell<'_> {
-    fn error(&self, message: String, help: impl Into<String>) -> DataError {
+    pub fn error(&self, message: String, help: impl Into<String>) -> DataError {
         let end = self.start + self.text.len();
         DataError { code: code::BAD_DATA, message, help: help.into(), start: self.start, end }
     }
@@ -117,15 +120,15 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 /// A file whose headings have been read.
 pub(crate) struct Csv<'a> {
     text: &'a str,
-    heads: Vec<Cell<'a>>,
+    heads: Vec<Heading<'a>>,
     clock: Clock,
 }
 
 /// When samples were taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Clock {
-    /// When the column at this place says.
-    Column(usize),
+    /// When the column at this place says, in units of so many seconds.
+    Column(usize, f64),
     /// One after the other, so many seconds apart, from zero on.
     Even(f64),
 }
@@ -169,7 +172,7 @@ impl<'a> Csv<'a> {
                 "save the file with line ends of Unix (LF) or Windows (CR LF)",
             ));
         }
-        let heads = first.cells();
+        let heads: Vec<Heading<'a>> = first.cells().into_iter().map(Heading::new).collect();
         if heads.len() == 1
             && let Some(sign) = [';', '\t'].into_iter().find(|sign| first.text.contains(*sign))
         {
@@ -179,28 +182,31 @@ impl<'a> Csv<'a> {
                 "save the file with commas between columns and points in numbers: `t,u`, then `0.5,1.2`",
             ));
         }
-        if heads.iter().all(|head| head.text.parse::<f64>().is_ok()) {
+        if heads.iter().all(|head| head.name.parse::<f64>().is_ok()) {
             return Err(first.error(
                 "the first line holds numbers in place of headings".to_owned(),
                 "put a line with the names of the columns above them: `t` for the time, then those of inputs",
             ));
         }
         // Beside a column `t`, `T` is a temperature.
-        let exact = heads.iter().any(|head| head.text == "t");
-        let is_time = |head: &Cell<'_>| match exact {
-            true => head.text == "t" || head.text.eq_ignore_ascii_case("time"),
-            false => ["t", "time"].iter().any(|name| head.text.eq_ignore_ascii_case(name)),
+        let exact = heads.iter().any(|head| head.name == "t");
+        let is_time = |head: &Heading<'_>| match exact {
+            true => head.name == "t" || head.name.eq_ignore_ascii_case("time"),
+            false => ["t", "time"].iter().any(|name| head.name.eq_ignore_ascii_case(name)),
         };
         let time = heads.iter().position(is_time);
         if let Some(second) = heads.iter().filter(|head| is_time(head)).nth(1) {
-            return Err(second.error(
+            return Err(second.cell.error(
                 "two columns are called `t` or `time`".to_owned(),
                 "keep one column of times, and rename or delete the other",
             ));
         }
         match (time, sample_time) {
             (_, Some(step)) => Ok(Csv { text, heads, clock: Clock::Even(step) }),
-            (Some(time), None) => Ok(Csv { text, heads, clock: Clock::Column(time) }),
+            (Some(time), None) => {
+                let seconds = heads[time].seconds()?;
+                Ok(Csv { text, heads, clock: Clock::Column(time, seconds) })
+            }
             (None, None) => Err(first.error(
                 "no column is called `t`".to_owned(),
                 "call the column of times `t`, in seconds; where samples are evenly spaced, add one that counts up",
@@ -210,29 +216,47 @@ impl<'a> Csv<'a> {
 
     /// The names of its columns.
     pub fn headings(&self) -> impl Iterator<Item = &'a str> {
-        self.heads.iter().map(|head| head.text)
+        self.heads.iter().map(|head| head.name)
     }
 
     /// The names of its columns but for the time.
     pub fn others(&self) -> impl Iterator<Item = &'a str> {
-        let is_time = |place: usize| self.clock == Clock::Column(place);
-        self.heads.iter().enumerate().filter(move |(place, _)| !is_time(*place)).map(|(_, head)| head.text)
+        let is_time = |place: usize| matches!(self.clock, Clock::Column(time, _) if time == place);
+        self.heads.iter().enumerate().filter(move |(place, _)| !is_time(*place)).map(|(_, head)| head.name)
+    }
+
+    /// Whether a column is meant by a name.
+    pub fn has(&self, name: &str) -> bool {
+        self.heads.iter().any(|head| head.is(name))
+    }
+
+    /// The value in SI of one of the units of a column that was asked for by a name; the model's where its heading
+    /// has none.
+    pub fn factor(&self, place: usize, name: &str, model: Option<&Unit>) -> Result<f64, DataError> {
+        self.heads[place].factor(name, model)
+    }
+
+    /// Finds a column whose numbers are taken as they stand.
+    pub fn plain_place(&self, name: &str) -> Result<usize, DataError> {
+        let place = self.place(name)?;
+        self.heads[place].refuse_unit(name)?;
+        Ok(place)
     }
 
     /// Finds a column by its heading.
     pub fn place(&self, name: &str) -> Result<usize, DataError> {
-        let mut places = (0..self.heads.len()).filter(|place| self.heads[*place].text == name);
+        let mut places = (0..self.heads.len()).filter(|place| self.heads[*place].is(name));
         match (places.next(), places.next()) {
             (Some(place), None) => Ok(place),
-            (Some(_), Some(second)) => Err(self.heads[second].error(
+            (Some(_), Some(second)) => Err(self.heads[second].cell.error(
                 format!("two columns are called `{name}`"),
                 "rename one of them: a column that the model does not know is ignored",
             )),
             (None, _) => {
-                let last = self.heads[self.heads.len() - 1];
+                let last = self.heads[self.heads.len() - 1].cell;
                 let all = Cell {
-                    text: &self.text[self.heads[0].start..last.start + last.text.len()],
-                    start: self.heads[0].start,
+                    text: &self.text[self.heads[0].cell.start..last.start + last.text.len()],
+                    start: self.heads[0].cell.start,
                 };
                 let help = match closest(name, self.others()) {
                     Some(near) => format!("did you mean `{near}`?"),
@@ -268,12 +292,12 @@ impl<'a> Csv<'a> {
                     "write one number for each heading, with a decimal point: a decimal comma makes two cells",
                 ));
             }
-            let number = |place: usize| cells[place].number(self.heads[place].text, line.number);
+            let number = |place: usize| cells[place].number(self.heads[place].name, line.number);
             let t = match self.clock {
                 Clock::Even(step) => columns.times.len() as f64 * step,
-                Clock::Column(place) => number(place)?,
+                Clock::Column(place, seconds) => number(place)? * seconds,
             };
-            if let (Some((before, at)), Clock::Column(place)) =
+            if let (Some((before, at)), Clock::Column(place, _)) =
                 (last.filter(|(before, _)| t <= *before), self.clock)
             {
                 return Err(cells[place].error(
@@ -286,12 +310,12 @@ impl<'a> Csv<'a> {
             for (place, list) in places.iter().zip(&mut columns.values) {
                 list.push(match gaps {
                     Gaps::Refused => number(*place)?,
-                    Gaps::Kept => cells[*place].sample(self.heads[*place].text, line.number)?,
+                    Gaps::Kept => cells[*place].sample(self.heads[*place].name, line.number)?,
                 });
             }
         }
         if columns.times.is_empty() {
-            return Err(self.heads[0].error(
+            return Err(self.heads[0].cell.error(
                 "there are headings, but no numbers".to_owned(),
                 "write a line of numbers for each time",
             ));

@@ -56,7 +56,7 @@ impl Measured {
         // An input without a value of its own has nothing else to follow.
         let bare: Vec<bool> = graph.inputs.iter().map(|input| !input.given).collect();
         let (text, columns) = match decode(&data.content) {
-            Ok(text) => (text, input_columns(text, &names, &bare)),
+            Ok(text) => (text, input_columns(text, graph, &names, &bare)),
             Err(error) => ("", Err(error)),
         };
         let columns = match columns {
@@ -82,8 +82,6 @@ impl Measured {
                 continue;
             };
             measured.end = times.last().copied();
-            let factor = input.unit.as_ref().map_or(1.0, |unit| unit.factor);
-            let values = values.into_iter().map(|value| value * factor).collect();
             let number = list.len() as u32;
             // Reading has seen to rising times and finite values.
             list.extend(Table::new(times, values, hold).ok());
@@ -100,10 +98,15 @@ struct InputColumn {
     near: Option<String>,
 }
 
-/// Reads the columns that are named as inputs: at least one must be there, and those of bare inputs.
-fn input_columns(text: &str, names: &[String], bare: &[bool]) -> Result<Vec<InputColumn>, DataError> {
+/// Reads the columns that are named as inputs, in SI: at least one must be there, and those of bare inputs.
+fn input_columns(
+    text: &str,
+    graph: &BondGraph,
+    names: &[String],
+    bare: &[bool],
+) -> Result<Vec<InputColumn>, DataError> {
     let csv = Csv::new(text)?;
-    let known = |name: &String| csv.headings().any(|heading| heading == name);
+    let known = |name: &String| csv.has(name);
     for (name, _) in names.iter().zip(bare).filter(|(_, bare)| **bare) {
         csv.place(name)?;
     }
@@ -114,8 +117,14 @@ fn input_columns(text: &str, names: &[String], bare: &[bool]) -> Result<Vec<Inpu
     }
     let present: Vec<&String> = names.iter().filter(|name| known(name)).collect();
     let places = present.iter().map(|name| csv.place(name)).collect::<Result<Vec<usize>, DataError>>()?;
+    let present = graph.inputs.iter().zip(names).filter(|(_, name)| known(name));
+    let factors = present
+        .zip(&places)
+        .map(|((input, name), place)| csv.factor(*place, name, input.unit.as_ref()))
+        .collect::<Result<Vec<f64>, DataError>>()?;
     let columns = csv.read(&places, Gaps::Refused)?;
-    let mut values = columns.values.into_iter();
+    let in_si = |(list, factor): (Vec<f64>, f64)| list.into_iter().map(|value| value * factor).collect();
+    let mut values = columns.values.into_iter().zip(factors).map(in_si);
     let free = || csv.others().filter(|heading| !names.iter().any(|name| name == heading));
     Ok(names
         .iter()

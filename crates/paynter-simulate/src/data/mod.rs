@@ -3,6 +3,7 @@
 //! measured inputs and outputs.
 
 mod csv;
+mod heading;
 mod inputs;
 mod record;
 mod tables;

@@ -3,17 +3,18 @@
 use super::Data;
 use super::csv::{Csv, DataError, Gaps, decode};
 use paynter_base::{Diagnostic, SourceMap};
+use paynter_graph::dimension::Unit;
 use paynter_numerics::program::{Hold, Table};
 
-/// A measured signal: its name in the model, the column that holds it, and one of its units in SI.
+/// A measured signal: its name in the model, the column that holds it, and its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signal {
     /// What the model calls it.
     pub name: String,
     /// The heading of its column.
     pub column: String,
-    /// The value of one of its units in SI.
-    pub factor: f64,
+    /// Its unit in the model, unless the heading has one.
+    pub unit: Option<Unit>,
     /// Whether a file without the column is refused.
     pub required: bool,
 }
@@ -54,15 +55,20 @@ impl Record {
 
 fn columns(text: &str, signals: &[Signal], sample_time: Option<f64>) -> Result<Record, DataError> {
     let csv = Csv::open(text, sample_time)?;
-    let known = |signal: &Signal| csv.headings().any(|heading| heading == signal.column);
+    let known = |signal: &Signal| csv.has(&signal.column);
     let present: Vec<bool> = signals.iter().map(|signal| signal.required || known(signal)).collect();
     let wanted = signals.iter().zip(&present).filter(|(_, present)| **present);
     let places =
         wanted.clone().map(|(signal, _)| csv.place(&signal.column)).collect::<Result<Vec<_>, _>>()?;
+    let factors = wanted
+        .zip(&places)
+        .map(|((signal, _), place)| csv.factor(*place, &signal.column, signal.unit.as_ref()))
+        .collect::<Result<Vec<f64>, _>>()?;
     let read = csv.read(&places, Gaps::Kept)?;
-    let scaled = wanted
+    let scaled = factors
+        .into_iter()
         .zip(read.values)
-        .map(|((signal, _), list)| list.into_iter().map(|value| value * signal.factor).collect::<Vec<f64>>());
+        .map(|(factor, list)| list.into_iter().map(|value| value * factor).collect::<Vec<f64>>());
     let mut scaled = scaled.collect::<Vec<_>>().into_iter();
     let columns = present.iter().map(|present| present.then(|| scaled.next()).flatten()).collect();
     Ok(Record { times: read.times, columns })

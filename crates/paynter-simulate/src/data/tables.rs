@@ -24,7 +24,7 @@ pub fn read(world: &dyn World, table: &Table, sources: &mut SourceMap) -> Column
     })?;
     let (text, read) = match decode(&bytes) {
         Ok(text) => {
-            (text, Csv::new(text).and_then(|csv| csv.read(&[csv.place(&table.column)?], Gaps::Refused)))
+            (text, Csv::new(text).and_then(|csv| csv.read(&[csv.plain_place(&table.column)?], Gaps::Refused)))
         }
         Err(error) => ("", Err(error)),
     };

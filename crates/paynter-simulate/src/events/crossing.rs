@@ -74,8 +74,12 @@ impl ZeroCrossingDetector {
 
     /// The functions whose crossings are to be found in steps.
     pub fn watched(&self, system: &System<'_>) -> Vec<usize> {
-        let is_watched =
-            |k: &usize| !system.model.timed[*k] && !system.is_sliding(*k) && system.mode(*k) != 0.0;
+        let is_watched = |k: &usize| {
+            !system.model.timed[*k]
+                && !system.is_sliding(*k)
+                && !system.is_passed(*k)
+                && system.mode(*k) != 0.0
+        };
         (0..system.model.events.len()).filter(is_watched).collect()
     }
 

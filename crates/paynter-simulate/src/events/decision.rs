@@ -2,14 +2,15 @@
 //! stops that meet are a complementarity problem.
 //!
 //! Each function that is zero is above, below, held at zero by its surface (sliding), or redundant,
-//! because others hold it there. Principal pivoting changes the first choice that violates its condition until
-//! none does (Murty's least-index method); where that cycles, the choices are enumerated.
+//! because others hold it there. From the modes as they are, principal pivoting changes the first choice that violates
+//! its condition until none does (Murty's least-index method); where that cycles, the choices are
+//! enumerated, and frictions solved as a linear complementarity problem (Lemke).
 
-use super::{ZeroCrossingDetector, sign};
+use super::{ZeroCrossingDetector, lcp::Lcp, sign};
 use crate::system::{EvaluationError, System};
 use crate::tolerance::{
     DECIDED_EXCESS, DECIDED_ROUNDING, DECIDED_TOGETHER, DERIVATIVE_CANCELLATION, ENUMERATED_CHOICES,
-    FUNCTION_AT_ZERO, PIVOTS,
+    FUNCTION_AT_ZERO, PIVOTS, SMALLEST_FORCES,
 };
 
 /// What a function that is zero does.
@@ -19,7 +20,7 @@ enum Choice {
     Leaves(f64),
     /// Its surface holds it.
     Slides,
-    /// Others hold it, and its own law takes this value: the middle of its jump, or an end of it.
+    /// Others hold it, and its own law takes this value: the middle of its jump, an end of it, or one between.
     Redundant(f64),
 }
 
@@ -30,6 +31,9 @@ struct Instant<'a> {
     active: Vec<usize>,
     exits: Vec<usize>,
 }
+
+/// A way to find choices that violate no condition.
+type Means = fn(&mut ZeroCrossingDetector, &mut System<'_>, &Instant<'_>) -> bool;
 
 impl ZeroCrossingDetector {
     /// Decides all modes of the active set at this instant; tells whether consistent ones were found. Nothing is
@@ -58,11 +62,18 @@ impl ZeroCrossingDetector {
                 self.choose(system, *k, Choice::Redundant(0.0));
             }
         }
-        let found = self.pivot(system, &instant) || {
-            system.restore(&snapshot);
+        let present = system.snapshot();
+        let again = |detector: &mut ZeroCrossingDetector, system: &mut System<'_>, means: Means| {
+            system.restore(&present);
             system.set_point_to(point.clone());
-            self.enumerate(system, &instant)
+            means(detector, system, &instant)
         };
+        let found = self.pivot(system, &instant)
+            || again(self, system, ZeroCrossingDetector::enumerate)
+            || again(self, system, |detector, system, instant| {
+                matches!(detector.solve_frictions(system, instant), Ok(true))
+                    && detector.pivot(system, instant)
+            });
         if !found {
             system.restore(&snapshot);
             system.set_point_to(point);
@@ -101,6 +112,70 @@ impl ZeroCrossingDetector {
         let violated = self.violated_condition(system, &instant);
         self.margin = margin;
         !matches!(violated, Ok(None))
+    }
+
+    /// Solves for the modes of frictions that are all at zero, as a linear complementarity problem: their
+    /// accelerations are affine in their modes, and each mode lies between −1 and 1, at the end to which it moves.
+    /// Tells whether there are only frictions, and a solution was found.
+    fn solve_frictions(
+        &mut self,
+        system: &mut System<'_>,
+        instant: &Instant<'_>,
+    ) -> Result<bool, EvaluationError> {
+        let (t, x, active) = (instant.t, instant.x, &instant.active);
+        let friction = |k: &usize| system.surface(*k).is_some_and(|j| system.surfaces()[j].order == 1);
+        if !active.iter().all(friction) {
+            return Ok(false);
+        }
+        let rounding = self.derivative_rounding(system, t, x);
+        active.iter().for_each(|k| self.choose(system, *k, Choice::Leaves(1.0)));
+        let mut accelerations = |system: &mut System<'_>| -> Result<Vec<f64>, EvaluationError> {
+            let mut rates = vec![0.0; x.len()];
+            system.rates(t, x, &mut rates)?;
+            active.iter().map(|k| self.derivative(system, t, x, &rates, *k)).collect()
+        };
+        let forward = accelerations(system)?;
+        let n = active.len();
+        let mut matrix = vec![vec![0.0; 2 * n]; 2 * n];
+        for (j, k) in active.iter().enumerate() {
+            system.set_mode(*k, -1.0);
+            system.prepare();
+            let other = accelerations(system)?;
+            system.set_mode(*k, 1.0);
+            for i in 0..n {
+                matrix[i][j] = 0.5 * (other[i] - forward[i]);
+            }
+            (matrix[j][n + j], matrix[n + j][j]) = (1.0, -1.0);
+        }
+        system.prepare();
+        // In units of the largest acceleration.
+        let parts = matrix[..n].iter().flat_map(|row| &row[..n]).chain(&forward);
+        let unit = parts.fold(f64::MIN_POSITIVE, |most, part| most.max(part.abs()));
+        matrix[..n].iter_mut().for_each(|row| row[..n].iter_mut().for_each(|entry| *entry /= unit));
+        // z is by how much each mode lies above −1, then the acceleration of what leaves upwards.
+        let backward =
+            |i: usize| -forward[i] / unit - 2.0 * matrix[i][..n].iter().sum::<f64>() - SMALLEST_FORCES;
+        let offset: Vec<f64> = (0..n).map(backward).chain(std::iter::repeat_n(2.0, n)).collect();
+        // Of forces that are not unique the smallest are taken: those that a little elasticity would bring about.
+        (0..n).for_each(|i| matrix[i][i] += SMALLEST_FORCES);
+        let lcp = Lcp { matrix, offset };
+        let Some(z) = lcp.solve() else { return Ok(false) };
+        let slack = lcp.slack(&z);
+        let least = |k: usize| rounding[k].max(2.0 * SMALLEST_FORCES * unit);
+        for (i, k) in active.iter().copied().enumerate() {
+            let exceeds = unit * (z[n + i] + slack[i]) > least(k);
+            let choice = match exceeds {
+                true => Choice::Leaves(if z[i] > 1.0 { 1.0 } else { -1.0 }),
+                false => Choice::Slides,
+            };
+            self.choose(system, k, choice);
+            let by_others =
+                choice == Choice::Slides && (self.evaluate(system, t, x).is_err() || !system.is_determined());
+            if by_others {
+                self.choose(system, k, Choice::Redundant(z[i] - 1.0));
+            }
+        }
+        Ok(true)
     }
 
     /// Changes the first choice whose condition is violated, until none is or choices come back.
@@ -289,7 +364,8 @@ impl ZeroCrossingDetector {
         k: usize,
         rounding: f64,
     ) -> Result<Choice, EvaluationError> {
-        let (mode, held) = (system.mode(k), system.surface(k).is_some());
+        // What was redundant may have had a value between.
+        let (mode, held) = (sign(system.mode(k)), system.surface(k).is_some());
         let derivatives = self.one_sided_derivatives(system, instant.t, instant.x, k)?;
         let [above, below] =
             derivatives.map(|derivative| if derivative.abs() <= rounding { 0.0 } else { derivative });

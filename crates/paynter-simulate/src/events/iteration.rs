@@ -174,7 +174,7 @@ impl ZeroCrossingDetector {
         if !redundant.is_empty() && self.decide(system, t, x, (zeros, &redundant, given)) {
             return Ok(Iteration::Consistent);
         }
-        let iterated = self.iterate_in_turn(system, t, x, (zeros, settling_rate), given);
+        let iterated = self.iterate_around_bends(system, t, x, (zeros, settling_rate), given);
         if iterated == Ok(Iteration::Consistent) {
             if settling_rate.is_none() && self.contradict(system, t, x, (zeros, given)) {
                 self.decide(system, t, x, (zeros, &[], given));
@@ -188,6 +188,35 @@ impl ZeroCrossingDetector {
             return Ok(Iteration::Consistent);
         }
         iterated
+    }
+
+    /// Decides laws that bend in loops together, and the other modes one after another, until neither change.
+    fn iterate_around_bends(
+        &mut self,
+        system: &mut System<'_>,
+        t: f64,
+        x: &[f64],
+        (zeros, settling_rate): (&[usize], Option<f64>),
+        given: &[usize],
+    ) -> Result<Iteration, EvaluationError> {
+        let mut bends = self.decide_bends(system, t, x, zeros);
+        let others = |k: usize| !bends.contains(&k) && !system.own_timed(k);
+        if !bends.is_empty() && !(0..system.own_events()).any(others) {
+            return Ok(Iteration::Consistent);
+        }
+        for _ in 0..EVENT_ITERATIONS {
+            let known = [given, &bends].concat();
+            let iterated = self.iterate_in_turn(system, t, x, (zeros, settling_rate), &known)?;
+            if bends.is_empty() || iterated != Iteration::Consistent {
+                return Ok(iterated);
+            }
+            let present = system.snapshot();
+            bends = self.decide_bends(system, t, x, zeros);
+            if system.snapshot() == present {
+                return Ok(iterated);
+            }
+        }
+        Ok(Iteration::Cycling(bends.first().copied().unwrap_or(0)))
     }
 
     /// Changes modes one after another until they are consistent with the functions. Where the vector field

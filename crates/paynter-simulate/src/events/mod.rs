@@ -1,8 +1,10 @@
 //! Events: zero crossings of event functions, and the modes after them.
 
+mod bends;
 mod crossing;
 mod decision;
 mod iteration;
+mod lcp;
 mod root;
 mod saltation;
 mod sliding;

@@ -44,7 +44,7 @@ impl ZeroCrossingDetector {
         let known = self.known_to(system, t, x, tolerance)?;
         // It has left zero where the states that it reads are known to have; what others hold there, by more.
         let zero = |k: &usize| known[*k] * if redundant.contains(k) { REDUNDANT_TOLERANCES } else { 1.0 };
-        let open = |k: &usize| system.mode(*k) == 0.0 || redundant.contains(k);
+        let open = |k: &usize| (system.mode(*k) == 0.0 && !system.is_passed(*k)) || redundant.contains(k);
         let left = |k: &usize| open(k) && self.now[*k].abs() > zero(k);
         Ok((0..self.now.len()).filter(left).map(|k| (k, sign(self.now[k]))).collect())
     }

@@ -3,11 +3,13 @@
 //! Where causality divides by a modulus that passes through zero, the model's
 //! own states lose their meaning there. Simulation then takes as a state
 //! the flow or effort that would be computed by the division, and
-//! calculates the states that the model has from it.
+//! calculates the states that the model has from it. The same where causality
+//! avoids the division, so that all storages behind it are dependent, and one
+//! of them has to be a state after all: its flow is divided by the modulus.
 
 use super::initial::Initial;
 use crate::start::{Known, known_at_start};
-use paynter_algebra::{Cmp, Expr, Func, Pool, Symbol};
+use paynter_algebra::{Cmp, Expr, Func, Node, Pool, Rational, Symbol};
 use paynter_base::CancellationToken;
 use paynter_equations::{Assignment, Equations, QueryError, derive};
 use paynter_graph::{BondGraph, Causality, ElementId, Guard, Guards, Law, Variable, assign_causality};
@@ -47,7 +49,7 @@ pub(super) fn chart(
     token: &CancellationToken,
 ) -> Result<(Option<Chart>, Assumptions), QueryError> {
     let mut assumptions = Assumptions::default();
-    let freed = freed(pool, graph, causality, &mut assumptions);
+    let freed = freed(pool, graph, causality, equations.states.len(), &mut assumptions);
     let Some((mut graph, causality, taken)) = freed else { return Ok((None, assumptions)) };
     let mut found = match derive(pool, &mut graph, &causality, token) {
         Err(QueryError::Cancelled) => return Err(QueryError::Cancelled),
@@ -75,6 +77,17 @@ pub(super) fn chart(
     }
     let signals = initialise(pool, &graph, equations, initials, &mut found, &taken);
     assumptions.guards.push(Guards::new(pool, &graph, signals));
+    // Where it cannot begin, the model's own states serve.
+    let values: FxHashMap<Symbol, Expr> =
+        initials.iter().map(|initial| (initial.symbol, initial.value)).collect();
+    let begins = |pool: &mut Pool, e: Expr| {
+        let e = pool.substitute(e, &values);
+        pool.eval(e, &|symbol| graph.number(symbol).or(Some(0.0))).is_ok_and(f64::is_finite)
+    };
+    if !found.states.iter().all(|state| begins(pool, state.initial)) {
+        assumptions.only_here = true;
+        return Ok((None, assumptions));
+    }
     Ok((Some(Chart { graph, equations: found, own }), assumptions))
 }
 
@@ -106,9 +119,12 @@ fn initialise(
         };
         state.name = graph.bond_variable_name(pair.bond, letter);
         let Some(assignment) = assignments.get(&variable) else { continue };
-        let modulus = assignment.element.map(|element| &graph.element(element).law);
-        let Some(Law::Value(modulus)) = modulus else { continue };
-        let modulus = pool.substitute(*modulus, &values);
+        let modulus = assignment.element.map(|element| graph.element(element));
+        let modulus = match modulus.filter(|element| element.class().is_converter()).map(|e| &e.law) {
+            Some(Law::Value(modulus)) => pool.substitute(*modulus, &values),
+            // What a storage in derivative causality gives is divided by all that stands on the way.
+            _ => divisor(pool, assignment.value),
+        };
         let [value, modulus] = [assignment.value, modulus].map(|e| pool.substitute(e, &start));
         if pool.symbols(value).iter().chain(&pool.symbols(modulus)).all(known) {
             // Where the modulus is zero nothing tells, and what an own state is moved by has no derivative there.
@@ -128,17 +144,30 @@ fn initialise(
     guards
 }
 
-/// A graph in which no two-port divides by what can vanish, with what was made a state for that.
+/// The product of all that an expression divides by.
+fn divisor(pool: &mut Pool, e: Expr) -> Expr {
+    let negative =
+        |pool: &Pool, exponent: Expr| pool.as_rational(exponent).is_some_and(|r| *r < Rational::ZERO);
+    let bases = pool.reachable(&[e]).into_iter().filter_map(|node| match pool.node(node) {
+        Node::Power(base, exponent) if negative(pool, exponent) => Some(base),
+        _ => None,
+    });
+    let bases: Vec<Expr> = bases.collect();
+    pool.product(&bases)
+}
+
+/// A graph with causality, and what was made a state in it.
+type Freed = (BondGraph, Causality, Vec<Weightless>);
+
+/// A graph in which no two-port divides by what can vanish, with what was made a state for that; the model has so
+/// many states.
 fn freed(
     pool: &mut Pool,
     graph: &BondGraph,
     causality: &Causality,
+    states: usize,
     assumptions: &mut Assumptions,
-) -> Option<(BondGraph, Causality, Vec<Weightless>)> {
-    let dividing = |graph: &BondGraph, causality: &Causality| -> Vec<ElementId> {
-        let two_port = |id: &&ElementId| graph.element(**id).class().is_converter();
-        causality.divides.iter().filter(two_port).copied().collect()
-    };
+) -> Option<Freed> {
     let (mut graph, mut causality) = (graph.clone(), causality.clone());
     let mut divides = dividing(&graph, &causality);
     let mut taken = Vec::new();
@@ -147,16 +176,7 @@ fn freed(
     while !divides.is_empty() {
         let some = &divides[..together.min(divides.len())];
         let better = [0, 1].into_iter().find_map(|choice| {
-            let place =
-                |id: &ElementId| divided(&graph, &causality, *id).get(choice).map(|place| (*id, *place));
-            let places: Vec<_> = some.iter().map(place).collect::<Option<_>>()?;
-            let (grown, pairs) = weightless(pool, &graph, &places);
-            let (assigned, found) = assign_causality(pool, &grown);
-            match &assigned {
-                Some(causality) => assumptions.guards.push(causality.guards.clone()),
-                None => assumptions.only_here = true,
-            }
-            let assigned = assigned.filter(|_| !found.has_errors())?;
+            let (grown, pairs, assigned) = grow(pool, &graph, some, choice, assumptions)?;
             let left = dividing(&grown, &assigned);
             (left.len() + some.len() <= divides.len()).then_some((grown, pairs, assigned, left))
         });
@@ -169,7 +189,71 @@ fn freed(
             None => together /= 2,
         }
     }
+    while let Some(better) = less_hidden(pool, &graph, &causality, states, assumptions) {
+        let pairs;
+        (graph, causality, pairs) = better;
+        taken.extend(pairs);
+    }
     (!taken.is_empty()).then_some((graph, causality, taken))
+}
+
+/// The two-ports that divide by what can vanish.
+fn dividing(graph: &BondGraph, causality: &Causality) -> Vec<ElementId> {
+    let two_port = |id: &&ElementId| graph.element(**id).class().is_converter();
+    causality.divides.iter().filter(two_port).copied().collect()
+}
+
+/// How many of a model's states are those of storages in derivative causality.
+fn hidden(graph: &BondGraph, causality: &Causality, states: usize) -> usize {
+    let integral = causality.storages.iter().filter(|storage| storage.integral).count();
+    states.saturating_sub(integral + graph.integrators.len())
+}
+
+/// A graph with fewer such states: one of the flows or efforts that force storages into derivative causality through
+/// a two-port becomes a state.
+fn less_hidden(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    states: usize,
+    assumptions: &mut Assumptions,
+) -> Option<Freed> {
+    let before = hidden(graph, causality, states);
+    if before == 0 {
+        return None;
+    }
+    let paths = causality.storages.iter().filter(|storage| !storage.integral);
+    let mut forcing: Vec<ElementId> = paths.flat_map(|storage| storage.forced_by.iter().copied()).collect();
+    forcing.retain(|id| graph.element(*id).class().is_converter());
+    forcing.sort_unstable();
+    forcing.dedup();
+    // What the first port is given at all of them, before what the second one is.
+    let mut choices = [0, 1].into_iter().flat_map(|choice| forcing.iter().map(move |id| (*id, choice)));
+    choices.find_map(|(id, choice)| {
+        let (grown, pairs, assigned) = grow(pool, graph, &[id], choice, assumptions)?;
+        let better = dividing(&grown, &assigned).is_empty() && hidden(&grown, &assigned, states) < before;
+        better.then_some((grown, assigned, pairs))
+    })
+}
+
+/// The graph in which what some two-ports divide, or are given, is a state, with its causality.
+fn grow(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    two_ports: &[ElementId],
+    choice: usize,
+    assumptions: &mut Assumptions,
+) -> Option<(BondGraph, Vec<Weightless>, Causality)> {
+    let place = |id: &ElementId| divided(graph, *id).get(choice).map(|place| (*id, *place));
+    let places: Vec<_> = two_ports.iter().map(place).collect::<Option<_>>()?;
+    let (grown, pairs) = weightless(pool, graph, &places);
+    let (assigned, found) = assign_causality(pool, &grown);
+    match &assigned {
+        Some(causality) => assumptions.guards.push(causality.guards.clone()),
+        None => assumptions.only_here = true,
+    }
+    let assigned = assigned.filter(|_| !found.has_errors())?;
+    Some((grown, pairs, assigned))
 }
 
 /// The model's own states over other ones.

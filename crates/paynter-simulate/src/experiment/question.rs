@@ -129,9 +129,12 @@ pub(super) fn check(options: &SimulateOptions, measured: Option<f64>) -> Result<
     }
     let positive = |value: f64| value > 0.0 && value.is_finite();
     let atol = options.atol.filter(|atol| !positive(*atol));
-    if let Some(wrong) = atol.or(Some(options.rtol).filter(|rtol| !(positive(*rtol) && *rtol < 1.0))) {
+    if let Some(wrong) = atol.or(Some(options.rtol).filter(|rtol| !(f64::EPSILON..1.0).contains(rtol))) {
         return refuse(
-            format!("{} is no tolerance: it must be positive, and a relative one below 1", shortest(wrong)),
+            format!(
+                "{} is no tolerance: it must be positive, and a relative one below 1 and above rounding",
+                shortest(wrong)
+            ),
             Remedy::marked(
                 "give tolerances such as {option rtol=1e-8}; the smallest that makes sense is 1e-13",
             ),

@@ -4,8 +4,8 @@
 use super::compile::Draft;
 use super::{Response, SimulateOptions, Subject, question, refused};
 use crate::tolerance::{
-    FINEST_TOLERANCE, SECOND_OPINION_SHARE, VERIFIED_DEVIATION, VERIFIED_JUNCTION, VERIFIED_LAWS,
-    VERIFIED_WIDTH,
+    FINEST_TOLERANCE, SECOND_OPINION_SHARE, VERIFIED_BETWEEN, VERIFIED_DEVIATION, VERIFIED_JUNCTION,
+    VERIFIED_LAWS, VERIFIED_WIDTH,
 };
 use crate::{Compiled, Failure, Method, Outcome, Source, simulate};
 use paynter_algebra::{Expr, Interval, Pool, Symbol};
@@ -64,6 +64,10 @@ impl Verification {
     pub fn diagnostic(&self) -> Diagnostic {
         let code = if self.agrees() { code::SECOND_OPINION } else { code::SECOND_OPINION_DIFFERS };
         let mut parts = Vec::new();
+        let until = match self.ended_early {
+            Some(t) => format!("it could not go on after t = {}; until then ", moment(t)),
+            None => String::new(),
+        };
         match &self.difference {
             Some(worst) if worst.size > 0.0 => parts.push(format!(
                 "outputs differ by {} of their largest value at most ({} tolerances, `{}` at t = {})",
@@ -97,11 +101,8 @@ impl Verification {
             Some(_) => parts.push("every law of a resistor or switch is met".to_owned()),
             None => {}
         }
-        if let Some(t) = self.ended_early {
-            parts.push(format!("the second run could not go on after t = {}", moment(t)));
-        }
-        let message =
-            format!("a second run by {} at rtol {}: {}", self.solver, rough(self.rtol), parts.join("; "));
+        let said = parts.join("; ");
+        let message = format!("a second run by {} at rtol {}: {until}{said}", self.solver, rough(self.rtol));
         Diagnostic::new(code, message)
     }
 }
@@ -141,7 +142,9 @@ pub fn verify(
     let atol = numeric.atol.map(|atol| SECOND_OPINION_SHARE * atol);
     // An explicit method may not get through a stiff model; then the implicit one is asked again.
     let steps = if stiff { 20 * outcome.stats.steps + 10_000 } else { numeric.max_steps };
-    let again = crate::Options { times: first.t.clone(), rtol, atol, method, step: None, ..numeric.clone() };
+    // Between the samples as well: how large variables are is to be seen over the whole run.
+    let times = with_times_between(&first.t);
+    let again = crate::Options { times, rtol, atol, method, step: None, ..numeric.clone() };
     let parameters: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
     let mut samples: Vec<Kept> = Vec::new();
     let run = |method: Method, max_steps: u64, samples: &mut Vec<Kept>| {
@@ -163,25 +166,30 @@ pub fn verify(
     token.check()?;
     let difference = match own {
         // Without outputs the states are compared, where both runs have the same.
-        0 if !charted => {
-            difference(&first.states, &samples, |kept| &kept.states, |k| equations.states[k].name.clone())
-        }
+        0 if !charted => difference(
+            (&first.t, &first.states),
+            &samples,
+            |kept| &kept.states,
+            |k| equations.states[k].name.clone(),
+        ),
         _ => difference(
-            &first.outputs,
+            (&first.t, &first.outputs),
             &samples,
             |kept| &kept.outputs[..own],
             |k| equations.outputs[k].name.clone(),
         ),
     };
     let values: Vec<(f64, &[f64])> = samples.iter().map(|kept| (kept.t, &kept.outputs[from..])).collect();
+    let largest = largest_values(&graph, &values);
+    let values: Vec<(f64, &[f64])> = values.into_iter().filter(|(t, _)| is_among(&first.t, *t)).collect();
     Ok(Verification {
         solver: second.stats.solver,
         rtol,
         tolerances: difference.as_ref().map_or(0.0, |worst| worst.size / numeric.rtol),
         difference,
         events: [outcome.stats.events, second.stats.events],
-        junction: junctions(&graph, &values),
-        law: laws(pool, &graph, &parameters, numeric.rtol, &values),
+        junction: junctions(&graph, &values, &largest),
+        law: laws(pool, &graph, &parameters, numeric.rtol, (&values, &largest)),
         ended_early: second.failure.map(|_| second.t),
     })
 }
@@ -200,16 +208,66 @@ struct Kept {
     outputs: Vec<f64>,
 }
 
+/// These times, and as many between the first and the last as show how large variables become.
+fn with_times_between(times: &[f64]) -> Vec<f64> {
+    let [first, .., last] = times[..] else { return times.to_vec() };
+    let between =
+        (1..VERIFIED_BETWEEN).map(|i| first + (last - first) * f64::from(i) / f64::from(VERIFIED_BETWEEN));
+    let mut all: Vec<f64> = times.iter().copied().chain(between).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+/// Whether a time is one of some in rising order.
+fn is_among(times: &[f64], t: f64) -> bool {
+    times.binary_search_by(|other| other.total_cmp(&t)).is_ok()
+}
+
+/// How large each effort and flow is in a run. What junctions add is as large as the largest of its terms: of two
+/// speeds that agree only rounding is left.
+fn largest_values(graph: &BondGraph, samples: &[(f64, &[f64])]) -> Vec<f64> {
+    let count = samples.first().map_or(0, |(_, values)| values.len());
+    let of = |k: usize| {
+        let sizes = samples.iter().map(|(_, values)| values[k].abs());
+        sizes.filter(|size| size.is_finite()).fold(0.0, f64::max)
+    };
+    let mut largest: Vec<f64> = (0..count).map(of).collect();
+    let junctions: Vec<Vec<usize>> = graph
+        .element_ids()
+        .map(|id| graph.element(id))
+        .filter(|element| matches!(element.class(), Class::Junction(_)))
+        .map(|element| element.ports.iter().map(|port| port.bond.index()).collect())
+        .collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for bonds in &junctions {
+            for kind in 0..2 {
+                let most = bonds.iter().map(|bond| largest[2 * bond + kind]).fold(0.0, f64::max);
+                for bond in bonds {
+                    changed |= std::mem::replace(&mut largest[2 * bond + kind], most) < most;
+                }
+            }
+        }
+    }
+    largest
+}
+
+/// The largest difference beside the largest value in either run; both are compared at the times of the first.
 fn difference(
-    first: &[Vec<f64>],
+    (times, first): (&[f64], &[Vec<f64>]),
     samples: &[Kept],
     second: impl Fn(&Kept) -> &[f64],
     name: impl Fn(usize) -> String,
 ) -> Option<Deviation> {
     let mut worst = None;
+    let size = |most: f64, y: &f64| if y.is_finite() { most.max(y.abs()) } else { most };
+    let compared: Vec<&Kept> = samples.iter().filter(|kept| is_among(times, kept.t)).collect();
     for (k, list) in first.iter().enumerate() {
-        let largest = list.iter().filter(|y| y.is_finite()).fold(0.0f64, |most, y| most.max(y.abs()));
-        for (y, kept) in list.iter().zip(samples) {
+        let again = samples.iter().filter_map(|kept| second(kept).get(k));
+        let largest = list.iter().chain(again).fold(0.0f64, size);
+        for (y, kept) in list.iter().zip(&compared) {
             let apart = second(kept).get(k).map_or(f64::NAN, |other| (y - other).abs());
             if apart.is_finite() && largest > 0.0 {
                 worse(&mut worst, apart / largest, kept.t, || name(k));
@@ -220,7 +278,7 @@ fn difference(
 }
 
 /// The junction that balances worst: efforts or flows that should be equal, and the sum of the others.
-fn junctions(graph: &BondGraph, samples: &[(f64, &[f64])]) -> Option<Deviation> {
+fn junctions(graph: &BondGraph, samples: &[(f64, &[f64])], largest: &[f64]) -> Option<Deviation> {
     let mut worst = None;
     for id in graph.element_ids() {
         let element = graph.element(id);
@@ -228,12 +286,7 @@ fn junctions(graph: &BondGraph, samples: &[(f64, &[f64])]) -> Option<Deviation> 
         let shared = usize::from(common == Power::Flow);
         let value = |values: &[f64], bond: usize, kind: usize| values[2 * bond + kind];
         let ports = || element.ports.iter().map(|port| (port.bond.index(), port.into));
-        let largest = |kind: usize| {
-            let all =
-                samples.iter().flat_map(|(_, values)| ports().map(move |(b, _)| value(values, b, kind)));
-            all.filter(|x| x.is_finite()).fold(0.0f64, |most, x| most.max(x.abs()))
-        };
-        let scales = [largest(0), largest(1)];
+        let scales = [0, 1].map(|kind| ports().map(|(b, _)| value(largest, b, kind)).fold(0.0, f64::max));
         for (t, values) in samples {
             let sum: f64 =
                 ports().map(|(b, into)| value(values, b, 1 - shared) * if into { 1.0 } else { -1.0 }).sum();
@@ -257,15 +310,11 @@ fn laws(
     graph: &BondGraph,
     parameters: &[f64],
     rtol: f64,
-    samples: &[(f64, &[f64])],
+    (samples, largest): (&[(f64, &[f64])], &[f64]),
 ) -> Option<Deviation> {
     let mut worst = None;
     let known: FxHashMap<Symbol, f64> =
         graph.parameters.iter().map(|p| p.symbol).zip(parameters.iter().copied()).collect();
-    let bonds = samples.first().map_or(0, |(_, values)| values.len() / 2);
-    let largest: Vec<f64> = (0..2 * bonds)
-        .map(|k| samples.iter().fold(0.0f64, |most, (_, values)| most.max(values[k].abs())))
-        .collect();
     let time = graph.variables.symbol(Variable::Time);
     let mut variables: FxHashMap<Symbol, usize> = FxHashMap::default();
     for bond in graph.bond_ids() {

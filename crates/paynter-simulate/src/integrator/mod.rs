@@ -139,6 +139,9 @@ impl<'a> Integrator<'a> {
     ) -> Integrator<'a> {
         let mut system = System::new(model, parameters, tables);
         system.set_span(options.t_end - options.t_start);
+        if options.method == Method::Euler {
+            system.pass_kinks();
+        }
         let n = model.states.len();
         let mut start = vec![0.0; model.initial.results()];
         model.initial.run(&parameters[..model.parameters.min(parameters.len())], &mut Vec::new(), &mut start);
@@ -241,7 +244,7 @@ impl<'a> Integrator<'a> {
 }
 
 /// By how much each parameter and initial state scales its sensitivities: its size, or one where it is zero.
-fn scales(system: &System<'_>, x: &[f64]) -> Vec<f64> {
+pub(crate) fn scales(system: &System<'_>, x: &[f64]) -> Vec<f64> {
     let scale = |wanted: &Wanted| {
         let value = match wanted {
             Wanted::Parameter(i) => system.parameter(*i),

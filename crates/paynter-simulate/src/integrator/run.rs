@@ -78,13 +78,18 @@ impl Integrator<'_> {
                 let to = self.options.t_start + (grid + 1) as f64 * h;
                 // The last step ends at the end, and one at an event, also where rounding leaves a remainder.
                 let remainder = STEP_REMAINDER * h;
-                let to = if to > end - remainder { end } else { to };
+                let to = if to > end - remainder { end } else { self.sample_at(to, remainder) };
                 self.fixed_step(to, to + remainder, span, sink)?;
                 grid += u64::from(self.t >= to - remainder);
             } else {
                 h = self.adapted_step(h, span, sink)?;
             }
         }
+    }
+
+    /// The time of the next sample where only rounding tells it from `to`, so that it lies at the end of the step.
+    fn sample_at(&self, to: f64, remainder: f64) -> f64 {
+        self.options.time(self.next).filter(|sample| (sample - to).abs() <= remainder).unwrap_or(to)
     }
 
     /// Starts the solver anew, at the beginning and after events.

@@ -68,12 +68,20 @@ impl Integrator<'_> {
         let mut time = NOMINAL_SPAN * span;
         let mut sizes = vec![0.0; n];
         let mut values = Values::default();
+        // Uneven, so that differences of states do not vanish.
+        let apart = |x: &[f64], sizes: &[f64]| -> Vec<f64> {
+            (0..n).map(|i| x[i] + sizes[i] * (1.0 + 0.1 * (i % 7) as f64)).collect()
+        };
+        let mut starts_singular = false;
         for round in 0..NOMINAL_LEVELS {
-            // Uneven, so that differences of states do not vanish.
-            let apart = |i: usize| self.x[i] + sizes[i] * (1.0 + 0.1 * (i % 7) as f64);
-            let trial: Vec<f64> = (0..n).map(apart).collect();
-            let later = if round == 0 { 0.0 } else { time };
-            if self.system.full(self.t + later, &trial, &mut values).is_err() {
+            let trial = apart(&self.x, &sizes);
+            // So far away a law may have no value; then the others stay where they are.
+            let mut near = self.x.clone();
+            without_magnitude.iter().for_each(|i| near[*i] = trial[*i]);
+            let later = self.t + if round == 0 { 0.0 } else { time };
+            if self.system.full(later, &trial, &mut values).is_err()
+                && self.system.full(later, &near, &mut values).is_err()
+            {
                 // Rounding may leave a law just outside its domain here, and others with it.
                 if round == 0 {
                     sizes.clone_from(&self.largest);
@@ -82,12 +90,15 @@ impl Integrator<'_> {
                 break;
             }
             let full = &self.system.model.full;
-            let derivatives: Vec<f64> =
-                full.by_states(&values.data).iter().map(|derivative| derivative.abs()).collect();
+            // An infinite derivative is passed in no time: it says nothing of how fast states are.
+            let singular = values.singular.is_some();
+            let size = |derivative: &f64| if singular { 0.0 } else { derivative.abs() };
+            let derivatives: Vec<f64> = full.by_states(&values.data).iter().map(size).collect();
             let product = |v: &[f64], i: usize| {
                 full.pattern.row(i).map(|e| derivatives[e] * v[full.pattern.at[e] as usize]).sum::<f64>()
             };
             if round == 0 {
+                starts_singular = singular;
                 time = time.min(1.0 / spectral_radius(n, product));
                 // What only follows states that rounding moves is moved by it as well; those on the surface
                 // themselves are held there.
@@ -111,6 +122,18 @@ impl Integrator<'_> {
             if round > 0 && (!grown || without_magnitude.iter().all(|i| sizes[*i] > 0.0)) {
                 break;
             }
+        }
+        if starts_singular && self.system.full(self.t, &apart(&self.x, &sizes), &mut values).is_ok() {
+            let full = &self.system.model.full;
+            let derivatives = full.by_states(&values.data);
+            let product = |v: &[f64], i: usize| {
+                full.pattern
+                    .row(i)
+                    .map(|e| derivatives[e].abs() * v[full.pattern.at[e] as usize])
+                    .sum::<f64>()
+            };
+            let shorter = (1.0 / (time * spectral_radius(n, product))).min(1.0);
+            sizes.iter_mut().for_each(|size| *size *= shorter);
         }
         self.system.follow_modes(false);
         self.system.set_point_to(present);

@@ -338,9 +338,8 @@ impl Integrator<'_> {
     /// negative); then branches follow the state for this step, until the event is found.
     fn step_state(&mut self, step: f64) -> Result<f64, EvaluationError> {
         self.system.predict_unknowns(0.0);
-        if !self.open.is_empty() {
-            self.system.follow_modes(true);
-        }
+        // A shorter step than the last may have values on all frozen branches.
+        self.system.follow_modes(!self.open.is_empty());
         let mut tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);
         if tried.is_err() && self.system.follow_modes(true) {
             tried = self.solver.step(&mut self.system, self.t, &self.x, step, &self.tolerance);

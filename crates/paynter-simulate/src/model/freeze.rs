@@ -1,7 +1,7 @@
 //! Freezing what switches, so that equations are smooth between events.
 //!
 //! Every relation a ≷ b on which the model branches (conditions, `abs`,
-//! `sign`, `min`, `max`) becomes an event function h = a − b and a mode: a
+//! `sign`, `min`, `max`, the cuts of angles) becomes an event function h = a − b and a mode: a
 //! symbol that holds the sign of h and changes at events only. A table
 //! becomes a straight line whose three numbers change at its corners. A power
 //! with the sign of its base, sign(x)·|x|ʳ, is continuous; because roots are
@@ -226,6 +226,10 @@ impl Freezer {
                 let first = pool.compare(op, mode, zero);
                 let select = pool.select(first, args[0], args[1]);
                 self.regularise_branches(pool, select)
+            }
+            Node::Call(Func::Atan2, _) => self.cut_angle(pool, args[0], args[1]),
+            Node::Call(Func::Atan, _) => {
+                self.cut_at_pole(pool, args[0]).unwrap_or_else(|| rebuilt(pool, node, args))
             }
             Node::Call(Func::Table(table), _) if pool.as_symbol(args[0]) == Some(self.time) => {
                 self.piece(pool, table)

@@ -2,6 +2,8 @@
 //! functions with their derivatives. Made once, used by any number of runs
 //! and threads.
 
+mod bends;
+mod cuts;
 pub(crate) mod dominators;
 pub(crate) mod freeze;
 pub(crate) mod jump;
@@ -12,7 +14,7 @@ pub(crate) mod sliding;
 
 use self::jump::{Jumps, Plan};
 use self::sliding::{Frozen, Surface};
-use crate::model::freeze::{Freezer, Piece, Regularisation};
+use crate::model::freeze::{Freezer, Piece, Regularisation, Relation};
 use crate::model::linearised::{Arguments, Linearised};
 use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::Equations;
@@ -39,6 +41,15 @@ pub(crate) struct TimeFunction {
     pub program: Program,
     /// Whether it reads parameters and time only, so that no event changes it.
     pub fixed: bool,
+}
+
+/// An event function at whose zero the equations bend, and do not jump.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kink {
+    /// Which event function.
+    pub relation: usize,
+    /// Whether the equations read its mode; those of a power with its sign do not.
+    pub branches: bool,
 }
 
 /// What is compiled.
@@ -100,12 +111,16 @@ pub struct Compiled {
     pub(crate) linear: bool,
     /// The elements whose laws jump with each event function, where motion may slide.
     pub(crate) jumping: Vec<Vec<ElementId>>,
+    /// Event functions of laws that bend without a jump, and read unknowns which they determine.
+    pub(crate) bends_in_loops: Vec<usize>,
     /// The surfaces along which motion may slide.
     pub(crate) surfaces: Vec<Surface>,
     /// The model for sliding along any of them.
     pub(crate) sliding: Option<Box<Compiled>>,
     /// The number of flags that tell along which surfaces it slides.
     pub(crate) flags: usize,
+    /// Event functions of states at whose zeros the equations bend, and do not jump.
+    pub(crate) kinks: Vec<Kink>,
 }
 
 impl Compiled {
@@ -155,8 +170,10 @@ impl Compiled {
         };
         let lines = (freezer.pieces.as_slice(), freezer.regularisations());
         let mut model = assemble(pool, source, &frozen, &lines, &plan)?;
-        if let Some((sliding, surfaces)) = sliding::equations(pool, &frozen, &freezer.relations, &model.timed)
-        {
+        model.kinks = kinks(pool, &frozen, &freezer.relations, &model.timed);
+        let jumps = bends::jumps(pool, &frozen, &freezer.relations, &model.timed);
+        model.bends_in_loops = bends::in_loops(pool, &frozen, &jumps, &model.timed);
+        if let Some((sliding, surfaces)) = sliding::equations(pool, &frozen, &jumps) {
             let mut other = assemble(pool, source, &sliding, &lines, &plan)?;
             // The function that a motion leaves goes by the name of the surface.
             for (k, surface) in surfaces.iter().enumerate() {
@@ -276,10 +293,21 @@ fn assemble(
         agreement: Program::compile(pool, &agreement, &parameters)?,
         agreeing,
         linear,
+        bends_in_loops: Vec::new(),
         surfaces: Vec::new(),
         jumping: Vec::new(),
+        kinks: Vec::new(),
         sliding: None,
     })
+}
+
+/// The event functions of states at whose zeros the equations bend.
+fn kinks(pool: &Pool, frozen: &Frozen, relations: &[Relation], timed: &[bool]) -> Vec<Kink> {
+    let all = [&frozen.rates, &frozen.residuals, &frozen.outputs, &frozen.jumps, &frozen.relations];
+    let read: FxHashSet<Symbol> = all.into_iter().flatten().flat_map(|e| pool.symbols(*e)).collect();
+    let bends = |k: &usize| !relations[*k].jumps && !timed[*k];
+    let kink = |k: usize| Kink { relation: k, branches: read.contains(&relations[k].mode) };
+    (0..relations.len()).filter(bends).map(kink).collect()
 }
 
 /// Which event functions are of time alone, so that their events are known ahead.

@@ -8,7 +8,7 @@
 //! ḧ + 2rḣ + r²h = 0, with which h settles on zero at the rate r.
 //! Sensitivities follow from these equations like those of any other unknown.
 
-use crate::model::freeze::{Relation, normalised, rebuilt};
+use crate::model::freeze::{normalised, rebuilt};
 use crate::tolerance::MULTIPLIER_SLACK_DENOMINATOR;
 use paynter_algebra::{Cmp, Expr, Node, Pool, Rational, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -83,17 +83,12 @@ pub(crate) struct Surface {
     pub excluded: Vec<usize>,
 }
 
-/// The equations for sliding along any of the surfaces of a model, if it has any.
+/// The equations for sliding along any of the surfaces of a model, if it has any: where laws jump.
 ///
 /// Behind the model's own unknowns come the modes of the surfaces, then rates of unknowns; behind its own
 /// event functions one for each surface that falls below zero where the motion leaves it.
-pub(crate) fn equations(
-    pool: &mut Pool,
-    own: &Frozen,
-    relations: &[Relation],
-    timed: &[bool],
-) -> Option<(Frozen, Vec<Surface>)> {
-    let mut chosen: Vec<usize> = (0..relations.len()).filter(|k| relations[*k].jumps && !timed[*k]).collect();
+pub(crate) fn equations(pool: &mut Pool, own: &Frozen, jumps: &[bool]) -> Option<(Frozen, Vec<Surface>)> {
+    let mut chosen: Vec<usize> = (0..jumps.len()).filter(|k| jumps[*k]).collect();
     loop {
         if chosen.is_empty() {
             return None;

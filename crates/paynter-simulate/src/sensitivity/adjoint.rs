@@ -3,17 +3,22 @@
 //! the number of parameters but for one product with ∂f/∂p in each stage.
 //!
 //! The sweep differentiates the steps themselves (the discrete adjoint), so
-//! that it agrees with forward sensitivities over the same steps; at an event
-//! the jump of forward sensitivities is transposed.
+//! that it agrees with forward sensitivities over the same steps, where its
+//! error allows them (`control.rs`); at an event the jump of forward
+//! sensitivities is transposed.
 
-use crate::integrator::Integrator;
+use crate::integrator::{Integrator, scales};
 use crate::method::Stages;
 use crate::method::implicit::stage_matrix;
 use crate::method::tableau::Tableau;
+use crate::sensitivity::control::{Pulled, Sizes};
 use crate::sensitivity::projection::Projection;
 use crate::sensitivity::times;
 use crate::system::{EvaluationError, Snapshot, System, Values};
-use crate::tolerance::{ADJOINT_HALVINGS, ADJOINT_ITERATIONS, ADJOINT_STEP};
+use crate::tolerance::{
+    ADJOINT_ERROR_OF_WHOLE, ADJOINT_HALVINGS, ADJOINT_ITERATIONS, ADJOINT_STEP, ADJOINT_STEP_HALVINGS,
+    ADJOINT_STIFFNESS,
+};
 use crate::{Compiled, Failure, Note, Options, Outcome};
 use paynter_base::CancellationToken;
 use paynter_numerics::linalg::Factors;
@@ -90,7 +95,7 @@ pub fn gradient(
             }
         });
     } else if outcome.failure.is_none() {
-        let mut sweep = Sweep::new(model, parameters, tables);
+        let mut sweep = Sweep::new(model, parameters, tables, &tape, options);
         let result = sweep.run(&tape, &derivatives, token);
         match result {
             Ok(()) => {
@@ -107,6 +112,24 @@ pub fn gradient(
     Gradient { cost: total, by, outcome }
 }
 
+/// A step that was taken, or a part of it.
+struct Part {
+    from: Place,
+    h: f64,
+    tableau: &'static Tableau,
+    /// Samples in it: their places, and the derivatives of their costs by the state.
+    inner: Vec<(f64, Vec<f64>)>,
+    /// How often the step was halved.
+    halvings: u32,
+}
+
+impl Part {
+    /// The number of stages: those for interpolation only where it holds samples.
+    fn count(&self) -> usize {
+        if self.inner.is_empty() { self.tableau.stages } else { self.tableau.all_stages() }
+    }
+}
+
 /// The adjoint sweep, back through a recorded run.
 struct Sweep<'a> {
     system: System<'a>,
@@ -116,16 +139,32 @@ struct Sweep<'a> {
     outputs: Values,
     relations: Values,
     factors: Option<Factors>,
-    /// Samples of the step that comes next: their places in it, and the derivatives of their costs by the state.
+    /// Samples of the step that comes next.
     inner: Vec<(f64, Vec<f64>)>,
     /// The first time of an infinite derivative, and the state by which it is.
     singular: Option<(f64, Option<usize>)>,
+    sizes: Sizes,
+    steps_left: u64,
 }
 
 impl<'a> Sweep<'a> {
-    fn new(model: &'a Compiled, parameters: &[f64], tables: &'a Tables) -> Sweep<'a> {
+    fn new(
+        model: &'a Compiled,
+        parameters: &[f64],
+        tables: &'a Tables,
+        tape: &[Entry],
+        options: &Options,
+    ) -> Sweep<'a> {
+        let system = System::new(model, parameters, tables);
+        let start = tape.iter().find_map(|entry| match entry {
+            Entry::Step { from, .. } => Some(&from.x[..]),
+            _ => None,
+        });
+        let lanes = start.map_or_else(|| vec![1.0; model.wanted.len()], |x| scales(&system, x));
         Sweep {
-            system: System::new(model, parameters, tables),
+            sizes: Sizes::new(tape, model.states.len(), lanes, options.rtol),
+            steps_left: options.max_steps.max(2 * tape.len() as u64),
+            system,
             lambda: vec![0.0; model.states.len()],
             by: vec![0.0; model.wanted.len()],
             outputs: Values::default(),
@@ -187,7 +226,10 @@ impl<'a> Sweep<'a> {
                         .map(|state_derivative| self.inner.push((*theta, state_derivative)))
                 }
                 Entry::Event { at, before, rate_jumps } => self.events(at, before, rate_jumps),
-                Entry::Step { from, h, tableau } => self.step(from, *h, tableau),
+                Entry::Step { from, h, tableau } => {
+                    self.step(from, *h, tableau, token)?;
+                    continue;
+                }
             };
             done.map_err(|error| error.at(t))?;
         }
@@ -261,12 +303,12 @@ impl<'a> Sweep<'a> {
     }
 
     /// Evaluates the stages of a step that was taken.
-    fn repeat(&mut self, stages: &mut Stages) -> Result<(), EvaluationError> {
+    fn repeat(&mut self, stages: &mut Stages, count: usize) -> Result<(), EvaluationError> {
         stages.base(0);
         self.system.predict_unknowns(0.0);
         stages.evaluate(&mut self.system, 0)?;
         let last = stages.tableau.stages - 1;
-        for i in 1..self.count(stages.tableau) {
+        for i in 1..count {
             stages.base(i);
             if i > last {
                 self.system.predict_unknowns(stages.tableau.c[i]);
@@ -277,83 +319,192 @@ impl<'a> Sweep<'a> {
                 stages.evaluate(&mut self.system, i)?;
             }
             if i == last {
+                stages.end.copy_from_slice(&stages.scratch);
                 self.system.set_step_end();
             }
         }
         Ok(())
     }
 
-    /// The number of stages that a step has: those for interpolation only where it holds samples.
-    fn count(&self, tableau: &Tableau) -> usize {
-        if self.inner.is_empty() { tableau.stages } else { tableau.all_stages() }
+    /// Back through a step that was taken; in halves where its adjoint is in error, the later one first.
+    fn step(
+        &mut self,
+        from: &Place,
+        h: f64,
+        tableau: &'static Tableau,
+        token: &CancellationToken,
+    ) -> Result<(), Failure> {
+        let inner = std::mem::take(&mut self.inner);
+        inner.iter().for_each(|(_, derivative)| self.sizes.record(derivative));
+        self.sizes.record(&self.lambda);
+        let mut left = vec![Part { from: from.clone(), h, tableau, inner, halvings: 0 }];
+        // The step as a whole, in case its parts lead to where a law has no value.
+        let mut whole: Option<Pulled> = None;
+        while let Some(part) = left.pop() {
+            token.check().map_err(|_| Failure::Cancelled)?;
+            let t = part.from.t;
+            if self.steps_left == 0 {
+                return Err(Failure::TooManySteps { t });
+            }
+            self.steps_left -= 1;
+            let (stages, parts) = match (self.pull(&part), &mut whole) {
+                (Ok(pulled), _) => pulled,
+                (Err(_), Some(whole)) => {
+                    self.lambda.clone_from(&whole.lambda);
+                    self.by.clone_from(&whole.by);
+                    return Ok(());
+                }
+                (Err(error), None) => return Err(error.at(t)),
+            };
+            let Some((pulled, estimates)) = parts.split_first() else { continue };
+            let error = self.sizes.error(estimates, &pulled.lambda, &self.by);
+            if error > 1.0 && part.halvings < ADJOINT_STEP_HALVINGS {
+                if part.halvings == 0 && error < ADJOINT_ERROR_OF_WHOLE {
+                    let mut by = self.by.clone();
+                    add(&mut by, &pulled.by);
+                    whole = Some(Pulled { lambda: pulled.lambda.clone(), by });
+                }
+                match (self.halve(part, &stages), &whole) {
+                    (Ok(halves), _) => left.extend(halves),
+                    (Err(_), Some(whole)) => {
+                        self.lambda.clone_from(&whole.lambda);
+                        self.by.clone_from(&whole.by);
+                        return Ok(());
+                    }
+                    (Err(error), None) => return Err(error.at(t)),
+                }
+                continue;
+            }
+            self.lambda.clone_from(&pulled.lambda);
+            add(&mut self.by, &pulled.by);
+            self.sizes.record(&self.lambda);
+            if let Some((i, singular)) =
+                stages.values.iter().enumerate().find_map(|(i, values)| Some((i, values.singular.as_ref()?)))
+                && i < part.count()
+            {
+                self.singular = Some((t, singular.passed.first().copied()));
+            }
+        }
+        Ok(())
     }
 
-    /// Back through the stages of a step.
-    fn step(&mut self, from: &Place, h: f64, tableau: &'static Tableau) -> Result<(), EvaluationError> {
-        let (t, x, n) = (from.t, &from.x, from.x.len());
-        self.system.set_step_start(&from.unknowns);
-        let model = self.system.model;
-        let last = tableau.stages - 1;
-        let implicit = tableau.gamma != 0.0;
-        let mut stages = Stages::new(tableau, n, true);
-        stages.open(t, x, h);
-        let mut done = self.repeat(&mut stages);
+    /// The halves of a step. What is far too stiff for an explicit method is repeated by the implicit one.
+    fn halve(&mut self, part: Part, stages: &Stages) -> Result<[Part; 2], EvaluationError> {
+        let radius = stages.radius(&self.system.model.full).unwrap_or(0.0);
+        let stiff = radius > ADJOINT_STIFFNESS * part.tableau.stability;
+        let tableau = if stiff { Tableau::kvaerno5() } else { part.tableau };
+        let h = 0.5 * part.h;
+        let (mut earlier, mut later) = (Vec::new(), Vec::new());
+        for (theta, derivative) in part.inner {
+            match theta < 0.5 {
+                true => earlier.push((2.0 * theta, derivative)),
+                false => later.push((2.0 * theta - 1.0, derivative)),
+            }
+        }
+        let half = |from, inner| Part { from, h, tableau, inner, halvings: part.halvings + 1 };
+        let earlier = half(part.from, earlier);
+        let stages = self.retrace(&earlier)?;
+        let t = earlier.from.t + h;
+        let middle = Place { t, x: stages.end, unknowns: self.system.end_unknowns().to_vec() };
+        Ok([earlier, half(middle, later)])
+    }
+
+    /// The stages of a step, with their derivatives.
+    fn retrace(&mut self, part: &Part) -> Result<Stages, EvaluationError> {
+        let Place { t, x, unknowns } = &part.from;
+        self.system.set_step_start(unknowns);
+        let mut stages = Stages::new(part.tableau, x.len(), true);
+        stages.open(*t, x, part.h);
+        let count = part.count();
+        let mut done = self.repeat(&mut stages, count);
         // As on the way forward, a frozen branch may have no value beyond its event.
         if done.is_err() && self.system.follow_modes(true) {
-            done = self.repeat(&mut stages);
+            done = self.repeat(&mut stages, count);
             self.system.follow_modes(false);
         }
-        if matches!(done, Err(EvaluationError::NoSolution(_))) && self.system.guess_unknowns(t, x).is_ok() {
-            done = self.repeat(&mut stages);
+        if matches!(done, Err(EvaluationError::NoSolution(_))) && self.system.guess_unknowns(*t, x).is_ok() {
+            done = self.repeat(&mut stages, count);
         }
-        done?;
-        let count = self.count(tableau);
+        done.map(|()| stages)
+    }
+
+    /// The stages of a step, and the adjoints at its start with the estimates of their errors.
+    fn pull(&mut self, part: &Part) -> Result<(Stages, Vec<Pulled>), EvaluationError> {
+        let stages = self.retrace(part)?;
+        let (tableau, h, n) = (part.tableau, part.h, self.lambda.len());
+        let last = tableau.stages - 1;
+        let count = part.count();
         // The adjoint of each stage's rate.
         let mut adjoints = vec![vec![0.0; n]; count];
         for (i, factor) in tableau.a[last].iter().chain(&[(last, tableau.gamma)]) {
             scaled(&mut adjoints[*i], h * factor, &self.lambda);
         }
-        let inner = std::mem::take(&mut self.inner);
-        for (theta, state_derivative) in &inner {
+        let mut lambda = self.lambda.clone();
+        for (theta, derivative) in &part.inner {
             let mut weights = Vec::new();
             tableau.weights(*theta, &mut weights);
             for (i, weight) in &weights {
-                scaled(&mut adjoints[*i], h * weight, state_derivative);
+                scaled(&mut adjoints[*i], h * weight, derivative);
             }
-            add(&mut self.lambda, state_derivative);
+            add(&mut lambda, derivative);
         }
-        let full = &model.full;
+        let mut pulled = vec![(adjoints, Pulled { lambda, by: vec![0.0; self.by.len()] })];
+        for weights in &tableau.errors {
+            let mut adjoints = vec![vec![0.0; n]; count];
+            for (i, weight) in weights {
+                scaled(&mut adjoints[*i], h * weight, &self.lambda);
+            }
+            pulled.push((adjoints, Pulled { lambda: vec![0.0; n], by: vec![0.0; self.by.len()] }));
+        }
         for i in (0..count).rev() {
+            self.pull_stage(&stages, i, &mut pulled)?;
+        }
+        Ok((stages, pulled.into_iter().map(|(_, pulled)| pulled).collect()))
+    }
+
+    /// Back through a stage, with the adjoints of all stages up to it.
+    fn pull_stage(
+        &mut self,
+        stages: &Stages,
+        i: usize,
+        pulled: &mut [(Vec<Vec<f64>>, Pulled)],
+    ) -> Result<(), EvaluationError> {
+        let (tableau, h, full) = (stages.tableau, stages.h, &self.system.model.full);
+        let values = &stages.values[i].data;
+        let by_states = full.by_states(values);
+        let mut factorised = false;
+        for (adjoints, Pulled { lambda, by }) in pulled {
             let mut u = std::mem::take(&mut adjoints[i]);
             if u.iter().all(|v| *v == 0.0) {
                 continue;
             }
-            let values = &stages.values[i].data;
-            let by_states = full.by_states(values);
-            if implicit && i > 0 {
-                let k = h * tableau.gamma;
+            if tableau.gamma != 0.0 && i > 0 {
                 let factors = self.factors.get_or_insert_with(|| Factors::analyse(&full.pattern));
-                if factors.factorise(&full.pattern, by_states, stage_matrix(k)).is_err() {
+                if !std::mem::replace(&mut factorised, true)
+                    && factors.factorise(&full.pattern, by_states, stage_matrix(h * tableau.gamma)).is_err()
+                {
                     return Err(EvaluationError::NotFinite(0));
                 }
                 factors.solve_transposed(&mut u);
             }
             for ((row, lane), value) in full.forcing.iter().zip(full.by_parameters(values)) {
-                self.by[*lane] += times(u[*row], *value);
+                by[*lane] += times(u[*row], *value);
             }
-            let mut back = vec![0.0; n];
+            let mut back = vec![0.0; u.len()];
             for (row, u) in u.iter().enumerate().filter(|(_, u)| **u != 0.0) {
                 for e in full.pattern.row(row) {
                     back[full.pattern.at[e] as usize] += by_states[e] * u;
                 }
             }
             if let Some(singular) = &stages.values[i].singular {
-                // The adjoint of a state along an infinite derivative has no value here, where no error controls steps.
-                singular.passed.iter().for_each(|state| back[*state] = f64::NAN);
-                singular.lanes.iter().for_each(|lane| self.by[*lane] = f64::NAN);
-                self.singular = Some((t, singular.passed.first().copied()));
+                // The adjoint of a state along an infinite derivative has no value here, unless it is one that
+                // steps pass which are chosen by the error.
+                let passes = !singular.resting && !tableau.errors.is_empty();
+                let lost = if passes { &singular.states } else { &singular.passed };
+                lost.iter().for_each(|state| back[*state] = f64::NAN);
+                singular.lanes.iter().for_each(|lane| by[*lane] = f64::NAN);
             }
-            add(&mut self.lambda, &back);
+            add(lambda, &back);
             for (j, a) in &tableau.a[i] {
                 scaled(&mut adjoints[*j], h * a, &back);
             }

@@ -2,6 +2,7 @@
 //! of parameters after the other, and tell the error that they make.
 
 pub(crate) mod adjoint;
+mod control;
 pub(crate) mod lanes;
 pub(crate) mod projection;
 

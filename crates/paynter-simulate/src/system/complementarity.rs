@@ -166,6 +166,7 @@ impl System<'_> {
         if wrong
             || outside
             || undetermined
+            || !left.is_finite()
             || left > LOOP_RESIDUAL * self.largest_term().max(f64::MIN_POSITIVE)
         {
             return Err(EvaluationError::NoSolution(0));

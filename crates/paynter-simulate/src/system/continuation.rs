@@ -25,6 +25,11 @@ impl System<'_> {
         self.step_end.extend_from_slice(&self.fast[self.fast.len() - self.model.unknowns.len()..]);
     }
 
+    /// The unknowns at the end of the present step.
+    pub fn end_unknowns(&self) -> &[f64] {
+        &self.step_end
+    }
+
     /// The unknowns at the start of the present step.
     pub fn start_unknowns(&self) -> &[f64] {
         &self.step_start

@@ -30,7 +30,12 @@ impl System<'_> {
         self.fast[1..=x.len()].copy_from_slice(x);
         match (self.following, self.model.unknowns.is_empty()) {
             (true, _) => self.follow(),
-            (false, true) => Ok(()),
+            (false, true) => {
+                if !self.branching.is_empty() {
+                    self.follow_kinks();
+                }
+                Ok(())
+            }
             (false, false) => self.solve_unknowns(),
         }
     }

@@ -1,6 +1,7 @@
 //! A compiled model at work: the parameters of a run, the modes of its
 //! branches, and everything a solver evaluates at a time and state.
 
+mod bends;
 mod complementarity;
 mod continuation;
 mod enclosure;
@@ -62,6 +63,10 @@ pub(crate) struct System<'a> {
     held: Vec<f64>,
     /// Whether modes follow the state instead.
     following: bool,
+    /// Whether each event function is a kink that steps go over without an event.
+    passed: Vec<bool>,
+    /// Those of them whose modes follow the state.
+    branching: Vec<usize>,
     /// Time, states, unknowns.
     fast: Vec<f64>,
     configuration: Configuration<'a>,
@@ -91,6 +96,8 @@ pub(crate) struct System<'a> {
     stepping: bool,
     /// The largest residual that steps have met.
     scale: f64,
+    /// The largest size that the unknowns have had.
+    unknowns_peak: f64,
     /// The length of the run.
     span: f64,
     /// Derivatives from here on are infinite.
@@ -115,6 +122,8 @@ impl<'a> System<'a> {
             tables,
             held,
             following: false,
+            passed: Vec::new(),
+            branching: Vec::new(),
             slow,
             fast: vec![0.0; 1 + model.states.len() + model.unknowns.len()],
             configuration: Configuration { epoch: 0, slow: Vec::new(), tables },
@@ -140,6 +149,7 @@ impl<'a> System<'a> {
             step_end: Vec::new(),
             stepping: false,
             scale: 0.0,
+            unknowns_peak: 0.0,
             span: 1.0,
             infinite: INFINITE_DERIVATIVE,
             evaluations: 0,

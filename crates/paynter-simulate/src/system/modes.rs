@@ -196,6 +196,45 @@ impl<'a> System<'a> {
         Ok(())
     }
 
+    /// Lets steps go over kinks without events: a method of first order loses nothing by them, and its recursion is
+    /// then that of the equations as they stand. The branches of an algebraic loop stay with their events.
+    pub fn pass_kinks(&mut self) {
+        let explicit = self.own.unknowns.is_empty();
+        let kinks = self.own.kinks.iter().filter(|kink| explicit || !kink.branches);
+        self.passed = vec![false; self.own.events.len()];
+        for kink in kinks {
+            self.passed[kink.relation] = true;
+            if kink.branches {
+                self.branching.push(kink.relation);
+            }
+        }
+    }
+
+    /// Whether steps go over the zeros of this event function without an event.
+    pub fn is_passed(&self, k: usize) -> bool {
+        self.passed.get(k).is_some_and(|passed| *passed)
+    }
+
+    /// Takes the branches of kinks at the present point; one kink may stand within another.
+    pub(super) fn follow_kinks(&mut self) {
+        for _ in 0..MODE_FOLLOWING_ITERATIONS {
+            let now = self.relation_values();
+            let mut changed = false;
+            for k in 0..self.branching.len() {
+                let relation = self.branching[k];
+                let mode = if now[relation] < 0.0 { -1.0 } else { 1.0 };
+                if self.held[relation] != mode {
+                    self.set_mode(relation, mode);
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+            self.prepare();
+        }
+    }
+
     /// The event functions at the present point, with its unknowns.
     pub(super) fn relation_values(&mut self) -> Vec<f64> {
         let mut now = vec![0.0; self.model.events.len()];

@@ -38,10 +38,20 @@ impl System<'_> {
         let resting = rates.iter().all(|rate| *rate == 0.0);
         let mut singular = Singularities { passed, resting, ..Singularities::default() };
         let present = self.fast.clone();
-        if self.set_point_ahead(t, x, rates) {
+        // States that do not move yet may as soon as others have: one after the other, as tanks fill.
+        let (mut along, mut still) = (rates.to_vec(), usize::MAX);
+        while self.set_point_ahead(t, x, &along) {
             self.full.run_full(full, &self.configuration, &self.fast, values);
+            let later = values.data[..n].to_vec();
             saturate(&mut values.data[n..], self.infinite);
             restore_where(values, &here, |value| value.is_finite());
+            singular.states = infinite(values);
+            let left = later.iter().filter(|rate| **rate == 0.0).count();
+            if singular.states.is_empty() || left >= still || !later.iter().all(|rate| rate.is_finite()) {
+                break;
+            }
+            still = left;
+            along.iter_mut().zip(&later).for_each(|(along, later)| *along = 0.5 * (*along + later));
         }
         self.fast = present;
         singular.states = infinite(values);

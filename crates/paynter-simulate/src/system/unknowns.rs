@@ -5,7 +5,7 @@ use crate::tolerance::{
     DETERMINED, LINEAR_CORRECTIONS, LINEAR_ROUNDING, LINEAR_UNKNOWN_STEP, MONOTONE_ITERATIONS,
     MONOTONE_RESIDUAL_FACTOR, RESIDUAL_GROWTH, RESIDUAL_REDUCTION, RESIDUAL_ROUNDING,
     SMALLEST_UNKNOWN_DAMPING, STALLED_RESIDUAL, STALLED_UNKNOWN_STEP, UNKNOWN_CANCELLATION,
-    UNKNOWN_ITERATIONS, UNKNOWN_STEP,
+    UNKNOWN_ITERATIONS, UNKNOWN_PEAK_STEP, UNKNOWN_STEP,
 };
 use paynter_numerics::newton::{Iteration, Limits, Progress, iterate};
 
@@ -38,7 +38,7 @@ impl Unknowns<'_, '_> {
     /// Whether the residual is within this part of its terms, or of what it has been.
     fn is_within(&self, part: f64) -> bool {
         let scale = self.system.scale.max(self.first).max(self.system.largest_term());
-        self.size <= part * scale
+        self.size.is_finite() && self.size <= part * scale
     }
 }
 
@@ -46,12 +46,13 @@ impl Iteration for Unknowns<'_, '_> {
     type Error = EvaluationError;
 
     fn correct(&mut self, iteration: usize) -> Result<Progress, EvaluationError> {
+        // Where a law has no value nothing is solved.
+        if !self.size.is_finite() {
+            return Ok(Progress::Failed);
+        }
         // At a root of several equal ones steps shrink with the unknowns themselves.
         if self.size <= RESIDUAL_REDUCTION * self.first {
             return Ok(Progress::Converged);
-        }
-        if !self.size.is_finite() {
-            return Ok(Progress::Failed);
         }
         let system = &mut *self.system;
         let m = system.model.unknowns.len();
@@ -73,7 +74,7 @@ impl Iteration for Unknowns<'_, '_> {
             *z = before - damping * change;
         }
         self.size = self.system.residual();
-        Ok(self.size <= self.limit)
+        Ok(self.size.is_finite() && self.size <= self.limit)
     }
 
     fn judge_move(&mut self, damping: f64) -> Result<Progress, EvaluationError> {
@@ -93,7 +94,7 @@ impl Iteration for Unknowns<'_, '_> {
             }
             let system = &mut *self.system;
             system.scale = system.scale.max(self.first);
-            return if level.is_finite() {
+            return if level.is_finite() && self.size.is_finite() {
                 Ok(Progress::Converged)
             } else {
                 Err(EvaluationError::NoSolution(0))
@@ -140,6 +141,7 @@ impl System<'_> {
         let mut first = self.residual();
         if self.is_linear() && first.is_finite() {
             if self.correct_linear(start) {
+                self.unknowns_peak = self.unknowns_peak.max(norm(&self.fast[start..]));
                 return Ok(());
             }
             first = self.residual();
@@ -159,13 +161,16 @@ impl System<'_> {
         let found = iterate(&mut search, UNKNOWN_LIMITS);
         let Unknowns { size, largest, change, before, .. } = search;
         (self.change, self.before) = (change, before);
-        if found? {
+        // Where unknowns pass through zero, rounding of what they are made from is all that moves them.
+        let moved = norm(&self.change);
+        if found? || (size.is_finite() && moved <= UNKNOWN_PEAK_STEP * self.unknowns_peak) {
+            self.unknowns_peak = self.unknowns_peak.max(norm(&self.fast[start..]));
             return Ok(());
         }
         // Along an infinitely steep root Newton's method only comes close to the zero that it is about.
         let near = self.fast[start..].iter_mut().filter(|z| z.abs() < UNKNOWN_CANCELLATION * largest);
         near.for_each(|z| *z = 0.0);
-        if self.residual() <= RESIDUAL_ROUNDING * size {
+        if self.residual() <= RESIDUAL_ROUNDING * size && size.is_finite() {
             return Ok(());
         }
         let worst =

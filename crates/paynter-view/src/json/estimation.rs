@@ -16,7 +16,9 @@ pub struct Estimation {
     pub model: String,
     /// The method of the search: `gauss-newton` or `levenberg-marquardt`.
     pub method: String,
-    /// What inputs do between samples: `linear` or `zero`.
+    /// The inputs that the data measure; the others are the model's own.
+    pub measured_inputs: Vec<String>,
+    /// What measured inputs do between samples: `linear` or `zero`.
     pub hold: String,
     /// How much a residual counts: `squares`, `huber` or `cauchy`.
     pub loss: String,
@@ -58,6 +60,9 @@ pub struct Estimation {
     pub experiments: Vec<Experiment>,
     /// How the search from each start went.
     pub starts: Vec<Start>,
+    /// How pieces of records were joined before the search, where records were simulated in pieces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shooting: Option<Shooting>,
     /// The profile likelihoods that were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub profiles: Vec<Profile>,
@@ -188,6 +193,17 @@ pub struct Experiment {
     pub validates: bool,
 }
 
+/// How pieces of records were joined.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Shooting {
+    /// The number of pieces of all records.
+    pub pieces: usize,
+    /// The iterations that joined them.
+    pub iterations: usize,
+    /// The simulations of pieces.
+    pub simulations: usize,
+}
+
 /// How the search from one start went.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Start {
@@ -294,10 +310,12 @@ impl Estimation {
         let (squares, samples) = fitted.fold((0.0, 0), |(squares, samples), fit| {
             (squares + fit.rms * fit.rms * fit.samples as f64, samples + fit.samples)
         });
+        let measured = found.inputs.iter().filter(|(_, measured)| *measured);
         Estimation {
             ok: true,
             model: found.model.clone(),
             method: found.method.name().to_owned(),
+            measured_inputs: measured.map(|(name, _)| name.clone()).collect(),
             hold: hold(found.hold).to_owned(),
             loss: found.loss.0.name().to_owned(),
             threshold: (found.loss.0 != est::Loss::Squares).then_some(found.loss.1),
@@ -321,6 +339,11 @@ impl Estimation {
             },
             experiments: experiments.collect(),
             starts: found.starts.iter().map(start).collect(),
+            shooting: found.shooting.as_ref().map(|told| Shooting {
+                pieces: told.pieces,
+                iterations: told.iterations,
+                simulations: told.simulations,
+            }),
             profiles: found.profiles.iter().map(Profile::new).collect(),
             written: None,
             diagnostics,

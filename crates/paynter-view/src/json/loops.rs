@@ -3,9 +3,10 @@
 use super::{Diagnostic, Transfer, finite, pairs};
 use paynter_draw::plot::{self, Curve, Figure, Response};
 use paynter_graph::{BondGraph, flat_name};
-use paynter_numerics::linalg::Complex64;
-use paynter_robust::loops::{At, Margins};
-use paynter_robust::tolerances::{MarginKind, StepAnalysis, StepKind, StepRange, WorstMargin};
+use paynter_robust::locus::Locus as RootLocus;
+use paynter_robust::loop_analysis::LoopAnalysis;
+use paynter_robust::loops::At;
+use paynter_robust::tolerances::{MarginKind, StepAnalysis, StepKind, StepRange};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -168,9 +169,10 @@ pub struct Locus {
 }
 
 impl Locus {
-    /// Writes poles along values down.
-    pub fn new(parameter: Option<String>, values: Vec<f64>, poles: &[Vec<Complex64>]) -> Locus {
-        Locus { parameter, values, poles: poles.iter().map(|list| pairs(list)).collect() }
+    /// Writes a root locus down.
+    pub fn new(parameter: Option<&str>, locus: &RootLocus) -> Locus {
+        let poles = locus.poles.iter().map(|list| pairs(list)).collect();
+        Locus { parameter: parameter.map(str::to_owned), values: locus.values.clone(), poles }
     }
 }
 
@@ -191,9 +193,8 @@ impl LoopMargins {
     /// Writes margins down, with the smallest within tolerances.
     pub fn new(
         graph: &BondGraph,
-        margins: &Margins,
+        LoopAnalysis { margins, worst, .. }: &LoopAnalysis,
         tolerances: &[(usize, f64)],
-        worst: &[WorstMargin],
     ) -> LoopMargins {
         let alpha = margins.disk.value;
         let worst = worst.iter().map(|found| {
@@ -282,11 +283,9 @@ impl Step {
 
 impl Loop {
     /// Writes a loop down.
-    #[expect(clippy::too_many_arguments, reason = "the parts of the document, each made on its own")]
     pub fn new(
-        model: &str,
-        open: &str,
-        (omega, response): (&[f64], &[Complex64]),
+        (model, open): (&str, &str),
+        LoopAnalysis { omega, response, .. }: &LoopAnalysis,
         margins: LoopMargins,
         (loop_gain, closed): (Option<Transfer>, Option<Transfer>),
         step: BTreeMap<String, BTreeMap<String, Step>>,

@@ -8,6 +8,7 @@ mod checks;
 mod completions;
 mod diagnostic;
 mod draw;
+mod ensemble;
 mod equations;
 mod estimation;
 mod examples;
@@ -39,6 +40,10 @@ pub use checks::{Agreement, Checks};
 pub use completions::Completions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use draw::Draw;
+pub use ensemble::{
+    Drawn, Ensemble, EnsembleFacts, EnsemblePart, FailedSample, GatheredNode, SobolIndex, Statistics, Yield,
+    read_ensemble,
+};
 pub use equations::{Constraint, Definition, Derivation, Equations, Form, Matrix, Offset, Step};
 pub use estimation::{
     Estimated, Estimation, Experiment, Fit, Identifiabilities, Identifiability, Iteration, Profile,
@@ -65,8 +70,8 @@ pub use report::{Report, ReportSection};
 pub use response::{BandCurve, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification};
 pub use robust::{Bounds, FixedPole, Margin, Peak, Robust, RobustGain, RobustWorst, UncertainRange};
 pub use sensitivity::{
-    DcSensitivity, FromSink, GainSlope, PoleSensitivity, PoleSlope, RootSlope, Sensitivity, SensitivityEntry,
-    SensitivityPlace, ToQuantity, ZeroSensitivity,
+    DcSensitivity, FromSink, GainDerivative, PoleDerivative, PoleSensitivity, RootDerivative, Sensitivity,
+    SensitivityEntry, SensitivityPlace, ToQuantity, ZeroSensitivity,
 };
 pub use simulation::{
     Deviation, ElementEnergy, Energy, EnergyRole, Gradient, NamedRun, Perturbation, PerturbedOutput,
@@ -90,6 +95,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("check", schema::<Check>()),
         ("completions", schema::<Completions>()),
         ("draw", schema::<Draw>()),
+        ("ensemble", schema::<Ensemble>()),
         ("equations", schema::<Equations>()),
         ("estimate", schema::<Estimation>()),
         ("estimate-plan", schema::<EstimationPlans>()),

@@ -1,6 +1,7 @@
 //! The answer of `paynter poles`.
 
 use super::{Checks, Diagnostic, Naming, Point, pairs};
+use crate::units::Shown;
 use paynter_algebra::{Expr, Pool};
 use paynter_graph::{BondGraph, Variable};
 use paynter_numerics as num;
@@ -78,6 +79,12 @@ pub struct Zeros {
     pub gain: f64,
     /// The value at s = 0; `null` where a pole lies there.
     pub dc_gain: Option<f64>,
+    /// The unit that people are shown the value at s = 0 in, where units are declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dc_gain_unit: Option<String>,
+    /// The same with its size.
+    #[serde(skip)]
+    pub shown: Shown,
 }
 
 /// What a group of elements resembles.
@@ -186,7 +193,11 @@ impl Poles {
     ) -> Poles {
         let equations = &linear.equations;
         let poles = expanded(&spectrum.poles);
+        let shown =
+            |entry: &Factored| Shown::output(graph, entry.output).per(&Shown::input(graph, entry.input));
         let zeros = |entry: &Factored| Zeros {
+            dc_gain_unit: shown(entry).unit,
+            shown: shown(entry),
             output: equations.outputs[entry.output].name.clone(),
             input: equations.inputs[entry.input].name.clone(),
             zeros: pairs(&entry.zeros),
@@ -205,7 +216,7 @@ impl Poles {
             ok: true,
             model: graph.name.clone(),
             stable: poles.iter().all(|pole| pole.re < 0.0),
-            conserved: linear.point.as_ref().map(|_| spectrum.conserved).filter(|count| *count > 0),
+            conserved: Some(spectrum.conserved).filter(|count| *count > 0),
             poles: pairs(&poles),
             characteristic,
             modes: modes.collect(),

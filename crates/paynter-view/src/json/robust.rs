@@ -3,7 +3,7 @@
 use super::{Diagnostic, finite, pairs};
 use paynter_draw::plot::{self, Figure, Response};
 use paynter_numerics::linalg::Complex64;
-use paynter_robust::gain::WorstGain;
+use paynter_robust::robustness::{GainAnalysis, Robustness};
 use paynter_robust::stability::{Stability, Worst};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -194,18 +194,16 @@ impl RobustWorst {
 impl RobustGain {
     /// Writes a worst-case gain down.
     pub fn new(
-        (output, input): (&str, &str),
+        (output, input): &(String, String),
         parameters: &[Uncertain<'_>],
-        found: &WorstGain,
-        responses: &[(f64, f64)],
-        nodes: usize,
-        performance: Option<&Stability>,
+        found: &GainAnalysis,
     ) -> RobustGain {
+        let GainAnalysis { worst: found, nodes, responses, performance } = found;
         let shown: Vec<usize> =
             (0..found.axis.points.len()).filter(|k| found.axis.points[*k].omega.is_finite()).collect();
         RobustGain {
-            output: output.to_owned(),
-            input: input.to_owned(),
+            output: output.clone(),
+            input: input.clone(),
             lower: found.lower,
             upper: finite(found.axis.bound).filter(|_| found.axis.unresolved.is_empty()),
             parameters: values(parameters, &found.delta),
@@ -215,8 +213,8 @@ impl RobustGain {
             nominal_gain: shown.iter().map(|k| finite(responses[*k].0)).collect(),
             worst_gain: shown.iter().map(|k| finite(responses[*k].1)).collect(),
             bound: shown.iter().map(|k| finite(found.axis.points[*k].upper)).collect(),
-            nodes,
-            performance: performance.map(Margin::from),
+            nodes: *nodes,
+            performance: performance.as_ref().map(Margin::from),
         }
     }
 }
@@ -227,7 +225,7 @@ impl Robust {
         model: &str,
         parameters: &[Uncertain<'_>],
         states: &[String],
-        found: &Stability,
+        Robustness { stability: found, poles, cloud, .. }: &Robustness,
         verified: Option<Complex64>,
         diagnostics: Vec<Diagnostic>,
     ) -> Robust {
@@ -295,18 +293,12 @@ impl Robust {
                 .collect(),
             nodes: found.nodes,
             gain: None,
-            poles: Vec::new(),
-            cloud: Vec::new(),
+            poles: pairs(poles),
+            cloud: pairs(cloud),
             proved,
             estimated,
             diagnostics,
         }
-    }
-
-    /// Adds poles, nominal and within the tolerances.
-    #[must_use]
-    pub fn with_poles(self, nominal: &[Complex64], cloud: &[Complex64]) -> Robust {
-        Robust { poles: pairs(nominal), cloud: pairs(cloud), ..self }
     }
 
     /// The bounds of the structured singular value over frequency.

@@ -132,12 +132,12 @@ pub struct PoleSensitivity {
     /// −Re λ/|λ|; `null` for a pole at zero.
     pub damping: Option<f64>,
     /// By parameter.
-    pub sensitivities: Vec<PoleSlope>,
+    pub sensitivities: Vec<PoleDerivative>,
 }
 
 /// The derivative of a pole by one parameter; `null` where it could not be had.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct PoleSlope {
+pub struct PoleDerivative {
     /// The parameter.
     pub parameter: String,
     /// Real part.
@@ -164,12 +164,12 @@ pub struct ZeroSensitivity {
     /// Its multiplicity; the derivatives of a repeated one are those of the mean.
     pub multiplicity: usize,
     /// By parameter.
-    pub sensitivities: Vec<RootSlope>,
+    pub sensitivities: Vec<RootDerivative>,
 }
 
 /// The derivative of a zero by one parameter; `null` where it could not be had.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct RootSlope {
+pub struct RootDerivative {
     /// The parameter.
     pub parameter: String,
     /// Real part.
@@ -194,12 +194,12 @@ pub struct DcSensitivity {
     #[serde(skip)]
     pub shown: Shown,
     /// By parameter.
-    pub sensitivities: Vec<GainSlope>,
+    pub sensitivities: Vec<GainDerivative>,
 }
 
 /// The derivative of a gain by one parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct GainSlope {
+pub struct GainDerivative {
     /// The parameter.
     pub parameter: String,
     /// The derivative.
@@ -313,7 +313,7 @@ impl PoleSensitivity {
         let slope = |(name, slope): (&String, &Complex64)| {
             let changes =
                 oscillation(mode.value, *slope).filter(|_| mode.multiplicity == 1).map(|(_, slope)| slope);
-            PoleSlope {
+            PoleDerivative {
                 parameter: name.clone(),
                 re: finite(slope.re),
                 im: finite(slope.im),
@@ -339,7 +339,7 @@ fn zero(
     mode: &Mode,
     names: &[String],
 ) -> ZeroSensitivity {
-    let slope = |(name, slope): (&String, &Complex64)| RootSlope {
+    let slope = |(name, slope): (&String, &Complex64)| RootDerivative {
         parameter: name.clone(),
         re: finite(slope.re),
         im: finite(slope.im),
@@ -357,7 +357,7 @@ fn zero(
 /// How a static gain changes.
 fn static_gain(graph: &BondGraph, equations: &eq::Equations, gain: &Gain, names: &[String]) -> DcSensitivity {
     let shown = Shown::output(graph, gain.output).per(&Shown::input(graph, gain.input));
-    let slope = |(name, value): (&String, &f64)| GainSlope { parameter: name.clone(), value: *value };
+    let slope = |(name, value): (&String, &f64)| GainDerivative { parameter: name.clone(), value: *value };
     DcSensitivity {
         output: equations.outputs[gain.output].name.clone(),
         input: equations.inputs[gain.input].name.clone(),

@@ -7,6 +7,7 @@
 mod budget;
 mod causality;
 mod equations;
+mod estimation;
 mod frequency;
 mod html;
 mod interconnection;
@@ -21,6 +22,7 @@ mod structure;
 pub use budget::{Budget, Size};
 pub use causality::causality;
 pub use equations::{equations, matrices, transfer, unwritten_transfer};
+pub use estimation::estimation;
 pub use frequency::{bode, poles};
 pub use html::html;
 pub use interconnection::interconnection;

@@ -188,7 +188,8 @@ fn affordable(numbers: usize, global: &Global) -> Result<(), Answer> {
     Err(Answer::refusal(global, diagnostic.help(help), Exit::Wrong))
 }
 
-/// Writes each sample as a line of CSV as soon as it is known; they are kept only for a plot or a second opinion.
+/// Writes each sample as a line of CSV as soon as there are enough of them; they are kept only for a plot or a second
+/// opinion.
 fn stream(
     arguments: &SimulateArgs,
     options: &SimulateOptions,
@@ -206,11 +207,11 @@ fn stream(
     let mut findings = Findings::of(simulation);
     let said = findings.explained(simulation.explain(&simulation.parameters, &outcome));
     mark(&mut sheet, "", &outcome, &said);
-    sheet.end();
-    // The table is out already; then it is at least said that it is wrong.
     if let Err(contradiction) = simulation.check_run(&outcome) {
-        findings.diagnostics.push(*contradiction);
+        sheet.withhold();
+        return Err(withheld(simulation, *contradiction, global));
     }
+    sheet.end();
     if let Some(response) = &kept {
         if arguments.verify {
             second_opinion(options, model, (response, &outcome), &mut findings, global)?;

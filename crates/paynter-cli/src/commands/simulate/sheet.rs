@@ -13,6 +13,9 @@ fn cell(value: f64) -> String {
     if value.is_nan() { String::new() } else { data(value) }
 }
 
+/// So many characters wait until a run has been checked; what is longer is written as it comes.
+const WITHHELD: usize = 1 << 20;
+
 /// A CSV document on standard output.
 pub struct Sheet<'a> {
     out: BufWriter<StdoutLock<'static>>,
@@ -22,7 +25,8 @@ pub struct Sheet<'a> {
 impl Sheet<'_> {
     /// Begins with a line of headings.
     pub fn begin<'a>(headings: &[String], global: &'a Global) -> Sheet<'a> {
-        let mut sheet = Sheet { out: BufWriter::new(std::io::stdout().lock()), global };
+        let out = BufWriter::with_capacity(WITHHELD, std::io::stdout().lock());
+        let mut sheet = Sheet { out, global };
         sheet.line(&headings.iter().map(|heading| quoted(heading)).collect::<Vec<_>>().join(","));
         sheet
     }
@@ -101,6 +105,11 @@ impl Sheet<'_> {
     pub fn stopped(&mut self, run: &str, reason: &str) {
         let run = if run.is_empty() { String::new() } else { format!("{run}: ") };
         self.line(&format!("# stopped: {run}{}", reason.replace(['\n', '\r'], " ")));
+    }
+
+    /// Drops what has not been written.
+    pub fn withhold(self) {
+        drop(self.out.into_parts());
     }
 
     /// Ends the document.

@@ -1,6 +1,7 @@
 //! Block diagrams: the signal-flow graph of a causal bond graph, drawn in
 //! layers from left to right with its feedback running back between them.
 
+mod close;
 mod layers;
 mod sfg;
 mod wires;
@@ -12,6 +13,8 @@ use super::svg;
 use crate::palette::{Palette, palette};
 use crate::writer::{self, SvgStyle, TENTHS};
 use std::fmt::Write;
+
+pub use close::BlockLoop;
 
 /// A block diagram to be drawn.
 #[derive(Debug, Clone, Default, PartialEq)]

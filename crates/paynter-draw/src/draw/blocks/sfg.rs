@@ -10,6 +10,9 @@ use paynter_base::SourceMap;
 use paynter_graph::{BondGraph, Causality, Class, Element, ElementId, Law, Power, Stored, Variable};
 use std::collections::BTreeMap;
 
+/// Longer formulas are left to the text.
+const SHORT_OUTPUT: usize = 24;
+
 /// What a signal (an effort or flow of a bond) is computed by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
@@ -293,14 +296,23 @@ impl Builder<'_> {
         }
     }
 
-    /// The model's outputs: those that are a single variable read it directly.
+    /// The model's outputs: those that are a single variable read it directly, others through their formula.
     fn outputs(&mut self) {
         for output in &self.graph.outputs {
             let signals = self.readings(&[output.value], false);
-            if !signals.is_empty() {
-                let block = self.block(BlockKind::Output, output.name.clone(), &output.name);
-                self.readers.extend(signals.into_iter().map(|signal| (signal, block, false)));
+            if signals.is_empty() {
+                continue;
             }
+            let mut block = self.block(BlockKind::Output, output.name.clone(), &output.name);
+            if self.pool.as_symbol(output.value).is_none() {
+                let formula =
+                    Some(self.pool.brief(output.value)).filter(|text| text.chars().count() <= SHORT_OUTPUT);
+                let text = formula.unwrap_or_else(|| format!("f({})", output.name));
+                let function = self.block(BlockKind::Function, text, &output.name);
+                self.diagram.wires.push(Wire { from: function, to: block, negative: false });
+                block = function;
+            }
+            self.readers.extend(signals.into_iter().map(|signal| (signal, block, false)));
         }
     }
 
@@ -319,6 +331,7 @@ impl Builder<'_> {
                 }
             }
         }
+        self.diagram.contract_sums();
         self.diagram
     }
 }

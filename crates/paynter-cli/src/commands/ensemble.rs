@@ -1,0 +1,135 @@
+//! `paynter ensemble`: a question asked of many samples.
+
+use crate::answer::{Answer, Exit, output};
+use crate::args::{Asked, EnsembleArgs, Global};
+use crate::input;
+use crate::spelling::CommandLine;
+use crate::table::columns;
+use paynter::ensemble::{EnsembleOptions, EnsembleQuestion};
+use paynter::json::{Ensemble, EnsemblePart, SobolIndex, read_ensemble};
+use paynter::number::significant;
+use paynter::simulate::{Sensitivities, SimulateOptions};
+use paynter::{BodeOptions, Diagnostic, code};
+use std::collections::BTreeMap;
+
+/// Asks many samples, or joins what parts of them told.
+pub fn run(arguments: &EnsembleArgs, global: &Global) -> Answer {
+    let answered = if arguments.merge { merge(arguments, global) } else { ask(arguments, global) };
+    answered.unwrap_or_else(|refusal| refusal)
+}
+
+fn limits(arguments: &EnsembleArgs) -> Vec<(String, f64, f64)> {
+    arguments.limit.iter().map(|limit| (limit.0.clone(), limit.1, limit.2)).collect()
+}
+
+fn ask(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
+    let [file] = arguments.files.as_slice() else {
+        let diagnostic = Diagnostic::new(code::BAD_COMMAND_LINE, "an ensemble is of one model");
+        return Err(Answer::refusal(global, diagnostic.help("parts are joined with `--merge`"), Exit::Usage));
+    };
+    let question = match arguments.ask {
+        Asked::OperatingPoint => EnsembleQuestion::OperatingPoint,
+        Asked::Bode => EnsembleQuestion::Bode(BodeOptions {
+            omega: arguments.omega.map(|omega| global.angular(omega)),
+            ..BodeOptions::default()
+        }),
+        Asked::Simulate => EnsembleQuestion::Simulate(Box::new(SimulateOptions {
+            t_end: arguments.t_end,
+            points: arguments.points as usize,
+            times: arguments.times.as_ref().map_or_else(Vec::new, |times| times.0.clone()),
+            sensitivities: match arguments.sensitivity.as_slice() {
+                [] => Sensitivities::None,
+                names => Sensitivities::Names(names.to_vec()),
+            },
+            solver: arguments.solver.clone(),
+            rtol: arguments.rtol,
+            ..SimulateOptions::default()
+        })),
+    };
+    let options = EnsembleOptions {
+        quantities: arguments.vary.clone(),
+        correlations: arguments.correlate.iter().map(|c| (c.0.clone(), c.1.clone(), c.2)).collect(),
+        design: arguments.design,
+        seed: arguments.seed,
+        samples: arguments.samples,
+        indices: arguments.indices,
+        question,
+        shard: (arguments.shard.0, arguments.shard.1),
+    };
+    let model = input::load(file, global)?;
+    let answer = model
+        .ensemble(&options, global.token())
+        .map_err(|reason| Answer::unanswered(global, model.sources(), reason))?;
+    let document = answer.document(&limits(arguments), arguments.confidence / 100.0, &CommandLine);
+    Ok(Answer::told(output(global, document.settled(), text), answer.findings, answer.sources))
+}
+
+fn merge(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
+    let refuse = |message: String| {
+        let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+        let help = "give the documents of all parts, made with `--shard I/N --json`, each once";
+        Answer::refusal(global, diagnostic.help(help), Exit::Wrong)
+    };
+    let mut parts: Vec<EnsemblePart> = Vec::new();
+    for path in &arguments.files {
+        let data = input::data(path, global)?;
+        let text = String::from_utf8_lossy(&data.content);
+        parts.push(read_ensemble(&text).map_err(|error| refuse(format!("`{}`: {error}", data.path)))?);
+    }
+    let joined = EnsemblePart::join(parts).map_err(refuse)?;
+    let document = Ensemble::of(joined, &limits(arguments), arguments.confidence / 100.0, Vec::new());
+    Ok(Answer::plain(global, document.settled(), text))
+}
+
+fn text(found: &Ensemble) -> String {
+    let part = &found.part;
+    let range = match found.complete {
+        true => String::new(),
+        false => format!(", samples {} to {} of them", part.from, part.to.saturating_sub(1)),
+    };
+    let mut text =
+        format!("{}: {} samples ({}, seed {}){range}\n\n", part.model, part.samples, part.design, part.seed);
+    let last = |list: &[f64]| list.last().copied().map_or("–".to_owned(), significant);
+    let rows: Vec<[String; 6]> = found
+        .statistics
+        .iter()
+        .map(|(name, told)| {
+            let deviation =
+                told.variance.last().copied().flatten().map_or("–".to_owned(), |v| significant(v.sqrt()));
+            let quantile =
+                |share: &str| told.quantiles.get(share).map_or("–".to_owned(), |list| last(list));
+            [name.clone(), last(&told.mean), deviation, last(&told.least), quantile("0.5"), last(&told.most)]
+        })
+        .collect();
+    text.push_str(&columns(["ANSWER (AT ITS END)", "MEAN", "DEVIATION", "LEAST", "MEDIAN", "MOST"], &rows));
+    for (name, kept) in &found.shares {
+        text.push_str(&format!(
+            "\n  {name} keeps its limits in {} % of the samples\n",
+            significant(100.0 * kept.share)
+        ));
+    }
+    for (name, by) in &found.indices {
+        text.push_str(&format!("\nSobol' indices of {name}\n"));
+        text.push_str(&columns(["PARAMETER", "FIRST", "INTERVAL", "TOTAL", "INTERVAL"], &indices(by)));
+    }
+    match part.failures.as_slice() {
+        [] => {}
+        failures => {
+            text.push_str(&format!("\n{} samples have no answer\n", failures.len()));
+            let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+            failures.iter().for_each(|failure| *reasons.entry(failure.reason.as_str()).or_default() += 1);
+            reasons.iter().for_each(|(reason, count)| text.push_str(&format!("  {count}: {reason}\n")));
+        }
+    }
+    text
+}
+
+fn indices(by: &BTreeMap<String, SobolIndex>) -> Vec<[String; 5]> {
+    let number = |value: Option<f64>| value.map_or("–".to_owned(), significant);
+    let interval = |ends: [Option<f64>; 2]| format!("{} … {}", number(ends[0]), number(ends[1]));
+    let row = |(name, index): (&String, &SobolIndex)| {
+        let (first, total) = (interval(index.first_interval), interval(index.total_interval));
+        [name.clone(), number(index.first), first, number(index.total), total]
+    };
+    by.iter().map(row).collect()
+}

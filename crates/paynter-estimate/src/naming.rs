@@ -1,0 +1,225 @@
+//! What is estimated, by the names in a question: parameters, `init(ELEMENT.q)`, `offset(OUTPUT)`, `gain(OUTPUT)`, each
+//! with its start, bounds, scaling and prior.
+
+use crate::problem::FittedOutput;
+use crate::question::{Asked, EstimateOptions, Logarithmic, refuse};
+use crate::tolerance::TOLERANCE_DEVIATIONS;
+use crate::unknown::{Quantity, Scaling, Unknown};
+use paynter_algebra::Symbol;
+use paynter_base::number::shortest;
+use paynter_base::{QueryError, Remedy, closest};
+use paynter_graph::{Tolerance, flat_name};
+use paynter_simulate::experiment::{Column, Simulation, Subject};
+
+/// What a name to be estimated refers to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Named {
+    Simulated(String),
+    Offset(String),
+    Gain(String),
+}
+
+pub(crate) fn named(name: &str) -> Named {
+    let inner = |word: &str| name.trim().strip_prefix(word)?.trim().strip_prefix('(')?.strip_suffix(')');
+    match (inner("offset"), inner("gain")) {
+        (Some(output), _) => Named::Offset(output.trim().to_owned()),
+        (_, Some(output)) => Named::Gain(output.trim().to_owned()),
+        _ => Named::Simulated(flat_name(name.trim())),
+    }
+}
+
+impl EstimateOptions {
+    /// The names of what is estimated.
+    pub(crate) fn names(&self, asked: &Asked<'_, '_>) -> Result<Vec<String>, QueryError> {
+        let Subject { graph, equations, .. } = &asked.subject;
+        if self.fit.is_empty() {
+            let bounded = graph.parameters.iter().filter(|parameter| parameter.bounds.is_some());
+            let names: Vec<String> = bounded.map(|parameter| flat_name(&parameter.name)).collect();
+            if names.is_empty() {
+                let all: Vec<String> = graph.parameters.iter().map(|p| flat_name(&p.name)).collect();
+                return Err(refuse(
+                    "nothing is said to be estimated, and no parameter has bounds",
+                    Remedy::marked(
+                        "name parameters with {option fit}, or give them bounds: `param k = 1 in [0.1, 10]`",
+                    )
+                    .and(format!("; there are {}", all.join(", "))),
+                ));
+            }
+            return Ok(names);
+        }
+        let mut names: Vec<String> = Vec::new();
+        for name in &self.fit {
+            let all = match name.trim() {
+                "init" => equations.states.iter().map(|state| format!("init({})", state.name)).collect(),
+                other => vec![other.to_owned()],
+            };
+            for name in all {
+                if !names.iter().any(|known| named(known) == named(&name)) {
+                    names.push(name);
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    /// The unknowns, in the order in which they were named.
+    pub(crate) fn unknowns(
+        &self,
+        asked: &Asked<'_, '_>,
+        names: &[String],
+        simulated: &[String],
+        simulation: &Simulation,
+        outputs: &[FittedOutput],
+    ) -> Result<Vec<Unknown>, QueryError> {
+        let graph = asked.subject.graph;
+        let output = |name: &str| {
+            outputs.iter().position(|output| output.column.name == flat_name(name)).ok_or_else(|| {
+                refuse(
+                    format!("`{name}` is no measured output, so that its sensor has neither offset nor gain"),
+                    "name an output that the data have a column for",
+                )
+            })
+        };
+        let logarithmic: &[String] = match &self.logarithmic {
+            Logarithmic::Names(list) => list,
+            Logarithmic::None | Logarithmic::All => &[],
+        };
+        let bounded = self.bounds.iter().map(|(name, ..)| name);
+        let started = self.start.iter().map(|(name, _)| name);
+        // The profile of what is local to an experiment is asked for with its number.
+        let profiled = self.profiles.iter().filter(|name| *name != "all");
+        let mentioned = started.chain(bounded).chain(&self.local).chain(logarithmic).chain(profiled);
+        for name in mentioned {
+            let name = name.split('@').next().unwrap_or_default();
+            if !names.iter().any(|known| named(known) == named(name)) {
+                let near = closest(name, names.iter().map(String::as_str));
+                let help = match near {
+                    Some(near) => Remedy::from(format!("did you mean `{near}`?")),
+                    None => Remedy::marked("add it to {option fit}"),
+                };
+                return Err(refuse(format!("`{name}` is not estimated"), help));
+            }
+        }
+        let experiments = self.data.len().max(1);
+        let mut unknowns = Vec::new();
+        for name in names {
+            let (quantity, column, nominal) = match named(name) {
+                Named::Offset(of) => {
+                    let place = output(&of)?;
+                    let of = &outputs[place].column;
+                    (
+                        Quantity::Offset(place),
+                        Column { name: format!("offset({})", of.name), ..of.clone() },
+                        0.0,
+                    )
+                }
+                Named::Gain(of) => {
+                    let place = output(&of)?;
+                    let name = format!("gain({})", outputs[place].column.name);
+                    (Quantity::Gain(place), Column { name, unit: None, factor: 1.0 }, 1.0)
+                }
+                Named::Simulated(name) => {
+                    let lane = simulated.iter().position(|known| *known == name).unwrap_or_default();
+                    let varied = &simulation.varied[lane];
+                    let column = simulation.wanted_columns[lane].clone();
+                    let nominal = nominal(asked, &name, simulation.parameters[varied.place]);
+                    (Quantity::Simulated { lane, place: varied.place }, column, nominal)
+                }
+            };
+            let declared = graph.parameters.iter().find(|p| flat_name(&p.name) == column.name);
+            let given = |list: &[(String, f64)]| {
+                list.iter()
+                    .find(|(known, _)| named(known) == named(name))
+                    .map(|(_, value)| value * column.factor)
+            };
+            let bounds = self.bounds.iter().find(|(known, ..)| named(known) == named(name));
+            let bounds = bounds.map(|(_, low, high)| (low * column.factor, high * column.factor));
+            let (lower, upper) = bounds
+                .or(declared.and_then(|parameter| parameter.bounds))
+                .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            let start = given(&self.start).unwrap_or(nominal);
+            if !(lower..=upper).contains(&start) {
+                return Err(refuse(
+                    format!(
+                        "`{}` starts at {}, outside its bounds {} and {}",
+                        column.name,
+                        shortest(start / column.factor),
+                        shortest(lower / column.factor),
+                        shortest(upper / column.factor)
+                    ),
+                    Remedy::marked("move it with {option start}, or widen its {option bounds}"),
+                ));
+            }
+            let chosen = match &self.logarithmic {
+                Logarithmic::All => start > 0.0 && !(lower < 0.0 && lower.is_finite()),
+                Logarithmic::None => false,
+                Logarithmic::Names(list) => list.iter().any(|known| named(known) == named(name)),
+            };
+            if chosen && (start.is_nan() || start <= 0.0) {
+                return Err(refuse(
+                    format!(
+                        "`{}` starts at {}, which has no logarithm",
+                        column.name,
+                        shortest(start / column.factor)
+                    ),
+                    Remedy::marked("start above zero, or leave it out of {option log}"),
+                ));
+            }
+            let width = upper - lower;
+            let scaling = match (chosen, start == 0.0) {
+                (true, _) => Scaling::Logarithmic,
+                (false, false) => Scaling::Linear(start.abs()),
+                (false, true) => Scaling::Linear(if width.is_finite() { 0.5 * width } else { column.factor }),
+            };
+            let prior = declared.filter(|_| self.prior).and_then(|parameter| {
+                let half = match parameter.tolerance? {
+                    Tolerance::Relative(share) => share * parameter.number.abs(),
+                    Tolerance::Absolute(half) => half,
+                };
+                (half > 0.0).then_some((parameter.number, half / TOLERANCE_DEVIATIONS))
+            });
+            let unknown = Unknown {
+                name: column.name.clone(),
+                unit: column.unit.clone(),
+                factor: column.factor,
+                quantity,
+                experiment: None,
+                start,
+                lower,
+                upper,
+                scaling,
+                prior,
+                fixed: false,
+                signed: declared.is_some(),
+            };
+            let local = name.trim().starts_with("init(")
+                || self.local.iter().any(|known| named(known) == named(name));
+            match local && experiments > 1 {
+                false => unknowns.push(unknown),
+                true => unknowns.extend((0..experiments).map(|number| Unknown {
+                    name: format!("{}@{}", unknown.name, number + 1),
+                    experiment: Some(number),
+                    ..unknown.clone()
+                })),
+            }
+        }
+        if self.prior && unknowns.iter().all(|unknown| unknown.prior.is_none()) {
+            return Err(refuse(
+                "no estimated parameter has a tolerance that could be a prior",
+                "give one: `param k = 3 ±10%`",
+            ));
+        }
+        Ok(unknowns)
+    }
+}
+
+/// The model's own value of a parameter or initial state; of the latter the compiled model has forgotten it.
+fn nominal(asked: &Asked<'_, '_>, name: &str, compiled: f64) -> f64 {
+    let Subject { graph, equations, .. } = &asked.subject;
+    let number = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+    let state = equations.states.iter().find(|state| format!("init({})", state.name) == name);
+    match state {
+        Some(state) => asked.pool.eval(state.initial, &number).unwrap_or(0.0),
+        None => compiled,
+    }
+}

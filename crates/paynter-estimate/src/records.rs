@@ -1,0 +1,187 @@
+//! Records of experiments: the columns that are read, the outputs that they hold, the tables of measured inputs.
+
+use crate::question::{Asked, EstimateOptions, Weight, refuse};
+use paynter_algebra::{Expr, Func};
+use paynter_base::number::shortest;
+use paynter_base::{Diagnostic, Diagnostics, QueryError, Remedy, Source, closest};
+use paynter_graph::{BondGraph, Variable, flat_name};
+use paynter_numerics::Tables;
+use paynter_simulate::data::{Data, Record, Signal};
+
+/// A record with the name of its file.
+pub(crate) struct Recorded {
+    pub name: String,
+    pub record: Record,
+}
+
+impl Recorded {
+    pub fn length(&self) -> f64 {
+        let times = &self.record.times;
+        times[times.len() - 1] - times[0]
+    }
+}
+
+fn wrong(diagnostic: Diagnostic) -> QueryError {
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.push(diagnostic);
+    QueryError::Wrong(diagnostics)
+}
+
+impl EstimateOptions {
+    /// The signals that records hold: inputs, then outputs, then columns of weights.
+    pub(crate) fn signals(
+        &self,
+        graph: &BondGraph,
+        map: &[(String, String)],
+    ) -> Result<Vec<Signal>, QueryError> {
+        let inputs =
+            graph.inputs.iter().map(|input| (flat_name(&input.name), input.unit.as_ref(), !input.given));
+        let outputs =
+            graph.outputs.iter().map(|output| (flat_name(&output.name), output.unit.as_ref(), false));
+        let all: Vec<_> = inputs.chain(outputs).collect();
+        for (name, _) in map {
+            if !all.iter().any(|(known, ..)| *known == flat_name(name)) {
+                let near = closest(name, all.iter().map(|(known, ..)| known.as_str()));
+                let help = near.map_or_else(
+                    || "the model's inputs and outputs have columns".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                return Err(refuse(format!("there is no input or output `{name}` to map a column to"), help));
+            }
+        }
+        let signal = |(name, unit, required): (String, Option<&paynter_graph::dimension::Unit>, bool)| {
+            let mapped = map.iter().find(|(known, _)| flat_name(known) == name);
+            let column = mapped.map_or_else(|| name.clone(), |(_, column)| column.clone());
+            Signal { name, column, unit: unit.cloned(), required: required || mapped.is_some() }
+        };
+        let mut signals: Vec<Signal> = all.into_iter().map(signal).collect();
+        for (name, weight) in &self.weights {
+            if let Weight::Column(column) = weight {
+                let (name, column) = (name.clone(), column.clone());
+                signals.push(Signal { name, column, unit: None, required: true });
+            }
+        }
+        Ok(signals)
+    }
+
+    /// Reads some files.
+    pub(crate) fn read(
+        &self,
+        asked: &mut Asked<'_, '_>,
+        files: &[Data],
+        map: &[(String, String)],
+    ) -> Result<Vec<Recorded>, QueryError> {
+        let signals = self.signals(asked.subject.graph, map)?;
+        let mut records = Vec::new();
+        for data in files {
+            let record = Record::read(data, &signals, self.sample_time, asked.sources)
+                .map_err(|found| wrong(*found))?;
+            // Every file has its number among the sources, so that one that is wrong is found by it.
+            asked.sources.add(Source::new(data.path.clone(), ""));
+            if record.times.len() < 2 {
+                return Err(refuse(
+                    format!("`{}` has one sample only", data.path),
+                    "a record is two samples or more",
+                ));
+            }
+            records.push(Recorded { name: data.path.clone(), record });
+        }
+        Ok(records)
+    }
+
+    /// The places of the outputs that some record has.
+    pub(crate) fn fitted_outputs(
+        &self,
+        graph: &BondGraph,
+        records: &[Recorded],
+    ) -> Result<Vec<usize>, QueryError> {
+        let inputs = graph.inputs.len();
+        if graph.outputs.is_empty() {
+            return Err(refuse(
+                "the model has no output that could be measured",
+                "declare one: `output y = tank.e`, and call its column `y`",
+            ));
+        }
+        let known = |recorded: &Recorded, place: usize| {
+            let column = recorded.record.columns[inputs + place].as_ref();
+            column.is_some_and(|list| list.iter().any(|value| value.is_finite()))
+        };
+        let fitted = &records[..records.len() - self.validation.len()];
+        let places: Vec<usize> = (0..graph.outputs.len())
+            .filter(|place| fitted.iter().any(|record| known(record, *place)))
+            .collect();
+        if places.is_empty() {
+            let names: Vec<String> = graph.outputs.iter().map(|output| flat_name(&output.name)).collect();
+            return Err(refuse(
+                "the data hold no samples of any output",
+                Remedy::marked(
+                    "call a column as the output, or tell with {option map=OUTPUT=COLUMN} which one it is",
+                )
+                .and(format!("; outputs are {}", names.join(", "))),
+            ));
+        }
+        let none = |recorded: &&Recorded| !places.iter().any(|place| known(recorded, *place));
+        if let Some(recorded) = records.iter().find(none) {
+            return Err(refuse(
+                format!("`{}` holds no samples of an output that is fitted", recorded.name),
+                "leave the file out, or measure an output in it",
+            ));
+        }
+        Ok(places)
+    }
+
+    /// What replaces measured inputs, and the tables of every record.
+    pub(crate) fn tables(
+        &self,
+        asked: &mut Asked<'_, '_>,
+        records: &[Recorded],
+    ) -> Result<(Vec<Option<Expr>>, Vec<Tables>), QueryError> {
+        let graph = asked.subject.graph;
+        let own = asked.subject.measured.tables.list().to_vec();
+        for (table, recorded) in
+            own.iter().flat_map(|table| records.iter().map(move |record| (table, record)))
+        {
+            let times = &recorded.record.times;
+            let (first, last) = (times[0], times[times.len() - 1]);
+            let span = (table.times()[0], table.times()[table.times().len() - 1]);
+            if span.1 <= first || span.0 >= last {
+                return Err(refuse(
+                    format!(
+                        "a table of the model covers times from {} to {}, the data those from {} to {}",
+                        shortest(span.0),
+                        shortest(span.1),
+                        shortest(first),
+                        shortest(last)
+                    ),
+                    "let both count time from the same moment",
+                ));
+            }
+        }
+        let time = graph.variables.symbol(Variable::Time).unwrap_or_else(|| asked.pool.symbol("t"));
+        let time = asked.pool.var(time);
+        let mut inputs = Vec::new();
+        let mut lists = vec![own.clone(); records.len()];
+        for (place, input) in graph.inputs.iter().enumerate() {
+            if records.iter().all(|recorded| recorded.record.columns[place].is_none()) {
+                inputs.push(None);
+                continue;
+            }
+            for (recorded, list) in records.iter().zip(&mut lists) {
+                let Some(table) = recorded.record.table(place, self.hold) else {
+                    return Err(refuse(
+                        format!(
+                            "`{}` holds no samples of the input `{}`",
+                            recorded.name,
+                            flat_name(&input.name)
+                        ),
+                        "an input that is measured in one experiment is measured in all",
+                    ));
+                };
+                list.push(table);
+            }
+            let number = (lists[0].len() - 1) as u32;
+            inputs.push(Some(asked.pool.call(Func::Table(number), &[time])));
+        }
+        Ok((inputs, lists.into_iter().map(Tables::new).collect()))
+    }
+}

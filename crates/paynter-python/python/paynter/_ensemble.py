@@ -1,0 +1,368 @@
+"""One question asked of many samples, on one core or on a cluster.
+
+Samples depend on the seed, their number and the number of all samples only, and what chunks of them tell is joined along
+one tree, so that any split over workers gives the same digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _inputs, _paynter
+from ._errors import EnsembleError, PaynterError
+from ._progress import Bar
+from ._results import Result, _axes, _need, _table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._model import Model
+
+    Array = NDArray[np.float64]
+
+#: What a model is asked: a question of the core, or a function of the model at its values.
+Question = "str | Callable[[Model], Any]"
+
+#: Samples travel in so many chunks where nothing else is said: enough for some dozen workers, few enough to send.
+CHUNKS = 32
+
+#: How often chunks of lost workers are sent again where the executor does not do so itself.
+RETRIES = 3
+
+
+class Statistics:
+    """What samples tell about one answer, along its axis, in SI."""
+
+    def __init__(self, entry: Mapping[str, Any]) -> None:
+        def row(values: Any) -> Array:
+            return np.asarray(values, dtype=np.float64)
+
+        #: The mean.
+        self.mean = row(entry["mean"])
+        #: The variance, by n − 1.
+        self.variance = row(entry["variance"])
+        #: The smallest and the largest: the envelope.
+        self.least, self.most = row(entry["least"]), row(entry["most"])
+        #: Values below which a share of the samples lies, by the share.
+        self.quantiles = {float(share): row(values) for share, values in entry["quantiles"].items()}
+        #: The histogram of the last number: edges and counts.
+        self.histogram = (row(entry["edges"]), np.asarray(entry["counts"], dtype=np.int64))
+
+    @property
+    def deviation(self) -> Array:
+        """The standard deviation."""
+        return np.asarray(np.sqrt(self.variance))
+
+    def __repr__(self) -> str:
+        return f"<paynter.Statistics mean={self.mean[-1]:.6g}, deviation={self.deviation[-1]:.3g} at the end>"
+
+
+class Ensemble(Result):
+    """What many samples of a model tell together."""
+
+    @property
+    def samples(self) -> int:
+        """The number of samples; with Sobol' indices that of base samples."""
+        return int(self.document["samples"])
+
+    @property
+    def answered(self) -> int:
+        """The samples that have answers."""
+        return int(self.document["answered"])
+
+    @property
+    def axis(self) -> Array | None:
+        """The times or frequencies of the answers; nothing for single numbers."""
+        return None if self.document["axis"] is None else np.asarray(self.document["axis_values"], dtype=np.float64)
+
+    @property
+    def statistics(self) -> dict[str, Statistics]:
+        """By answer: what the samples tell together."""
+        return {name: Statistics(entry) for name, entry in self.document["statistics"].items()}
+
+    def __getitem__(self, key: str) -> Any:
+        """The statistics of an answer, or a key of the document."""
+        if key in self.document["statistics"]:
+            return Statistics(self.document["statistics"][key])
+        return self.document[key]
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """Samples without an answer, with their values and the reason."""
+        return list(self.document["failures"])
+
+    @property
+    def ends(self) -> dict[str, Array]:
+        """By answer: its last number in every sample; NaN where there is none."""
+        rows = np.array([np.asarray(row, dtype=np.float64) for row in self.document["ends"]])
+        return {name: rows[:, place] for place, name in enumerate(self.document["answers"])}
+
+    @property
+    def yield_(self) -> dict[str, float]:
+        """By limit that was asked for: the share of samples that keep it."""
+        return {name: float(entry["share"]) for name, entry in self.document.get("yield", {}).items()}
+
+    @property
+    def indices(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """By answer and parameter: Sobol' indices of its last number, with their intervals."""
+        return dict(self.document.get("indices", {}))
+
+    def to_pandas(self) -> Any:
+        """Mean, deviation, envelope and quantiles along the axis as a pandas DataFrame."""
+        pandas = _need("pandas", "to_pandas")
+        columns: dict[tuple[str, str], Array] = {}
+        for name, told in self.statistics.items():
+            columns |= {(name, "mean"): told.mean, (name, "deviation"): told.deviation}
+            columns |= {(name, "least"): told.least, (name, "most"): told.most}
+            columns |= {(name, str(share)): values for share, values in told.quantiles.items()}
+        index = None if self.axis is None else pandas.Index(self.axis, name=self.document["axis"])
+        return pandas.DataFrame(columns, index=index)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws means with the band between 5 % and 95 % and the envelope, or histograms of single numbers."""
+        ax = _axes(ax)
+        for name, told in self.statistics.items():
+            if self.axis is None or len(self.axis) < 2:
+                edges, counts = told.histogram
+                ax.stairs(counts, edges, label=name)
+                continue
+            [line] = ax.plot(self.axis, told.mean, label=name)
+            ax.fill_between(self.axis, told.quantiles[0.05], told.quantiles[0.95], alpha=0.3, color=line.get_color())
+            for edge in (told.least, told.most):
+                ax.plot(self.axis, edge, lw=0.5, color=line.get_color())
+        if self.axis is not None:
+            ax.set_xlabel(self.document["axis"])
+        ax.legend()
+        return ax
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [name, float(told.mean[-1]), float(told.deviation[-1]), float(told.least[-1]),
+             float(told.quantiles[0.5][-1]), float(told.most[-1])]
+            for name, told in self.statistics.items()
+        ]
+        heading = f"<p>{self.samples} samples, {len(self.failures)} without an answer</p>"
+        return heading + _table(("answer (at its end)", "mean", "deviation", "least", "median", "most"), rows)
+
+    def __repr__(self) -> str:
+        return f"<paynter.Ensemble of {self.document['model']!r}: {self.samples} samples, {len(self.failures)} without an answer>"
+
+
+def distributions(vary: Mapping[str, Any] | None) -> list[tuple[str, str, float, float]]:
+    """Distributions: ``(low, high)``, ``("normal", mean, deviation)``, ``("lognormal", median, deviation)``."""
+    made = []
+    for name, given in (vary or {}).items():
+        listed = list(given) if isinstance(given, (tuple, list)) else []
+        if len(listed) == 2:
+            listed = ["uniform", *listed]
+        if len(listed) != 3 or not isinstance(listed[0], str):
+            raise TypeError(
+                f"{name!r} is drawn as (low, high), ('normal', mean, deviation) or ('lognormal', median, deviation), "
+                f"not {given!r}"
+            )
+        made.append((name, listed[0], float(listed[1]), float(listed[2])))
+    return made
+
+
+def _numbers(answer: Any) -> tuple[list[str], list[float] | None, list[float]]:
+    """The names of an answer, its axis and its numbers one after the other."""
+    if isinstance(answer, Mapping):
+        named = {str(name): np.asarray(values, dtype=np.float64) for name, values in answer.items()}
+    else:
+        named = {"answer": np.asarray(answer, dtype=np.float64)}
+    shapes = {values.shape for values in named.values()}
+    if len(shapes) != 1 or len(next(iter(shapes))) > 1:
+        raise TypeError("the function returns a number, a row of numbers, or a mapping to rows of one length")
+    shape = next(iter(shapes))
+    axis = None if shape == () else np.arange(shape[0], dtype=float).tolist()
+    return list(named), axis, np.concatenate([np.atleast_1d(values) for values in named.values()]).tolist()
+
+
+def _group(asked: Mapping[str, Any], names: int) -> int:
+    return names + 2 if asked["indices"] else 1
+
+
+def run_chunk(model: "Model", asked: dict[str, Any], question: Any, chunk: int, chunks: int) -> str:
+    """What one chunk of the samples tells; workers run this, on one thread."""
+    asked = asked | {"shard": (chunk, chunks)}
+    native = model._native
+    if not callable(question):
+        text, _ = native.ensemble_part(asked, True)
+        return str(text)
+    names, _ = native.ensemble_values(asked, 0, 0)
+    group = _group(asked, len(names))
+    first, last = (asked["samples"] * part // chunks * group for part in (chunk, chunk + 1))
+    _, values = native.ensemble_values(asked, first, last)
+    answers: list[tuple[list[float] | None, str]] = []
+    known: tuple[list[str], list[float] | None] | None = None
+    for row in values:
+        try:
+            answer = question(model.with_(dict(zip(names, row))))
+        except (PaynterError, ArithmeticError) as error:
+            answers.append((None, f"{type(error).__name__}: {error}".splitlines()[0]))
+            continue
+        labels, axis, numbers = _numbers(answer)
+        if known is not None and known != (labels, axis):
+            raise ValueError(f"the function returned {labels} of another shape than before")
+        known = (labels, axis)
+        answers.append((numbers, ""))
+    if known is None:
+        # How answers look is learnt from the nominal model.
+        known = _numbers(question(model))[:2]
+    return str(native.ensemble_gather(asked, known[0], known[1], first, answers))
+
+
+class _Chunk:
+    """The work on one chunk, by its number: what is sent to workers."""
+
+    def __init__(self, model: "Model", asked: dict[str, Any], question: Any, chunks: int) -> None:
+        self.model, self.asked, self.question, self.chunks = model, asked, question, chunks
+
+    def __call__(self, chunk: int) -> str:
+        return run_chunk(self.model, self.asked, self.question, chunk, self.chunks)
+
+
+def _is(thing: Any, module: str) -> bool:
+    return any(kind.__module__.split(".")[0] == module for kind in type(thing).__mro__)
+
+
+def _mapped(work: _Chunk, numbers: Sequence[int], executor: Any, done: Callable[[int, str], None]) -> None:
+    """Runs chunks on an executor and hands each on as it is finished. Chunks of lost workers run again with Dask, Ray
+    and joblib; with others what is finished has been handed on before the exception."""
+    if getattr(executor, "__name__", None) == "ray" and hasattr(executor, "remote"):
+        remote = executor.remote(max_retries=RETRIES)(_ray_chunk)
+        shared = executor.put(work)
+        waiting = {remote.remote(shared, number): number for number in numbers}
+        while waiting:
+            ready, _ = executor.wait(list(waiting), num_returns=1)
+            for reference in ready:
+                done(waiting.pop(reference), executor.get(reference))
+    elif _is(executor, "distributed") and hasattr(executor, "submit"):
+        import distributed
+
+        [shared] = executor.scatter([work], broadcast=True, hash=False)
+        futures = {executor.submit(_called, shared, number, pure=False): number for number in numbers}
+        finished: Any = getattr(distributed, "as_completed")
+        for future in finished(list(futures)):
+            done(futures[future], future.result())
+    elif _is(executor, "joblib"):
+        _joblib(work, numbers, executor, done)
+    elif hasattr(executor, "submit"):
+        from concurrent.futures import as_completed as completed
+
+        pending = {executor.submit(work, number): number for number in numbers}
+        failed: BaseException | None = None
+        for future in completed(pending):
+            error = future.exception()
+            if error is None:
+                done(pending[future], future.result())
+            else:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+    elif callable(executor):
+        for number, text in zip(numbers, executor(work, numbers)):
+            done(number, text)
+    else:
+        raise TypeError(
+            "map= is an executor of concurrent.futures or mpi4py, a Dask client, a joblib.Parallel, the module ray, "
+            f"or a function such as map, not {type(executor).__name__}"
+        )
+
+
+def _joblib(work: _Chunk, numbers: Sequence[int], executor: Any, done: Callable[[int, str], None]) -> None:
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    left = list(numbers)
+    for attempt in range(RETRIES + 1):
+        finished: list[int] = []
+        runner = Parallel(n_jobs=executor.n_jobs, return_as="generator_unordered")
+        try:
+            for number, text in runner(delayed(_numbered)(work, number) for number in left):
+                finished.append(number)
+                done(number, text)
+            return
+        except TerminatedWorkerError:
+            left = [number for number in left if number not in finished]
+            if attempt == RETRIES:
+                raise
+
+
+def _called(work: _Chunk, number: int) -> str:
+    return work(number)
+
+
+def _ray_chunk(work: _Chunk, number: int) -> str:
+    return work(number)
+
+
+def _numbered(work: _Chunk, number: int) -> tuple[int, str]:
+    return number, work(number)
+
+
+def ensemble(
+    model: "Model",
+    samples: int,
+    question: Any,
+    asked: dict[str, Any],
+    executor: Any,
+    chunks: int | None,
+    limits: Mapping[str, tuple[float | None, float | None]] | None,
+    confidence: float,
+    partial: Mapping[int, str] | None,
+    progress: bool,
+) -> Ensemble:
+    """Asks a question of many samples and joins what chunks of them tell."""
+    ends = [
+        (name, -np.inf if low is None else float(low), np.inf if high is None else float(high))
+        for name, (low, high) in (limits or {}).items()
+    ]
+    with Bar(progress) as bar:
+        if executor is None and not callable(question):
+            text, answer = model._native.ensemble_part(asked, False, bar)
+            from ._model import _told
+
+            _told(answer, 4)
+            parts = {0: text}
+        else:
+            count = min(samples, chunks or CHUNKS)
+            parts = dict(partial or {})
+            work = _Chunk(model, asked, question, count)
+            missing = [number for number in range(count) if number not in parts]
+
+            def done(number: int, text: str) -> None:
+                parts[number] = text
+                if bar is not None:
+                    bar("ensemble", len(parts), count)
+
+            try:
+                _mapped(work, missing, executor or _plain_map, done)
+            except Exception as error:
+                if not _is_loss(error):
+                    raise
+                lost = count - len(parts)
+                raise EnsembleError(
+                    f"{lost} of {count} chunks were lost ({type(error).__name__}: {error}). What was finished is in "
+                    "`partial` of this exception; ask again with `partial=` for the rest",
+                    parts,
+                ) from error
+        return Ensemble(_paynter.join_ensemble(list(parts.values()), ends, confidence / 100.0))
+
+
+def _is_loss(error: Exception) -> bool:
+    """Whether a worker or its executor was lost, rather than that the question itself raised."""
+    from concurrent.futures import BrokenExecutor, CancelledError
+
+    if isinstance(error, (BrokenExecutor, CancelledError, ConnectionError, EOFError)):
+        return True
+    # Ray and Dask have exceptions of their own for lost workers; what a task raised is in RayTaskError.
+    kind = type(error)
+    return kind.__module__.split(".")[0] in ("distributed", "ray") and "TaskError" not in kind.__name__
+
+
+def _plain_map(function: Callable[[int], str], numbers: Iterable[int]) -> Iterable[str]:
+    return (function(number) for number in numbers)

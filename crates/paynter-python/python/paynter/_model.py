@@ -1,0 +1,911 @@
+"""Models and their questions."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _ensemble, _inputs, _paynter
+from ._ensemble import Ensemble
+from ._errors import Diagnostic, ModelError, ModelWarning
+from ._progress import Bar
+from ._rates import Rates
+from ._results import (
+    Causality,
+    Check,
+    Drawing,
+    Equations,
+    Estimation,
+    FrequencyResponse,
+    Interconnection,
+    OpenLoop,
+    OperatingPoint,
+    Plan,
+    Poles,
+    Report,
+    Robustness,
+    Runs,
+    Sensitivity,
+    SensitivityResponse,
+    Simulation,
+    Structure,
+    TransferFunctions,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    #: Frequencies: an array, or (lowest, highest, number of points in logarithmic steps), or ``"LO:HI:N"``.
+    Frequencies = ArrayLike | str | None
+    #: A name, or several.
+    Names = str | Iterable[str] | None
+
+#: So many models are kept compiled in a process for those that arrive from others.
+_KEPT_MODELS = 32
+
+_kept: OrderedDict[Any, Any] = OrderedDict()
+
+
+def _names(names: Names, what: str = "names") -> list[str]:
+    if names is None:
+        return []
+    if isinstance(names, str):
+        return [name.strip() for name in names.split(",") if name.strip()]
+    listed = list(names)
+    if not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"{what} must be text, not {listed!r}")
+    return listed
+
+
+def _frequencies(omega: Frequencies, what: str = "omega") -> tuple[tuple[float, float, int] | None, list[float]]:
+    """A logarithmic grid, or frequencies one by one."""
+    if omega is None:
+        return None, []
+    if isinstance(omega, str):
+        parts = omega.split(":")
+        try:
+            low, high, points = float(parts[0]), float(parts[1]), int(parts[2])
+        except (ValueError, IndexError):
+            raise ValueError(f"{what} is LO:HI:N, as in '0.1:1000:200', not {omega!r}") from None
+        omega = (low, high, points)
+    if isinstance(omega, tuple) and len(omega) == 3 and isinstance(omega[2], (int, np.integer)):
+        low, high, points = float(omega[0]), float(omega[1]), int(omega[2])
+        if not (0 < low < high < np.inf or (0 < low == high and points == 1)) or points < 1:
+            raise ValueError(f"{what} must have 0 < LO < HI and a number of points, not {omega}")
+        return (low, high, points), []
+    listed = _inputs.rising(omega, what)
+    if len(listed) == 0:
+        raise ValueError(f"{what} is empty")
+    if listed[0] < 0:
+        raise ValueError(f"{what} must not be negative, but begins with {listed[0]}")
+    return None, listed.tolist()
+
+
+def _grid(omega: Frequencies, what: str = "omega") -> tuple[float, float, int] | None:
+    grid, listed = _frequencies(omega, what)
+    if listed:
+        raise ValueError(f"{what} is (LO, HI, N) or 'LO:HI:N' here, a grid in logarithmic steps")
+    return grid
+
+
+def _choice(value: str, known: Sequence[str], what: str) -> str:
+    if value not in known:
+        raise ValueError(f"{what} is one of {', '.join(known)}, not {value!r}")
+    return value
+
+
+#: An input that data do not drive: whoever gives `inputs=` leaves the others to the model on purpose.
+_UNMEASURED_INPUT = "BG0912"
+
+
+def _told(native: Any, level: int = 3, but: str = "") -> Any:
+    """Warns of what an answer warns of, but for one code."""
+    for finding in native.findings:
+        if finding["severity"] == "warning" and finding["code"] != but:
+            warnings.warn(ModelWarning(Diagnostic(**finding)), stacklevel=level)
+    return native
+
+
+def _setting(name: str, value: Any) -> float | str:
+    if isinstance(value, str):
+        return value
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"the value of {name!r} is a number or text such as '2 [ohm]', not {value!r}") from None
+    if not np.isfinite(number):
+        raise ValueError(f"the value of {name!r} is {number}; give a finite number")
+    return number
+
+
+def _restored(state: dict[str, Any]) -> "Model":
+    """The model of a state that came from elsewhere. Each process derives a model once, whatever its values."""
+    key = (state["main"], state["model"], tuple(sorted(state["files"].items())))
+    base = _kept.get(key)
+    if base is None:
+        base = _native(state | {"set": []})
+        _kept[key] = base
+        while len(_kept) > _KEPT_MODELS:
+            _kept.popitem(last=False)
+    else:
+        _kept.move_to_end(key)
+    settings = state["set"]
+    return Model(base.with_values(settings) if settings else base)
+
+
+def _native(state: Mapping[str, Any]) -> Any:
+    files: Mapping[str, bytes] = state["files"]
+
+    def read(path: str) -> bytes:
+        try:
+            return files[path]
+        except KeyError:
+            raise FileNotFoundError(path) from None
+
+    return _paynter.load(state["main"], state["shown"], read, state["model"], list(state["set"]))
+
+
+class Model:
+    """A bond graph, loaded or made, which answers questions.
+
+    Models do not change: :meth:`with_` gives one at other values. They are made by :func:`paynter.load`,
+    :func:`paynter.parse`, :class:`paynter.Graph` or ``paynter.examples``. Keywords are those of the command line.
+    """
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+
+    # Values and texts
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return str(self._native.name)
+
+    @property
+    def text(self) -> str:
+        """The text of the model's file."""
+        return str(self._native.text)
+
+    def with_(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
+        """The model at other values of parameters and inputs, in the units that it declares.
+
+        Values are numbers, or text as one would write it in the model: ``model.with_(Ra=3, La="6 [mH]")``. Names
+        that are no identifiers go into a mapping: ``model.with_({"cell_1.k": 2})``.
+        """
+        given = {**(values or {}), **named}
+        settings = [(name, _setting(name, value)) for name, value in given.items()]
+        made = Model(self._native.with_values(settings))
+        made._refuse_errors()
+        return made
+
+    def _refuse_errors(self) -> None:
+        found = self._native.check()
+        if not found.document["ok"]:
+            raise ModelError(found.findings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, (self._native.state(),))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Model) and bool(self._native.state() == other._native.state())
+
+    def __hash__(self) -> int:
+        state = self._native.state()
+        return hash((state["main"], tuple(sorted(state["files"].items())), tuple(state["set"])))
+
+    def __repr__(self) -> str:
+        return f"<paynter.Model {self.name!r}>"
+
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.draw().svg
+        except ModelError:
+            return None
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The independent parameters with their values, in SI."""
+        return dict(self._native.equations().document["parameters"])
+
+    # Questions
+
+    def _ask(self, question: str, kind: type[Any], asked: dict[str, Any], progress: bool, *arguments: Any) -> Any:
+        with Bar(progress) as bar:
+            native = getattr(self._native, question)(*arguments, progress=bar)
+        return kind(_told(native, 4), (self, asked.pop("question", question), asked))
+
+    def check(self) -> Check:
+        """Whether it is a well-formed bond graph; errors are in the answer, not raised."""
+        return Check(self._native.check(), (self, "check", {}))
+
+    def causality(self, *, progress: bool = False) -> Causality:
+        """Every bond's causal stroke, when it was decided and why."""
+        found: Causality = self._ask("causality", Causality, {}, progress)
+        return found
+
+    def equations(
+        self, *, mass: bool = False, numeric: bool = False, steps: bool = False, progress: bool = False
+    ) -> Equations:
+        """The state equations, in symbols."""
+        asked = {"mass": mass, "numeric": numeric, "steps": steps}
+        found: Equations = self._ask("equations", Equations, asked, progress, mass, numeric, steps)
+        return found
+
+    def structure(self, *, junction_matrix: bool = False, progress: bool = False) -> Structure:
+        """Rank, controllability, observability, causal paths, relative degree, zero dynamics."""
+        asked = {"junction_matrix": junction_matrix}
+        found: Structure = self._ask("structure", Structure, asked, progress, junction_matrix)
+        return found
+
+    def tf(
+        self, *, method: str = "matrix", terms: int = 200_000, numeric: bool = False, progress: bool = False
+    ) -> TransferFunctions:
+        """The transfer functions in symbols, or in numbers; of a nonlinear model at its operating point."""
+        _choice(method, ("matrix", "mason"), "method")
+        asked = {"method": method, "terms": terms, "numeric": numeric}
+        found: TransferFunctions = self._ask("tf", TransferFunctions, asked, progress, method, terms, numeric)
+        return found
+
+    def poles(self, *, progress: bool = False) -> Poles:
+        """Poles and zeros, damping, natural frequencies, and estimates read off the graph."""
+        found: Poles = self._ask("poles", Poles, {}, progress)
+        return found
+
+    def bode(
+        self, omega: Frequencies = None, *, input: Names = None, output: Names = None, progress: bool = False
+    ) -> FrequencyResponse:
+        """The frequency response, at frequencies in rad/s that the model chooses where none are given."""
+        grid, listed = _frequencies(omega)
+        asked = {"omega": omega, "input": input, "output": output}
+        found: FrequencyResponse = self._ask(
+            "bode", FrequencyResponse, asked, progress, grid, listed, _names(output), _names(input)
+        )
+        return found
+
+    def operating_point(self, *, sensitivity: Names = None, progress: bool = False) -> OperatingPoint:
+        """The steady state with the inputs at time zero; its derivatives by ``"all"`` or some parameters."""
+        names = None if sensitivity is None else _names(sensitivity)
+        only = [] if names is not None and "all" in names else names
+        found: OperatingPoint = self._ask(
+            "operating_point", OperatingPoint, {"sensitivity": sensitivity}, progress, only
+        )
+        return found
+
+    def sensitivity(
+        self,
+        *,
+        only: Names = None,
+        normalized: bool = False,
+        matrices: bool = False,
+        frozen: bool = False,
+        terms: int = 200_000,
+        omega: Frequencies = None,
+        verify: int = 0,
+        seed: int = 1,
+        progress: bool = False,
+    ) -> Any:
+        """Sensitivities of the transfer functions to the parameters.
+
+        In symbols (:class:`Sensitivity`); with frequencies ``omega``, or ``verify`` Monte Carlo samples, in numbers
+        with a ranking and tolerance bands (:class:`SensitivityResponse`).
+        """
+        asked: dict[str, Any] = {"only": only, "normalized": normalized, "matrices": matrices, "frozen": frozen}
+        asked |= {"terms": terms, "omega": omega, "verify": verify, "seed": seed, "question": "sensitivity"}
+        if omega is None and not verify:
+            return self._ask(
+                "sensitivity", Sensitivity, asked, progress, _names(only), normalized, matrices, frozen, terms
+            )
+        grid, listed = _frequencies(omega)
+        return self._ask(
+            "sensitivity_response", SensitivityResponse, asked, progress,
+            _names(only), normalized, frozen, grid, listed, verify, seed,
+        )
+
+    def lft(
+        self, *, only: Names = None, normalized: bool = False, procedure: str = "new", progress: bool = False
+    ) -> Interconnection:
+        """The standard interconnection model: the nominal model in feedback with uncertain parameters."""
+        _choice(procedure, ("new", "existing"), "procedure")
+        asked = {"only": only, "normalized": normalized, "procedure": procedure}
+        found: Interconnection = self._ask(
+            "lft", Interconnection, asked, progress, _names(only), normalized, procedure
+        )
+        return found
+
+    def uncertain_graph(self, *, only: Names = None, normalized: bool = False, procedure: str = "new") -> "Model":
+        """The uncertain bond graph as a model of its own."""
+        _choice(procedure, ("new", "existing"), "procedure")
+        return Model(self._native.uncertain_graph(_names(only), normalized, procedure))
+
+    def robust(
+        self,
+        *,
+        only: Names = None,
+        omega: Frequencies = None,
+        output: str | None = None,
+        input: str | None = None,
+        gain: float | None = None,
+        dynamics: Mapping[str, float | str] | None = None,
+        gap: float = 1e-3,
+        nodes: int = 500,
+        progress: bool = False,
+    ) -> Robustness:
+        """How far parameters may drift before the model is unstable, and its worst-case gain."""
+        if (output is None) != (input is None):
+            raise TypeError("a worst-case gain needs both output= and input=")
+        pair = None if output is None else (output, input)
+        asked: dict[str, Any] = {"only": only, "omega": omega, "output": output, "input": input, "gain": gain}
+        asked |= {"dynamics": dynamics, "gap": gap, "nodes": nodes}
+        radii = [(signal, str(radius)) for signal, radius in (dynamics or {}).items()]
+        found: Robustness = self._ask(
+            "robust", Robustness, asked, progress,
+            _names(only), _grid(omega), pair, gain, radii, gap, nodes,
+        )
+        return found
+
+    def loop_(
+        self,
+        open: str,
+        *,
+        omega: Frequencies = None,
+        output: Names = None,
+        input: Names = None,
+        over: str | None = None,
+        range: Frequencies = None,
+        progress: bool = False,
+    ) -> OpenLoop:
+        """A loop opened at a signal or a bond: margins, crossover, step figures, nominal and within tolerances."""
+        asked: dict[str, Any] = {"open": open, "omega": omega, "output": output, "input": input, "over": over}
+        asked |= {"range": range, "question": "loop_"}
+        found: OpenLoop = self._ask(
+            "open_loop", OpenLoop, asked, progress,
+            open, _grid(omega), _names(output), _names(input), over, _grid(range, "range"),
+        )
+        return found
+
+    def incremental(
+        self,
+        *,
+        form: str = "incremental",
+        only: Names = None,
+        split: bool = False,
+        pair: bool = False,
+        numeric: bool = False,
+        each: bool = False,
+        progress: bool = False,
+    ) -> "Model":
+        """The incremental bond graph, or a graph of sensitivities, as a model of its own."""
+        _choice(form, ("incremental", "linear", "pseudo"), "form")
+        with Bar(progress) as bar:
+            native, answer = self._native.incremental(form, _names(only), split, pair, numeric, each, progress=bar)
+        _told(answer)
+        return Model(native)
+
+    def draw(
+        self,
+        *,
+        sfg: bool = False,
+        path: tuple[str, str] | None = None,
+        loops: bool = False,
+        numbers: bool = False,
+        variables: bool = False,
+        no_values: bool = False,
+        letters: bool = False,
+        boxes: bool = False,
+        fold: int | None = None,
+        unfold: bool = False,
+        theme: str = "light",
+        transparent: bool = False,
+        embed_font: bool = False,
+        scale: float = 1.0,
+    ) -> Drawing:
+        """The bond graph, or its signal-flow graph with ``sfg=True``, as a picture."""
+        _choice(theme, ("light", "dark"), "theme")
+        options = {
+            "sfg": sfg, "path": path, "loops": loops, "numbers": numbers, "variables": variables,
+            "no_values": no_values, "letters": letters, "boxes": boxes, "fold": fold, "unfold": unfold,
+            "dark": theme == "dark", "transparent": transparent, "embed_font": embed_font, "scale": scale,
+        }
+        svg = self._native.draw(options)
+        if svg is None:
+            raise ModelError(self._native.check().findings)
+        return Drawing(svg)
+
+    def report(self, *, t_end: float | None = None, progress: bool = False) -> Report:
+        """One page with everything about the model."""
+        with Bar(progress) as bar:
+            return Report(self._native.report(t_end, progress=bar), (self, "report", {"t_end": t_end}))
+
+    def export(self, to: str, *, simulate: bool = False) -> str:
+        """The model as a program: python, matlab, c, julia or latex."""
+        answer = _told(self._native.export(to, simulate))
+        return str(answer.document["program"])
+
+    @property
+    def rhs(self) -> Rates:
+        """The right-hand side as a fast function of (t, x, u, p) with its Jacobians, for SciPy and others."""
+        return Rates(self)
+
+    # Runs over time
+
+    def _experiment(
+        self,
+        t_end: float | None,
+        points: int,
+        times: ArrayLike | None,
+        sensitivity: Names,
+        direction: Any,
+        states_only: bool,
+        solver: str,
+        rtol: float,
+        atol: float | None,
+        step: float | None,
+        data: Any,
+        inputs: Mapping[str, Any] | None,
+        hold: str,
+        grid: ArrayLike | None,
+        max_step: float | None,
+        energy: bool,
+    ) -> tuple["Model", dict[str, Any], list[str]]:
+        _choice(hold, ("linear", "zero"), "hold")
+        at = None if times is None else _inputs.rising(times, "times")
+        model, file = self, None
+        notes: list[str] = []
+        if data is not None and inputs:
+            raise TypeError("give either data= or inputs=")
+        if data is not None:
+            file = _inputs.measured(data)
+        elif inputs:
+            file, constant, notes = _inputs.driven(inputs, t_end, at, grid, max_step, hold)
+            if constant:
+                model = self.with_(constant)
+        if file is not None and file[0] == "<inputs>" and t_end is None and at is None:
+            raise TypeError("inputs over time need t_end= or times=")
+        directions = _directions(direction)
+        options = {
+            "t_end": None if t_end is None else float(t_end), "points": points,
+            "times": [] if at is None else at.tolist(), "rtol": rtol, "atol": atol, "solver": solver, "step": step,
+            "sensitivity": _names(sensitivity, "sensitivity"), "direction": directions, "states_only": states_only,
+            "energy": energy, "data": file, "zero_order": hold == "zero",
+        }
+        return model, options, notes
+
+    def simulate(
+        self,
+        t_end: float | None = None,
+        *,
+        points: int = 101,
+        times: ArrayLike | None = None,
+        sensitivity: Names = None,
+        direction: Any = None,
+        states_only: bool = False,
+        solver: str = "auto",
+        rtol: float = 1e-8,
+        atol: float | None = None,
+        step: float | None = None,
+        data: Any = None,
+        inputs: Mapping[str, Any] | None = None,
+        hold: str = "linear",
+        grid: ArrayLike | None = None,
+        max_step: float | None = None,
+        sweep: Mapping[str, ArrayLike] | None = None,
+        scenario: Mapping[str, Mapping[str, Any]] | None = None,
+        perturb: Mapping[str, float | str] | None = None,
+        gradient: Names = None,
+        energy: bool = False,
+        verify: bool = False,
+        progress: bool = False,
+    ) -> Any:
+        """The response over time, with sensitivities to ``"all"`` or some parameters.
+
+        ``inputs`` drives inputs by name, in their declared units: a number; an array, evenly over the run or at
+        ``times``; a pair (times, values); or a function of t. A function is sampled at the times ``grid``, or every
+        ``max_step`` seconds, or at 1001 times; what it does between is not known, and ``input_notes`` of the answer
+        says so. ``data`` is a CSV file, a mapping of columns or a DataFrame with a column ``t``.
+
+        ``sweep={"R": [1, 2]}`` and ``scenario={"cold": {"T0": 270}}`` give several :class:`Runs`;
+        ``perturb={"R": "+10%"}`` compares the incremental model with the exact response;
+        ``gradient="integral(w)"`` tells the gradient of a cost.
+        """
+        asked = {name: value for name, value in locals().items() if name not in ("self", "progress")}
+        model, options, notes = self._experiment(
+            t_end, points, times, sensitivity, direction, states_only, solver, rtol, atol, step, data, inputs, hold,
+            grid, max_step, energy,
+        )
+        native = model._native
+        special = [name for name in ("sweep", "scenario", "perturb", "gradient") if asked[name]]
+        if len(special) > 1:
+            raise TypeError(f"ask for one of {' and '.join(special)} at a time")
+        with Bar(progress) as bar:
+            if sweep:
+                grids = [(name, _inputs.numbers(values, f"the sweep of {name!r}").tolist())
+                         for name, values in sweep.items()]
+                return Runs(_told(native.runs(options, grids, [], progress=bar)), (self, "simulate", asked))
+            if scenario:
+                named = [(name, [(key, _written(key, value)) for key, value in settings.items()])
+                         for name, settings in scenario.items()]
+                return Runs(_told(native.runs(options, [], named, progress=bar)), (self, "simulate", asked))
+            if perturb:
+                changes = [_change(name, value) for name, value in perturb.items()]
+                answer = native.perturbed(options, changes, progress=bar)
+            elif gradient:
+                answer = native.gradients(options, [_cost(text) for text in _names(gradient)], progress=bar)
+            else:
+                answer = native.simulate(options, verify, bar)
+        if answer.findings:
+            self._ended(answer, _UNMEASURED_INPUT if inputs else "")
+        return Simulation(answer, (self, "simulate", asked), notes)
+
+    @staticmethod
+    def _ended(answer: Any, but: str = "") -> None:
+        """Warns of what a run warns of; one that stopped early is an answer with a warning."""
+        _told(answer, 4, but)
+        for finding in answer.findings:
+            if finding["severity"] == "error":
+                warnings.warn(ModelWarning(Diagnostic(**finding)), stacklevel=4)
+
+    def compile(
+        self,
+        t_end: float | None = None,
+        *,
+        points: int = 101,
+        times: ArrayLike | None = None,
+        sensitivity: Names = None,
+        direction: Any = None,
+        states_only: bool = False,
+        solver: str = "auto",
+        rtol: float = 1e-8,
+        atol: float | None = None,
+        step: float | None = None,
+        data: Any = None,
+        inputs: Mapping[str, Any] | None = None,
+        hold: str = "linear",
+        grid: ArrayLike | None = None,
+        max_step: float | None = None,
+        energy: bool = False,
+    ) -> "Simulator":
+        """The model compiled for an experiment, to be run many times and at other values."""
+        model, options, notes = self._experiment(
+            t_end, points, times, sensitivity, direction, states_only, solver, rtol, atol, step, data, inputs, hold,
+            grid, max_step, energy,
+        )
+        return Simulator(model, options, notes)
+
+    def _ensemble_asked(
+        self,
+        samples: int,
+        ask: Any,
+        vary: Mapping[str, Any] | None,
+        correlate: Mapping[tuple[str, str], float] | None,
+        design: str,
+        seed: int,
+        indices: bool,
+        experiment: dict[str, Any] | None = None,
+        omega: Frequencies = None,
+    ) -> dict[str, Any]:
+        grid, listed = _frequencies(omega)
+        return {
+            "quantities": _ensemble.distributions(vary),
+            "correlations": [(a, b, float(value)) for (a, b), value in (correlate or {}).items()],
+            "design": design, "seed": seed, "samples": samples, "indices": indices, "shard": (0, 1),
+            "question": ask if isinstance(ask, str) else "operating_point", "experiment": experiment,
+            "omega": grid, "listed": listed,
+        }
+
+    def ensemble(
+        self,
+        samples: int = 1000,
+        ask: Any = "simulate",
+        *,
+        map: Any = None,
+        vary: Mapping[str, Any] | None = None,
+        correlate: Mapping[tuple[str, str], float] | None = None,
+        design: str = "latin",
+        seed: int = 1,
+        indices: bool = False,
+        confidence: float = 95.0,
+        limits: Mapping[str, tuple[float | None, float | None]] | None = None,
+        chunks: int | None = None,
+        partial: Mapping[int, str] | None = None,
+        t_end: float | None = None,
+        points: int = 101,
+        times: ArrayLike | None = None,
+        sensitivity: Names = None,
+        solver: str = "auto",
+        rtol: float = 1e-8,
+        inputs: Mapping[str, Any] | None = None,
+        omega: Frequencies = None,
+        progress: bool = False,
+    ) -> Ensemble:
+        """One question asked of many samples, with statistics that do not hold all answers.
+
+        ``ask`` is ``"simulate"`` (with ``t_end``, ``points`` and others), ``"operating_point"``, ``"bode"`` (with
+        ``omega``), or a function of the model at its values that returns a number, a row of numbers or a mapping to
+        such. Samples are drawn from the tolerances, or from ``vary``: ``{"Ra": (1.8, 2.2), "La": ("normal", 5e-3,
+        1e-4), "kT": ("lognormal", 0.1, 0.05)}`` in the units that the model declares, correlated by
+        ``correlate={("Ra", "La"): 0.5}``; ``design`` is ``"latin"``, ``"sobol"`` or ``"random"``.
+
+        ``map`` is where chunks of samples run: an executor of :mod:`concurrent.futures` or mpi4py, a Dask client, a
+        ``joblib.Parallel``, the module ``ray``, or a function such as :func:`map`; the core's threads where left out.
+        The digits do not depend on it. ``indices=True`` tells Sobol' indices, ``limits={"w": (90, 110)}`` the yield.
+        """
+        if not callable(ask):
+            _choice(ask, ("simulate", "operating_point", "bode"), "ask")
+        if samples < 1:
+            raise ValueError("ask for one sample or more")
+        experiment, model = None, self
+        if ask == "simulate":
+            model, experiment, _ = self._experiment(
+                t_end, points, times, sensitivity, None, False, solver, rtol, None, None, None, inputs, "linear",
+                None, None, False,
+            )
+        asked = self._ensemble_asked(samples, ask, vary, correlate, design, seed, indices, experiment, omega)
+        return _ensemble.ensemble(
+            model, samples, ask, asked, map, chunks, limits, confidence, partial, progress
+        )
+
+    def estimate(
+        self,
+        data: Any = (),
+        *,
+        map: Mapping[str, str] | None = None,
+        sample_time: float | Sequence[float] | None = None,
+        hold: str = "linear",
+        decimate: int = 1,
+        validate: Any = None,
+        validate_map: Mapping[str, str] | None = None,
+        plan: bool = False,
+        noise: Mapping[str, float] | None = None,
+        t_end: float | None = None,
+        fit: Names = None,
+        local: Names = None,
+        start: Mapping[str, float] | None = None,
+        bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+        weight: Mapping[str, float | str] | None = None,
+        loss: str = "squares",
+        prior: bool = False,
+        method: str = "levenberg-marquardt",
+        log: Names = None,
+        iterations: int = 100,
+        starts: int = 1,
+        seed: int = 1,
+        shots: int = 1,
+        confidence: float = 95.0,
+        profile: Names = None,
+        tolerance: float | None = None,
+        solver: str = "auto",
+        rtol: float = 1e-8,
+        atol: float | None = None,
+        step: float | None = None,
+        progress: bool = False,
+    ) -> Any:
+        """Parameters and initial states from measured data: a path, columns or a DataFrame, or a list of them.
+
+        ``plan=True`` tells what an experiment would determine before anything is measured. ``Estimation.text`` is
+        the model with the estimates in place; ``tolerance=95`` writes half the width of their intervals beside them.
+        """
+        asked = {name: value for name, value in locals().items() if name not in ("self", "progress")}
+        _choice(hold, ("linear", "zero"), "hold")
+        share = float(validate) if isinstance(validate, (int, float)) and not isinstance(validate, bool) else 0.0
+        records = [] if validate is None or share else _records(validate)
+        spacing = [] if sample_time is None else np.atleast_1d(np.asarray(sample_time, dtype=float)).tolist()
+        if len(spacing) > 1 and not plan:
+            raise ValueError("a record has one sample_time; several are compared with plan=True")
+        weights = weight or {}
+        options = {
+            "data": _records(data), "validation": records, "validation_share": share, "map": list((map or {}).items()),
+            "validate_map": list((validate_map or {}).items()),
+            "sample_time": spacing[0] if spacing and not plan else None, "zero_order": hold == "zero",
+            "decimate": decimate, "fit": _names(fit), "local": _names(local),
+            "start": [(name, float(value)) for name, value in (start or {}).items()],
+            "bounds": [
+                (name, -np.inf if low is None else float(low), np.inf if high is None else float(high))
+                for name, (low, high) in (bounds or {}).items()
+            ],
+            "weight": [(name, float(w)) for name, w in weights.items() if not isinstance(w, str)],
+            "weight_columns": [(name, w) for name, w in weights.items() if isinstance(w, str)],
+            "loss": loss, "prior": prior, "method": method, "log": _names(log), "iterations": iterations,
+            "starts": starts, "seed": seed, "shots": shots, "confidence": confidence / 100.0,
+            "profile": _names(profile), "solver": solver, "rtol": rtol, "atol": atol, "step": step,
+        }
+        with Bar(progress) as bar:
+            if plan:
+                answer = self._native.plan(options, list((noise or {}).items()), t_end, spacing, progress=bar)
+                return Plan(_told(answer), (self, "estimate", asked))
+            share_of = None if tolerance is None else tolerance / 100.0
+            answer, text = self._native.estimate(options, share_of, progress=bar)
+        return Estimation(_told(answer), (self, "estimate", asked), text)
+
+
+class Simulator:
+    """A model compiled for an experiment. It travels to other processes, where it is compiled once."""
+
+    def __init__(self, model: Model, options: dict[str, Any], notes: Sequence[str] = ()) -> None:
+        #: The model.
+        self.model = model
+        self._options, self._notes = options, list(notes)
+        self._compiled = model._native.simulator(options)
+
+    def __call__(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> Simulation:
+        """Runs the experiment, at other values of parameters and inputs where some are given."""
+        compiled = self._compiled
+        if values or named:
+            compiled = self.model.with_(values, **named)._native.simulator(self._options)
+        answer = compiled.run()
+        if answer.findings:
+            Model._ended(answer)
+        return Simulation(answer, None, self._notes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Simulator, (self.model, self._options, self._notes))
+
+    def __repr__(self) -> str:
+        return f"<paynter.Simulator of {self.model.name!r}>"
+
+
+def _records(data: Any) -> list[_inputs.File]:
+    if data is None:
+        return []
+    return [_inputs.measured(item) for item in (data if isinstance(data, (list, tuple)) else [data])]
+
+
+def _directions(direction: Any) -> list[tuple[str, list[tuple[str, float]]]]:
+    """Directions: weights by name, or several of them by the names they have in results."""
+    if not direction:
+        return []
+    if not isinstance(direction, Mapping):
+        raise TypeError("direction is a mapping of weights, as in {'R': 1, 'L': 0.5}")
+    if not isinstance(next(iter(direction.values())), Mapping):
+        direction = {"lambda": direction}
+    return [(name, [(key, float(weight)) for key, weight in weights.items()]) for name, weights in direction.items()]
+
+
+def _written(name: str, value: Any) -> str:
+    value = _setting(name, value)
+    return value if isinstance(value, str) else repr(value)
+
+
+def _change(name: str, value: float | str) -> tuple[str, float, bool]:
+    """A finite change: ``"+10%"`` is relative, a number absolute."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*([+-][\d.eE+-]+)\s*(%?)\s*", value)
+        if match is None:
+            raise ValueError(f"the change of {name!r} is a number or text such as '+10%', not {value!r}")
+        by = float(match.group(1))
+        return (name, by / 100.0, True) if match.group(2) else (name, by, False)
+    return (name, float(value), False)
+
+
+def _cost(text: str) -> tuple[str, str]:
+    match = re.fullmatch(r"\s*(\w+)\s*\(\s*(.+?)\s*\)\s*", text)
+    if match is None:
+        raise ValueError(f"a cost is 'integral(OUTPUT)' or 'final(OUTPUT)', not {text!r}")
+    return match.group(1), match.group(2)
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    model: str | None = None,
+    set: Mapping[str, Any] | None = None,
+    check: bool = True,
+) -> Model:
+    """Loads a model file with what it imports.
+
+    ``model`` chooses one of several models in the file, ``set`` replaces values. A model with errors raises
+    :class:`ModelError`, unless ``check=False``: then :meth:`Model.check` tells them.
+    """
+    file = Path(path)
+    # Read once here, so that a missing file is Python's own exception.
+    content = file.read_bytes()
+    folder = file.parent
+
+    def read(name: str) -> bytes:
+        if name == file.name:
+            return content
+        full = (folder / name).resolve(strict=True)
+        if not full.is_relative_to(folder.resolve()):
+            raise PermissionError(name)
+        if not full.is_file():
+            raise OSError("it is no regular file")
+        return full.read_bytes()
+
+    return _loaded(file.name, str(file), read, model, set, check)
+
+
+def parse(
+    text: str,
+    *,
+    model: str | None = None,
+    set: Mapping[str, Any] | None = None,
+    files: Mapping[str, str | bytes] | None = None,
+    check: bool = True,
+) -> Model:
+    """A model from its text; ``files`` are those that it imports or reads tables from, by their paths."""
+    contents = {name: data.encode() if isinstance(data, str) else data for name, data in (files or {}).items()}
+    contents["<text>"] = text.encode()
+
+    def read(name: str) -> bytes:
+        try:
+            return contents[name]
+        except KeyError:
+            raise FileNotFoundError(name) from None
+
+    return _loaded("<text>", "<text>", read, model, set, check)
+
+
+def _loaded(
+    main: str, shown: str, read: Any, model: str | None, set: Mapping[str, Any] | None, check: bool
+) -> Model:
+    settings = [(name, _written(name, value)) for name, value in (set or {}).items()]
+    made = Model(_paynter.load(main, shown, read, model, settings))
+    if check:
+        made._refuse_errors()
+    return made
+
+
+class Examples(Mapping[str, Model]):
+    """The built-in examples by name: ``paynter.examples["dc_motor"]``, or ``paynter.examples.dc_motor``."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, dict[str, Any]] | None = None
+
+    def _all(self) -> dict[str, dict[str, Any]]:
+        if self._entries is None:
+            self._entries = {entry["name"]: entry for entry in _paynter.examples()}
+        return self._entries
+
+    def __getitem__(self, name: str) -> Model:
+        try:
+            entry = self._all()[name]
+        except KeyError:
+            raise KeyError(f"there is no example {name!r}; there are {', '.join(self._all())}") from None
+        files = {f"{name}.csv": entry["data"]} if entry["data"] else {}
+        return parse(entry["text"], files=files)
+
+    def __getattr__(self, name: str) -> Model:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
+
+    def __iter__(self) -> Any:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._all()]
+
+    def data(self, name: str) -> dict[str, NDArray[np.float64]]:
+        """The measured data of an example, by column; NaN where a cell is empty."""
+        text = self._all()[name]["data"]
+        if text is None:
+            raise KeyError(f"the example {name!r} has no measured data")
+        lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        headings, *cells = csv.reader(lines, skipinitialspace=True)
+        rows = np.array([[float(cell or "nan") for cell in row] for row in cells])
+        return {heading: rows[:, place].copy() for place, heading in enumerate(headings) if heading}
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {entry['title']}" for name, entry in self._all().items())
+
+
+def explain(code: str) -> str:
+    """The page on a diagnostic code, in Markdown."""
+    page = _paynter.explain(code)
+    if page is None:
+        raise KeyError(f"there is no diagnostic {code!r}")
+    return str(page)

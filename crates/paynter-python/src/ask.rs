@@ -1,0 +1,137 @@
+//! Long work for Python: it is done on threads of the core without the global
+//! interpreter lock, while the thread that asked listens for Ctrl-C and shows
+//! the progress. A panic becomes an exception.
+
+use crate::failure::InternalError;
+use paynter::CancellationToken;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The time between two looks for Ctrl-C.
+const LISTENING: Duration = Duration::from_millis(50);
+
+/// The threads of the core, with the process that made them: a forked process has none of them.
+static THREADS: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// How many threads a process that was forked has: the one that made it decides how work is shared out.
+const FORKED: usize = 1;
+
+/// The threads of this process.
+fn threads() -> PyResult<Arc<ThreadPool>> {
+    let process = std::process::id();
+    let mut known = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+    let forked = match &*known {
+        Some((owner, pool)) if *owner == process => return Ok(pool.clone()),
+        Some(_) => true,
+        None => false,
+    };
+    let builder = ThreadPoolBuilder::new().thread_name(|number| format!("paynter-{number}"));
+    let builder = if forked { builder.num_threads(FORKED) } else { builder };
+    let pool = builder.build().map_err(|error| {
+        pyo3::exceptions::PyRuntimeError::new_err(format!("the system allows no threads: {error}"))
+    })?;
+    let pool = Arc::new(pool);
+    // The threads of the pool before belong to another process: there is nobody here to end them.
+    std::mem::forget(known.replace((process, pool.clone())));
+    Ok(pool)
+}
+
+/// How many threads the core has in this process.
+#[pyfunction]
+pub fn thread_count() -> PyResult<usize> {
+    Ok(threads()?.current_num_threads())
+}
+
+/// Does some work without the lock, until it is done or somebody presses Ctrl-C. `progress` is told the stage, the
+/// steps done and those in all, now and then.
+pub fn ask<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&CancellationToken) -> T + Send,
+) -> PyResult<T> {
+    let token = CancellationToken::new();
+    let done = match progress.is_none() && !hears_signals(py)? {
+        true => py.detach(|| {
+            threads().map(|pool| pool.install(|| catch_unwind(AssertUnwindSafe(|| work(&token)))))
+        }),
+        false => listen(py, progress, &token, work),
+    }?;
+    done.map_err(|panic| InternalError::new_err(panic_message(&*panic)))
+}
+
+/// Does some work on one thread: a worker leaves the others to its fellows.
+pub fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    match ThreadPoolBuilder::new().num_threads(1).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
+}
+
+/// Whether this is the thread that Python hears signals on.
+fn hears_signals(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import(pyo3::intern!(py, "threading"))?;
+    let main = threading.call_method0(pyo3::intern!(py, "main_thread"))?;
+    let own = threading.call_method0(pyo3::intern!(py, "get_ident"))?;
+    main.getattr(pyo3::intern!(py, "ident"))?.eq(own)
+}
+
+type Done<T> = Result<T, Box<dyn std::any::Any + Send>>;
+
+fn listen<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    token: &CancellationToken,
+    work: impl FnOnce(&CancellationToken) -> T + Send,
+) -> PyResult<Done<T>> {
+    let (sender, receiver) = sync_channel::<Done<T>>(1);
+    let pool = threads()?;
+    // The scope does not end before the work has.
+    let progress = progress.map(|progress| progress.clone().unbind());
+    let (interrupted, done) = py.detach(move || {
+        pool.in_place_scope(move |scope| {
+            scope.spawn(move |_| {
+                // Where nobody waits any more, nobody misses it.
+                let _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(token))));
+            });
+            let mut interrupted = None;
+            loop {
+                match receiver.recv_timeout(LISTENING) {
+                    Ok(done) => return (interrupted, Some(done)),
+                    Err(RecvTimeoutError::Disconnected) => return (interrupted, None),
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                if interrupted.is_none()
+                    && let Err(error) = Python::attach(|py| heard(py, progress.as_ref(), token))
+                {
+                    token.cancel();
+                    interrupted = Some(error);
+                }
+            }
+        })
+    });
+    match (interrupted, done) {
+        (Some(error), _) => Err(error),
+        (None, Some(done)) => Ok(done),
+        (None, None) => Err(InternalError::new_err("the work ended without a result")),
+    }
+}
+
+/// Lets Python's handlers of signals run, and shows how far the work is.
+fn heard(py: Python<'_>, progress: Option<&Py<PyAny>>, token: &CancellationToken) -> PyResult<()> {
+    py.check_signals()?;
+    if let Some(progress) = progress {
+        let (steps, total) = token.progress();
+        progress.call1(py, (token.stage(), steps, total))?;
+    }
+    Ok(())
+}
+
+/// What a panic said.
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}

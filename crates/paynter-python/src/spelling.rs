@@ -1,0 +1,60 @@
+//! Options and questions as Python spells them.
+
+use paynter::{Argument, Question, Spelling};
+
+/// The spelling of Python: `terms=N`, `model.simulate(t_end=10)`.
+#[derive(Debug, Clone, Copy)]
+pub struct Python;
+
+/// Questions that the package answers, where no model is asked.
+const OF_THE_PACKAGE: [&str; 2] = ["explain", "examples"];
+
+/// Options of the command line that Python has no need of: every answer is data already.
+const LEFT_OUT: [&str; 2] = ["json", "form"];
+
+impl Spelling for Python {
+    fn option(&self, option: &Argument) -> String {
+        match (option.name.as_str(), &option.value) {
+            ("set", Some(setting)) => format!("`model.with_({})`", assigned(setting)),
+            ("set", None) => "`model.with_(…)`".to_owned(),
+            _ => format!("`{}`", keyword(option)),
+        }
+    }
+
+    fn question(&self, question: &Question) -> String {
+        let name = match question.name.as_str() {
+            // Methods may not have the names of commands everywhere.
+            "loop" => "loop_".to_owned(),
+            name => name.replace('-', "_"),
+        };
+        let owner = if OF_THE_PACKAGE.contains(&name.as_str()) { "paynter" } else { "model" };
+        let arguments = question.arguments.iter().filter(|a| !LEFT_OUT.contains(&a.name.as_str()));
+        let arguments: Vec<String> = arguments.map(keyword).collect();
+        format!("`{owner}.{name}({})`", arguments.join(", "))
+    }
+}
+
+/// An argument as a keyword with its value; without one it is a switch.
+fn keyword(argument: &Argument) -> String {
+    match &argument.value {
+        None => format!("{}=True", argument.name),
+        Some(value) => format!("{}={}", argument.name, literal(value)),
+    }
+}
+
+/// `NAME=VALUE` as a keyword.
+fn assigned(setting: &str) -> String {
+    match setting.split_once('=') {
+        Some((name, value)) => format!("{name}={}", literal(value)),
+        None => setting.to_owned(),
+    }
+}
+
+/// A value as Python writes it: numbers and words that stand for values as they are, other text in quotes.
+fn literal(value: &str) -> String {
+    let placeholder = !value.is_empty() && value.chars().all(|c| c.is_uppercase() || c == '_' || c == '…');
+    match placeholder || value.parse::<f64>().is_ok() {
+        true => value.to_owned(),
+        false => format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")),
+    }
+}

@@ -1,0 +1,116 @@
+//! All that is asked about the robustness of an interconnection: its margin, worst-case gain and robust
+//! performance, and the poles that its box of parameters reaches.
+
+use num_complex::Complex64;
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, QueryError, code};
+
+use crate::axis::frequencies;
+use crate::branch::{Limits, branch_gain};
+use crate::cloud::root_cloud;
+use crate::gain::{WorstGain, worst_gain};
+use crate::modes::set_aside;
+use crate::stability::{Stability, stability};
+use crate::system::Interconnection;
+use crate::tolerance::CLOUD_SAMPLES;
+
+/// What is asked about an interconnection.
+#[derive(Debug, Clone)]
+pub struct RobustQuestion {
+    /// The frequencies of bounds, to which zero and infinity are added; chosen by the model where left out.
+    pub omega: Option<Vec<f64>>,
+    /// The factor at which a scaling of the box ends.
+    pub limit: f64,
+    /// When branch and bound ends; it does not run where left out.
+    pub limits: Option<Limits>,
+    /// Outputs and inputs of a worst-case gain.
+    pub pair: Option<(Vec<usize>, Vec<usize>)>,
+    /// Robust performance: a gain that may not be exceeded.
+    pub gain: Option<f64>,
+}
+
+/// What there is to say about robustness.
+#[derive(Debug, Clone)]
+pub struct Robustness {
+    /// Bounds of the margin.
+    pub stability: Stability,
+    /// The worst-case gain, where it was asked for.
+    pub gain: Option<GainAnalysis>,
+    /// Poles of the nominal model.
+    pub poles: Vec<Complex64>,
+    /// Poles within the box, at samples.
+    pub cloud: Vec<Complex64>,
+}
+
+/// What there is to say about a worst-case gain.
+#[derive(Debug, Clone)]
+pub struct GainAnalysis {
+    /// The bounds.
+    pub worst: WorstGain,
+    /// The parts of the box looked at by branch and bound.
+    pub nodes: usize,
+    /// By frequency of the bounds: the gain of the nominal model and at the worst parameters.
+    pub responses: Vec<(f64, f64)>,
+    /// Robust performance: the margin of stability and of the gain that was asked for together.
+    pub performance: Option<Stability>,
+}
+
+impl RobustQuestion {
+    /// Answers it for an interconnection.
+    pub fn answer(
+        &self,
+        whole: &Interconnection,
+        token: &CancellationToken,
+    ) -> Result<Robustness, QueryError> {
+        let system = whole.inner();
+        let ends = |list: &Vec<f64>| [&[0.0], list.as_slice(), &[f64::INFINITY]].concat();
+        let omega = self.omega.as_ref().map_or_else(|| frequencies(&system), ends);
+        let stability = stability(&system, &omega, self.limit, self.limits, token)?;
+        // Worst-case gains stand beside the bounds, at the same frequencies.
+        let omega: Vec<f64> = stability.axis.points.iter().map(|point| point.omega).collect();
+        let pair = self.pair.as_ref();
+        let gain = pair.map(|(outputs, inputs)| self.gain(whole, outputs, inputs, &omega, token));
+        Ok(Robustness {
+            poles: system.a.eigenvalues().unwrap_or_default(),
+            cloud: root_cloud(&system, 1.0, CLOUD_SAMPLES, 1),
+            stability,
+            gain: gain.transpose()?,
+        })
+    }
+
+    fn gain(
+        &self,
+        whole: &Interconnection,
+        outputs: &[usize],
+        inputs: &[usize],
+        omega: &[f64],
+        token: &CancellationToken,
+    ) -> Result<GainAnalysis, QueryError> {
+        let question = set_aside(&whole.with_performance(outputs, inputs, 1.0).balanced()).0.balanced();
+        let mut worst = worst_gain(&question, omega, token)?;
+        let mut nodes = 0;
+        if let Some(limits) = self.limits {
+            (worst, nodes) = branch_gain(&question, worst, limits, token)?;
+        }
+        let performance = self.gain.map(|gain| {
+            let question = whole.with_performance(outputs, inputs, 1.0 / gain);
+            stability(&question, omega, self.limit, None, token)
+        });
+        let responses = worst.responses(&question);
+        Ok(GainAnalysis { worst, nodes, responses, performance: performance.transpose()? })
+    }
+}
+
+impl Robustness {
+    /// What a reader of the margin has to know first; states by their names.
+    pub fn findings(&self, states: &[String]) -> Diagnostics {
+        let mut findings = Diagnostics::new();
+        for mode in self.stability.fixed.iter().filter(|mode| mode.value == Complex64::ZERO) {
+            let names: Vec<&str> =
+                mode.states.iter().filter_map(|k| states.get(*k)).map(String::as_str).collect();
+            let message =
+                format!("a pole at zero in {} is moved by no parameter; it is set aside", names.join(", "));
+            findings.push(Diagnostic::new(code::FIXED_POLE, message));
+        }
+        findings
+    }
+}

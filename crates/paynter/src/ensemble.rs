@@ -1,0 +1,278 @@
+//! One question asked of many samples of uncertain parameters.
+
+use crate::answer::{Answer, Asked, QueryError, refused};
+use crate::simulate::SimulateOptions;
+use crate::{BodeOptions, Model};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Spelling, closest, code};
+use paynter_ensemble::answer_all;
+pub use paynter_ensemble::{Correlation, Design, Distribution, Gathered, Indices, MergeError, Sampling};
+use paynter_graph::flat_name;
+use paynter_numerics::parametric::declared_tolerances;
+use paynter_view::json;
+
+/// Samples are answered in batches of so many, so that Ctrl-C and memory are kept in sight.
+const BATCH: u64 = 256;
+
+/// What each sample is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EnsembleQuestion {
+    /// The response over time.
+    Simulate(Box<SimulateOptions>),
+    /// The steady state.
+    OperatingPoint,
+    /// The magnitude of the frequency response.
+    Bode(BodeOptions),
+}
+
+/// What an ensemble is asked for. Values are in the units that the model declares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EnsembleOptions {
+    /// The uncertain parameters; where empty those with tolerances, uniformly within them.
+    pub quantities: Vec<(String, Distribution)>,
+    /// Correlations of pairs of them.
+    pub correlations: Vec<(String, String, f64)>,
+    /// How samples are spread.
+    pub design: Design,
+    /// Where random numbers begin.
+    pub seed: u64,
+    /// The number of samples; with Sobol' indices that of base samples.
+    pub samples: u64,
+    /// Whether Sobol' indices are wanted.
+    pub indices: bool,
+    /// What each sample is asked.
+    pub question: EnsembleQuestion,
+    /// One of several parts, from 0, and the number of parts.
+    pub shard: (u64, u64),
+}
+
+/// What samples tell together, or a part of them.
+#[derive(Debug, Clone)]
+pub struct Ensemble {
+    /// The uncertain parameters.
+    pub quantities: Vec<String>,
+    /// What was drawn.
+    pub sampling: Sampling,
+    /// The name of the axis of the numbers and its values: times or frequencies; none for single numbers.
+    pub axis: Option<(&'static str, Vec<f64>)>,
+    /// The names of the answers, each a number for every value of the axis.
+    pub names: Vec<String>,
+    /// What was gathered.
+    pub gathered: Gathered,
+    /// By sample: the last number of each answer; NaN where there is none.
+    pub ends: Vec<Vec<f64>>,
+}
+
+/// The numbers of one sample: by name, each along the axis.
+type Numbers = (Option<(&'static str, Vec<f64>)>, Vec<(String, Vec<f64>)>);
+
+impl Model {
+    /// Asks a question of many samples, or of one part of them.
+    pub fn ensemble(&self, options: &EnsembleOptions, token: &CancellationToken) -> Asked<Ensemble> {
+        let (names, sampling) = self.sampling(options)?;
+        let (part, parts) = options.shard;
+        // Parts end with base samples, whose answers belong together.
+        let base = |part: u64| sampling.samples * part / parts.max(1) * sampling.group();
+        let (from, to) = (base(part), base(part + 1));
+        let nominal = self.numbers(&options.question, token)?;
+        let (axis, listed) = nominal.result.clone();
+        let answers: Vec<String> = listed.into_iter().map(|(name, _)| name).collect();
+        let size = axis.as_ref().map_or(1, |(_, values)| values.len());
+        let mut found = Ensemble {
+            quantities: names,
+            axis,
+            names: answers,
+            gathered: Gathered::begin(from),
+            ends: Vec::new(),
+            sampling,
+        };
+        token.begin("ensemble", to - from);
+        let mut at = from;
+        while at < to {
+            let count = BATCH.min(to - at);
+            let answered = answer_all(at, at + count, |sample| {
+                let answer = found.sample(self, sample, size, &options.question, token);
+                token.advance(1);
+                answer
+            });
+            token.check()?;
+            for answer in answered {
+                let end = |values: &Vec<f64>| values.chunks(size).map(|row| row[row.len() - 1]).collect();
+                let missing = || vec![f64::NAN; found.names.len()];
+                found.ends.push(answer.as_ref().map_or_else(|_| missing(), end));
+                let sampling = &found.sampling;
+                found.gathered.push(&|sample| sampling.values(sample), answer);
+            }
+            at += count;
+        }
+        Ok(Answer {
+            result: found,
+            findings: nominal.findings,
+            sources: nominal.sources,
+            pool: nominal.pool,
+            graph: nominal.graph,
+        })
+    }
+
+    /// The distributions of the uncertain parameters, and how they are drawn.
+    pub fn sampling(&self, options: &EnsembleOptions) -> Result<(Vec<String>, Sampling), QueryError> {
+        let wrong = |message: String, help: &str| {
+            Err(refused(Diagnostic::new(code::BAD_SIMULATION, message).help(help)))
+        };
+        let Some(graph) = self.graph() else { return Err(QueryError::Wrong(Diagnostics::new())) };
+        let names: Vec<String> =
+            graph.parameters.iter().map(|parameter| flat_name(&parameter.name)).collect();
+        let quantities: Vec<(String, Distribution)> = match options.quantities.is_empty() {
+            false => options.quantities.clone(),
+            true => declared_tolerances(&graph)
+                .into_iter()
+                .map(|(place, deviation)| {
+                    let parameter = &graph.parameters[place];
+                    let end = |sign: f64| parameter.in_declared_unit(parameter.number + sign * deviation);
+                    (names[place].clone(), Distribution::Uniform { low: end(-1.0), high: end(1.0) })
+                })
+                .collect(),
+        };
+        if quantities.is_empty() {
+            return wrong(
+                "no parameter has a tolerance, so there is nothing to draw".to_owned(),
+                "write tolerances into the model, as in `param R = 2 ±10%`, or give distributions",
+            );
+        }
+        for (name, distribution) in &quantities {
+            if !names.contains(&flat_name(name)) {
+                let message = format!("there is no independent parameter `{name}`");
+                let near = closest(&flat_name(name), names.iter().map(String::as_str));
+                return wrong(
+                    message,
+                    &near.map_or_else(String::new, |near| format!("did you mean `{near}`?")),
+                );
+            }
+            if let Some(complaint) = distribution.complaint() {
+                return wrong(format!("`{name}`: {complaint}"), "give other numbers");
+            }
+        }
+        let place = |name: &String| quantities.iter().position(|(known, _)| known == name);
+        let mut pairs = Vec::new();
+        for (a, b, correlation) in &options.correlations {
+            match (place(a), place(b)) {
+                (Some(a), Some(b)) => pairs.push((a, b, *correlation)),
+                _ => {
+                    let message = format!("`{a}` and `{b}` are not both drawn, so they cannot be correlated");
+                    return wrong(message, "name parameters that have distributions");
+                }
+            }
+        }
+        if options.indices && !pairs.is_empty() {
+            let message = "the variance cannot be shared out among parameters that are correlated".to_owned();
+            return wrong(message, "ask for indices without correlations");
+        }
+        let correlation = match pairs.is_empty() {
+            true => Some(Correlation::none()),
+            false => Correlation::new(quantities.len(), &pairs),
+        };
+        let Some(correlation) = correlation else {
+            let message = "no numbers have all these correlations at once".to_owned();
+            return wrong(message, "correlations lie between -1 and 1 and must fit together");
+        };
+        if options.samples == 0 || options.shard.0 >= options.shard.1 {
+            return wrong(
+                "there is no sample to draw".to_owned(),
+                "ask for one sample or more, and a part that exists",
+            );
+        }
+        let (names, distributions) = quantities.into_iter().unzip();
+        let EnsembleOptions { design, seed, samples, indices, .. } = *options;
+        Ok((names, Sampling { distributions, correlation, design, seed, samples, indices }))
+    }
+
+    /// The numbers that a question leads to.
+    fn numbers(&self, question: &EnsembleQuestion, token: &CancellationToken) -> Asked<Numbers> {
+        match question {
+            EnsembleQuestion::Simulate(options) => {
+                let simulation = self.simulation(options, token)?;
+                let (response, outcome) = simulation.respond(&simulation.parameters, token);
+                if outcome.failure.is_some() {
+                    return Err(QueryError::Wrong(simulation.explain(&simulation.parameters, &outcome)));
+                }
+                let names = simulation.outputs.iter().map(|column| column.name.clone());
+                let mut numbers: Vec<(String, Vec<f64>)> = names.clone().zip(response.outputs).collect();
+                for (output, by) in names.zip(response.sensitivities) {
+                    let derivatives = simulation.wanted.iter().zip(by);
+                    numbers.extend(derivatives.map(|(name, list)| (format!("d({output})/d({name})"), list)));
+                }
+                Ok(simulation.map(|_| (Some(("t", response.t)), numbers)))
+            }
+            EnsembleQuestion::OperatingPoint => {
+                let steady = self.operating_point(token)?;
+                let outputs = steady.equations.outputs.iter().zip(&steady.point.outputs);
+                let numbers = outputs.map(|(output, value)| (output.name.clone(), vec![*value])).collect();
+                Ok(steady.map(|_| (None, numbers)))
+            }
+            EnsembleQuestion::Bode(options) => {
+                let answer = self.bode(options, token)?;
+                let (found, equations) = (&answer.response, &answer.linear.equations);
+                let pairs = found.outputs.iter().flat_map(|o| found.inputs.iter().map(move |i| (*o, *i)));
+                let magnitude = |entry: usize| found.values.iter().map(|row| row[entry].norm()).collect();
+                let name = |(o, i): (usize, usize)| {
+                    format!("{}/{}", equations.outputs[o].name, equations.inputs[i].name)
+                };
+                let numbers = pairs.enumerate().map(|(entry, pair)| (name(pair), magnitude(entry))).collect();
+                let omega = found.omega.clone();
+                Ok(answer.map(|_| (Some(("omega", omega)), numbers)))
+            }
+        }
+    }
+}
+
+impl Ensemble {
+    /// The numbers of one sample, one answer after the other.
+    fn sample(
+        &self,
+        model: &Model,
+        sample: u64,
+        size: usize,
+        question: &EnsembleQuestion,
+        token: &CancellationToken,
+    ) -> Result<Vec<f64>, String> {
+        let values = self.sampling.values(sample);
+        let settings = self.quantities.iter().map(String::as_str).zip(values);
+        match model.with(settings).numbers(question, token) {
+            Ok(answer) => match answer.1.iter().all(|(_, list)| list.len() == size) {
+                true => Ok(answer.result.1.into_iter().flat_map(|(_, list)| list).collect()),
+                false => Err("the answer has another length".to_owned()),
+            },
+            Err(QueryError::Cancelled) => Err("cancelled".to_owned()),
+            Err(QueryError::Wrong(found)) => {
+                let reason = found.iter().find(|finding| finding.is_error()).or(found.iter().next());
+                Err(reason.map_or_else(String::new, |reason| reason.message.clone()))
+            }
+        }
+    }
+}
+
+impl Answer<Ensemble> {
+    /// The document; limits are names with the ends between which their last numbers have to lie.
+    pub fn document(
+        &self,
+        limits: &[(String, f64, f64)],
+        confidence: f64,
+        spelling: &dyn Spelling,
+    ) -> json::Ensemble {
+        let found = &self.result;
+        let facts = json::EnsembleFacts {
+            model: &self.graph.name,
+            quantities: &found.quantities,
+            sampling: &found.sampling,
+            axis: found.axis.as_ref().map(|(name, values)| (*name, values.as_slice())),
+            names: &found.names,
+        };
+        json::Ensemble::new(
+            &facts,
+            &found.gathered,
+            &found.ends,
+            limits,
+            confidence,
+            self.diagnostics(spelling),
+        )
+    }
+}

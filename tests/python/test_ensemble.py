@@ -1,0 +1,234 @@
+"""Ensembles: statistics, indices, and any split over workers."""
+
+import concurrent.futures
+import json
+import os
+import signal
+import subprocess
+
+import numpy as np
+import pytest
+
+import paynter
+
+MOTOR = paynter.examples.dc_motor
+RUN = {"t_end": 0.05, "points": 6, "seed": 3}
+
+
+def same(a, b):
+    """Whether two ensembles tell the same to the last digit."""
+    left, right = ({k: v for k, v in e.document.items() if k != "diagnostics"} for e in (a, b))
+    return repr(left) == repr(right)
+
+
+def steady_speed(model):
+    """The speed at which a motor comes to rest, in its closed form."""
+    p = model.parameters
+    return 12 * p["kT"] / (p["Ra"] * p["Rm"] + p["kT"] ** 2)
+
+
+def test_statistics_are_those_of_the_samples():
+    found = MOTOR.ensemble(300, **RUN)
+    ends = found.ends["w"]
+    told = found["w"]
+    assert found.answered == 300 and len(ends) == 300 and not found.failures
+    assert told.mean[-1] == pytest.approx(ends.mean(), rel=1e-12)
+    assert told.variance[-1] == pytest.approx(ends.var(ddof=1), rel=1e-9)
+    assert (told.least[-1], told.most[-1]) == (ends.min(), ends.max())
+    for share, values in told.quantiles.items():
+        assert values[-1] == pytest.approx(np.quantile(ends, share), rel=1e-9)
+    edges, counts = told.histogram
+    assert counts.sum() == 300 and edges[0] == ends.min()
+    assert np.allclose(found.axis, np.linspace(0, 0.05, 6), rtol=1e-15)
+    assert found.to_pandas().shape[0] == 6 and "<table" in found._repr_html_()
+
+
+@pytest.mark.parametrize("design", ["random", "latin", "sobol"])
+def test_samples_keep_their_distributions(design):
+    vary = {"Ra": ("normal", 2, 0.1), "La": ("lognormal", 5e-3, 0.2), "kT": (0.09, 0.11)}
+    correlate = {("Ra", "La"): 0.8}
+    names, values = MOTOR._native.ensemble_values(
+        MOTOR._ensemble_asked(4096, "operating_point", vary, correlate, design, 1, False), 0, 4096
+    )
+    drawn = dict(zip(names, np.array(values).T))
+    assert drawn["Ra"].mean() == pytest.approx(2, abs=0.006) and drawn["Ra"].std() == pytest.approx(0.1, rel=0.05)
+    assert np.log(drawn["La"]).std() == pytest.approx(0.2, rel=0.05)
+    assert drawn["kT"].min() > 0.09 and drawn["kT"].max() < 0.11
+    assert np.corrcoef(drawn["Ra"], np.log(drawn["La"]))[0, 1] == pytest.approx(0.8, abs=0.03)
+
+
+def test_any_split_gives_the_same_digits():
+    whole = MOTOR.ensemble(100, map=map, chunks=1, **RUN)
+    assert same(whole, MOTOR.ensemble(100, **RUN))
+    for chunks in (2, 7, 100):
+        assert same(whole, MOTOR.ensemble(100, map=map, chunks=chunks, **RUN)), chunks
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        assert same(whole, MOTOR.ensemble(100, map=pool, chunks=9, **RUN))
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        assert same(whole, MOTOR.ensemble(100, map=pool, chunks=5, **RUN))
+    assert not same(whole, MOTOR.ensemble(100, **(RUN | {"seed": 4})))
+
+
+def test_joblib_dask_and_ray_give_the_same_digits():
+    whole = MOTOR.ensemble(60, **RUN)
+    joblib = pytest.importorskip("joblib")
+    assert same(whole, MOTOR.ensemble(60, map=joblib.Parallel(n_jobs=2), chunks=6, **RUN))
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            assert same(whole, MOTOR.ensemble(60, map=client, chunks=6, **RUN))
+            run = client.submit(MOTOR.simulate, 0.05).result()
+            assert np.array_equal(run["w"], MOTOR.simulate(0.05)["w"])
+
+
+def test_ray_gives_the_same_digits():
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    try:
+        whole = MOTOR.ensemble(60, **RUN)
+        assert same(whole, MOTOR.ensemble(60, map=ray, chunks=6, **RUN))
+        run = ray.get(ray.put(MOTOR.simulate(0.05)))
+        assert np.array_equal(run["w"], MOTOR.simulate(0.05)["w"])
+    finally:
+        ray.shutdown()
+
+
+class Deadly:
+    """A question whose first asker dies."""
+
+    def __init__(self, folder):
+        self.folder = str(folder)
+
+    def __call__(self, model):
+        mark = os.path.join(self.folder, "died")
+        if model.parameters["Ra"] > 2.05 and not os.path.exists(mark):
+            with open(mark, "w"):
+                pass
+            os.kill(os.getpid(), signal.SIGKILL)
+        return steady_speed(model)
+
+
+def test_a_lost_worker_of_dask_loses_nothing(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    whole = MOTOR.ensemble(40, steady_speed, chunks=8)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            found = MOTOR.ensemble(40, Deadly(tmp_path), map=client, chunks=8)
+    assert (tmp_path / "died").exists() and same(whole, found)
+
+
+def test_a_lost_worker_of_joblib_loses_nothing(tmp_path):
+    joblib = pytest.importorskip("joblib")
+    whole = MOTOR.ensemble(40, steady_speed, chunks=8)
+    found = MOTOR.ensemble(40, Deadly(tmp_path), map=joblib.Parallel(n_jobs=2), chunks=8)
+    assert (tmp_path / "died").exists() and same(whole, found)
+
+
+def test_what_was_finished_is_kept_where_the_executor_breaks(tmp_path):
+    whole = MOTOR.ensemble(40, steady_speed, chunks=8)
+    with concurrent.futures.ProcessPoolExecutor(1) as pool:
+        with pytest.raises(paynter.EnsembleError, match="partial") as caught:
+            MOTOR.ensemble(40, Deadly(tmp_path), map=pool, chunks=8)
+    partial = caught.value.partial
+    assert len(partial) < 8
+    assert same(whole, MOTOR.ensemble(40, steady_speed, chunks=8, partial=partial))
+
+
+def test_failures_are_counted_and_kept_with_their_values():
+    def question(model):
+        if model.parameters["Ra"] < 1.9:
+            raise ZeroDivisionError("too small")
+        return {"w": steady_speed(model), "r": model.parameters["Ra"]}
+
+    found = MOTOR.ensemble(200, question)
+    assert 10 < len(found.failures) < 90 and found.answered + len(found.failures) == 200
+    assert all(f["values"]["Ra"] < 1.9 and "too small" in f["reason"] for f in found.failures)
+    assert found["r"].least[-1] >= 1.9
+    with pytest.raises(AttributeError):
+        MOTOR.ensemble(5, lambda model: model.no_such)
+
+
+def test_functions_and_questions_of_the_core_agree():
+    core = MOTOR.ensemble(50, "operating_point", seed=5)
+    own = MOTOR.ensemble(50, steady_speed, seed=5)
+    assert core["w"].mean[-1] == pytest.approx(own["answer"].mean[-1], rel=1e-9)
+    response = MOTOR.ensemble(30, "bode", omega=[1.0, 10.0, 100.0])
+    assert response["w/E"].mean.shape == (3,)
+
+
+def test_samples_lie_in_the_bands_of_the_sensitivities():
+    omega = np.geomspace(1, 300, 20)
+    bands = MOTOR.sensitivity(omega=omega)
+    [band] = [b["magnitude"] for b in bands.bands if (b["output"], b["input"]) == ("w", "E")]
+    found = MOTOR.ensemble(400, "bode", omega=omega)["w/E"]
+    low, high = (np.asarray(band[key], dtype=float) for key in ("worst_lower", "worst_upper"))
+    width = high - low
+    assert np.all(found.least > low - 0.2 * width) and np.all(found.most < high + 0.2 * width)
+
+
+def test_indices_of_a_closed_form():
+    # w = E kT/(Ra Rm + kT²) knows nothing of La and Jm.
+    found = MOTOR.ensemble(512, "operating_point", indices=True, design="sobol", confidence=99).indices["w"]
+    for name in ("La", "Jm"):
+        assert abs(found[name]["first"]) < 1e-9 and abs(found[name]["total"]) < 1e-9
+    rng = np.random.default_rng(1)
+    draw = {n: v * (1 + t * rng.uniform(-1, 1, 200_000)) for n, v, t in
+            [("Ra", 2, 0.1), ("kT", 0.1, 0.05), ("Rm", 1e-3, 0.2)]}
+
+    def speed(p):
+        return 12 * p["kT"] / (p["Ra"] * p["Rm"] + p["kT"] ** 2)
+
+    # The first-order index is the variance of the mean given the parameter.
+    for name, value, tolerance in [("Ra", 2, 0.1), ("kT", 0.1, 0.05), ("Rm", 1e-3, 0.2)]:
+        grid = value * (1 + tolerance * np.linspace(-1, 1, 41))
+        means = [speed(draw | {name: g}).mean() for g in grid]
+        known = np.trapezoid((means - np.mean(means)) ** 2, grid) / (grid[-1] - grid[0]) / speed(draw).var()
+        low, high = found[name]["first_interval"]
+        assert low - 0.02 <= known <= high + 0.02, name
+
+
+def test_limits_give_the_yield():
+    found = MOTOR.ensemble(300, "operating_point", limits={"w": (98, 102)})
+    ends = found.ends["w"]
+    assert found.yield_["w"] == np.mean((ends >= 98) & (ends <= 102))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "words"),
+    [
+        ({"vary": {"Rx": (1, 2)}}, paynter.ModelError, "Rx"),
+        ({"vary": {"Ra": (2, 1)}}, ValueError, "lower"),
+        ({"vary": {"Ra": 3}}, TypeError, "normal"),
+        ({"design": "halton"}, ValueError, "sobol"),
+        ({"correlate": {("Ra", "La"): 2.0}}, paynter.ModelError, "correlations"),
+        ({"correlate": {("Ra", "La"): 0.5}, "indices": True}, paynter.ModelError, "indices"),
+        ({"map": 3}, TypeError, "executor"),
+        ({"ask": "poles"}, ValueError, "operating_point"),
+    ],
+)
+def test_bad_ensembles_say_what_to_do(arguments, kind, words):
+    with pytest.raises(kind, match=words):
+        MOTOR.ensemble(4, **arguments)
+    with pytest.raises(ValueError, match="sample"):
+        MOTOR.ensemble(0)
+
+
+def test_the_command_line_gives_the_same_and_joins_parts(paynter_command, tmp_path):
+    file = tmp_path / "motor.bg"
+    file.write_text(MOTOR.text, encoding="utf-8")
+
+    def ask(*words):
+        done = subprocess.run([paynter_command, "ensemble", *map(str, words), "--json"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    how = [file, "--samples", 50, "--t-end", 0.05, "--points", 6, "--seed", 3]
+    whole = json.loads(ask(*how))
+    parts = []
+    for part in (1, 2, 3):
+        parts.append(tmp_path / f"{part}.json")
+        parts[-1].write_text(ask(*how, "--shard", f"{part}/3"))
+    assert json.loads(ask("--merge", parts[2], parts[0], parts[1])) == whole
+    found = MOTOR.ensemble(50, **RUN)
+    assert found["w"].mean.tolist() == whole["statistics"]["w"]["mean"]
+    assert found["w"].quantiles[0.95].tolist() == whole["statistics"]["w"]["quantiles"]["0.95"]

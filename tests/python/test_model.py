@@ -1,0 +1,365 @@
+"""Models: where they come from, their values, their results beside those of others."""
+
+import inspect
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import paynter
+
+MOTOR = paynter.examples.dc_motor.text
+
+
+def test_models_come_from_files_texts_and_examples(tmp_path):
+    file = tmp_path / "motor.bg"
+    file.write_text(MOTOR, encoding="utf-8")
+    loaded, parsed = paynter.load(file), paynter.parse(MOTOR)
+    assert loaded.name == parsed.name == "dc_motor"
+    assert np.array_equal(loaded.poles().poles, parsed.poles().poles)
+    assert "dc_motor" in paynter.examples and len(paynter.examples) > 20
+    with pytest.raises(FileNotFoundError):
+        paynter.load(tmp_path / "missing.bg")
+    with pytest.raises(KeyError, match="dc_motor"):
+        paynter.examples["no_such"]
+
+
+def test_imports_stay_in_the_folder(tmp_path):
+    (tmp_path / "part.bg").write_text("model part { port p; R r = 1; p -> r }")
+    body = "model whole { Se s = 1; use part one_part; s -> one_part.p; output i = s.f }"
+    (tmp_path / "whole.bg").write_text('import "part.bg"\n' + body)
+    assert paynter.load(tmp_path / "whole.bg").check().ok
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "whole.bg").write_text('import "../part.bg"\n' + body)
+    with pytest.raises(paynter.ModelError):
+        paynter.load(inner / "whole.bg")
+
+
+def test_other_values_give_other_answers_at_once():
+    motor = paynter.examples.dc_motor
+    slow = motor.with_(Jm=1e-3)
+    assert motor.parameters["Jm"] == 1e-4 and slow.parameters["Jm"] == 1e-3
+    as_text = paynter.parse(MOTOR.replace("Jm = 1e-4", "Jm = 1e-3"))
+    assert np.allclose(slow.poles().poles, as_text.poles().poles, rtol=1e-13)
+    assert motor.with_(La="6 [mH]").parameters["La"] == pytest.approx(6e-3)
+    with pytest.raises(paynter.ModelError, match="Rx"):
+        motor.with_(Rx=3)
+    with pytest.raises(ValueError, match="finite"):
+        motor.with_(Ra=float("nan"))
+    with pytest.raises(TypeError):
+        motor.with_(Ra=[1, 2])
+
+
+def test_a_graph_built_in_python_is_the_model_of_its_text():
+    m = paynter.Graph("dc_motor", "built")
+    for name, value in {"Ra": 2, "La": 5e-3, "kT": 0.1, "Rm": 1e-3, "Jm": 1e-4}.items():
+        m.param(name, value, tolerance="10%")
+    supply, load = m.Se("supply", m.input("E", 12)), m.Se("load", m.input("Mload", 0))
+    armature, shaft = m.one("armature"), m.one("shaft")
+    motor, coil, rotor = m.GY("motor", "kT"), m.I("coil", "La"), m.I("rotor", "Jm")
+    m.bond(supply, armature)
+    for element in (m.R("winding", "Ra"), coil, motor):
+        m.bond(armature, element)
+    m.bond(motor, shaft)
+    m.bond(shaft, m.R("bearing", "Rm"))
+    m.bond(shaft, rotor, name="torque")
+    m.bond(load, shaft)
+    m.output("ia", coil.f)
+    m.output("w", rotor.f)
+    built, text = m.model(), paynter.parse(m.text())
+    assert built.tf().document["entries"] == text.tf().document["entries"]
+    assert built.tf()["w", "E"].den == paynter.examples.dc_motor.tf()["w", "E"].den
+    m.bond(supply, "nowhere")
+    with pytest.raises(paynter.ModelError, match="nowhere"):
+        m.model()
+
+
+def test_wrong_models_raise_with_their_lines():
+    wrong = "model m {\n    Se s = 1\n    R r = Rx\n    s -> r\n}\n"
+    with pytest.raises(paynter.ModelError) as caught:
+        paynter.parse(wrong)
+    [found] = caught.value.errors
+    assert (found.code, found.line) == ("BG0201", 3) and found.help
+    assert "R r = Rx" in str(caught.value) and "^^" in str(caught.value)
+    assert paynter.explain(found.code).startswith("# BG0201")
+    kept = paynter.parse(wrong, check=False)
+    assert not kept.check() and kept.check().diagnostics == caught.value.diagnostics
+    with pytest.raises(paynter.ModelError):
+        kept.poles()
+
+
+def test_warnings_are_pythons_own_and_point_at_the_line():
+    text = "model m {\n param unused = 1\n Se s = 1\n R r = 2\n s -> r\n output i = r.f\n}\n"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        paynter.parse(text).equations()
+    told = [str(w.message) for w in caught if issubclass(w.category, paynter.ModelWarning)]
+    assert any("unused" in line and "^" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda m: m.simulate(1, sensitivty="all"), TypeError, "sensitivty"),
+        (lambda m: m.simulate(1, sensitivity="Rx"), paynter.ModelError, "Rx"),
+        (lambda m: m.simulate(-1), paynter.ModelError, "t_end"),
+        (lambda m: m.simulate(times=[0, 2, 1]), ValueError, "rise"),
+        (lambda m: m.simulate(times=[[0, 1]]), ValueError, "shape"),
+        (lambda m: m.simulate(1, inputs={"E": [1, np.nan]}), ValueError, "nan"),
+        (lambda m: m.simulate(1, inputs={"E": ["a", "b"]}), TypeError, "numbers"),
+        (lambda m: m.simulate(1, inputs={"E": ([0, 1, 1], [1, 2, 3])}), ValueError, "rise"),
+        (lambda m: m.simulate(1, inputs={"E": ([0, 1], [1, 2, 3])}), ValueError, "3 values at 2 times"),
+        (lambda m: m.simulate(1, inputs={"E": lambda t: 1 / 0}), ZeroDivisionError, "division"),
+        (lambda m: m.simulate(1, inputs={"E": lambda t: "x"}), TypeError, "return a number"),
+        (lambda m: m.simulate(1, inputs={"Ex": [1, 2]}), paynter.ModelError, "E"),
+        (lambda m: m.simulate(1, solver="rk5"), paynter.ModelError, "rk4"),
+        (lambda m: m.bode([1, 0.5]), ValueError, "rise"),
+        (lambda m: m.bode("1:2"), ValueError, "LO:HI:N"),
+        (lambda m: m.bode([1], output="x"), paynter.ModelError, "x"),
+        (lambda m: m.tf(method="magic"), ValueError, "mason"),
+        (lambda m: m.robust(output="w"), TypeError, "input"),
+        (lambda m: m.estimate({"t": [0, 1], "E": [1]}), ValueError, "lengths"),
+        (lambda m: m.estimate(3), TypeError, "path"),
+        (lambda m: m.export("cobol"), ValueError, "julia"),
+        (lambda m: m.rhs(0, [1, 2, 3]), ValueError, "shape"),
+    ],
+)
+def test_bad_questions_say_what_to_do(call, kind, words):
+    with pytest.raises(kind, match=words):
+        call(paynter.examples.dc_motor)
+
+
+def test_remedies_name_keywords_that_exist(root):
+    """What the libraries refer to as options and questions are keywords and methods here."""
+    methods = {name: method for name, method in inspect.getmembers(paynter.Model, inspect.isfunction)}
+    asked = [*methods.values(), paynter.load, paynter.parse]
+    keywords = {key for method in asked for key in inspect.signature(method).parameters}
+    left_out = {"set", "json", "form", "symbolic", "plot", "figure", "layout", "hz", "quiet", "write"}
+    options, questions = set(), set()
+    for file in root.glob("crates/*/src/**/*.rs"):
+        if file.name in ("remedy.rs", "spelling.rs"):
+            continue
+        text = file.read_text(encoding="utf-8")
+        options |= set(re.findall(r"\{option (\w+)", text)) | set(re.findall(r'\.option\("(\w+)"', text))
+        questions |= {name.replace("-", "_") for name in re.findall(r"\{ask ([\w-]+)", text)}
+    assert len(options) > 10 and options - left_out <= keywords
+    questions = {"loop_" if name == "loop" else name for name in questions} - {"help", "explain", "examples"}
+    assert questions <= set(methods)
+    with pytest.raises(paynter.ModelError, match=r"`t_end"):
+        paynter.examples.dc_motor.simulate(-1)
+
+
+def test_a_panic_is_an_internal_error():
+    from paynter import _paynter
+
+    with pytest.raises(paynter.InternalError, match="report"):
+        _paynter.panic_on_purpose()
+    assert paynter.examples.dc_motor.poles().stable
+
+
+# Beside others
+
+
+def test_transfer_functions_are_those_of_python_control():
+    control = pytest.importorskip("control")
+    motor = paynter.examples.dc_motor
+    omega = np.geomspace(1, 1e3, 20)
+    ours, theirs = motor.bode(omega), motor.tf().to_control()
+    assert isinstance(theirs, control.TransferFunction)
+    values = theirs(1j * omega)
+    space = motor.operating_point().to_control()(1j * omega)
+    for row, output in enumerate(["ia", "w"]):
+        for column, input in enumerate(["E", "Mload"]):
+            assert np.allclose(ours[output, input], values[row, column], rtol=1e-9)
+            assert np.allclose(ours[output, input], space[row, column], rtol=1e-9)
+    assert np.array_equal(ours.omega, omega)
+
+
+def test_symbols_are_those_of_sympy():
+    sympy = pytest.importorskip("sympy")
+    motor = paynter.examples.dc_motor
+    made, transfer = motor.equations().to_sympy(), motor.tf().to_sympy()
+    s = sympy.Symbol("s")
+    a, b, c, d = (made[name] for name in "ABCD")
+    assert sympy.simplify(c * (s * sympy.eye(2) - a).inv() * b + d - transfer) == sympy.zeros(2, 2)
+    by = motor.sensitivity().to_sympy()
+    ra = sympy.Symbol("Ra")
+    assert sympy.simplify(by["w", "E", "Ra"] - sympy.diff(transfer[1, 0], ra)) == 0
+    assert "frac" in motor.equations().to_latex()
+
+
+def test_runs_are_those_of_scipy():
+    integrate = pytest.importorskip("scipy.integrate")
+    for name, end in [("dc_motor", 0.2), ("two_tanks", 3.0)]:
+        model = paynter.examples[name]
+        rhs = model.rhs
+        run = model.simulate(end, points=11, rtol=1e-10)
+        found = integrate.solve_ivp(
+            rhs, (0, end), rhs.x0, method="LSODA", jac=rhs.jac_x, t_eval=run.t, rtol=1e-10, atol=1e-14
+        )
+        for place, state in enumerate(rhs.states):
+            assert np.allclose(found.y[place], run.states[state], rtol=1e-6, atol=1e-9), (name, state)
+        outputs = np.array([rhs.output(t, x) for t, x in zip(run.t, found.y.T)]).T
+        for place, output in enumerate(rhs.outputs):
+            assert np.allclose(outputs[place], run[output], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["dc_motor", "duffing", "two_tanks", "arc", "conical_tanks"])
+def test_jacobians_are_derivatives(name):
+    rhs = paynter.examples[name].rhs
+    x = rhs.x0 + 0.37
+    u = None if not rhs.inputs else np.full(len(rhs.inputs), 1.3)
+    for jacobian, at, shape in [(rhs.jac_x, x, rhs.states), (rhs.jac_p, rhs.p, rhs.parameters)]:
+        found = jacobian(0.1, x, u)
+        assert found.shape == (len(rhs.states), len(shape))
+        for column in range(len(shape)):
+            step = 1e-6 * max(1e-3, abs(at[column]))
+            ends = []
+            for sign in (1, -1):
+                moved = at.copy()
+                moved[column] += sign * step
+                ends.append(rhs(0.1, moved, u) if jacobian == rhs.jac_x else rhs(0.1, x, u, moved))
+            slope = (ends[0] - ends[1]) / (2 * step)
+            assert np.allclose(found[:, column], slope, rtol=1e-4, atol=1e-6 * (1 + np.abs(slope).max()))
+
+
+def test_mu_of_slycot_is_between_our_bounds():
+    slycot = pytest.importorskip("slycot")
+    motor = paynter.examples.dc_motor
+    lft = motor.lft(normalized=True, only=["Ra", "La", "Rm", "Jm"])
+    bounds = motor.robust(only=["Ra", "La", "Rm", "Jm"])
+    for place in range(3, len(bounds.omega), 10):
+        matrix, sizes, kinds = lft.to_slycot(bounds.omega[place])
+        mu = slycot.ab13md(matrix, sizes, kinds)[0]
+        entry = bounds.mu[place]
+        assert mu >= (entry["lower"] or 0) * (1 - 1e-3)
+        # Each is an upper bound with scalings of its own.
+        assert mu <= entry["upper"] * 1.05
+
+
+# Inputs
+
+
+def test_inputs_are_arrays_pairs_functions_and_numbers():
+    motor = paynter.examples.dc_motor
+    t = np.linspace(0, 0.1, 51)
+    ramp = 120 * t
+    runs = [
+        motor.simulate(0.1, times=t, inputs={"E": ramp}),
+        motor.simulate(0.1, times=t, inputs={"E": (t, ramp)}),
+        motor.simulate(0.1, times=t, inputs={"E": lambda t: 120 * t}),
+        motor.simulate(0.1, times=t, data={"t": t, "E": ramp}),
+        motor.with_(E="120*t").simulate(0.1, times=t),
+    ]
+    for run in runs[1:]:
+        assert np.allclose(run["w"], runs[0]["w"], rtol=1e-6, atol=1e-7)
+    assert "1001" in runs[2].input_notes[0] and "not known" in runs[2].input_notes[0]
+    assert "not known" in repr(runs[2])
+    assert not runs[0].input_notes
+    stepped = motor.simulate(0.1, inputs={"E": np.sin}, max_step=1e-3)
+    assert "101 times" in stepped.input_notes[0]
+    both = motor.simulate(0.1, times=t, inputs={"E": 6, "Mload": ([0, 0.05, 0.1], [0, -0.1, 0])})
+    assert both["w"][-1] < motor.simulate(0.1, inputs={"E": 6})["w"][-1]
+
+
+def test_sensitivities_are_differences_of_runs():
+    tanks = paynter.examples.two_tanks
+    run = tanks.simulate(2, sensitivity="all", rtol=1e-10)
+    for parameter in next(iter(run.sensitivities.values())):
+        value = tanks.parameters[parameter]
+        step = 1e-4 * value
+        high, low = (tanks.with_({parameter: value + sign * step}).simulate(2, rtol=1e-11) for sign in (1, -1))
+        for output in run.outputs:
+            slope = (high[output] - low[output]) / (2 * step)
+            size = np.abs(slope).max() + 1e-9
+            assert np.allclose(run[output, parameter], slope, atol=1e-4 * size)
+
+
+def test_several_runs_changes_gradients_and_energy():
+    motor = paynter.examples.dc_motor
+    runs = motor.simulate(0.1, sweep={"Ra": [1, 2, 3]})
+    assert len(runs) == 3 and runs[1]["outputs"]["w"][-1] == pytest.approx(motor.simulate(0.1)["w"][-1], rel=1e-6)
+    cases = motor.simulate(0.1, scenario={"cold": {"Ra": 1.5}, "loaded": {"Mload": -0.1}})
+    assert cases["cold"]["outputs"]["w"][-1] != cases["loaded"]["outputs"]["w"][-1]
+    changed = motor.simulate(0.1, perturb={"Ra": "+1%"}).perturbation["outputs"]["w"]
+    assert np.abs(changed["difference"]).max() < 1e-2
+    gradient = motor.simulate(0.1, gradient="final(w)").gradients["final(w)"]
+    by = motor.simulate(0.1, sensitivity="all")
+    assert gradient["Ra"] == pytest.approx(by["w", "Ra"][-1], rel=1e-5)
+    assert motor.simulate(0.1, energy=True).energy["error"] < 1e-4
+
+
+def test_estimates_come_from_arrays():
+    motor = paynter.examples.dc_motor
+    t = np.linspace(0, 0.1, 101)
+    run = motor.with_(Ra=2.5).simulate(times=t)
+    data = {"t": t, "w": run["w"], "ia": run["ia"]}
+    found = motor.estimate(data, fit="Ra")
+    assert found.converged and found.values["Ra"] == pytest.approx(2.5, rel=1e-6)
+    assert "2.5" in found.text and found.svg().startswith("<svg")
+
+
+def test_derived_models_are_models():
+    motor = paynter.examples.dc_motor
+    increment = motor.incremental()
+    assert "Delta_Ra" in increment.text and increment.tf().entries
+    again = paynter.parse(increment.text)
+    assert again.tf().document["entries"] == increment.tf().document["entries"]
+    assert motor.uncertain_graph().check().ok
+
+
+# How answers show themselves
+
+
+def test_everything_shows_itself():
+    motor = paynter.examples.dc_motor
+    run = motor.simulate(0.1, sensitivity="all")
+    for shown in (motor, motor.bode(), motor.poles(), run, motor.sensitivity(omega="1:100:9"), motor.robust(nodes=0)):
+        assert shown._repr_svg_().startswith("<svg"), shown
+    for answer in (motor.equations(), motor.tf(), motor.lft(), motor.operating_point()):
+        assert "\\" in answer._repr_latex_(), answer
+    for answer in (motor.causality(), motor.operating_point(), motor.sensitivity(), motor.report(), motor.check()):
+        assert "<" in answer._repr_html_(), answer
+    assert motor.draw(sfg=True).svg.startswith("<svg")
+    assert "def " in motor.export("python")
+
+
+def test_tables_go_to_pandas_and_xarray():
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    motor = paynter.examples.dc_motor
+    run = motor.simulate(0.1, sensitivity="all")
+    frame, dataset = run.to_pandas(), run.to_xarray()
+    assert isinstance(frame, pandas.DataFrame) and isinstance(dataset, xarray.Dataset)
+    assert np.array_equal(frame["d(w)/d(Ra)"], run["w", "Ra"])
+    assert np.array_equal(dataset["sensitivity"].sel(output="w", parameter="Ra"), run["w", "Ra"])
+    response = motor.bode()
+    assert np.array_equal(response.to_xarray().sel(output="w", input="E"), response["w", "E"])
+    assert list(motor.poles().to_pandas()["multiplicity"]) == [1, 1]
+
+
+def test_plots_go_into_matplotlib():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    motor = paynter.examples.dc_motor
+    figure, axes = pyplot.subplots(2, 3)
+    motor.simulate(0.1).plot(ax=axes[0, 0])
+    motor.poles().plot(ax=axes[0, 1])
+    motor.sensitivity(omega="1:100:9").plot(ax=axes[0, 2])
+    motor.bode().plot(ax=axes[1, :2])
+    motor.robust(nodes=0).plot(ax=axes[1, 2])
+    assert all(axis.has_data() for axis in axes.ravel())
+    pyplot.close(figure)
+
+
+def test_every_public_name_is_documented():
+    for name in paynter.__all__:
+        thing = getattr(paynter, name)
+        assert inspect.getdoc(thing) or name == "__version__", name
+        if inspect.isclass(thing):
+            for member, value in vars(thing).items():
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                    assert inspect.getdoc(value), f"{name}.{member}"
