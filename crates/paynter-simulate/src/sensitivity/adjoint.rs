@@ -130,6 +130,15 @@ impl Part {
     }
 }
 
+/// A part of a step that is taken in halves, and what it makes of the adjoints as a whole.
+struct Halved {
+    /// The error of the whole, in tolerances.
+    error: f64,
+    reached: Pulled,
+    /// How many parts are left when its halves are done.
+    left: usize,
+}
+
 /// The adjoint sweep, back through a recorded run.
 struct Sweep<'a> {
     system: System<'a>,
@@ -338,8 +347,8 @@ impl<'a> Sweep<'a> {
         inner.iter().for_each(|(_, derivative)| self.sizes.record(derivative));
         self.sizes.record(&self.lambda);
         let mut left = vec![Part { from: from.clone(), h, tableau, inner, halvings: 0 }];
-        // The step as a whole, in case its parts lead to where a law has no value.
-        let mut whole: Option<Pulled> = None;
+        // The parts that are being taken in halves, outer before inner.
+        let mut halved: Vec<Halved> = Vec::new();
         while let Some(part) = left.pop() {
             token.check().map_err(|_| Failure::Cancelled)?;
             let t = part.from.t;
@@ -347,45 +356,58 @@ impl<'a> Sweep<'a> {
                 return Err(Failure::TooManySteps { t });
             }
             self.steps_left -= 1;
-            let (stages, parts) = match (self.pull(&part), &mut whole) {
-                (Ok(pulled), _) => pulled,
-                (Err(_), Some(whole)) => {
-                    self.lambda.clone_from(&whole.lambda);
-                    self.by.clone_from(&whole.by);
-                    return Ok(());
-                }
-                (Err(error), None) => return Err(error.at(t)),
-            };
-            let Some((pulled, estimates)) = parts.split_first() else { continue };
-            let error = self.sizes.error(estimates, &pulled.lambda, &self.by);
-            if error > 1.0 && part.halvings < ADJOINT_STEP_HALVINGS {
-                if part.halvings == 0 && error < ADJOINT_ERROR_OF_WHOLE {
-                    let mut by = self.by.clone();
-                    add(&mut by, &pulled.by);
-                    whole = Some(Pulled { lambda: pulled.lambda.clone(), by });
-                }
-                match (self.halve(part, &stages), &whole) {
-                    (Ok(halves), _) => left.extend(halves),
-                    (Err(_), Some(whole)) => {
-                        self.lambda.clone_from(&whole.lambda);
-                        self.by.clone_from(&whole.by);
-                        return Ok(());
-                    }
-                    (Err(error), None) => return Err(error.at(t)),
-                }
-                continue;
+            if let Err(error) = self.part(part, &mut left, &mut halved) {
+                self.take_whole(&mut left, &mut halved).map_err(|()| error.at(t))?;
             }
-            self.lambda.clone_from(&pulled.lambda);
-            add(&mut self.by, &pulled.by);
-            self.sizes.record(&self.lambda);
-            if let Some((i, singular)) =
-                stages.values.iter().enumerate().find_map(|(i, values)| Some((i, values.singular.as_ref()?)))
-                && i < part.count()
-            {
-                self.singular = Some((t, singular.passed.first().copied()));
+            while halved.last().is_some_and(|whole| left.len() <= whole.left) {
+                halved.pop();
             }
         }
         Ok(())
+    }
+
+    /// Back through a part of a step, which is left in halves where its adjoint is in error.
+    fn part(
+        &mut self,
+        part: Part,
+        left: &mut Vec<Part>,
+        halved: &mut Vec<Halved>,
+    ) -> Result<(), EvaluationError> {
+        let (t, count) = (part.from.t, part.count());
+        let (stages, mut pulled) = self.pull(&part)?;
+        let estimates = pulled.split_off(1);
+        let Some(Pulled { lambda, by }) = pulled.pop() else { return Ok(()) };
+        let error = self.sizes.error(&estimates, &lambda, &self.by);
+        let mut by_then = self.by.clone();
+        add(&mut by_then, &by);
+        if error > 1.0 && part.halvings < ADJOINT_STEP_HALVINGS {
+            let reached = Pulled { lambda, by: by_then };
+            halved.push(Halved { error, reached, left: left.len() });
+            left.extend(self.halve(part, &stages)?);
+            return Ok(());
+        }
+        (self.lambda, self.by) = (lambda, by_then);
+        self.sizes.record(&self.lambda);
+        if let Some((i, singular)) =
+            stages.values.iter().enumerate().find_map(|(i, values)| Some((i, values.singular.as_ref()?)))
+            && i < count
+        {
+            self.singular = Some((t, singular.passed.first().copied()));
+        }
+        Ok(())
+    }
+
+    /// Takes the innermost part whole whose halves lead to where a law has no value, if its error allows that.
+    fn take_whole(&mut self, left: &mut Vec<Part>, halved: &mut Vec<Halved>) -> Result<(), ()> {
+        while let Some(whole) = halved.pop() {
+            if whole.error < ADJOINT_ERROR_OF_WHOLE {
+                (self.lambda, self.by) = (whole.reached.lambda, whole.reached.by);
+                self.sizes.record(&self.lambda);
+                left.truncate(whole.left);
+                return Ok(());
+            }
+        }
+        Err(())
     }
 
     /// The halves of a step. What is far too stiff for an explicit method is repeated by the implicit one.
