@@ -329,6 +329,11 @@ pub(crate) const STAGE_PIVOT: f64 = 1e-11;
 pub(crate) const NEGLIGIBLE_SENSITIVITY: f64 = 1e-150;
 /// Steps times the norm of the Jacobian below which dense output is as good as the end of a step.
 pub(crate) const LONG_STEP: f64 = 4.0;
+/// Steps of so many of the smallest ones are not made shorter for errors of sensitivities: next to a root at zero
+/// these fall with the root of the step only, and at such steps are the rounding of states under the root.
+pub(crate) const FINEST_SENSITIVITY_STEP: f64 = 4.0;
+/// Sensitivities that grow by more than this factor in one such step do so without bound.
+pub(crate) const SENSITIVITY_GROWTH: f64 = 2.0;
 /// Errors of sensitivities below so many times what rounding makes of their rates in a step are rounding too.
 pub(crate) const SENSITIVITY_ROUNDING: f64 = 2.0;
 /// Rounding of sensitivities beside the largest of their parameter.

@@ -188,6 +188,19 @@ impl Integrator<'_> {
         lost
     }
 
+    /// Gives up sensitivities that grow in the step just tried however short it is; tells whether there are any.
+    pub(super) fn lose_growing_sensitivities(&mut self) -> bool {
+        let Some(sensitivities) = &mut self.sensitivities else { return false };
+        let growing = sensitivities.growing();
+        for (lane, state) in &growing {
+            if !std::mem::replace(&mut self.undefined[*lane], true) {
+                self.notes.push(Note::InfiniteDerivative { t: self.t, lane: *lane, state: Some(*state) });
+            }
+            sensitivities.forget(*lane);
+        }
+        !growing.is_empty()
+    }
+
     /// The next event of time alone up to `limit`, or corner of a table, or the end.
     pub(super) fn next_stop(&mut self, limit: f64) -> Stop {
         let mut stop = Stop { at: self.options.t_end, events: Vec::new(), eventful: false };

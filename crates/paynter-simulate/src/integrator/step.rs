@@ -6,8 +6,9 @@ use crate::events::Crossing;
 use crate::system::EvaluationError;
 use crate::tolerance::{
     CHATTERING_EVENTS, EVENT_LOCATION_STEPS, EVENT_NEARLY_REACHED, EVENT_REACHED, EVENT_SPACING_FACTOR,
-    EVENT_SPACING_SHARE, LANDING_SHARE, LEAST_LOG_ERROR, LEAST_STEP_ERROR, PI_CONTROL, RELEASES,
-    REPEATED_ERROR_SPAN, REPEATED_ERRORS, SIMULTANEOUS_SPAN_SHARE, STEP_GROWTH, STEP_SAFETY, STEP_SHRINKAGE,
+    EVENT_SPACING_SHARE, FINEST_SENSITIVITY_STEP, LANDING_SHARE, LEAST_LOG_ERROR, LEAST_STEP_ERROR,
+    PI_CONTROL, RELEASES, REPEATED_ERROR_SPAN, REPEATED_ERRORS, SIMULTANEOUS_SPAN_SHARE, STEP_GROWTH,
+    STEP_SAFETY, STEP_SHRINKAGE,
 };
 use crate::{Failure, Note, Sample};
 
@@ -259,9 +260,17 @@ impl Integrator<'_> {
                 return Ok(Err(step));
             }
             if followed > 1.0 || followed.is_nan() {
-                return Ok(Err(self.reject(taken.step, followed)));
+                let finest = FINEST_SENSITIVITY_STEP * smallest;
+                if taken.step > finest {
+                    return Ok(Err(self.reject(taken.step, followed).max(finest)));
+                }
+                // Time tells no shorter steps apart: past an infinite derivative sensitivities are as good as that.
+                if self.lose_growing_sensitivities() || followed.is_nan() {
+                    return Ok(Err(step));
+                }
+            } else {
+                taken.error = taken.error.max(followed);
             }
-            taken.error = taken.error.max(followed);
         }
         Ok(Ok(taken))
     }

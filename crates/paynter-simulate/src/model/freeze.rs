@@ -7,6 +7,7 @@
 //! with the sign of its base, sign(x)·|x|ʳ, is continuous; because roots are
 //! infinitely steep at zero, it is regularised within a small width of zero.
 
+use super::signs::aligned;
 use paynter_algebra::{Cmp, Expr, Func, Node, Pool, Rational, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -73,7 +74,8 @@ impl Freezer {
     pub fn freeze(&mut self, pool: &mut Pool, roots: &[Expr]) -> Vec<Expr> {
         let mut replaced: FxHashMap<Expr, Expr> = FxHashMap::default();
         let mut moving: FxHashSet<Expr> = FxHashSet::default();
-        let roots = &transversal(pool, roots)[..];
+        let roots = aligned(pool, roots);
+        let roots = &transversal(pool, &roots)[..];
         let order = pool.reachable(roots);
         let signed = signed_bases(pool, &order, roots);
         for node in order {

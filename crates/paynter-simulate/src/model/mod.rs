@@ -10,6 +10,7 @@ pub(crate) mod jump;
 pub(crate) mod linearised;
 mod one_sided;
 mod shared;
+mod signs;
 pub(crate) mod sliding;
 
 use self::jump::{Jumps, Plan};

@@ -10,7 +10,7 @@ use crate::method::{Point, Stages, Tolerance, joint_square};
 use crate::model::linearised::Linearised;
 use crate::sensitivity::lanes::{Forcing, Lanes, combine, errors, implicit, multiply, sum};
 use crate::system::System;
-use crate::tolerance::{LONG_STEP, NEGLIGIBLE_SENSITIVITY, SENSITIVITY_ROUNDING};
+use crate::tolerance::{LONG_STEP, NEGLIGIBLE_SENSITIVITY, SENSITIVITY_GROWTH, SENSITIVITY_ROUNDING};
 use crate::{Compiled, Note, Wanted};
 use paynter_numerics::linalg::Factors;
 
@@ -139,6 +139,23 @@ impl Sensitivities {
             }
         };
         if singular().next().is_none() { Vec::new() } else { (0..self.s.count).filter_map(lost).collect() }
+    }
+
+    /// The lanes that grow in the step just tried by more than steps can follow, with the state that grows most.
+    pub fn growing(&self) -> Vec<(usize, usize)> {
+        let grows = |lane: usize| {
+            let largest = |lanes: &Lanes| {
+                let sizes = (0..lanes.rows).map(|row| (row, lanes.get(row, lane).abs()));
+                sizes.fold(
+                    (0, 0.0),
+                    |most, (row, size)| if size > most.1 || size.is_nan() { (row, size) } else { most },
+                )
+            };
+            let ((_, before), (state, after)) = (largest(&self.s), largest(&self.next_s));
+            let bounded = before == 0.0 || after <= SENSITIVITY_GROWTH * before;
+            (!bounded || !after.is_finite()).then_some((lane, state))
+        };
+        (0..self.s.count).filter_map(grows).collect()
     }
 
     /// Gives up a lane, so that it does not hold up the others.
