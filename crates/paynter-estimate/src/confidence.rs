@@ -4,7 +4,7 @@ use crate::distribution::student_quantile;
 use crate::loss::Loss;
 use crate::problem::{Evaluation, Problem, Rejection, Row};
 use crate::residuals::Whiteness;
-use crate::tolerance::{DIRECTION_SHARE, MOST_LAG_PRODUCTS};
+use crate::tolerance::{DIRECTION_SHARE, MOST_HELD, MOST_LAG_PRODUCTS, RESTORED_ROUNDS};
 use paynter_base::CancellationToken;
 use paynter_numerics::linalg::{SingularValues, Triangle};
 use std::collections::VecDeque;
@@ -26,6 +26,9 @@ pub struct Confidence {
     pub corrected: bool,
     /// What the residuals of each output in each experiment tell.
     pub whiteness: Vec<Whiteness>,
+    /// How much the cost rises along each unknown where all others follow: half the square of a number of standard
+    /// errors times this, as far as it is a parabola; none where there is no standard error.
+    pub(crate) rises: Vec<Option<f64>>,
 }
 
 /// Which unknowns are free to move at a solution: neither fixed nor at a bound.
@@ -55,6 +58,8 @@ pub(crate) fn confidence(
     let mut triangle = Triangle::new(m);
     let (mut bends, mut count) = (0.0, 0usize);
     let mut line = vec![0.0; m];
+    let values: usize = problem.experiments.iter().map(crate::Experiment::count).sum();
+    let mut held: Option<Vec<Held>> = (values * m <= MOST_HELD).then(Vec::new);
     for (experiment, lists) in series.iter_mut().enumerate() {
         let fitted = problem.experiments[experiment].fitted;
         problem.visit(experiment, &at.z, true, token, &mut |row| {
@@ -70,6 +75,9 @@ pub(crate) fn confidence(
                 *entry = row.weight * row.slopes[*j];
             }
             triangle.push(&line);
+            if let Some(held) = &mut held {
+                held.push(Held { experiment, output: row.output, sample: row.sample, line: line.clone() });
+            }
         })?;
     }
     let bend = if count == 0 { 1.0 } else { bends / count as f64 };
@@ -85,7 +93,7 @@ pub(crate) fn confidence(
             .enumerate()
             .map(move |(output, list)| Whiteness::new(experiment, output, list, most_lags))
     });
-    let whiteness: Vec<Whiteness> = judged.filter(|found| found.count > 0).collect();
+    let mut whiteness: Vec<Whiteness> = judged.filter(|found| found.count > 0).collect();
     let corrected = whiteness.iter().any(|found| !found.is_white());
     let lost = count as f64 / (count as f64 - m as f64).max(1.0);
     let decomposed = SingularValues::new(m, &rows);
@@ -99,19 +107,28 @@ pub(crate) fn confidence(
     let inverse: Vec<Vec<f64>> = (0..m).map(|a| (0..m).map(|b| inverse(a, b)).collect()).collect();
     let even = whiteness.len() == 1 && problem.penalty.loss == Loss::Squares && priors.is_empty();
     let variance = |a: usize, covariance: &[Vec<f64>]| covariance[a][a];
+    let ask = Middle { problem, at, free: &free, inverse: &inverse, priors: &priors, bend, held: &held };
     let white = match even {
         true => scaled(&inverse, lost * whiteness[0].covariance[0]),
         false => {
-            let bare: Vec<Whiteness> = whiteness
-                .iter()
-                .map(|found| Whiteness { covariance: vec![found.covariance[0]], ..found.clone() })
-                .collect();
-            sandwich(problem, at, &free, &inverse, (&bare, &priors), (bend, lost), token)?
+            let bare: Vec<Whiteness> = whiteness.iter().map(Whiteness::bare).collect();
+            ask.sandwich(&bare, lost, token)?
         }
     };
-    let full = match corrected {
-        true => sandwich(problem, at, &free, &inverse, (&whiteness, &priors), (bend, lost), token)?,
-        false => white.clone(),
+    let full = match (corrected, &held) {
+        (false, _) => white.clone(),
+        (true, None) => ask.sandwich(&whiteness, lost, token)?,
+        (true, Some(rows)) => {
+            let mut full = ask.sandwich(&whiteness, 1.0, token)?;
+            for _ in 0..RESTORED_ROUNDS {
+                for series in &mut whiteness {
+                    let taken = taken(rows, series, &full, bend);
+                    series.restore(&taken);
+                }
+                full = ask.sandwich(&whiteness, 1.0, token)?;
+            }
+            full
+        }
     };
     let determined: Vec<bool> = (0..m)
         .map(|a| match &decomposed {
@@ -127,6 +144,10 @@ pub(crate) fn confidence(
         }
         list
     };
+    let mut rises = vec![None; n];
+    for (a, j) in free.iter().enumerate().filter(|(a, _)| determined[*a]) {
+        rises[*j] = Some(bend * full[a][a] / inverse[a][a]).filter(|rise| *rise > 0.0 && rise.is_finite());
+    }
     let mut correlation = vec![vec![None; n]; n];
     for (a, i) in free.iter().enumerate().filter(|(a, _)| determined[*a]) {
         for (b, j) in free.iter().enumerate().filter(|(b, _)| determined[*b]) {
@@ -146,6 +167,7 @@ pub(crate) fn confidence(
         freedom,
         corrected,
         whiteness,
+        rises,
     })
 }
 
@@ -175,34 +197,92 @@ fn scaled(matrix: &[Vec<f64>], factor: f64) -> Vec<Vec<f64>> {
     matrix.iter().map(|row| row.iter().map(|entry| entry * factor).collect()).collect()
 }
 
-/// H⁻¹ M H⁻¹ with M = Σ c(τ) Σ_k g_k g_{k+τ}ᵀ: the covariance of estimates whose residuals have the
-/// autocovariance c.
-fn sandwich(
-    problem: &Problem<'_>,
-    at: &Evaluation,
-    free: &[usize],
-    inverse: &[Vec<f64>],
-    (whiteness, priors): (&[Whiteness], &[Vec<f64>]),
-    (bend, lost): (f64, f64),
-    token: &CancellationToken,
-) -> Result<Vec<Vec<f64>>, Rejection> {
-    let m = free.len();
-    let mut middle = vec![vec![0.0; m]; m];
-    for experiment in 0..problem.experiments.len() {
-        if problem.experiments[experiment].validates {
-            continue;
+/// The weighted derivatives of a sample by what is free.
+struct Held {
+    experiment: usize,
+    output: usize,
+    sample: usize,
+    line: Vec<f64>,
+}
+
+/// The autocovariance of what the fitted curve has followed of the noise in a series, Σ g_k' V g_{k+τ}/n with the
+/// covariance V of the estimates: so much is missing in that of the residuals.
+fn taken(rows: &[Held], series: &Whiteness, covariance: &[Vec<f64>], bend: f64) -> Vec<f64> {
+    let own = |row: &&Held| (row.experiment, row.output) == (series.experiment, series.output);
+    let own: Vec<&Held> = rows.iter().filter(own).collect();
+    let turned = |row: &Held| -> Vec<f64> {
+        covariance.iter().map(|line| line.iter().zip(&row.line).map(|(v, g)| v * g).sum()).collect()
+    };
+    let mut sums = vec![0.0; series.lags()];
+    for (k, row) in own.iter().enumerate() {
+        let turned = turned(row);
+        for other in &own[k..] {
+            let Some(sum) = sums.get_mut(other.sample - row.sample) else { break };
+            *sum += turned.iter().zip(&other.line).map(|(v, g)| v * g).sum::<f64>();
         }
-        let of = |output: usize| {
-            whiteness.iter().find(|found| (found.experiment, found.output) == (experiment, output))
-        };
-        let covariances: Vec<&[f64]> = (0..problem.outputs.len())
-            .map(|output| of(output).map_or(&[][..], |found| &found.covariance))
-            .collect();
-        // The last rows of each output, the newest first, with the numbers of their samples.
-        let mut kept: Vec<VecDeque<(usize, Vec<f64>)>> = vec![VecDeque::new(); problem.outputs.len()];
-        problem.visit(experiment, &at.z, false, token, &mut |row| {
-            let own: Vec<f64> = free.iter().map(|j| row.weight * row.slopes[*j]).collect();
-            let (covariance, past) = (covariances[row.output], &mut kept[row.output]);
+    }
+    let scale = bend * bend / own.len().max(1) as f64;
+    sums.iter().map(|sum| sum * scale).collect()
+}
+
+/// What stands between residuals and the covariance of estimates.
+struct Middle<'a, 'b> {
+    problem: &'a Problem<'b>,
+    at: &'a Evaluation,
+    free: &'a [usize],
+    inverse: &'a [Vec<f64>],
+    priors: &'a [Vec<f64>],
+    bend: f64,
+    held: &'a Option<Vec<Held>>,
+}
+
+impl Middle<'_, '_> {
+    /// Hands on the weighted derivatives of every fitted sample: those that are held, or those of another run.
+    fn rows(
+        &self,
+        token: &CancellationToken,
+        each: &mut dyn FnMut(usize, usize, usize, &[f64]),
+    ) -> Result<(), Rejection> {
+        if let Some(held) = self.held {
+            held.iter().for_each(|row| each(row.experiment, row.output, row.sample, &row.line));
+            return Ok(());
+        }
+        let mut line = vec![0.0; self.free.len()];
+        for experiment in 0..self.problem.experiments.len() {
+            if self.problem.experiments[experiment].validates {
+                continue;
+            }
+            self.problem.visit(experiment, &self.at.z, false, token, &mut |row| {
+                for (entry, j) in line.iter_mut().zip(self.free) {
+                    *entry = row.weight * row.slopes[*j];
+                }
+                each(experiment, row.output, row.sample, &line);
+            })?;
+        }
+        Ok(())
+    }
+
+    /// H⁻¹ M H⁻¹ with M = Σ c(τ) Σ_k g_k g_{k+τ}ᵀ: the covariance of estimates whose residuals have the
+    /// autocovariance c.
+    fn sandwich(
+        &self,
+        whiteness: &[Whiteness],
+        lost: f64,
+        token: &CancellationToken,
+    ) -> Result<Vec<Vec<f64>>, Rejection> {
+        let m = self.free.len();
+        let outputs = self.problem.outputs.len();
+        let mut middle = vec![vec![0.0; m]; m];
+        let blank: &[f64] = &[];
+        let mut covariances = vec![blank; self.problem.experiments.len() * outputs];
+        for series in whiteness {
+            covariances[series.experiment * outputs + series.output] = &series.covariance;
+        }
+        // The last rows of each series, the newest first, with the numbers of their samples.
+        let mut kept: Vec<VecDeque<(usize, Vec<f64>)>> = vec![VecDeque::new(); covariances.len()];
+        self.rows(token, &mut |experiment, output, number, own| {
+            let place = experiment * outputs + output;
+            let (covariance, past) = (covariances[place], &mut kept[place]);
             let Some(own_variance) = covariance.first() else { return };
             for a in 0..m {
                 for b in 0..m {
@@ -210,29 +290,32 @@ fn sandwich(
                 }
             }
             for (sample, other) in past.iter() {
-                let Some(c) = covariance.get(row.sample - sample) else { continue };
+                // What is older is out of memory as well.
+                let Some(c) = covariance.get(number - sample) else { break };
                 for a in 0..m {
                     for b in 0..m {
                         middle[a][b] += c * (own[a] * other[b] + other[a] * own[b]);
                     }
                 }
             }
-            past.push_front((row.sample, own));
+            past.push_front((number, own.to_vec()));
             past.truncate(covariance.len().saturating_sub(1));
         })?;
-    }
-    for row in &mut middle {
-        row.iter_mut().for_each(|entry| *entry *= lost);
-    }
-    for row in priors {
-        for a in 0..m {
-            for b in 0..m {
-                middle[a][b] += problem.noise * problem.noise * row[a] * row[b];
+        for row in &mut middle {
+            row.iter_mut().for_each(|entry| *entry *= lost);
+        }
+        let noise = self.problem.noise;
+        for row in self.priors {
+            for a in 0..m {
+                for b in 0..m {
+                    middle[a][b] += noise * noise * row[a] * row[b];
+                }
             }
         }
+        let product = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            (0..m).map(|i| (0..m).map(|j| (0..m).map(|k| a[i][k] * b[k][j]).sum()).collect()).collect()
+        };
+        let whole = product(&product(self.inverse, &middle), self.inverse);
+        Ok(scaled(&whole, 1.0 / (self.bend * self.bend)))
     }
-    let product = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Vec<Vec<f64>> {
-        (0..m).map(|i| (0..m).map(|j| (0..m).map(|k| a[i][k] * b[k][j]).sum()).collect()).collect()
-    };
-    Ok(scaled(&product(&product(inverse, &middle), inverse), 1.0 / (bend * bend)))
 }

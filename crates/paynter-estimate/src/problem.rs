@@ -4,7 +4,7 @@
 use crate::loss::Penalty;
 use crate::search::Cost;
 use crate::tolerance::DIFFERENCE_STEP;
-use crate::unknown::{Quantity, Unknown};
+use crate::unknown::{Quantity, Scaling, Unknown};
 use paynter_base::CancellationToken;
 use paynter_numerics::Tables;
 use paynter_numerics::linalg::Triangle;
@@ -194,7 +194,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Whether parameters have the signs for which the equations were derived, or these hold all the same.
-    fn is_derived(&self, parameters: &[f64]) -> bool {
+    pub(crate) fn is_derived(&self, parameters: &[f64]) -> bool {
         let sign = |value: f64| if value == 0.0 { 0.0 } else { value.signum() };
         let turned = |unknown: &Unknown| match unknown.quantity {
             Quantity::Simulated { place, .. } if unknown.signed => {
@@ -398,6 +398,22 @@ impl Cost for Problem<'_> {
 
     fn ranges(&self) -> Vec<(f64, f64)> {
         self.unknowns.iter().map(Unknown::range).collect()
+    }
+
+    fn turned(&self, from: &[f64], to: &[f64]) -> Vec<usize> {
+        let passes = |j: &usize| {
+            let unknown = &self.unknowns[*j];
+            unknown.signed && matches!(unknown.scaling, Scaling::Linear(_)) && from[*j] * to[*j] <= 0.0
+        };
+        let passing: Vec<usize> = (0..self.unknowns.len()).filter(passes).collect();
+        let alone = |j: &usize| {
+            let mut z = from.to_vec();
+            z[*j] = to[*j];
+            let (values, experiment) = (self.values(&z), self.unknowns[*j].experiment.unwrap_or(0));
+            !self.is_derived(&self.parameters(experiment, &values))
+        };
+        let by: Vec<usize> = passing.iter().copied().filter(alone).collect();
+        if by.is_empty() { passing } else { by }
     }
 
     fn values(&self, z: &[f64]) -> Vec<f64> {

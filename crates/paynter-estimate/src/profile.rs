@@ -29,14 +29,12 @@ pub(crate) fn profile(
     limits: Limits,
     token: &CancellationToken,
 ) -> Result<Profile, Rejection> {
+    // The parabola of the cost reaches this limit where the interval of the standard error ends, whatever noise,
+    // losses and weights are. Without a standard error residuals count as white.
     let count = at.residuals as f64;
     let freedom = (count - problem.unknowns.len() as f64).max(1.0);
-    // Autocorrelated residuals make the cost rise faster than they tell.
-    let slower = match (confidence.standard_errors[place], confidence.white_errors[place]) {
-        (Some(full), Some(white)) if white > 0.0 => (full / white).powi(2),
-        _ => 1.0,
-    };
-    let limit = at.cost * (1.0 + slower * confidence.quantile.powi(2) / freedom);
+    let rise = confidence.rises[place].unwrap_or(2.0 * at.cost / freedom);
+    let limit = at.cost + 0.5 * confidence.quantile.powi(2) * rise;
     let unknown = &problem.unknowns[place];
     let error = confidence.standard_errors[place].map(|error| error / unknown.slope(at.z[place]).abs());
     let first = error.filter(|error| *error > 0.0).unwrap_or(0.05 * at.z[place].abs().max(1e-3));

@@ -28,6 +28,10 @@ pub struct Whiteness {
     pub order: usize,
     /// The autocovariance of that model, from lag 0 on as far as it counts.
     pub(crate) covariance: Vec<f64>,
+    /// The autocovariance of the residuals as they are.
+    sample: Vec<f64>,
+    /// The longest memory that the model may have.
+    most_lags: usize,
 }
 
 impl Whiteness {
@@ -36,7 +40,9 @@ impl Whiteness {
         self.order == 0
     }
 
-    /// Judges a series of residuals, NaN where one is missing; `most_lags` bounds the model's memory.
+    /// Judges a series of residuals, NaN where one is missing; `most_lags` bounds the model's memory. Residuals are not
+    /// white where the test of Ljung and Box says so, or where they are better told with the one before (by Bayes'
+    /// criterion), which sees in short records what a test over many lags does not.
     pub(crate) fn new(experiment: usize, output: usize, series: &[f64], most_lags: usize) -> Whiteness {
         let count = series.iter().filter(|value| value.is_finite()).count();
         let size = count.max(1) as f64;
@@ -62,13 +68,42 @@ impl Whiteness {
             limit,
             order: 0,
             covariance: vec![total],
+            most_lags: most_lags.min(count / 2),
+            sample,
         };
-        if tested > 0 && statistic > limit && total > 0.0 {
-            let model = autoregression(&sample, count);
-            found.order = model.len();
-            found.covariance = remembered(&sample, &model, most_lags.min(count / 2));
+        let remembers = tested > 0 && size * (1.0 - found.autocorrelation[1].powi(2)).ln() + size.ln() < 0.0;
+        if tested > 0 && (statistic > limit || remembers) && total > 0.0 {
+            found.model(&found.sample.clone());
         }
         found
+    }
+
+    /// Makes an autoregressive model of an autocovariance.
+    fn model(&mut self, sample: &[f64]) {
+        let model = autoregression(sample, self.count);
+        self.order = model.len();
+        self.covariance = remembered(sample, &model, self.most_lags);
+    }
+
+    /// The number of lags of the sample autocovariance.
+    pub(crate) fn lags(&self) -> usize {
+        self.sample.len()
+    }
+
+    /// Gives back what the fit has taken from residuals: the autocovariance of what the fitted curve has followed of
+    /// the noise.
+    pub(crate) fn restore(&mut self, taken: &[f64]) {
+        if self.is_white() {
+            self.covariance = vec![self.sample[0] + taken.first().copied().unwrap_or(0.0)];
+            return;
+        }
+        let whole: Vec<f64> = self.sample.iter().zip(taken).map(|(left, taken)| left + taken).collect();
+        self.model(&whole);
+    }
+
+    /// The same as if they were white.
+    pub(crate) fn bare(&self) -> Whiteness {
+        Whiteness { covariance: vec![self.covariance[0]], ..self.clone() }
     }
 
     /// How many residuals count as independent.

@@ -113,6 +113,8 @@ pub(crate) trait Cost {
     fn runs(&self) -> usize;
     /// Half the weighted sum of squares of the data, by which a residual of nothing is told.
     fn size(&self) -> f64;
+    /// The variables that pass zero between two points, by which the equations do not hold at the second.
+    fn turned(&self, from: &[f64], to: &[f64]) -> Vec<usize>;
 }
 
 /// A search on its way.
@@ -125,14 +127,26 @@ struct Search<'a> {
     history: Vec<Iteration>,
     first: Evaluation,
     at: Evaluation,
+    /// Which variables may not reach zero.
+    walls: Vec<bool>,
+    /// Residuals of this share of the data are those of the simulations.
+    precision: f64,
 }
 
 impl<'a> Search<'a> {
-    fn new(cost: &'a dyn Cost, start: &[f64], token: &'a CancellationToken) -> Result<Search<'a>, Rejection> {
+    fn new(
+        cost: &'a dyn Cost,
+        limits: Limits,
+        start: &[f64],
+        token: &'a CancellationToken,
+    ) -> Result<Search<'a>, Rejection> {
         let at = cost.evaluate(start, token)?;
         let (ranges, size) = (cost.ranges(), cost.size());
         let first = at.clone();
-        let mut search = Search { cost, token, ranges, size, evaluations: 1, history: Vec::new(), first, at };
+        let (walls, precision) = (vec![false; start.len()], limits.rank);
+        let history = Vec::new();
+        let mut search =
+            Search { cost, token, ranges, size, evaluations: 1, history, first, at, walls, precision };
         search.note(0.0);
         Ok(search)
     }
@@ -152,8 +166,32 @@ impl<'a> Search<'a> {
         match self.cost.evaluate(z, self.token) {
             Ok(found) => Ok(Some(found)),
             Err(Rejection::Cancelled) => Err(Rejection::Cancelled),
-            Err(_) => Ok(None),
+            Err(rejection) => {
+                if matches!(rejection, Rejection::Underived) {
+                    self.cost.turned(&self.at.z, z).into_iter().for_each(|j| self.walls[j] = true);
+                }
+                Ok(None)
+            }
         }
+    }
+
+    /// How far a step may go from here: not all the way to a bound at once, where a first step that is much too long
+    /// would end in a corner of the bounds and stay there; what is next to a bound may reach it, but never a wall.
+    fn reach(&self) -> Vec<(f64, f64)> {
+        let towards = |z: f64, bound: f64, width: f64| {
+            let next = (bound - z).abs() <= BOUND_NEARNESS * width;
+            if next || bound.is_infinite() { bound } else { z + BOUND_SHARE * (bound - z) }
+        };
+        let within = |(z, (low, high)): (&f64, &(f64, f64))| {
+            let width = (high - low).min(1.0);
+            (towards(*z, *low, width), towards(*z, *high, width))
+        };
+        let mut ranges: Vec<(f64, f64)> = self.at.z.iter().zip(&self.ranges).map(within).collect();
+        for (j, range) in ranges.iter_mut().enumerate().filter(|(j, _)| self.walls[*j]) {
+            let near = (1.0 - BOUND_SHARE) * self.at.z[j];
+            *range = if near > 0.0 { (range.0.max(near), range.1) } else { (range.0, range.1.min(near)) };
+        }
+        ranges
     }
 
     /// Why it may end where it is.
@@ -181,9 +219,11 @@ impl<'a> Search<'a> {
         Found { first: self.first, evaluation: self.at, history: self.history, stop, simulations }
     }
 
-    /// What it means that no smaller cost was found.
+    /// What it means that no smaller cost was found though a full step, which was not taken, would change it so.
     fn stuck(&self, predicted: f64) -> Stop {
-        if -predicted <= PRECISION_TOLERANCE * self.at.cost { Stop::Precision } else { Stop::NoDescent }
+        let resolved = self.at.cost > self.size * self.precision * self.precision;
+        let promised = -predicted > PRECISION_TOLERANCE * self.at.cost;
+        if resolved && promised { Stop::NoDescent } else { Stop::Precision }
     }
 }
 
@@ -194,7 +234,7 @@ pub(crate) fn search(
     start: &[f64],
     token: &CancellationToken,
 ) -> Result<Found, Rejection> {
-    let search = Search::new(cost, start, token)?;
+    let search = Search::new(cost, limits, start, token)?;
     match method {
         Method::GaussNewton => gauss_newton(search, limits),
         Method::LevenbergMarquardt => levenberg_marquardt(search, limits),
@@ -235,7 +275,13 @@ fn gauss_newton(mut search: Search<'_>, limits: Limits) -> Result<Found, Rejecti
         search.at = found;
         search.note(share);
         if short || flat {
-            return Ok(search.end(if short { Stop::ShortStep } else { Stop::SmallReduction }));
+            // A step that was cut to nothing tells nothing about where the cost is smallest.
+            let stop = match (share < 1.0, short) {
+                (true, _) => search.stuck(predicted),
+                (false, true) => Stop::ShortStep,
+                (false, false) => Stop::SmallReduction,
+            };
+            return Ok(search.end(stop));
         }
     }
     let stop = search.resting().unwrap_or(Stop::Iterations);
@@ -245,7 +291,6 @@ fn gauss_newton(mut search: Search<'_>, limits: Limits) -> Result<Found, Rejecti
 /// Levenberg and Marquardt's method: damped steps in variables scaled by the lengths of their columns
 /// (Moré 1978), the damping after Nielsen, variables at a bound that the cost presses against held there.
 fn levenberg_marquardt(mut search: Search<'_>, limits: Limits) -> Result<Found, Rejection> {
-    let ranges = search.ranges.clone();
     let (mut damping, mut growth) = (FIRST_DAMPING, 2.0);
     let mut scales = vec![0.0_f64; search.at.count()];
     let mut iterations = 0;
@@ -256,21 +301,32 @@ fn levenberg_marquardt(mut search: Search<'_>, limits: Limits) -> Result<Found, 
         for (scale, length) in scales.iter_mut().zip(search.at.lengths()) {
             *scale = scale.max(length);
         }
-        let step = damped_step(&search.at, &scales, damping, &reach(&search.at.z, &ranges));
+        let ranges = search.reach();
+        let step = damped_step(&search.at, &scales, damping, &ranges);
         let z: Vec<f64> = search.at.z.iter().zip(&step).map(|(z, d)| z + d).collect();
         let predicted = search.at.predicted(&step);
+        // What a step would promise that nobody has cut.
+        let promised = |search: &Search<'_>| {
+            search.at.predicted(&damped_step(&search.at, &scales, FIRST_DAMPING, &ranges))
+        };
         if search.is_short(&step) {
-            return Ok(search.end(Stop::ShortStep));
+            let stop = if growth > 2.0 { search.stuck(promised(&search)) } else { Stop::ShortStep };
+            return Ok(search.end(stop));
         }
+        let walls = search.walls.iter().filter(|wall| **wall).count();
         let found = match predicted < 0.0 {
             true => search.attempt(&z)?.filter(|found| found.cost < search.at.cost),
             false => None,
         };
         let Some(found) = found else {
+            if search.walls.iter().filter(|wall| **wall).count() > walls {
+                // The next step keeps away from there, and need not be shorter.
+                continue;
+            }
             damping *= growth;
             growth *= 2.0;
             if damping.is_nan() || damping >= MOST_DAMPING {
-                let stop = search.stuck(predicted);
+                let stop = search.stuck(promised(&search));
                 return Ok(search.end(stop));
             }
             continue;
@@ -289,20 +345,6 @@ fn levenberg_marquardt(mut search: Search<'_>, limits: Limits) -> Result<Found, 
     }
     let stop = search.resting().unwrap_or(Stop::Iterations);
     Ok(search.end(stop))
-}
-
-/// How far a step may go from here: not all the way to a bound at once, where a first step that is much too long would
-/// end in a corner of the bounds and stay there; what is next to a bound may reach it.
-fn reach(z: &[f64], ranges: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let towards = |z: f64, bound: f64, width: f64| {
-        let next = (bound - z).abs() <= BOUND_NEARNESS * width;
-        if next || bound.is_infinite() { bound } else { z + BOUND_SHARE * (bound - z) }
-    };
-    let within = |(z, (low, high)): (&f64, &(f64, f64))| {
-        let width = (high - low).min(1.0);
-        (towards(*z, *low, width), towards(*z, *high, width))
-    };
-    z.iter().zip(ranges).map(within).collect()
 }
 
 /// The step d that makes |J d + r|² + λ|D d|² smallest within bounds, one variable after the other held where

@@ -68,6 +68,9 @@ impl Joined<'_, '_> {
         let values = problem.values(own);
         let chain = problem.chain(piece.experiment, own);
         let first = problem.parameters(piece.experiment, &values);
+        if !problem.is_derived(&first) {
+            return Err(Rejection::Underived);
+        }
         let (simulation, parameters) = match piece.start {
             None => (problem.simulation, first),
             Some(start) => {
@@ -187,6 +190,11 @@ impl Cost for Joined<'_, '_> {
 
     fn values(&self, z: &[f64]) -> Vec<f64> {
         self.problem.values(&z[..self.problem.unknowns.len()])
+    }
+
+    fn turned(&self, from: &[f64], to: &[f64]) -> Vec<usize> {
+        let own = self.problem.unknowns.len();
+        self.problem.turned(&from[..own], &to[..own])
     }
 
     fn runs(&self) -> usize {

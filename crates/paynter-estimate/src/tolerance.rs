@@ -64,6 +64,14 @@ pub(crate) const LEAST_AUTOCORRELATION: f64 = 1e-3;
 /// Products of rows of the sensitivity matrix that a correction for autocorrelation may take.
 pub(crate) const MOST_LAG_PRODUCTS: usize = 400_000_000;
 
+/// Derivatives of samples that are held for standard errors, 8 MB: longer records are simulated again, and a fit takes
+/// from their residuals what nobody sees.
+pub(crate) const MOST_HELD: usize = 1_000_000;
+
+/// Rounds in which residuals that are not white get back what the fit has taken: a third changes intervals by less than
+/// one per cent.
+pub(crate) const RESTORED_ROUNDS: usize = 2;
+
 /// Rounds after which the scale of noise that a robust loss or a prior is measured by has settled.
 pub(crate) const MOST_ROUNDS: usize = 12;
 

@@ -322,6 +322,49 @@ fn closed_loops_and_events_are_fitted() {
     }
 }
 
+/// A search that is stopped by values without a simulation says so; one that would turn a sign keeps from zero and goes on
+/// with the others.
+#[test]
+fn walls_are_no_minima() {
+    // The data come from a capacity of the other sign, where the outlet of the model has no values for long.
+    let mut model = Model::new(RC);
+    let data = model.measure(&times(50, 4.0), "auto", None, &mut |_, y| y);
+    let turned = String::from_utf8(data.content).unwrap();
+    // The current flows the other way: the best resistance would be negative.
+    let mut text = String::from("t,y,i\n");
+    for line in turned.lines().skip(1) {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        text.push_str(&format!("{:?},{:?},{:?}\n", cells[0], cells[1], -cells[2]));
+    }
+    let options = EstimateOptions {
+        data: vec![file(&text)],
+        fit: strings(&["R", "C"]),
+        start: starts(&[("R", 5.0), ("C", 0.1)]),
+        ..EstimateOptions::default()
+    };
+    for method in [Method::LevenbergMarquardt, Method::GaussNewton] {
+        let found = model.estimate(&EstimateOptions { method, ..options.clone() }).unwrap();
+        let values: Vec<f64> = found.estimates.iter().map(|estimate| estimate.value).collect();
+        println!("{method:?}: {values:?} {:?} {:?}", found.stop, found.history.last());
+        // Whatever it says to be smallest is smallest among its neighbours of the same signs.
+        if found.stop.is_converged() {
+            for (place, by) in [(0, 1.05), (0, 0.95), (1, 1.05), (1, 0.95)] {
+                let beside = starts(&[("R", values[0]), ("C", values[1])])
+                    .into_iter()
+                    .enumerate()
+                    .map(|(k, (name, value))| (name, if k == place { by * value } else { value }));
+                let beside = EstimateOptions { start: beside.collect(), iterations: 0, ..options.clone() };
+                let cost = model.estimate(&beside).unwrap().cost();
+                assert!(
+                    cost >= found.cost() * (1.0 - 1e-6),
+                    "{method:?} {place} {by} {cost} {}",
+                    found.cost()
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn bounds_hold_and_weights_count() {
     let mut model = Model::new(RC);
