@@ -1,5 +1,5 @@
-"""The two conical tanks of Gawthrop 2000 fitted from (2, 1, 1, 2) by SciPy and CasADi, with the paper's Euler step,
-and a record of 25,000 samples of a Duffing oscillator: python estimate.py TOOL CASE prints seconds and parameters.
+"""The two conical tanks of Gawthrop 2000 fitted from (2, 1, 1, 2) by SciPy and CasADi, with the paper's Euler step:
+python estimate.py prints seconds of processor time and parameters of both, python estimate.py TOOL of one.
 
 SciPy: `least_squares` with a NumPy right-hand side, the sensitivities integrated beside the states (`jac`), and by
 finite differences. CasADi: Gauss-Newton on a compiled map of Euler steps with its own derivatives."""
@@ -125,4 +125,7 @@ def casadi_tanks():
 
 
 if __name__ == "__main__":
-    {"scipy": scipy_tanks, "casadi": casadi_tanks}[sys.argv[1]]()
+    tools = {"scipy": scipy_tanks, "casadi": casadi_tanks}
+    for tool in sys.argv[1:] or tools:
+        print(f"{tool}, two tanks:", end="\t" if tool == "casadi" else "\n")
+        tools[tool]()

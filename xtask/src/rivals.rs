@@ -68,6 +68,7 @@ const BENCHES: &[(&str, Option<&str>)] = &[
     ("poly", Some("crates/paynter-algebra/benches/poly_flint.py")),
     ("derive", None),
     ("sensitivity", None),
+    ("estimate", Some("benches/rivals/estimate.py")),
 ];
 
 /// Runs all comparisons.

@@ -1,5 +1,6 @@
 //! Time of estimations: the two tanks of Gawthrop 2000 with the paper's Euler step, and a record of 25,000 samples of
-//! a Duffing oscillator with five unknowns. `benches/rivals/estimate.py` does the same with SciPy and CasADi.
+//! a Duffing oscillator with five unknowns. `benches/rivals/estimate.py` fits the tanks
+//! with SciPy and CasADi.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 

@@ -173,8 +173,13 @@ impl EstimateOptions {
                 let Some(samples) = place.and_then(|place| record.columns[columns + place].as_ref()) else {
                     return Ok(Weights::Even(*even));
                 };
-                let each: Vec<f64> =
-                    kept.iter().map(|sample| samples[*sample].sqrt() / output.column.factor).collect();
+                // Where nothing was measured, nobody has to write a weight.
+                let known = |sample: &usize| list(output).is_some_and(|list| list[*sample].is_finite());
+                let weight = |sample: &usize| match known(sample) {
+                    true => samples[*sample].sqrt() / output.column.factor,
+                    false => 0.0,
+                };
+                let each: Vec<f64> = kept.iter().map(weight).collect();
                 match each.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
                     None => Ok(Weights::Each(each)),
                     Some(bad) => Err(refuse(

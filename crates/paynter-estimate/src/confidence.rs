@@ -64,7 +64,7 @@ pub(crate) fn confidence(
         let fitted = problem.experiments[experiment].fitted;
         problem.visit(experiment, &at.z, true, token, &mut |row| {
             each(experiment, row);
-            if row.sample >= fitted {
+            if row.sample >= fitted || row.weight == 0.0 {
                 return;
             }
             let residual = row.weight * (row.model - row.data);
@@ -253,6 +253,9 @@ impl Middle<'_, '_> {
                 continue;
             }
             self.problem.visit(experiment, &self.at.z, false, token, &mut |row| {
+                if row.weight == 0.0 {
+                    return;
+                }
                 for (entry, j) in line.iter_mut().zip(self.free) {
                     *entry = row.weight * row.slopes[*j];
                 }
@@ -273,6 +276,7 @@ impl Middle<'_, '_> {
         let m = self.free.len();
         let outputs = self.problem.outputs.len();
         let mut middle = vec![vec![0.0; m]; m];
+        let mut whole = vec![0.0; m];
         let blank: &[f64] = &[];
         let mut covariances = vec![blank; self.problem.experiments.len() * outputs];
         for series in whiteness {
@@ -284,18 +288,16 @@ impl Middle<'_, '_> {
             let place = experiment * outputs + output;
             let (covariance, past) = (covariances[place], &mut kept[place]);
             let Some(own_variance) = covariance.first() else { return };
-            for a in 0..m {
-                for b in 0..m {
-                    middle[a][b] += own_variance * own[a] * own[b];
-                }
-            }
+            // Own and earlier rows, each by its covariance with this one; half of its own, which is counted twice.
+            whole.iter_mut().zip(own).for_each(|(sum, g)| *sum = 0.5 * own_variance * g);
             for (sample, other) in past.iter() {
                 // What is older is out of memory as well.
                 let Some(c) = covariance.get(number - sample) else { break };
-                for a in 0..m {
-                    for b in 0..m {
-                        middle[a][b] += c * (own[a] * other[b] + other[a] * own[b]);
-                    }
+                whole.iter_mut().zip(other).for_each(|(sum, g)| *sum += c * g);
+            }
+            for a in 0..m {
+                for b in 0..m {
+                    middle[a][b] += own[a] * whole[b] + whole[a] * own[b];
                 }
             }
             past.push_front((number, own.to_vec()));

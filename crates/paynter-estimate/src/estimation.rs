@@ -327,13 +327,18 @@ fn noise_scale(
     for experiment in 0..problem.experiments.len() {
         if !problem.experiments[experiment].validates {
             problem.visit(experiment, &at.z, false, token, &mut |row| {
-                sizes.push((row.weight * (row.model - row.data)).abs());
+                if row.weight != 0.0 {
+                    sizes.push((row.weight * (row.model - row.data)).abs());
+                }
             })?;
         }
     }
     let freedom = (sizes.len() as f64 - problem.unknowns.len() as f64).max(1.0);
     if loss == Loss::Squares {
         return Ok((sizes.iter().map(|size| size * size).sum::<f64>() / freedom).sqrt());
+    }
+    if sizes.is_empty() {
+        return Ok(0.0);
     }
     let middle = sizes.len() / 2;
     let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);

@@ -45,10 +45,13 @@ pub struct Experiment {
 type Quotients = (Vec<f64>, Vec<f64>, f64);
 
 impl Experiment {
-    /// The number of measured values that are fitted.
+    /// The number of measured values that are fitted; a weight of zero leaves one out.
     pub fn count(&self) -> usize {
-        let fitted = self.measured.iter().map(|list| &list[..self.fitted.min(list.len())]);
-        fitted.map(|list| list.iter().filter(|value| !value.is_nan()).count()).sum()
+        let of = |(list, weights): (&Vec<f64>, &Weights)| {
+            let fitted = list.iter().take(self.fitted).enumerate();
+            fitted.filter(|(sample, value)| !value.is_nan() && weights.at(*sample) != 0.0).count()
+        };
+        self.measured.iter().zip(&self.weights).map(of).sum()
     }
 }
 
@@ -188,7 +191,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Whether an unknown takes part in an experiment; what validates goes on from the first.
-    fn belongs(&self, unknown: &Unknown, experiment: usize) -> bool {
+    pub(crate) fn belongs(&self, unknown: &Unknown, experiment: usize) -> bool {
         let own = if self.experiments[experiment].validates { 0 } else { experiment };
         unknown.experiment.is_none_or(|only| only == own)
     }
@@ -367,6 +370,9 @@ impl Cost for Problem<'_> {
                 continue;
             }
             self.visit(experiment, z, false, token, &mut |row| {
+                if row.weight == 0.0 {
+                    return;
+                }
                 let residual = row.weight * (row.model - row.data);
                 let (rho, share) = self.penalty.of(residual);
                 cost += 0.5 * rho;

@@ -8,6 +8,7 @@ use crate::tolerance::{
 };
 use paynter_base::CancellationToken;
 use paynter_numerics::linalg::{SingularValues, Triangle, solve_triangle};
+use std::cmp::Ordering;
 
 /// How the smallest cost is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -189,7 +190,12 @@ impl<'a> Search<'a> {
         let mut ranges: Vec<(f64, f64)> = self.at.z.iter().zip(&self.ranges).map(within).collect();
         for (j, range) in ranges.iter_mut().enumerate().filter(|(j, _)| self.walls[*j]) {
             let near = (1.0 - BOUND_SHARE) * self.at.z[j];
-            *range = if near > 0.0 { (range.0.max(near), range.1) } else { (range.0, range.1.min(near)) };
+            *range = match near.partial_cmp(&0.0) {
+                Some(Ordering::Greater) => (range.0.max(near), range.1),
+                Some(Ordering::Less) => (range.0, range.1.min(near)),
+                // What starts at zero has no sign to keep, and stays.
+                _ => (near, near),
+            };
         }
         ranges
     }

@@ -76,7 +76,9 @@ impl Joined<'_, '_> {
             Some(start) => {
                 let mut parameters = self.pieces.simulation.parameters.clone();
                 for ((unknown, value), lane) in problem.unknowns.iter().zip(&values).zip(&self.pieces.lanes) {
-                    if let (Quantity::Simulated { place, .. }, Some(_)) = (unknown.quantity, lane) {
+                    if let (Quantity::Simulated { place, .. }, Some(_)) = (unknown.quantity, lane)
+                        && problem.belongs(unknown, piece.experiment)
+                    {
                         parameters[place] = *value;
                     }
                 }

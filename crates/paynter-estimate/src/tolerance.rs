@@ -64,9 +64,9 @@ pub(crate) const LEAST_AUTOCORRELATION: f64 = 1e-3;
 /// Products of rows of the sensitivity matrix that a correction for autocorrelation may take.
 pub(crate) const MOST_LAG_PRODUCTS: usize = 400_000_000;
 
-/// Derivatives of samples that are held for standard errors, 8 MB: longer records are simulated again, and a fit takes
-/// from their residuals what nobody sees.
-pub(crate) const MOST_HELD: usize = 1_000_000;
+/// Derivatives of samples that are held for standard errors, 1.6 MB: longer records are simulated again, and a fit
+/// takes from their residuals what nobody sees.
+pub(crate) const MOST_HELD: usize = 200_000;
 
 /// Rounds in which residuals that are not white get back what the fit has taken: a third changes intervals by less than
 /// one per cent.
