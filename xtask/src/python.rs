@@ -5,6 +5,7 @@
 use crate::run::{root, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// What the tests' oracles need.
 pub const ORACLES: &str = "tests/oracles/requirements.txt";
@@ -20,25 +21,48 @@ pub fn target() -> PathBuf {
     }
 }
 
+/// Environments are made one after the other, whoever asks for them.
+static MAKING: Mutex<()> = Mutex::new(());
+
+/// Begins to make the environments of all tests, beside what else is done: it is mostly waiting for the package index.
+/// Whoever asks for one waits until it is there, and is told what went wrong.
+pub fn begin() {
+    std::thread::spawn(|| {
+        [("python", ORACLES), ("package", PACKAGE)].map(|(name, list)| environment(name, list))
+    });
+}
+
 /// Makes the environment `target/NAME` unless it is there, and returns its interpreter.
 pub fn environment(name: &str, requirements: &str) -> Result<PathBuf, String> {
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = target().join(name);
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let python = interpreter(&folder);
     let list = root().join(requirements);
     let wanted = std::fs::read_to_string(&list).map_err(|e| format!("{requirements}: {e}"))?;
     let stamp = folder.join("requirements.txt");
     if python.exists() && std::fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
         return Ok(python);
     }
+    let python = anew(name)?;
+    let install = ["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", "-r"];
+    run(Command::new(&python).args(install).arg(&list)).map_err(hint)?;
+    write(&stamp, &wanted)?;
+    Ok(python)
+}
+
+/// Makes the environment `target/NAME`, empty, in the place of one that is there, and returns its interpreter.
+pub fn anew(name: &str) -> Result<PathBuf, String> {
+    let folder = target().join(name);
     if folder.exists() {
         std::fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     }
     let system = if cfg!(windows) { "python" } else { "python3" };
     run(Command::new(system).args(["-m", "venv"]).arg(&folder)).map_err(hint)?;
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"];
-    run(Command::new(&python).args(install).arg(&list)).map_err(hint)?;
-    write(&stamp, &wanted)?;
-    Ok(python)
+    Ok(interpreter(&folder))
+}
+
+fn interpreter(folder: &Path) -> PathBuf {
+    folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
 }
 
 fn hint(message: String) -> String {

@@ -3,7 +3,7 @@
 
 use crate::metadata::Metadata;
 use crate::run::{cargo, installed, root, run};
-use crate::{chores, facade, handbook, layers, licences, package, pages};
+use crate::{chores, facade, handbook, layers, licences, package, pages, python};
 
 /// One thing that must pass: its name and the work.
 type Step = (&'static str, fn() -> Result<(), String>);
@@ -17,6 +17,7 @@ const ALWAYS: &[Step] = &[
     }),
     ("python", || chores::python(&[])),
     ("tests", || run(cargo().args(["test", "--workspace", "--locked"]))),
+    ("package", package::test),
     ("docs", || {
         let mut doc = cargo();
         doc.args(["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
@@ -40,7 +41,7 @@ const FUZZ_SECONDS: &str = "60";
 
 /// What runs on demand, by `--all` or by its name.
 const ON_DEMAND: &[Step] = &[
-    ("package", package::test),
+    ("wheel", || package::fresh(&[])),
     ("large", || {
         let mut command = cargo();
         command.args(["test", "--workspace", "--locked", "--no-fail-fast", "--tests"]);
@@ -81,6 +82,9 @@ pub fn test(arguments: &[String]) -> Result<(), String> {
             every().filter(|(step, _)| names.iter().any(|name| name == step)).collect()
         }
     };
+    if steps.iter().any(|(name, _)| *name == "package") {
+        python::begin();
+    }
     let mut failed = Vec::new();
     for (name, step) in &steps {
         println!("\n=== {name}");
