@@ -60,8 +60,11 @@ pub fn worst_margins(
     count: usize,
     token: &CancellationToken,
 ) -> Result<Vec<WorstMargin>, Cancelled> {
-    let margins =
-        |delta: &[f64]| family(delta).and_then(|model| open(&model, input, output)).map(|l| l.margins());
+    // A loop of many states takes a while at each of many parameters, so each is asked whether to stop.
+    let margins = |delta: &[f64]| {
+        token.check().ok()?;
+        family(delta).and_then(|model| open(&model, input, output)).map(|l| l.margins())
+    };
     let mut found = Vec::new();
     for kind in MarginKind::ALL {
         let figure =
@@ -71,6 +74,7 @@ pub fn worst_margins(
         {
             found.push(WorstMargin { kind, delta, margins });
         }
+        token.check()?;
     }
     Ok(found)
 }
@@ -153,10 +157,13 @@ pub fn step_analysis(
     token: &CancellationToken,
 ) -> Result<Option<StepAnalysis>, Cancelled> {
     let response = |delta: &[f64]| {
+        token.check().ok()?;
         let (a, b, c, d) = entry(&family(delta)?, output, input);
         step_response(&a, &b, &c, d)
     };
-    let Some(nominal) = response(&vec![0.0; count]) else { return Ok(None) };
+    let nominal = response(&vec![0.0; count]);
+    token.check()?;
+    let Some(nominal) = nominal else { return Ok(None) };
     let mut ranges = Vec::new();
     for kind in StepKind::ALL.into_iter().filter(|_| count > 0) {
         let figure = |delta: &[f64]| kind.of(&response(delta)?.figures);
@@ -164,6 +171,7 @@ pub fn step_analysis(
         if let Some((low, high)) = low.zip(high) {
             ranges.push(StepRange { kind, derivatives: derivatives(&figure, count), low, high });
         }
+        token.check()?;
     }
     Ok(Some(StepAnalysis { output, input, response: nominal, ranges }))
 }
