@@ -1,5 +1,6 @@
 //! The options of `ensemble`, and how their values are read.
 
+use super::estimate::percent;
 use super::frequencies;
 use super::simulate::{Numbers, items, numbers, positive, solver};
 use clap::{Args, ValueEnum};
@@ -60,7 +61,7 @@ pub struct EnsembleArgs {
     #[arg(long)]
     pub indices: bool,
     /// The confidence of their intervals in per cent
-    #[arg(long, value_name = "PERCENT", default_value_t = 95.0, value_parser = positive)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 95.0, value_parser = percent)]
     pub confidence: f64,
     /// Tell the share of samples whose answer ends between limits, as in `w=90:110`; may be repeated
     #[arg(long, value_name = "ANSWER=LOW:HIGH", value_parser = limit)]

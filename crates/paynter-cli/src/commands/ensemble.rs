@@ -60,7 +60,11 @@ fn ask(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
     let answer = model
         .ensemble(&options, global.token())
         .map_err(|reason| Answer::unanswered(global, model.sources(), reason))?;
-    let document = answer.document(&limits(arguments), arguments.confidence / 100.0, &CommandLine);
+    let document = answer.document(&limits(arguments), arguments.confidence, &CommandLine);
+    document.part.answers_to(&limits(arguments)).map_err(|message| {
+        let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
+        Answer::refusal(global, diagnostic.help("name answers in `--limit`"), Exit::Wrong)
+    })?;
     Ok(Answer::told(output(global, document.settled(), text), answer.findings, answer.sources))
 }
 
@@ -77,7 +81,8 @@ fn merge(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
         parts.push(read_ensemble(&text).map_err(|error| refuse(format!("`{}`: {error}", data.path)))?);
     }
     let joined = EnsemblePart::join(parts).map_err(refuse)?;
-    let document = Ensemble::of(joined, &limits(arguments), arguments.confidence / 100.0, Vec::new());
+    joined.answers_to(&limits(arguments)).map_err(refuse)?;
+    let document = Ensemble::of(joined, &limits(arguments), arguments.confidence, Vec::new());
     Ok(Answer::plain(global, document.settled(), text))
 }
 

@@ -289,6 +289,17 @@ impl Ensemble {
 }
 
 impl EnsemblePart {
+    /// Refuses limits for what is no answer.
+    pub fn answers_to(&self, limits: &[(String, f64, f64)]) -> Result<(), String> {
+        match limits.iter().find(|(name, _, _)| !self.answers.contains(name)) {
+            None => Ok(()),
+            Some((name, _, _)) => {
+                let known = self.answers.join("`, `");
+                Err(format!("there are limits for `{name}`, which is no answer; the answers are `{known}`"))
+            }
+        }
+    }
+
     /// How many numbers an answer has.
     fn size(&self) -> usize {
         self.axis_values.len().max(1)
