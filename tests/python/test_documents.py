@@ -6,7 +6,7 @@ import pytest
 import paynter
 
 EXAMPLES = [
-    "cascaded_tanks", "dc_motor", "half_wave_rectifier", "parallel_tanks", "robertson", "se_on_c", "two_carts_loop",
+    "ac_resistor", "cascaded_tanks", "dc_motor", "half_wave_rectifier", "parallel_tanks", "robertson", "se_on_c", "two_carts_loop",
     "two_tanks",
 ]
 
@@ -19,7 +19,11 @@ QUESTIONS = {
     "poles": {},
     "bode": {"omega": "0.1:100:7"},
     "operating_point": {},
-    "sensitivity": {"omega": "0.1:100:3"},
+    "equations --steps": {"steps": True},
+    "sensitivity": {},
+    "sensitivity --omega": {"omega": "0.1:100:3"},
+    "robust": {"nodes": 5, "omega": "0.1:100:3"},
+    "ensemble": {"samples": 5, "t_end": 0.1, "points": 3},
     "lft": {},
     "simulate": {"t_end": 0.3, "points": 11, "sensitivity": "all"},
 }
@@ -58,9 +62,10 @@ def test_the_document_is_that_of_the_command_line(name, question, document, tmp_
     if data:
         (tmp_path / f"{name}.csv").write_text(data)
     arguments = QUESTIONS[question]
+    question = question.split()[0]
     words = [question.replace("_", "-"), file]
     for key, value in arguments.items():
-        words += [f"--{key.replace('_', '-')}", value]
+        words += [f"--{key.replace('_', '-')}"] + ([] if value is True else [value])
     expected = document(*words)
     try:
         found = getattr(model, question)(**arguments).document

@@ -1,8 +1,10 @@
 """Models: where they come from, their values, their results beside those of others."""
 
+import ast
 import inspect
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -363,3 +365,32 @@ def test_every_public_name_is_documented():
             for member, value in vars(thing).items():
                 if not member.startswith("_") and (callable(value) or isinstance(value, property)):
                     assert inspect.getdoc(value), f"{name}.{member}"
+
+
+def test_every_public_attribute_is_documented():
+    """Attributes have no docstrings: a comment ``#:`` stands above them."""
+    for file in Path(paynter.__file__).parent.glob("*.py"):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        tops = ast.parse("\n".join(lines)).body
+        public = [top for top in tops if isinstance(top, ast.ClassDef) and not top.name.startswith("_")]
+        for node in (node for top in public for node in ast.walk(top)):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+                continue
+            flat = [item for target in targets for item in getattr(target, "elts", [target])]
+            named = [
+                item.attr for item in flat
+                if isinstance(item, ast.Attribute) and isinstance(item.value, ast.Name) and item.value.id == "self"
+            ]
+            if any(not name.startswith("_") for name in named):
+                above = lines[node.lineno - 2].strip()
+                assert above.startswith("#:"), f"{file.name}:{node.lineno}: {named}"
+
+
+@pytest.mark.parametrize("thing", ["equations", "tf", "lft", "operating_point"])
+def test_formulas_are_one_display(thing):
+    """Renderers of notebooks show what stands outside of math as it is."""
+    for name in ("dc_motor", "gas_container", "chain", "arc"):
+        shown = getattr(paynter.examples[name], thing)()._repr_latex_()
+        assert shown is None or (shown.startswith("$$") and shown.count("$$") == 2 and "\n\n" not in shown), shown
+        assert "%" not in (shown or "").replace("\\%", "")

@@ -1,5 +1,6 @@
 """Processes: Ctrl-C, progress, threads, memory, pickling, forks."""
 
+import concurrent.futures
 import multiprocessing
 import os
 import pickle
@@ -14,28 +15,86 @@ import pytest
 
 import paynter
 
-#: A run that takes minutes.
-LONG = {"t_end": 1e6, "solver": "rk4", "step": 1e-2}
+def ladder(sections, law=None):
+    """A ladder of coils and capacitors, every value uncertain; resistors by a law where one is given."""
+    g = paynter.Graph("ladder")
+    before = g.Se("source", g.input("u", 1))
+    for k in range(sections):
+        r, c, l = (g.param(f"{name}{k}", 1 + k / sections, tolerance="10%") for name in "RCL")
+        along, across = g.one(f"along{k}"), g.zero(f"across{k}")
+        g.bond(before, along, name=f"b{k}")
+        g.bond(along, g.R(f"r{k}", laws=law.format(r)) if law else g.R(f"r{k}", r))
+        g.bond(along, g.I(f"l{k}", l))
+        g.bond(along, across)
+        g.bond(across, g.C(f"c{k}", c))
+        before = across
+    g.bond(before, g.R("load", 1))
+    g.output("y", f"c{sections - 1}.e")
+    return g.model()
 
 
-def test_ctrl_c_stops_long_work_within_two_tenths_of_a_second():
-    duffing = paynter.examples.duffing
-    duffing.simulate(1)
-    pressed = []
+@pytest.fixture(scope="module")
+def models():
+    """Models that keep every question busy for a second and more."""
+    return ladder(30), ladder(30, "e = {}*f + f^3"), paynter.examples.dc_motor
+
+
+LONG = {
+    "tf": lambda linear, bent, motor: ladder(100).tf(),
+    "structure": lambda linear, bent, motor: ladder(100).structure(junction_matrix=True),
+    "bode": lambda linear, bent, motor: linear.bode((0.01, 100, 100_000)),
+    "sensitivity": lambda linear, bent, motor: linear.sensitivity(omega=(0.1, 10, 100), verify=20_000),
+    "robust": lambda linear, bent, motor: ladder(8).robust(nodes=100_000, gap=1e-9),
+    "loop": lambda linear, bent, motor: ladder(12).loop_("b3"),
+    "simulate": lambda linear, bent, motor: bent.simulate(1000, sensitivity="all"),
+    "points": lambda linear, bent, motor: motor.simulate(1e4, points=10_000_000),
+    "fixed steps": lambda linear, bent, motor: paynter.examples.duffing.simulate(1e6, solver="rk4", step=1e-2),
+    "sweep": lambda linear, bent, motor: bent.simulate(300, sweep={"R1": np.linspace(1, 2, 50)}),
+    "gradient": lambda linear, bent, motor: bent.simulate(1000, gradient="final(y)"),
+    "estimate": lambda linear, bent, motor: bent.estimate(
+        {"t": np.linspace(0, 50, 2000), "u": np.ones(2000), "y": np.linspace(0, 1, 2000)}, fit="R1,C1", starts=50
+    ),
+    "ensemble": lambda linear, bent, motor: motor.ensemble(10_000_000, t_end=1),
+    "own question": lambda linear, bent, motor: motor.ensemble(100_000, lambda model: model.parameters["Ra"]),
+    "indices": lambda linear, bent, motor: motor.ensemble(1_000_000, "operating_point", indices=True),
+    "report": lambda linear, bent, motor: ladder(60).report(),
+}
+
+
+def interrupted(work):
+    """How long some work goes on after Ctrl-C; nothing where it has ended before."""
+    pressed, done = [], threading.Event()
 
     def press():
-        time.sleep(0.5)
-        pressed.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
+        if not done.wait(0.4):
+            pressed.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
 
     presser = threading.Thread(target=press)
     presser.start()
-    with pytest.raises(KeyboardInterrupt):
-        duffing.simulate(**LONG)
-    waited = time.perf_counter() - pressed[0]
-    presser.join()
+    try:
+        work()
+    except KeyboardInterrupt:
+        return time.perf_counter() - pressed[0]
+    finally:
+        done.set()
+        presser.join()
+    assert not pressed, "Ctrl-C was not heard"
+    return None
+
+
+@pytest.mark.parametrize("question", LONG)
+@pytest.mark.filterwarnings("ignore::paynter.ModelWarning")
+def test_ctrl_c_stops_long_work_within_two_tenths_of_a_second(question, models):
+    # What else the machine does in between is no matter of ours: one of some tries has to be quick.
+    for _ in range(5):
+        waited = interrupted(lambda: LONG[question](*models))
+        if waited is None:
+            pytest.skip("this machine answers the question before anybody presses a key")
+        if waited < 0.2:
+            break
     assert waited < 0.2
-    assert duffing.simulate(1).complete
+    assert paynter.examples.duffing.simulate(1).complete
 
 
 def test_other_threads_run_while_a_model_is_simulated():
@@ -111,6 +170,18 @@ def _last(model):
     return float(model.simulate(0.1)["w"][-1]), paynter._paynter.thread_count()
 
 
+def _threads(model):
+    return float(paynter._paynter.thread_count())
+
+
+def test_a_worker_uses_one_thread():
+    assert paynter.examples.dc_motor.ensemble(4, _threads, chunks=2)["answer"].most[-1] == 1
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        found = paynter.examples.dc_motor.ensemble(4, _threads, map=pool, chunks=2)
+    assert found["answer"].most[-1] == 1
+    assert paynter._paynter.thread_count() == os.cpu_count() or os.cpu_count() == 1
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_processes_work_however_they_are_made(method):
@@ -139,13 +210,16 @@ def test_memory_does_not_grow():
                 pass
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    before = calls(1000)
-    after = calls(10_000)
+    # Three calls each.
+    before = calls(500)
+    after = calls(3_400)
     # In kilobytes.
     assert after - before < 20_000
 
 
 def test_import_is_quick():
-    code = "import time; import numpy; t = time.perf_counter(); import paynter; print(time.perf_counter() - t)"
-    times = [float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout) for _ in range(5)]
+    # Processor time, so that it does not count what else the machine does.
+    code = "import time, numpy; t = time.process_time(); import paynter; print(time.process_time() - t)"
+    run = [sys.executable, "-c", code]
+    times = [float(subprocess.run(run, capture_output=True, text=True).stdout) for _ in range(7)]
     assert min(times) < 0.04

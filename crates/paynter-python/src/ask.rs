@@ -6,6 +6,7 @@ use crate::failure::InternalError;
 use paynter::CancellationToken;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,29 +16,47 @@ use std::time::Duration;
 const LISTENING: Duration = Duration::from_millis(50);
 
 /// The threads of the core, with the process that made them: a forked process has none of them.
-static THREADS: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+static THREADS: Mutex<Option<Owned>> = Mutex::new(None);
+
+/// Threads, with the process that made them.
+type Owned = (u32, Arc<ThreadPool>);
 
 /// How many threads a process that was forked has: the one that made it decides how work is shared out.
 const FORKED: usize = 1;
 
-/// The threads of this process.
+thread_local! {
+    /// The one thread that this thread's questions have, while they have no more.
+    static ALONE: Cell<Option<Owned>> = const { Cell::new(None) };
+}
+
+/// The threads of this process, or the one of this thread.
 fn threads() -> PyResult<Arc<ThreadPool>> {
     let process = std::process::id();
+    let own = ALONE.take();
+    ALONE.set(own.clone());
+    if let Some((owner, pool)) = own
+        && owner == process
+    {
+        return Ok(pool);
+    }
     let mut known = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
     let forked = match &*known {
         Some((owner, pool)) if *owner == process => return Ok(pool.clone()),
         Some(_) => true,
         None => false,
     };
-    let builder = ThreadPoolBuilder::new().thread_name(|number| format!("paynter-{number}"));
-    let builder = if forked { builder.num_threads(FORKED) } else { builder };
-    let pool = builder.build().map_err(|error| {
-        pyo3::exceptions::PyRuntimeError::new_err(format!("the system allows no threads: {error}"))
-    })?;
-    let pool = Arc::new(pool);
+    let builder = ThreadPoolBuilder::new();
+    let pool = made(if forked { builder.num_threads(FORKED) } else { builder })?;
     // The threads of the pool before belong to another process: there is nobody here to end them.
     std::mem::forget(known.replace((process, pool.clone())));
     Ok(pool)
+}
+
+fn made(builder: ThreadPoolBuilder) -> PyResult<Arc<ThreadPool>> {
+    let named = builder.thread_name(|number| format!("paynter-{number}"));
+    named.build().map(Arc::new).map_err(|error| {
+        pyo3::exceptions::PyRuntimeError::new_err(format!("the system allows no threads: {error}"))
+    })
 }
 
 /// How many threads the core has in this process.
@@ -63,12 +82,14 @@ pub fn ask<T: Send>(
     done.map_err(|panic| InternalError::new_err(panic_message(&*panic)))
 }
 
-/// Does some work on one thread: a worker leaves the others to its fellows.
-pub fn alone<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    match ThreadPoolBuilder::new().num_threads(1).build() {
-        Ok(pool) => pool.install(work),
-        Err(_) => work(),
-    }
+/// Calls a function of Python whose questions have one thread: a worker leaves the others to its fellows.
+#[pyfunction]
+pub fn alone<'py>(work: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let pool = made(ThreadPoolBuilder::new().num_threads(1))?;
+    let before = ALONE.replace(Some((std::process::id(), pool)));
+    let done = work.call0();
+    ALONE.set(before);
+    done
 }
 
 /// Whether this is the thread that Python hears signals on.
@@ -113,6 +134,8 @@ fn listen<T: Send>(
             }
         })
     });
+    // A signal is heard here rather than where Python runs next, which may be a callback that ignores exceptions.
+    py.check_signals()?;
     match (interrupted, done) {
         (Some(error), _) => Err(error),
         (None, Some(done)) => Ok(done),

@@ -83,18 +83,16 @@ impl Asked {
 #[pymethods]
 impl Model {
     /// Asks a question of the core of one part of the samples; the text of its document is what parts are joined by.
-    #[pyo3(signature = (asked, one_thread=false, progress=None))]
+    #[pyo3(signature = (asked, progress=None))]
     fn ensemble_part(
         &self,
         py: Python<'_>,
         asked: Asked,
-        one_thread: bool,
         progress: Progress<'_>,
     ) -> PyResult<(String, Answer)> {
         let options = asked.options()?;
         let found = ask(py, progress.as_ref(), |token| {
-            let work = || self.inner.ensemble(&options, token);
-            let answer = if one_thread { crate::ask::alone(work) } else { work() }?;
+            let answer = self.inner.ensemble(&options, token)?;
             let document = answer.document(&[], 0.95, &Spelled);
             let part = text(&document.part);
             Ok((part, Reply::new((), findings(&answer.findings, &answer.sources))))
@@ -159,6 +157,7 @@ pub fn join_ensemble(
     let joined = ask(py, None, |_| {
         let read = parts.iter().map(|part| read_ensemble(part)).collect::<Result<Vec<_>, _>>();
         let joined = read.and_then(EnsemblePart::join)?;
+        joined.answers_to(&limits)?;
         Ok::<_, String>(Ensemble::of(joined, &limits, confidence, Vec::new()))
     })?;
     let document = joined.map_err(PyValueError::new_err)?;

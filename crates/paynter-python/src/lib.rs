@@ -56,6 +56,7 @@ fn _paynter(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model::load, module)?)?;
     module.add_function(wrap_pyfunction!(examples, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(ask::alone, module)?)?;
     module.add_function(wrap_pyfunction!(ask::thread_count, module)?)?;
     module.add_function(wrap_pyfunction!(panic_on_purpose, module)?)?;
     module.add_class::<simulate::Simulator>()?;

@@ -69,6 +69,12 @@ impl Model {
         self.parts(py)
     }
 
+    /// Whether nothing drives the model, so that it has no transfer functions, though it has parameters.
+    #[getter]
+    fn undriven(&self) -> bool {
+        self.inner.graph().is_some_and(|graph| graph.inputs.is_empty() && !graph.parameters.is_empty())
+    }
+
     /// The model at other values.
     fn with_values(&self, py: Python<'_>, values: Vec<(String, Setting)>) -> PyResult<Model> {
         let values: Vec<_> = values.into_iter().map(|(name, value)| (name, value.into())).collect();
@@ -109,6 +115,7 @@ impl Model {
             }
             let steps = model.steps(token)?;
             document.steps = Some(steps.document());
+            document.written = Some(steps.written(None));
             Ok(reply(document, &answer).written(move |notation| steps.written(Some(notation))))
         })
     }

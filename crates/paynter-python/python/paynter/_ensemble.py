@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _inputs, _paynter
+from . import _arguments, _paynter
 from ._errors import EnsembleError, PaynterError
 from ._progress import Bar
 from ._results import Result, _axes, _need, _table
@@ -153,8 +153,8 @@ class Ensemble(Result):
 
 def distributions(vary: Mapping[str, Any] | None) -> list[tuple[str, str, float, float]]:
     """Distributions: ``(low, high)``, ``("normal", mean, deviation)``, ``("lognormal", median, deviation)``."""
-    made = []
-    for name, given in (vary or {}).items():
+    made: list[tuple[str, str, float, float]] = []
+    for name, given in _arguments.mapping(vary, "vary", "{'Ra': (1.8, 2.2)}").items():
         listed = list(given) if isinstance(given, (tuple, list)) else []
         if len(listed) == 2:
             listed = ["uniform", *listed]
@@ -163,19 +163,34 @@ def distributions(vary: Mapping[str, Any] | None) -> list[tuple[str, str, float,
                 f"{name!r} is drawn as (low, high), ('normal', mean, deviation) or ('lognormal', median, deviation), "
                 f"not {given!r}"
             )
-        made.append((name, listed[0], float(listed[1]), float(listed[2])))
+        made.append((name, listed[0], *(_arguments.real(end, f"the distribution of {name!r}") for end in listed[1:])))
+    return made
+
+
+def correlations(correlate: Mapping[tuple[str, str], float] | None) -> list[tuple[str, str, float]]:
+    """Correlations by pairs of parameters."""
+    example = "{('Ra', 'La'): 0.5}"
+    made = []
+    for pair, value in _arguments.mapping(correlate, "correlate", example).items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"correlate names pairs of parameters, as in {example}, not {pair!r}")
+        made.append((pair[0], pair[1], _arguments.real(value, f"the correlation of {pair}")))
     return made
 
 
 def _numbers(answer: Any) -> tuple[list[str], list[float] | None, list[float]]:
     """The names of an answer, its axis and its numbers one after the other."""
-    if isinstance(answer, Mapping):
-        named = {str(name): np.asarray(values, dtype=np.float64) for name, values in answer.items()}
-    else:
-        named = {"answer": np.asarray(answer, dtype=np.float64)}
+    given = answer if isinstance(answer, Mapping) else {"answer": answer}
+    wanted = "the function returns a number, a row of numbers, or a mapping to rows of one length"
+    if any(values is None or np.iscomplexobj(values) for values in given.values()):
+        raise TypeError(f"{wanted}, not {answer!r}")
+    try:
+        named = {str(name): np.asarray(values, dtype=np.float64) for name, values in given.items()}
+    except (TypeError, ValueError):
+        raise TypeError(f"{wanted}, not {answer!r}") from None
     shapes = {values.shape for values in named.values()}
     if len(shapes) != 1 or len(next(iter(shapes))) > 1:
-        raise TypeError("the function returns a number, a row of numbers, or a mapping to rows of one length")
+        raise TypeError(f"{wanted}; it returned shapes {sorted(shapes)}")
     shape = next(iter(shapes))
     axis = None if shape == () else np.arange(shape[0], dtype=float).tolist()
     return list(named), axis, np.concatenate([np.atleast_1d(values) for values in named.values()]).tolist()
@@ -186,11 +201,11 @@ def _group(asked: Mapping[str, Any], names: int) -> int:
 
 
 def run_chunk(model: "Model", asked: dict[str, Any], question: Any, chunk: int, chunks: int) -> str:
-    """What one chunk of the samples tells; workers run this, on one thread."""
+    """What one chunk of the samples tells; workers run this."""
     asked = asked | {"shard": (chunk, chunks)}
     native = model._native
     if not callable(question):
-        text, _ = native.ensemble_part(asked, True)
+        text, _ = native.ensemble_part(asked)
         return str(text)
     names, _ = native.ensemble_values(asked, 0, 0)
     group = _group(asked, len(names))
@@ -216,13 +231,16 @@ def run_chunk(model: "Model", asked: dict[str, Any], question: Any, chunk: int, 
 
 
 class _Chunk:
-    """The work on one chunk, by its number: what is sent to workers."""
+    """The work on one chunk, by its number, on one thread: what is sent to workers."""
 
     def __init__(self, model: "Model", asked: dict[str, Any], question: Any, chunks: int) -> None:
         self.model, self.asked, self.question, self.chunks = model, asked, question, chunks
 
     def __call__(self, chunk: int) -> str:
-        return run_chunk(self.model, self.asked, self.question, chunk, self.chunks)
+        done: str = _paynter.alone(
+            lambda: run_chunk(self.model, self.asked, self.question, chunk, self.chunks)
+        )
+        return done
 
 
 def _is(thing: Any, module: str) -> bool:
@@ -236,33 +254,30 @@ def _mapped(work: _Chunk, numbers: Sequence[int], executor: Any, done: Callable[
         remote = executor.remote(max_retries=RETRIES)(_ray_chunk)
         shared = executor.put(work)
         waiting = {remote.remote(shared, number): number for number in numbers}
-        while waiting:
-            ready, _ = executor.wait(list(waiting), num_returns=1)
-            for reference in ready:
-                done(waiting.pop(reference), executor.get(reference))
+        try:
+            while waiting:
+                ready, _ = executor.wait(list(waiting), num_returns=1)
+                for reference in ready:
+                    text = executor.get(reference)
+                    done(waiting.pop(reference), text)
+        finally:
+            for reference in waiting:
+                executor.cancel(reference)
     elif _is(executor, "distributed") and hasattr(executor, "submit"):
         import distributed
 
         [shared] = executor.scatter([work], broadcast=True, hash=False)
         futures = {executor.submit(_called, shared, number, pure=False): number for number in numbers}
         finished: Any = getattr(distributed, "as_completed")
-        for future in finished(list(futures)):
-            done(futures[future], future.result())
+        try:
+            for future in finished(list(futures)):
+                done(futures[future], future.result())
+        finally:
+            executor.cancel([future for future in futures if not future.done()])
     elif _is(executor, "joblib"):
         _joblib(work, numbers, executor, done)
     elif hasattr(executor, "submit"):
-        from concurrent.futures import as_completed as completed
-
-        pending = {executor.submit(work, number): number for number in numbers}
-        failed: BaseException | None = None
-        for future in completed(pending):
-            error = future.exception()
-            if error is None:
-                done(pending[future], future.result())
-            else:
-                failed = failed or error
-        if failed is not None:
-            raise failed
+        _submitted(work, numbers, executor, done)
     elif callable(executor):
         for number, text in zip(numbers, executor(work, numbers)):
             done(number, text)
@@ -273,23 +288,53 @@ def _mapped(work: _Chunk, numbers: Sequence[int], executor: Any, done: Callable[
         )
 
 
-def _joblib(work: _Chunk, numbers: Sequence[int], executor: Any, done: Callable[[int, str], None]) -> None:
-    from joblib import Parallel, delayed
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
+def _submitted(work: _Chunk, numbers: Sequence[int], executor: Any, done: Callable[[int, str], None]) -> None:
+    """Runs chunks on an executor of concurrent.futures, or one like these."""
+    from concurrent.futures import as_completed
 
+    pending = {executor.submit(work, number): number for number in numbers}
+    lost: BaseException | None = None
+    try:
+        for future in as_completed(pending):
+            try:
+                done(pending[future], future.result())
+            except Exception as error:
+                # What the question itself raised ends the work; where a worker was lost, what others finish is kept.
+                if not _is_loss(error):
+                    raise
+                lost = lost or error
+    finally:
+        for future in pending:
+            future.cancel()
+    if lost is not None:
+        raise lost
+
+
+def _joblib(work: _Chunk, numbers: Sequence[int], executor: Any, done: Callable[[int, str], None]) -> None:
+    """Runs chunks on joblib: on as many of loky's processes, so that those of lost workers run again."""
+    from joblib import delayed, effective_n_jobs
+    from joblib.externals.loky import ProcessPoolExecutor
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    if type(getattr(executor, "_backend", None)).__name__ != "LokyBackend":
+        # Threads and others do not lose workers.
+        for number, text in executor(delayed(_numbered)(work, number) for number in numbers):
+            done(number, text)
+        return
     left = list(numbers)
+
+    def finished(number: int, text: str) -> None:
+        left.remove(number)
+        done(number, text)
+
     for attempt in range(RETRIES + 1):
-        finished: list[int] = []
-        runner = Parallel(n_jobs=executor.n_jobs, return_as="generator_unordered")
-        try:
-            for number, text in runner(delayed(_numbered)(work, number) for number in left):
-                finished.append(number)
-                done(number, text)
-            return
-        except TerminatedWorkerError:
-            left = [number for number in left if number not in finished]
-            if attempt == RETRIES:
-                raise
+        with ProcessPoolExecutor(max_workers=effective_n_jobs(executor.n_jobs)) as pool:
+            try:
+                _submitted(work, list(left), pool, finished)
+                return
+            except BrokenProcessPool:
+                if attempt == RETRIES:
+                    raise
 
 
 def _called(work: _Chunk, number: int) -> str:
@@ -319,14 +364,15 @@ def ensemble(
     """Asks a question of many samples and joins what chunks of them tell."""
     ends = [
         (name, -np.inf if low is None else float(low), np.inf if high is None else float(high))
-        for name, (low, high) in (limits or {}).items()
+        for name, (low, high) in _arguments.mapping(limits, "limits", "{'w': (90, 110)}").items()
     ]
+    findings: list[dict[str, Any]] = []
     with Bar(progress) as bar:
         if executor is None and not callable(question):
-            text, answer = model._native.ensemble_part(asked, False, bar)
+            text, answer = model._native.ensemble_part(asked, bar)
             from ._model import _told
 
-            _told(answer, 4)
+            findings = _told(answer, 4).findings
             parts = {0: text}
         else:
             count = min(samples, chunks or CHUNKS)
@@ -350,7 +396,12 @@ def ensemble(
                     "`partial` of this exception; ask again with `partial=` for the rest",
                     parts,
                 ) from error
-        return Ensemble(_paynter.join_ensemble(list(parts.values()), ends, confidence / 100.0))
+        told = Ensemble(_paynter.join_ensemble(list(parts.values()), ends, confidence))
+    told._findings = findings
+    told.document["diagnostics"] = [
+        {key: value for key, value in finding.items() if key != "excerpt"} for finding in findings
+    ]
+    return told
 
 
 def _is_loss(error: Exception) -> bool:

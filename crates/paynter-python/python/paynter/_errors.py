@@ -48,11 +48,9 @@ class PaynterError(Exception):
 class ModelError(PaynterError):
     """A model, its data or a question about it is wrong: ``diagnostics`` say where, what and how to mend it."""
 
-    #: All findings, errors and others, by place.
-    diagnostics: list[Diagnostic]
-
     def __init__(self, findings: Sequence[Mapping[str, Any] | Diagnostic] = ()) -> None:
-        self.diagnostics = [
+        #: All findings, errors and others, by place.
+        self.diagnostics: list[Diagnostic] = [
             finding if isinstance(finding, Diagnostic) else Diagnostic(**finding) for finding in findings
         ]
         super().__init__(self.diagnostics)
@@ -89,6 +87,7 @@ class EnsembleError(PaynterError):
 
     def __init__(self, message: str, partial: Any = None) -> None:
         super().__init__(message, partial)
+        #: What was finished, by the number of the chunk.
         self.partial = partial
 
     def __str__(self) -> str:
@@ -100,6 +99,7 @@ class ModelWarning(UserWarning):
 
     def __init__(self, diagnostic: Diagnostic | str) -> None:
         super().__init__(diagnostic)
+        #: The finding, or words where it is about no place in the model.
         self.diagnostic = diagnostic
 
     def __str__(self) -> str:

@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ._model import Model, parse
 
 #: An element, or a port of one.
 Port = "Element | str"
+
+
+class Name(str):
+    """A name in expressions. Those of what lies within a submodel follow: ``cell.store.q``."""
+
+    def __getattr__(self, inner: str) -> "Name":
+        if inner.startswith("_"):
+            raise AttributeError(inner)
+        return Name(f"{self}.{inner}")
 
 
 class Element:
@@ -23,10 +34,10 @@ class Element:
         """A port by its number, or a submodel's by its name."""
         return f"{self.name}.{number}"
 
-    def __getattr__(self, variable: str) -> str:
+    def __getattr__(self, variable: str) -> "Name":
         if variable.startswith("_"):
             raise AttributeError(variable)
-        return f"{self.name}.{variable}"
+        return Name(f"{self.name}.{variable}")
 
     def __str__(self) -> str:
         return self.name
@@ -60,6 +71,8 @@ class Graph:
         self._doc = doc
         self._statements: list[str] = []
         self._before: list[str] = []
+        # Which statements declare parameters: those of a submodel stand in its header.
+        self._declared: set[int] = set()
 
     def _say(self, statement: str) -> None:
         if "\n" in statement and "{" not in statement:
@@ -68,11 +81,17 @@ class Graph:
 
     @staticmethod
     def _value(value: Any) -> str:
+        if isinstance(value, str):
+            return value
         if isinstance(value, (list, tuple)):
             return "[" + ", ".join(Graph._value(item) for item in value) + "]"
         if isinstance(value, bool):
             raise TypeError("a value is a number or an expression as text")
-        if isinstance(value, (int, float)):
+        if isinstance(value, (float, np.floating)):
+            if not np.isfinite(value):
+                raise ValueError(f"a value is finite, not {value}")
+            return repr(float(value))
+        if isinstance(value, int):
             return repr(value)
         if hasattr(value, "tolist"):
             return Graph._value(value.tolist())
@@ -97,9 +116,10 @@ class Graph:
         """Declares a parameter and returns its name. ``tolerance`` is ``"10%"`` or a number in its unit."""
         text = f"param {name} = {self._value(value)}"
         text += f" [{unit}]" if unit else ""
-        text += f" ±{tolerance}" if tolerance is not None else ""
-        text += f" in [{bounds[0]!r}, {bounds[1]!r}]" if bounds else ""
+        text += f" ±{self._value(tolerance)}" if tolerance is not None else ""
+        text += f" in [{self._value(bounds[0])}, {self._value(bounds[1])}]" if bounds else ""
         self._say(text + self._quoted(doc))
+        self._declared.add(len(self._statements) - 1)
         return name
 
     def input(self, name: str, value: Any = None, *, unit: str | None = None, doc: str = "") -> str:
@@ -161,7 +181,7 @@ class Graph:
     def use(self, submodel: "Graph | str", name: str, **arguments: Any) -> Element:
         """An instance of a submodel, which is another graph or the name of an imported one."""
         if isinstance(submodel, Graph):
-            text = submodel._model_text()
+            text = submodel._submodel_text()
             if text not in self._before:
                 self._before.extend(item for item in submodel._before if item not in self._before)
                 self._before.append(text)
@@ -201,6 +221,13 @@ class Graph:
     def _model_text(self) -> str:
         body = "".join(f"    {statement}\n" for statement in self._statements)
         return f"model {self.name}{self._quoted(self._doc)} {{\n{body}}}"
+
+    def _submodel_text(self) -> str:
+        header = [self._statements[place] for place in sorted(self._declared)]
+        inside = [text for place, text in enumerate(self._statements) if place not in self._declared]
+        body = "".join(f"    {statement}\n" for statement in inside)
+        given = "(" + ", ".join(header) + ")" if header else ""
+        return f"model {self.name}{given}{self._quoted(self._doc)} {{\n{body}}}"
 
     def text(self) -> str:
         """The graph as a ``.bg`` file."""

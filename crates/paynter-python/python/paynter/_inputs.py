@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,10 +17,15 @@ File = tuple[str, bytes]
 #: Functions of time are sampled at so many points where nothing else is said.
 FUNCTION_POINTS = 1001
 
+#: More samples of a function than this are refused: a table of them fills the memory.
+MOST_SAMPLES = 5_000_000
+
 
 def numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
     """A row of finite numbers, or a ValueError that says what is wrong with it."""
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers are not taken")
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{what} must be numbers: {error}") from None
@@ -54,8 +58,9 @@ def table(columns: Mapping[str, NDArray[np.float64]]) -> bytes:
 def measured(data: Any) -> File:
     """Measured data from a path, a mapping of columns or a pandas DataFrame."""
     if isinstance(data, (str, os.PathLike)):
-        path = Path(data)
-        return (str(path), path.read_bytes())
+        path = os.fspath(data)
+        with open(path, "rb") as file:
+            return (str(path), file.read())
     if isinstance(data, bytes):
         return ("<data>", data)
     if hasattr(data, "columns") and hasattr(data, "to_dict"):
@@ -83,7 +88,7 @@ def sampled(function: Callable[[float], float], grid: NDArray[np.float64], name:
                 error.add_note(f"the input {name!r} raised this at t = {time}")
             raise
         try:
-            values[place] = value
+            values[place] = float("x" if value is None else value)
         except (TypeError, ValueError):
             raise TypeError(
                 f"the input {name!r} must return a number, and returned {value!r} at t = {time}"
@@ -111,6 +116,8 @@ def driven(
             elif max_step is not None:
                 if not (max_step > 0 and np.isfinite(max_step)):
                     raise ValueError(f"max_step must be a positive number of seconds, not {max_step}")
+                if end / max_step > MOST_SAMPLES:
+                    raise ValueError(f"max_step={max_step} makes more than {MOST_SAMPLES} samples to t = {end}")
                 at = np.linspace(0.0, end, max(2, int(np.ceil(end / max_step)) + 1))
             else:
                 at = np.linspace(0.0, end, FUNCTION_POINTS)
@@ -127,6 +134,10 @@ def driven(
         elif isinstance(given, tuple) and len(given) == 2:
             at, values = rising(given[0], f"the times of {name!r}"), numbers(given[1], f"the input {name!r}")
             curves[name] = (at, values)
+        elif not isinstance(given, (list, tuple)) and np.ndim(given) == 0:
+            raise TypeError(
+                f"the input {name!r} is a number, an array, a pair (times, values), a function of t or text, not {given!r}"
+            )
         else:
             values = numbers(given, f"the input {name!r}")
             if times is not None and len(values) == len(times):
@@ -141,6 +152,13 @@ def driven(
             raise ValueError(f"the input {name!r} needs two samples or more")
     if not curves:
         return None, constant, notes
+    for name, (at, _) in curves.items():
+        tolerance = 1e-9 * max(abs(end), 1e-300)
+        outside = [f"before {at[0]:.6g} s"] * bool(at[0] > tolerance)
+        # What is held between its samples is held after the last one too.
+        outside += [f"after {at[-1]:.6g} s"] * bool(at[-1] < end - tolerance and hold != "zero")
+        if outside:
+            notes.append(f"the input {name!r} is not given {' and '.join(outside)}, where it keeps its nearest value")
     # Straight lines and steps between the samples of all inputs together are those of each alone.
     union = np.unique(np.concatenate([at for at, _ in curves.values()]))
     columns: dict[str, NDArray[np.float64]] = {"t": union}

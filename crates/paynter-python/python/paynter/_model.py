@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import os
-import re
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _ensemble, _inputs, _paynter
+from . import _arguments, _ensemble, _inputs, _paynter
 from ._ensemble import Ensemble
 from ._errors import Diagnostic, ModelError, ModelWarning
 from ._progress import Bar
@@ -43,63 +40,12 @@ from ._results import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    #: Frequencies: an array, or (lowest, highest, number of points in logarithmic steps), or ``"LO:HI:N"``.
-    Frequencies = ArrayLike | str | None
-    #: A name, or several.
-    Names = str | Iterable[str] | None
+    from ._arguments import Frequencies, Names
 
 #: So many models are kept compiled in a process for those that arrive from others.
 _KEPT_MODELS = 32
 
 _kept: OrderedDict[Any, Any] = OrderedDict()
-
-
-def _names(names: Names, what: str = "names") -> list[str]:
-    if names is None:
-        return []
-    if isinstance(names, str):
-        return [name.strip() for name in names.split(",") if name.strip()]
-    listed = list(names)
-    if not all(isinstance(name, str) for name in listed):
-        raise TypeError(f"{what} must be text, not {listed!r}")
-    return listed
-
-
-def _frequencies(omega: Frequencies, what: str = "omega") -> tuple[tuple[float, float, int] | None, list[float]]:
-    """A logarithmic grid, or frequencies one by one."""
-    if omega is None:
-        return None, []
-    if isinstance(omega, str):
-        parts = omega.split(":")
-        try:
-            low, high, points = float(parts[0]), float(parts[1]), int(parts[2])
-        except (ValueError, IndexError):
-            raise ValueError(f"{what} is LO:HI:N, as in '0.1:1000:200', not {omega!r}") from None
-        omega = (low, high, points)
-    if isinstance(omega, tuple) and len(omega) == 3 and isinstance(omega[2], (int, np.integer)):
-        low, high, points = float(omega[0]), float(omega[1]), int(omega[2])
-        if not (0 < low < high < np.inf or (0 < low == high and points == 1)) or points < 1:
-            raise ValueError(f"{what} must have 0 < LO < HI and a number of points, not {omega}")
-        return (low, high, points), []
-    listed = _inputs.rising(omega, what)
-    if len(listed) == 0:
-        raise ValueError(f"{what} is empty")
-    if listed[0] < 0:
-        raise ValueError(f"{what} must not be negative, but begins with {listed[0]}")
-    return None, listed.tolist()
-
-
-def _grid(omega: Frequencies, what: str = "omega") -> tuple[float, float, int] | None:
-    grid, listed = _frequencies(omega, what)
-    if listed:
-        raise ValueError(f"{what} is (LO, HI, N) or 'LO:HI:N' here, a grid in logarithmic steps")
-    return grid
-
-
-def _choice(value: str, known: Sequence[str], what: str) -> str:
-    if value not in known:
-        raise ValueError(f"{what} is one of {', '.join(known)}, not {value!r}")
-    return value
 
 
 #: An input that data do not drive: whoever gives `inputs=` leaves the others to the model on purpose.
@@ -112,18 +58,6 @@ def _told(native: Any, level: int = 3, but: str = "") -> Any:
         if finding["severity"] == "warning" and finding["code"] != but:
             warnings.warn(ModelWarning(Diagnostic(**finding)), stacklevel=level)
     return native
-
-
-def _setting(name: str, value: Any) -> float | str:
-    if isinstance(value, str):
-        return value
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"the value of {name!r} is a number or text such as '2 [ohm]', not {value!r}") from None
-    if not np.isfinite(number):
-        raise ValueError(f"the value of {name!r} is {number}; give a finite number")
-    return number
 
 
 def _restored(state: dict[str, Any]) -> "Model":
@@ -181,8 +115,8 @@ class Model:
         Values are numbers, or text as one would write it in the model: ``model.with_(Ra=3, La="6 [mH]")``. Names
         that are no identifiers go into a mapping: ``model.with_({"cell_1.k": 2})``.
         """
-        given = {**(values or {}), **named}
-        settings = [(name, _setting(name, value)) for name, value in given.items()]
+        given = {**_arguments.mapping(values, "the first argument", "{'cell_1.k': 2}"), **named}
+        settings = [(name, _arguments.setting(name, value)) for name, value in given.items()]
         made = Model(self._native.with_values(settings))
         made._refuse_errors()
         return made
@@ -250,7 +184,8 @@ class Model:
         self, *, method: str = "matrix", terms: int = 200_000, numeric: bool = False, progress: bool = False
     ) -> TransferFunctions:
         """The transfer functions in symbols, or in numbers; of a nonlinear model at its operating point."""
-        _choice(method, ("matrix", "mason"), "method")
+        _arguments.choice(method, ("matrix", "mason"), "method")
+        terms = _arguments.whole(terms, "terms")
         asked = {"method": method, "terms": terms, "numeric": numeric}
         found: TransferFunctions = self._ask("tf", TransferFunctions, asked, progress, method, terms, numeric)
         return found
@@ -264,16 +199,16 @@ class Model:
         self, omega: Frequencies = None, *, input: Names = None, output: Names = None, progress: bool = False
     ) -> FrequencyResponse:
         """The frequency response, at frequencies in rad/s that the model chooses where none are given."""
-        grid, listed = _frequencies(omega)
+        grid, listed = _arguments.frequencies(omega)
         asked = {"omega": omega, "input": input, "output": output}
         found: FrequencyResponse = self._ask(
-            "bode", FrequencyResponse, asked, progress, grid, listed, _names(output), _names(input)
+            "bode", FrequencyResponse, asked, progress, grid, listed, _arguments.names(output), _arguments.names(input)
         )
         return found
 
     def operating_point(self, *, sensitivity: Names = None, progress: bool = False) -> OperatingPoint:
         """The steady state with the inputs at time zero; its derivatives by ``"all"`` or some parameters."""
-        names = None if sensitivity is None else _names(sensitivity)
+        names = None if sensitivity is None else _arguments.names(sensitivity)
         only = [] if names is not None and "all" in names else names
         found: OperatingPoint = self._ask(
             "operating_point", OperatingPoint, {"sensitivity": sensitivity}, progress, only
@@ -295,36 +230,42 @@ class Model:
     ) -> Any:
         """Sensitivities of the transfer functions to the parameters.
 
+        Of a model without inputs it is the :class:`OperatingPoint` with its derivatives.
         In symbols (:class:`Sensitivity`); with frequencies ``omega``, or ``verify`` Monte Carlo samples, in numbers
         with a ranking and tolerance bands (:class:`SensitivityResponse`).
         """
+        terms, verify = _arguments.whole(terms, "terms"), _arguments.whole(verify, "verify")
+        seed = _arguments.whole(seed, "seed")
         asked: dict[str, Any] = {"only": only, "normalized": normalized, "matrices": matrices, "frozen": frozen}
         asked |= {"terms": terms, "omega": omega, "verify": verify, "seed": seed, "question": "sensitivity"}
         if omega is None and not verify:
+            if self._native.undriven:
+                # A model that nothing drives has no transfer functions; what its parameters move is its steady state.
+                return self.operating_point(sensitivity=only or "all", progress=progress)
             return self._ask(
-                "sensitivity", Sensitivity, asked, progress, _names(only), normalized, matrices, frozen, terms
+                "sensitivity", Sensitivity, asked, progress, _arguments.names(only), normalized, matrices, frozen, terms
             )
-        grid, listed = _frequencies(omega)
+        grid, listed = _arguments.frequencies(omega)
         return self._ask(
             "sensitivity_response", SensitivityResponse, asked, progress,
-            _names(only), normalized, frozen, grid, listed, verify, seed,
+            _arguments.names(only), normalized, frozen, grid, listed, verify, seed,
         )
 
     def lft(
         self, *, only: Names = None, normalized: bool = False, procedure: str = "new", progress: bool = False
     ) -> Interconnection:
         """The standard interconnection model: the nominal model in feedback with uncertain parameters."""
-        _choice(procedure, ("new", "existing"), "procedure")
+        _arguments.choice(procedure, ("new", "existing"), "procedure")
         asked = {"only": only, "normalized": normalized, "procedure": procedure}
         found: Interconnection = self._ask(
-            "lft", Interconnection, asked, progress, _names(only), normalized, procedure
+            "lft", Interconnection, asked, progress, _arguments.names(only), normalized, procedure
         )
         return found
 
     def uncertain_graph(self, *, only: Names = None, normalized: bool = False, procedure: str = "new") -> "Model":
         """The uncertain bond graph as a model of its own."""
-        _choice(procedure, ("new", "existing"), "procedure")
-        return Model(self._native.uncertain_graph(_names(only), normalized, procedure))
+        _arguments.choice(procedure, ("new", "existing"), "procedure")
+        return Model(self._native.uncertain_graph(_arguments.names(only), normalized, procedure))
 
     def robust(
         self,
@@ -343,12 +284,15 @@ class Model:
         if (output is None) != (input is None):
             raise TypeError("a worst-case gain needs both output= and input=")
         pair = None if output is None else (output, input)
+        gain, gap = _arguments.real_or_none(gain, "gain"), _arguments.real(gap, "gap")
+        nodes = _arguments.whole(nodes, "nodes")
+        dynamics = _arguments.mapping(dynamics, "dynamics", "{'u': '0.1*s/(s + 1)'}")
         asked: dict[str, Any] = {"only": only, "omega": omega, "output": output, "input": input, "gain": gain}
         asked |= {"dynamics": dynamics, "gap": gap, "nodes": nodes}
-        radii = [(signal, str(radius)) for signal, radius in (dynamics or {}).items()]
+        radii = [(signal, str(radius)) for signal, radius in dynamics.items()]
         found: Robustness = self._ask(
             "robust", Robustness, asked, progress,
-            _names(only), _grid(omega), pair, gain, radii, gap, nodes,
+            _arguments.names(only), _arguments.grid(omega), pair, gain, radii, gap, nodes,
         )
         return found
 
@@ -368,7 +312,7 @@ class Model:
         asked |= {"range": range, "question": "loop_"}
         found: OpenLoop = self._ask(
             "open_loop", OpenLoop, asked, progress,
-            open, _grid(omega), _names(output), _names(input), over, _grid(range, "range"),
+            open, _arguments.grid(omega), _arguments.names(output), _arguments.names(input), over, _arguments.grid(range, "range"),
         )
         return found
 
@@ -384,9 +328,9 @@ class Model:
         progress: bool = False,
     ) -> "Model":
         """The incremental bond graph, or a graph of sensitivities, as a model of its own."""
-        _choice(form, ("incremental", "linear", "pseudo"), "form")
+        _arguments.choice(form, ("incremental", "linear", "pseudo"), "form")
         with Bar(progress) as bar:
-            native, answer = self._native.incremental(form, _names(only), split, pair, numeric, each, progress=bar)
+            native, answer = self._native.incremental(form, _arguments.names(only), split, pair, numeric, each, progress=bar)
         _told(answer)
         return Model(native)
 
@@ -409,9 +353,15 @@ class Model:
         scale: float = 1.0,
     ) -> Drawing:
         """The bond graph, or its signal-flow graph with ``sfg=True``, as a picture."""
-        _choice(theme, ("light", "dark"), "theme")
+        _arguments.choice(theme, ("light", "dark"), "theme")
+        if path is not None and (isinstance(path, str) or len(path) != 2):
+            raise TypeError(f"path is the pair of elements at its ends, as in ('supply', 'rotor'), not {path!r}")
+        scale = _arguments.real(scale, "scale")
+        if not 0 < scale < np.inf:
+            raise ValueError(f"scale must be positive, not {scale}")
+        fold = None if fold is None else _arguments.whole(fold, "fold")
         options = {
-            "sfg": sfg, "path": path, "loops": loops, "numbers": numbers, "variables": variables,
+            "sfg": sfg, "path": None if path is None else tuple(path), "loops": loops, "numbers": numbers, "variables": variables,
             "no_values": no_values, "letters": letters, "boxes": boxes, "fold": fold, "unfold": unfold,
             "dark": theme == "dark", "transparent": transparent, "embed_font": embed_font, "scale": scale,
         }
@@ -422,6 +372,7 @@ class Model:
 
     def report(self, *, t_end: float | None = None, progress: bool = False) -> Report:
         """One page with everything about the model."""
+        t_end = _arguments.real_or_none(t_end, "t_end")
         with Bar(progress) as bar:
             return Report(self._native.report(t_end, progress=bar), (self, "report", {"t_end": t_end}))
 
@@ -456,8 +407,16 @@ class Model:
         max_step: float | None,
         energy: bool,
     ) -> tuple["Model", dict[str, Any], list[str]]:
-        _choice(hold, ("linear", "zero"), "hold")
+        _arguments.choice(hold, ("linear", "zero"), "hold")
+        t_end, points = _arguments.real_or_none(t_end, "t_end"), _arguments.whole(points, "points")
+        rtol, atol = _arguments.real(rtol, "rtol"), _arguments.real_or_none(atol, "atol")
+        step, max_step = _arguments.real_or_none(step, "step"), _arguments.real_or_none(max_step, "max_step")
+        if not isinstance(solver, str):
+            raise TypeError(f"solver is a name such as 'auto', not {solver!r}")
+        inputs = _arguments.mapping(inputs, "inputs", "{'E': 12}")
         at = None if times is None else _inputs.rising(times, "times")
+        if at is not None and len(at) == 0:
+            raise ValueError("times is empty: give one time or more")
         model, file = self, None
         notes: list[str] = []
         if data is not None and inputs:
@@ -470,11 +429,11 @@ class Model:
                 model = self.with_(constant)
         if file is not None and file[0] == "<inputs>" and t_end is None and at is None:
             raise TypeError("inputs over time need t_end= or times=")
-        directions = _directions(direction)
+        directions = _arguments.directions(direction)
         options = {
-            "t_end": None if t_end is None else float(t_end), "points": points,
+            "t_end": t_end, "points": points,
             "times": [] if at is None else at.tolist(), "rtol": rtol, "atol": atol, "solver": solver, "step": step,
-            "sensitivity": _names(sensitivity, "sensitivity"), "direction": directions, "states_only": states_only,
+            "sensitivity": _arguments.names(sensitivity, "sensitivity"), "direction": directions, "states_only": states_only,
             "energy": energy, "data": file, "zero_order": hold == "zero",
         }
         return model, options, notes
@@ -522,23 +481,33 @@ class Model:
             grid, max_step, energy,
         )
         native = model._native
-        special = [name for name in ("sweep", "scenario", "perturb", "gradient") if asked[name]]
+        special = [name for name in ("sweep", "scenario", "perturb", "gradient") if asked[name] is not None]
         if len(special) > 1:
             raise TypeError(f"ask for one of {' and '.join(special)} at a time")
+        if special and not asked[special[0]]:
+            raise ValueError(f"{special[0]} is empty")
+        if special and verify:
+            raise TypeError(f"verify=True is about a single run; it does not go with {special[0]}")
+        sweep = _arguments.mapping(sweep, "sweep", "{'R': [1, 2]}")
+        scenario = _arguments.mapping(scenario, "scenario", "{'cold': {'T0': 270}}")
+        perturb = _arguments.mapping(perturb, "perturb", "{'R': '+10%'}")
         with Bar(progress) as bar:
             if sweep:
                 grids = [(name, _inputs.numbers(values, f"the sweep of {name!r}").tolist())
                          for name, values in sweep.items()]
+                empty = [name for name, values in grids if not values]
+                if empty:
+                    raise ValueError(f"the sweep of {empty[0]!r} is empty")
                 return Runs(_told(native.runs(options, grids, [], progress=bar)), (self, "simulate", asked))
             if scenario:
-                named = [(name, [(key, _written(key, value)) for key, value in settings.items()])
+                named = [(name, [(key, _arguments.written(key, value)) for key, value in _arguments.mapping(settings, f"the scenario {name!r}", "{'T0': 270}").items()])
                          for name, settings in scenario.items()]
                 return Runs(_told(native.runs(options, [], named, progress=bar)), (self, "simulate", asked))
             if perturb:
-                changes = [_change(name, value) for name, value in perturb.items()]
+                changes = [_arguments.change(name, value) for name, value in perturb.items()]
                 answer = native.perturbed(options, changes, progress=bar)
             elif gradient:
-                answer = native.gradients(options, [_cost(text) for text in _names(gradient)], progress=bar)
+                answer = native.gradients(options, [_arguments.cost(text) for text in _arguments.names(gradient)], progress=bar)
             else:
                 answer = native.simulate(options, verify, bar)
         if answer.findings:
@@ -592,10 +561,10 @@ class Model:
         experiment: dict[str, Any] | None = None,
         omega: Frequencies = None,
     ) -> dict[str, Any]:
-        grid, listed = _frequencies(omega)
+        grid, listed = _arguments.frequencies(omega)
         return {
             "quantities": _ensemble.distributions(vary),
-            "correlations": [(a, b, float(value)) for (a, b), value in (correlate or {}).items()],
+            "correlations": _ensemble.correlations(correlate),
             "design": design, "seed": seed, "samples": samples, "indices": indices, "shard": (0, 1),
             "question": ask if isinstance(ask, str) else "operating_point", "experiment": experiment,
             "omega": grid, "listed": listed,
@@ -639,9 +608,12 @@ class Model:
         The digits do not depend on it. ``indices=True`` tells Sobol' indices, ``limits={"w": (90, 110)}`` the yield.
         """
         if not callable(ask):
-            _choice(ask, ("simulate", "operating_point", "bode"), "ask")
+            _arguments.choice(ask, ("simulate", "operating_point", "bode"), "ask")
+        samples, seed = _arguments.whole(samples, "samples"), _arguments.whole(seed, "seed")
         if samples < 1:
             raise ValueError("ask for one sample or more")
+        chunks = None if chunks is None else _arguments.whole(chunks, "chunks", 1)
+        share = _arguments.percent(confidence, "confidence")
         experiment, model = None, self
         if ask == "simulate":
             model, experiment, _ = self._experiment(
@@ -650,7 +622,7 @@ class Model:
             )
         asked = self._ensemble_asked(samples, ask, vary, correlate, design, seed, indices, experiment, omega)
         return _ensemble.ensemble(
-            model, samples, ask, asked, map, chunks, limits, confidence, partial, progress
+            model, samples, ask, asked, map, chunks, limits, share, partial, progress
         )
 
     def estimate(
@@ -694,34 +666,44 @@ class Model:
         the model with the estimates in place; ``tolerance=95`` writes half the width of their intervals beside them.
         """
         asked = {name: value for name, value in locals().items() if name not in ("self", "progress")}
-        _choice(hold, ("linear", "zero"), "hold")
+        _arguments.choice(hold, ("linear", "zero"), "hold")
+        decimate, iterations = _arguments.whole(decimate, "decimate", 1), _arguments.whole(iterations, "iterations")
+        starts, shots = _arguments.whole(starts, "starts", 1), _arguments.whole(shots, "shots", 1)
+        seed, level = _arguments.whole(seed, "seed"), _arguments.percent(confidence, "confidence")
+        t_end, rtol = _arguments.real_or_none(t_end, "t_end"), _arguments.real(rtol, "rtol")
+        atol, step = _arguments.real_or_none(atol, "atol"), _arguments.real_or_none(step, "step")
+        start = _arguments.mapping(start, "start", "{'Ra': 2}")
+        bounds = _arguments.mapping(bounds, "bounds", "{'Ra': (1, 3)}")
+        weights = _arguments.mapping(weight, "weight", "{'w': 2}")
+        for name, pair in bounds.items():
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise TypeError(f"the bounds of {name!r} are a pair (low, high), not {pair!r}")
         share = float(validate) if isinstance(validate, (int, float)) and not isinstance(validate, bool) else 0.0
-        records = [] if validate is None or share else _records(validate)
+        records = [] if validate is None or share else _arguments.records(validate)
         spacing = [] if sample_time is None else np.atleast_1d(np.asarray(sample_time, dtype=float)).tolist()
         if len(spacing) > 1 and not plan:
             raise ValueError("a record has one sample_time; several are compared with plan=True")
-        weights = weight or {}
         options = {
-            "data": _records(data), "validation": records, "validation_share": share, "map": list((map or {}).items()),
+            "data": _arguments.records(data), "validation": records, "validation_share": share, "map": list((map or {}).items()),
             "validate_map": list((validate_map or {}).items()),
             "sample_time": spacing[0] if spacing and not plan else None, "zero_order": hold == "zero",
-            "decimate": decimate, "fit": _names(fit), "local": _names(local),
-            "start": [(name, float(value)) for name, value in (start or {}).items()],
+            "decimate": decimate, "fit": _arguments.names(fit), "local": _arguments.names(local),
+            "start": [(name, _arguments.real(value, f"the start of {name!r}")) for name, value in start.items()],
             "bounds": [
                 (name, -np.inf if low is None else float(low), np.inf if high is None else float(high))
-                for name, (low, high) in (bounds or {}).items()
+                for name, (low, high) in bounds.items()
             ],
-            "weight": [(name, float(w)) for name, w in weights.items() if not isinstance(w, str)],
+            "weight": [(name, _arguments.real(w, f"the weight of {name!r}")) for name, w in weights.items() if not isinstance(w, str)],
             "weight_columns": [(name, w) for name, w in weights.items() if isinstance(w, str)],
-            "loss": loss, "prior": prior, "method": method, "log": _names(log), "iterations": iterations,
-            "starts": starts, "seed": seed, "shots": shots, "confidence": confidence / 100.0,
-            "profile": _names(profile), "solver": solver, "rtol": rtol, "atol": atol, "step": step,
+            "loss": loss, "prior": prior, "method": method, "log": _arguments.names(log), "iterations": iterations,
+            "starts": starts, "seed": seed, "shots": shots, "confidence": level,
+            "profile": _arguments.names(profile), "solver": solver, "rtol": rtol, "atol": atol, "step": step,
         }
         with Bar(progress) as bar:
             if plan:
                 answer = self._native.plan(options, list((noise or {}).items()), t_end, spacing, progress=bar)
                 return Plan(_told(answer), (self, "estimate", asked))
-            share_of = None if tolerance is None else tolerance / 100.0
+            share_of = None if tolerance is None else _arguments.percent(tolerance, "tolerance")
             answer, text = self._native.estimate(options, share_of, progress=bar)
         return Estimation(_told(answer), (self, "estimate", asked), text)
 
@@ -752,46 +734,6 @@ class Simulator:
         return f"<paynter.Simulator of {self.model.name!r}>"
 
 
-def _records(data: Any) -> list[_inputs.File]:
-    if data is None:
-        return []
-    return [_inputs.measured(item) for item in (data if isinstance(data, (list, tuple)) else [data])]
-
-
-def _directions(direction: Any) -> list[tuple[str, list[tuple[str, float]]]]:
-    """Directions: weights by name, or several of them by the names they have in results."""
-    if not direction:
-        return []
-    if not isinstance(direction, Mapping):
-        raise TypeError("direction is a mapping of weights, as in {'R': 1, 'L': 0.5}")
-    if not isinstance(next(iter(direction.values())), Mapping):
-        direction = {"lambda": direction}
-    return [(name, [(key, float(weight)) for key, weight in weights.items()]) for name, weights in direction.items()]
-
-
-def _written(name: str, value: Any) -> str:
-    value = _setting(name, value)
-    return value if isinstance(value, str) else repr(value)
-
-
-def _change(name: str, value: float | str) -> tuple[str, float, bool]:
-    """A finite change: ``"+10%"`` is relative, a number absolute."""
-    if isinstance(value, str):
-        match = re.fullmatch(r"\s*([+-][\d.eE+-]+)\s*(%?)\s*", value)
-        if match is None:
-            raise ValueError(f"the change of {name!r} is a number or text such as '+10%', not {value!r}")
-        by = float(match.group(1))
-        return (name, by / 100.0, True) if match.group(2) else (name, by, False)
-    return (name, float(value), False)
-
-
-def _cost(text: str) -> tuple[str, str]:
-    match = re.fullmatch(r"\s*(\w+)\s*\(\s*(.+?)\s*\)\s*", text)
-    if match is None:
-        raise ValueError(f"a cost is 'integral(OUTPUT)' or 'final(OUTPUT)', not {text!r}")
-    return match.group(1), match.group(2)
-
-
 def load(
     path: str | os.PathLike[str],
     *,
@@ -804,6 +746,8 @@ def load(
     ``model`` chooses one of several models in the file, ``set`` replaces values. A model with errors raises
     :class:`ModelError`, unless ``check=False``: then :meth:`Model.check` tells them.
     """
+    from pathlib import Path
+
     file = Path(path)
     # Read once here, so that a missing file is Python's own exception.
     content = file.read_bytes()
@@ -831,6 +775,8 @@ def parse(
     check: bool = True,
 ) -> Model:
     """A model from its text; ``files`` are those that it imports or reads tables from, by their paths."""
+    if not isinstance(text, str):
+        raise TypeError(f"a model is parsed from text, not from {type(text).__name__}; paynter.load reads files")
     contents = {name: data.encode() if isinstance(data, str) else data for name, data in (files or {}).items()}
     contents["<text>"] = text.encode()
 
@@ -846,7 +792,7 @@ def parse(
 def _loaded(
     main: str, shown: str, read: Any, model: str | None, set: Mapping[str, Any] | None, check: bool
 ) -> Model:
-    settings = [(name, _written(name, value)) for name, value in (set or {}).items()]
+    settings = [(name, _arguments.written(name, value)) for name, value in _arguments.mapping(set, "set", "{'Ra': 3}").items()]
     made = Model(_paynter.load(main, shown, read, model, settings))
     if check:
         made._refuse_errors()
@@ -891,6 +837,8 @@ class Examples(Mapping[str, Model]):
 
     def data(self, name: str) -> dict[str, NDArray[np.float64]]:
         """The measured data of an example, by column; NaN where a cell is empty."""
+        import csv
+
         text = self._all()[name]["data"]
         if text is None:
             raise KeyError(f"the example {name!r} has no measured data")

@@ -5,7 +5,6 @@ Every answer holds its document, the same that the command line prints with ``--
 
 from __future__ import annotations
 
-import html as _html
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +49,18 @@ def _dense(entries: Any, rows: int, columns: int) -> Array:
     return made
 
 
+def _escaped(text: str, quote: bool = True) -> str:
+    """Text for HTML."""
+    import html
+
+    return html.escape(text, quote=quote)
+
+
 class Result:
     """The answer to a question."""
 
-    #: The figure that a notebook shows, where there is one.
-    _figure: str | None = None
+    #: The figures by their names; a notebook shows the first.
+    _figures: tuple[str, ...] = ()
 
     def __init__(self, native: Any, asked: Asked | None = None) -> None:
         self._native = native
@@ -102,15 +108,27 @@ class Result:
         self, figure: str | None = None, *, output: str | None = None, input: str | None = None, theme: str = "light"
     ) -> str:
         """A figure of the answer as SVG."""
-        native, name = self._again(), figure or self._figure
-        found = None if native is None or name is None else native.figure(name, output, input, theme == "dark")
+        if not self._figures:
+            raise ValueError("this answer has no figure")
+        name = self._figures[0] if figure is None else figure
+        if name not in self._figures:
+            raise ValueError(f"this answer has no figure {name!r}; its figures are {', '.join(self._figures)}")
+        if theme not in ("light", "dark"):
+            raise ValueError(f"theme is one of light, dark, not {theme!r}")
+        entries = self.document.get("entries", [])
+        for what, chosen in (("output", output), ("input", input)):
+            known = list(dict.fromkeys(entry[what] for entry in entries))
+            if chosen is not None and chosen not in known:
+                raise ValueError(f"there is no {what} {chosen!r} to draw; there are {', '.join(known) or 'none'}")
+        native = self._again()
+        found = None if native is None else native.figure(name, output, input, theme == "dark")
         if found is None:
-            raise ValueError(f"this answer has no figure {name!r}" if name else "this answer has no figure")
+            raise ValueError(f"there is nothing to draw in the figure {name!r}")
         return str(found)
 
     def _repr_svg_(self) -> str | None:
         try:
-            return self.svg() if self._figure else None
+            return self.svg() if self._figures else None
         except ValueError:
             return None
 
@@ -122,7 +140,7 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table in HTML."""
 
     def cell(value: Any) -> str:
-        return _html.escape(f"{value:.6g}" if isinstance(value, float) else str(value))
+        return _escaped(f"{value:.6g}" if isinstance(value, float) else str(value))
 
     head = "".join(f"<th>{cell(heading)}</th>" for heading in headings)
     body = "".join("<tr>" + "".join(f"<td>{cell(value)}</td>" for value in row) + "</tr>" for row in rows)
@@ -157,8 +175,8 @@ class Check(Result):
 
     def _repr_html_(self) -> str:
         told = "well-formed" if self.ok else "wrong"
-        found = "".join(f"<pre>{_html.escape(str(diagnostic))}</pre>" for diagnostic in self.diagnostics)
-        return f"<p>{_html.escape(str(self.summary.get('model', '')))}: {told}</p>{found}"
+        found = "".join(f"<pre>{_escaped(str(diagnostic))}</pre>" for diagnostic in self.diagnostics)
+        return f"<p>{_escaped(str(self.summary.get('model', '')))}: {told}</p>{found}"
 
 
 class Causality(Result):
@@ -201,7 +219,7 @@ class _Matrices(Result):
 
     def _repr_latex_(self) -> str | None:
         try:
-            return self.to_latex()
+            return _symbols.display(self.to_latex())
         except ValueError:
             return None
 
@@ -282,8 +300,9 @@ class TransferEntry:
         self.output: str = entry["output"]
         #: The input.
         self.input: str = entry["input"]
-        #: Numerator and denominator as expressions of s.
+        #: The numerator as an expression of s.
         self.num: str = entry["num"]
+        #: The denominator as an expression of s.
         self.den: str = entry["den"]
 
     @property
@@ -371,7 +390,7 @@ class TransferFunctions(_Matrices):
 class Poles(Result):
     """Poles with damping and natural frequencies, zeros, and estimates read off the graph."""
 
-    _figure = "poles"
+    _figures = ("poles",)
 
     @property
     def poles(self) -> ComplexArray:
@@ -440,7 +459,7 @@ def _axes(ax: Any) -> Any:
 class FrequencyResponse(Result):
     """The frequency response of every output to every input."""
 
-    _figure = "bode"
+    _figures = ("bode",)
 
     @property
     def omega(self) -> Array:
@@ -607,7 +626,7 @@ class Sensitivity(_Matrices):
 class SensitivityResponse(Result):
     """Sensitivities of the frequency response, ranked, with what tolerances make of it."""
 
-    _figure = "tornado"
+    _figures = ("tornado", "band", "bode")
 
     @property
     def omega(self) -> Array:
@@ -664,7 +683,7 @@ class SensitivityResponse(Result):
 class _Run(Result):
     """A run over time."""
 
-    _figure = "response"
+    _figures = ("response", "sensitivities", "energy")
 
     @property
     def t(self) -> Array:
@@ -744,12 +763,10 @@ class _Run(Result):
 class Simulation(_Run):
     """The response of a model over time, with its sensitivities."""
 
-    #: What is to be known about inputs that were given as functions.
-    input_notes: list[str]
-
     def __init__(self, native: Any, asked: Asked | None = None, input_notes: Sequence[str] = ()) -> None:
         super().__init__(native, asked)
-        self.input_notes = list(input_notes)
+        #: What is to be known about inputs that were given as functions, or for a part of the run.
+        self.input_notes: list[str] = list(input_notes)
 
     @property
     def perturbation(self) -> dict[str, Any] | None:
@@ -779,7 +796,7 @@ class Simulation(_Run):
 class Runs(Result):
     """Several runs beside each other: a sweep, or scenarios."""
 
-    _figure = "runs"
+    _figures = ("runs",)
 
     def __len__(self) -> int:
         return len(self.document["runs"])
@@ -812,7 +829,7 @@ class Runs(Result):
 class Estimation(Result):
     """Parameters and initial states estimated from measured data."""
 
-    _figure = "fit"
+    _figures = ("fit", "parameters", "residuals")
 
     def __init__(self, native: Any, asked: Asked | None = None, text: str = "") -> None:
         super().__init__(native, asked)
@@ -909,7 +926,7 @@ class Interconnection(_Matrices):
 class Robustness(Result):
     """How far parameters may drift before the model is unstable, and its worst-case gain."""
 
-    _figure = "mu"
+    _figures = ("mu", "gain", "roots")
 
     @property
     def margin(self) -> tuple[float, float]:
@@ -951,7 +968,7 @@ class Robustness(Result):
 class OpenLoop(Result):
     """A loop opened at a signal or a bond: margins, crossover, step figures."""
 
-    _figure = "nyquist"
+    _figures = ("nyquist", "nichols", "bode", "locus", "step")
 
     @property
     def margins(self) -> dict[str, Any]:
@@ -1028,5 +1045,5 @@ class Report(Result):
         Path(path).write_text(self.html, encoding="utf-8")
 
     def _repr_html_(self) -> str:
-        page = _html.escape(self.html, quote=True)
+        page = _escaped(self.html, quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:600px;border:0"></iframe>'

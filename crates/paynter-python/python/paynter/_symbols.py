@@ -105,3 +105,42 @@ def matrix(entries: Any, rows: int, columns: int, definitions: Mapping[str, str]
         for column, text in enumerate(texts):
             made[row, column] = expression(text, definitions)
     return made
+
+
+#: Longer formulas keep a notebook busy for seconds and are read by nobody.
+_LONGEST = 30_000
+
+#: Blocks of the LaTeX that the library writes, and what they are within one display.
+_BLOCKS = {
+    r"\begin{align*}": (r"\end{align*}", r"\begin{aligned}", r"\end{aligned}"),
+    r"\[": (r"\]", r"\displaystyle", ""),
+}
+
+
+def display(text: str) -> str | None:
+    """LaTeX as one display, which notebooks typeset whatever their renderer: headings are comments in the text, and
+    renderers show what stands outside of math as it is."""
+    if len(text) > _LONGEST:
+        return None
+    rows: list[str] = []
+    inside: list[str] = []
+    end = ""
+    for line in (line.strip() for line in text.splitlines()):
+        if end:
+            if line == end:
+                close = next(after for last, _, after in _BLOCKS.values() if last == end)
+                rows.append(" ".join([*inside, close]).strip())
+                inside, end = [], ""
+            else:
+                inside.append(line)
+        elif line in _BLOCKS:
+            end, opened, _ = _BLOCKS[line]
+            inside = [opened]
+        elif line.startswith("%"):
+            rows.append(r"\textbf{" + re.sub(r"([#$%&_{}])", r"\\\1", line.lstrip("% ")) + "}")
+        elif line.startswith(r"\paragraph{"):
+            rows.append(r"\textbf{" + line.removeprefix(r"\paragraph{"))
+        elif line and not line.startswith(r"\setcounter"):
+            # Something else than headings and formulas: it is left as it is.
+            return text
+    return r"$$\begin{array}{l}" + " \\\\[1ex]\n".join(rows) + r"\end{array}$$" if rows else None

@@ -1,0 +1,92 @@
+"""Wrong arguments: exceptions of the right class that name what is wrong."""
+
+import numpy as np
+import pytest
+
+import paynter
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda m: m.simulate("x"), TypeError, "t_end is a number"),
+        (lambda m: m.simulate(True), TypeError, "t_end is a number"),
+        (lambda m: m.simulate(HUGE), ValueError, "t_end"),
+        (lambda m: m.simulate(np.array([1, 2])), TypeError, "t_end"),
+        (lambda m: m.simulate(np.nan), paynter.ModelError, "`t_end`"),
+        (lambda m: m.simulate(np.inf), paynter.ModelError, "`t_end`"),
+        (lambda m: m.simulate(1, points=1.5), TypeError, "points is a whole number"),
+        (lambda m: m.simulate(1, points=-1), ValueError, "points"),
+        (lambda m: m.simulate(1, points=0), paynter.ModelError, "two `points` or more"),
+        (lambda m: m.simulate(1, rtol="x"), TypeError, "rtol"),
+        (lambda m: m.simulate(1, atol=np.nan), paynter.ModelError, "tolerance"),
+        (lambda m: m.simulate(1, step=0), paynter.ModelError, "`step`"),
+        (lambda m: m.simulate(1, solver=4), TypeError, "solver"),
+        (lambda m: m.simulate(times=[]), ValueError, "times is empty"),
+        (lambda m: m.simulate(times=[-1, 1]), paynter.ModelError, "`times`"),
+        (lambda m: m.simulate(times=[0, 1j]), TypeError, "complex"),
+        (lambda m: m.simulate(1, sensitivity=[1]), TypeError, "sensitivity must be text"),
+        (lambda m: m.simulate(1, sensitivity=1), TypeError, "sensitivity must be text"),
+        (lambda m: m.simulate(1, inputs=[1]), TypeError, "inputs is a mapping"),
+        (lambda m: m.simulate(1, inputs={"E": None}), TypeError, "a function of t"),
+        (lambda m: m.simulate(1, inputs={"E": lambda t: None}), TypeError, "returned None"),
+        (lambda m: m.simulate(1, inputs={"E": lambda t: np.nan}), ValueError, "nan"),
+        (lambda m: m.simulate(1, inputs={"E": np.ones((2, 2))}), ValueError, "shape"),
+        (lambda m: m.simulate(1, inputs={"E": np.sin}, max_step=1e-12), ValueError, "samples"),
+        (lambda m: m.simulate(1, inputs={"E": np.sin}, grid=[1, 0]), ValueError, "rise"),
+        (lambda m: m.simulate(1, inputs={"E": 1}, data={"t": [0, 1]}), TypeError, "either"),
+        (lambda m: m.simulate(1, sweep={"Ra": []}), ValueError, "empty"),
+        (lambda m: m.simulate(1, sweep={}), ValueError, "empty"),
+        (lambda m: m.simulate(1, sweep=[1]), TypeError, "sweep is a mapping"),
+        (lambda m: m.simulate(1, scenario={"a": 3}), TypeError, "scenario"),
+        (lambda m: m.simulate(1, perturb={"Ra": 0.1}, verify=True), TypeError, "verify"),
+        (lambda m: m.simulate(1, perturb={"Ra": None}), TypeError, "the change of 'Ra'"),
+        (lambda m: m.simulate(1, direction={"Ra": "x"}), TypeError, "the weight of 'Ra'"),
+        (lambda m: m.tf(terms=-1), ValueError, "terms"),
+        (lambda m: m.robust(nodes=-1), ValueError, "nodes"),
+        (lambda m: m.robust(gap="x"), TypeError, "gap"),
+        (lambda m: m.sensitivity(verify=1.5), TypeError, "verify"),
+        (lambda m: m.draw(scale=0), ValueError, "scale"),
+        (lambda m: m.draw(path="ab"), TypeError, "pair of elements"),
+        (lambda m: m.bode().svg("nyquist"), ValueError, "its figures are bode"),
+        (lambda m: m.sensitivity(omega="1:10:3").svg("bode", output="zz"), ValueError, "zz"),
+        (lambda m: m.check().svg(), ValueError, "no figure"),
+        (lambda m: m.with_({3: 4}), TypeError, "by name"),
+        (lambda m: m.with_([1]), TypeError, "mapping"),
+        (lambda m: paynter.parse(b"model m {}"), TypeError, "text"),
+        (lambda m: m.estimate({"t": [0, 1], "w": [0, 1]}, bounds={"Ra": 3}), TypeError, "bounds of 'Ra'"),
+        (lambda m: m.estimate({"t": [0, 1], "w": [0, 1]}, starts=0), ValueError, "starts"),
+        (lambda m: m.estimate({"t": [0, 1], "w": [0, 1]}, confidence=100), ValueError, "percent"),
+        (lambda m: m.ensemble(2.0), TypeError, "samples"),
+        (lambda m: m.ensemble(2, seed=-1), ValueError, "seed"),
+        (lambda m: m.ensemble(2, chunks=0), ValueError, "chunks"),
+        (lambda m: m.ensemble(2, confidence=0), ValueError, "percent"),
+        (lambda m: m.ensemble(2, "operating_point", limits={"zz": (0, 1)}), ValueError, "answers are `ia`, `w`"),
+        (lambda m: m.ensemble(2, "operating_point", correlate={"Ra": 0.5}), TypeError, "pairs"),
+        (lambda m: m.ensemble(2, "operating_point", vary={"Ra": ("normal", "a", 1)}), TypeError, "distribution of 'Ra'"),
+        (lambda m: m.ensemble(2, lambda model: None), TypeError, "the function returns"),
+        (lambda m: m.ensemble(2, lambda model: "x"), TypeError, "the function returns"),
+    ],
+)
+def test_wrong_arguments_are_named(call, kind, words):
+    with pytest.raises(kind, match=words):
+        call(paynter.examples.dc_motor)
+
+
+def test_what_inputs_do_beyond_their_samples_is_told():
+    motor = paynter.examples.dc_motor
+    short = motor.simulate(0.1, inputs={"E": ([0.02, 0.05], [1, 2])})
+    assert "before 0.02 s and after 0.05 s" in short.input_notes[0]
+    assert not motor.simulate(0.1, inputs={"E": ([0, 0.05], [1, 2])}, hold="zero").input_notes
+    assert not motor.simulate(0.1, inputs={"E": ([0, 0.1], [1, 2])}).input_notes
+
+
+def test_remedies_are_in_the_words_of_python():
+    from paynter import _paynter
+
+    with pytest.raises(paynter.ModelError) as caught:
+        paynter.parse("")
+    assert "`paynter.examples`" in str(caught.value)
+    assert _paynter.explain("BG0804") and "--" not in caught.value.errors[0].help
