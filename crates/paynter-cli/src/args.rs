@@ -4,6 +4,7 @@ mod ensemble;
 mod estimate;
 mod report;
 mod simulate;
+mod solver;
 mod target;
 
 pub use ensemble::{Asked, EnsembleArgs};
@@ -293,7 +294,7 @@ pub struct RobustArgs {
     /// Branch and bound ends at this relative gap
     #[arg(long, value_name = "GAP", default_value_t = 1e-3, value_parser = simulate::positive)]
     pub gap: f64,
-    /// Branch and bound looks at so many parts of the box at most (0: one bound for the whole)
+    /// Branch and bound examines so many parts of the box at most (0: one bound for the whole)
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub nodes: usize,
     /// Write a figure to this file, `.svg` or `.png`

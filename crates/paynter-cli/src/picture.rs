@@ -1,5 +1,6 @@
 //! Writes pictures in the format that their file's name asks for.
 
+use crate::args::{Global, ThemeName};
 use crate::replace;
 use paynter::draw::{self, SvgStyle, Theme};
 use paynter::plot::{Figure, plot_svg};
@@ -43,6 +44,17 @@ pub fn write(svg: &str, file: &Path, smaller: &str) -> Result<(), Box<Diagnostic
 pub fn plot(figure: &Figure, file: &Path, theme: Theme) -> Result<(), Box<Diagnostic>> {
     let style = SvgStyle { theme, ..SvgStyle::default() };
     write(&plot_svg(figure, &style), file, "show fewer curves, or write SVG")
+}
+
+/// Writes the figure of an answer where one is asked for, in the units that people are shown; says what is in the way.
+pub fn asked(
+    file: Option<&Path>,
+    theme: ThemeName,
+    global: &Global,
+    figure: impl FnOnce() -> Result<Figure, Box<Diagnostic>>,
+) -> Option<Diagnostic> {
+    let written = |file| plot(&global.shown(figure()?), file, theme.into());
+    written(file?).err().map(|diagnostic| *diagnostic)
 }
 
 /// Whether a target stands for standard output.

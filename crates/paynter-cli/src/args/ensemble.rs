@@ -2,7 +2,8 @@
 
 use super::estimate::percent;
 use super::frequencies;
-use super::simulate::{Numbers, items, numbers, positive, solver};
+use super::simulate::{Numbers, items, numbers, positive};
+use super::solver::SolverArgs;
 use clap::{Args, ValueEnum};
 use paynter::Frequencies;
 use paynter::ensemble::{Design, Distribution};
@@ -48,12 +49,8 @@ pub struct EnsembleArgs {
     /// Differentiate outputs by these parameters; `all` for all
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub sensitivity: Vec<String>,
-    /// Choose the solver: auto, euler, rk4, explicit, tsit5, dop853 or stiff
-    #[arg(long, value_name = "SOLVER", default_value = "auto", value_parser = solver)]
-    pub solver: String,
-    /// Relative tolerance
-    #[arg(long, value_name = "TOL", default_value_t = 1e-8, value_parser = positive, allow_negative_numbers = true)]
-    pub rtol: f64,
+    #[command(flatten)]
+    pub solver: SolverArgs,
     /// Frequencies of `--ask bode`: N from LO to HI in logarithmic steps
     #[arg(long, value_name = "LO:HI:N", value_parser = frequencies)]
     pub omega: Option<Frequencies>,

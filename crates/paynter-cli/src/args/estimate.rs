@@ -1,6 +1,7 @@
 //! The options of `estimate`, and how their values are read.
 
-use super::simulate::{HoldName, items, positive, solver};
+use super::simulate::{HoldName, items, positive};
+use super::solver::SolverArgs;
 use super::{ThemeName, assignment};
 use clap::{Args, ValueEnum};
 use paynter::estimate::{Loss, Method, Weight};
@@ -93,18 +94,8 @@ pub struct EstimateArgs {
     /// Write half the width of the interval of this confidence, in per cent, as tolerances into that model
     #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "write")]
     pub tolerance: Option<f64>,
-    /// Choose the solver: auto, euler, rk4, explicit, tsit5, dop853 or stiff
-    #[arg(long, value_name = "SOLVER", default_value = "auto", value_parser = solver)]
-    pub solver: String,
-    /// Relative tolerance of simulations
-    #[arg(long, value_name = "TOL", default_value_t = 1e-8, value_parser = positive, allow_negative_numbers = true)]
-    pub rtol: f64,
-    /// Absolute tolerance of every state, in SI (chosen by the size of each state where left out)
-    #[arg(long, value_name = "TOL", value_parser = positive, allow_negative_numbers = true)]
-    pub atol: Option<f64>,
-    /// The step of `euler` and `rk4`, in seconds (a thousandth of the time where left out)
-    #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true)]
-    pub step: Option<f64>,
+    #[command(flatten)]
+    pub solver: SolverArgs,
     /// Plot to this file, `.svg` or `.png`, as well
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! The options of `simulate`, and how their values are read.
 
+use super::solver::SolverArgs;
 use super::{ThemeName, assignment};
 use clap::{Args, ValueEnum};
 use paynter::simulate::{Change, Cost, CostKind, Hold, Vary};
@@ -28,18 +29,8 @@ pub struct SimulateArgs {
     /// Choose steps by the errors of states alone, not of sensitivities
     #[arg(long)]
     pub states_only: bool,
-    /// Choose the solver: auto, euler, rk4, explicit, tsit5, dop853 or stiff
-    #[arg(long, value_name = "SOLVER", default_value = "auto", value_parser = solver)]
-    pub solver: String,
-    /// Relative tolerance
-    #[arg(long, value_name = "TOL", default_value_t = 1e-8, value_parser = positive, allow_negative_numbers = true)]
-    pub rtol: f64,
-    /// Absolute tolerance of every state, in SI (chosen by the size of each state where left out)
-    #[arg(long, value_name = "TOL", value_parser = positive, allow_negative_numbers = true)]
-    pub atol: Option<f64>,
-    /// The step of `euler` and `rk4`, in seconds (a thousandth of the time where left out)
-    #[arg(long, value_name = "H", value_parser = positive, allow_negative_numbers = true)]
-    pub step: Option<f64>,
+    #[command(flatten)]
+    pub solver: SolverArgs,
     /// Drive inputs by measured data: CSV with a column `t` and columns named as inputs
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
@@ -132,18 +123,6 @@ fn samples(text: &str) -> Result<usize, String> {
         Ok(value) if value > 1 => Err("at most a thousand million samples".to_owned()),
         _ => Err("write a whole number from 2 on".to_owned()),
     }
-}
-
-/// Reads the name of a solver.
-pub(super) fn solver(text: &str) -> Result<String, String> {
-    let names: Vec<&str> = paynter::simulate::solvers().collect();
-    if names.contains(&text) {
-        return Ok(text.to_owned());
-    }
-    Err(match paynter::closest(text, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("write one of {}", names.join(", ")),
-    })
 }
 
 /// Reads numbers and ranges of numbers, separated by commas.

@@ -30,13 +30,10 @@ pub fn run(arguments: &BodeArgs, global: &Global) -> Answer {
     match model.bode(&options, global.token()) {
         Ok(mut answer) => {
             let mut bode = answer.document(&CommandLine);
-            if let Some(file) = &arguments.plot
-                && let Err(diagnostic) =
-                    picture::plot(&global.shown(bode.figure()), file, arguments.theme.into())
-            {
-                answer.findings.push(*diagnostic);
-                bode.ok = false;
-                bode.diagnostics = answer.diagnostics(&CommandLine);
+            let figure = || Ok(bode.figure());
+            if let Some(wrong) = picture::asked(arguments.plot.as_deref(), arguments.theme, global, figure) {
+                answer.findings.push(wrong);
+                (bode.ok, bode.diagnostics) = (false, answer.diagnostics(&CommandLine));
             }
             bode.written = arguments.form.notation().map(|notation| answer.written(&bode, notation));
             let output = output(global, bode, |bode| {

@@ -41,8 +41,10 @@ fn ask(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
                 [] => Sensitivities::None,
                 names => Sensitivities::Names(names.to_vec()),
             },
-            solver: arguments.solver.clone(),
-            rtol: arguments.rtol,
+            solver: arguments.solver.solver.clone(),
+            rtol: arguments.solver.rtol,
+            atol: arguments.solver.atol,
+            step: arguments.solver.step,
             ..SimulateOptions::default()
         })),
     };

@@ -54,10 +54,10 @@ fn options(arguments: &EstimateArgs, global: &Global) -> Result<EstimateOptions,
         level: arguments.confidence,
         profiles: arguments.profile.clone(),
         curves: arguments.plot.is_some(),
-        rtol: arguments.rtol,
-        atol: arguments.atol,
-        solver: arguments.solver.clone(),
-        step: arguments.step,
+        rtol: arguments.solver.rtol,
+        atol: arguments.solver.atol,
+        solver: arguments.solver.solver.clone(),
+        step: arguments.solver.step,
         ..EstimateOptions::default()
     })
 }

@@ -35,13 +35,10 @@ pub fn run(arguments: &RobustArgs, global: &Global) -> Answer {
     match model.robust(&options, global.token()) {
         Ok(mut answer) => {
             let mut found = answer.document(&CommandLine);
-            if let Some(file) = &arguments.plot
-                && let Err(diagnostic) = figure(&found, arguments.figure)
-                    .and_then(|figure| picture::plot(&global.shown(figure), file, arguments.theme.into()))
-            {
-                answer.findings.push(*diagnostic);
-                found.ok = false;
-                found.diagnostics = answer.diagnostics(&CommandLine);
+            let figure = || figure(&found, arguments.figure);
+            if let Some(wrong) = picture::asked(arguments.plot.as_deref(), arguments.theme, global, figure) {
+                answer.findings.push(wrong);
+                (found.ok, found.diagnostics) = (false, answer.diagnostics(&CommandLine));
             }
             let output = output(global, found, |found| text(found, global));
             Answer::told(output, answer.findings, answer.sources)

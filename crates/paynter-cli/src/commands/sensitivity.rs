@@ -11,9 +11,9 @@ use crate::table::columns;
 use crate::{input, picture};
 use paynter::json::{Matrix, Naming, Sensitivity, SensitivityEntry, SensitivityResponse, ToleranceBand};
 use paynter::number::significant;
+use paynter::plot::Figure;
 use paynter::units::Shown;
 use paynter::{Diagnostic, Model, ResponseOptions, SensitivityOptions, code};
-use std::path::Path;
 
 /// Shows the sensitivities of a model.
 pub fn run(arguments: &SensitivityArgs, global: &Global) -> Answer {
@@ -80,12 +80,10 @@ fn in_numbers(
         Err(reason) => return Answer::unanswered(global, model.sources(), reason),
     };
     let mut document = answer.document(&CommandLine);
-    if let Some(file) = &arguments.plot
-        && let Err(diagnostic) = plot(&document, file, arguments, global)
-    {
-        answer.findings.push(*diagnostic);
-        document.ok = false;
-        document.diagnostics = answer.diagnostics(&CommandLine);
+    let figure = || figure(&document, arguments);
+    if let Some(wrong) = picture::asked(arguments.plot.as_deref(), arguments.theme, global, figure) {
+        answer.findings.push(wrong);
+        (document.ok, document.diagnostics) = (false, answer.diagnostics(&CommandLine));
     }
     Answer::told(
         output(global, document, |document| response_text(document, global) + why),
@@ -94,28 +92,24 @@ fn in_numbers(
     )
 }
 
-/// Writes the figure that is asked for.
-fn plot(
-    document: &SensitivityResponse,
-    file: &Path,
-    arguments: &SensitivityArgs,
-    global: &Global,
-) -> Result<(), Box<Diagnostic>> {
+/// The figure that is asked for.
+fn figure(document: &SensitivityResponse, arguments: &SensitivityArgs) -> Result<Figure, Box<Diagnostic>> {
     let wanted = |band: &&ToleranceBand| {
         arguments.output.as_ref().is_none_or(|name| band.output == *name)
             && arguments.input.as_ref().is_none_or(|name| band.input == *name)
     };
-    let Some(band) = document.bands.iter().find(wanted) else {
+    let missing = || {
         let message = "the model has no such output and input".to_owned();
-        return Err(Box::new(Diagnostic::new(code::UNKNOWN_NAME, message)));
+        Box::new(Diagnostic::new(code::UNKNOWN_NAME, message))
     };
+    let band = document.bands.iter().find(wanted).ok_or_else(missing)?;
     let (output, input) = (&band.output, &band.input);
     let figure = match arguments.figure {
         SensitivityFigure::Band => document.band_figure(output, input),
         SensitivityFigure::Bode => Some(document.bode_figure(output, input)),
         SensitivityFigure::Tornado => Some(document.tornado_figure(output, input)),
     };
-    figure.map_or(Ok(()), |figure| picture::plot(&global.shown(figure), file, arguments.theme.into()))
+    figure.ok_or_else(missing)
 }
 
 /// The ranking of the parameters and the bands, for people.
