@@ -281,7 +281,6 @@ impl Answer<ResponseTolerance> {
     pub fn document(&self, spelling: &dyn Spelling) -> json::SensitivityResponse {
         let ResponseTolerance { linear, request, found, normalized, checks } = &self.result;
         let (pool, graph, diagnostics) = (&self.pool, &self.graph, self.diagnostics(spelling));
-        let found = found.clone();
         let document =
             json::SensitivityResponse::new(pool, graph, linear, request, found, *normalized, diagnostics);
         json::SensitivityResponse { checks: checked(checks), ..document }

@@ -73,7 +73,7 @@ pub struct ResponseTolerance {
     /// What was asked for.
     pub request: ResponseRequest,
     /// What came out.
-    pub found: ResponseSensitivity,
+    pub found: Arc<ResponseSensitivity>,
     /// Whether relative ones are shown, (p/H)·∂H/∂p.
     pub normalized: bool,
     /// How far they fulfil the graph's own equations.
@@ -130,7 +130,7 @@ impl Model {
                 &mut found,
                 &mut findings,
             )?;
-            Ok(ResponseTolerance { linear, request, found, normalized, checks })
+            Ok(ResponseTolerance { linear, request, found: Arc::new(found), normalized, checks })
         });
         stage.answer(pool, found, findings)
     }

@@ -88,7 +88,7 @@ fn compare(text: &str) -> Result<Verdict, String> {
         let own: Vec<&json::ResponseEntry> = found.entries.iter().filter(|e| e.parameter == *name).collect();
         for (entry, (wanted, nominal)) in own.iter().zip(wanted.iter().zip(&nominal)) {
             for (k, (re, im, doubt)) in wanted.iter().enumerate() {
-                let (Some(x), Some(y)) = (entry.re[k], entry.im[k]) else { continue };
+                let (Some(x), Some(y)) = (entry.re.at(k), entry.im.at(k)) else { continue };
                 let size = value.abs().max(1e-3);
                 let scale = re.hypot(*im) + nominal[k].0.hypot(nominal[k].1) / size;
                 let error = (x - re).hypot(y - im);
@@ -205,7 +205,7 @@ fn samples_show_where_first_order_fails() {
     let (band, entry) = (&narrow.bands[0], &narrow.entries[0]);
     let nominal = band.magnitude.nominal[0].unwrap();
     let phase = band.phase.nominal[0].unwrap().to_radians();
-    let (re, im) = (entry.re[0].unwrap(), entry.im[0].unwrap());
+    let (re, im) = (entry.re.at(0).unwrap(), entry.im.at(0).unwrap());
     let radius = (phase.cos() * re + phase.sin() * im).abs() * 0.0005;
     assert!((band.magnitude.worst_upper[0].unwrap() - nominal - radius).abs() < 1e-12);
 }
@@ -292,8 +292,9 @@ fn a_law_that_is_steep_where_it_rests_is_read_the_other_way_round() {
                     };
                     let wanted = plain.entries.iter().find(same);
                     for at in 0..found.omega.len() {
-                        let is = (entry.re[at].unwrap(), entry.im[at].unwrap());
-                        let should = wanted.map_or((0.0, 0.0), |e| (e.re[at].unwrap(), e.im[at].unwrap()));
+                        let is = (entry.re.at(at).unwrap(), entry.im.at(at).unwrap());
+                        let should =
+                            wanted.map_or((0.0, 0.0), |e| (e.re.at(at).unwrap(), e.im.at(at).unwrap()));
                         let off = (is.0 - should.0).hypot(is.1 - should.1);
                         assert!(
                             off < 1e-6,
@@ -378,7 +379,7 @@ fn a_pole_on_the_way_is_said_with_its_place() {
     let options = ResponseOptions { omega, ..ResponseOptions::default() };
     let found =
         load(text).sensitivity_response(&options, &CancellationToken::new()).unwrap().document(&Plain);
-    assert_eq!(found.entries[0].re[1], None);
+    assert_eq!(found.entries[0].re.at(1), None);
     let said: Vec<_> = found.diagnostics.iter().filter(|d| d.code == "BG0713").collect();
     assert!(said.len() == 1 && said[0].message.contains("at 2 rad/s") && said[0].line == Some(2));
 }

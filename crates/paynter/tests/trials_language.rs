@@ -101,7 +101,7 @@ fn numbers(model: &Model) -> Vec<f64> {
     let omega = Some(Frequencies { low: 0.1, high: 10.0, points: 3 });
     let options = ResponseOptions { omega, ..ResponseOptions::default() };
     let response = model.sensitivity_response(&options, &token()).unwrap().document(&Plain);
-    let parts = response.entries.iter().flat_map(|entry| entry.re.iter().chain(&entry.im).copied());
+    let parts = response.entries.iter().flat_map(|entry| entry.re.iter().chain(entry.im.iter()));
     let mut all: Vec<f64> = parts.map(|x| x.unwrap()).collect();
     let pair = IncrementalOptions { pair: true, ..IncrementalOptions::default() };
     let derived = sound(&model.incremental(&pair, &token()).unwrap().text);

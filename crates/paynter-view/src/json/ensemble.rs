@@ -1,7 +1,7 @@
 //! The answer of `paynter ensemble`: of all samples, or of a part that others
 //! join.
 
-use super::Diagnostic;
+use super::{Diagnostic, finite};
 use paynter_ensemble as ens;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -171,10 +171,6 @@ pub struct EnsembleFacts<'a> {
     pub axis: Option<(&'static str, &'a [f64])>,
     /// The names of the answers.
     pub names: &'a [String],
-}
-
-fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
 }
 
 impl Ensemble {

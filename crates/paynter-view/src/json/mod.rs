@@ -67,7 +67,9 @@ pub use operating::{
 pub use plan::{EstimationPlan, EstimationPlans, Predicted};
 pub use poles::{Estimate, EstimateKind, Mode, Poles, Zeros};
 pub use report::{Report, ReportSection};
-pub use response::{BandCurve, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification};
+pub use response::{
+    BandCurve, Column, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification,
+};
 pub use robust::{Bounds, FixedPole, Margin, Peak, Robust, RobustGain, RobustWorst, UncertainRange};
 pub use sensitivity::{
     DcSensitivity, FromSink, GainDerivative, PoleDerivative, PoleSensitivity, RootDerivative, Sensitivity,

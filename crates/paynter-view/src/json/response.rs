@@ -8,8 +8,11 @@ use paynter_graph::{BondGraph, flat_name};
 use paynter_numerics as num;
 use paynter_numerics::parametric::bands::{Band, Curve};
 use paynter_numerics::parametric::{ResponseRequest, ResponseSensitivity};
-use schemars::JsonSchema;
-use serde::Serialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
 /// The sensitivities of the frequency response, and what tolerances make of it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -55,12 +58,68 @@ pub struct ResponseEntry {
     /// The parameter.
     pub parameter: String,
     /// Real parts; `null` where a pole lies.
-    pub re: Vec<Option<f64>>,
+    pub re: Column,
     /// Imaginary parts; `null` where a pole lies.
-    pub im: Vec<Option<f64>>,
+    pub im: Column,
     /// The unit that people are shown.
     #[serde(skip)]
     pub shown: Shown,
+}
+
+/// Numbers over the frequencies, read from where they were calculated: there are millions of them.
+#[derive(Clone)]
+pub struct Column {
+    found: Arc<ResponseSensitivity>,
+    /// Output, input and parameter.
+    place: [usize; 3],
+    normalized: bool,
+    imaginary: bool,
+}
+
+impl Column {
+    /// The numbers.
+    pub fn iter(&self) -> impl Iterator<Item = Option<f64>> + '_ {
+        let [output, input, parameter] = self.place;
+        let values = self.found.values(output, input, parameter, self.normalized);
+        values.map(|value| finite(if self.imaginary { value.im } else { value.re }))
+    }
+
+    /// The number at a frequency, by its place.
+    pub fn at(&self, place: usize) -> Option<f64> {
+        self.iter().nth(place).flatten()
+    }
+}
+
+impl PartialEq for Column {
+    fn eq(&self, other: &Column) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl fmt::Debug for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for Column {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl JsonSchema for Column {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Vec::<Option<f64>>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<Option<f64>>::json_schema(generator)
+    }
 }
 
 /// What one parameter's tolerance does to one response, to first order.
@@ -179,7 +238,7 @@ impl SensitivityResponse {
         graph: &BondGraph,
         linear: &num::LinearModel,
         request: &ResponseRequest,
-        found: ResponseSensitivity,
+        found: &Arc<ResponseSensitivity>,
         normalized: bool,
         diagnostics: Vec<Diagnostic>,
     ) -> SensitivityResponse {
@@ -193,13 +252,14 @@ impl SensitivityResponse {
         for o in 0..found.sensitivities.outputs {
             for i in 0..found.sensitivities.inputs {
                 for (k, parameter) in parameters.iter().enumerate() {
-                    let values = || found.values(o, i, k, normalized);
+                    let column =
+                        |imaginary| Column { found: found.clone(), place: [o, i, k], normalized, imaginary };
                     entries.push(ResponseEntry {
                         output: output(o),
                         input: input(i),
                         parameter: parameter.clone(),
-                        re: values().map(|z| finite(z.re)).collect(),
-                        im: values().map(|z| finite(z.im)).collect(),
+                        re: column(false),
+                        im: column(true),
                         // A relative sensitivity is a number.
                         shown: match normalized {
                             true => Shown::default(),
@@ -255,16 +315,15 @@ impl SensitivityResponse {
             diagnostics,
             parameters,
             hz: found.omega.iter().map(|omega| omega / std::f64::consts::TAU).collect(),
-            omega: found.omega,
+            omega: found.omega.clone(),
         }
     }
 
     /// The Bode diagram of the sensitivities of one response.
     pub fn bode_figure(&self, output: &str, input: &str) -> Figure {
         let own = self.entries.iter().filter(|entry| entry.output == output && entry.input == input);
-        let number = |shown: &Shown, list: &[Option<f64>]| {
-            list.iter().map(|x| shown.of(x.unwrap_or(f64::NAN))).collect()
-        };
+        let number =
+            |shown: &Shown, list: &Column| list.iter().map(|x| shown.of(x.unwrap_or(f64::NAN))).collect();
         let responses: Vec<plot::Response> = own
             .map(|entry| plot::Response {
                 name: format!("∂/∂{}{}", entry.parameter, entry.shown.brackets()),
