@@ -6,11 +6,12 @@ mod common;
 
 use common::load_with;
 use paynter::draw::{DrawOptions, SvgStyle, draw, svg};
+use paynter::ensemble::{Design, Distribution, Ensemble, EnsembleOptions, EnsembleQuestion};
 use paynter::estimate::{EstimateOptions, Estimation, Plan, PlanOptions};
 use paynter::export::{self, Target};
 use paynter::json::{self, Naming};
 use paynter::report::Report;
-use paynter::simulate::{Data, Gradients, Perturbed, SimulateOptions, Simulation};
+use paynter::simulate::{Data, Gradients, Perturbed, SimulateOptions, Simulation, Vary};
 use paynter::{
     Answer, Asked, Bode, BodeOptions, CancellationToken, Checked, DerivedForm, DerivedModel, Diagnostics,
     Expression, Frequencies, IncrementalOptions, LftOptions, LoopOptions, LoopReport, Model, Plain, Poles,
@@ -95,6 +96,11 @@ const QUESTIONS: &[Question] = &[
             serde_json::to_string(&a.document(&Plain))
         })
     }),
+    ("explicit equations", |m| {
+        told(m, m.explicit_equations(&CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(&Plain))
+        })
+    }),
     ("steps", |m| told(m, m.steps(&CancellationToken::new()), |a| serde_json::to_string(&a.document()))),
     ("transfer", |m| {
         told(m, m.transfer(TERMS, &CancellationToken::new()), |a| serde_json::to_string(&a.document(&Plain)))
@@ -106,6 +112,11 @@ const QUESTIONS: &[Question] = &[
     }),
     ("operating point", |m| {
         told(m, m.operating_point(&CancellationToken::new()), |a| serde_json::to_string(&a.document(&Plain)))
+    }),
+    ("what moves the steady state", |m| {
+        told(m, m.steady_sensitivity(&[], &CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(Naming::Flat))
+        })
     }),
     ("poles", |m| {
         told(m, m.poles(&CancellationToken::new()), |a| {
@@ -140,6 +151,45 @@ const QUESTIONS: &[Question] = &[
             let said = a.explain(&a.parameters, &outcome);
             let diagnostics = json::Diagnostic::list(&said, &a.sources, &Plain);
             serde_json::to_string(&json::Simulation::new(a, &response, &outcome, &said, diagnostics))
+        })
+    }),
+    ("sweep", |m| {
+        let graph = m.graph().unwrap_or_default();
+        let Some(swept) = graph.parameters.first() else { return String::new() };
+        let options = SimulateOptions { t_end: Some(1e-3), points: 2, ..SimulateOptions::default() };
+        let values = [1.1, 0.9].map(|factor| factor * swept.number).to_vec();
+        let sweep = Vary { name: swept.name.clone(), values };
+        let mut runs = match m.sweep(&options, &[sweep], &CancellationToken::new()) {
+            Ok(runs) => runs,
+            Err(reason) => return refused(m, reason),
+        };
+        let mut text = String::new();
+        runs.respond(&CancellationToken::new(), &mut |run, response, _, said| {
+            text += &format!("{}: {:?}, {}\n", run.name, response.outputs, listed(m, said));
+        });
+        text
+    }),
+    ("ensemble", |m| {
+        let graph = m.graph().unwrap_or_default();
+        let near = |number: f64| Distribution::Uniform { low: 0.99 * number, high: 1.01 * number };
+        let drawn = graph.parameters.iter().find(|parameter| parameter.number > 0.0);
+        let options = EnsembleOptions {
+            quantities: drawn.map(|drawn| (drawn.name.clone(), near(drawn.number))).into_iter().collect(),
+            correlations: Vec::new(),
+            design: Design::LatinHypercube,
+            seed: 1,
+            samples: 3,
+            indices: false,
+            question: EnsembleQuestion::OperatingPoint,
+            shard: (0, 1),
+        };
+        told(m, m.ensemble(&options, &CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(&[], 0.95, &Plain))
+        })
+    }),
+    ("uncertain graph", |m| {
+        told(m, m.uncertain_graph(&LftOptions::default(), &CancellationToken::new()), |a| {
+            serde_json::to_string(&a.document(&Plain))
         })
     }),
     ("interconnection", |m| {
@@ -290,6 +340,7 @@ fn models_and_answers_may_be_sent_and_shared() {
     assert_send_sync::<Answer<RobustReport>>();
     assert_send_sync::<Answer<LoopReport>>();
     assert_send_sync::<Answer<Estimation>>();
+    assert_send_sync::<Answer<Ensemble>>();
     assert_send_sync::<Answer<Vec<Plan>>>();
     assert_send_sync::<Answer<String>>();
 }
