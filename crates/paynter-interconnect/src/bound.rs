@@ -1,6 +1,7 @@
 //! The McMillan degree of the model in each uncertain quantity, the others held at random values: what no
 //! realisation can do with fewer channels. Ranks modulo a prime are never above the true ones, so the bound holds.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 use paynter_algebra::elimination::{Row, eliminate};
@@ -160,19 +161,12 @@ fn powers(rows: &Dense, a: &Dense) -> Dense {
     basis.into_iter().map(|(_, row)| row).collect()
 }
 
-fn rank(mut rows: Dense) -> usize {
+fn rank(rows: Dense) -> usize {
     let width = rows.first().map_or(0, Vec::len);
-    let mut found = 0;
-    for j in 0..width {
-        let Some(pivot) = (found..rows.len()).find(|i| rows[*i][j] != 0) else { continue };
-        rows.swap(found, pivot);
-        let own = rows[found].clone();
-        let inverse = FIELD.inv(own[j]);
-        for row in rows.iter_mut().skip(found + 1).filter(|row| row[j] != 0) {
-            let factor = FIELD.mul(row[j], inverse);
-            row.iter_mut().zip(&own).for_each(|(x, y)| *x = FIELD.sub(*x, FIELD.mul(factor, *y)));
-        }
-        found += 1;
-    }
-    found
+    let sparse = |row: Vec<u64>| row.into_iter().enumerate().filter(|(_, entry)| *entry != 0).collect();
+    let rows: Vec<Row<u64>> = rows.into_iter().map(sparse).collect();
+    let mut field = FIELD;
+    let Ok(echelon) =
+        eliminate(&mut field, rows, width, |_, state| Ok::<_, Infallible>(state.least_fill_in(|_, _| true)));
+    echelon.pivots.len()
 }
