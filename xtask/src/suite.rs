@@ -16,7 +16,7 @@ const ALWAYS: &[Step] = &[
         run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
     }),
     ("python", || chores::python(&[])),
-    ("tests", || run(cargo().args(["test", "--workspace", "--locked"]))),
+("tests", || run(cargo().args(["test", "--workspace", "--locked", "--no-fail-fast"]))),
     ("package", package::test),
     ("docs", || {
         let mut doc = cargo();
@@ -106,8 +106,8 @@ pub fn test(arguments: &[String]) -> Result<(), String> {
 
 /// Fails with all violations, or passes where there are none.
 fn report(violations: Vec<String>) -> Result<(), String> {
-    for complaint in &violations {
-        println!("{complaint}");
+    for violation in &violations {
+        println!("{violation}");
     }
     if violations.is_empty() { Ok(()) } else { Err(format!("{} violations", violations.len())) }
 }
