@@ -16,6 +16,9 @@ pub(crate) const CONSERVED_PIVOT: f64 = 1e-10;
 /// A difference this much smaller than its two parts is zero: a hundred units of rounding.
 pub(crate) const CANCELLED_DIFFERENCE: f64 = 1e-14;
 
+/// By so much of itself a bound on the size of a complex number may be rounded: a few units of rounding, with room.
+pub(crate) const NORM_ROUNDING: f64 = 1e-14;
+
 /// Up to so many rows the largest of all entries is the pivot; of more, one with little fill-in.
 pub(crate) const FULL_PIVOTING_SIZE: usize = 120;
 

@@ -8,6 +8,7 @@
 use num_complex::Complex64;
 
 use crate::sensitivity::FrequencySensitivity;
+use crate::tolerance::NORM_ROUNDING;
 
 /// The lower and upper end of something over the frequencies.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,25 +69,22 @@ pub fn bands(found: &FrequencySensitivity, tolerances: &[f64]) -> Vec<Bands> {
         for input in 0..found.inputs {
             let values: Vec<Complex64> =
                 (0..found.frequencies).map(|k| found.transfer(output, input, k)).collect();
-            let change = |k: usize, p: usize| {
-                let derivative = found.derivative(output, input, p, k);
-                parts(values[k], derivative * tolerances[p])
-            };
-            let radius = |pick: fn((f64, f64)) -> f64| -> (Vec<f64>, Vec<f64>) {
-                let at = |k: usize| {
-                    let list =
-                        (0..tolerances.len()).filter(|p| tolerances[*p] != 0.0).map(|p| pick(change(k, p)));
-                    list.fold((0.0, 0.0), |(sum, squares), x: f64| (sum + x.abs(), squares + x * x))
-                };
-                (0..values.len())
-                    .map(|k| {
-                        let (sum, squares) = at(k);
-                        (sum, squares.sqrt())
-                    })
-                    .unzip()
-            };
             let magnitude: Vec<f64> = values.iter().map(|h| h.norm()).collect();
-            let (worst, rss) = radius(|(magnitude, _)| magnitude);
+            // Of magnitude and phase the sums of the sizes of all changes, and of their squares.
+            let mut sums = vec![[[0.0; 2]; 2]; values.len()];
+            for (k, sums) in sums.iter_mut().enumerate() {
+                for p in (0..tolerances.len()).filter(|p| tolerances[*p] != 0.0) {
+                    let change = found.derivative(output, input, p, k) * tolerances[p];
+                    for (sum, x) in sums.iter_mut().zip(parts(values[k], magnitude[k], change)) {
+                        sum[0] += x.abs();
+                        sum[1] += x * x;
+                    }
+                }
+            }
+            let radius = |which: usize| -> (Vec<f64>, Vec<f64>) {
+                sums.iter().map(|sums| (sums[which][0], sums[which][1].sqrt())).unzip()
+            };
+            let (worst, rss) = radius(0);
             let around = |centre: &[f64], radius: &[f64], floor: f64| Band {
                 lower: centre.iter().zip(radius).map(|(c, r)| (c - r).max(floor)).collect(),
                 upper: centre.iter().zip(radius).map(|(c, r)| c + r).collect(),
@@ -97,7 +95,7 @@ pub fn bands(found: &FrequencySensitivity, tolerances: &[f64]) -> Vec<Bands> {
                 nominal: magnitude,
             };
             let phase = phases(&values);
-            let (worst, rss) = radius(|(_, phase)| phase);
+            let (worst, rss) = radius(1);
             let angle = Curve {
                 worst: around(&phase, &worst, f64::NEG_INFINITY),
                 rss: around(&phase, &rss, f64::NEG_INFINITY),
@@ -109,15 +107,14 @@ pub fn bands(found: &FrequencySensitivity, tolerances: &[f64]) -> Vec<Bands> {
     all
 }
 
-/// The changes of magnitude and of phase (in degrees) by a small change of the response.
-fn parts(value: Complex64, change: Complex64) -> (f64, f64) {
-    let size = value.norm();
+/// The changes of magnitude and of phase (in degrees) by a small change of a response of some size.
+fn parts(value: Complex64, size: f64, change: Complex64) -> [f64; 2] {
     if size == 0.0 {
         // From zero the magnitude can only grow, and there is no phase.
-        return (change.norm(), f64::NAN);
+        return [change.norm(), f64::NAN];
     }
     let turned = value.conj() * change / size;
-    (turned.re, (turned.im / size).to_degrees())
+    [turned.re, (turned.im / size).to_degrees()]
 }
 
 /// Phases in degrees, continued without jumps of a turn.
@@ -142,6 +139,10 @@ pub fn effects(found: &FrequencySensitivity, omega: &[f64], tolerances: &[f64]) 
     let mut all = Vec::new();
     for output in 0..found.outputs {
         for input in 0..found.inputs {
+            let values: Vec<(Complex64, f64)> = (0..omega.len())
+                .map(|k| found.transfer(output, input, k))
+                .map(|value| (value, value.norm()))
+                .collect();
             let mut list = Vec::with_capacity(tolerances.len());
             for (parameter, tolerance) in tolerances.iter().enumerate() {
                 let mut best = Effect {
@@ -153,13 +154,16 @@ pub fn effects(found: &FrequencySensitivity, omega: &[f64], tolerances: &[f64]) 
                     magnitude: 0.0,
                     phase: 0.0,
                 };
-                for (k, omega) in omega.iter().enumerate() {
-                    let value = found.transfer(output, input, k);
+                for (k, (omega, (value, norm))) in omega.iter().zip(&values).enumerate() {
                     let change = found.derivative(output, input, parameter, k) * tolerance;
-                    let size = change.norm() / value.norm();
+                    // The sum of the sizes of its parts is no less than the size of a number, and sooner found.
+                    if change.l1_norm() < (1.0 - NORM_ROUNDING) * best.size * norm {
+                        continue;
+                    }
+                    let size = change.norm() / norm;
                     if size.is_finite() && size > best.size {
-                        let (magnitude, phase) = parts(value, change);
-                        let magnitude = magnitude / value.norm();
+                        let [magnitude, phase] = parts(*value, *norm, change);
+                        let magnitude = magnitude / norm;
                         best = Effect { size, omega: *omega, magnitude, phase, ..best };
                     }
                 }
