@@ -16,7 +16,7 @@ const ALWAYS: &[Step] = &[
         run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
     }),
     ("python", || chores::python(&[])),
-("tests", || run(cargo().args(["test", "--workspace", "--locked", "--no-fail-fast"]))),
+    ("tests", || run(cargo().args(["test", "--workspace", "--locked", "--no-fail-fast"]))),
     ("package", package::test),
     ("docs", || {
         let mut doc = cargo();

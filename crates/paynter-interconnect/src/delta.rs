@@ -20,6 +20,13 @@ pub(crate) struct Uncertain {
     pub number: f64,
 }
 
+/// What a value that is uncertain as a whole is called, and the element whose it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Whole {
+    pub name: String,
+    pub element: Option<ElementId>,
+}
+
 /// The uncertain quantities of a model.
 pub(crate) struct Deltas {
     pub list: Vec<Uncertain>,
@@ -67,7 +74,9 @@ impl Deltas {
             let Some(occurrence) = occurrences.get(&parameter.symbol) else { continue };
             let uncertainty = match (request.normalized, parameter.number == 0.0) {
                 (true, true) => Uncertainty::ScaledAbsolute(absolute_tolerance(parameter)),
-                (true, false) => Uncertainty::Scaled(relative_tolerance(parameter)),
+                (true, false) => {
+                    Uncertainty::Scaled(relative_tolerance(parameter) * parameter.number.signum())
+                }
                 (false, true) => Uncertainty::Absolute,
                 (false, false) if occurrence.multiplies => Uncertainty::Relative,
                 (false, false) => Uncertainty::Reciprocal,
@@ -93,7 +102,7 @@ impl Deltas {
     pub fn never_vanishes(&self, symbol: Symbol) -> bool {
         self.place.get(&symbol).is_some_and(|place| match self.list[*place].uncertainty {
             Uncertainty::Relative | Uncertainty::Reciprocal => true,
-            Uncertainty::Scaled(r) => r < 1.0,
+            Uncertainty::Scaled(r) => r.abs() < 1.0,
             Uncertainty::Absolute | Uncertainty::ScaledAbsolute(_) => false,
         })
     }
@@ -112,31 +121,27 @@ impl Deltas {
     }
 
     /// The uncertain quantity that a value is which is not rational in parameters.
-    pub fn value(
-        &mut self,
-        pool: &mut Pool,
-        graph: &BondGraph,
-        element: Option<ElementId>,
-        value: Expr,
-    ) -> usize {
+    pub fn value(&mut self, pool: &mut Pool, graph: &BondGraph, whole: &Whole, value: Expr) -> usize {
         let same = |known: &Uncertain| matches!(&known.quantity, Quantity::Value { value: other, .. } if *other == value);
         if let Some(known) = self.list.iter().position(same) {
             return known;
         }
-        let base = element.map_or_else(|| "value".to_owned(), |id| flat_name(&graph.element(id).name));
+        let base = &whole.name;
         let (mut name, mut number) = (base.clone(), 1);
         while self.list.iter().any(|known| known.name == name) {
             number += 1;
             name = format!("{base}_{number}");
         }
         let number = pool.eval(value, &|symbol| nominal(graph, symbol)).unwrap_or(f64::NAN);
-        let uncertainty = match self.normalized {
-            true => Uncertainty::Scaled(self.spread(pool, graph, value, number)),
-            false => Uncertainty::Relative,
+        let uncertainty = match (self.normalized, number == 0.0) {
+            (true, true) => Uncertainty::ScaledAbsolute(self.spread(pool, graph, value, number)),
+            (true, false) => Uncertainty::Scaled(self.spread(pool, graph, value, number) / number),
+            (false, true) => Uncertainty::Absolute,
+            (false, false) => Uncertainty::Relative,
         };
         self.list.push(Uncertain {
             name,
-            quantity: Quantity::Value { element, value },
+            quantity: Quantity::Value { element: whole.element, value },
             uncertainty,
             value,
             number,
@@ -144,7 +149,7 @@ impl Deltas {
         self.list.len() - 1
     }
 
-    /// How far a value can be from its nominal one while parameters are within their tolerances, relatively.
+    /// How far a value can be from its nominal one while parameters are within their tolerances.
     fn spread(&self, pool: &Pool, graph: &BondGraph, value: Expr, nominal_value: f64) -> f64 {
         let range = pool.range(value, &|symbol| {
             let parameter = graph.parameters.iter().find(|parameter| parameter.symbol == symbol);
@@ -157,8 +162,7 @@ impl Deltas {
                 None => Interval::ALL,
             }
         });
-        let off = (range.hi() - nominal_value).abs().max((nominal_value - range.lo()).abs());
-        off / nominal_value.abs()
+        (range.hi() - nominal_value).abs().max((nominal_value - range.lo()).abs())
     }
 
     /// A number as an exact expression with the digits it has.

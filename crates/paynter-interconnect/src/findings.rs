@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use paynter_base::number::significant;
-use paynter_base::{Diagnostic, Diagnostics, code};
+use paynter_base::{Diagnostic, Diagnostics, Remedy, code};
 use paynter_equations::{Equations, QueryError, Structure, Verdict};
 use paynter_graph::BondGraph;
 
@@ -121,12 +121,30 @@ pub fn uncertain_parameters(
     }
 }
 
+/// The parameters that a block's quantity depends on.
+fn names_of(graph: &BondGraph, block: &Block) -> String {
+    let names = block.changes.iter().map(|(_, place)| format!("`{}`", graph.parameters[*place].name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
 impl Interconnection {
     /// What is worth knowing of the model; refused where it is ill-posed or nothing is uncertain.
     pub fn findings(&self, graph: &BondGraph, asked: &[usize]) -> Result<Diagnostics, QueryError> {
         if self.blocks.is_empty() {
             let message = "no parameter is in the coefficients of the equations, so nothing is uncertain";
             return Err(refused(Diagnostic::new(code::NOTHING_UNCERTAIN, message)));
+        }
+        let unbounded = |block: &&Block| {
+            let bounds = block.bounds;
+            bounds.is_some_and(|(low, high)| !low.is_finite() || !high.is_finite())
+        };
+        if let Some(block) = self.blocks.iter().find(unbounded) {
+            let message = format!(
+                "the value of `{}` has no bound while {} are within their tolerances, so its δ cannot be normalised",
+                block.name,
+                names_of(graph, block)
+            );
+            return Err(refused(Diagnostic::new(code::NO_TOLERANCE, message)));
         }
         if let Some(Posed::Ill(singular)) = &self.posed {
             return Err(refused(self.ill_posed(graph, singular)));
@@ -151,13 +169,10 @@ impl Interconnection {
                 found.push(Diagnostic::new(code::MORE_CHANNELS, message));
             }
             if let Quantity::Value { .. } = block.quantity {
-                let names: Vec<String> = (block.changes.iter())
-                    .map(|(_, place)| format!("`{}`", graph.parameters[*place].name))
-                    .collect();
                 let message = format!(
                     "the value of `{}` depends on {} in a way that is not rational, so it is uncertain as a whole",
                     block.name,
-                    names.join(", ")
+                    names_of(graph, block)
                 );
                 found.push(Diagnostic::new(code::UNCERTAIN_VALUE, message));
             }
@@ -182,11 +197,23 @@ impl Interconnection {
             .collect();
         let at: Vec<String> = elements.iter().map(|name| format!("`{name}`")).collect();
         let at = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
-        let message = format!(
-            "I - D11 Δ is singular within the tolerances{at}, for {}: there the model has no solution",
-            values.join(", ")
-        );
-        let diagnostic = Diagnostic::new(code::ILL_POSED, message);
+        let whole = (singular.deltas.iter().map(|(block, _)| &self.blocks[*block]))
+            .find(|block| matches!(block.quantity, Quantity::Value { .. }));
+        let (reason, help) = match whole {
+            Some(block) => (
+                format!("there `{}` counts as independent of {}", block.name, names_of(graph, block)),
+                Some(
+                    "make the tolerances smaller, or let fewer parameters be uncertain by {option only=NAME}: a value that is uncertain as a whole is independent of the parameters in it",
+                ),
+            ),
+            None => ("there the model has no solution".to_owned(), None),
+        };
+        let message =
+            format!("I - D11 Δ is singular within the tolerances{at}, for {}: {reason}", values.join(", "));
+        let mut diagnostic = Diagnostic::new(code::ILL_POSED, message);
+        if let Some(help) = help {
+            diagnostic = diagnostic.help(Remedy::marked(help));
+        }
         let first = singular.deltas.first().map(|(block, _)| &self.blocks[*block].quantity);
         match first {
             Some(Quantity::Parameter(place)) => diagnostic.at(graph.parameters[*place].span),

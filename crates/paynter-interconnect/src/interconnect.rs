@@ -7,6 +7,7 @@ use paynter_algebra::{Expr, Fingerprints, Pool, Symbol};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, QueryError, Sparse};
 use paynter_graph::{BondGraph, Causality, Ranges, flat_name};
+use paynter_transform::Place;
 use rustc_hash::FxHashMap;
 
 use crate::bound::degrees;
@@ -32,7 +33,7 @@ pub fn interconnect(
     refuse_derivatives(pool, graph, equations)?;
     let by_laws = match rows(pool, graph, causality, equations) {
         Ok(rows) => realised(pool, graph, &rows, request, token)?,
-        Err(Unsuitable::Nonlinear) => return Err(refused(nonlinear())),
+        Err(Unsuitable::Nonlinear) => return Err(refused(nonlinear(graph, None))),
         Err(Unsuitable::HigherIndex) => None,
     };
     let found = match by_laws {
@@ -42,7 +43,7 @@ pub fn interconnect(
             realised(pool, graph, &rows, request, token)?
         }
     };
-    let Some(solved) = found else { return Err(refused(nonlinear())) };
+    let Some(solved) = found else { return Err(refused(nonlinear(graph, None))) };
     assemble(pool, graph, equations, request, solved, token)
 }
 
@@ -75,10 +76,27 @@ fn refuse_derivatives(pool: &mut Pool, graph: &BondGraph, equations: &Equations)
     Ok(())
 }
 
-fn nonlinear() -> Diagnostic {
+/// The refusal of a model that is not linear, with the row that is not.
+fn nonlinear(graph: &BondGraph, row: Option<&Row>) -> Diagnostic {
+    let place = row.and_then(|row| match (row.element, row.place) {
+        (Some(id), _) => Some(("the law of", &graph.element(id).name, graph.element(id).span)),
+        (None, Some(Place::Signal(k))) => {
+            graph.signals.get(k).map(|signal| ("the signal", &signal.name, signal.span))
+        }
+        (None, Some(Place::Output(k))) => {
+            graph.outputs.get(k).map(|output| ("the output", &output.name, output.span))
+        }
+        _ => None,
+    });
     let message =
         "the model is not linear with constant coefficients, so it has no standard interconnection model";
-    Diagnostic::new(code::NO_INTERCONNECTION, message)
+    match place {
+        Some((what, name, span)) => {
+            let message = format!("{message}: {what} `{name}` is not");
+            Diagnostic::new(code::NO_INTERCONNECTION, message).at(span)
+        }
+        None => Diagnostic::new(code::NO_INTERCONNECTION, message),
+    }
 }
 
 pub(crate) fn refused(diagnostic: Diagnostic) -> QueryError {
@@ -139,7 +157,7 @@ fn realised(
     for row in &rows.rows {
         match parts(pool, graph, row) {
             Ok(parts) => split.push(parts),
-            Err(_) => return Err(refused(nonlinear())),
+            Err(_) => return Err(refused(nonlinear(graph, Some(row)))),
         }
     }
     let coefficients: Vec<Expr> = split.iter().flatten().map(|(_, c)| *c).collect();
@@ -220,7 +238,7 @@ fn assemble(
                 differentiated: pair.differentiated,
             });
         }
-        blocks.push(block(pool, graph, uncertain, start..start + count));
+        blocks.push(block(pool, graph, request, uncertain, start..start + count));
         start += count;
     }
     let w: Vec<Symbol> = channels.iter().map(|channel| channel.w).collect();
@@ -320,6 +338,7 @@ fn spread(marked: &mut [bool], next: &[Vec<usize>]) {
 fn block(
     pool: &mut Pool,
     graph: &BondGraph,
+    request: &Request,
     uncertain: &Uncertain,
     channels: std::ops::Range<usize>,
 ) -> Block {
@@ -327,9 +346,9 @@ fn block(
     let mut changes = Vec::new();
     let mut moved: FxHashMap<Symbol, Expr> = FxHashMap::default();
     for symbol in pool.symbols(value) {
-        let Some(place) = graph.parameters.iter().position(|parameter| parameter.symbol == symbol) else {
-            continue;
-        };
+        // Other parameters keep their values.
+        let same = |place: &&usize| graph.parameters[**place].symbol == symbol;
+        let Some(&place) = request.parameters.iter().find(same) else { continue };
         let change = pool.symbol(&format!("Delta_{}", flat_name(&graph.parameters[place].name)));
         changes.push((change, place));
         let (old, new) = (pool.var(symbol), pool.var(change));
@@ -354,7 +373,7 @@ fn block(
         Uncertainty::Scaled(r) => {
             let r_exact = Deltas::exact(pool, r);
             let size = pool.mul(r_exact, value);
-            (pool.div(change, size), Some((number - r * number.abs(), number + r * number.abs())))
+            (pool.div(change, size), Some((number - r * number, number + r * number)))
         }
         Uncertainty::ScaledAbsolute(t) => {
             let t_exact = Deltas::exact(pool, t);

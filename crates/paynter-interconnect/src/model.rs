@@ -40,7 +40,7 @@ pub enum Uncertainty {
     Reciprocal,
     /// Δp, where the nominal value is zero.
     Absolute,
-    /// Δp/(r p) with the relative tolerance r: within ±1.
+    /// Δp/(r p) with the relative tolerance r, negative where p is, so that δ = 1 is the upper end: within ±1.
     Scaled(f64),
     /// Δp/t with the absolute tolerance t, where the nominal value is zero: within ±1.
     ScaledAbsolute(f64),

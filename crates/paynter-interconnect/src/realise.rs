@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use paynter_algebra::poly::readable;
 use paynter_algebra::{Expr, Node, Pool, Symbol};
 use paynter_base::CancellationToken;
-use paynter_graph::{BondGraph, Class, ElementId, Law};
+use paynter_graph::{BondGraph, Class, ElementId, Law, flat_name};
+use paynter_transform::Place;
 
-use crate::delta::Deltas;
+use crate::delta::{Deltas, Whole, nominal};
 use crate::fewest::{fewest, scheme};
 use crate::form::Form;
 use crate::limits::LONGEST_COEFFICIENT;
@@ -53,6 +54,7 @@ pub(crate) struct Realiser<'a> {
     memo: BTreeMap<(usize, Operation, Form), Form>,
     /// The row at hand.
     element: Option<ElementId>,
+    place: Option<Place>,
     differentiated: bool,
     /// By uncertain parameter: how many coefficients of the row it is in.
     shared: BTreeMap<Symbol, usize>,
@@ -74,6 +76,7 @@ impl<'a> Realiser<'a> {
             more: Vec::new(),
             memo: BTreeMap::new(),
             element: None,
+            place: None,
             differentiated: false,
             shared: BTreeMap::new(),
         }
@@ -81,7 +84,7 @@ impl<'a> Realiser<'a> {
 
     /// The row with nominal coefficients and auxiliary inputs.
     pub fn row(&mut self, row: &Row, parts: &[(Symbol, Expr)]) -> NominalRow {
-        (self.element, self.differentiated) = (row.element, row.order > 0);
+        (self.element, self.place, self.differentiated) = (row.element, row.place, row.order > 0);
         self.shared.clear();
         for (_, coefficient) in parts {
             for symbol in self.pool.symbols(*coefficient) {
@@ -131,24 +134,59 @@ impl<'a> Realiser<'a> {
             let form = fewest(self.pool, &self.deltas, short, &CancellationToken::new());
             return self.times(form, signal);
         }
-        // The δ of the element's value, with the sign and the direction in which the law is used.
-        let own = self.element.and_then(|id| match self.graph.element(id).law {
-            Law::Value(value) => Some((id, value)),
-            _ => None,
-        });
-        if let Some((id, value)) = own {
+        for (whole, value) in self.wholes() {
             let product = self.pool.mul(coefficient, value);
             let ratio = self.pool.div(coefficient, value);
             for (rest, operation) in [(ratio, Operation::Multiply), (product, Operation::Divide)] {
                 if !self.deltas.inside(self.pool, rest) {
-                    let quantity = self.deltas.value(self.pool, self.graph, Some(id), value);
+                    let quantity = self.deltas.value(self.pool, self.graph, &whole, value);
                     let scaled = signal.scaled(self.pool, rest);
                     return self.operate(quantity, operation, &scaled);
                 }
             }
         }
-        let quantity = self.deltas.value(self.pool, self.graph, self.element, coefficient);
-        self.operate(quantity, Operation::Multiply, signal)
+        // What differs by its sign only has one δ.
+        let at = |symbol| nominal(self.graph, symbol);
+        let minus = self.pool.int(-1);
+        let (value, signal) = match self.pool.eval(coefficient, &at).is_ok_and(|number| number < 0.0) {
+            true => (self.pool.neg(coefficient), signal.scaled(self.pool, minus)),
+            false => (coefficient, signal.clone()),
+        };
+        let whole = Whole { name: self.place_name(), element: self.element };
+        let quantity = self.deltas.value(self.pool, self.graph, &whole, value);
+        self.operate(quantity, Operation::Multiply, &signal)
+    }
+
+    /// The values that the coefficients of the row at hand may be, which people know by a name: that of the element,
+    /// where nothing but parameters stands in it, and derived parameters.
+    fn wholes(&self) -> Vec<(Whole, Expr)> {
+        let constant = |value: Expr| {
+            let symbols = self.pool.symbols(value);
+            symbols.iter().all(|symbol| nominal(self.graph, *symbol).is_some())
+        };
+        let own = self.element.and_then(|id| match self.graph.element(id).law {
+            Law::Value(value) if constant(value) => {
+                Some((Whole { name: flat_name(&self.graph.element(id).name), element: Some(id) }, value))
+            }
+            _ => None,
+        });
+        let derived = self.graph.derived.iter().map(|derived| {
+            let whole = Whole { name: flat_name(&derived.name), element: self.element };
+            (whole, derived.value)
+        });
+        own.into_iter().chain(derived.filter(|(_, value)| self.deltas.inside(self.pool, *value))).collect()
+    }
+
+    /// What the row at hand is of: an element, a signal or an output.
+    fn place_name(&self) -> String {
+        let name = match (self.element, self.place) {
+            (Some(id), _) => Some(&self.graph.element(id).name),
+            (None, Some(Place::Signal(k))) => self.graph.signals.get(k).map(|signal| &signal.name),
+            (None, Some(Place::Output(k))) => self.graph.outputs.get(k).map(|output| &output.name),
+            (None, Some(Place::Rate(k))) => self.graph.integrators.get(k).map(|integrator| &integrator.name),
+            _ => None,
+        };
+        name.map_or_else(|| "value".to_owned(), |name| flat_name(name))
     }
 
     /// A rational coefficient times a signal.

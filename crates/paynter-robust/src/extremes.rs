@@ -2,7 +2,7 @@
 
 use paynter_base::{CancellationToken, Cancelled};
 
-use crate::tolerance::{BETTER, EXTREME_STEPS, STEP_FIGURE_DIFFERENCE, TRIED_VERTICES};
+use crate::tolerance::{BETTER, EXTREME_STEPS, ROUNDED_SLOPE, STEP_FIGURE_DIFFERENCE, TRIED_VERTICES};
 
 /// A value that a figure has in the box, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,13 +60,15 @@ pub fn derivatives(figure: &Figure<'_>, count: usize) -> Vec<Option<f64>> {
     };
     // Two steps and Richardson's extrapolation.
     let difference = |place: usize, step: f64| Some((at(place, step)? - at(place, -step)?) / (2.0 * step));
+    let nominal = figure(&vec![0.0; count]).unwrap_or(0.0);
     (0..count)
         .map(|place| {
             let (whole, half) = (
                 difference(place, 2.0 * STEP_FIGURE_DIFFERENCE)?,
                 difference(place, STEP_FIGURE_DIFFERENCE)?,
             );
-            Some((4.0 * half - whole) / 3.0)
+            let slope = (4.0 * half - whole) / 3.0;
+            Some(if slope.abs() <= ROUNDED_SLOPE * nominal.abs() { 0.0 } else { slope })
         })
         .collect()
 }

@@ -7,7 +7,9 @@ use crate::axis::logarithmic;
 use crate::matrix::Matrix;
 use crate::modes::set_aside;
 use crate::system::Interconnection;
-use crate::tolerance::{BISECTIONS, CROSSING_DISTANCE, LOOP_POINTS_PER_DECADE, ON_THE_AXIS};
+use crate::tolerance::{
+    BISECTIONS, CROSSING_DISTANCE, FARTHEST_FACTOR, LOOP_POINTS_PER_DECADE, ON_THE_AXIS, ROUNDED_ROOT,
+};
 
 /// A loop that has been opened.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,7 +125,9 @@ impl OpenLoop {
     pub fn frequencies(&self) -> Vec<f64> {
         let mut roots = self.poles();
         roots.extend(self.closed_poles(1.0).unwrap_or_default());
-        let sizes = || roots.iter().map(|z| z.norm()).filter(|x| *x > 1e-12 && x.is_finite());
+        let fastest = roots.iter().map(|z| z.norm()).filter(|x| x.is_finite()).fold(0.0, f64::max);
+        let sizes =
+            || roots.iter().map(|z| z.norm()).filter(|x| *x > ROUNDED_ROOT * fastest && x.is_finite());
         let low = sizes().fold(f64::INFINITY, f64::min);
         let high = sizes().fold(0.0, f64::max);
         let (low, high) = if high > 0.0 { (low / 100.0, high * 100.0) } else { (0.01, 100.0) };
@@ -261,6 +265,8 @@ impl OpenLoop {
             let lag = if at.value < 0.0 { at.value + 360.0 } else { at.value };
             At { value: lag.to_radians() / at.omega, omega: at.omega }
         });
+        // A loop gain that is not finite, or zero, but for rounding is no crossing.
+        factors.retain(|at| (FARTHEST_FACTOR.recip()..FARTHEST_FACTOR).contains(&at.value));
         let least = |a: &At, b: &At| a.value.total_cmp(&b.value);
         let gain = factors.iter().copied().filter(|at| at.value >= 1.0).min_by(least);
         let least_gain = factors.iter().copied().filter(|at| at.value < 1.0).max_by(least);

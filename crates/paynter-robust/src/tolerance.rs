@@ -122,6 +122,16 @@ pub const LOOP_POINTS_PER_DECADE: f64 = 60.0;
 /// Values per decade along which closed-loop poles are followed: branches stay apart.
 pub const LOCUS_POINTS_PER_DECADE: f64 = 100.0;
 
+/// A factor of the loop gain beyond this one, or below its reciprocal, is no gain margin: at a pole or zero of the
+/// loop on the axis rounding leaves 10¹³ and more.
+pub const FARTHEST_FACTOR: f64 = 1e12;
+
+/// A pole below this share of the fastest is at zero but for rounding.
+pub const ROUNDED_ROOT: f64 = 1e-14;
+
+/// A derivative of a step figure below this share of the figure, over half of the box, is the rounding of differences.
+pub const ROUNDED_SLOPE: f64 = 1e-9;
+
 /// How far beside a crossing that a pencil gives, relative, the change of sign is looked for.
 pub const CROSSING_DISTANCE: f64 = 1e-5;
 

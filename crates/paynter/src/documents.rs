@@ -210,10 +210,19 @@ impl Answer<RobustReport> {
         let parameters: Vec<_> = list.collect();
         let diagnostics = self.diagnostics(spelling);
         let (states, verified) = (&found.states, found.verified);
+        let wholes = found.quantities.iter().filter(|quantity| !quantity.is_parameter);
+        let wholes: Vec<&str> = wholes.map(|quantity| quantity.name.as_str()).collect();
         let gain = found.pair.as_ref().zip(found.found.gain.as_ref());
         let gain = gain.map(|(pair, gain)| json::RobustGain::new(pair, &parameters, gain));
-        let document =
-            json::Robust::new(&self.graph.name, &parameters, states, &found.found, verified, diagnostics);
+        let document = json::Robust::new(
+            &self.graph.name,
+            &parameters,
+            states,
+            &found.found,
+            verified,
+            &wholes,
+            diagnostics,
+        );
         json::Robust { gain, ..document }
     }
 }

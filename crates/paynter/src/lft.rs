@@ -126,9 +126,12 @@ impl Model {
         let tangent = self.incremental(&linear, token)?;
         let tangent_view = tangent.model.matrices(token)?;
         // The linearised graph keeps the parameters that it reads, in their order.
-        let names: BTreeSet<String> = (request.parameters.iter())
-            .map(|place| flat_name(&graph.parameters[*place].name).replace('.', "_"))
-            .collect();
+        let plain = |place: &usize| flat_name(&graph.parameters[*place].name).replace('.', "_");
+        let all: BTreeSet<String> = (0..graph.parameters.len()).map(|place| plain(&place)).collect();
+        let mut names: BTreeSet<String> = request.parameters.iter().map(plain).collect();
+        // One that laws would read as a variable of their own, such as `p0`, has an underscore there.
+        let changed: Vec<String> = names.iter().map(|name| format!("{name}_")).collect();
+        names.extend(changed.into_iter().filter(|name| !all.contains(name)));
         let kept = tangent_view.graph.parameters.iter().enumerate();
         let kept = kept.filter(|(_, parameter)| names.contains(&parameter.name));
         request.parameters = kept.map(|(place, _)| place).collect();

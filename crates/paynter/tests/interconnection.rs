@@ -9,6 +9,9 @@ use paynter::{
     ResponseOptions, SensitivityOptions, examples,
 };
 
+use paynter_base::random::Random;
+use std::collections::BTreeSet;
+
 fn model(text: &str) -> Model {
     Model::load(&MemoryWorld::new().with("m.bg", text), "m.bg", &LoadOptions::default())
 }
@@ -203,9 +206,114 @@ fn transfer(found: &Interconnection, delta: &[f64], omega: f64) -> [f64; 2] {
     let (c2, d21) = (m.c2.dense(), m.d21.dense());
     let output = |shift: usize| {
         let states: f64 = (0..n).map(|j| c2[0][j] * x[shift + j]).sum();
-        states + (0..k).map(|j| d21[0][j] * delta[j] * x[shift + n + j]).sum::<f64>()
+        let through = if shift == 0 { m.d22.dense()[0][0] } else { 0.0 };
+        states + (0..k).map(|j| d21[0][j] * delta[j] * x[shift + n + j]).sum::<f64>() + through
     };
     [output(0), output(n + k)]
+}
+
+/// A loop of a coil, resistors and a controlled source, whose coefficients depend on parameters as random
+/// expressions do, by roots and exponentials too, with values of either sign or zero.
+fn with_coefficients(random: &mut Random) -> String {
+    let signed = |random: &mut Random| (0.5 + random.unit()) * if random.unit() < 0.5 { -1.0 } else { 1.0 };
+    let (a, b) = (signed(random), if random.unit() < 0.3 { 0.0 } else { signed(random) });
+    let forms = ["a*b", "sin(b)", "-exp(a)*b", "a^3/(1 + b^2)", "c*sqrt(c)", "-a/c", "b*cos(a)", "sqrt(c*d)"];
+    let mut form = || forms[(random.unit() * forms.len() as f64) as usize % forms.len()];
+    let (gain, value, seen) = (form(), form(), form());
+    format!(
+        "model m {{
+            param a = {a} ±10%
+            param b = {b} ±0.1
+            param c = {c} ±20%
+            param d = {d} ±15%
+            param e = {gain}
+            input u
+            signal s = ({value})*coil.f
+            Se source = u
+            Se back = e*coil.f + s
+            1 j
+            R r = 7
+            I coil = d
+            R side = sqrt(c + 1)
+            source -> j
+            back -> j
+            j -> r, coil, side
+            output y = ({seen})*coil.f + u
+        }}",
+        c = 0.5 + random.unit(),
+        d = 1.0 + random.unit()
+    )
+}
+
+/// At random parameters within the tolerances: the ends of every tolerance are δ = ±1, δ is in between, and closing
+/// the loop gives the response of the model at these parameters.
+#[test]
+fn values_of_either_sign_and_roots_close_exactly() {
+    let token = CancellationToken::new();
+    let mut random = Random::new(1607);
+    for _ in 0..30 {
+        let text = with_coefficients(&mut random);
+        let nominal = model(&text);
+        for (procedure, normalized) in [(Procedure::New, false), (Procedure::Existing, true)] {
+            let answer = match nominal.lft(&options(procedure, normalized), &token) {
+                Ok(answer) => answer,
+                Err(paynter::QueryError::Wrong(list)) => panic!("{text}\n{:?}", list.iter().next().unwrap()),
+                Err(failure) => panic!("{failure:?}"),
+            };
+            let parameters = answer.graph().parameters.clone();
+            let offset = [0; 4].map(|_| 2.0 * random.unit() - 1.0);
+            let reach = |k: usize| {
+                [
+                    0.1 * parameters[0].number.abs(),
+                    0.1,
+                    0.2 * parameters[2].number,
+                    0.15 * parameters[3].number,
+                ][k]
+            };
+            let value = |name: &str| {
+                let plain = name.strip_prefix("Delta_").unwrap_or(name);
+                let k = parameters.iter().position(|p| p.name == plain)?;
+                Some(if plain == name { parameters[k].number } else { offset[k] * reach(k) })
+            };
+            let mut delta = vec![0.0; answer.found.channels.len()];
+            for block in &answer.found.blocks {
+                let own = answer.expression(block.delta).evaluate(&value).unwrap();
+                delta[block.channels.clone()].fill(own);
+                let Some((low, high)) = block.bounds else { continue };
+                assert!(low < high && own.abs() <= 1.0 + 1e-12, "{} {own} {low} {high}\n{text}", block.name);
+                if let Some(k) = parameters.iter().position(|p| p.name == block.name) {
+                    let here = block.nominal + 0.5 * (high - low) * own;
+                    let wanted = parameters[k].number + offset[k] * reach(k);
+                    assert!(close(here, wanted, 1.0), "{} {here} {wanted}\n{text}", block.name);
+                }
+            }
+            let values = parameters
+                .iter()
+                .enumerate()
+                .map(|(k, p)| (p.name.as_str(), p.number + offset[k] * reach(k)));
+            let moved = nominal.with(values.collect::<Vec<_>>());
+            let there = moved.lft(&options(procedure, false), &token).unwrap();
+            let nothing = vec![0.0; there.found.channels.len()];
+            let (closed, wanted) =
+                (transfer(&answer.found, &delta, 2.0), transfer(&there.found, &nothing, 2.0));
+            for (closed, wanted) in closed.iter().zip(&wanted) {
+                assert!(close(*closed, *wanted, 1.0), "{procedure:?} {closed} {wanted}\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_value_changes_with_its_uncertain_parameters_only() {
+    let text =
+        "model m { param k = 3 ±10%; param p0 = 2 ±10%; param g = 5; param L = 1; input u = 1; Se s = u; 1 j;
+        R r { e = k*exp(p0*g*f/50)*f }; I l = L; s -> j; j -> r, l; output i = l.f }";
+    let answer = model(text).lft(&LftOptions::default(), &CancellationToken::new()).unwrap();
+    let names: BTreeSet<&str> = (answer.found.blocks.iter().flat_map(|block| &block.changes))
+        .map(|(_, place)| answer.graph().parameters[*place].name.as_str())
+        .collect();
+    // The linearised graph calls it so, because laws in braces read `p0` as a variable of their own.
+    assert_eq!(names, BTreeSet::from(["k", "p0_"]));
 }
 
 #[test]
@@ -241,6 +349,14 @@ fn what_cannot_be_is_refused_with_the_reason() {
     // An improper interconnection: the output follows the derivative of the input.
     let improper = "model m { param J = 2; input u = 1; Sf s = u; I a = J; s -> a; output y = a.e }";
     assert_eq!(codes(improper, &LftOptions::default()), ["BG0720"]);
+    // A value without a bound within the tolerances, and one that is singular only because it is uncertain as a whole.
+    let tangent = rl("±10%", "±10%").replace("R r = R", "R r = tan(R)");
+    assert_eq!(codes(&tangent.replace("±10%", "±30%"), &normalized), ["BG0721"]);
+    let Err(paynter::QueryError::Wrong(list)) = example("flux_transformer").lft(&normalized, &token) else {
+        panic!("the coupling is not rational");
+    };
+    let message = list.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join(" ");
+    assert!(message.contains("`M` counts as independent of"), "{message}");
     // Nothing that is uncertain is in the equations.
     let certain = "model m { input u = 1; Se s = u; I a = 2; s -> a; output y = a.f }";
     assert_eq!(codes(certain, &LftOptions::default()).len(), 1);

@@ -131,6 +131,42 @@ fn the_margin_of_the_servo_is_that_of_routh() {
 }
 
 #[test]
+fn the_sign_of_a_nominal_value_changes_no_margin() {
+    let options = RobustOptions {
+        gap: 1e-3,
+        nodes: 500,
+        pair: Some(("y".to_owned(), "ref".to_owned())),
+        ..RobustOptions::default()
+    };
+    let token = CancellationToken::new();
+    let asked = |text: &str| load(text).robust(&options, &token).unwrap().document(&Plain);
+    let (k, b) = ("2 ±20%", "2 ±10%");
+    let known = asked(&servo(k, "1 ±10%", b));
+    // The same servo, whose gain and pole are those of opposite parameters.
+    let text = servo("-2 ±20%", "-1 ±10%", b).replace("u = k*", "u = -k*").replace("R ra = a", "R ra = -a");
+    let found = asked(&text);
+    let same = |a: f64, b: f64| (a - b).abs() <= 1e-4 * b.abs();
+    assert!(same(found.margin.upper.unwrap(), known.margin.upper.unwrap()), "{:?}", found.margin);
+    let (ours, theirs) = (found.worst.as_ref().unwrap(), known.worst.as_ref().unwrap());
+    let pole = ours.verified_pole.unwrap();
+    assert!(pole[0].abs() < 1e-6 * pole[1].abs(), "{pole:?}");
+    let (gain, other) = (found.gain.as_ref().unwrap(), known.gain.as_ref().unwrap());
+    assert!(same(gain.lower, other.lower), "{} {}", gain.lower, other.lower);
+    for (ours, theirs) in [(&ours.parameters, &theirs.parameters), (&gain.parameters, &other.parameters)] {
+        assert!(same(-ours["k"], theirs["k"]) && same(-ours["a"], theirs["a"]), "{ours:?} {theirs:?}");
+    }
+    assert!(found.parameters["k"].low < found.parameters["k"].high);
+}
+
+#[test]
+fn an_integrator_in_the_controller_leaves_no_least_gain() {
+    let text = servo("0.5", "1", "2")
+        .replace("signal u = k*(ref - x)", "signal u = k*(ref - l.f)*0.1 + 0.02*integral(ref - l.f, 0)");
+    let margins = opened(&text, "u").margins;
+    assert!(margins.stable && margins.least_gain.is_none() && margins.gain.is_none(), "{margins:?}");
+}
+
+#[test]
 fn bad_questions_are_refused_with_their_place() {
     let token = CancellationToken::new();
     let refused = |text: &str, place: &str| {

@@ -184,6 +184,7 @@ fn step_table(step: &StepFigures) -> String {
         let (between, most) = match range {
             Some(range) => {
                 let steepest = range.sensitivity.iter().filter_map(|(name, slope)| Some((name, (*slope)?)));
+                let steepest = steepest.filter(|(_, slope)| *slope != 0.0);
                 let steepest = steepest.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
                 (
                     format!("{} … {}", significant(range.low), significant(range.high)),

@@ -159,6 +159,10 @@ pub struct RobustGain {
     pub performance: Option<Margin>,
 }
 
+/// A pole of the model itself is left of the imaginary axis from this part of the largest pole on; boundaries of
+/// stability at multiple poles are found with half of the digits.
+const LEFT_OF_AXIS: f64 = 1e-6;
+
 /// A parameter by name, nominal value and deviation.
 pub type Uncertain<'a> = (&'a str, f64, f64);
 
@@ -227,6 +231,7 @@ impl Robust {
         states: &[String],
         Robustness { stability: found, poles, cloud, .. }: &Robustness,
         verified: Option<Complex64>,
+        wholes: &[&str],
         diagnostics: Vec<Diagnostic>,
     ) -> Robust {
         let both = || found.axis.points.iter().zip(&found.attained);
@@ -242,8 +247,10 @@ impl Robust {
         let resolved = found.axis.unresolved.is_empty();
         let mut proved = Vec::new();
         let mut estimated = Vec::new();
-        if found.lower > 0.0 {
+        if found.lower > 0.0 && wholes.is_empty() {
             proved.push(format!("stable up to {:.6} times the tolerances", found.lower));
+        } else if found.lower >= 1.0 {
+            proved.push("stable within all tolerances".to_owned());
         }
         if resolved && found.axis.bound.is_finite() {
             proved.push(
@@ -253,8 +260,28 @@ impl Robust {
         if !resolved {
             estimated.push("the bound of mu on the intervals of frequency listed as unresolved".to_owned());
         }
-        if found.upper.is_some() {
-            proved.push("the parameters of `worst` make the model unstable".to_owned());
+        // The size that rounding is measured by is that of all poles.
+        let size = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+        let stays = verified.is_some_and(|pole| pole.re < -LEFT_OF_AXIS * size);
+        match (found.upper, wholes, stays) {
+            (None, ..) => {}
+            (Some(_), [], false) => {
+                proved.push("the parameters of `worst` make the model unstable".to_owned());
+            }
+            (Some(_), [], true) => estimated.push(
+                "that the parameters of `worst` make the model unstable: its operating point moves with them"
+                    .to_owned(),
+            ),
+            (Some(_), [_, ..], _) => {
+                estimated.push("that some parameters give the values of `worst`".to_owned());
+            }
+        }
+        if !wholes.is_empty() {
+            let names: Vec<String> = wholes.iter().map(|name| format!("`{name}`")).collect();
+            estimated.push(format!(
+                "margins other than 1, in which {} counts by its range within the tolerances, independent of the parameters in it",
+                names.join(", ")
+            ));
         }
         let gap = found.upper.is_some_and(|upper| found.lower < upper * (1.0 - 1e-2));
         if gap || found.upper.is_none() && found.lower < found.limit {
