@@ -353,6 +353,9 @@ pub(crate) const ZERO_ENTRY: f64 = 16.0;
 pub(crate) const NOISE_ENTRY: f64 = 1e-12;
 /// Derivatives so many times as large as at another steady state belong to a pole of the equations.
 pub(crate) const POLE_DERIVATIVES: f64 = 1e8;
+/// Sums over a left null vector this much smaller than their terms are zero: the vector itself is known to a part of
+/// this.
+pub(crate) const TURNED_SUM: f64 = 1e-7;
 /// Poles of conserved combinations are below this part of the largest: what rounding makes of zero, and of several
 /// zeros together.
 pub(crate) const CONSERVED_POLE: f64 = 1e-8;

@@ -6,8 +6,9 @@
 mod common;
 
 use common::sound;
+use num_complex::Complex64;
 use paynter::json::{Naming, OperatingPoint, Structure};
-use paynter::{CancellationToken, Plain};
+use paynter::{CancellationToken, Frequencies, Plain, ResponseOptions};
 use paynter_base::random::Random;
 use paynter_testkit::property::seeds;
 
@@ -180,4 +181,108 @@ fn two_frictions_hold_together() {
             "seed {seed}: {x}, {total}, not {right:?}\n{text}"
         );
     }
+}
+
+/// Motions that are counted twice, by springs and by signals, with a displacement between them that only the start
+/// tells: rests lie side by side, and those of other parameters are told by the same difference.
+#[test]
+fn what_is_counted_twice_keeps_its_difference() {
+    for seed in seeds(12) {
+        let mut draw = draws(seed);
+        let (m, r, k, cubic, force) =
+            (draw(0.5, 3.0), draw(0.2, 2.0), draw(2.0, 9.0), draw(1.0, 4.0), draw(1.0, 5.0));
+        let start = draw(-0.5, 0.5);
+        // A difference of decimals is often one of the last digits only.
+        let apart = if seed % 2 == 0 { 0.0 } else { draw(-0.3, 0.3) };
+        let (q, x) = (format!("{}", start + apart), format!("{start}"));
+        let text = format!(
+            "model twice {{ param k = {k}; input F = {force}; Se push = F; 1 v; I mass = {m}
+             signal a = integral(mass.f, {x}); signal b = integral(mass.f, {x} + 0.1)
+             C spring {{ e = k*q; init q = {q} }}; R stop {{ e = {r}*f + {cubic}*(a + b - {x})^3 }}
+             push -> v -> mass, spring, stop; output y = spring.q; output z = a }}"
+        );
+        let apart = start + apart - start;
+        let pull = |q: f64| k * q + cubic * (2.0 * (q - apart) - start + 0.1).powi(3) - force;
+        let (mut low, mut high) = (-10.0, 10.0);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if pull(middle) < 0.0 { low = middle } else { high = middle }
+        }
+        let q = 0.5 * (low + high);
+        let found = rest(&text).point.outputs["y"].unwrap();
+        assert!((found - q).abs() <= 1e-9 * q.abs().max(0.1), "seed {seed}: {found}, not {q}\n{text}");
+        let arm = 2.0 * (q - apart) - start + 0.1;
+        let stiffness = k + 6.0 * cubic * arm.powi(2);
+        let curved = 1.0 - 24.0 * cubic * arm * q / stiffness;
+        let options = ResponseOptions {
+            omega: Some(Frequencies { low: 0.3, high: 6.0, points: 5 }),
+            ..ResponseOptions::default()
+        };
+        let found = sound(&text).sensitivity_response(&options, &CancellationToken::new());
+        let found = found.unwrap_or_else(|reason| panic!("{reason:?}\n{text}"));
+        for (at, omega) in found.found.omega.iter().enumerate() {
+            let s = Complex64::new(0.0, *omega);
+            let h = (m * s * s + r * s + stiffness).inv();
+            let (value, right) = (found.found.sensitivities.derivative(0, 0, 0, at), -h * h * curved);
+            assert!(
+                (value - right).norm() <= 1e-6 * right.norm(),
+                "seed {seed}: {value}, not {right}\n{text}"
+            );
+        }
+    }
+}
+
+/// Two bodies that exchange heat: their energy tells where they come to rest, which is no sum of their entropies. How
+/// the rest moves with what the start is made of is given only where the start is the rest; by what does not move it,
+/// it is zero.
+#[test]
+fn what_only_the_motion_knows_is_not_given() {
+    let token = CancellationToken::new();
+    for seed in seeds(6) {
+        let mut draw = draws(seed);
+        let (first, second, conductance) = (draw(1.0, 9.0), draw(1.0, 9.0), draw(0.1, 2.0));
+        let (hot, cold) = (draw(350.0, 500.0), draw(250.0, 300.0));
+        let text = |cold: &str| {
+            format!(
+                "model bodies {{ param c1 = {first}; param c2 = {second}; param T1 = {hot}; param T2 = {cold}
+                 param G = {conductance}; C a {{ e = 300*exp(q/c1); init q = c1*ln(T1/300) }}; 0 na; 0 nb
+                 C b {{ e = 300*exp(q/c2); init q = c2*ln(T2/300) }}; na -> a; nb -> b; na -> h.1; nb -> h.2
+                 R h[2] {{ f1 = G*(e1 - e2)/e1; f2 = -G*(e1 - e2)/e2 }}; output T = a.e }}"
+            )
+        };
+        let derivative = |text: &str, name: &str| {
+            let found = sound(text).steady_sensitivity(&[name.to_owned()], &token);
+            found.ok().map(|found| found.found.outputs[0][0])
+        };
+        let apart = text(&cold.to_string());
+        let right = (first * hot + second * cold) / (first + second);
+        let found = rest(&apart).point.outputs["T"].unwrap();
+        assert!((found - right).abs() <= 1e-6 * right, "seed {seed}: {found}, not {right}");
+        for name in ["c1", "c2", "T1", "T2"] {
+            let given = derivative(&apart, name);
+            assert!(given.is_none(), "seed {seed}: {name}: {given:?}\n{apart}");
+        }
+        let given = derivative(&apart, "G").unwrap();
+        assert!(given.abs() <= 1e-6 * right, "seed {seed}: {given}\n{apart}");
+        let together = text("T1");
+        let given = derivative(&together, "T1").unwrap();
+        assert!((given - 1.0).abs() <= 1e-6, "seed {seed}: {given}\n{together}");
+    }
+}
+
+/// A tank that does not leak keeps what it holds, and with any leak it holds nothing: there is no derivative by a
+/// leak of zero.
+#[test]
+fn a_leak_of_zero_has_no_derivative() {
+    let text = "model tanks { param k = 0.7; param leak = 0; param q0 = 2; C a = 2; C b = 3; init a.q = q0; init b.q = 1
+         0 na; 0 nb; 1 j; R r = 1/k; R out { f = leak*e }; na -> a; nb -> b; na -> j -> nb; j -> r; nb -> out
+         output y = a.e }";
+    let token = CancellationToken::new();
+    let derivative = |name: &str| {
+        let found = sound(text).steady_sensitivity(&[name.to_owned()], &token);
+        found.ok().map(|found| found.found.outputs[0][0])
+    };
+    assert_eq!(derivative("leak"), None);
+    assert_eq!(derivative("k"), Some(0.0));
+    assert!((derivative("q0").unwrap() - 0.2).abs() <= 1e-12);
 }

@@ -224,7 +224,7 @@ fn read_anew(
     // What the laws determined so badly is found anew.
     let nominal: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
     let steady = Steady::new(pool, graph, &equations, &[], &values);
-    values.extend(steady.ok().and_then(|steady| steady.find(&nominal)).into_iter().flatten());
+    values.extend(steady.ok().and_then(|steady| steady.beside(&nominal)).into_iter().flatten());
     let wanted = point.values.keys().copied().chain(equations.constraints.iter().map(|c| c.unknown));
     let values = wanted.filter_map(|symbol| Some((symbol, *values.get(&symbol)?))).collect();
     match linearised(pool, graph, Arc::new(equations), point, values, true, token) {

@@ -58,7 +58,7 @@ impl LinearModel {
         let parameters = graph.parameters.iter().enumerate();
         let parameters: Vec<f64> = parameters.map(|(k, p)| p.number * (1.0 + part(k))).collect();
         let steady = Steady::new(pool, graph, &self.equations, &[], &values).ok()?;
-        values.extend(steady.find(&parameters)?);
+        values.extend(steady.beside(&parameters)?);
         values.extend(graph.parameters.iter().map(|parameter| parameter.symbol).zip(parameters));
         Some(values)
     }

@@ -21,6 +21,16 @@ pub(super) struct Combination {
     pub rate: f64,
 }
 
+impl Combination {
+    /// Its value where states have these values, zero where that is rounding, and how large what makes it up is.
+    pub fn total(&self, states: &[f64]) -> (f64, f64) {
+        let parts = || self.parts.iter().map(|(i, c)| c * states[*i]);
+        let (sum, size) = (parts().sum::<f64>(), parts().map(f64::abs).sum::<f64>());
+        let rounding = self.parts.len() as f64 * f64::EPSILON * size;
+        (if sum.abs() <= rounding { 0.0 } else { sum }, size)
+    }
+}
+
 /// Finds the combinations of the states that `active` tells.
 pub(super) fn combinations(
     problem: &Problem,
@@ -40,6 +50,8 @@ pub(super) fn combinations(
     // Rows that are not looked at are no combinations.
     let mut basis: Vec<Vec<f64>> = Elimination::new(&columns, count, NEGLIGIBLE_PIVOT).null_space(0.0);
     basis.retain(|vector| vector.iter().zip(active).all(|(c, active)| *active || c.abs() == 0.0));
+    // Digits that elimination has lost would not hold at the other points.
+    basis = reduced(basis, count);
     for w in others {
         token.check()?;
         if basis.is_empty() {

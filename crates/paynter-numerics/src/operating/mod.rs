@@ -80,7 +80,7 @@ pub fn conserved_quantities(
     active.resize(problem.sought.len(), true);
     let found = combinations(&problem, &start, &active, token)?.into_iter().filter(|c| c.rate == 0.0);
     let conserved = found.map(|combination| {
-        let total = combination.parts.iter().map(|(i, c)| c * start[*i]).sum();
+        let (total, _) = combination.total(&start);
         Conserved { parts: combination.parts, total }
     });
     Ok(conserved.collect())

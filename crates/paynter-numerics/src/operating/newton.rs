@@ -18,6 +18,16 @@ use crate::tolerance::{
 /// The limits of one search.
 const LIMITS: Limits = Limits { iterations: OPERATING_ITERATIONS, smallest_damping: SMALLEST_DAMPING };
 
+/// A combination of unknowns that keeps its value.
+pub(super) struct Kept {
+    /// Unknowns and their coefficients.
+    pub parts: Vec<(usize, f64)>,
+    /// The value.
+    pub value: f64,
+    /// How large what makes up the value is.
+    pub size: f64,
+}
+
 /// Some of the equations for some of the unknowns, others held.
 pub(super) struct Task<'a> {
     pub problem: &'a Problem<'a>,
@@ -25,8 +35,8 @@ pub(super) struct Task<'a> {
     pub columns: Vec<usize>,
     /// Places of the equations.
     pub rows: Vec<usize>,
-    /// Combinations that keep their values: coefficients of unknowns, and the value.
-    pub conserved: Vec<(Vec<(usize, f64)>, f64)>,
+    /// Combinations that keep their values.
+    pub conserved: Vec<Kept>,
     /// Values of everything; those of unknowns are replaced.
     pub base: Vec<f64>,
     /// What is subtracted from the residuals.
@@ -51,7 +61,7 @@ impl Task<'_> {
     pub fn residual(&self, v: &[f64]) -> Option<Vec<f64>> {
         let all = self.problem.residual(&self.full(v))?;
         let mut out: Vec<f64> = self.rows.iter().map(|&i| all[i]).collect();
-        for (parts, value) in &self.conserved {
+        for Kept { parts, value, .. } in &self.conserved {
             out.push(parts.iter().map(|(j, c)| c * v[*j]).sum::<f64>() - value);
         }
         for (r, shift) in out.iter_mut().zip(&self.shift) {
@@ -76,7 +86,7 @@ impl Task<'_> {
                     .collect(),
             );
         }
-        out.extend(self.conserved.iter().map(|(parts, _)| parts.clone()));
+        out.extend(self.conserved.iter().map(|kept| kept.parts.clone()));
         Some(out)
     }
 
@@ -84,7 +94,7 @@ impl Task<'_> {
     pub fn known_parts(&self, v: &[f64]) -> Option<Vec<f64>> {
         let all = self.problem.known_parts(&self.full(v))?;
         let own = self.rows.iter().map(|&i| all[i]);
-        Some(own.chain(self.conserved.iter().map(|(_, value)| value.abs())).collect())
+        Some(own.chain(self.conserved.iter().map(|kept| kept.size)).collect())
     }
 
     /// The derivatives at a point, or very near to it where a law has none there.

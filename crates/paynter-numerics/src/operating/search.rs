@@ -6,7 +6,7 @@ use paynter_base::{CancellationToken, Cancelled};
 
 use super::conserved::Combination;
 use super::flow::integrate;
-use super::newton::{Task, follow, homotopy, newton};
+use super::newton::{Kept, Task, follow, homotopy, newton};
 use super::problem::Problem;
 use super::rounding;
 use crate::tolerance::{DISTINCT_POINTS, FAINT_STATE, REST_STEPS, REST_WORK, ROUNDED_POINTS};
@@ -158,8 +158,9 @@ fn task<'a>(problem: &'a Problem<'a>, start: &[f64], active: &[bool], conserved:
     let conserved = conserved
         .iter()
         .map(|combination| {
-            let value = combination.parts.iter().map(|(i, c)| c * start[*i]).sum();
-            (combination.parts.iter().filter_map(|(i, c)| Some((place(*i)?, *c))).collect(), value)
+            let (value, size) = combination.total(start);
+            let parts = combination.parts.iter().filter_map(|(i, c)| Some((place(*i)?, *c))).collect();
+            Kept { parts, value, size }
         })
         .collect();
     Task { problem, rows: columns.clone(), columns, conserved, base: start.to_vec(), shift: Vec::new() }

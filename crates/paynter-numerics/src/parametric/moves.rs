@@ -6,12 +6,20 @@ use paynter_base::{Diagnostic, Diagnostics, Remedy, code};
 use paynter_equations::QueryError;
 use paynter_graph::BondGraph;
 
-use super::shift::Steady;
+use super::shift::{Steady, Unmoved};
+use super::steady::{at, by_motion, no_rest};
 use super::{Moved, infinite_derivatives};
 use crate::LinearModel;
 use crate::linear::refused;
 use crate::operating::{Nonsmooth, nonsmooth_derivatives};
 use crate::tolerance::VANISHING_SPEED;
+
+/// What one may do where only the motion tells which rest is reached.
+const OTHERWISE: &str = "name other parameters by {option only}, let the model begin at the rest itself (`init NAME.q = …`), or ask with {option frozen} for a point that does not move";
+
+/// The same where nothing rests.
+const FROZEN: &str =
+    "name other parameters by {option only}, or ask with {option frozen} for a point that does not move";
 
 /// Finds what moves with each of some parameters, given by place; with `frozen` the states and inputs of a
 /// nonlinear model are held at the operating point, and what its laws give implicitly follows them, as it does
@@ -33,8 +41,15 @@ pub fn moved(
         let nominal: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
         let prepare = if frozen { Steady::held } else { Steady::new };
         let steady = prepare(pool, graph, &linear.equations, &symbols, &linear.values);
-        let shifts = steady.ok().and_then(|steady| steady.shift(&nominal));
-        let Some(shifts) = shifts else {
+        let shifts = steady.map_err(|_| Unmoved::Undetermined).and_then(|steady| steady.shift(&nominal));
+        match &shifts {
+            Err(Unmoved::ByMotion(list)) => {
+                return Err(refused(by_motion(graph, &at(places, list), OTHERWISE)));
+            }
+            Err(Unmoved::NoRest(list)) => return Err(refused(no_rest(graph, &at(places, list), FROZEN))),
+            _ => {}
+        }
+        let Ok(shifts) = shifts else {
             let message = "the operating point does not move smoothly with the parameters: its equations leave it undetermined";
             let help =
                 Remedy::marked("ask with {option frozen} for the sensitivities at a fixed operating point");

@@ -1,19 +1,26 @@
 //! How an operating point moves with the parameters: by the implicit function
 //! theorem, F_w dw = −F_p dp for 0 = F(w, p). Where combinations of states are
 //! conserved, F_w is singular, and the initial states take the missing
-//! equations: ℓᵀ(x − x₀) = 0 for ℓᵀf = 0.
+//! equations: ℓᵀ(x − x₀) = 0 for ℓᵀf = 0. That holds where ℓ is the same
+//! everywhere. Where it is not, as for the energy of bodies that exchange heat,
+//! rests lie side by side and the whole motion tells which is reached: what
+//! depends on its start, or on the law of what is conserved, is not known.
 
 use std::collections::BTreeMap;
 
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::CancellationToken;
+use paynter_base::random::Random;
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
 use rustc_hash::FxHashMap;
 
 use crate::linalg::elimination::{Elimination, Rows};
 use crate::newton::{Limits, System, Verdict, newton};
-use crate::tolerance::{CONSERVED_PIVOT, CONVERGED_SHIFT, SHIFT_ITERATIONS, SMALLEST_DAMPING};
+use crate::tolerance::{
+    CONSERVED_PIVOT, CONSERVED_POINTS, CONVERGED_SHIFT, ROUNDED_REST, SHIFT_ITERATIONS, SMALLEST_DAMPING,
+    TURNED_SUM,
+};
 use crate::{CompileError, Program};
 
 /// The limits of the search for a steady state near the nominal one.
@@ -41,6 +48,34 @@ pub struct Steady {
     by_input: Partials,
 }
 
+/// Why a steady state has no derivatives by parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unmoved {
+    /// The equations leave it undetermined.
+    Undetermined,
+    /// Which of many rests is reached depends on these parameters, by place among those asked for, through the whole
+    /// motion.
+    ByMotion(Vec<usize>),
+    /// With a change of these parameters nothing rests beside the point: something that is conserved there is so no
+    /// more, as with a leak of zero.
+    NoRest(Vec<usize>),
+}
+
+/// The derivatives of a steady state by each parameter, by symbol, and the parameters by which it has none.
+#[derive(Debug, Default)]
+struct Moves {
+    list: Vec<FxHashMap<Symbol, f64>>,
+    by_motion: Vec<usize>,
+    no_rest: Vec<usize>,
+}
+
+/// What keeps its value: ℓ, and whether it is the same everywhere.
+#[derive(Debug, Clone)]
+struct Kept {
+    by_state: Vec<f64>,
+    constant: bool,
+}
+
 /// Inputs with values over parameters: places among the fixed symbols, and their values.
 #[derive(Debug)]
 struct Affected {
@@ -57,6 +92,8 @@ struct Partials {
 
 #[derive(Debug)]
 struct Partial {
+    /// The place of the parameter among all.
+    place: Option<usize>,
     residuals: Partials,
     initial: Partials,
     inputs: Partials,
@@ -135,6 +172,7 @@ impl Steady {
         for parameter in parameters {
             let one = [*parameter];
             by_parameter.push(Partial {
+                place: graph.parameters.iter().position(|p| p.symbol == *parameter),
                 residuals: derivatives(pool, &system, &one, &arguments)?.0,
                 initial: derivatives(pool, &initial, &one, &arguments)?.0,
                 inputs: derivatives(pool, &input_values, &one, &arguments)?.0,
@@ -160,21 +198,33 @@ impl Steady {
     }
 
     /// The derivatives of the point by each parameter: inputs that depend on
-    /// it and what is sought, by symbol. Nothing where the equations leave the
-    /// point undetermined.
-    pub fn shift(&self, parameters: &[f64]) -> Option<Vec<FxHashMap<Symbol, f64>>> {
+    /// it and what is sought, by symbol.
+    pub fn shift(&self, parameters: &[f64]) -> Result<Vec<FxHashMap<Symbol, f64>>, Unmoved> {
+        match self.moves(parameters).ok_or(Unmoved::Undetermined)? {
+            moves if !moves.no_rest.is_empty() => Err(Unmoved::NoRest(moves.no_rest)),
+            moves if !moves.by_motion.is_empty() => Err(Unmoved::ByMotion(moves.by_motion)),
+            moves => Ok(moves.list),
+        }
+    }
+
+    /// See [`Steady::shift`]; nothing where the equations leave the point undetermined.
+    fn moves(&self, parameters: &[f64]) -> Option<Moves> {
         let arguments = self.arguments(parameters, &self.nominal);
         let jacobian = self.jacobian.run(&arguments)?;
-        let conserved = self.conserved(&jacobian);
         let initial = run(&self.initial, &arguments)?;
+        let conserved = self.conserved(parameters, &jacobian, &initial);
         let by_input = self.by_input.run(&arguments)?;
         let n = self.sought.len();
         let factors = self.stacked(&jacobian, &conserved);
         if factors.rank() < n {
             return None;
         }
-        let mut list = Vec::with_capacity(self.by_parameter.len());
-        for partial in &self.by_parameter {
+        let began_elsewhere = !self.rests_at(&initial);
+        // What rounding may make of each equation.
+        let mut sizes = vec![0.0f64; n];
+        jacobian.iter().for_each(|(i, j, value)| sizes[*i] += (value * self.nominal[*j]).abs());
+        let mut found = Moves::default();
+        for (place, partial) in self.by_parameter.iter().enumerate() {
             let mut right = vec![0.0; n];
             for (i, _, value) in partial.residuals.run(&arguments)? {
                 right[i] -= value;
@@ -190,32 +240,64 @@ impl Steady {
             for (k, _, value) in partial.initial.run(&arguments)? {
                 start[k] = value;
             }
+            let number = partial.place.map_or(0.0, |place| parameters[place].abs());
+            let change = if number > 0.0 { number } else { 1.0 };
+            let unbalanced = |l: &Kept| {
+                let terms = || l.by_state.iter().zip(&right).map(|(l, x)| l * x);
+                let size = terms().map(f64::abs).sum::<f64>();
+                let parts = l.by_state.iter().zip(&sizes).map(|(l, size)| (l * size).abs()).sum::<f64>();
+                terms().sum::<f64>().abs() > TURNED_SUM * size + ROUNDED_REST * parts / change
+            };
+            if conserved.iter().any(unbalanced) {
+                found.no_rest.push(place);
+            }
             let turned = if conserved.is_empty() { Vec::new() } else { partial.jacobian.run(&arguments)? };
             for l in &conserved {
-                let kept: f64 = l.iter().zip(&start).map(|(l, x)| l * x).sum();
-                let turn = self.turned(&jacobian, &turned, l);
+                let kept: f64 = l.by_state.iter().zip(&start).map(|(l, x)| l * x).sum();
+                let turn = self.turned(&jacobian, &turned, &l.by_state);
                 let offset: f64 = (0..self.states).map(|k| turn[k] * (initial[k] - self.nominal[k])).sum();
                 right.push(kept + offset);
+                let matters = start.iter().chain(&turn).any(|x| *x != 0.0);
+                if !l.constant && began_elsewhere && matters && found.by_motion.last() != Some(&place) {
+                    found.by_motion.push(place);
+                }
             }
             let mut moved: FxHashMap<Symbol, f64> =
                 self.sought.iter().copied().zip(factors.solve(&right)).collect();
             for (place, derivative) in self.inputs.places.iter().zip(&inputs) {
                 moved.insert(self.fixed[*place].0, *derivative);
             }
-            list.push(moved);
+            found.list.push(moved);
         }
-        Some(list)
+        Some(found)
     }
 
-    /// Finds the steady state near the nominal one at other parameters: the values of
-    /// inputs, time and what is sought, by symbol.
+    /// Finds the steady state that is reached at other parameters, near the nominal one: the values of inputs, time
+    /// and what is sought, by symbol. Nothing where only the motion tells which it is.
     pub fn find(&self, parameters: &[f64]) -> Option<Vec<(Symbol, f64)>> {
+        let arguments = self.arguments(parameters, &self.nominal);
+        let initial = run(&self.initial, &arguments)?;
+        let conserved = self.conserved(parameters, &self.jacobian.run(&arguments)?, &initial);
+        if conserved.iter().any(|l| !l.constant) && !self.rests_at(&initial) {
+            return None;
+        }
+        self.beside(parameters)
+    }
+
+    /// Finds a steady state near the nominal one at other parameters; where rests lie side by side, and only the
+    /// motion tells which is reached, the nearest.
+    pub fn beside(&self, parameters: &[f64]) -> Option<Vec<(Symbol, f64)>> {
         let sizes = self.nominal.iter().map(|x| x.abs()).collect();
         let mut search = Search { steady: self, parameters, conserved: Vec::new(), factors: None, sizes };
         let w = newton(&mut search, &self.nominal, LIMITS, &CancellationToken::new()).ok()??;
         let fixed = self.arguments(parameters, &w);
         let symbols = self.fixed.iter().map(|(symbol, _)| *symbol).chain(self.sought.iter().copied());
         Some(symbols.zip(fixed[parameters.len()..].iter().copied()).collect())
+    }
+
+    /// Whether the nominal point is where the motion begins.
+    fn rests_at(&self, initial: &[f64]) -> bool {
+        initial.iter().zip(&self.nominal).all(|(a, b)| (a - b).abs() <= TURNED_SUM * (a.abs() + b.abs()))
     }
 
     /// Parameters, inputs and time, what is sought.
@@ -234,10 +316,66 @@ impl Steady {
     }
 
     /// Combinations of rates that are zero whatever the state is: the left
-    /// null vectors of F_w over rates alone.
-    fn conserved(&self, jacobian: &[(usize, usize, f64)]) -> Vec<Vec<f64>> {
+    /// null vectors of F_w over rates alone. Told apart is whether they are null
+    /// vectors at other points as well.
+    fn conserved(&self, parameters: &[f64], jacobian: &[(usize, usize, f64)], initial: &[f64]) -> Vec<Kept> {
         let null = self.transposed(jacobian).null_space(CONSERVED_PIVOT);
-        null.into_iter().filter(|l| l[self.states..].iter().all(|x| *x == 0.0)).collect()
+        let null: Vec<Vec<f64>> =
+            null.into_iter().filter(|l| l[self.states..].iter().all(|x| *x == 0.0)).collect();
+        if null.is_empty() {
+            return Vec::new();
+        }
+        // By column of F_w elsewhere: what is left of each of them.
+        let mut left: Rows = Vec::new();
+        for jacobian in self.elsewhere(parameters, initial) {
+            let mut rows: Rows = vec![Vec::new(); self.sought.len()];
+            for (k, l) in null.iter().enumerate() {
+                let sums = self.sums(&jacobian, l).into_iter().enumerate().filter(|(_, x)| *x != 0.0);
+                sums.for_each(|(j, x)| rows[j].push((k, x)));
+            }
+            left.extend(rows.into_iter().filter(|row| !row.is_empty()));
+        }
+        let factors = Elimination::new(&left, null.len(), TURNED_SUM);
+        let together = |y: Vec<f64>| -> Vec<f64> {
+            let entry = |i: usize| null.iter().zip(&y).map(|(l, y)| l[i] * y).sum();
+            (0..self.sought.len()).map(entry).collect()
+        };
+        let constant = factors.null_space(0.0).into_iter().map(together);
+        let free = factors.free();
+        let others = null.iter().enumerate().filter(|(k, _)| !free.contains(k)).map(|(_, l)| l.clone());
+        let kept = |constant: bool| move |by_state: Vec<f64>| Kept { by_state, constant };
+        constant.map(kept(true)).chain(others.map(kept(false))).collect()
+    }
+
+    /// F_w at points around the nominal one and the start, where it is defined.
+    fn elsewhere(&self, parameters: &[f64], initial: &[f64]) -> Vec<Vec<(usize, usize, f64)>> {
+        let mut random = Random::new(23);
+        let mut found = Vec::new();
+        for _ in 0..4 * CONSERVED_POINTS {
+            let point = self.nominal.iter().enumerate().map(|(k, x)| {
+                let start = initial.get(k).copied().unwrap_or(*x);
+                let size = if *x == 0.0 && start == 0.0 { 1.0 } else { x.abs() };
+                let part = random.unit();
+                x + part * (start - x) + size * (random.unit() - 0.5)
+            });
+            let point: Vec<f64> = point.collect();
+            found.extend(self.jacobian.run(&self.arguments(parameters, &point)));
+            if found.len() == CONSERVED_POINTS {
+                break;
+            }
+        }
+        found
+    }
+
+    /// ℓᵀM by column, zero where that is rounding.
+    fn sums(&self, entries: &[(usize, usize, f64)], l: &[f64]) -> Vec<f64> {
+        let (mut sums, mut sizes) = (vec![0.0; self.sought.len()], vec![0.0f64; self.sought.len()]);
+        for (i, j, value) in entries {
+            sums[*j] += l[*i] * value;
+            sizes[*j] += (l[*i] * value).abs();
+        }
+        let zero = |(sum, size): (f64, f64)| if sum.abs() <= TURNED_SUM * size { 0.0 } else { sum };
+        sums.into_iter().zip(sizes).map(zero).collect()
     }
 
     /// F_wᵀ, factored.
@@ -251,13 +389,15 @@ impl Steady {
     }
 
     /// F_w with the conserved combinations below it, factored.
-    fn stacked(&self, jacobian: &[(usize, usize, f64)], conserved: &[Vec<f64>]) -> Elimination {
+    fn stacked(&self, jacobian: &[(usize, usize, f64)], conserved: &[Kept]) -> Elimination {
         let n = self.sought.len();
         let mut rows: Rows = vec![Vec::new(); n];
         for (i, j, value) in jacobian {
             rows[*i].push((*j, *value));
         }
-        rows.extend(conserved.iter().map(|l| l[..self.states].iter().copied().enumerate().collect()));
+        rows.extend(
+            conserved.iter().map(|l| l.by_state[..self.states].iter().copied().enumerate().collect()),
+        );
         Elimination::new(&rows, n, CONSERVED_PIVOT)
     }
 
@@ -268,12 +408,11 @@ impl Steady {
         partial: &[(usize, usize, f64)],
         l: &[f64],
     ) -> Vec<f64> {
-        let n = self.sought.len();
-        let mut right = vec![0.0; n];
-        for (entry, _, value) in partial {
+        let entries = partial.iter().map(|(entry, _, value)| {
             let (i, j) = self.jacobian.places[*entry];
-            right[j] -= value * l[i];
-        }
+            (i, j, -value)
+        });
+        let right = self.sums(&entries.collect::<Vec<_>>(), l);
         if right.iter().all(|x| *x == 0.0) {
             return right;
         }
@@ -282,11 +421,11 @@ impl Steady {
 }
 
 /// The steady state at other parameters on its way: F(w) = 0, and the differences x₀ − x, of which the
-/// conserved combinations vanish.
+/// conserved combinations vanish, or x̄ − x with the nominal point x̄ for those that are not the same everywhere.
 struct Search<'a> {
     steady: &'a Steady,
     parameters: &'a [f64],
-    conserved: Vec<Vec<f64>>,
+    conserved: Vec<Kept>,
     factors: Option<Elimination>,
     /// The largest values met on the way.
     sizes: Vec<f64>,
@@ -298,12 +437,16 @@ impl System for Search<'_> {
         let mut residual = run(&self.steady.residuals, &arguments)?;
         let initial = run(&self.steady.initial, &arguments)?;
         residual.extend(initial.iter().zip(w).map(|(initial, w)| initial - w));
+        residual
+            .extend(self.steady.nominal.iter().zip(w).take(initial.len()).map(|(nominal, w)| nominal - w));
         Some(residual)
     }
 
     fn correction(&mut self, w: &[f64], residual: &[f64]) -> Option<Vec<f64>> {
-        let jacobian = self.steady.jacobian.run(&self.steady.arguments(self.parameters, w))?;
-        self.conserved = self.steady.conserved(&jacobian);
+        let arguments = self.steady.arguments(self.parameters, w);
+        let jacobian = self.steady.jacobian.run(&arguments)?;
+        let initial = run(&self.steady.initial, &arguments)?;
+        self.conserved = self.steady.conserved(self.parameters, &jacobian, &initial);
         let factors = self.steady.stacked(&jacobian, &self.conserved);
         if factors.rank() < w.len() {
             return None;
@@ -318,8 +461,12 @@ impl System for Search<'_> {
 
     fn simplified_correction(&mut self, residual: &[f64]) -> Vec<f64> {
         let (equations, offsets) = residual.split_at(self.steady.sought.len());
+        let (from_start, from_nominal) = offsets.split_at(self.steady.states);
         let mut right: Vec<f64> = equations.iter().map(|r| -r).collect();
-        right.extend(self.conserved.iter().map(|l| l.iter().zip(offsets).map(|(l, x)| l * x).sum::<f64>()));
+        right.extend(self.conserved.iter().map(|l| {
+            let offsets = if l.constant { from_start } else { from_nominal };
+            l.by_state.iter().zip(offsets).map(|(l, x)| l * x).sum::<f64>()
+        }));
         self.factors.as_ref().map_or_else(Vec::new, |factors| factors.solve(&right))
     }
 

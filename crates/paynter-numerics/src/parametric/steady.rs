@@ -2,12 +2,12 @@
 //! the conserved totals that the initial state fixes.
 
 use paynter_algebra::Pool;
-use paynter_base::{Diagnostic, code};
+use paynter_base::{Diagnostic, Remedy, code};
 use paynter_equations::{Equations, QueryError};
 use paynter_graph::BondGraph;
 use rustc_hash::FxHashMap;
 
-use super::shift::Steady;
+use super::shift::{Steady, Unmoved};
 use crate::linear::refused;
 use crate::operating::OperatingPoint;
 
@@ -37,10 +37,12 @@ pub fn steady_sensitivity(
     let steady = Steady::new(pool, graph, equations, &symbols, &point.values)
         .map_err(|error| refuse(error.to_string()))?;
     let numbers: Vec<f64> = graph.parameters.iter().map(|parameter| parameter.number).collect();
-    let shifts = steady.shift(&numbers).ok_or_else(|| {
-        refuse(
+    let shifts = steady.shift(&numbers).map_err(|why| match why {
+        Unmoved::Undetermined => refuse(
             "the equations leave the operating point undetermined, so that it has no derivatives".to_owned(),
-        )
+        ),
+        Unmoved::ByMotion(list) => refused(by_motion(graph, &at(parameters, &list), AT_REST)),
+        Unmoved::NoRest(list) => refused(no_rest(graph, &at(parameters, &list), ASK_OTHERS)),
     })?;
     let mut found = SteadySensitivity {
         parameters: parameters.to_vec(),
@@ -74,4 +76,40 @@ pub fn steady_sensitivity(
         found.outputs.push(outputs.collect());
     }
     Ok(found)
+}
+
+/// What one may do where only the motion tells which rest is reached.
+const AT_REST: &str =
+    "ask for other parameters, let the model begin at the rest itself (`init NAME.q = …`), or follow the motion by {ask simulate sensitivity=all}";
+
+/// The same where nothing rests.
+const ASK_OTHERS: &str = "ask for other parameters";
+
+/// The parameters at these places of a list.
+pub(super) fn at(parameters: &[usize], places: &[usize]) -> Vec<usize> {
+    places.iter().map(|k| parameters[*k]).collect()
+}
+
+fn names(graph: &BondGraph, parameters: &[usize]) -> String {
+    let names: Vec<String> =
+        parameters.iter().map(|k| format!("`{}`", graph.parameters[*k].declaration.name)).collect();
+    names.join(", ")
+}
+
+/// Says by which parameters, given by place, the rest that a motion leads to has no derivatives that are known.
+pub(super) fn by_motion(graph: &BondGraph, parameters: &[usize], help: &'static str) -> Diagnostic {
+    let message = format!(
+        "rests lie side by side, and no sum of states tells which of them is reached: how it moves with {} only the whole motion knows",
+        names(graph, parameters)
+    );
+    Diagnostic::new(code::NO_OPERATING_POINT, message).help(Remedy::marked(help))
+}
+
+/// Says with a change of which parameters, given by place, nothing rests beside an operating point.
+pub(super) fn no_rest(graph: &BondGraph, parameters: &[usize], help: &'static str) -> Diagnostic {
+    let message = format!(
+        "nothing rests beside the operating point with a change of {}: what is conserved at the nominal values is so no more",
+        names(graph, parameters)
+    );
+    Diagnostic::new(code::NO_OPERATING_POINT, message).help(Remedy::marked(help))
 }
