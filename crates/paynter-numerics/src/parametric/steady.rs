@@ -79,8 +79,7 @@ pub fn steady_sensitivity(
 }
 
 /// What one may do where only the motion tells which rest is reached.
-const AT_REST: &str =
-    "ask for other parameters, let the model begin at the rest itself (`init NAME.q = …`), or follow the motion by {ask simulate sensitivity=all}";
+const AT_REST: &str = "ask for other parameters, let the model begin at the rest itself (`init NAME.q = …`), or follow the motion by {ask simulate sensitivity=all}";
 
 /// The same where nothing rests.
 const ASK_OTHERS: &str = "ask for other parameters";
