@@ -200,8 +200,9 @@ impl Linearised<'_> {
         let count = if frozen && self.linear.point.is_some() { 0 } else { found.parameters.len() };
         let some = entries(&a_few(CHECKED_PARAMETERS, count));
         let all = entries(&(0..count).collect::<Vec<_>>());
+        let what = "the response with its sensitivities";
         let responses = Responses {
-            what: "the response",
+            what,
             omega: &found.omega,
             given: &|at| given(&some, at),
             all: &|at| given(&all, at),

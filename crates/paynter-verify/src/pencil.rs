@@ -204,7 +204,7 @@ pub(crate) struct Factors {
     echelon: Echelon<Complex64>,
     subtracted: Vec<(usize, usize, Complex64)>,
     row_scales: Vec<f64>,
-    pub scales: Vec<f64>,
+    scales: Vec<f64>,
 }
 
 impl Factors {

@@ -41,5 +41,3 @@ pub(crate) const EQUILIBRATION_SWEEPS: usize = 3;
 /// By this part parameters are changed for differences: its square, and rounding beside it, are far below what
 /// derivatives agree to.
 pub(crate) const DIFFERENCE: f64 = 1e-5;
-/// Rests beside a point are known if entries changed by rounding move them by no more than this part of the way.
-pub(crate) const REST_MOVES: f64 = 1e-6;

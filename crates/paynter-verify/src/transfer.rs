@@ -3,11 +3,10 @@
 
 use crate::acausal::{Meaning, Place, Point};
 use crate::pencil::{Factors, Pencil};
-use crate::tolerance::{DIFFERENCE, ENTRY_CHANGE, EXPLAINED, REST_MOVES, TRANSFER, TRANSFER_FLOOR};
+use crate::tolerance::{DIFFERENCE, ENTRY_CHANGE, EXPLAINED, TRANSFER, TRANSFER_FLOOR};
 use crate::{Check, Checked, Contradiction};
 use num_complex::Complex64;
 use paynter_algebra::{Expr, Pool};
-use paynter_base::number::short;
 
 /// A value that an answer gives for one output and input, with a name of what it is.
 #[derive(Debug, Clone, Copy)]
@@ -33,34 +32,32 @@ impl Pencil<'_> {
     /// equations are not linear. Nothing is said at a pole.
     pub fn check_transfer(&self, pool: &mut Pool, what: &str, s: Complex64, given: &[Given]) -> Checked {
         let Some(right) = self.values(pool, s, given, None) else { return Ok(Vec::new()) };
-        let derivatives = || given.iter().zip(&right).filter(|(given, _)| given.parameter.is_some());
-        let what = match derivatives().filter(|(_, (value, _))| value.is_some()).count() {
-            0 => what.to_owned(),
-            known if known == derivatives().count() => format!("{what} with its sensitivities"),
-            _ => format!("{what} with some of its sensitivities"),
-        };
-        let what = format!("{what} at {} rad/s", short(s.im));
-        let mut missed: Vec<(f64, usize)> = Vec::new();
-        for (at, (given, (value, size))) in given.iter().zip(&right).enumerate() {
+        let mut worst: Option<(f64, Given)> = None;
+        for (given, (value, size)) in given.iter().zip(&right) {
             let Some(value) = value.filter(|_| given.value.is_finite()) else { continue };
             let scale = value.norm().max(given.value.norm()).max(TRANSFER_FLOOR * size);
             let apart = (value - given.value).norm();
-            missed.push((if apart == 0.0 { 0.0 } else { apart / scale }, at));
+            let relative = if apart == 0.0 { 0.0 } else { apart / scale };
+            if worst.as_ref().is_none_or(|(most, _)| relative > *most) {
+                worst = Some((relative, *given));
+            }
         }
-        missed.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let Some((residual, _)) = missed.first().copied() else { return Ok(Vec::new()) };
+        let Some((residual, place)) = worst else { return Ok(Vec::new()) };
+        let what = what.to_owned();
         if residual <= TRANSFER {
             return Ok(vec![Check { what, residual }]);
         }
         // Near a pole, or where terms cancel, entries decide that nobody knows so well.
-        let Some(moved) = self.values(pool, s, given, Some((1, ENTRY_CHANGE))) else { return Ok(Vec::new()) };
-        let explained = |at: usize| match (right[at].0, moved[at].0) {
-            (Some(a), Some(b)) => (a - b).norm() > EXPLAINED * (a - given[at].value).norm(),
-            _ => true,
-        };
-        let wrong =
-            missed.iter().take_while(|(by, _)| by.is_nan() || *by > TRANSFER).find(|(_, at)| !explained(*at));
-        let Some((residual, place)) = wrong.map(|(by, at)| (*by, given[*at])) else { return Ok(Vec::new()) };
+        let at = given.iter().position(|other| {
+            (other.output, other.input, other.parameter) == (place.output, place.input, place.parameter)
+        });
+        let moved = self.values(pool, s, given, Some((1, ENTRY_CHANGE)));
+        if let (Some(at), Some(moved)) = (at, moved)
+            && let (Some(a), Some(b)) = (right[at].0, moved[at].0)
+            && (a - b).norm() > EXPLAINED * (a - place.value).norm()
+        {
+            return Ok(Vec::new());
+        }
         let graph = self.system.graph;
         let by = place.parameter.map_or_else(String::new, |k| {
             format!(" and its derivative by `{}`", graph.parameters[k].declaration.name)
@@ -174,13 +171,6 @@ impl Pencil<'_> {
         parameters.sort_unstable();
         parameters.dedup();
         let mut found = Vec::new();
-        if parameters.is_empty() {
-            return found;
-        }
-        let at_rest = |change| Factors::new(self.rows(Complex64::ZERO, change));
-        let (Some(factors), Some(moved)) = (at_rest(change), at_rest(Some((2, ENTRY_CHANGE)))) else {
-            return found;
-        };
         for parameter in parameters {
             // A signal that follows the parameter moves the point as well, in ways that only the start knows.
             let symbol = self.system.graph.parameters[parameter].declaration.symbol;
@@ -192,7 +182,7 @@ impl Pencil<'_> {
                 .filter(|given| given.parameter == Some(parameter))
                 .map(|given| Given { parameter: None, ..*given })
                 .collect();
-            let Some((step, points)) = self.beside(pool, parameter, [&factors, &moved]) else { continue };
+            let Some((step, points)) = self.beside(pool, parameter, change) else { continue };
             let sides =
                 points.map(|point| Pencil::new(pool, self.system, &point)?.values(pool, s, &own, change));
             let [Some(below), Some(above)] = sides else { continue };
@@ -207,10 +197,13 @@ impl Pencil<'_> {
         found
     }
 
-    /// The points at which the equations rest with a parameter a little less and a little more, and by how much;
-    /// nothing where entries changed by rounding, which made the second factors, lead to others: rests lie side by
-    /// side then, and the start tells which is meant.
-    fn beside(&self, pool: &mut Pool, parameter: usize, factors: [&Factors; 2]) -> Option<(f64, [Point; 2])> {
+    /// The points at which the equations rest with a parameter a little less and a little more, and by how much.
+    fn beside(
+        &self,
+        pool: &mut Pool,
+        parameter: usize,
+        change: Option<(u64, f64)>,
+    ) -> Option<(f64, [Point; 2])> {
         let symbol = self.system.graph.parameters[parameter].declaration.symbol;
         let mut side = vec![Complex64::ZERO; self.system.width];
         for place in self.readers.get(&parameter).into_iter().flatten() {
@@ -221,15 +214,7 @@ impl Pencil<'_> {
                 side[*place] = pool.eval(slope, &at).ok()?.into();
             }
         }
-        let [moves, others] = factors.map(|factors| factors.solve(&side));
-        let (mut apart, mut size) = (0.0f64, 0.0f64);
-        for ((a, b), scale) in moves.iter().zip(&others).zip(&factors[0].scales) {
-            apart = apart.max((a - b).norm() / scale);
-            size = size.max(a.norm().max(b.norm()) / scale);
-        }
-        if apart.is_nan() || apart > REST_MOVES * size {
-            return None;
-        }
+        let moves = Factors::new(self.rows(Complex64::ZERO, change))?.solve(&side);
         let nominal = self.point.parameters[parameter];
         let step = DIFFERENCE * if nominal == 0.0 { 1.0 } else { nominal.abs() };
         let at = |step: f64| {

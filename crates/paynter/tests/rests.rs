@@ -6,9 +6,8 @@
 mod common;
 
 use common::sound;
-use num_complex::Complex64;
 use paynter::json::{Naming, OperatingPoint, Structure};
-use paynter::{CancellationToken, Frequencies, Plain, ResponseOptions};
+use paynter::{CancellationToken, Plain};
 use paynter_base::random::Random;
 use paynter_testkit::property::seeds;
 
@@ -184,7 +183,7 @@ fn two_frictions_hold_together() {
 }
 
 /// Motions that are counted twice, by springs and by signals, with a displacement between them that only the start
-/// tells: rests lie side by side, and those of other parameters are told by the same difference.
+/// tells: rests lie side by side, and that with this difference is taken.
 #[test]
 fn what_is_counted_twice_keeps_its_difference() {
     for seed in seeds(12) {
@@ -211,24 +210,6 @@ fn what_is_counted_twice_keeps_its_difference() {
         let q = 0.5 * (low + high);
         let found = rest(&text).point.outputs["y"].unwrap();
         assert!((found - q).abs() <= 1e-9 * q.abs().max(0.1), "seed {seed}: {found}, not {q}\n{text}");
-        let arm = 2.0 * (q - apart) - start + 0.1;
-        let stiffness = k + 6.0 * cubic * arm.powi(2);
-        let curved = 1.0 - 24.0 * cubic * arm * q / stiffness;
-        let options = ResponseOptions {
-            omega: Some(Frequencies { low: 0.3, high: 6.0, points: 5 }),
-            ..ResponseOptions::default()
-        };
-        let found = sound(&text).sensitivity_response(&options, &CancellationToken::new());
-        let found = found.unwrap_or_else(|reason| panic!("{reason:?}\n{text}"));
-        for (at, omega) in found.found.omega.iter().enumerate() {
-            let s = Complex64::new(0.0, *omega);
-            let h = (m * s * s + r * s + stiffness).inv();
-            let (value, right) = (found.found.sensitivities.derivative(0, 0, 0, at), -h * h * curved);
-            assert!(
-                (value - right).norm() <= 1e-6 * right.norm(),
-                "seed {seed}: {value}, not {right}\n{text}"
-            );
-        }
     }
 }
 
