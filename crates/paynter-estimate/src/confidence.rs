@@ -236,13 +236,12 @@ struct Middle<'a, 'b> {
     held: &'a Option<Vec<Held>>,
 }
 
+/// Takes the experiment, output and sample of a row, and its derivatives.
+type EachRow<'a> = dyn FnMut(usize, usize, usize, &[f64]) + 'a;
+
 impl Middle<'_, '_> {
     /// Hands on the weighted derivatives of every fitted sample: those that are held, or those of another run.
-    fn rows(
-        &self,
-        token: &CancellationToken,
-        each: &mut dyn FnMut(usize, usize, usize, &[f64]),
-    ) -> Result<(), Rejection> {
+    fn rows(&self, token: &CancellationToken, each: &mut EachRow<'_>) -> Result<(), Rejection> {
         if let Some(held) = self.held {
             held.iter().for_each(|row| each(row.experiment, row.output, row.sample, &row.line));
             return Ok(());

@@ -1,9 +1,13 @@
 //! The step response of a linear model and its figures: final value, rise time, settling time, overshoot.
 
+use num_complex::Complex64;
+
 use crate::matrix::Matrix;
 use crate::modes::set_aside;
 use crate::system::Interconnection;
-use crate::tolerance::{DECAYED_TIMES, ON_THE_AXIS, ROUNDED_FINAL, SETTLED_TIMES, STEPS_PER_SCALE};
+use crate::tolerance::{
+    DECAYED_TIMES, LONGEST_STEP_RESPONSE, ON_THE_AXIS, ROUNDED_FINAL, SETTLED_TIMES, STEPS_PER_SCALE,
+};
 
 /// Figures of a step response, in the units of the output and in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,7 +40,7 @@ pub struct StepResponse {
 }
 
 /// The response of one output to a unit step at one input of a stable model, poles that do not take part
-/// set aside; nothing where it does not settle.
+/// set aside; nothing where it does not settle, or not within a sensible number of periods.
 pub fn step_response(a: &Matrix, b: &Matrix, c: &Matrix, d: f64) -> Option<StepResponse> {
     let whole = Interconnection {
         a: a.clone(),
@@ -61,6 +65,10 @@ pub fn step_response(a: &Matrix, b: &Matrix, c: &Matrix, d: f64) -> Option<StepR
     let poles = model.a.eigenvalues()?;
     let fastest = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
     if poles.iter().any(|z| z.re >= -ON_THE_AXIS * fastest) {
+        return None;
+    }
+    let samples = |z: &Complex64| DECAYED_TIMES * z.im / -z.re * (STEPS_PER_SCALE as f64 / 6.0);
+    if poles.iter().any(|z| samples(z) > LONGEST_STEP_RESPONSE) {
         return None;
     }
     let slowest = poles.iter().fold(f64::INFINITY, |least, z| least.min(-z.re));

@@ -1,6 +1,9 @@
 //! A loop over its tolerances: the worst margins in the box of parameters, and the ranges and derivatives
 //! of step figures.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use paynter_base::{CancellationToken, Cancelled};
 
 use crate::extremes::{Extreme, derivatives, largest, smallest};
@@ -11,6 +14,28 @@ use crate::system::Interconnection;
 
 /// A closed model at parameters δ of its box; none where it has no matrices there.
 pub type Family<'a> = dyn Fn(&[f64]) -> Option<Interconnection> + 'a;
+
+/// What a model has at parameters, calculated once for all the figures whose searches meet there.
+struct Remembered<'a, T> {
+    calculate: &'a dyn Fn(&[f64]) -> Option<T>,
+    known: RefCell<BTreeMap<Vec<u64>, Option<T>>>,
+}
+
+impl<'a, T: Clone> Remembered<'a, T> {
+    fn new(calculate: &'a dyn Fn(&[f64]) -> Option<T>) -> Remembered<'a, T> {
+        Remembered { calculate, known: RefCell::default() }
+    }
+
+    fn at(&self, delta: &[f64]) -> Option<T> {
+        let place: Vec<u64> = delta.iter().map(|x| x.to_bits()).collect();
+        if let Some(known) = self.known.borrow().get(&place) {
+            return known.clone();
+        }
+        let found = (self.calculate)(delta);
+        self.known.borrow_mut().insert(place, found.clone());
+        found
+    }
+}
 
 /// One number of [`Margins`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,16 +86,17 @@ pub fn worst_margins(
     token: &CancellationToken,
 ) -> Result<Vec<WorstMargin>, Cancelled> {
     // A loop of many states takes a while at each of many parameters, so each is asked whether to stop.
-    let margins = |delta: &[f64]| {
+    let calculate = |delta: &[f64]| {
         token.check().ok()?;
         family(delta).and_then(|model| open(&model, input, output)).map(|l| l.margins())
     };
+    let margins = Remembered::new(&calculate);
     let mut found = Vec::new();
     for kind in MarginKind::ALL {
         let figure =
-            |delta: &[f64]| margins(delta).map(|margins| kind.of(&margins)).filter(|x| x.is_finite());
+            |delta: &[f64]| margins.at(delta).map(|margins| kind.of(&margins)).filter(|x| x.is_finite());
         if let Some(Extreme { delta, .. }) = smallest(&figure, count, token)?
-            && let Some(margins) = margins(&delta)
+            && let Some(margins) = margins.at(&delta)
         {
             found.push(WorstMargin { kind, delta, margins });
         }
@@ -164,9 +190,11 @@ pub fn step_analysis(
     let nominal = response(&vec![0.0; count]);
     token.check()?;
     let Some(nominal) = nominal else { return Ok(None) };
+    let calculate = |delta: &[f64]| response(delta).map(|response| response.figures);
+    let figures = Remembered::new(&calculate);
     let mut ranges = Vec::new();
     for kind in StepKind::ALL.into_iter().filter(|_| count > 0) {
-        let figure = |delta: &[f64]| kind.of(&response(delta)?.figures);
+        let figure = |delta: &[f64]| kind.of(&figures.at(delta)?);
         let (low, high) = (smallest(&figure, count, token)?, largest(&figure, count, token)?);
         if let Some((low, high)) = low.zip(high) {
             ranges.push(StepRange { kind, derivatives: derivatives(&figure, count), low, high });
