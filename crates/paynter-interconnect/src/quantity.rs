@@ -30,9 +30,11 @@ impl UncertainQuantity {
         self.nominal + self.deviation * delta
     }
 
-    /// The size of δ at which it reaches zero; infinite where it is zero already.
+    /// The size of δ at which it reaches zero; infinite where it is zero already, or no parameter: the value of an
+    /// expression may change its sign.
     fn reach(&self) -> f64 {
-        if self.nominal == 0.0 { f64::INFINITY } else { (self.nominal / self.deviation).abs() }
+        let reaches = self.is_parameter && self.nominal != 0.0;
+        if reaches { (self.nominal / self.deviation).abs() } else { f64::INFINITY }
     }
 }
 

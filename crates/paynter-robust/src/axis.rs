@@ -7,8 +7,8 @@ use crate::interval::valid_interval;
 use crate::regular::{Regularised, Verdict};
 use crate::system::Interconnection;
 use crate::tolerance::{
-    AXIS_POINTS_PER_DECADE, BOUND_SLACK, CERTIFICATES, END_WIDTH, NARROW_INTERVAL, REGULARISED_INTERVAL,
-    UPPER_TOLERANCE,
+    AXIS_POINTS_PER_DECADE, BEYOND_POLES, BOUND_SLACK, CERTIFICATES, END_WIDTH, NARROW_INTERVAL,
+    REGULARISED_INTERVAL, UPPER_TOLERANCE,
 };
 use crate::upper::{Goal, Upper, upper};
 use std::cell::OnceCell;
@@ -70,7 +70,8 @@ pub fn sweep(
     let mut points = Vec::with_capacity(omega.len());
     for &omega in omega {
         token.check()?;
-        let found = system.at(omega).and_then(|m| upper(&m, structure, last.as_ref(), Goal::Best(tolerance)));
+        let found =
+            system.at(omega).and_then(|m| upper(&m, structure, last.as_ref(), Goal::Best(tolerance), token));
         points.push(Point { omega, upper: found.as_ref().map_or(f64::INFINITY, |found| found.beta) });
         last = found.or(last);
         token.advance(1);
@@ -105,7 +106,7 @@ pub fn decide(
 ) -> Result<Result<(), f64>, Cancelled> {
     let peak = Point { omega: first, upper: beta };
     let mut cover = Cover::new(system, structure, peak);
-    let fails = cover.at_level(beta, &[first, 0.0, f64::INFINITY], token)?;
+    let fails = cover.at_level(beta, &cover.order(first), token)?;
     Ok(match (fails, cover.unresolved.first()) {
         (Some(point), _) => Err(point.omega),
         (None, Some((low, high))) => Err((low * high).sqrt()),
@@ -126,6 +127,15 @@ impl<'a> Cover<'a> {
         Cover { system, structure, regularised: OnceCell::new(), peak, unresolved: Vec::new() }
     }
 
+    /// Where to look first: where a bound would fail most likely, then at the ends. A proof far beyond the poles
+    /// mostly holds to infinity, and better than one that is made there.
+    fn order(&self, first: f64) -> [f64; 4] {
+        let poles = self.system.a.eigenvalues().unwrap_or_default();
+        let fastest = poles.iter().map(|z| z.norm()).fold(0.0, f64::max);
+        let beyond = if fastest > 0.0 { BEYOND_POLES * fastest } else { f64::INFINITY };
+        [first, 0.0, beyond, f64::INFINITY]
+    }
+
     /// Proves the largest bound found so far, with a little more, and begins again with the larger one
     /// wherever it turns out too small.
     fn rising(&mut self, token: &CancellationToken) -> Result<f64, Cancelled> {
@@ -136,7 +146,7 @@ impl<'a> Cover<'a> {
             }
             let level = (self.peak.upper * (1.0 + BOUND_SLACK)).max(floor);
             self.unresolved.clear();
-            match self.at_level(level, &[0.0, f64::INFINITY, self.peak.omega], token)? {
+            match self.at_level(level, &self.order(self.peak.omega), token)? {
                 None => return Ok(level),
                 Some(point) => self.peak = point,
             }
@@ -168,7 +178,7 @@ impl<'a> Cover<'a> {
                     let interval = open[place];
                     if interval.1 <= interval.0 * (1.0 + REGULARISED_INTERVAL) {
                         let regularised = || Regularised::new(self.system, self.structure);
-                        match self.regularised.get_or_init(regularised).decide(interval, level) {
+                        match self.regularised.get_or_init(regularised).decide(interval, level, token) {
                             Verdict::Above(omega, upper) => return Ok(Some(Point { omega, upper })),
                             Verdict::Proved => {
                                 open.swap_remove(place);
@@ -180,10 +190,16 @@ impl<'a> Cover<'a> {
                     (between(interval), place)
                 }
             };
-            let found = self
-                .system
-                .at(omega)
-                .and_then(|m| upper(&m, self.structure, start.as_ref(), Goal::Below(level, UPPER_TOLERANCE)));
+            let goal = Goal::Below(level, UPPER_TOLERANCE);
+            let here = self.system.at(omega);
+            let from = |start: Option<&Upper>| {
+                here.as_ref().and_then(|m| upper(m, self.structure, start, goal, token))
+            };
+            let found = match from(start.as_ref()) {
+                // The scalings of another frequency may lead nowhere.
+                Some(found) if found.beta > level && start.is_some() => from(None).or(Some(found)),
+                found => found,
+            };
             let Some(found) = found else {
                 return Ok(Some(Point { omega, upper: f64::INFINITY }));
             };

@@ -45,7 +45,7 @@ pub fn destabilise(
     poles.sort_by(|x, y| (-x.re / x.norm()).total_cmp(&(-y.re / y.norm())));
     for pole in poles.into_iter().take(16) {
         token.check()?;
-        if let Some(delta) = search.move_pole(pole) {
+        if let Some(delta) = search.move_pole(pole, token) {
             search.keep(delta);
         }
     }
@@ -160,12 +160,13 @@ impl Search<'_> {
     }
 
     /// Follows one pole to the imaginary axis by small steps, each as small as it can be.
-    fn move_pole(&self, pole: Complex64) -> Option<Vec<f64>> {
+    fn move_pole(&self, pole: Complex64, token: &CancellationToken) -> Option<Vec<f64>> {
         let mut pole = pole;
         let mut delta = vec![0.0; self.system.parameters()];
         let mut moved = self.system.around(&delta, &[]).ok()?;
         let mut radius = f64::INFINITY;
         for _ in 0..SEARCH_STEPS {
+            token.check().ok()?;
             let gradient = self.derivative(&moved, pole)?;
             let total: f64 = gradient.iter().map(|x| x.abs()).sum();
             let need = -pole.re + PAST_THE_AXIS * pole.norm();

@@ -9,7 +9,7 @@ use crate::basis::{Block, Structure};
 use crate::dominant::dominant;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
-use crate::tolerance::{GAIN_STEPS, SEARCH_TOLERANCE, VERTEX_PARAMETERS};
+use crate::tolerance::{CONTRADICTION, GAIN_STEPS, SEARCH_TOLERANCE, VERTEX_PARAMETERS};
 
 type Complex = Matrix<Complex64>;
 
@@ -57,8 +57,13 @@ pub fn worst_gain(
 ) -> Result<WorstGain, Cancelled> {
     let structure = gain_structure(&system.blocks);
     let axis = bound(system, &structure, omega, token)?;
-    let found = attained_gain(system, &axis, token)?;
-    Ok(WorstGain { axis, ..found })
+    let mut found = attained_gain(system, &axis, token)?;
+    // A proof that what is attained contradicts is none.
+    if found.axis.bound < found.lower * (1.0 - CONTRADICTION) {
+        found.axis.unresolved.push((found.omega, found.omega));
+        found.axis.bound = f64::INFINITY;
+    }
+    Ok(found)
 }
 
 /// Looks for the largest gain where the bounds are largest.
@@ -298,6 +303,7 @@ pub(crate) fn mixed_lower(
     system: &Interconnection,
     omega: f64,
     upper: f64,
+    token: &CancellationToken,
 ) -> Option<(f64, Vec<f64>, Complex)> {
     let at = AtFrequency::new(system, omega)?;
     let climb = Climb { system, measure: Measure::Structured };
@@ -306,7 +312,8 @@ pub(crate) fn mixed_lower(
     let mut best = (value, delta.clone(), shape.map(|x| x / value.max(f64::MIN_POSITIVE)));
     let (mut low, mut high) = (1.0 / upper, 1.0 / value);
     for _ in 0..12 {
-        if !(low.is_finite() && high.is_finite() && low < high * (1.0 - 1e-4)) {
+        let open = low.is_finite() && high.is_finite() && low < high * (1.0 - 1e-4);
+        if !open || token.check().is_err() {
             break;
         }
         let middle = (low * high).sqrt();

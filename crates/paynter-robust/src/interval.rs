@@ -7,7 +7,7 @@ use num_complex::Complex64;
 use crate::basis::Structure;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
-use crate::tolerance::{AXIS_OF_MAGNITUDE, AXIS_OF_MATRIX, DRAWN_IN};
+use crate::tolerance::{AXIS_OF_MAGNITUDE, AXIS_OF_MATRIX, BESIDE_AXIS, CALM, DRAWN_IN};
 use crate::upper::{Scaling, proves, slack};
 
 /// The interval around a frequency on which scalings prove the bound; nothing where they do not prove it
@@ -23,40 +23,85 @@ pub(crate) fn valid_interval(
     if !proved(omega) {
         return None;
     }
-    let crossings = crossings(system, structure, scaling, beta)?;
-    let below = crossings.iter().copied().filter(|w| *w < omega).fold(0.0, f64::max);
-    let above = crossings.iter().copied().filter(|w| *w > omega).fold(f64::INFINITY, f64::min);
+    let Hamiltonian { eigenvalues, size } = hamiltonian(system, structure, scaling, beta)?;
+    let near = |z: &&Complex64| z.re.abs() <= AXIS_OF_MAGNITUDE * z.norm() + AXIS_OF_MATRIX * size;
+    // M(−jω) is the conjugate of M(jω), but the scalings are those of positive frequencies.
+    let mut crossings: Vec<f64> =
+        eigenvalues.iter().filter(near).map(|z| z.im).filter(|w| *w >= 0.0).collect();
+    // Far below all poles the model hardly changes, and what looks like a crossing there is rounding.
+    let calm = calm(system);
+    if crossings.iter().any(|w| *w < calm) && proved(0.0) && proved(calm) {
+        crossings.retain(|w| *w >= calm);
+    }
     if crossings.contains(&omega) {
         return None;
     }
+    let below = crossings.iter().copied().filter(|w| *w < omega).fold(0.0, f64::max);
+    let above = crossings.iter().copied().filter(|w| *w > omega).fold(f64::INFINITY, f64::min);
     let low = if below == 0.0 { 0.0 } else { (below * (1.0 + DRAWN_IN)).min(omega) };
     let high = if above.is_infinite() { above } else { (above * (1.0 - DRAWN_IN)).max(omega) };
-    // Points inside guard against eigenvalues that rounding has taken off the axis.
-    let inside = |share: f64| match (low, high) {
+    // Points inside guard against eigenvalues that rounding has taken off the axis: at the place of each that is
+    // not far from it, between them, and at the ends.
+    let beside = |z: &&Complex64| z.re.abs() <= BESIDE_AXIS * z.norm();
+    let places = eigenvalues.iter().filter(beside).flat_map(|z| [z.im, z.norm()]);
+    let mut inside: Vec<f64> = places.filter(|w| low < *w && *w < high).chain([low, high]).collect();
+    inside.extend([0.02, 0.35, 0.65, 0.98].map(|share| within((low, high), omega, share)));
+    inside.sort_by(f64::total_cmp);
+    inside.dedup();
+    let between: Vec<f64> = inside.windows(2).map(|pair| within((pair[0], pair[1]), omega, 0.5)).collect();
+    inside.extend(between);
+    inside.sort_by(f64::total_cmp);
+    let at = inside.partition_point(|w| *w < omega);
+    let down = inside[..at].iter().rev().take_while(|w| proved(**w)).last();
+    let up = inside[at..].iter().take_while(|w| proved(**w)).last();
+    let (low, high) = (down.copied().unwrap_or(omega), up.copied().unwrap_or(omega));
+    (low < high).then_some((low, high))
+}
+
+/// A frequency in an interval: at a share of its way, by ratios.
+fn within((low, high): (f64, f64), omega: f64, share: f64) -> f64 {
+    match (low, high) {
         (0.0, high) if high.is_infinite() => omega.clamp(1e-300, 1e300) * 10f64.powf(share * 8.0 - 4.0),
         (low, high) if high.is_infinite() => low * 10f64.powf(share * 4.0),
         (0.0, high) => high * share,
         (low, high) => low * (high / low).powf(share),
-    };
-    let holds = (low > 0.0 || proved(0.0)) && (high.is_finite() || proved(f64::INFINITY));
-    (holds && [0.02, 0.35, 0.65, 0.98].into_iter().all(|share| proved(inside(share)))).then_some((low, high))
+    }
 }
 
-/// The frequencies at which M*DM + j(GM − M*G) − β²D is singular.
-fn crossings(
+/// A frequency below which the model hardly changes: a small share of its slowest pole.
+fn calm(system: &Interconnection) -> f64 {
+    let poles = system.a.eigenvalues().unwrap_or_default();
+    let slowest = poles.iter().map(|z| z.norm()).fold(f64::INFINITY, f64::min);
+    if slowest.is_finite() { CALM * slowest } else { 0.0 }
+}
+
+/// The eigenvalues of a Hamiltonian matrix, and its largest entry.
+struct Hamiltonian {
+    eigenvalues: Vec<Complex64>,
+    size: f64,
+}
+
+/// Its imaginary eigenvalues are the frequencies at which M*DM + j(GM − M*G) − β²D is singular.
+fn hamiltonian(
     system: &Interconnection,
     structure: &Structure,
     scaling: &Scaling,
     beta: f64,
-) -> Option<Vec<f64>> {
-    let n = system.states();
-    let (b, c, direct) = (system.b.complex(), system.c.complex(), system.d.complex());
-    let r = slack(&direct, structure, &scaling.d, &scaling.g, beta * beta).map(|x| -x);
+) -> Option<Hamiltonian> {
+    let (n, m) = (system.states(), system.channels());
+    // Channels in the measure of D, which may differ by many powers of ten.
+    let units: Vec<f64> = (0..m).map(|i| scaling.d[(i, i)].re.sqrt()).collect();
+    let scaled =
+        |matrix: &Matrix<Complex64>| Matrix::from_fn(m, m, |i, j| matrix[(i, j)] / (units[i] * units[j]));
+    let (own_d, own_g) = (scaled(&scaling.d), scaled(&scaling.g));
+    let b = Matrix::from_fn(n, m, |i, j| Complex64::from(system.b[(i, j)] / units[j]));
+    let c = Matrix::from_fn(m, n, |i, j| Complex64::from(system.c[(i, j)] * units[i]));
+    let direct = Matrix::from_fn(m, m, |i, j| Complex64::from(system.d[(i, j)] * units[i] / units[j]));
+    let r = slack(&direct, structure, &own_d, &own_g, beta * beta).map(|x| -x);
     let j = Complex64::I;
-    let s = c.adjoint().times(&scaling.d.times(&direct).minus(&scaling.g.map(|x| x * j)));
-    let q = c.adjoint().times(&scaling.d.times(&c));
+    let s = c.adjoint().times(&own_d.times(&direct).minus(&own_g.map(|x| x * j)));
+    let q = c.adjoint().times(&own_d.times(&c));
     let solved = r.solve(&hstack(&s.adjoint(), &b.adjoint()))?;
-    let m = system.channels();
     let left: Vec<usize> = (0..n).collect();
     let right: Vec<usize> = (n..2 * n).collect();
     let channels: Vec<usize> = (0..m).collect();
@@ -75,11 +120,7 @@ fn crossings(
         (false, true) => lower_left[(i - n, k)] / factor,
         (false, false) => lower_right[(i - n, k - n)],
     });
-    let size = hamiltonian.largest();
-    let values = hamiltonian.eigenvalues()?;
-    let near = |z: &&Complex64| z.re.abs() <= AXIS_OF_MAGNITUDE * z.norm() + AXIS_OF_MATRIX * size;
-    // M(−jω) is the conjugate of M(jω), but the scalings are those of positive frequencies.
-    Some(values.iter().filter(near).map(|z| z.im).filter(|w| *w >= 0.0).collect())
+    Some(Hamiltonian { size: hamiltonian.largest(), eigenvalues: hamiltonian.eigenvalues()? })
 }
 
 fn hstack(left: &Matrix<Complex64>, right: &Matrix<Complex64>) -> Matrix<Complex64> {

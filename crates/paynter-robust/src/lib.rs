@@ -23,6 +23,7 @@ pub mod loop_analysis;
 pub mod loops;
 mod matrix;
 mod modes;
+mod parts;
 mod regular;
 pub mod robustness;
 mod singular;

@@ -161,17 +161,26 @@ impl OpenLoop {
     fn crossings(&self, sampled: &Sampled, function: &dyn Fn(Complex64) -> f64) -> Vec<f64> {
         let values: Vec<f64> = sampled.l.iter().map(|l| function(*l)).collect();
         let mut found = Vec::new();
-        for k in (1..values.len()).filter(|k| values[k - 1] * values[*k] < 0.0) {
-            let (mut low, mut high) = (sampled.omega[k - 1], sampled.omega[k]);
-            for _ in 0..BISECTIONS {
-                let middle = 0.5 * (low + high);
-                if function(self.at(middle)) * values[k - 1] > 0.0 {
-                    low = middle;
-                } else {
-                    high = middle;
+        // The last sample that has a sign: others may be zero to the last digit, as at round numbers.
+        let mut last: Option<usize> = None;
+        for (k, value) in values.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            match last.filter(|last| values[*last] * value < 0.0) {
+                Some(last) if last + 1 < k => found.push(sampled.omega[last + 1]),
+                Some(last) => {
+                    let (mut low, mut high) = (sampled.omega[last], sampled.omega[k]);
+                    for _ in 0..BISECTIONS {
+                        let middle = 0.5 * (low + high);
+                        if function(self.at(middle)) * values[last] > 0.0 {
+                            low = middle;
+                        } else {
+                            high = middle;
+                        }
+                    }
+                    found.push(0.5 * (low + high));
                 }
+                None => {}
             }
-            found.push(0.5 * (low + high));
+            last = Some(k);
         }
         found
     }

@@ -3,6 +3,7 @@
 use num_complex::Complex64;
 use paynter_base::strong_components;
 
+use crate::basis::Block;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
 use crate::tolerance::{BESIDE_EIGENVALUE, ON_THE_AXIS, PARTICIPATION, RANK};
@@ -17,15 +18,20 @@ pub struct FixedMode {
 }
 
 /// The model in which nothing leads from one loop to another that does not lead back: that moves no pole,
-/// whatever Δ is. States and blocks that act on each other, directly or through others, stay together.
+/// whatever Δ is, also where one δ stands in both: det(I − MΔ) is the product of those of the loops. States and
+/// channels that act on each other, directly or through others, stay together.
 pub fn decoupled(system: &Interconnection) -> Interconnection {
     let n = system.states();
-    let owner: Vec<usize> =
-        system.blocks.iter().enumerate().flat_map(|(k, block)| vec![n + k; block.size()]).collect();
-    let nodes = n + system.blocks.len();
+    let mut owner: Vec<usize> = Vec::with_capacity(system.channels());
+    for block in &system.blocks {
+        let first = n + owner.len();
+        let is_full = matches!(block, Block::Full(_));
+        owner.extend((0..block.size()).map(|k| if is_full { first } else { first + k }));
+    }
+    let nodes = n + system.channels();
     let mut next: Vec<Vec<u32>> = vec![Vec::new(); nodes];
     let state = |i: usize| i;
-    let block = |i: usize| owner[i];
+    let channel = |i: usize| owner[i];
     let mut lead = |matrix: &Matrix, to: &dyn Fn(usize) -> usize, from: &dyn Fn(usize) -> usize| {
         for i in 0..matrix.rows() {
             for (j, _) in matrix.row(i).iter().enumerate().filter(|(_, x)| **x != 0.0) {
@@ -34,9 +40,9 @@ pub fn decoupled(system: &Interconnection) -> Interconnection {
         }
     };
     lead(&system.a, &state, &state);
-    lead(&system.b, &state, &block);
-    lead(&system.c, &block, &state);
-    lead(&system.d, &block, &block);
+    lead(&system.b, &state, &channel);
+    lead(&system.c, &channel, &state);
+    lead(&system.d, &channel, &channel);
     let mut component = vec![0; nodes];
     for (k, members) in strong_components(nodes, |node| next[node as usize].as_slice()).iter().enumerate() {
         members.iter().for_each(|node| component[*node as usize] = k);
@@ -48,9 +54,9 @@ pub fn decoupled(system: &Interconnection) -> Interconnection {
     };
     Interconnection {
         a: kept(&system.a, &state, &state),
-        b: kept(&system.b, &state, &block),
-        c: kept(&system.c, &block, &state),
-        d: kept(&system.d, &block, &block),
+        b: kept(&system.b, &state, &channel),
+        c: kept(&system.c, &channel, &state),
+        d: kept(&system.d, &channel, &channel),
         blocks: system.blocks.clone(),
     }
 }

@@ -3,6 +3,8 @@
 //! it. With a little complex uncertainty added to every real parameter the jump becomes a thin peak, which a
 //! proof can cover. What holds for the larger set of Δ holds for the real ones.
 
+use paynter_base::CancellationToken;
+
 use crate::basis::{Block, Structure};
 use crate::interval::valid_interval;
 use crate::matrix::Matrix;
@@ -59,17 +61,17 @@ impl Regularised {
     }
 
     /// A bound at one frequency; infinite where there is none.
-    pub fn at(&self, omega: f64) -> f64 {
+    pub fn at(&self, omega: f64, token: &CancellationToken) -> f64 {
         let found = self.system.at(omega);
-        let found = found.and_then(|m| upper(&m, &self.structure, None, Goal::Best(UPPER_TOLERANCE)));
+        let found = found.and_then(|m| upper(&m, &self.structure, None, Goal::Best(UPPER_TOLERANCE), token));
         found.map_or(f64::INFINITY, |found| found.beta)
     }
 
     /// Tries to prove a level on an interval.
-    pub fn decide(&self, (low, high): (f64, f64), level: f64) -> Verdict {
+    pub fn decide(&self, (low, high): (f64, f64), level: f64, token: &CancellationToken) -> Verdict {
         let omega = (low * high).sqrt();
         let goal = Goal::Below(level, UPPER_TOLERANCE);
-        let found = self.system.at(omega).and_then(|m| upper(&m, &self.structure, None, goal));
+        let found = self.system.at(omega).and_then(|m| upper(&m, &self.structure, None, goal, token));
         let Some(found) = found else { return Verdict::Open };
         if found.beta > level {
             return Verdict::Above(omega, found.beta);

@@ -71,7 +71,7 @@ impl RobustQuestion {
         let gain = pair.map(|(outputs, inputs)| self.gain(whole, outputs, inputs, &omega, token));
         Ok(Robustness {
             poles: system.a.eigenvalues().unwrap_or_default(),
-            cloud: root_cloud(&system, 1.0, CLOUD_SAMPLES, 1),
+            cloud: root_cloud(&system, 1.0, CLOUD_SAMPLES, 1, token),
             stability,
             gain: gain.transpose()?,
         })

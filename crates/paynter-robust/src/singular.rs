@@ -7,6 +7,7 @@
 //! once found go down along the surface of solutions.
 
 use num_complex::Complex64;
+use paynter_base::CancellationToken;
 
 use crate::basis::Block;
 use crate::destabilise::size;
@@ -59,10 +60,13 @@ impl Singular {
     }
 
     /// The smallest parameters found at which the model has a pole at this frequency, from several starts.
-    pub fn smallest(&self, starts: &[Vec<f64>]) -> Option<Vec<f64>> {
+    pub fn smallest(&self, starts: &[Vec<f64>], token: &CancellationToken) -> Option<Vec<f64>> {
         let mut best: Option<Vec<f64>> = None;
         for start in starts {
-            if let Some(found) = self.solve(start).map(|found| self.improve(found))
+            if token.check().is_err() {
+                break;
+            }
+            if let Some(found) = self.solve(start).map(|found| self.improve(found, token))
                 && best.as_ref().is_none_or(|best| size(&found) < size(best))
             {
                 best = Some(found);
@@ -122,12 +126,12 @@ impl Singular {
     }
 
     /// Goes down along the surface of solutions.
-    fn improve(&self, solution: Vec<f64>) -> Vec<f64> {
+    fn improve(&self, solution: Vec<f64>, token: &CancellationToken) -> Vec<f64> {
         let mut delta = solution;
         let mut radius = 0.3 * size(&delta);
         for _ in 0..SINGULAR_STEPS {
             let now = size(&delta);
-            if radius <= SINGULAR_IMPROVED * now {
+            if radius <= SINGULAR_IMPROVED * now || token.check().is_err() {
                 break;
             }
             let Some(found) = self.determinant(&delta) else { break };

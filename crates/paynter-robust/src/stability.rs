@@ -5,7 +5,7 @@ use num_complex::Complex64;
 use paynter_base::number::significant;
 use paynter_base::{CancellationToken, Cancelled, Diagnostic, QueryError, code};
 
-use crate::axis::{Axis, Point, bound};
+use crate::axis::{Axis, Point, bound, decide};
 use crate::basis::Structure;
 use crate::branch::{Limits, branch_margin};
 use crate::destabilise::{Destabiliser, destabilise, size};
@@ -15,7 +15,7 @@ use crate::modes::{FixedMode, decoupled, set_aside};
 use crate::regular::Regularised;
 use crate::singular::{Singular, has_pole_at, some_vertices};
 use crate::system::Interconnection;
-use crate::tolerance::ON_THE_AXIS;
+use crate::tolerance::{CLOSING, CONTRADICTION, ON_THE_AXIS};
 
 /// What is found out about robust stability.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,15 +141,26 @@ pub fn stability(
         let starts = found.attain(&system, token)?;
         let destabiliser = destabilise(&system, limit, &starts, token)?;
         found.close(&system, destabiliser, limits, token)?;
-        found.show_worst(&system, &structure);
+        found.show_worst(&system, &structure, token);
     } else {
         found.take(destabilise(&system, limit, &[], token)?);
         found.mix(&system, token)?;
     }
+    found.agree();
     Ok(found)
 }
 
 impl Stability {
+    /// A proof that what is attained contradicts is none: rounding must have hidden a crossing from it.
+    fn agree(&mut self) {
+        let Some((upper, worst)) = self.upper.zip(self.worst.as_ref()) else { return };
+        if self.lower > upper * (1.0 + CONTRADICTION) {
+            self.axis.unresolved.push((worst.omega, worst.omega));
+            (self.lower, self.axis.bound) = (0.0, f64::INFINITY);
+        }
+        self.lower = self.lower.min(upper);
+    }
+
     fn take(&mut self, destabiliser: Option<Destabiliser>) {
         let Some(found) = destabiliser else { return };
         let omega = found.pole.map_or(f64::INFINITY, |pole| pole.im.abs());
@@ -172,6 +183,14 @@ impl Stability {
             return Ok(());
         };
         let omega = self.axis.peak.omega;
+        // The bound of all frequencies has some slack; often the gap is closed without it.
+        let level = 1.0 / (end * (1.0 - CLOSING * limits.gap));
+        let first = destabiliser.as_ref().and_then(|found| found.pole).map_or(omega, |pole| pole.im.abs());
+        if decide(system, &Structure::new(&system.blocks), level, first, token)?.is_ok() {
+            (self.lower, self.axis.bound) = (1.0 / level, self.axis.bound.min(level));
+            self.take(destabiliser);
+            return Ok(());
+        }
         let branched = branch_margin(system, self.lower, destabiliser, self.limit, omega, limits, token)?;
         self.lower = branched.lower;
         self.nodes = Some(branched.nodes);
@@ -201,7 +220,7 @@ impl Stability {
                 starts.push(vec![0.0; count]);
                 starts.extend(some_vertices(count).map(|vertex| vertex.map(|x| x / upper).collect()));
             }
-            if let Some(better) = at.smallest(&starts)
+            if let Some(better) = at.smallest(&starts, token)
                 && found[k].as_ref().is_none_or(|known| size(&better) < size(known))
                 && has_pole_at(system, &better, omega)
             {
@@ -217,13 +236,13 @@ impl Stability {
     }
 
     /// Adds the frequency of the worst parameters to those of the bounds: they may lie on a peak between others.
-    fn show_worst(&mut self, system: &Interconnection, structure: &Structure) {
+    fn show_worst(&mut self, system: &Interconnection, structure: &Structure, token: &CancellationToken) {
         let Some((worst, size)) = self.worst.as_ref().zip(self.upper) else { return };
         let (omega, lower) = (worst.omega, 1.0 / size);
         let points = &mut self.axis.points;
         let place = points.partition_point(|point| point.omega < omega);
         if points.get(place).is_none_or(|point| point.omega != omega) {
-            let upper = Regularised::new(system, structure).at(omega).min(self.axis.bound).max(lower);
+            let upper = Regularised::new(system, structure).at(omega, token).min(self.axis.bound).max(lower);
             points.insert(place, Point { omega, upper });
             self.attained.insert(place, lower);
         }
@@ -240,7 +259,7 @@ impl Stability {
             if !upper.is_finite() || upper == 0.0 {
                 continue;
             }
-            let Some((lower, delta, complex)) = mixed_lower(system, omega, upper) else { continue };
+            let Some((lower, delta, complex)) = mixed_lower(system, omega, upper, token) else { continue };
             // Rounding of both bounds where they meet.
             let lower = lower.min(upper);
             if let Some(attained) = self.attained.get_mut(place) {

@@ -33,8 +33,39 @@ pub const UPPER_TOLERANCE: f64 = 1e-4;
 /// Bounds below this share of the norm of the matrix count as zero and are not made smaller.
 pub const NEGLIGIBLE_BOUND: f64 = 1e-4;
 
-/// Sweeps of the balancing that comes before the scalings; it only has to bring the magnitudes together.
-pub const BALANCING_SWEEPS: usize = 6;
+/// Sweeps of the balancing that comes before the scalings, at most; a sweep costs little beside one Newton step.
+pub const BALANCING_SWEEPS: usize = 40;
+
+/// Balancing ends where the logarithms of all factors of a sweep are below this: it only has to bring the magnitudes
+/// together.
+pub const BALANCED: f64 = 0.3;
+
+/// κ: the weight of tr (S/t) in the barrier. It lets S be some times larger than without G, and no more.
+pub const SLACK_WEIGHT: f64 = 0.1;
+
+/// What is added to the Hessian for G, in its own measure: rounding of a gradient that should be zero moves it by no
+/// more than 10⁻⁶, and what has an effect of 10⁻⁵ is not held.
+pub const RIDGE_OF_G: f64 = 1e-10;
+
+/// Entries below this share of the largest of a balanced matrix are no coupling between its parts; what proves the
+/// bound of the whole is checked with them.
+pub const NO_COUPLING: f64 = 1e-10;
+
+/// How small a part is made beside what it reads, tried in turn: little separation is good for the frequencies beside.
+pub const SEPARATIONS: [f64; 6] = [0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8];
+
+/// Below this share of the slowest pole the model is the one at frequency zero to as many digits, and linear in the
+/// frequency beyond them.
+pub const CALM: f64 = 1e-3;
+
+/// By how much, relative, a proof may lie above what is attained: rounding of both. More is a contradiction.
+pub const CONTRADICTION: f64 = 1e-6;
+
+/// The share of the gap asked for at which a proof is tried before branch and bound: inside, but hardly.
+pub const CLOSING: f64 = 0.9;
+
+/// Where intervals that reach infinity are looked at first, as a multiple of the fastest pole.
+pub const BEYOND_POLES: f64 = 100.0;
 
 /// Scalings of repeated blocks have full matrices up to this many unknowns, diagonal ones beyond: the cost
 /// of a step is the cube of their number. The bound stays one.
@@ -46,6 +77,9 @@ pub const AXIS_OF_MAGNITUDE: f64 = 1e-7;
 
 /// The same as a share of the largest entry of the matrix, by which eigenvalues are rounded.
 pub const AXIS_OF_MATRIX: f64 = 1e-12;
+
+/// Eigenvalues with a real part up to this share of their magnitude are where a proof is looked at again.
+pub const BESIDE_AXIS: f64 = 0.3;
 
 /// How much above the largest bound found at a frequency the bound for all frequencies is proved: the
 /// promise is one percent, and half of it makes intervals wide.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use paynter_base::{CancellationToken, Cancelled};
 
 use crate::extremes::{Extreme, derivatives, largest, smallest};
-use crate::loops::{Margins, OpenLoop};
+use crate::loops::{At, Margins, OpenLoop};
 use crate::matrix::Matrix;
 use crate::step::{StepFigures, StepResponse, step_response};
 use crate::system::Interconnection;
@@ -42,6 +42,8 @@ impl<'a, T: Clone> Remembered<'a, T> {
 pub enum MarginKind {
     /// The factor by which the gain may grow.
     Gain,
+    /// The factor to which the gain may fall.
+    LeastGain,
     /// The phase that may be lost.
     Phase,
     /// The delay that may be added.
@@ -52,18 +54,28 @@ pub enum MarginKind {
 
 impl MarginKind {
     /// All of them.
-    pub const ALL: [MarginKind; 4] =
-        [MarginKind::Gain, MarginKind::Phase, MarginKind::Delay, MarginKind::Disk];
+    pub const ALL: [MarginKind; 5] =
+        [MarginKind::Gain, MarginKind::LeastGain, MarginKind::Phase, MarginKind::Delay, MarginKind::Disk];
 
-    /// The margin of a loop; a loop that is not stable has none left, one without a crossing no least.
-    pub fn of(self, margins: &Margins) -> f64 {
-        let value = match self {
-            MarginKind::Gain => margins.gain.map(|at| at.value),
-            MarginKind::Phase => margins.phase.map(|at| at.value),
-            MarginKind::Delay => margins.delay.map(|at| at.value),
-            MarginKind::Disk => Some(margins.disk.value),
+    /// The margin of a loop with its frequency; none where there is no crossing.
+    pub fn at(self, margins: &Margins) -> Option<At> {
+        match self {
+            MarginKind::Gain => margins.gain,
+            MarginKind::LeastGain => margins.least_gain,
+            MarginKind::Phase => margins.phase,
+            MarginKind::Delay => margins.delay,
+            MarginKind::Disk => Some(margins.disk),
+        }
+    }
+
+    /// How much of it a loop has, by which margins are compared: a loop that is not stable has nothing left.
+    fn size(self, margins: &Margins) -> f64 {
+        let value = match (self, self.at(margins)) {
+            (_, None) => f64::MAX,
+            (MarginKind::LeastGain, Some(at)) => 1.0 / at.value,
+            (_, Some(at)) => at.value,
         };
-        if margins.stable { value.unwrap_or(f64::INFINITY) } else { 0.0 }
+        if margins.stable { value } else { 0.0 }
     }
 }
 
@@ -93,9 +105,9 @@ pub fn worst_margins(
     let margins = Remembered::new(&calculate);
     let mut found = Vec::new();
     for kind in MarginKind::ALL {
-        let figure =
-            |delta: &[f64]| margins.at(delta).map(|margins| kind.of(&margins)).filter(|x| x.is_finite());
-        if let Some(Extreme { delta, .. }) = smallest(&figure, count, token)?
+        let figure = |delta: &[f64]| margins.at(delta).map(|margins| kind.size(&margins));
+        if let Some(Extreme { delta, value }) = smallest(&figure, count, token)?
+            && value < f64::MAX
             && let Some(margins) = margins.at(&delta)
         {
             found.push(WorstMargin { kind, delta, margins });

@@ -7,13 +7,16 @@
 //! definiteness is checked by a Cholesky factorisation.
 
 use num_complex::Complex64;
+use paynter_base::CancellationToken;
 
 use crate::basis::Element;
 pub use crate::basis::Structure;
 use crate::matrix::Matrix;
+use crate::parts::{Part, joined, strong_parts};
 use crate::tolerance::{
-    BALANCING_SWEEPS, CENTRED, FARTHEST_TOWARDS_BOUNDARY, LAST_SHARE, NEGLIGIBLE_BOUND, NEWTON_STEPS,
-    NO_ADVANCE, REDUCTION, RIDGE, SHORTER, WARM_STARTS, WHOLE_NEWTON_STEP,
+    BALANCED, BALANCING_SWEEPS, CENTRED, FARTHEST_TOWARDS_BOUNDARY, LAST_SHARE, NEGLIGIBLE_BOUND,
+    NEWTON_STEPS, NO_ADVANCE, REDUCTION, RIDGE, RIDGE_OF_G, SHORTER, SLACK_WEIGHT, WARM_STARTS,
+    WHOLE_NEWTON_STEP,
 };
 
 type Complex = Matrix<Complex64>;
@@ -48,7 +51,18 @@ pub enum Goal {
 
 /// Finds an upper bound. A scaling found for a neighbouring matrix is a good start. Where some blocks do
 /// not grow there is none if they alone are too large.
-pub fn upper(m: &Complex, structure: &Structure, start: Option<&Upper>, goal: Goal) -> Option<Upper> {
+///
+/// Channels that act on others without being acted upon by them have no part in each other's bound: the
+/// scalings of each part, far enough apart, prove the largest bound of a part for the whole.
+///
+/// Where the work is cancelled the bound is a worse one.
+pub fn upper(
+    m: &Complex,
+    structure: &Structure,
+    start: Option<&Upper>,
+    goal: Goal,
+    token: &CancellationToken,
+) -> Option<Upper> {
     if m.entries().iter().any(|x| !x.is_finite()) {
         return None;
     }
@@ -59,6 +73,61 @@ pub fn upper(m: &Complex, structure: &Structure, start: Option<&Upper>, goal: Go
         });
     }
     let balance = balancing(m, structure);
+    let parts = strong_parts(m, structure, &balance);
+    if parts.len() == 1 {
+        return connected(m, structure, &balance, start, goal, token);
+    }
+    let (tolerance, end) = match goal {
+        Goal::Best(tolerance) => (tolerance, None),
+        Goal::Below(beta, tolerance) => (tolerance, Some(beta)),
+    };
+    let mut beta = 0.0f64;
+    let mut found = Vec::with_capacity(parts.len());
+    for channels in parts {
+        let mut own = structure.restricted(&channels);
+        let grows = own.grows.contains(&true);
+        if !grows {
+            own.grows.fill(true);
+        }
+        let matrix = m.part(&channels, &channels);
+        let part = |scaling: &Complex| scaling.part(&channels, &channels);
+        let start = start.map(|start| Upper {
+            beta: start.beta,
+            scaling: Scaling { d: part(&start.scaling.d), g: part(&start.scaling.g) },
+        });
+        // Parts only have to stay below the largest of them.
+        let below = end.unwrap_or(beta) * (1.0 - tolerance);
+        let goal = match (grows, below > 0.0) {
+            (false, _) => Goal::Below(1.0 - tolerance, tolerance),
+            (true, true) => Goal::Below(below, tolerance),
+            (true, false) => Goal::Best(tolerance),
+        };
+        let factors = balancing(&matrix, &own);
+        let one = connected(&matrix, &own, &factors, start.as_ref(), goal, token)?;
+        if grows {
+            beta = beta.max(one.beta);
+        } else if one.beta >= 1.0 {
+            return None;
+        }
+        found.push(Part { channels, scaling: one.scaling });
+    }
+    let level = end.filter(|end| beta < *end).unwrap_or(beta * (1.0 + tolerance));
+    let whole = joined(m, structure, &found, level);
+    whole.map_or_else(
+        || connected(m, structure, &balance, start, goal, token),
+        |scaling| Some(Upper { beta: level, scaling }),
+    )
+}
+
+/// The bound of channels that all act on one another.
+fn connected(
+    m: &Complex,
+    structure: &Structure,
+    balance: &[f64],
+    start: Option<&Upper>,
+    goal: Goal,
+    token: &CancellationToken,
+) -> Option<Upper> {
     let n = structure.channels();
     let balanced = Matrix::from_fn(n, n, |i, j| m[(i, j)] * (balance[i] / balance[j]));
     let size = balanced.entries().iter().map(Complex64::norm_sqr).sum::<f64>();
@@ -70,11 +139,11 @@ pub fn upper(m: &Complex, structure: &Structure, start: Option<&Upper>, goal: Go
         centre.normalise();
         WARM_STARTS.iter().any(|factor| centre.admit(factor * start.beta * start.beta))
     });
-    let started = warm || centre.start(size);
+    let started = warm || centre.start(size, token);
     if !started {
         return None;
     }
-    centre.descend(size, goal);
+    centre.descend(size, goal, token);
     let back = |matrix: &Complex| Matrix::from_fn(n, n, |i, j| matrix[(i, j)] * (balance[i] * balance[j]));
     Some(Upper { beta: centre.t.sqrt(), scaling: Scaling { d: back(&centre.d), g: back(&centre.g) } })
 }
@@ -103,7 +172,7 @@ fn balancing(m: &Complex, structure: &Structure) -> Vec<f64> {
     let squares = m.map(|x| x.norm_sqr());
     let mut factors = vec![1.0f64; n];
     for _ in 0..BALANCING_SWEEPS {
-        let mut first = 0;
+        let (mut first, mut done) = (0, true);
         while first < n {
             let (from, count) = structure.group[first];
             let inside = from..from + count;
@@ -118,8 +187,12 @@ fn balancing(m: &Complex, structure: &Structure) -> Vec<f64> {
             let factor = (column / row).sqrt().sqrt();
             if factor.is_finite() && factor > 0.0 {
                 inside.for_each(|i| factors[i] *= factor);
+                done &= factor.ln().abs() <= BALANCED;
             }
             first += count;
+        }
+        if done {
+            break;
         }
     }
     factors
@@ -174,19 +247,29 @@ impl Centre<'_> {
         true
     }
 
-    /// The barrier −log det S − log det D + 2 tr D with the inverses of S and D; nothing outside. Its
-    /// linear term takes the place of a normalisation of D.
+    /// The barrier −log det S − log det D + 2 tr D + κ tr (S/t) with the inverses of S and D; nothing outside.
+    /// The first linear term takes the place of a normalisation of D. The second keeps S from growing without
+    /// bound where G alone can make it large: there would be no centre, and a huge G proves nothing beside its
+    /// own frequency.
     fn evaluate(&self, d: &Complex, g: &Complex, t: f64) -> Option<(f64, Complex, Complex)> {
-        let lower = slack(&self.m, self.structure, d, g, t).cholesky()?;
+        let slack = slack(&self.m, self.structure, d, g, t);
+        let lower = slack.cholesky()?;
         let lower_d = d.cholesky()?;
         let n = self.structure.channels();
         let logarithms: f64 = (0..n).map(|i| lower[(i, i)].re.ln() + lower_d[(i, i)].re.ln()).sum();
         let trace: f64 = (0..n).map(|i| d[(i, i)].re).sum();
-        Some((2.0 * (trace - logarithms), lower.inverse_of_square(), lower_d.inverse_of_square()))
+        let share: f64 = (0..n).map(|i| slack[(i, i)].re / self.weight(i, t)).sum();
+        let value = 2.0 * (trace - logarithms) + SLACK_WEIGHT * share;
+        Some((value, lower.inverse_of_square(), lower_d.inverse_of_square()))
+    }
+
+    /// What D is multiplied with at a channel: the bound where its block grows, one elsewhere.
+    fn weight(&self, channel: usize, t: f64) -> f64 {
+        if self.structure.grows[channel] { t } else { 1.0 }
     }
 
     /// Starts from the balanced matrix itself; where blocks do not grow, from a proof for them alone.
-    fn start(&mut self, size: f64) -> bool {
+    fn start(&mut self, size: f64, token: &CancellationToken) -> bool {
         let n = self.structure.channels();
         self.d = Matrix::identity(n);
         self.g = Matrix::zeros(n, n);
@@ -196,9 +279,10 @@ impl Centre<'_> {
         }
         // A proof for the blocks that keep their size, then little weight on those that grow.
         let kept: Vec<usize> = (0..n).filter(|i| !self.structure.grows[*i]).collect();
-        let alone = self.structure.restricted(&kept);
+        let mut alone = self.structure.restricted(&kept);
+        alone.grows.fill(true);
         let part = self.m.part(&kept, &kept);
-        let Some(proof) = upper(&part, &alone, None, Goal::Below(1.0, 1e-3)) else { return false };
+        let Some(proof) = upper(&part, &alone, None, Goal::Below(1.0, 1e-3), token) else { return false };
         if proof.beta > 1.0 {
             return false;
         }
@@ -224,7 +308,7 @@ impl Centre<'_> {
     }
 
     /// Reduces the bound: Newton steps to a centre, then along the path of centres.
-    fn descend(&mut self, size: f64, goal: Goal) {
+    fn descend(&mut self, size: f64, goal: Goal, token: &CancellationToken) {
         let (tolerance, enough) = match goal {
             Goal::Best(tolerance) => (tolerance, None),
             Goal::Below(beta, tolerance) => (tolerance, Some(beta * beta)),
@@ -232,6 +316,9 @@ impl Centre<'_> {
         let floor = size.max(f64::MIN_POSITIVE) * NEGLIGIBLE_BOUND * NEGLIGIBLE_BOUND;
         let end = enough.unwrap_or(floor).max(floor);
         for _ in 0..NEWTON_STEPS {
+            if token.check().is_err() {
+                return;
+            }
             // A proof of less than what is asked for is a proof of that, and there it serves furthest.
             if self.t < end && !self.admit(end) {
                 return;
@@ -330,31 +417,35 @@ impl Centre<'_> {
 
     /// The Newton step and the tangent of the path of centres.
     fn newton(&self) -> Option<Newton> {
-        let (w, basis) = (&self.w, &self.structure.basis);
+        let (w, basis, n) = (&self.w, &self.structure.basis, self.structure.channels());
         // The products in which gradient and Hessian are sums of few terms.
         let k = self.m.times(w);
         let p = k.times(&self.m.adjoint());
         let adjoint = k.adjoint();
-        let weight = |element: &Element| {
-            let grows = self.structure.grows[element.entries[0].0];
-            if grows { self.t } else { 1.0 }
-        };
+        // κ tr (S/t) is linear: it is in the gradient alone, and takes a multiple of the identity off the inverse of S.
+        let mut pull = w.clone();
+        (0..n).for_each(|i| pull[(i, i)] -= SLACK_WEIGHT / self.weight(i, self.t));
+        let pulled = self.m.times(&pull);
+        let (both, back) = (pulled.times(&self.m.adjoint()), pulled.adjoint());
+        let weight = |element: &Element| self.weight(element.entries[0].0, self.t);
         let gradient: Vec<f64> = basis
             .iter()
             .map(|element| {
                 let entry = |(i, j, value): &(usize, usize, Complex64)| match element.skew {
-                    true => (Complex64::I * value * (k[(*j, *i)] - adjoint[(*j, *i)])).re,
+                    true => (Complex64::I * value * (pulled[(*j, *i)] - back[(*j, *i)])).re,
                     false => {
                         let at = (*j, *i);
                         let unit = if i == j { 2.0 } else { 0.0 };
-                        (value * (p[at] - w[at] * weight(element) - self.inverse[at] + unit)).re
+                        (value * (both[at] - pull[at] * weight(element) - self.inverse[at] + unit)).re
                     }
                 };
                 element.entries.iter().map(entry).sum()
             })
             .collect();
         // The derivative of the gradient by t.
-        let v = w.times(&self.growing()).times(w);
+        let mut v = w.times(&self.growing()).times(w);
+        let growing = (0..n).filter(|i| self.structure.grows[*i]);
+        growing.for_each(|i| v[(i, i)] -= SLACK_WEIGHT / (self.t * self.t));
         let mv = self.m.times(&v);
         let mvm = mv.times(&self.m.adjoint());
         let drift: Vec<f64> = basis
@@ -365,7 +456,7 @@ impl Centre<'_> {
                     true => (-Complex64::I * value * (mv[(*j, *i)] - mv[(*i, *j)].conj())).re,
                     false => {
                         let at = (*j, *i);
-                        let own = if grows { w[at] } else { Complex64::ZERO };
+                        let own = if grows { pull[at] } else { Complex64::ZERO };
                         (value * (v[at] * weight(element) - mvm[at] - own)).re
                     }
                 };
@@ -394,8 +485,14 @@ impl Centre<'_> {
         }
         // Some combinations of G may be without effect; the ridge leaves them where they are.
         let largest = (0..count).fold(0.0f64, |most, i| most.max(hessian[(i, i)]));
-        for i in 0..count {
-            hessian[(i, i)] += RIDGE * hessian[(i, i)] + RIDGE * RIDGE * largest;
+        for (i, element) in basis.iter().enumerate() {
+            let mut more = RIDGE * hessian[(i, i)] + RIDGE * RIDGE * largest;
+            if element.skew {
+                // In the measure of G, which is that of D times the bound.
+                more +=
+                    RIDGE_OF_G * form(&self.inverse, &self.inverse, element, element).re / weight(element);
+            }
+            hessian[(i, i)] += more;
         }
         let lower = hessian.cholesky()?;
         let step = solve_factored(&lower, &gradient);
@@ -411,7 +508,7 @@ impl Centre<'_> {
 }
 
 impl Structure {
-    /// The structure of some channels, which are whole blocks; all of them grow.
+    /// The structure of some channels; a full block is in it as a whole or not at all.
     fn restricted(&self, channels: &[usize]) -> Structure {
         let place = |channel: usize| channels.iter().position(|kept| *kept == channel);
         let basis = self.basis.iter().filter_map(|element| {
@@ -420,7 +517,8 @@ impl Structure {
             Some(Element { skew: element.skew, entries: entries? })
         });
         let group = channels.iter().filter_map(|c| Some((place(self.group[*c].0)?, self.group[*c].1)));
-        Structure { basis: basis.collect(), grows: vec![true; channels.len()], group: group.collect() }
+        let grows = channels.iter().map(|channel| self.grows[*channel]).collect();
+        Structure { basis: basis.collect(), grows, group: group.collect() }
     }
 }
 

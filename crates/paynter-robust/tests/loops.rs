@@ -95,3 +95,31 @@ fn a_response_that_does_not_settle_has_no_figures() {
     assert!((found.figures.rise_time.unwrap() - 9f64.ln()).abs() < 1e-6, "{found:?}");
     assert!((found.figures.settling_time.unwrap() - 50f64.ln()).abs() < 1e-6);
 }
+
+/// K/(s (s² + a s + b)) crosses the real axis at √b by Routh, which often is a round number: samples then fall on the
+/// crossing itself.
+#[test]
+fn crossings_at_round_numbers_are_found() {
+    for b in [1.0, 2.0, 4.0, 9.0, 16.0, 25.0, 100.0, 3600.0] {
+        for a in [0.5, 1.0, 2.0, 3.0, 4.0, 6.0] {
+            for k in [0.25, 1.0, 2.0, 4.0, 5.0, 8.0, 14400.0] {
+                let rows = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, -b, -a]];
+                let whole = OpenLoop::new(
+                    Matrix::from_fn(3, 3, |i, j| rows[i][j]),
+                    Matrix::from_fn(3, 1, |i, _| if i == 2 { k } else { 0.0 }),
+                    Matrix::from_fn(1, 3, |_, j| if j == 0 { 1.0 } else { 0.0 }),
+                    0.0,
+                );
+                let margins = whole.margins();
+                let factor: f64 = a * b / k;
+                if factor == 1.0 {
+                    continue;
+                }
+                let found = if factor >= 1.0 { margins.gain } else { margins.least_gain }.unwrap();
+                assert!((found.value / factor - 1.0).abs() < 1e-9, "a {a} b {b} k {k}: {found:?}");
+                assert!((found.omega / b.sqrt() - 1.0).abs() < 1e-9);
+                assert_eq!(margins.stable, factor > 1.0);
+            }
+        }
+    }
+}

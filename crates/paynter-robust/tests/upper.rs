@@ -1,6 +1,7 @@
 //! Upper bounds against published values and against exact ones.
 
 use num_complex::Complex64;
+use paynter_base::CancellationToken;
 use paynter_robust::upper::{Goal, Structure, proves, upper};
 use paynter_robust::{Block, Matrix};
 
@@ -23,11 +24,11 @@ fn slicot() -> (Matrix<Complex64>, Vec<Block>) {
 fn the_example_of_ab13md() {
     let (m, blocks) = slicot();
     let structure = Structure::new(&blocks);
-    let found = upper(&m, &structure, None, Goal::Best(1e-9)).unwrap();
+    let found = upper(&m, &structure, None, Goal::Best(1e-9), &CancellationToken::new()).unwrap();
     assert!((found.beta - 41.7475340844).abs() < 1e-6, "{}", found.beta);
     assert!(proves(&m, &structure, &found.scaling, found.beta * (1.0 + 1e-9)));
     assert!(!proves(&m, &structure, &found.scaling, found.beta * 0.999));
-    let again = upper(&m, &structure, Some(&found), Goal::Best(1e-9)).unwrap();
+    let again = upper(&m, &structure, Some(&found), Goal::Best(1e-9), &CancellationToken::new()).unwrap();
     assert!((again.beta - 41.7475340844).abs() < 1e-6, "{}", again.beta);
 }
 
@@ -55,7 +56,8 @@ fn one_repeated_real_parameter_is_its_largest_real_eigenvalue() {
             .filter(|z| z.im == 0.0)
             .fold(0.0f64, |most, z| most.max(z.re.abs()));
         let structure = Structure::new(&[Block::Real(n)]);
-        let found = upper(&real.complex(), &structure, None, Goal::Best(1e-6)).unwrap();
+        let found =
+            upper(&real.complex(), &structure, None, Goal::Best(1e-6), &CancellationToken::new()).unwrap();
         assert!(found.beta >= exact * (1.0 - 1e-9), "seed {seed}: {} below {exact}", found.beta);
         // One repeated block: the scalings lose nothing.
         if exact > 0.01 {
@@ -88,7 +90,7 @@ fn two_real_parameters_by_brute_force() {
             }
         }
         let structure = Structure::new(&[Block::Real(1), Block::Real(1)]);
-        let found = upper(&m, &structure, None, Goal::Best(1e-6)).unwrap();
+        let found = upper(&m, &structure, None, Goal::Best(1e-6), &CancellationToken::new()).unwrap();
         assert!(found.beta >= exact * (1.0 - 1e-9), "seed {seed}: {} below {exact}", found.beta);
         assert!(proves(&m, &structure, &found.scaling, found.beta * (1.0 + 1e-9)));
         exact_ones += usize::from(found.beta <= exact * 1.001);
@@ -104,8 +106,11 @@ fn full_and_repeated_blocks_are_norm_and_spectral_radius() {
         let m = Random(paynter_base::random::Random::new(1000 + seed)).matrix(4);
         let norm = m.norm().unwrap().0;
         let radius = m.eigenvalues().unwrap().iter().fold(0.0f64, |most, z| most.max(z.norm()));
-        let bound =
-            |blocks: &[Block]| upper(&m, &Structure::new(blocks), None, Goal::Best(1e-7)).unwrap().beta;
+        let bound = |blocks: &[Block]| {
+            upper(&m, &Structure::new(blocks), None, Goal::Best(1e-7), &CancellationToken::new())
+                .unwrap()
+                .beta
+        };
         assert!((bound(&[Block::Full(4)]) / norm - 1.0).abs() < 1e-4);
         let repeated = bound(&[Block::Repeated(4)]);
         assert!(repeated >= radius * (1.0 - 1e-9) && repeated < radius * 1.001, "{repeated} {radius}");

@@ -200,19 +200,16 @@ impl LoopMargins {
         let worst = worst.iter().map(|found| {
             let name = match found.kind {
                 MarginKind::Gain => "gain",
+                MarginKind::LeastGain => "least_gain",
                 MarginKind::Phase => "phase",
                 MarginKind::Delay => "delay",
                 MarginKind::Disk => "disk",
             };
-            let place = match found.kind {
-                MarginKind::Gain => found.margins.gain,
-                MarginKind::Phase => found.margins.phase,
-                MarginKind::Delay => found.margins.delay,
-                MarginKind::Disk => Some(found.margins.disk),
-            };
+            let place = found.kind.at(&found.margins);
             let omega = place.and_then(|at| finite(at.omega));
             let parameters = values(graph, tolerances, &found.delta);
-            let (stable, value) = (found.margins.stable, found.kind.of(&found.margins));
+            let stable = found.margins.stable;
+            let value = place.filter(|_| stable).map_or(0.0, |at| at.value);
             (name.to_owned(), WorstLoop { stable, value, omega, hz: omega.map(|w| w / TAU), parameters })
         });
         let worst: BTreeMap<String, WorstLoop> = worst.collect();
