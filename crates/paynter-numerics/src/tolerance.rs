@@ -335,6 +335,11 @@ pub(crate) const ROOT_TURN: f64 = 1e-3;
 pub(crate) const VANISHING_DIVISOR_SHARE: f64 = 1e-6;
 /// By this part of their values states are moved to see how large a divisor is nearby: enough to leave its zero.
 pub(crate) const NEARBY: f64 = 1e-2;
+/// So far beside zero a law of dry friction is looked at, and nearer: their squares are numbers, and even flat roots
+/// are much smaller at the second.
+pub(crate) const JUMP_SIDES: [f64; 2] = [1e-50, 1e-150];
+/// What is left of a jump nearer to it is at least this part.
+pub(crate) const JUMP_SHARE: f64 = 0.5;
 /// So far beside the border of a choice, beside the size of a variable, its branches are looked at: near rounding.
 pub(crate) const BESIDE_A_BORDER: f64 = 1e-14;
 /// Derivatives of two branches that differ by no more than this part are one: there is no kink.
@@ -366,6 +371,9 @@ pub(crate) const RATE_UNKNOWNS: f64 = 1e-12;
 /// By this part of its size everything is moved to see what a variable is made of: far above rounding, and little
 /// enough that a curved law does not show.
 pub(crate) const SMALL_CHANGE: f64 = 1e-6;
+/// By this part parameters are changed for differences that check derivatives: its square, and rounding beside it, are
+/// far below what these agree to.
+pub(crate) const CHECKED_DIFFERENCE: f64 = 1e-5;
 /// Parameters and inputs are changed by this part, and up to twice of it, to see what is zero at every rest: enough
 /// to tell a change from rounding, too little to reach another rest.
 pub(crate) const MOVED_REST: f64 = 1e-3;

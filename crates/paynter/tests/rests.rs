@@ -159,6 +159,47 @@ fn a_throttle_without_flow_has_no_slope() {
     }
 }
 
+/// What is continuous at zero holds nothing, however it is written: the linear model has the slope that the law has
+/// there, above zero where it has a kink.
+#[test]
+fn laws_that_meet_at_zero_do_not_stick() {
+    for seed in seeds(6) {
+        let mut draw = draws(seed);
+        let (a, b, width) = (draw(0.5, 4.0), draw(0.5, 4.0), draw(0.05, 0.5));
+        let laws = [
+            (format!("if(f > 0, {a}*f, {b}*f)"), a),
+            (format!("if(f < 0, {b}, {a})*f"), a),
+            (format!("f*({a} + {b} + ({a} - {b})*sign(f))/2"), a),
+            (format!("({a} + {b})/2*f + ({a} - {b})/2*abs(f)"), a),
+            (format!("if(abs(f) < {width}, {a}*f, {a}*{width}*sign(f))"), a),
+            (format!("if(f > 0, f^2, -f^2) + {a}*f"), a),
+            (format!("{a}*sign(f)*min(abs(f), {width})"), a),
+            (format!("{a}*f + Fc*sign(f)"), a),
+            (format!("if(spring.q > 1, {a}, {b})*f"), a),
+        ];
+        for (law, slope) in laws {
+            let (mass, k) = (draw(0.2, 3.0), draw(0.5, 9.0));
+            let text = format!(
+                "model damper {{ param Fc = 0; input u = {k}; Se push = u; 1 v; I m = {mass}; C spring = 1/{k}
+                 R r {{ e = {law} }}; push -> v -> m, spring, r; output y = spring.q }}"
+            );
+            let found = poles(&text);
+            // m s² + slope s + k = 0: the sum and the product of its roots.
+            let sum: f64 = found.iter().map(|pole| pole[0]).sum();
+            let product = match found[..] {
+                [[re, im], [_, other]] if im != 0.0 => re * re - im * other,
+                [[first, _], [second, _]] => first * second,
+                _ => panic!("seed {seed}: {found:?}\n{text}"),
+            };
+            assert!(
+                (sum + slope / mass).abs() <= 1e-9 * sum.abs()
+                    && (product - k / mass).abs() <= 1e-9 * product,
+                "seed {seed}: {found:?}\n{text}"
+            );
+        }
+    }
+}
+
 /// Two dry frictions on one motion hold it together up to the sum of what they can.
 #[test]
 fn two_frictions_hold_together() {

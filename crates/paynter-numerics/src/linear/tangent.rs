@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_algebra::{Expr, Node, Pool, Symbol};
 use paynter_base::number::short;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, code};
 use paynter_equations::{Equations, QueryError, Reading, Readings, Sparse, State, StateSpace, derive_with};
@@ -319,8 +319,8 @@ pub fn near(pool: &mut Pool, equations: &Equations, values: &BTreeMap<Symbol, f6
     near
 }
 
-/// Expressions in which choices stand on their borders at a point, as they are on both sides of it where their
-/// derivatives agree there; others stay as they are.
+/// Expressions in which choices stand on their borders at a point, as they are beside it: on both sides, where their
+/// derivatives agree there, and above the border of a kink. What jumps there stays as it is.
 fn beside_borders(
     pool: &mut Pool,
     equations: &Equations,
@@ -355,11 +355,22 @@ fn beside_borders(
                 });
                 (a - b).abs() <= AGREEING_SIDES * a.abs().max(b.abs())
             });
-        if agree {
+        let [(a, size), (b, _)] = [above[i], below[i]].map(|side| sum_and_size(pool, side, &value));
+        if agree || (a - b).abs() <= AGREEING_SIDES * size {
             new[i] = above[i];
         }
     }
     new
+}
+
+/// The value of an expression, and the sizes of its terms added up.
+fn sum_and_size(pool: &Pool, e: Expr, value: &dyn Fn(Symbol) -> Option<f64>) -> (f64, f64) {
+    let terms = match pool.node(e) {
+        Node::Sum(list) => list.to_vec(),
+        _ => vec![e],
+    };
+    let values = terms.into_iter().map(|term| pool.eval(term, value).unwrap_or(f64::NAN));
+    values.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()))
 }
 
 /// Puts zero for some symbols into matrices.

@@ -12,7 +12,7 @@ use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Class, ElementId, Law, Port, Power, Variable};
 
 use super::OperatingPoint;
-use crate::tolerance::{ROUNDED_REST, WITHIN_LIMITS};
+use crate::tolerance::{JUMP_SHARE, JUMP_SIDES, ROUNDED_REST, WITHIN_LIMITS};
 
 /// A resistor whose law jumps where its own flow, or effort, is zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -173,15 +173,20 @@ impl Stiction {
             };
             known.push((symbol, number));
         }
-        let beside = f64::MIN_POSITIVE.sqrt();
-        let [low, high] = [-beside, beside].map(|side| {
-            let at = |symbol: Symbol| match symbol == self.at {
-                true => Some(side),
-                false => known.iter().find(|(known, _)| *known == symbol).map(|(_, x)| *x),
-            };
-            pool.eval(self.law, &at).unwrap_or(f64::NAN)
-        });
-        let jumps = high - low > WITHIN_LIMITS * (high.abs() + low.abs());
+        let sides = |beside: f64| {
+            [-beside, beside].map(|side| {
+                let at = |symbol: Symbol| match symbol == self.at {
+                    true => Some(side),
+                    false => known.iter().find(|(known, _)| *known == symbol).map(|(_, x)| *x),
+                };
+                pool.eval(self.law, &at).unwrap_or(f64::NAN)
+            })
+        };
+        let [low, high] = sides(JUMP_SIDES[0]);
+        let [nearer_low, nearer_high] = sides(JUMP_SIDES[1]);
+        // What a continuous law gives beside zero vanishes with the distance from it.
+        let jumps = high - low > WITHIN_LIMITS * (high.abs() + low.abs())
+            && nearer_high - nearer_low > JUMP_SHARE * (high - low);
         jumps.then_some(Holding { value, limits: [low, high] })
     }
 
