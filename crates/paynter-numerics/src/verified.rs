@@ -2,11 +2,11 @@
 //! frequency responses and their sensitivities. One that contradicts them is refused.
 
 use crate::linear::refused;
-use crate::parametric::ResponseSensitivity;
+use crate::parametric::{Moved, ResponseSensitivity};
 use crate::program::Program;
 use crate::response::FrequencyResponse;
 use crate::sensitivity::FrequencySensitivity;
-use crate::tolerance::SMALL_CHANGE;
+use crate::tolerance::{CHECKED_DIFFERENCE, SMALL_CHANGE};
 use crate::{LinearModel, OperatingPoint, Tables};
 use num_complex::Complex64;
 use paynter_algebra::{Pool, Symbol};
@@ -14,7 +14,9 @@ use paynter_base::random::Random;
 use paynter_base::{Diagnostics, QueryError};
 use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Variable};
-use paynter_verify::{Acausal, Check, Contradiction, Given, Pencil, Point, Responses, a_few};
+use paynter_verify::{Acausal, Beside, Check, Contradiction, Given, Pencil, Point, Responses, a_few};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// Models with more variables than this are not checked: it would cost more than their answers.
 const CHECKED_VARIABLES: usize = 100_000;
@@ -26,6 +28,16 @@ const CHECKED_POLES_OF_STATES: usize = 160;
 
 /// The response is checked with its derivatives by so many parameters.
 const CHECKED_PARAMETERS: usize = 4;
+
+/// The places of those among so many parameters by which derivatives are checked.
+pub(crate) fn places_to_check(count: usize) -> Vec<usize> {
+    a_few(CHECKED_PARAMETERS, count)
+}
+
+/// How all that moves with a parameter does, of some of these parameters: by them the point is checked.
+pub(crate) fn some_moves(parameters: &[usize], moved: &[Moved]) -> Vec<(usize, Moved)> {
+    places_to_check(parameters.len()).into_iter().map(|k| (parameters[k], moved[k].clone())).collect()
+}
 
 /// What a check says: an answer that contradicts the graph is refused.
 fn agreed<T>(found: Result<T, Contradiction>) -> Result<T, QueryError> {
@@ -43,39 +55,105 @@ pub struct Linearised<'a> {
     pub linear: &'a LinearModel,
 }
 
-/// The values of all variables where symbols have those of a steady state; nothing where one has none.
-fn point(
+/// The values of all variables, made of those of symbols.
+struct Values<'a> {
+    graph: &'a BondGraph,
+    symbols: Vec<Symbol>,
+    program: Program,
+}
+
+impl<'a> Values<'a> {
+    /// Compiles them; nothing where one of them is not known.
+    fn new(
+        pool: &mut Pool,
+        graph: &'a BondGraph,
+        equations: &Equations,
+        symbols: Vec<Symbol>,
+    ) -> Option<Values<'a>> {
+        let variables = equations.variable_values(pool, graph, &graph.all_variables())?;
+        let program = Program::compile(pool, &variables, &symbols).ok()?;
+        Some(Values { graph, symbols, program })
+    }
+
+    fn run(&self, numbers: &[f64]) -> Vec<f64> {
+        let mut found = vec![0.0; self.program.results()];
+        self.program.run_with(numbers, &Tables::default(), &mut Vec::new(), &mut found);
+        found
+    }
+
+    /// The point where the symbols have these values; nothing where a variable has none. `scales` tells how large
+    /// what makes up each variable is.
+    fn point(&self, numbers: &[f64], scales: Vec<f64>) -> Option<Point> {
+        let variables = self.run(numbers);
+        let of: FxHashMap<Symbol, f64> = self.symbols.iter().copied().zip(numbers.iter().copied()).collect();
+        let inputs = self.graph.inputs.iter().map(|input| of.get(&input.symbol).copied().unwrap_or(0.0));
+        let finite = variables.iter().all(|value| value.is_finite());
+        finite.then(|| Point {
+            time: 0.0,
+            parameters: self.graph.parameters.iter().map(|parameter| parameter.number).collect(),
+            inputs: inputs.collect(),
+            variables,
+            scales,
+            tolerance: 0.0,
+        })
+    }
+
+    /// What each variable is made of, which shows when all that it is made from changes a little.
+    fn scales(&self, numbers: &[f64], sizes: &BTreeMap<Symbol, f64>) -> Vec<f64> {
+        let mut random = Random::new(1);
+        let size = |symbol: &Symbol, x: f64| sizes.get(symbol).map_or(x.abs(), |size| size.max(x.abs()));
+        let moved = self.symbols.iter().zip(numbers);
+        let moved: Vec<f64> =
+            moved.map(|(symbol, x)| x + SMALL_CHANGE * size(symbol, *x) * (random.unit() - 0.5)).collect();
+        let (found, moved) = (self.run(numbers), self.run(&moved));
+        found.iter().zip(&moved).map(|(found, moved)| (moved - found).abs() / SMALL_CHANGE).collect()
+    }
+
+    /// The points to which a parameter, given by place, leads that is a little less and a little more.
+    fn beside(&self, numbers: &[f64], scales: &[f64], parameter: usize, moved: &Moved) -> Option<Beside> {
+        let nominal = self.graph.parameters[parameter].number;
+        let step = CHECKED_DIFFERENCE * if nominal == 0.0 { 1.0 } else { nominal.abs() };
+        let moved: BTreeMap<Symbol, f64> = moved.iter().copied().collect();
+        let side = |step: f64| {
+            let moves = |(symbol, x): (&Symbol, &f64)| x + step * moved.get(symbol).unwrap_or(&0.0);
+            let numbers: Vec<f64> = self.symbols.iter().zip(numbers).map(moves).collect();
+            let mut point = self.point(&numbers, scales.to_vec())?;
+            point.parameters[parameter] += step;
+            Some(point)
+        };
+        Some(Beside { parameter, step, points: [side(-step)?, side(step)?] })
+    }
+}
+
+/// The point where symbols have the values of a steady state, made of parts of some sizes, and those to which
+/// parameters, given by place, lead; nothing where a variable has no value there.
+fn located(
     pool: &mut Pool,
     graph: &BondGraph,
     equations: &Equations,
-    steady: &OperatingPoint,
-) -> Option<Point> {
-    let values = &steady.values;
-    let variables = equations.variable_values(pool, graph, &graph.all_variables())?;
+    (values, sizes): (&BTreeMap<Symbol, f64>, &BTreeMap<Symbol, f64>),
+    moves: &[(usize, Moved)],
+) -> Option<(Point, Vec<Beside>)> {
     let (symbols, numbers): (Vec<Symbol>, Vec<f64>) = values.iter().unzip();
-    let program = Program::compile(pool, &variables, &symbols).ok()?;
-    let mut found = vec![0.0; variables.len()];
-    let mut work = Vec::new();
-    program.run_with(&numbers, &Tables::default(), &mut work, &mut found);
-    // What each variable is made of shows when all that it is made from changes a little.
-    let mut random = Random::new(1);
-    let size = |symbol: &Symbol, x: f64| steady.sizes.get(symbol).map_or(x.abs(), |size| size.max(x.abs()));
-    let moved: Vec<f64> = values
-        .iter()
-        .map(|(symbol, x)| x + SMALL_CHANGE * size(symbol, *x) * (random.unit() - 0.5))
-        .collect();
-    let mut scales = vec![0.0; variables.len()];
-    program.run_with(&moved, &Tables::default(), &mut work, &mut scales);
-    scales.iter_mut().zip(&found).for_each(|(moved, found)| *moved = (*moved - found).abs() / SMALL_CHANGE);
-    let inputs = graph.inputs.iter().map(|input| values.get(&input.symbol).copied().unwrap_or(0.0));
-    let finite = found.iter().all(|value| value.is_finite());
-    finite.then(|| Point {
-        time: 0.0,
-        parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
-        inputs: inputs.collect(),
-        variables: found,
-        scales,
-    })
+    let of = Values::new(pool, graph, equations, symbols)?;
+    let scales = of.scales(&numbers, sizes);
+    let beside =
+        moves.iter().filter_map(|(place, moved)| of.beside(&numbers, &scales, *place, moved)).collect();
+    Some((of.point(&numbers, scales)?, beside))
+}
+
+/// The places of variables whose states do not rest, in rising order.
+fn drifting(pool: &mut Pool, graph: &BondGraph, equations: &Equations) -> Vec<usize> {
+    let active = equations.resting(pool);
+    let states = equations.states.iter().zip(&active);
+    let drifting = states.filter(|(_, active)| !**active).map(|(state, _)| state.variable);
+    // What only follows from states that drift drifts as well.
+    let dependent = equations.dependent.iter();
+    let dependent = dependent.map(|d| Variable::State(d.element, d.port as u32));
+    let loose: FxHashSet<Variable> = dependent.chain(drifting).collect();
+    let variables = graph.all_variables();
+    let places = variables.iter().enumerate().filter(|(_, variable)| loose.contains(variable));
+    places.map(|(place, _)| place).collect()
 }
 
 /// Checks that a steady state is one.
@@ -85,55 +163,77 @@ pub fn check_steady_state(
     equations: &Equations,
     steady: &OperatingPoint,
 ) -> Result<Vec<Check>, QueryError> {
-    let system = Acausal::new(pool, graph);
-    let variables = graph.all_variables();
-    if variables.len() > CHECKED_VARIABLES {
+    if graph.all_variables().len() > CHECKED_VARIABLES {
         return Ok(Vec::new());
     }
-    let Some(point) = point(pool, graph, equations, steady) else { return Ok(Vec::new()) };
-    let active = equations.resting(pool);
-    let states = equations.states.iter().zip(&active);
-    let drifting = states.filter(|(_, active)| !**active).map(|(state, _)| state.variable);
-    // What only follows from states that drift drifts as well.
-    let dependent = equations.dependent.iter();
-    let dependent = dependent.map(|d| Variable::State(d.element, d.port as u32));
-    let loose: Vec<Variable> = dependent.chain(drifting).collect();
-    let places = variables.iter().enumerate().filter(|(_, variable)| loose.contains(variable));
-    let places: Vec<usize> = places.map(|(place, _)| place).collect();
+    let system = Acausal::new(pool, graph);
+    let found = located(pool, graph, equations, (&steady.values, &steady.sizes), &[]);
+    let Some((point, _)) = found else { return Ok(Vec::new()) };
+    let places = drifting(pool, graph, equations);
     let what = "the operating point";
     agreed(system.check_point(pool, what, &point, &steady.outputs, Some(&places)))
 }
 
+/// Checks how a steady state moves with some parameters.
+pub fn check_steady_moves(
+    pool: &mut Pool,
+    graph: &BondGraph,
+    equations: &Equations,
+    steady: &OperatingPoint,
+    moves: &[(usize, Moved)],
+) -> Result<Vec<Check>, QueryError> {
+    if graph.all_variables().len() > CHECKED_VARIABLES {
+        return Ok(Vec::new());
+    }
+    let found = located(pool, graph, equations, (&steady.values, &steady.sizes), moves);
+    let Some((point, beside)) = found else { return Ok(Vec::new()) };
+    let places = drifting(pool, graph, equations);
+    let system = Acausal::new(pool, graph);
+    let Some(pencil) = Pencil::new(pool, &system, &point) else { return Ok(Vec::new()) };
+    agreed(pencil.check_beside(pool, &beside, &places))
+}
+
 impl Linearised<'_> {
-    /// Checks an answer about the linear model in the equations of small changes.
+    /// Checks an answer about the linear model in the equations of small changes, and how its point moves.
     fn check<T: Default>(
         &self,
         pool: &mut Pool,
+        moves: &[(usize, Moved)],
         ask: impl FnOnce(&mut Pool, &Pencil<'_>) -> Result<T, Contradiction>,
-    ) -> Result<T, QueryError> {
+    ) -> Result<(Vec<Check>, T), QueryError> {
         let Linearised { graph, equations, linear } = *self;
         let system = Acausal::new(pool, graph);
         let width = graph.all_variables().len();
         if width > CHECKED_VARIABLES {
-            return Ok(T::default());
+            return Ok(Default::default());
         }
-        let point = match &linear.point {
-            Some(steady) => point(pool, graph, equations, steady),
-            None => Some(Point {
-                time: 0.0,
-                parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
-                inputs: vec![0.0; graph.inputs.len()],
-                variables: vec![0.0; width],
-                scales: vec![0.0; width],
-            }),
+        let found = match &linear.point {
+            Some(steady) => located(pool, graph, equations, (&linear.values, &steady.sizes), moves),
+            None => {
+                let point = Point {
+                    time: 0.0,
+                    parameters: graph.parameters.iter().map(|parameter| parameter.number).collect(),
+                    inputs: vec![0.0; graph.inputs.len()],
+                    variables: vec![0.0; width],
+                    scales: vec![0.0; width],
+                    tolerance: 0.0,
+                };
+                Some((point, Vec::new()))
+            }
         };
-        let Some(point) = point else { return Ok(T::default()) };
-        let Some(pencil) = Pencil::new(pool, &system, &point) else { return Ok(T::default()) };
+        let Some((point, beside)) = found else { return Ok(Default::default()) };
+        let Some(mut pencil) = Pencil::new(pool, &system, &point) else { return Ok(Default::default()) };
         // A law that is not linear needs the point that it is linearised about.
         if linear.point.is_none() && !pencil.is_linear() {
-            return Ok(T::default());
+            return Ok(Default::default());
         }
-        agreed(ask(pool, &pencil))
+        let mut checks = Vec::new();
+        if !beside.is_empty() {
+            let places = drifting(pool, graph, equations);
+            checks = agreed(pencil.check_beside(pool, &beside, &places))?;
+            pencil.set_beside(pool, &beside);
+        }
+        Ok((checks, agreed(ask(pool, &pencil))?))
     }
 
     /// Checks some poles as numbers at which the graph's equations are singular.
@@ -142,7 +242,7 @@ impl Linearised<'_> {
         let [least, most] = CHECKED_POLES;
         let count = (CHECKED_POLES_OF_STATES / poles.len().max(1)).clamp(least, most);
         let some = Acausal::some_poles(poles, count);
-        self.check(pool, |_, pencil| pencil.check_poles("the pole", &some, fastest))
+        Ok(self.check(pool, &[], |_, pencil| pencil.check_poles("the pole", &some, fastest))?.1)
     }
 
     /// Checks a response, and calculates it anew where it has lost its digits.
@@ -160,7 +260,7 @@ impl Linearised<'_> {
         };
         let given = |at: usize| found.values[at].iter().enumerate().map(entry).collect();
         let responses = Responses { what: "the response", omega: &found.omega, given: &given, all: &given };
-        let reconciled = self.check(pool, |pool, pencil| pencil.reconcile(pool, &responses))?;
+        let (_, reconciled) = self.check(pool, &[], |pool, pencil| pencil.reconcile(pool, &responses))?;
         reconciled.note(findings);
         for (at, values) in reconciled.replaced {
             let values = found.values[at].iter_mut().zip(values);
@@ -198,16 +298,17 @@ impl Linearised<'_> {
             entries.iter().map(entry).collect()
         };
         let count = if frozen && self.linear.point.is_some() { 0 } else { found.parameters.len() };
-        let some = entries(&a_few(CHECKED_PARAMETERS, count));
+        let some = entries(&places_to_check(count));
         let all = entries(&(0..count).collect::<Vec<_>>());
-        let what = "the response with its sensitivities";
         let responses = Responses {
-            what,
+            what: "the response",
             omega: &found.omega,
             given: &|at| given(&some, at),
             all: &|at| given(&all, at),
         };
-        let reconciled = self.check(pool, |pool, pencil| pencil.reconcile(pool, &responses))?;
+        let moves = if count == 0 { &[][..] } else { &found.some_moves };
+        let (mut checks, reconciled) =
+            self.check(pool, moves, |pool, pencil| pencil.reconcile(pool, &responses))?;
         reconciled.note(findings);
         if !reconciled.replaced.is_empty() {
             for (at, values) in reconciled.replaced {
@@ -219,6 +320,7 @@ impl Linearised<'_> {
             }
             found.refresh();
         }
-        Ok(reconciled.checks)
+        checks.extend(reconciled.checks);
+        Ok(checks)
     }
 }

@@ -200,7 +200,7 @@ impl Model {
             let answer = model.operating_point(token)?;
             let mut document = answer.document(&Spelled);
             if let Some(only) = &sensitivity {
-                document.sensitivities = model.steady_sensitivity(only, token)?.document(Naming::Flat);
+                model.steady_sensitivity(only, token)?.complete(&mut document, Naming::Flat);
             }
             let shown = document.clone();
             Ok(reply(document, &answer).written(move |notation| answer.written(&shown, notation)))

@@ -72,6 +72,8 @@ pub struct Point {
     /// How large what makes up each of these variables is, where they cancel: they are known to rounding errors of
     /// that.
     pub scales: Vec<f64>,
+    /// Outputs are those of variables that are known to this part of their scales, as where roots are regularised.
+    pub tolerance: f64,
 }
 
 impl<'g> Acausal<'g> {

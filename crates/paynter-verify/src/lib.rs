@@ -9,6 +9,7 @@
 //! graph's equations, not more.
 
 mod acausal;
+mod moves;
 mod pencil;
 mod point;
 mod poles;
@@ -17,6 +18,7 @@ mod tolerance;
 mod transfer;
 
 pub use acausal::{Acausal, Point};
+pub use moves::Beside;
 pub use pencil::Pencil;
 pub use response::{Reconciled, Responses, a_few};
 pub use transfer::Given;

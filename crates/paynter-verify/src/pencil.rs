@@ -15,15 +15,18 @@ pub struct Pencil<'a> {
     pub(crate) system: &'a Acausal<'a>,
     pub(crate) point: &'a Point,
     /// By row: the columns of variables with their entries.
-    entries: Vec<Vec<(usize, f64)>>,
+    pub(crate) entries: Vec<Vec<(usize, f64)>>,
     /// By row: the inputs with their entries, on the other side.
-    inputs: Vec<Vec<(usize, f64)>>,
+    pub(crate) inputs: Vec<Vec<(usize, f64)>>,
     /// The rows that read each parameter.
     pub(crate) readers: FxHashMap<usize, Vec<usize>>,
     /// By output: what it reads of the variables, and of the inputs.
     pub(crate) outputs: Vec<[Vec<(usize, f64)>; 2]>,
     /// Whether no entry changes with the point.
     pub(crate) linear: bool,
+    /// Parameters, by how much they are less and more, and the equations of small changes about the points to which
+    /// that leads.
+    pub(crate) sides: Vec<(usize, f64, [Pencil<'a>; 2])>,
 }
 
 /// The derivatives of an expression by variables and by inputs, and whether none of them changes with the point.
@@ -46,6 +49,7 @@ impl<'a> Pencil<'a> {
             readers: FxHashMap::default(),
             outputs: Vec::new(),
             linear: true,
+            sides: Vec::new(),
         };
         for (place, row) in system.rows.iter().enumerate() {
             let mut entries = row.terms.clone();

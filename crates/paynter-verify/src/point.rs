@@ -57,7 +57,10 @@ impl Acausal<'_> {
         for (output, given) in self.graph.outputs.iter().zip(outputs).filter(|(_, given)| given.is_finite()) {
             let value = (Place::Nowhere, output.value);
             let start = (*given, given.abs());
-            if let Some((sum, size)) = self.misses(pool, value, point, start, &rounding) {
+            if let Some((mut sum, size)) = self.misses(pool, value, point, start, &rounding) {
+                if point.tolerance > 0.0 && relative(sum, size) > POINT {
+                    sum = (sum.abs() - self.tolerated(pool, output.value, point)).max(0.0);
+                }
                 note(relative(sum, size), &|| format!("the output `{}`", output.name));
             }
         }
@@ -124,6 +127,19 @@ impl Acausal<'_> {
             }
         }
         Some((sum, size))
+    }
+
+    /// By how much an output changes where what it reads is only known to the tolerance.
+    fn tolerated(&self, pool: &mut Pool, output: Expr, point: &Point) -> f64 {
+        let of = |symbol| self.value_at(Place::Nowhere, symbol, point);
+        let Ok(now) = pool.eval(output, &of) else { return 0.0 };
+        let moves = pool.symbols(output).into_iter().filter_map(|symbol| {
+            let Some(Meaning::Variable(at, _)) = self.meaning(Place::Nowhere, symbol) else { return None };
+            let by = point.tolerance * point.variables[at].abs().max(point.scales[at]);
+            let moved = |other| of(other).map(|v| if other == symbol { v + by } else { v });
+            Some((pool.eval(output, &moved).ok()? - now).abs())
+        });
+        moves.sum()
     }
 
     /// Whether a term is bounded about a point, by interval arithmetic.

@@ -6,7 +6,6 @@ use crate::transfer::Given;
 use crate::{Check, Contradiction};
 use num_complex::Complex64;
 use paynter_algebra::Pool;
-use paynter_base::number::short;
 use paynter_base::{Diagnostic, Diagnostics, code};
 
 /// A response is checked at so many frequencies: one for as many points as cost ten times as much.
@@ -65,8 +64,7 @@ impl Pencil<'_> {
         let mut checks = Vec::new();
         let mut contradiction = None;
         for at in a_few(count, omega.len()) {
-            let what = format!("{what} at {} rad/s", short(omega[at]));
-            match self.check_transfer(pool, &what, Complex64::new(0.0, omega[at]), &given(at)) {
+            match self.check_transfer(pool, what, Complex64::new(0.0, omega[at]), &given(at)) {
                 Ok(found) => checks.extend(found),
                 // What differences between rests contradict is not calculated anew by them.
                 Err(found) if !self.linear && found.of_sensitivity => return Err(found),

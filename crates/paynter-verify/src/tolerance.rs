@@ -2,8 +2,8 @@
 
 /// Laws and junctions at a point hold to this part of their terms: implicit unknowns are solved far better.
 pub(crate) const POINT: f64 = 1e-6;
-/// Terms below this part of the largest effort or flow are rounding of what they are made from.
-pub(crate) const POINT_FLOOR: f64 = 1e-9;
+/// Terms below this part of what they are made from are not compared: of that, some units in the last place are lost.
+pub(crate) const POINT_FLOOR: f64 = 1e-7;
 /// Variables are moved by this at least to find the limit of a law that has no value at a point: smaller than what
 /// any model measures, and its powers are numbers.
 pub(crate) const LEAST_MOVE: f64 = 1e-60;
@@ -38,6 +38,5 @@ pub(crate) const EXPLAINED: f64 = 1e-2;
 pub(crate) const PIVOT: f64 = 0.1;
 /// Sweeps in which rows and columns are brought to one size.
 pub(crate) const EQUILIBRATION_SWEEPS: usize = 3;
-/// By this part parameters are changed for differences: its square, and rounding beside it, are far below what
-/// derivatives agree to.
-pub(crate) const DIFFERENCE: f64 = 1e-5;
+/// Changes of variables below this part of what makes these up are rounding of their values.
+pub(crate) const MOVED_FLOOR: f64 = 1e-8;

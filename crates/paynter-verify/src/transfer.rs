@@ -1,12 +1,13 @@
 //! Transfer values and their derivatives by parameters: the equations are
 //! solved for a unit of each input.
 
-use crate::acausal::{Meaning, Place, Point};
+use crate::acausal::{Meaning, Place};
 use crate::pencil::{Factors, Pencil};
-use crate::tolerance::{DIFFERENCE, ENTRY_CHANGE, EXPLAINED, TRANSFER, TRANSFER_FLOOR};
+use crate::tolerance::{ENTRY_CHANGE, EXPLAINED, TRANSFER, TRANSFER_FLOOR};
 use crate::{Check, Checked, Contradiction};
 use num_complex::Complex64;
 use paynter_algebra::{Expr, Pool};
+use paynter_base::number::short;
 
 /// A value that an answer gives for one output and input, with a name of what it is.
 #[derive(Debug, Clone, Copy)]
@@ -27,37 +28,47 @@ type DerivativeEntry = (usize, usize, usize, Complex64, f64);
 /// A value, where there is one, and how large what makes it up is.
 type Sum = (Option<Complex64>, f64);
 
+/// Which derivatives are among what was compared, by place.
+fn with_sensitivities(given: &[Given], compared: &[(f64, usize)]) -> &'static str {
+    let asked = given.iter().filter(|given| given.parameter.is_some()).count();
+    let known = compared.iter().filter(|(_, at)| given[*at].parameter.is_some()).count();
+    match known {
+        0 => "",
+        _ if known == asked => " with its sensitivities",
+        _ => " with some of its sensitivities",
+    }
+}
+
 impl Pencil<'_> {
     /// Checks transfer values at s, and their derivatives by parameters, with which the point moves where the
-    /// equations are not linear. Nothing is said at a pole.
+    /// equations are not linear, and says which of them were compared. Nothing is said at a pole.
     pub fn check_transfer(&self, pool: &mut Pool, what: &str, s: Complex64, given: &[Given]) -> Checked {
         let Some(right) = self.values(pool, s, given, None) else { return Ok(Vec::new()) };
-        let mut worst: Option<(f64, Given)> = None;
-        for (given, (value, size)) in given.iter().zip(&right) {
+        let mut missed: Vec<(f64, usize)> = Vec::new();
+        for (at, (given, (value, size))) in given.iter().zip(&right).enumerate() {
             let Some(value) = value.filter(|_| given.value.is_finite()) else { continue };
             let scale = value.norm().max(given.value.norm()).max(TRANSFER_FLOOR * size);
             let apart = (value - given.value).norm();
-            let relative = if apart == 0.0 { 0.0 } else { apart / scale };
-            if worst.as_ref().is_none_or(|(most, _)| relative > *most) {
-                worst = Some((relative, *given));
-            }
+            missed.push((if apart == 0.0 { 0.0 } else { apart / scale }, at));
         }
-        let Some((residual, place)) = worst else { return Ok(Vec::new()) };
-        let what = what.to_owned();
-        if residual <= TRANSFER {
-            return Ok(vec![Check { what, residual }]);
-        }
+        missed.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let far = missed.partition_point(|(residual, _)| residual.is_nan() || *residual > TRANSFER);
+        let (far, near) = missed.split_at(far);
         // Near a pole, or where terms cancel, entries decide that nobody knows so well.
-        let at = given.iter().position(|other| {
-            (other.output, other.input, other.parameter) == (place.output, place.input, place.parameter)
-        });
-        let moved = self.values(pool, s, given, Some((1, ENTRY_CHANGE)));
-        if let (Some(at), Some(moved)) = (at, moved)
-            && let (Some(a), Some(b)) = (right[at].0, moved[at].0)
-            && (a - b).norm() > EXPLAINED * (a - place.value).norm()
-        {
-            return Ok(Vec::new());
-        }
+        let moved = match far.is_empty() {
+            true => None,
+            false => self.values(pool, s, given, Some((1, ENTRY_CHANGE))),
+        };
+        let explained = |at: usize| match (right[at].0, moved.as_ref().and_then(|moved| moved[at].0)) {
+            (Some(a), Some(b)) => (a - b).norm() > EXPLAINED * (a - given[at].value).norm(),
+            _ => false,
+        };
+        let what = format!("{what}{} at {} rad/s", with_sensitivities(given, near), short(s.im));
+        let Some((residual, at)) = far.iter().find(|(_, at)| !explained(*at)) else {
+            let residual = near.first().map(|(residual, _)| *residual);
+            return Ok(residual.map(|residual| Check { what, residual }).into_iter().collect());
+        };
+        let (residual, place) = (*residual, given[*at]);
         let graph = self.system.graph;
         let by = place.parameter.map_or_else(String::new, |k| {
             format!(" and its derivative by `{}`", graph.parameters[k].declaration.name)
@@ -157,8 +168,8 @@ impl Pencil<'_> {
         )
     }
 
-    /// The derivatives by parameters of equations whose entries change with the point: by differences of points at
-    /// which they rest. None where rests lie side by side, or a law has no derivative beside the point.
+    /// The derivatives by parameters of equations whose entries change with the point: by differences of the points
+    /// to which the parameters lead. None where these are not given, or a law has no derivative there.
     fn curved(
         &self,
         pool: &mut Pool,
@@ -166,65 +177,28 @@ impl Pencil<'_> {
         given: &[Given],
         change: Option<(u64, f64)>,
     ) -> Vec<DerivativeEntry> {
-        let mut parameters: Vec<usize> =
-            given.iter().filter(|_| !self.linear).filter_map(|given| given.parameter).collect();
-        parameters.sort_unstable();
-        parameters.dedup();
         let mut found = Vec::new();
-        for parameter in parameters {
-            // A signal that follows the parameter moves the point as well, in ways that only the start knows.
-            let symbol = self.system.graph.parameters[parameter].declaration.symbol;
-            if self.system.graph.inputs.iter().any(|input| pool.depends_on(input.value, symbol)) {
-                continue;
-            }
+        for (parameter, step, sides) in self.sides.iter().filter(|_| !self.linear) {
             let own: Vec<Given> = given
                 .iter()
-                .filter(|given| given.parameter == Some(parameter))
+                .filter(|given| given.parameter == Some(*parameter))
                 .map(|given| Given { parameter: None, ..*given })
                 .collect();
-            let Some((step, points)) = self.beside(pool, parameter, change) else { continue };
-            let sides =
-                points.map(|point| Pencil::new(pool, self.system, &point)?.values(pool, s, &own, change));
-            let [Some(below), Some(above)] = sides else { continue };
+            if own.is_empty() {
+                continue;
+            }
+            let [Some(below), Some(above)] = [0, 1].map(|k| sides[k].values(pool, s, &own, change)) else {
+                continue;
+            };
             for (given, ((below, _), (above, _))) in own.iter().zip(below.iter().zip(&above)) {
                 if let (Some(below), Some(above)) = (below, above) {
                     let slope = (above - below) / (2.0 * step);
                     let size = (above.norm() + below.norm()) / step;
-                    found.push((given.output, given.input, parameter, slope, size));
+                    found.push((given.output, given.input, *parameter, slope, size));
                 }
             }
         }
         found
-    }
-
-    /// The points at which the equations rest with a parameter a little less and a little more, and by how much.
-    fn beside(
-        &self,
-        pool: &mut Pool,
-        parameter: usize,
-        change: Option<(u64, f64)>,
-    ) -> Option<(f64, [Point; 2])> {
-        let symbol = self.system.graph.parameters[parameter].declaration.symbol;
-        let mut side = vec![Complex64::ZERO; self.system.width];
-        for place in self.readers.get(&parameter).into_iter().flatten() {
-            let row = &self.system.rows[*place];
-            if let Some(value) = row.value {
-                let slope = pool.diff(value, symbol);
-                let at = |s| self.system.value_at(row.place, s, self.point);
-                side[*place] = pool.eval(slope, &at).ok()?.into();
-            }
-        }
-        let moves = Factors::new(self.rows(Complex64::ZERO, change))?.solve(&side);
-        let nominal = self.point.parameters[parameter];
-        let step = DIFFERENCE * if nominal == 0.0 { 1.0 } else { nominal.abs() };
-        let at = |step: f64| {
-            let mut point = self.point.clone();
-            point.parameters[parameter] += step;
-            point.variables.iter_mut().zip(&moves).for_each(|(z, moves)| *z += step * moves.re);
-            point
-        };
-        let points = [at(-step), at(step)];
-        points.iter().flat_map(|point| &point.variables).all(|z| z.is_finite()).then_some((step, points))
     }
 
     /// −∂(M·z − N·u)/∂p at a solution.

@@ -156,6 +156,12 @@ impl Answer<SteadyMoves> {
     pub fn document(&self, naming: Naming) -> Vec<json::SteadyDerivative> {
         json::SteadyDerivative::list(&self.graph, &self.equations, &self.found, naming)
     }
+
+    /// Puts the derivatives beside the steady state, and their checks beside its own.
+    pub fn complete(&self, point: &mut json::OperatingPoint, naming: Naming) {
+        point.sensitivities = self.document(naming);
+        point.checks = point.checks.clone().and(checked(&self.checks));
+    }
 }
 
 impl Answer<Poles> {

@@ -44,6 +44,8 @@ pub struct SteadyMoves {
     pub equations: Arc<Equations>,
     /// The derivatives.
     pub found: SteadySensitivity,
+    /// How far they fulfil the graph's own equations.
+    pub checks: Vec<Check>,
 }
 
 /// The poles of a model.
@@ -226,7 +228,10 @@ impl Model {
             steady_sensitivity(&mut pool, &view.graph, &view.equations, &steady.result, &parameters)
         });
         let equations = view.equations.clone();
-        let found = found.map(|found| SteadyMoves { equations, found });
+        let found = found.and_then(|found| {
+            let checks = found.check(&mut steady.overlay(), &view.graph, &equations, &steady.result)?;
+            Ok(SteadyMoves { equations, found, checks })
+        });
         view.answer_after(&steady.findings, pool, found, Diagnostics::new())
     }
 

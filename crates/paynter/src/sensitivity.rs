@@ -9,6 +9,7 @@ use paynter_numerics::parametric::{
     ResponseRequest, ResponseSensitivity, SymbolicRequest, TransferSensitivity, response_sensitivity,
     transfer_sensitivity,
 };
+use paynter_numerics::verified::Linearised;
 use paynter_verify::Check;
 use std::sync::Arc;
 
@@ -124,12 +125,9 @@ impl Model {
         let found = response_sensitivity(&mut pool, graph, &linear, &request, &mut findings, token);
         let normalized = options.which.normalized;
         let found = found.and_then(|mut found| {
-            let checks = stage.linearised().check_sensitivities(
-                &mut stage.overlay(),
-                options.which.frozen,
-                &mut found,
-                &mut findings,
-            )?;
+            let own = Linearised { graph, equations: &linear.equations, linear: &linear };
+            let checks =
+                own.check_sensitivities(&mut pool, options.which.frozen, &mut found, &mut findings)?;
             Ok(ResponseTolerance { linear, request, found: Arc::new(found), normalized, checks })
         });
         stage.answer(pool, found, findings)

@@ -7,8 +7,13 @@ mod common;
 use common::sound;
 use num_complex::Complex64;
 use paynter::simulate::{Change, SimulateOptions, Vary};
-use paynter::{Answer, BodeOptions, CancellationToken, Frequencies, Model, ResponseOptions, SteadyState};
-use paynter_algebra::Pool;
+use paynter::{
+    Answer, BodeOptions, CancellationToken, Diagnostics, Frequencies, IncrementalOptions, Model,
+    ResponseOptions, SteadyState,
+};
+use paynter_algebra::{Pool, Symbol};
+use paynter_numerics::parametric::ResponseSensitivity;
+use paynter_numerics::verified::{Linearised, check_steady_moves};
 use paynter_verify::{Acausal, Given, Pencil, Point};
 
 /// Linear models of several domains, with dependent storages, loops and signals.
@@ -155,6 +160,100 @@ fn wrong_answers_about_tangents_are_caught() {
             assert!(value.norm() == 0.0 || found.is_ok() == right, "{name}: {factor}: {found:?}");
         }
     }
+}
+
+/// A quarter car on its springs, whose rest has positions side by side, and a level behind a valve.
+const MOVING: [&str; 2] = [
+    "model quarter { param ms = 300; param mu = 40; param ks = 2e4; param k3 = 1e6; param kt = 2e5; param cs = 1500
+     input v = 0; Sf road = v; 0 tyre; C air = 1/kt; 1 wheel; I unsprung = mu; Se wu = -mu*9.81; 0 susp; 1 sd
+     C spring { e = ks*q + k3*q^3 }; R damper = cs; 1 body; I sprung = ms; Se wb = -ms*9.81
+     road -> tyre -> air; tyre -> wheel -> unsprung; wu -> wheel; wheel -> susp -> body -> sprung; wb -> body
+     susp -> sd -> spring, damper; signal z = integral(sprung.f, 0); output y = sprung.f; output d = spring.q }",
+    "model tank { param A = 0.5; param k = 2e-3; input u = 0.01; Sf pump = u; 0 level; C store = A/9810
+     R valve { f = k*sqrt(e) }; pump -> level -> store, valve; init store.q = 0.1; output p = store.e }",
+];
+
+/// Sensitivities of models that are linearised, with the moves of the point that they are linearised about.
+#[test]
+fn wrong_sensitivities_about_tangents_are_caught() {
+    let token = CancellationToken::new();
+    for text in MOVING {
+        let answer = sound(text).sensitivity_response(&ResponseOptions::default(), &token).unwrap();
+        let named = |what: &str| answer.checks.iter().any(|check| check.what.starts_with(what));
+        assert!(named("the derivatives of the operating point"), "{:?}", answer.checks);
+        assert!(named("the response with its sensitivities"), "{:?}", answer.checks);
+        let linear = &answer.linear;
+        let linearised = Linearised { graph: answer.graph(), equations: &linear.equations, linear };
+        let check = |found: &mut ResponseSensitivity| {
+            let mut pool = Pool::over(answer.pool());
+            linearised.check_sensitivities(&mut pool, false, found, &mut Diagnostics::new())
+        };
+        assert!(check(&mut ResponseSensitivity::clone(&answer.found)).is_ok(), "{text}");
+        let last = answer.found.parameters.len() - 1;
+        for parameter in [0, last] {
+            for factor in [1.001, -1.0, 0.0] {
+                let mut broken = ResponseSensitivity::clone(&answer.found);
+                for at in 0..broken.omega.len() {
+                    let value = factor * broken.sensitivities.derivative(0, 0, parameter, at);
+                    broken.sensitivities.replace((0, 0), Some(parameter), at, value);
+                }
+                assert!(check(&mut broken).is_err(), "{factor} times that by {parameter} passes: {text}");
+            }
+        }
+    }
+}
+
+/// How a steady state moves.
+#[test]
+fn wrong_derivatives_of_operating_points_are_caught() {
+    let token = CancellationToken::new();
+    for text in MOVING {
+        let model = sound(text);
+        let (rest, moves) =
+            (model.operating_point(&token).unwrap(), model.steady_sensitivity(&[], &token).unwrap());
+        assert!(!moves.checks.is_empty(), "{text}");
+        let (graph, states) = (moves.graph(), &moves.equations.states);
+        let own = states.iter().map(|state| state.symbol);
+        for (k, place) in moves.found.parameters.iter().enumerate() {
+            let right: Vec<_> = own.clone().zip(moves.found.states[k].iter().copied()).collect();
+            let check = |states: &[(Symbol, f64)]| {
+                let mut pool = Pool::over(moves.pool());
+                let moved = [states, &[(graph.parameters[*place].declaration.symbol, 1.0)]].concat();
+                let (equations, point) = (&moves.equations, &rest.point);
+                check_steady_moves(&mut pool, graph, equations, point, &[(*place, moved)])
+            };
+            assert_eq!(check(&right).unwrap().len(), 1, "{text}");
+            let name = &graph.parameters[*place].declaration.name;
+            for i in (0..right.len()).filter(|i| right[*i].1 != 0.0 && states[*i].name != "z") {
+                let mut broken = right.clone();
+                broken[i].1 *= 1.001;
+                assert!(check(&broken).is_err(), "the derivative of {} by {name} passes", states[i].name);
+            }
+        }
+    }
+}
+
+/// Regularised roots, and sums that are nothing but rounding, are no contradictions.
+#[test]
+fn right_runs_are_not_withheld() {
+    let token = CancellationToken::new();
+    let valves = "model valves { 0 n1; 0 n2; 1 p; C t1 = 1; C t2 = 2; R chk { f = sqrt(max(e, 0)) }
+         R out { f = 0.3*sqrt(abs(e)) }; n1 -> t1, p; p -> n2, chk; n2 -> t2, out; init t1.q = 1; output qc = chk.f }";
+    for rtol in [1e-2, 1e-3, 1e-4] {
+        let options = SimulateOptions { t_end: Some(8.0), points: 41, rtol, ..SimulateOptions::default() };
+        let answer = sound(valves).simulation(&options, &token).unwrap();
+        let (_, outcome) = answer.respond(&answer.parameters, &token);
+        assert!(outcome.failure.is_none() && answer.check_run(&outcome).is_ok(), "{rtol}");
+    }
+    // Concentrations do not depend on the volume where both amounts do.
+    let reaction = "model reaction { param V = 1e-4; param k = 0.02; 0 a; 0 b; C ca { e = q/V; init q = 1.5*V }
+         C cb { e = q/V }; Sf out = -V*k*ca.e; Sf into = V*k*ca.e; out -> a -> ca; into -> b -> cb; output v = k*ca.e }";
+    let pair = IncrementalOptions { pair: true, only: vec!["V".to_owned()], ..IncrementalOptions::default() };
+    let pair = sound(&sound(reaction).incremental(&pair, &token).unwrap().text).with([("Delta_V", 1.0)]);
+    let options = SimulateOptions { t_end: Some(60.0), points: 9, ..SimulateOptions::default() };
+    let answer = pair.simulation(&options, &token).unwrap();
+    let (_, outcome) = answer.respond(&answer.parameters, &token);
+    assert!(answer.check_run(&outcome).is_ok());
 }
 
 /// Runs of sweeps and of finite changes are those of their own values, and of no others.

@@ -29,13 +29,13 @@ pub fn shown(model: &Model, form: Form, moved_by: Option<&[String]>, global: &Gl
     let naming = if global.json { Naming::Flat } else { Naming::Shown };
     let found = model.operating_point(global.token()).and_then(|answer| {
         let moves = moved_by.map(|only| model.steady_sensitivity(only, global.token())).transpose()?;
-        Ok((answer, moves.map_or_else(Vec::new, |moves| moves.document(naming))))
+        Ok((answer, moves))
     });
     match found {
-        Ok((answer, sensitivities)) => {
+        Ok((answer, moves)) => {
             let answer = read(global, answer);
             let mut point = answer.document(&CommandLine);
-            point.sensitivities = sensitivities;
+            moves.iter().for_each(|moves| moves.complete(&mut point, naming));
             point.written = form.notation().map(|notation| answer.written(&point, notation));
             let output = output(global, point, |p| p.written.clone().unwrap_or_else(|| text(p)));
             Answer::told(output, answer.findings, answer.sources)

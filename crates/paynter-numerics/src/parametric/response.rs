@@ -23,6 +23,7 @@ use crate::linear::refused;
 use crate::poles::{ZERO_STATES, expanded};
 use crate::sensitivity::{FrequencySensitivity, frequency};
 use crate::tolerance::{ASSUMED_TOLERANCE, BAND_POINTS};
+use crate::verified::some_moves;
 
 /// Which sensitivities of the frequency response are asked for.
 #[derive(Debug, Clone, Default)]
@@ -64,6 +65,8 @@ pub struct ResponseSensitivity {
     pub outside: Vec<Vec<usize>>,
     /// The nominal values of the parameters.
     nominal: Vec<f64>,
+    /// How all that moves with some of the parameters does, by which the answer is checked.
+    pub(crate) some_moves: Vec<(usize, Moved)>,
 }
 
 impl ResponseSensitivity {
@@ -142,6 +145,7 @@ pub fn response_sensitivity(
     Ok(ResponseSensitivity {
         effects: effects(&found, &omega, &tolerances),
         nominal: parameters.iter().map(|k| graph.parameters[*k].number).collect(),
+        some_moves: some_moves(&parameters, &moved),
         parameters,
         omega,
         sensitivities: found,

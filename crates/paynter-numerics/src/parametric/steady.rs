@@ -7,9 +7,12 @@ use paynter_equations::{Equations, QueryError};
 use paynter_graph::BondGraph;
 use rustc_hash::FxHashMap;
 
+use super::Moved;
 use super::shift::{Steady, Unmoved};
 use crate::linear::refused;
 use crate::operating::OperatingPoint;
+use crate::verified::{check_steady_moves, places_to_check};
+use paynter_verify::Check;
 
 /// The derivatives of a steady state by parameters.
 #[derive(Debug, Clone)]
@@ -22,6 +25,21 @@ pub struct SteadySensitivity {
     pub unknowns: Vec<Vec<f64>>,
     /// By parameter: the derivatives of the outputs; not a number where a law has none.
     pub outputs: Vec<Vec<f64>>,
+    /// How all that moves with some of the parameters does, by which the answer is checked.
+    pub(crate) some_moves: Vec<(usize, Moved)>,
+}
+
+impl SteadySensitivity {
+    /// Checks it in the graph's own equations; one that contradicts them is refused.
+    pub fn check(
+        &self,
+        pool: &mut Pool,
+        graph: &BondGraph,
+        equations: &Equations,
+        point: &OperatingPoint,
+    ) -> Result<Vec<Check>, QueryError> {
+        check_steady_moves(pool, graph, equations, point, &self.some_moves)
+    }
 }
 
 /// Finds how a steady state moves with some parameters, given by place.
@@ -49,9 +67,11 @@ pub fn steady_sensitivity(
         states: Vec::new(),
         unknowns: Vec::new(),
         outputs: Vec::new(),
+        some_moves: Vec::new(),
     };
+    let checked = places_to_check(parameters.len());
     let mut derivatives = FxHashMap::default();
-    for ((symbol, mut moved), place) in symbols.into_iter().zip(shifts).zip(parameters) {
+    for (k, ((symbol, mut moved), place)) in symbols.into_iter().zip(shifts).zip(parameters).enumerate() {
         // What a whole change of the parameter would not show in the last digit is rounding.
         moved.retain(|symbol, derivative| {
             let size = point.sizes.get(symbol).copied().unwrap_or(0.0);
@@ -61,6 +81,11 @@ pub fn steady_sensitivity(
         found.states.push(equations.states.iter().map(|state| of(&moved, state.symbol)).collect());
         found.unknowns.push(equations.constraints.iter().map(|c| of(&moved, c.unknown)).collect());
         moved.insert(symbol, 1.0);
+        if checked.contains(&k) {
+            let mut moved: Moved = moved.iter().map(|(symbol, derivative)| (*symbol, *derivative)).collect();
+            moved.sort_by_key(|(symbol, _)| *symbol);
+            found.some_moves.push((*place, moved));
+        }
         let outputs = equations.outputs.iter().map(|output| {
             let read = pool.symbols(output.value);
             let mut sum = 0.0;

@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::Outcome;
+use crate::tolerance::{REGULARISATION_HYSTERESIS, REGULARISATION_WIDTH};
 use paynter_algebra::Pool;
 use paynter_base::Diagnostic;
 use paynter_base::number::moment;
@@ -25,6 +26,11 @@ impl Simulation {
                 .zip(values)
                 .for_each(|(most, (z, scale))| *most = most.max(z.abs()).max(*scale));
         }
+        // Regularised roots are those of what is moved by up to the regularisation width, on either side of its
+        // hysteresis.
+        let exact = self.options.method.is_fixed() || self.program.compiled.regularisations.is_empty();
+        let tolerance =
+            if exact { 0.0 } else { REGULARISATION_WIDTH * REGULARISATION_HYSTERESIS * self.options.rtol };
         let (mut residual, mut count) = (0.0f64, 0);
         let most = CHECKED_SAMPLES + outcome.stats.steps as usize / STEPS_PER_SAMPLE;
         for at in a_few(most, outcome.witnesses.len()) {
@@ -39,6 +45,7 @@ impl Simulation {
                 inputs: witness.inputs.clone(),
                 variables: witness.variables.clone(),
                 scales: scales.clone(),
+                tolerance,
             };
             let what = format!("the run at t = {}", moment(witness.t));
             let found = system.check_point(pool, &what, &point, &witness.outputs, None);

@@ -29,4 +29,10 @@ impl Checks {
             list.into_iter().map(|(what, residual)| Agreement { what, residual }).collect();
         Checks { verified: !checks.is_empty(), checks }
     }
+
+    /// The checks of two parts of an answer.
+    pub fn and(mut self, other: Checks) -> Checks {
+        self.checks.extend(other.checks);
+        Checks { verified: !self.checks.is_empty(), ..self }
+    }
 }
