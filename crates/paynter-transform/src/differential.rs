@@ -73,20 +73,27 @@ impl Maker<'_> {
     pub(crate) fn change(&mut self, expr: Expr) -> Change {
         let mut change = Change::default();
         let zero = self.pool.zero();
+        let mut moving: Vec<(Symbol, Variable, Option<Expr>)> = Vec::new();
         for symbol in self.pool.symbols(expr) {
             let Some(variable) = self.old.variables.meaning(symbol) else { continue };
-            if let Variable::Parameter(i) = variable {
-                if self.deltas.contains_key(&(i as usize)) {
-                    let factor = self.pool.diff(expr, symbol);
-                    change.add_parameter(self.pool, i as usize, factor);
+            match variable {
+                Variable::Parameter(i) if self.deltas.contains_key(&(i as usize)) => {
+                    moving.push((symbol, variable, None));
                 }
-                continue;
+                Variable::Parameter(_) => {}
+                _ => {
+                    let increment = self.increment(variable);
+                    moving.extend(increment.map(|increment| (symbol, variable, Some(increment))));
+                }
             }
-            let Some(increment) = self.increment(variable) else { continue };
-            let factor = self.pool.diff(expr, symbol);
-            if factor == zero {
-                continue;
+        }
+        let symbols: Vec<Symbol> = moving.iter().map(|(symbol, ..)| *symbol).collect();
+        let factors = self.pool.derivatives(expr, &symbols);
+        for ((_, variable, increment), factor) in moving.into_iter().zip(factors) {
+            if let Variable::Parameter(i) = variable {
+                change.add_parameter(self.pool, i as usize, factor);
             }
+            let Some(increment) = increment.filter(|_| factor != zero) else { continue };
             let part = self.pool.mul(factor, increment);
             change.add_signal(self.pool, part);
             if let Variable::State(id, port) = variable

@@ -165,8 +165,7 @@ impl Maker<'_> {
         let symbols = locals(&self.old, element);
         let mut equations = Vec::with_capacity(law.list.len());
         for (i, residual) in law.list.iter().enumerate() {
-            let derivatives: Vec<Expr> =
-                symbols.iter().map(|symbol| self.pool.diff(*residual, *symbol)).collect();
+            let derivatives = self.pool.derivatives(*residual, &symbols);
             let derivatives = self.pool.substitute_all(&derivatives, map);
             let mut terms = Vec::new();
             for (symbol, derivative) in symbols.iter().zip(&derivatives) {

@@ -178,7 +178,7 @@ impl<'a> Maker<'a> {
 
     /// The sensitivity of an expression, its local variables left aside (6).
     fn sensitivity(&mut self, layer: usize, expr: Expr) -> Expr {
-        let mut terms = Vec::new();
+        let (mut symbols, mut factors) = (Vec::new(), Vec::new());
         for symbol in self.pool.symbols(expr) {
             let Some(variable) = self.old.variables.meaning(symbol) else { continue };
             let factor = match variable {
@@ -186,10 +186,13 @@ impl<'a> Maker<'a> {
                 other => self.layers[layer].variables.get(&other).copied().map(|s| self.pool.var(s)),
             };
             if let Some(factor) = factor {
-                let derivative = self.pool.diff(expr, symbol);
-                terms.push(self.pool.mul(derivative, factor));
+                symbols.push(symbol);
+                factors.push(factor);
             }
         }
+        let derivatives = self.pool.derivatives(expr, &symbols);
+        let terms = derivatives.into_iter().zip(factors);
+        let terms: Vec<Expr> = terms.map(|(derivative, factor)| self.pool.mul(derivative, factor)).collect();
         self.pool.sum(&terms)
     }
 

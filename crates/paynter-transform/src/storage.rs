@@ -54,18 +54,12 @@ impl Maker<'_> {
         let places: Vec<Symbol> = (0..n).map(|k| if is_member[k] { x[k] } else { y[k] }).collect();
         let by_places = self.jacobian(&law.list, &places);
         let parameters = self.parameters_in(&law.list);
-        let columns: Vec<Vec<Expr>> = law
-            .list
-            .iter()
-            .map(|residual| {
-                parameters
-                    .iter()
-                    .map(|place| {
-                        let derivative = self.pool.diff(*residual, self.old.parameters[*place].symbol);
-                        self.pool.neg(derivative)
-                    })
-                    .collect()
-            })
+        let symbols: Vec<Symbol> =
+            parameters.iter().map(|place| self.old.parameters[*place].symbol).collect();
+        let columns: Vec<Vec<Expr>> = self
+            .jacobian(&law.list, &symbols)
+            .into_iter()
+            .map(|row| row.into_iter().map(|derivative| self.pool.neg(derivative)).collect())
             .collect();
         let added = solve(self.pool, &by_places, &columns)?;
         // y' from Fx x' + Fy y' = 0.
@@ -122,10 +116,7 @@ impl Maker<'_> {
     }
 
     pub(crate) fn jacobian(&mut self, residuals: &[Expr], symbols: &[Symbol]) -> Vec<Vec<Expr>> {
-        residuals
-            .iter()
-            .map(|residual| symbols.iter().map(|symbol| self.pool.diff(*residual, *symbol)).collect())
-            .collect()
+        residuals.iter().map(|residual| self.pool.derivatives(*residual, symbols)).collect()
     }
 
     /// The changing parameters that expressions read.
