@@ -8,6 +8,7 @@ use crate::{BodeOptions, LftOptions, LinearModel, Model, ResponseOptions};
 use paynter_algebra::poly;
 use paynter_base::{CancellationToken, Diagnostics, Plain, Severity};
 use paynter_equations::transfer;
+use paynter_graph::Variable;
 use paynter_simulate::experiment::{CURVE_SAMPLES, Horizon, source_frequency};
 use paynter_view::figures;
 use paynter_view::json::{self, Naming};
@@ -106,7 +107,7 @@ const SECTIONS: &[Maker] = &[
     ("structure", "Structure", "structure", Size::structure, structure),
     ("bode", "Frequency response", "bode", Size::response, frequency),
     ("sensitivity", "Sensitivities and tolerances", "sensitivity", Size::sensitivity, sensitivity),
-    ("interconnection", "Standard interconnection model", "lft", Size::sensitivity, interconnection),
+    ("interconnection", "Standard interconnection model", "lft", Size::interconnection, interconnection),
     ("simulation", "Response over time", "simulate", Size::nothing, simulation),
     ("time-sensitivity", "Sensitivities over time", "simulate", Size::nothing, time_sensitivity),
     ("energy", "Energy", "simulate", Size::nothing, energy),
@@ -174,7 +175,19 @@ impl Model {
 
     /// How large the model is, as far as it is known.
     fn size(&self, token: &CancellationToken) -> Result<Size, QueryError> {
-        let Some(graph) = self.graph() else { return Ok(Size::default()) };
+        let Some((pool, graph)) = self.graph_stage() else { return Ok(Size::default()) };
+        let mut places = vec![0u64; graph.parameters.len()];
+        for element in graph.elements.iter() {
+            let mut read: Vec<usize> = Vec::new();
+            for symbol in element.law.expressions().into_iter().flat_map(|e| pool.symbols(e)) {
+                if let Some(Variable::Parameter(k)) = graph.variables.meaning(symbol) {
+                    read.push(k as usize);
+                }
+            }
+            read.sort_unstable();
+            read.dedup();
+            read.into_iter().for_each(|k| places[k] += 1);
+        }
         let states = optional(self.equations_stage(token))?.map_or(0, |stage| stage.equations.states.len());
         Ok(Size {
             elements: graph.elements.len(),
@@ -183,6 +196,7 @@ impl Model {
             inputs: graph.inputs.len(),
             outputs: graph.outputs.len(),
             parameters: graph.parameters.len(),
+            repeated: places.into_iter().fold(0, |sum, k| k.saturating_pow(3).saturating_add(sum)),
         })
     }
 }

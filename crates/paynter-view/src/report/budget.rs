@@ -30,6 +30,8 @@ pub struct Size {
     pub outputs: usize,
     /// Parameters.
     pub parameters: usize,
+    /// The cubes of how many elements each parameter stands in, added up.
+    pub repeated: u64,
 }
 
 impl Size {
@@ -71,6 +73,11 @@ impl Size {
         let systems = SOLUTION * self.system() * (self.inputs + self.outputs) as u64;
         let products = 20 * (self.inputs * self.outputs * self.parameters) as u64;
         FREQUENCIES * (systems + products)
+    }
+
+    /// The interconnection model: a parameter that stands in many places has channels to be told independent.
+    pub fn interconnection(&self) -> u64 {
+        self.sensitivity().saturating_add(self.repeated.saturating_mul(12))
     }
 
     /// One step of a run with sensitivities to some parameters.
