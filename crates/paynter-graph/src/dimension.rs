@@ -238,6 +238,7 @@ const LOOK_ALIKES: &[(&str, &str, &str, &str)] = &[
     ("MF", "megafarad, 1e6 F", "the millifarad or the microfarad", "write mF or uF"),
     ("MH", "megahenry, 1e6 H", "the millihenry", "write mH"),
     ("MS", "megasiemens, 1e6 S", "the millisecond", "write ms"),
+    ("Ms", "megasecond, 1e6 s", "the millisecond", "write ms"),
     ("kM", "kilomolar, 1e6 mol/m^3", "the kilometre", "write km"),
     ("MM", "megamolar, 1e9 mol/m^3", "the millimetre", "write mm"),
     ("cM", "centimolar, 10 mol/m^3", "the centimetre", "write cm"),
@@ -358,19 +359,52 @@ fn lookup(pool: &mut Pool, symbol: &str) -> Option<(Dimension, Expr)> {
     Some((Dimension::new(exponents), pool.mul(prefix, scale)))
 }
 
+/// Prefixes that people mean when they get the case of letters wrong.
+const COMMON_PREFIXES: &[&str] = &["", "k", "m", "M", "G", "c", "h", "μ", "u", "n", "p"];
+
+/// Products that people write without a sign.
+const COMPOUNDS: &[&str] =
+    &["kWh", "Wh", "MWh", "GWh", "mWh", "Ah", "mAh", "kAh", "VA", "kVA", "MVA", "Nm", "kNm", "mNm"];
+
+/// Units with which people write products without signs, beside those without prefixes.
+const INNER: &[&str] = &["mm", "cm", "km", "kg", "ms"];
+
+/// Known units that differ from a symbol in the case of letters alone.
+fn other_cases(symbol: &str) -> Vec<String> {
+    let same = |other: &str| other != symbol && other.to_lowercase() == symbol.to_lowercase();
+    let mut found: Vec<String> =
+        COMPOUNDS.iter().filter(|known| same(known)).filter_map(|known| with_signs(known)).collect();
+    for (unit, .., prefixed) in UNITS {
+        let prefixes = if *prefixed { COMMON_PREFIXES } else { &[""][..] };
+        let names = prefixes.iter().map(|prefix| format!("{prefix}{unit}"));
+        found.extend(names.filter(|name| same(name) && LOOK_ALIKES.iter().all(|entry| entry.0 != name)));
+    }
+    found.truncate(3);
+    found
+}
+
 /// Units that were written without signs between them, with these: `kgm2` is kg*m^2, `kWh` is kW*h.
 fn with_signs(symbol: &str) -> Option<String> {
+    product(symbol, true)
+}
+
+/// See [`with_signs`]; only the first of a product has any prefix.
+fn product(symbol: &str, first: bool) -> Option<String> {
+    let known = |unit: &str| match find(unit)? {
+        (0, _) => Some(()),
+        _ => (first || INNER.contains(&unit)).then_some(()),
+    };
     let letters = symbol.find(|c: char| c.is_ascii_digit()).unwrap_or(symbol.len());
     let ends = symbol[..letters].char_indices().map(|(at, c)| at + c.len_utf8()).collect::<Vec<_>>();
     ends.into_iter().rev().find_map(|end| {
-        find(&symbol[..end])?;
+        known(&symbol[..end])?;
         let digits = symbol[end..].find(|c: char| !c.is_ascii_digit()).map_or(symbol.len(), |n| end + n);
         let power = &symbol[end..digits];
         let first =
             if power.is_empty() { symbol[..end].to_owned() } else { format!("{}^{power}", &symbol[..end]) };
         match digits == symbol.len() {
             true => Some(first),
-            false => Some(format!("{first}*{}", with_signs(&symbol[digits..])?)),
+            false => Some(format!("{first}*{}", product(&symbol[digits..], false)?)),
         }
     })
 }
@@ -416,10 +450,22 @@ fn suggestion(symbol: &str) -> String {
         "Ohm" | "OHM" | "Ohms" | "ohms" => "write ohm or Ω".to_owned(),
         "sec" | "seconds" => "write s".to_owned(),
         "l/min" => "write l/min as two units".to_owned(),
+        "lpm" | "LPM" => "write l/min".to_owned(),
+        "gpm" | "GPM" => "write l/min: a US gallon per minute is 3.785412 l/min".to_owned(),
+        "rps" => "write rev/s".to_owned(),
+        "cc" | "ccm" => "write cm^3".to_owned(),
+        "BTU" | "Btu" | "btu" => "write J: 1 BTU is 1055.056 J".to_owned(),
+        "Å" | "Ang" | "Angstrom" | "angstrom" => "write nm: an angstrom is 0.1 nm".to_owned(),
+        "dB" | "db" | "DB" => "write the ratio itself: 20 dB of an amplitude are a factor of 10".to_owned(),
+        "ppm" => "write the ratio itself: 1 ppm is 1e-6".to_owned(),
         _ => {
             let near = || paynter_base::closest(symbol, UNITS.iter().map(|unit| unit.0)).map(str::to_owned);
             let plural = || symbol.strip_suffix('s').filter(|one| one.len() > 2 && find(one).is_some());
-            match plural().map(str::to_owned).or_else(|| with_signs(symbol)).or_else(near) {
+            let cases = || match other_cases(symbol) {
+                list if list.is_empty() => None,
+                list => Some(list.join("` or `")),
+            };
+            match plural().map(str::to_owned).or_else(cases).or_else(|| with_signs(symbol)).or_else(near) {
                 Some(meant) => {
                     format!(
                         "did you mean `{meant}`? Units are SI names with prefixes, such as mH, kPa, N*m/A"
@@ -445,6 +491,15 @@ mod tests {
             ("kWh", "kW*h"),
             ("Nm", "N*m"),
             ("bars", "bar"),
+            ("Nmm", "N*mm"),
+            ("kwh", "kW*h"),
+            ("KWH", "kW*h"),
+            ("mah", "mA*h"),
+            ("khz", "kHz"),
+            ("KM", "km"),
+            ("RPM", "rpm"),
+            ("kpa", "kPa"),
+            ("mhz", "mHz` or `MHz"),
         ] {
             let help = suggestion(written);
             assert!(help.starts_with(&format!("did you mean `{meant}`?")), "{written}: {help}");
