@@ -2,7 +2,7 @@
 //! units, with tolerances and bounds.
 
 use paynter_algebra::Expr;
-use paynter_base::{Diagnostic, Remedy, Span, code};
+use paynter_base::{Diagnostic, Remedy, Severity, Span, code};
 use paynter_language::ast;
 
 use super::expression::{Context, Dim, Scope, Typed};
@@ -112,7 +112,7 @@ impl<'a> Flattener<'a, '_> {
         // Of a value that is wrong nothing more is said.
         let is_sound = self.report.errors == errors;
         if self.pool.symbols(value).is_empty() {
-            let tolerance = if is_sound { self.tolerance(id, param, &unit, number) } else { None };
+            let tolerance = if is_sound { self.tolerance(id, param, &unit, number, &name) } else { None };
             let bounds = if is_sound { self.bounds(id, param, &unit, number, &name) } else { None };
             let symbol = self.pool.symbol(&flat_name(&name));
             let expr = self.pool.var(symbol);
@@ -265,6 +265,7 @@ impl<'a> Flattener<'a, '_> {
         param: &'a ast::Param,
         unit: &Option<Unit>,
         number: f64,
+        name: &str,
     ) -> Option<Tolerance> {
         let tolerance = param.tolerance.as_ref()?;
         let typed = self.lower(Scope::new(id, Context::Parameters), &tolerance.value);
@@ -280,9 +281,14 @@ impl<'a> Flattener<'a, '_> {
             if number == 0.0 {
                 let message =
                     format!("`{}` is zero, so a tolerance in percent says nothing", param.name.text);
-                let diagnostic = Diagnostic::new(code::BAD_TOLERANCE, message).at(tolerance.span);
+                let mut diagnostic = Diagnostic::new(code::BAD_TOLERANCE, message).at(tolerance.span);
+                // The file is right where only a new value is zero.
+                let asked = self.settings_used.contains(&flat_name(name));
+                if asked {
+                    diagnostic.severity = Severity::Warning;
+                }
                 self.report.push(diagnostic.help("give an absolute tolerance, such as `±0.2`"));
-                return None;
+                return asked.then_some(Tolerance::Absolute(0.0));
             }
             return Some(Tolerance::Relative(size / 100.0));
         }
