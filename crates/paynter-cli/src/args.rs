@@ -289,7 +289,7 @@ pub struct RobustArgs {
     pub gain: Option<f64>,
     /// Neglected dynamics at a signal: any stable factor 1 + Δ(s) with |Δ| up to this radius, a number or a transfer
     /// function in s, as in `u=(0.1*s + 0.01)/(0.05*s + 1)`; may be repeated
-    #[arg(long, value_name = "SIGNAL=RADIUS", value_parser = assignment)]
+    #[arg(long, value_name = "SIGNAL=RADIUS", value_parser = radius)]
     pub dynamics: Vec<(String, String)>,
     /// Branch and bound ends at this relative gap
     #[arg(long, value_name = "GAP", default_value_t = 1e-3, value_parser = simulate::positive)]
@@ -340,7 +340,7 @@ pub struct LoopArgs {
     #[arg(long, value_name = "PARAM")]
     pub over: Option<String>,
     /// With `--over`: N values from LO to HI in SI, in logarithmic steps (where left out: a decade to both sides)
-    #[arg(long, value_name = "LO:HI:N", value_parser = frequencies, requires = "over")]
+    #[arg(long, value_name = "LO:HI:N", value_parser = values_between, requires = "over")]
     pub range: Option<Frequencies>,
     /// Write a figure to this file, `.svg` or `.png`
     #[arg(long, value_name = "FILE")]
@@ -635,6 +635,17 @@ pub fn frequencies(text: &str) -> Result<Frequencies, String> {
         (true, points) if points > MOST_FREQUENCIES => Err(format!("at most {MOST_FREQUENCIES} points")),
         _ => Err(FORM.to_owned()),
     }
+}
+
+/// Reads `LO:HI:N` of a parameter.
+fn values_between(text: &str) -> Result<Frequencies, String> {
+    let form = "write LO:HI:N with 0 < LO < HI in SI and N values, as in `--range 0.5:20:100`";
+    frequencies(text).map_err(|_| form.to_owned())
+}
+
+/// Reads `SIGNAL=RADIUS`.
+fn radius(text: &str) -> Result<(String, String), String> {
+    assignment(text).map_err(|_| "write SIGNAL=RADIUS, as in `--dynamics u=0.2`".to_owned())
 }
 
 /// Reads `NAME=VALUE`.

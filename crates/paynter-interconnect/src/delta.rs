@@ -6,7 +6,7 @@ use paynter_algebra::{Expr, Interval, Node, Pool, Symbol};
 use paynter_base::number;
 use paynter_graph::{BondGraph, ElementId, Parameter, Tolerance, flat_name};
 
-use crate::limits::MOST_FACTORS;
+use crate::limits::{LEAST_SIDE, MOST_FACTORS};
 use crate::model::{Block, Quantity, Request, Uncertainty};
 
 /// An uncertain quantity, by its place in [`Deltas`].
@@ -103,7 +103,7 @@ impl Deltas {
         self.place.get(&symbol).is_some_and(|place| match self.list[*place].uncertainty {
             Uncertainty::Relative | Uncertainty::Reciprocal => true,
             Uncertainty::Scaled(r) => r.abs() < 1.0,
-            Uncertainty::Absolute | Uncertainty::ScaledAbsolute(_) => false,
+            _ => false,
         })
     }
 
@@ -134,8 +134,7 @@ impl Deltas {
         }
         let number = pool.eval(value, &|symbol| nominal(graph, symbol)).unwrap_or(f64::NAN);
         let uncertainty = match (self.normalized, number == 0.0) {
-            (true, true) => Uncertainty::ScaledAbsolute(self.spread(pool, graph, value, number)),
-            (true, false) => Uncertainty::Scaled(self.spread(pool, graph, value, number) / number),
+            (true, _) => self.between(pool, graph, value, number),
             (false, true) => Uncertainty::Absolute,
             (false, false) => Uncertainty::Relative,
         };
@@ -149,8 +148,8 @@ impl Deltas {
         self.list.len() - 1
     }
 
-    /// How far a value can be from its nominal one while parameters are within their tolerances.
-    fn spread(&self, pool: &Pool, graph: &BondGraph, value: Expr, nominal_value: f64) -> f64 {
+    /// The range that a value has while parameters are within their tolerances.
+    fn between(&self, pool: &Pool, graph: &BondGraph, value: Expr, nominal_value: f64) -> Uncertainty {
         let range = pool.range(value, &|symbol| {
             let parameter = graph.parameters.iter().find(|parameter| parameter.symbol == symbol);
             match parameter {
@@ -162,7 +161,15 @@ impl Deltas {
                 None => Interval::ALL,
             }
         });
-        (range.hi() - nominal_value).abs().max((nominal_value - range.lo()).abs())
+        let (above, below) = ((range.hi() - nominal_value).abs(), (nominal_value - range.lo()).abs());
+        let largest = above.max(below);
+        if largest == 0.0 || !largest.is_finite() {
+            return Uncertainty::Between { size: largest, bend: 0.0 };
+        }
+        // p_n + a/(1 + b) is the upper end, p_n − a/(1 − b) the lower one.
+        let (above, below) = (above.max(LEAST_SIDE * largest), below.max(LEAST_SIDE * largest));
+        let sum = above + below;
+        Uncertainty::Between { size: 2.0 * above * below / sum, bend: (below - above) / sum }
     }
 
     /// A number as an exact expression with the digits it has.
@@ -176,7 +183,9 @@ impl Block {
     /// The least and the largest δ while the parameter is within its tolerance; none where it has no tolerance, or
     /// where δ has no bound.
     pub fn range(&self, graph: &BondGraph) -> Option<(f64, f64)> {
-        if matches!(self.uncertainty, Uncertainty::Scaled(_) | Uncertainty::ScaledAbsolute(_)) {
+        if let Uncertainty::Scaled(_) | Uncertainty::ScaledAbsolute(_) | Uncertainty::Between { .. } =
+            self.uncertainty
+        {
             return Some((-1.0, 1.0));
         }
         let Quantity::Parameter(place) = self.quantity else { return None };

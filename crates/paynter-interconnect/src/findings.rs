@@ -11,6 +11,7 @@ use paynter_graph::BondGraph;
 use crate::interconnect::refused;
 use crate::model::{Block, Interconnection, Quantity};
 use crate::posed::{Posed, Singular};
+use crate::quantity::UncertainQuantity;
 
 /// What the paper asks of the nominal model before it is made uncertain.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -185,7 +186,7 @@ impl Interconnection {
             let block = &self.blocks[*block];
             let (low, high) = block.bounds.unwrap_or((block.nominal, block.nominal));
             let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
-            let value = middle + half * delta;
+            let value = UncertainQuantity::new(block).at(*delta);
             // Rounding of the bounds is no value.
             let value = if value.abs() <= 4.0 * f64::EPSILON * middle.abs().max(half) { 0.0 } else { value };
             format!("`{}` = {}", block.name, significant(value))

@@ -379,6 +379,13 @@ fn block(
             let t_exact = Deltas::exact(pool, t);
             (pool.div(change, t_exact), Some((number - t, number + t)))
         }
+        Uncertainty::Between { size, bend } => {
+            let (a, b) = (Deltas::exact(pool, size), Deltas::exact(pool, bend));
+            let bent = pool.mul(b, change);
+            let scale = pool.sub(a, bent);
+            let ends = (number - size / (1.0 - bend), number + size / (1.0 + bend));
+            (pool.div(change, scale), Some(ends))
+        }
     };
     Block { name, quantity, channels, uncertainty, delta, changes, nominal: number, bounds, degree: 0 }
 }

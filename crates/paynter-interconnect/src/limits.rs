@@ -19,3 +19,7 @@ pub(crate) const SEARCHED_COEFFICIENT: u64 = 120;
 
 /// Laws are differentiated at most so often: each time for a dependent storage that the rate of another one fills.
 pub(crate) const MOST_DERIVATIVES: usize = 6;
+
+/// Where the range of a value ends at the nominal value, or close to it, on one side, δ covers this share of the other
+/// side there: p_n + a δ/(1 + b δ) has no end without a way to it.
+pub(crate) const LEAST_SIDE: f64 = 0.05;

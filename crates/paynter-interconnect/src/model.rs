@@ -44,6 +44,13 @@ pub enum Uncertainty {
     Scaled(f64),
     /// Δp/t with the absolute tolerance t, where the nominal value is zero: within ±1.
     ScaledAbsolute(f64),
+    /// Δp/(a − b Δp), so that p = p_n + a δ/(1 + b δ): a range that is not symmetric, with its ends at δ = ±1.
+    Between {
+        /// a, how far p is off by δ near the nominal value.
+        size: f64,
+        /// b, zero where both ends are equally far.
+        bend: f64,
+    },
 }
 
 /// What is uncertain.

@@ -1,6 +1,6 @@
 //! The uncertain quantities of an interconnection in numbers: what the δ of each block stands for.
 
-use crate::model::{Block, Interconnection, Quantity};
+use crate::model::{Block, Interconnection, Quantity, Uncertainty};
 
 /// An uncertain quantity: the parameter of a block of Δ.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,32 +9,42 @@ pub struct UncertainQuantity {
     pub name: String,
     /// Its nominal value, in SI.
     pub nominal: f64,
-    /// How far it is off at δ = 1.
+    /// How far it is off by δ near the nominal value.
     pub deviation: f64,
+    /// How much less than that it is off beyond: the nominal value plus deviation·δ/(1 + bend·δ).
+    pub bend: f64,
     /// Whether it is a parameter of its own; else the value of an expression over parameters.
     pub is_parameter: bool,
 }
 
 impl UncertainQuantity {
-    fn new(block: &Block) -> UncertainQuantity {
+    pub(crate) fn new(block: &Block) -> UncertainQuantity {
+        let (deviation, bend) = match block.uncertainty {
+            Uncertainty::Between { size, bend } => (size, bend),
+            _ => (block.bounds.map_or(0.0, |(low, high)| 0.5 * (high - low)), 0.0),
+        };
         UncertainQuantity {
             name: block.name.clone(),
             nominal: block.nominal,
-            deviation: block.bounds.map_or(0.0, |(low, high)| 0.5 * (high - low)),
+            deviation,
+            bend,
             is_parameter: matches!(block.quantity, Quantity::Parameter(_)),
         }
     }
 
     /// Its value at δ.
     pub fn at(&self, delta: f64) -> f64 {
-        self.nominal + self.deviation * delta
+        self.nominal + self.deviation * delta / (1.0 + self.bend * delta)
     }
 
-    /// The size of δ at which it reaches zero; infinite where it is zero already, or no parameter: the value of an
-    /// expression may change its sign.
+    /// The size of δ at which it reaches zero; infinite where it is zero already. The value of an expression may change
+    /// its sign, but its δ ends where it is infinite.
     fn reach(&self) -> f64 {
-        let reaches = self.is_parameter && self.nominal != 0.0;
-        if reaches { (self.nominal / self.deviation).abs() } else { f64::INFINITY }
+        match self.is_parameter {
+            true if self.nominal == 0.0 => f64::INFINITY,
+            true => (self.nominal / self.deviation).abs(),
+            false => self.bend.abs().recip(),
+        }
     }
 }
 

@@ -302,6 +302,11 @@ impl<'a> Realiser<'a> {
                 self.pool.div(one, value)
             }
         };
+        if let Uncertainty::Between { size, bend } = uncertainty {
+            let y = self.bent(quantity, operation, signal, &auxiliary, factor, (size, bend));
+            self.memo.insert(key, y.clone());
+            return y;
+        }
         // y = c s + a w with w = δ z.
         let (one, minus) = (self.pool.one(), self.pool.int(-1));
         let (weight, back) = match (operation, uncertainty) {
@@ -316,8 +321,7 @@ impl<'a> Realiser<'a> {
                 let r = Deltas::exact(self.pool, r);
                 (self.pool.neg(r), true)
             }
-            (Operation::Divide, Uncertainty::Relative | Uncertainty::Absolute)
-            | (Operation::Multiply, Uncertainty::Reciprocal) => (minus, true),
+            _ => (minus, true),
         };
         let absolute = matches!(uncertainty, Uncertainty::Absolute | Uncertainty::ScaledAbsolute(_));
         let (y, z) = if absolute {
@@ -341,6 +345,42 @@ impl<'a> Realiser<'a> {
         let entering = (self.at_input() && !absolute).then(|| (signal.clone(), weight));
         self.pairs.push(Pair { quantity, w, z, element, differentiated, entering });
         self.memo.insert(key, y.clone());
+        y
+    }
+}
+
+impl Realiser<'_> {
+    /// The same for p = p_n + a δ/(1 + b δ): y = p_n s + a w with z = s − b w, or y = (s − a w)/p_n with z = y − b w.
+    fn bent(
+        &mut self,
+        quantity: usize,
+        operation: Operation,
+        signal: &Form,
+        auxiliary: &Form,
+        factor: Expr,
+        (size, bend): (f64, f64),
+    ) -> Form {
+        let (a, b) = (Deltas::exact(self.pool, size), Deltas::exact(self.pool, -bend));
+        let (y, mut z) = match operation {
+            Operation::Multiply => {
+                let mut y = signal.scaled(self.pool, factor);
+                y.add(self.pool, a, auxiliary);
+                (y, signal.clone())
+            }
+            Operation::Divide => {
+                let mut left = signal.clone();
+                let minus = self.pool.neg(a);
+                left.add(self.pool, minus, auxiliary);
+                let y = left.scaled(self.pool, factor);
+                (y.clone(), y)
+            }
+        };
+        if bend != 0.0 {
+            z.add(self.pool, b, auxiliary);
+        }
+        let (element, differentiated) = (self.element, self.differentiated);
+        let w = auxiliary.0.keys().copied().next();
+        self.pairs.extend(w.map(|w| Pair { quantity, w, z, element, differentiated, entering: None }));
         y
     }
 }

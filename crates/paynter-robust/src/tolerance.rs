@@ -194,8 +194,8 @@ pub const BETTER: f64 = 1e-9;
 pub const DECAYED_TIMES: f64 = 25.0;
 
 /// A step response that oscillates for more samples than this before it has decayed counts as one that does not
-/// settle: a damping ratio below about 10⁻⁴, and long work at each of the parameters that are tried.
-pub const LONGEST_STEP_RESPONSE: f64 = 2e6;
+/// settle: a damping ratio below about 10⁻³, and long work at each of the parameters that are tried.
+pub const LONGEST_STEP_RESPONSE: f64 = 2e5;
 
 /// A final value below this share of the largest value is zero: digits of the larger ones are lost there.
 pub const ROUNDED_FINAL: f64 = 1e-9;

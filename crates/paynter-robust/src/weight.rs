@@ -34,6 +34,11 @@ impl Weight {
         let Some(leading) = denominator.last().filter(|_| finite && !numerator.is_empty()) else {
             return wrong("the radius of neglected dynamics is zero or not finite".to_owned());
         };
+        if let ([value], [divisor]) = (&numerator[..], &denominator[..])
+            && value / divisor < 0.0
+        {
+            return wrong("the radius of neglected dynamics is negative".to_owned());
+        }
         if numerator.len() > denominator.len() {
             return wrong(
                 "the radius of neglected dynamics grows without bound at high frequencies".to_owned(),

@@ -96,6 +96,26 @@ fn a_response_that_does_not_settle_has_no_figures() {
     assert!((found.figures.settling_time.unwrap() - 50f64.ln()).abs() < 1e-6);
 }
 
+/// An oscillator with a damping ratio of 1/100 settles after about ln 50 of its time constants; one that hardly decays
+/// would take millions of samples and counts as one that does not settle.
+#[test]
+fn a_response_that_hardly_decays_has_no_figures() {
+    let oscillator = |w: f64, z: f64| {
+        let a = [[0.0, 1.0], [-w * w, -2.0 * z * w]];
+        step_response(
+            &Matrix::from_fn(2, 2, |i, j| a[i][j]),
+            &Matrix::from_fn(2, 1, |i, _| if i == 1 { w * w } else { 0.0 }),
+            &Matrix::from_fn(1, 2, |_, j| if j == 0 { 1.0 } else { 0.0 }),
+            0.0,
+        )
+    };
+    for w in [1e-3, 1.0, 1e6] {
+        let settling = oscillator(w, 0.01).unwrap().figures.settling_time.unwrap();
+        assert!((settling * 0.01 * w / 50f64.ln() - 1.0).abs() < 0.02, "{settling}");
+        assert!(oscillator(w, 1e-5).is_none());
+    }
+}
+
 /// K/(s (s² + a s + b)) crosses the real axis at √b by Routh, which often is a round number: samples then fall on the
 /// crossing itself.
 #[test]

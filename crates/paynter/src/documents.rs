@@ -12,7 +12,7 @@ use crate::robust::RobustReport;
 use crate::sensitivity::{ResponseTolerance, SymbolicSensitivity};
 use crate::structure::StructureReport;
 use paynter_algebra::{Expr, Pool, Symbol};
-use paynter_base::{CancellationToken, Spelling};
+use paynter_base::{CancellationToken, Diagnostic, Spelling, code};
 use paynter_equations::{Derivation, readable_characteristic};
 use paynter_export::{self as export, Target};
 use paynter_graph::Causality;
@@ -212,8 +212,10 @@ impl Answer<RobustReport> {
     /// The document.
     pub fn document(&self, spelling: &dyn Spelling) -> json::Robust {
         let found = &self.result;
-        let list = found.quantities.iter().map(|q| (q.name.as_str(), q.nominal, q.deviation));
-        let parameters: Vec<_> = list.collect();
+        let list = found.quantities.iter();
+        let parameters: Vec<json::Uncertain<'_>> =
+            list.map(|q| (q.name.as_str(), Box::new(|delta| q.at(delta)) as Box<_>)).collect();
+        let is_linearised = |finding: &Diagnostic| finding.code == code::LINEARISED_INTERCONNECTION;
         let diagnostics = self.diagnostics(spelling);
         let (states, verified) = (&found.states, found.verified);
         let wholes = found.quantities.iter().filter(|quantity| !quantity.is_parameter);
@@ -227,6 +229,7 @@ impl Answer<RobustReport> {
             &found.found,
             verified,
             &wholes,
+            self.findings.iter().any(is_linearised),
             diagnostics,
         );
         json::Robust { gain, ..document }

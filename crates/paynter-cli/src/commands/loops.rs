@@ -114,7 +114,12 @@ fn text(found: &OpenLoop, global: &Global) -> String {
             text.push_str(&format!("\nStep of {input}, response of {output}\n{}", step_table(step)));
         }
     }
-    if found.margins.worst.is_some() {
+    if let Some(worst) = &found.margins.worst {
+        if worst.values().any(|worst| !worst.stable) && !found.step.is_empty() {
+            text.push_str(
+                "\nWithin the tolerances the loop can be unstable; ranges are those where the response settles.\n",
+            );
+        }
         text.push_str("\nWorst cases and ranges were found within the tolerances and calculated anew there; they are not proved.\n");
     }
     text

@@ -64,8 +64,9 @@ fn text(found: &Robust, global: &Global) -> String {
     match (found.margin.upper, found.limit) {
         (Some(upper), _) => {
             text.push_str(&format!(
-                "  margin: {lower} (proved) to {} (attained) times the tolerances\n",
-                significant(upper)
+                "  margin: {lower} (proved) to {} ({}) times the tolerances\n",
+                significant(upper),
+                if found.attained { "attained" } else { "found" }
             ));
         }
         (None, Some(limit)) if found.margin.lower >= limit => {
@@ -76,11 +77,12 @@ fn text(found: &Robust, global: &Global) -> String {
         (None, _) => text.push_str(&format!("  margin: at least {lower} times the tolerances (proved)\n")),
     }
     let inside = found.margin.lower >= 1.0;
-    let outside = found.margin.upper.is_some_and(|upper| upper < 1.0);
-    text.push_str(match (inside, outside) {
-        (true, _) => "  stable within all tolerances\n",
-        (_, true) => "  not stable within all tolerances\n",
-        _ => "  whether it is stable within all tolerances is not decided\n",
+    let outside = found.margin.upper.is_some_and(|upper| upper < 1.0) && (found.attained || found.linearised);
+    let what = if found.linearised { "the linearisation, its point held, is " } else { "" };
+    text.push_str(&match (inside, outside) {
+        (true, _) => format!("  {what}stable within all tolerances\n"),
+        (_, true) => format!("  {what}not stable within all tolerances\n"),
+        _ => "  whether it is stable within all tolerances is not decided\n".to_owned(),
     });
     if let Some(worst) = &found.worst {
         let place = frequency(worst.omega, global);
@@ -91,7 +93,8 @@ fn text(found: &Robust, global: &Global) -> String {
             let on_axis = re.abs() <= ON_AXIS * re.hypot(im);
             let real = if on_axis { "0".to_owned() } else { significant(re) };
             let pole = format!("{real} ± {}j", significant(im.abs()));
-            text.push_str(&format!("  the model itself has the pole {pole} with these values\n"));
+            let point = if found.linearised { ", at its own operating point" } else { "" };
+            text.push_str(&format!("  the model itself has the pole {pole} with these values{point}\n"));
         }
     }
     if let Some(bound) = found.mu_bound {

@@ -70,7 +70,9 @@ pub use report::{Report, ReportSection};
 pub use response::{
     BandCurve, Column, Ranking, ResponseEntry, SensitivityResponse, ToleranceBand, Verification,
 };
-pub use robust::{Bounds, FixedPole, Margin, Peak, Robust, RobustGain, RobustWorst, UncertainRange};
+pub use robust::{
+    Bounds, FixedPole, Margin, Peak, Robust, RobustGain, RobustWorst, Uncertain, UncertainRange,
+};
 pub use sensitivity::{
     DcSensitivity, FromSink, GainDerivative, PoleDerivative, PoleSensitivity, RootDerivative, Sensitivity,
     SensitivityEntry, SensitivityPlace, ToQuantity, ZeroSensitivity,

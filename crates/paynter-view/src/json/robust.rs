@@ -17,6 +17,11 @@ pub struct Robust {
     pub ok: bool,
     /// The model's name.
     pub model: String,
+    /// Whether it is not linear: all below is about its linearisation at the operating point, which is held.
+    pub linearised: bool,
+    /// Whether the model itself has the parameters of `worst`: not where a value is uncertain as a whole, or where it is
+    /// the linearisation that has them.
+    pub attained: bool,
     /// The uncertain parameters with what they are for δ = −1, 0 and 1, in SI.
     pub parameters: BTreeMap<String, UncertainRange>,
     /// The factor of the box of tolerances at which the model can be unstable.
@@ -163,13 +168,11 @@ pub struct RobustGain {
 /// stability at multiple poles are found with half of the digits.
 const LEFT_OF_AXIS: f64 = 1e-6;
 
-/// A parameter by name, nominal value and deviation.
-pub type Uncertain<'a> = (&'a str, f64, f64);
+/// A parameter by name, and what it is at δ.
+pub type Uncertain<'a> = (&'a str, Box<dyn Fn(f64) -> f64 + 'a>);
 
 fn values(parameters: &[Uncertain<'_>], delta: &[f64]) -> BTreeMap<String, f64> {
-    let value = |((name, nominal, deviation), delta): (&Uncertain<'_>, &f64)| {
-        ((*name).to_owned(), nominal + deviation * delta)
-    };
+    let value = |((name, at), delta): (&Uncertain<'_>, &f64)| ((*name).to_owned(), at(*delta));
     parameters.iter().zip(delta).map(value).collect()
 }
 
@@ -182,7 +185,7 @@ impl From<&Stability> for Margin {
 impl RobustWorst {
     fn new(parameters: &[Uncertain<'_>], worst: &Worst, verified: Option<Complex64>) -> RobustWorst {
         let pair = |z: Complex64| [z.re, z.im];
-        let delta = parameters.iter().zip(&worst.delta).map(|((name, _, _), d)| ((*name).to_owned(), *d));
+        let delta = parameters.iter().zip(&worst.delta).map(|((name, _), d)| ((*name).to_owned(), *d));
         RobustWorst {
             parameters: values(parameters, &worst.delta),
             delta: delta.collect(),
@@ -232,6 +235,7 @@ impl Robust {
         Robustness { stability: found, poles, cloud, .. }: &Robustness,
         verified: Option<Complex64>,
         wholes: &[&str],
+        linearised: bool,
         diagnostics: Vec<Diagnostic>,
     ) -> Robust {
         let both = || found.axis.points.iter().zip(&found.attained);
@@ -240,17 +244,23 @@ impl Robust {
             upper: finite(point.upper),
         };
         let inside = || both().filter(|(point, _)| point.omega.is_finite());
-        let range = |(name, nominal, deviation): &Uncertain<'_>| {
-            let (low, high) = (nominal - deviation, nominal + deviation);
-            ((*name).to_owned(), UncertainRange { low, nominal: *nominal, high })
+        let range = |(name, at): &Uncertain<'_>| {
+            ((*name).to_owned(), UncertainRange { low: at(-1.0), nominal: at(0.0), high: at(1.0) })
         };
         let resolved = found.axis.unresolved.is_empty();
         let mut proved = Vec::new();
         let mut estimated = Vec::new();
+        let of = if linearised { "the linearisation, its point held, is " } else { "" };
         if found.lower > 0.0 && wholes.is_empty() {
-            proved.push(format!("stable up to {:.6} times the tolerances", found.lower));
+            proved.push(format!("{of}stable up to {:.6} times the tolerances", found.lower));
         } else if found.lower >= 1.0 {
-            proved.push("stable within all tolerances".to_owned());
+            proved.push(format!("{of}stable within all tolerances"));
+        }
+        if linearised {
+            estimated.push(
+                "that the model itself is stable there: its operating point moves with the parameters"
+                    .to_owned(),
+            );
         }
         if resolved && found.axis.bound.is_finite() {
             proved.push(
@@ -265,6 +275,9 @@ impl Robust {
         let stays = verified.is_some_and(|pole| pole.re < -LEFT_OF_AXIS * size);
         match (found.upper, wholes, stays) {
             (None, ..) => {}
+            (Some(_), [], false) if linearised => {
+                proved.push("the parameters of `worst` make the linearisation unstable".to_owned());
+            }
             (Some(_), [], false) => {
                 proved.push("the parameters of `worst` make the model unstable".to_owned());
             }
@@ -290,6 +303,8 @@ impl Robust {
         Robust {
             ok: true,
             model: model.to_owned(),
+            linearised,
+            attained: found.upper.is_some() && wholes.is_empty() && !linearised,
             parameters: parameters.iter().map(range).collect(),
             margin: Margin::from(found),
             limit: finite(found.limit),
