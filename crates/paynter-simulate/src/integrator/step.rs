@@ -66,7 +66,8 @@ impl Integrator<'_> {
         self.widen_regularisation();
         self.refresh_tolerance();
         let at_stop = taken.to == stop.at && stop.eventful;
-        if events.is_empty() && !at_stop {
+        let corner = at_stop && events.is_empty() && stop.events.is_empty();
+        if events.is_empty() && !at_stop || corner && self.pass_corner() {
             self.immediate_events = 0;
             return Ok(false);
         }
@@ -77,6 +78,19 @@ impl Integrator<'_> {
         self.system.place_tables(self.t);
         self.handle_events(&events, taken.mean_rate)?;
         Ok(true)
+    }
+
+    /// Passes a corner at which tables bend and do not jump, as measured signals do at every sample: rates and event
+    /// functions are there what they were, so that nothing else has to be settled. Tells whether it is one.
+    fn pass_corner(&mut self) -> bool {
+        // A state that has not moved yet may be moved from here on: how large it will be is estimated anew.
+        let moved = |(largest, group): (&f64, &usize)| *largest > 0.0 || self.among[*group] > 0.0;
+        let all_moved = self.largest.iter().zip(&self.system.model.groups).all(moved);
+        if !all_moved || self.tape.is_some() || self.system.place_tables(self.t) {
+            return false;
+        }
+        self.system.prepare();
+        true
     }
 
     /// Takes one step of adapted size, or learns that it was too large; returns the size to try next.

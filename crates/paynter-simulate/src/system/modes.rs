@@ -3,7 +3,9 @@
 
 use super::{EvaluationError, System};
 use crate::model::sliding::Surface;
-use crate::tolerance::{MODE_FOLLOWING_ITERATIONS, REGULARISATION_HYSTERESIS, REGULARISATION_WIDTH};
+use crate::tolerance::{
+    LINE_ROUNDING, MODE_FOLLOWING_ITERATIONS, REGULARISATION_HYSTERESIS, REGULARISATION_WIDTH,
+};
 use paynter_graph::ElementId;
 use paynter_numerics::linalg::PivotedFactors;
 
@@ -147,9 +149,10 @@ impl<'a> System<'a> {
         self.slow[i]
     }
 
-    /// Puts every table on its line after time `t`.
-    pub fn place_tables(&mut self, t: f64) {
+    /// Puts every table on its line after time `t`; tells whether any of them jumps there.
+    pub fn place_tables(&mut self, t: f64) -> bool {
         let start = self.model.parameters + self.model.events.len();
+        let mut jumps = false;
         for (i, piece) in self.model.pieces.iter().enumerate() {
             let Some(table) = self.tables.list().get(piece.table as usize) else {
                 self.slow[start + 3 * i] = f64::NAN;
@@ -158,8 +161,16 @@ impl<'a> System<'a> {
             let segment = table.segment(t);
             let origin = table.times()[segment.saturating_sub(1)];
             let line = [table.value_in(segment, origin), table.slope_in(segment), origin];
-            self.slow[start + 3 * i..start + 3 * i + 3].copy_from_slice(&line);
+            let known = &mut self.slow[start + 3 * i..start + 3 * i + 3];
+            let at = |line: &[f64]| (line[0], line[1] * (t - line[2]));
+            let ((value, rise), (before, risen)) = (at(&line), at(known));
+            let rounding = LINE_ROUNDING * (value.abs() + rise.abs() + before.abs() + risen.abs());
+            // What is not a number jumps too.
+            let continuous = (value + rise - before - risen).abs() <= rounding;
+            jumps |= !continuous;
+            known.copy_from_slice(&line);
         }
+        jumps
     }
 
     /// The next corner of a table after time `t`.
