@@ -181,6 +181,8 @@ codes! {
     AT_BOUND = "BG0854" Warning "an estimate at its bound", "widen its {option bounds} if the bound is not physical";
     NO_COST = "BG0855" Error "a cost without a value at the start", "start from values at which the model can be simulated over the data";
     UNWRITTEN = "BG0856" Warning "an estimate that is not written into the model", "use it with {option set}";
+    UNKNOWN_NOISE = "BG0857" Warning "noise that too few samples tell", "measure the output more often, or estimate less from it";
+    UNKNOWN_SCALE = "BG0858" Note "an output whose data do not vary", "say how much it counts with {option weight=OUTPUT=W}: one over the variance of its noise";
     // 09: files and command line
     FILE_UNREADABLE = "BG0901" Error "file cannot be read", "check the path and the permissions";
     FILE_UNWRITABLE = "BG0902" Error "file cannot be written", "check the path and the permissions";

@@ -5,9 +5,10 @@ use crate::problem::{Experiment, FittedOutput, Weights};
 use crate::question::{Asked, EstimateOptions, Weight, refuse};
 use crate::records::Recorded;
 use crate::shooting::Pieces;
+use crate::tolerance::CONSTANT_DATA;
 use crate::unknown::Unknown;
-use paynter_base::number::shortest;
-use paynter_base::{CancellationToken, Diagnostics, QueryError, Remedy};
+use paynter_base::number::{shortest, significant, unit};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, QueryError, Remedy, code};
 use paynter_graph::{BondGraph, flat_name};
 use paynter_numerics::Tables;
 use paynter_simulate::Options;
@@ -24,6 +25,8 @@ pub(crate) struct Parts {
     pub experiments: Vec<Experiment>,
     /// What pieces of records are simulated with, where they are.
     pub pieces: Option<Pieces>,
+    /// What is to be said of weights that the data do not tell.
+    pub notes: Diagnostics,
 }
 
 impl EstimateOptions {
@@ -51,6 +54,7 @@ impl EstimateOptions {
                 Remedy::marked("measure more, or estimate less: {option fit} names what is estimated"),
             ));
         }
+        asked.findings.extend(parts.notes.clone());
         Ok(parts)
     }
 
@@ -97,12 +101,14 @@ impl EstimateOptions {
             .map(|place| FittedOutput { place: *place, column: simulation.outputs[*place].clone() })
             .collect();
         let unknowns = self.unknowns(asked, &names, &simulated, &simulation, &outputs)?;
-        let experiments = self.experiments(graph, records, tables, &outputs, &simulation.options)?;
+        let (weights, notes) = self.even_weights(graph.inputs.len(), records, &outputs)?;
+        let experiments =
+            self.experiments(graph, records, tables, (&outputs, &weights), &simulation.options)?;
         let pieces = match self.shots {
             1 => None,
             _ => Some(self.pieces(asked, &subject, &options, &unknowns, token)?),
         };
-        Ok(Parts { inputs: told, simulation, unknowns, outputs, experiments, pieces })
+        Ok(Parts { inputs: told, simulation, unknowns, outputs, experiments, pieces, notes })
     }
 
     /// Compiles the model with the initial values of all states as parameters, for pieces of records.
@@ -149,11 +155,10 @@ impl EstimateOptions {
         graph: &BondGraph,
         records: &[Recorded],
         tables: Vec<Tables>,
-        outputs: &[FittedOutput],
+        (outputs, weights): (&[FittedOutput], &[f64]),
         options: &Options,
     ) -> Result<Vec<Experiment>, QueryError> {
         let (inputs, columns) = (graph.inputs.len(), graph.inputs.len() + graph.outputs.len());
-        let weights = self.even_weights(inputs, records, outputs)?;
         let mut experiments = Vec::new();
         let fitted_records = records.len() - self.validation.len();
         for (at, (Recorded { name: file, record }, tables)) in records.iter().zip(tables).enumerate() {
@@ -167,7 +172,7 @@ impl EstimateOptions {
             let measured = outputs.iter().map(|output| {
                 kept.iter().map(|sample| list(output).map_or(f64::NAN, |list| list[*sample])).collect()
             });
-            let own = outputs.iter().zip(&weights).map(|(output, even)| {
+            let own = outputs.iter().zip(weights).map(|(output, even)| {
                 let column = self.weights.iter().filter(|(_, weight)| matches!(weight, Weight::Column(_)));
                 let place = column.clone().position(|(name, _)| flat_name(name) == output.column.name);
                 let Some(samples) = place.and_then(|place| record.columns[columns + place].as_ref()) else {
@@ -226,13 +231,14 @@ impl EstimateOptions {
     }
 
     /// The square root of the weight of each output: that which was asked for, else one, or of several outputs one
-    /// over the variance of what was measured, so that each counts alike.
+    /// over the variance of what was measured, so that each counts alike; and what is to be said of outputs whose data
+    /// do not vary, which count beside their size.
     fn even_weights(
         &self,
         inputs: usize,
         records: &[Recorded],
         outputs: &[FittedOutput],
-    ) -> Result<Vec<f64>, QueryError> {
+    ) -> Result<(Vec<f64>, Diagnostics), QueryError> {
         for (name, weight) in &self.weights {
             if !outputs.iter().any(|output| output.column.name == flat_name(name)) {
                 return Err(refuse(
@@ -249,13 +255,14 @@ impl EstimateOptions {
                 ));
             }
         }
-        let weight = |output: &FittedOutput| {
-            let asked = self.weights.iter().find(|(name, _)| flat_name(name) == output.column.name);
-            if let Some((_, Weight::Even(value))) = asked {
-                return value.sqrt() / output.column.factor;
-            }
-            if outputs.len() == 1 {
-                return 1.0;
+        let mut notes = Diagnostics::new();
+        let mut weight = |output: &FittedOutput| {
+            let column = &output.column;
+            match self.weights.iter().find(|(name, _)| flat_name(name) == column.name) {
+                Some((_, Weight::Even(value))) => return value.sqrt() / column.factor,
+                Some((_, Weight::Column(_))) => return 1.0,
+                None if outputs.len() == 1 => return 1.0,
+                None => {}
             }
             let values: Vec<f64> = records[..records.len() - self.validation.len()]
                 .iter()
@@ -264,11 +271,28 @@ impl EstimateOptions {
                 .copied()
                 .filter(|value| value.is_finite())
                 .collect();
-            let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-            let variance =
-                values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len().max(1) as f64;
-            if variance > 0.0 { 1.0 / variance.sqrt() } else { 1.0 }
+            let count = values.len().max(1) as f64;
+            let mean = values.iter().sum::<f64>() / count;
+            let deviation = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
+            let largest = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+            if deviation > CONSTANT_DATA * largest {
+                return 1.0 / deviation;
+            }
+            let size = if largest > 0.0 { largest } else { column.factor };
+            let told = match values.len() {
+                1 => "have one value only".to_owned(),
+                _ => "do not vary".to_owned(),
+            };
+            let message = format!(
+                "the data of `{}` {told}, so that its residuals are measured by {}{}",
+                column.name,
+                significant(size / column.factor),
+                column.unit.as_deref().map(|text| format!(" {}", unit(text))).unwrap_or_default()
+            );
+            notes.push(Diagnostic::new(code::UNKNOWN_SCALE, message));
+            1.0 / size
         };
-        Ok(outputs.iter().map(weight).collect())
+        let weights = outputs.iter().map(&mut weight).collect();
+        Ok((weights, notes))
     }
 }

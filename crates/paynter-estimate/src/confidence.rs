@@ -4,7 +4,7 @@ use crate::distribution::student_quantile;
 use crate::loss::Loss;
 use crate::problem::{Evaluation, Problem, Rejection, Row};
 use crate::residuals::Whiteness;
-use crate::tolerance::{DIRECTION_SHARE, MOST_HELD, MOST_LAG_PRODUCTS, RESTORED_ROUNDS};
+use crate::tolerance::{DIRECTION_SHARE, MOST_HELD, MOST_LAG_PRODUCTS, RESTORED_ROUNDS, UNKNOWN_NOISE_SHARE};
 use paynter_base::CancellationToken;
 use paynter_numerics::linalg::{SingularValues, Triangle};
 use std::collections::VecDeque;
@@ -12,20 +12,24 @@ use std::collections::VecDeque;
 /// How well the unknowns are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confidence {
-    /// Standard errors in SI; none for what is at a bound, fixed or not determined.
+    /// Standard errors in SI; none for what is at a bound, fixed or not determined, or hangs on noise that is unknown.
     pub standard_errors: Vec<Option<f64>>,
     /// The same if residuals were white.
     pub white_errors: Vec<Option<f64>>,
     /// The correlation of each pair of unknowns, row by row; none where one of them has no standard error.
     pub correlation: Vec<Vec<Option<f64>>>,
-    /// Half the width of the confidence interval over the standard error.
-    pub quantile: f64,
+    /// The degrees of freedom by which each standard error is known.
+    pub freedoms: Vec<f64>,
+    /// Half the width of each confidence interval over the standard error.
+    pub quantiles: Vec<f64>,
     /// Degrees of freedom: residuals that count as independent less the unknowns.
     pub freedom: f64,
     /// Whether standard errors are corrected for autocorrelated residuals.
     pub corrected: bool,
     /// What the residuals of each output in each experiment tell.
     pub whiteness: Vec<Whiteness>,
+    /// Unknowns without standard errors because of the noise of these outputs, which too few samples tell.
+    pub unknown_noise: Vec<(usize, Vec<usize>)>,
     /// How much the cost rises along each unknown where all others follow: half the square of a number of standard
     /// errors times this, as far as it is a parabola; none where there is no standard error.
     pub(crate) rises: Vec<Option<f64>>,
@@ -40,6 +44,27 @@ pub(crate) fn is_free(problem: &Problem<'_>, z: &[f64]) -> Vec<bool> {
     problem.unknowns.iter().zip(z).map(free).collect()
 }
 
+/// The samples of one output in one experiment.
+struct Series {
+    /// The influence of every residual, NaN where there is none.
+    influences: Vec<f64>,
+    /// The triangle of their weighted derivatives by what is free.
+    triangle: Triangle,
+    /// The sum of squares of the weighted data.
+    size: f64,
+    /// The sum of the derivatives of the influences.
+    bends: f64,
+    count: usize,
+}
+
+impl Series {
+    /// How much the influence of a residual changes with it, on average. Most residuals are within the threshold of a
+    /// loss that is fitted to them, so that it is above zero.
+    fn bend(&self) -> f64 {
+        if self.count == 0 { 1.0 } else { (self.bends / self.count as f64).max(f64::EPSILON) }
+    }
+}
+
 /// Calculates standard errors at a solution. Every sample that was measured is handed on, those that validate too.
 pub(crate) fn confidence(
     problem: &Problem<'_>,
@@ -52,15 +77,12 @@ pub(crate) fn confidence(
     let n = problem.unknowns.len();
     let free: Vec<usize> =
         (0..n).zip(is_free(problem, &at.z)).filter(|(_, free)| *free).map(|(j, _)| j).collect();
-    let m = free.len();
-    // The influence of every residual, and the rows that it multiplies.
-    let mut series = blank(problem);
-    let mut triangle = Triangle::new(m);
-    let (mut bends, mut count) = (0.0, 0usize);
+    let (m, outputs) = (free.len(), problem.outputs.len());
+    let mut series: Vec<Series> = blank(problem, m);
     let mut line = vec![0.0; m];
     let values: usize = problem.experiments.iter().map(crate::Experiment::count).sum();
     let mut held: Option<Vec<Held>> = (values * m <= MOST_HELD).then(Vec::new);
-    for (experiment, lists) in series.iter_mut().enumerate() {
+    for experiment in 0..problem.experiments.len() {
         let fitted = problem.experiments[experiment].fitted;
         problem.visit(experiment, &at.z, true, token, &mut |row| {
             each(experiment, row);
@@ -68,35 +90,35 @@ pub(crate) fn confidence(
                 return;
             }
             let residual = row.weight * (row.model - row.data);
-            lists[row.output][row.sample] = problem.penalty.of(residual).1 * residual;
-            bends += problem.penalty.curvature(residual);
-            count += 1;
+            let own = &mut series[experiment * outputs + row.output];
+            let penalty = problem.penalties[row.output];
+            own.influences[row.sample] = penalty.of(residual).1 * residual;
+            own.size += (row.weight * row.data).powi(2);
+            own.bends += penalty.curvature(residual);
+            own.count += 1;
             for (entry, j) in line.iter_mut().zip(&free) {
                 *entry = row.weight * row.slopes[*j];
             }
-            triangle.push(&line);
+            own.triangle.push(&line);
             if let Some(held) = &mut held {
                 held.push(Held { experiment, output: row.output, sample: row.sample, line: line.clone() });
             }
         })?;
     }
-    let bend = if count == 0 { 1.0 } else { bends / count as f64 };
+    let count: usize = series.iter().map(|own| own.count).sum();
     let priors: Vec<Vec<f64>> = prior_rows(problem, &at.z, &free);
-    for row in &priors {
-        triangle.push(&row.iter().map(|entry| entry / bend.sqrt()).collect::<Vec<f64>>());
+    // By a change of what is free influences change by bend·G, and the gradient of the cost by H = Σ bend·GᵀG.
+    let bends: Vec<f64> = series.iter().map(Series::bend).collect();
+    let blocks: Vec<Vec<f64>> = series.iter_mut().map(|own| own.triangle.rows().to_vec()).collect();
+    let mut triangle = Triangle::new(m);
+    for (block, bend) in blocks.iter().zip(&bends) {
+        for row in block.chunks(m.max(1)) {
+            line.iter_mut().zip(row).for_each(|(entry, g)| *entry = bend.sqrt() * g);
+            triangle.push(&line);
+        }
     }
-    let rows = triangle.rows().to_vec();
-    let most_lags = MOST_LAG_PRODUCTS / (count.max(1) * (m * m).max(1));
-    let judged = series.iter().enumerate().flat_map(|(experiment, lists)| {
-        lists
-            .iter()
-            .enumerate()
-            .map(move |(output, list)| Whiteness::new(experiment, output, list, most_lags))
-    });
-    let mut whiteness: Vec<Whiteness> = judged.filter(|found| found.count > 0).collect();
-    let corrected = whiteness.iter().any(|found| !found.is_white());
-    let lost = count as f64 / (count as f64 - m as f64).max(1.0);
-    let decomposed = SingularValues::new(m, &rows);
+    priors.iter().for_each(|row| triangle.push(row));
+    let decomposed = SingularValues::new(m, triangle.rows());
     let rank = decomposed.as_ref().map_or(0, |found| found.rank(rank_share));
     // H⁺ = V Σ⁻² Vᵀ.
     let inverse = |a: usize, b: usize| {
@@ -105,79 +127,147 @@ pub(crate) fn confidence(
         })
     };
     let inverse: Vec<Vec<f64>> = (0..m).map(|a| (0..m).map(|b| inverse(a, b)).collect()).collect();
-    let even = whiteness.len() == 1 && problem.penalty.loss == Loss::Squares && priors.is_empty();
-    let variance = |a: usize, covariance: &[Vec<f64>]| covariance[a][a];
-    let ask = Middle { problem, at, free: &free, inverse: &inverse, priors: &priors, bend, held: &held };
+    // So many of its residuals the fit of a series has taken: the trace of its block of bend·G H⁺ Gᵀ.
+    let leverage = |block: &[f64], bend: f64| {
+        let row = |row: &[f64]| -> f64 {
+            let turned = inverse.iter().map(|line| line.iter().zip(row).map(|(h, g)| h * g).sum::<f64>());
+            row.iter().zip(turned).map(|(g, turned)| g * turned).sum()
+        };
+        bend * block.chunks(m.max(1)).map(row).sum::<f64>()
+    };
+    let most_lags = MOST_LAG_PRODUCTS / (count.max(1) * (m * m).max(1));
+    let judged = series.iter().zip(&blocks).enumerate().map(|(place, (own, block))| {
+        let at = (place / outputs, place % outputs);
+        Whiteness::new(at, &own.influences, leverage(block, bends[place]), most_lags)
+    });
+    let mut whiteness: Vec<Whiteness> = judged.filter(|found| found.count > 0).collect();
+    let squares = problem.penalties.iter().all(|penalty| penalty.loss == Loss::Squares);
+    let even = whiteness.len() == 1 && squares && priors.is_empty();
+    let ask = Middle { problem, at, free: &free, inverse: &inverse, priors: &priors, held: &held };
     let white = match even {
-        true => scaled(&inverse, lost * whiteness[0].covariance[0]),
-        false => {
-            let bare: Vec<Whiteness> = whiteness.iter().map(Whiteness::bare).collect();
-            ask.sandwich(&bare, lost, token)?
-        }
+        true => Covariance::even(&inverse, whiteness[0].covariance[0]),
+        false => ask.sandwich(&whiteness, token)?,
     };
-    let full = match (corrected, &held) {
-        (false, _) => white.clone(),
-        (true, None) => ask.sandwich(&whiteness, lost, token)?,
-        (true, Some(rows)) => {
-            let mut full = ask.sandwich(&whiteness, 1.0, token)?;
-            for _ in 0..RESTORED_ROUNDS {
-                for series in &mut whiteness {
-                    let taken = taken(rows, series, &full, bend);
-                    series.restore(&taken);
-                }
-                full = ask.sandwich(&whiteness, 1.0, token)?;
-            }
-            full
+    let followed = |series: &Whiteness, covariance: &Covariance| match &held {
+        Some(rows) => {
+            let bend = bends[series.experiment * outputs + series.output];
+            taken(rows, series, &covariance.whole, bend)
         }
+        None => Vec::new(),
     };
-    let determined: Vec<bool> = (0..m)
+    for series in &mut whiteness {
+        series.judge(&followed(series, &white));
+    }
+    let corrected = whiteness.iter().any(|found| !found.is_white());
+    let mut full = if corrected { ask.sandwich(&whiteness, token)? } else { white.clone() };
+    // What is not held is so much that the fit takes nothing of it.
+    for _ in 0..if corrected && held.is_some() { RESTORED_ROUNDS } else { 0 } {
+        for series in whiteness.iter_mut().filter(|series| !series.is_white()) {
+            series.restore(&followed(series, &full));
+        }
+        full = ask.sandwich(&whiteness, token)?;
+    }
+    // What is known of an estimate hangs on the noise of all series that move it: by so much each does.
+    let variance = |a: usize| full.whole[a][a].max(0.0);
+    let gain = |told: &Whiteness, a: usize| -> f64 {
+        let place = told.experiment * outputs + told.output;
+        let along = |row: &[f64]| row.iter().zip(&inverse[a]).map(|(g, h)| g * h).sum::<f64>().powi(2);
+        bends[place].powi(2) * blocks[place].chunks(m.max(1)).map(along).sum::<f64>()
+    };
+    let mut unknown_noise: Vec<(usize, Vec<usize>)> = Vec::new();
+    for (a, j) in free.iter().enumerate() {
+        let moves = |told: &&Whiteness| {
+            // Noise as large as the data themselves is the most that it can be.
+            let most = series[told.experiment * outputs + told.output].size / told.count as f64;
+            gain(told, a) * most > UNKNOWN_NOISE_SHARE * variance(a)
+        };
+        let blind = whiteness.iter().filter(|told| told.tells_no_noise()).filter(moves);
+        let mut by: Vec<usize> = blind.map(|told| told.output).collect();
+        by.sort_unstable();
+        by.dedup();
+        if !by.is_empty() {
+            unknown_noise.push((*j, by));
+        }
+    }
+    let known: Vec<bool> = (0..m)
         .map(|a| match &decomposed {
             None => false,
-            Some(found) => (rank..m).all(|k| found.right[k][a].abs() < DIRECTION_SHARE),
+            Some(found) => {
+                (rank..m).all(|k| found.right[k][a].abs() < DIRECTION_SHARE)
+                    && !unknown_noise.iter().any(|(j, _)| *j == free[a])
+            }
         })
         .collect();
-    let error = |covariance: &[Vec<f64>]| {
+    let error = |covariance: &Covariance| {
         let mut list = vec![None; n];
-        for (a, j) in free.iter().enumerate().filter(|(a, _)| determined[*a]) {
+        for (a, j) in free.iter().enumerate().filter(|(a, _)| known[*a]) {
             let slope = problem.unknowns[*j].slope(at.z[*j]);
-            list[*j] = Some(variance(a, covariance).max(0.0).sqrt() * slope.abs());
+            list[*j] = Some(covariance.whole[a][a].max(0.0).sqrt() * slope.abs());
         }
         list
     };
     let mut rises = vec![None; n];
-    for (a, j) in free.iter().enumerate().filter(|(a, _)| determined[*a]) {
-        rises[*j] = Some(bend * full[a][a] / inverse[a][a]).filter(|rise| *rise > 0.0 && rise.is_finite());
+    for (a, j) in free.iter().enumerate().filter(|(a, _)| known[*a]) {
+        let rise = full.whole[a][a] / inverse[a][a];
+        rises[*j] = Some(rise).filter(|rise| *rise > 0.0 && rise.is_finite());
     }
     let mut correlation = vec![vec![None; n]; n];
-    for (a, i) in free.iter().enumerate().filter(|(a, _)| determined[*a]) {
-        for (b, j) in free.iter().enumerate().filter(|(b, _)| determined[*b]) {
-            let size = (full[a][a] * full[b][b]).sqrt();
+    for (a, i) in free.iter().enumerate().filter(|(a, _)| known[*a]) {
+        for (b, j) in free.iter().enumerate().filter(|(b, _)| known[*b]) {
+            let size = (variance(a) * variance(b)).sqrt();
             let sign = |k: usize| problem.unknowns[k].slope(at.z[k]).signum();
-            let value = if a == b { 1.0 } else { (full[a][b] / size).clamp(-1.0, 1.0) * sign(*i) * sign(*j) };
+            let value =
+                if a == b { 1.0 } else { (full.whole[a][b] / size).clamp(-1.0, 1.0) * sign(*i) * sign(*j) };
             correlation[*i][*j] = Some(value).filter(|value| value.is_finite());
         }
     }
     let effective: f64 = whiteness.iter().map(Whiteness::effective).sum();
     let freedom = (effective - rank as f64).max(1.0);
+    let all: f64 = whiteness.iter().map(Whiteness::freedom).sum();
+    let mut freedoms = vec![all.max(1.0); n];
+    let pooled =
+        whiteness.iter().map(Whiteness::squares).sum::<f64>() / (count as f64 - rank as f64).max(1.0);
+    for (a, j) in free.iter().enumerate() {
+        // Satterthwaite's degrees of freedom of a sum of variances, each known by its own residuals. Few residuals may
+        // be small by chance: their part counts as what the noise of all would make of it at least.
+        let part = |(part, told): (&Vec<f64>, &Whiteness)| part[a].max(gain(told, a) * pooled);
+        let parts = || full.parts.iter().zip(&whiteness).map(part);
+        let known = variance(a) - full.parts.iter().map(|part| part[a]).sum::<f64>();
+        let squares = parts().zip(&whiteness).map(|(part, told)| part.powi(2) / told.freedom());
+        let own = (known.max(0.0) + parts().sum::<f64>()).powi(2) / squares.sum::<f64>();
+        if own.is_finite() {
+            freedoms[*j] = own.max(1.0);
+        }
+    }
+    let quantiles = freedoms.iter().map(|freedom| student_quantile(0.5 + 0.5 * level, *freedom)).collect();
     Ok(Confidence {
         standard_errors: error(&full),
         white_errors: error(&white),
         correlation,
-        quantile: student_quantile(0.5 + 0.5 * level, freedom),
+        freedoms,
+        quantiles,
         freedom,
         corrected,
         whiteness,
+        unknown_noise,
         rises,
     })
 }
 
-/// Lists for the residuals of the fitted samples: by experiment, output, sample.
-fn blank(problem: &Problem<'_>) -> Vec<Vec<Vec<f64>>> {
-    let lists = |experiment: &crate::Experiment| match experiment.validates {
-        true => Vec::new(),
-        false => vec![vec![f64::NAN; experiment.fitted]; problem.outputs.len()],
+/// A series for each output in each experiment, one experiment after the other; those that validate are empty.
+fn blank(problem: &Problem<'_>, free: usize) -> Vec<Series> {
+    let of = |fitted: usize| Series {
+        influences: vec![f64::NAN; fitted],
+        triangle: Triangle::new(free),
+        size: 0.0,
+        bends: 0.0,
+        count: 0,
     };
-    problem.experiments.iter().map(lists).collect()
+    let lists = problem.experiments.iter().flat_map(|experiment| {
+        let fitted = if experiment.validates { 0 } else { experiment.fitted };
+        (0..problem.outputs.len()).map(move |_| of(fitted))
+    });
+    lists.collect()
 }
 
 /// The rows that priors add to the sensitivities of what is free.
@@ -193,8 +283,22 @@ fn prior_rows(problem: &Problem<'_>, z: &[f64], free: &[usize]) -> Vec<Vec<f64>>
     rows
 }
 
-fn scaled(matrix: &[Vec<f64>], factor: f64) -> Vec<Vec<f64>> {
-    matrix.iter().map(|row| row.iter().map(|entry| entry * factor).collect()).collect()
+/// The covariance of estimates.
+#[derive(Clone)]
+struct Covariance {
+    whole: Vec<Vec<f64>>,
+    /// What each series contributes to the variances.
+    parts: Vec<Vec<f64>>,
+}
+
+impl Covariance {
+    /// That of a single series of white residuals.
+    fn even(inverse: &[Vec<f64>], variance: f64) -> Covariance {
+        let whole: Vec<Vec<f64>> =
+            inverse.iter().map(|row| row.iter().map(|entry| entry * variance).collect()).collect();
+        let own = (0..whole.len()).map(|a| whole[a][a]).collect();
+        Covariance { parts: vec![own], whole }
+    }
 }
 
 /// The weighted derivatives of a sample by what is free.
@@ -232,7 +336,6 @@ struct Middle<'a, 'b> {
     free: &'a [usize],
     inverse: &'a [Vec<f64>],
     priors: &'a [Vec<f64>],
-    bend: f64,
     held: &'a Option<Vec<Held>>,
 }
 
@@ -266,57 +369,57 @@ impl Middle<'_, '_> {
 
     /// H⁻¹ M H⁻¹ with M = Σ c(τ) Σ_k g_k g_{k+τ}ᵀ: the covariance of estimates whose residuals have the
     /// autocovariance c.
-    fn sandwich(
-        &self,
-        whiteness: &[Whiteness],
-        lost: f64,
-        token: &CancellationToken,
-    ) -> Result<Vec<Vec<f64>>, Rejection> {
+    fn sandwich(&self, whiteness: &[Whiteness], token: &CancellationToken) -> Result<Covariance, Rejection> {
         let m = self.free.len();
         let outputs = self.problem.outputs.len();
-        let mut middle = vec![vec![0.0; m]; m];
+        let mut middles = vec![vec![vec![0.0; m]; m]; whiteness.len()];
         let mut whole = vec![0.0; m];
-        let blank: &[f64] = &[];
-        let mut covariances = vec![blank; self.problem.experiments.len() * outputs];
-        for series in whiteness {
-            covariances[series.experiment * outputs + series.output] = &series.covariance;
+        let mut numbers = vec![None; self.problem.experiments.len() * outputs];
+        for (number, series) in whiteness.iter().enumerate() {
+            numbers[series.experiment * outputs + series.output] = Some(number);
         }
         // The last rows of each series, the newest first, with the numbers of their samples.
-        let mut kept: Vec<VecDeque<(usize, Vec<f64>)>> = vec![VecDeque::new(); covariances.len()];
-        self.rows(token, &mut |experiment, output, number, own| {
-            let place = experiment * outputs + output;
-            let (covariance, past) = (covariances[place], &mut kept[place]);
-            let Some(own_variance) = covariance.first() else { return };
+        let mut kept: Vec<VecDeque<(usize, Vec<f64>)>> = vec![VecDeque::new(); whiteness.len()];
+        self.rows(token, &mut |experiment, output, sample, own| {
+            let Some(number) = numbers[experiment * outputs + output] else { return };
+            let (covariance, past) = (&whiteness[number].covariance, &mut kept[number]);
             // Own and earlier rows, each by its covariance with this one; half of its own, which is counted twice.
-            whole.iter_mut().zip(own).for_each(|(sum, g)| *sum = 0.5 * own_variance * g);
-            for (sample, other) in past.iter() {
+            whole.iter_mut().zip(own).for_each(|(sum, g)| *sum = 0.5 * covariance[0] * g);
+            for (earlier, other) in past.iter() {
                 // What is older is out of memory as well.
-                let Some(c) = covariance.get(number - sample) else { break };
+                let Some(c) = covariance.get(sample - earlier) else { break };
                 whole.iter_mut().zip(other).for_each(|(sum, g)| *sum += c * g);
             }
+            let middle = &mut middles[number];
             for a in 0..m {
                 for b in 0..m {
                     middle[a][b] += own[a] * whole[b] + whole[a] * own[b];
                 }
             }
-            past.push_front((number, own.to_vec()));
+            past.push_front((sample, own.to_vec()));
             past.truncate(covariance.len().saturating_sub(1));
         })?;
-        for row in &mut middle {
-            row.iter_mut().for_each(|entry| *entry *= lost);
-        }
-        let noise = self.problem.noise;
-        for row in self.priors {
-            for a in 0..m {
-                for b in 0..m {
-                    middle[a][b] += noise * noise * row[a] * row[b];
-                }
-            }
-        }
         let product = |a: &[Vec<f64>], b: &[Vec<f64>]| -> Vec<Vec<f64>> {
             (0..m).map(|i| (0..m).map(|j| (0..m).map(|k| a[i][k] * b[k][j]).sum()).collect()).collect()
         };
-        let whole = product(&product(self.inverse, &middle), self.inverse);
-        Ok(scaled(&whole, 1.0 / (self.bend * self.bend)))
+        let around = |middle: &[Vec<f64>]| product(&product(self.inverse, middle), self.inverse);
+        let noise = self.problem.noise;
+        let mut known = vec![vec![0.0; m]; m];
+        for row in self.priors {
+            for a in 0..m {
+                for b in 0..m {
+                    known[a][b] += noise * noise * row[a] * row[b];
+                }
+            }
+        }
+        let mut covariance = Covariance { whole: around(&known), parts: Vec::new() };
+        for middle in &middles {
+            let part = around(middle);
+            for (sum, row) in covariance.whole.iter_mut().zip(&part) {
+                sum.iter_mut().zip(row).for_each(|(sum, entry)| *sum += entry);
+            }
+            covariance.parts.push((0..m).map(|a| part[a][a]).collect());
+        }
+        Ok(covariance)
     }
 }

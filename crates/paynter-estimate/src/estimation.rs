@@ -3,7 +3,7 @@
 use crate::assemble::Parts;
 use crate::confidence::{Confidence, confidence};
 use crate::fit::{Curve, Fit, FitSums, curves};
-use crate::identifiability::Identifiability;
+use crate::identifiability::{Identifiability, put_back};
 use crate::loss::{Loss, Penalty};
 use crate::problem::{Evaluation, FittedOutput, Problem, Rejection, Validity};
 use crate::profile::{Profile, profile};
@@ -14,14 +14,13 @@ use crate::shooting::{Pieces, Shooting, shoot};
 use crate::starts::{Start, search_all};
 use crate::tolerance::{
     CAUCHY_THRESHOLD, HUBER_THRESHOLD, MEDIAN_DEVIATION, MOST_ROUNDS, POOR_ERROR, RANK_SHARE,
-    RANK_TOLERANCES, ROUNDED_FIT, SCALE_CHANGE, SECOND_LOOK,
+    RANK_TOLERANCES, RESTORED_COST, ROUNDED_FIT, SCALE_CHANGE, SECOND_LOOK,
 };
-use crate::unknown::{Scaling, Unknown};
+use crate::unknown::{Quantity, Scaling, Unknown};
 use paynter_base::number::{plain, rough, shortest};
 use paynter_base::random::Random;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, QueryError, Remedy, Severity, code};
 use paynter_numerics::program::Hold;
-use paynter_simulate::experiment::Simulation;
 
 /// An estimated parameter, initial state, offset or gain, in SI.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +43,8 @@ pub struct Estimate {
     pub white_error: Option<f64>,
     /// Its confidence interval.
     pub interval: Option<(f64, f64)>,
+    /// The degrees of freedom by which its standard error is known.
+    pub freedom: f64,
     /// Whether it is at a bound.
     pub at_bound: bool,
     /// Whether the search moved its logarithm.
@@ -76,8 +77,10 @@ pub struct Estimation {
     pub inputs: Vec<(String, bool)>,
     /// What measured inputs do between samples.
     pub hold: Hold,
-    /// How much a residual counts, and in units of weighted residuals where the loss departs from squares.
-    pub loss: (Loss, f64),
+    /// How much a residual counts.
+    pub loss: Loss,
+    /// For each output, in units of its weighted residuals, where the loss departs from squares; none where it does not.
+    pub thresholds: Vec<Option<f64>>,
     /// The solver of the simulations.
     pub solver: String,
     /// The experiments.
@@ -139,9 +142,10 @@ impl Prepared {
         validity: Validity<'_>,
         token: &CancellationToken,
     ) -> Result<Estimation, Rejection> {
-        let Parts { inputs, simulation, unknowns, outputs, experiments, pieces } = &self.0;
-        let problem =
+        let Parts { inputs, simulation, unknowns, outputs, experiments, pieces, .. } = &self.0;
+        let mut problem =
             Problem::new(simulation, unknowns.clone(), outputs.clone(), experiments.clone(), validity);
+        problem.begin_beside_zero();
         let found = solve(problem, pieces.as_ref(), options, token)?;
         Ok(Estimation { inputs: inputs.clone(), ..found })
     }
@@ -156,7 +160,7 @@ pub fn estimate(
 ) -> Result<Estimation, QueryError> {
     let prepared = prepare(asked, options, token)?;
     let found = prepared.estimate(options, validity, token);
-    let found = found.map_err(|rejection| no_cost(asked, &prepared.0.simulation, &rejection))?;
+    let found = found.map_err(|rejection| no_cost(asked, &prepared.0, &rejection))?;
     asked.findings.extend(findings(&found));
     Ok(found)
 }
@@ -198,21 +202,29 @@ fn solve(
     let begun = first.unwrap_or_else(|| found.first.clone());
     if options.loss != Loss::Squares || options.prior {
         for _ in 0..MOST_ROUNDS {
-            let scale = noise_scale(&problem, &found.evaluation, options.loss, token)?;
-            let known = if options.prior { problem.noise } else { problem.penalty.threshold };
-            let threshold = match options.loss {
-                Loss::Huber => HUBER_THRESHOLD * scale,
-                Loss::Cauchy => CAUCHY_THRESHOLD * scale,
+            let scales = NoiseScales::new(&problem, &found.evaluation, options.loss, token)?;
+            let factor = match options.loss {
+                Loss::Huber => HUBER_THRESHOLD,
+                Loss::Cauchy => CAUCHY_THRESHOLD,
                 Loss::Squares => 1.0,
             };
-            let new = if options.prior { scale } else { threshold };
-            if (scale.is_nan() || scale <= 0.0)
-                || (new - known).abs() <= SCALE_CHANGE * new && problem.penalty.loss == options.loss
+            // An output that is reproduced to the digit has no noise that a loss could be measured by.
+            let penalty = |scale: &f64| match options.loss != Loss::Squares && *scale > 0.0 {
+                true => Penalty { loss: options.loss, threshold: factor * scale },
+                false => Penalty::SQUARES,
+            };
+            let penalties: Vec<Penalty> = scales.outputs.iter().map(penalty).collect();
+            let noise = if options.prior { scales.whole } else { 0.0 };
+            let near = |new: f64, known: f64| (new - known).abs() <= SCALE_CHANGE * new;
+            let same = |(new, known): (&Penalty, &Penalty)| {
+                new.loss == known.loss && near(new.threshold, known.threshold)
+            };
+            if scales.whole.is_nan()
+                || near(noise, problem.noise) && penalties.iter().zip(&problem.penalties).all(same)
             {
                 break;
             }
-            problem.penalty = Penalty { loss: options.loss, threshold };
-            problem.noise = if options.prior { scale } else { 0.0 };
+            (problem.penalties, problem.noise) = (penalties, noise);
             let before = std::mem::take(&mut found.history);
             let simulations = found.simulations;
             found = crate::search::search(&problem, choice, &found.evaluation.z, token)?;
@@ -221,6 +233,23 @@ fn solve(
             // The first of the new search is the last of the one before, at another cost.
             let kept = before.len().saturating_sub(1);
             found.history.splice(0..0, before.into_iter().take(kept));
+        }
+    }
+    let begun_at = if shooting.is_some() { &given } else { &found.history[0].values }.clone();
+    if let Some(z) = put_back(&problem, &found.evaluation, &begun_at, limits.rank) {
+        let within = z.iter().zip(problem.ranges()).all(|(z, (low, high))| (low..=high).contains(z));
+        // What is not determined costs nothing; where it does, it stays.
+        let slack = found.evaluation.cost * (1.0 + RESTORED_COST)
+            + problem.size() * (limits.rank * limits.rank).max(f64::MIN_POSITIVE);
+        match if within { problem.evaluate(&z, token) } else { Err(Rejection::Underived) } {
+            Err(Rejection::Cancelled) => return Err(Rejection::Cancelled),
+            Ok(back) if back.cost <= slack => {
+                if let Some(last) = found.history.last_mut() {
+                    (last.cost, last.values) = (back.cost, problem.values(&back.z));
+                }
+                found.evaluation = back;
+            }
+            _ => {}
         }
     }
     token.begin("standard errors", 0);
@@ -258,10 +287,9 @@ fn solve(
             profiles.push(profile(&problem, at, &confidence, place, limits, token)?);
         }
     }
-    let started = if shooting.is_some() { &given } else { &found.history[0].values };
     let estimates = problem.unknowns.iter().enumerate();
     let estimates = estimates
-        .map(|(place, unknown)| estimated(unknown, at.z[place], &started[place], &confidence, place));
+        .map(|(place, unknown)| estimated(unknown, at.z[place], &begun_at[place], &confidence, place));
     let experiments = problem.experiments.iter().map(|experiment| ExperimentSummary {
         name: experiment.name.clone(),
         span: (experiment.whole.t_start, experiment.whole.t_end),
@@ -274,7 +302,12 @@ fn solve(
         method: options.method,
         inputs: Vec::new(),
         hold: options.hold,
-        loss: (options.loss, problem.penalty.threshold),
+        loss: options.loss,
+        thresholds: problem
+            .penalties
+            .iter()
+            .map(|penalty| (penalty.loss != Loss::Squares).then_some(penalty.threshold))
+            .collect(),
         solver: options.solver.clone(),
         experiments: experiments.collect(),
         outputs: problem.outputs.clone(),
@@ -308,41 +341,57 @@ fn estimated(unknown: &Unknown, z: f64, start: &f64, confidence: &Confidence, pl
         standard_error,
         white_error: confidence.white_errors[place],
         interval: standard_error.map(|error| {
-            let half = confidence.quantile * error;
+            let half = confidence.quantiles[place] * error;
             (value - half, value + half)
         }),
+        freedom: confidence.freedoms[place],
         at_bound: z == low || z == high,
         logarithmic: unknown.scaling == Scaling::Logarithmic,
     }
 }
 
 /// The standard deviation of weighted residuals: for robust losses by the median, which far ones do not move.
-fn noise_scale(
-    problem: &Problem<'_>,
-    at: &Evaluation,
-    loss: Loss,
-    token: &CancellationToken,
-) -> Result<f64, Rejection> {
-    let mut sizes = Vec::with_capacity(at.residuals);
-    for experiment in 0..problem.experiments.len() {
-        if !problem.experiments[experiment].validates {
-            problem.visit(experiment, &at.z, false, token, &mut |row| {
-                if row.weight != 0.0 {
-                    sizes.push((row.weight * (row.model - row.data)).abs());
-                }
-            })?;
+struct NoiseScales {
+    /// Of each output.
+    outputs: Vec<f64>,
+    /// Of all together.
+    whole: f64,
+}
+
+impl NoiseScales {
+    fn new(
+        problem: &Problem<'_>,
+        at: &Evaluation,
+        loss: Loss,
+        token: &CancellationToken,
+    ) -> Result<NoiseScales, Rejection> {
+        let mut sizes = vec![Vec::new(); problem.outputs.len()];
+        for experiment in 0..problem.experiments.len() {
+            if !problem.experiments[experiment].validates {
+                problem.visit(experiment, &at.z, false, token, &mut |row| {
+                    if row.weight != 0.0 {
+                        sizes[row.output].push((row.weight * (row.model - row.data)).abs());
+                    }
+                })?;
+            }
         }
+        let unknowns = problem.unknowns.len() as f64;
+        let scale = |sizes: &mut [f64], unknowns: f64| match loss {
+            _ if sizes.is_empty() => 0.0,
+            Loss::Squares => {
+                let freedom = (sizes.len() as f64 - unknowns).max(1.0);
+                (sizes.iter().map(|size| size * size).sum::<f64>() / freedom).sqrt()
+            }
+            Loss::Huber | Loss::Cauchy => {
+                let middle = sizes.len() / 2;
+                let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
+                MEDIAN_DEVIATION * *median
+            }
+        };
+        let mut all = sizes.concat();
+        let whole = scale(&mut all, unknowns);
+        Ok(NoiseScales { outputs: sizes.iter_mut().map(|own| scale(own, 0.0)).collect(), whole })
     }
-    let freedom = (sizes.len() as f64 - problem.unknowns.len() as f64).max(1.0);
-    if loss == Loss::Squares {
-        return Ok((sizes.iter().map(|size| size * size).sum::<f64>() / freedom).sqrt());
-    }
-    if sizes.is_empty() {
-        return Ok(0.0);
-    }
-    let middle = sizes.len() / 2;
-    let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
-    Ok(MEDIAN_DEVIATION * *median)
 }
 
 /// A point a few per cent away, at which directions without effect are looked at again.
@@ -361,13 +410,13 @@ fn moved(problem: &Problem<'_>, z: &[f64]) -> Vec<f64> {
 }
 
 /// Says why the start has no cost.
-fn no_cost(asked: &Asked<'_, '_>, simulation: &Simulation, rejection: &Rejection) -> QueryError {
+fn no_cost(asked: &Asked<'_, '_>, parts: &Parts, rejection: &Rejection) -> QueryError {
     let start = |message: String| Diagnostic::new(code::NO_COST, message);
     let mut diagnostics = Diagnostics::new();
     match rejection {
         Rejection::Cancelled => return QueryError::Cancelled,
         Rejection::Failed { outcome, parameters, .. } => {
-            let said = simulation.explain(asked.pool, parameters, outcome);
+            let said = parts.simulation.explain(asked.pool, parameters, outcome);
             diagnostics.push(start(format!(
                 "at the start of the search the simulation ends at t = {} of the data",
                 plain(outcome.t, 6)
@@ -385,9 +434,25 @@ fn no_cost(asked: &Asked<'_, '_>, simulation: &Simulation, rejection: &Rejection
             )));
         }
         Rejection::Underived => {
+            let sign = |value: f64| if value == 0.0 { 0.0 } else { value.signum() };
+            let turned = parts.unknowns.iter().filter(|unknown| match unknown.quantity {
+                Quantity::Simulated { place, .. } if unknown.signed => {
+                    sign(unknown.start) != sign(parts.simulation.parameters[place])
+                }
+                _ => false,
+            });
+            let start = |unknown: &Unknown| {
+                format!("`{}` = {}", unknown.name, shortest(unknown.start / unknown.factor))
+            };
+            let message = format!(
+                "the equations do not hold at the start of the search, {}",
+                turned.map(start).collect::<Vec<_>>().join(", ")
+            );
             return refuse(
-                "the equations do not hold at the start of the search: a parameter has another sign than in the model",
-                Remedy::marked("set the model itself to values of that sign with {option set}"),
+                message,
+                Remedy::marked(
+                    "begin elsewhere with {option start}: beside zero, or with the sign that the model has",
+                ),
             );
         }
     }
@@ -418,14 +483,33 @@ fn findings(found: &Estimation) -> Diagnostics {
             list.push(Diagnostic::new(code::AT_BOUND, message));
         } else if let Some(error) = estimate.standard_error
             && error > POOR_ERROR * estimate.value.abs()
+            // An offset is as good near zero as elsewhere.
+            && !estimate.name.starts_with("offset(")
         {
-            let message = format!(
-                "`{}` is poorly determined: its standard error is {} % of it",
-                estimate.name,
-                plain(100.0 * error / estimate.value.abs(), 3)
-            );
+            let told = match estimate.value == 0.0 {
+                true => format!("{}, and its value 0", plain(error / estimate.factor, 3)),
+                false => format!("{} % of it", plain(100.0 * error / estimate.value.abs(), 3)),
+            };
+            let message = format!("`{}` is poorly determined: its standard error is {told}", estimate.name);
             list.push(Diagnostic::new(code::UNDETERMINED, message));
         }
+    }
+    let mut told: Vec<&[usize]> = Vec::new();
+    for (_, outputs) in &found.confidence.unknown_noise {
+        if told.contains(&outputs.as_slice()) {
+            continue;
+        }
+        told.push(outputs);
+        let quoted = |names: Vec<&str>| format!("`{}`", names.join("`, `"));
+        let noisy = outputs.iter().map(|output| found.outputs[*output].column.name.as_str()).collect();
+        let own = found.confidence.unknown_noise.iter().filter(|(_, by)| by == outputs);
+        let estimates = own.map(|(place, _)| found.estimates[*place].name.as_str()).collect();
+        let message = format!(
+            "the fit leaves nothing of {} to tell the noise by, so that {} has no standard error",
+            quoted(noisy),
+            quoted(estimates)
+        );
+        list.push(Diagnostic::new(code::UNKNOWN_NOISE, message));
     }
     if !found.stop.is_converged() {
         let message = format!("the search did not converge: {}", found.stop.words());

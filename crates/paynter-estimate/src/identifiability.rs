@@ -48,6 +48,35 @@ fn relative(problem: &Problem<'_>, at: &Evaluation) -> Vec<f64> {
     rows
 }
 
+/// The variables of the search at a point from which the way since the start along what the data do not determine is
+/// taken back: by relative changes, which keep products and quotients. None where all is determined.
+pub(crate) fn put_back(
+    problem: &Problem<'_>,
+    at: &Evaluation,
+    start: &[f64],
+    share: f64,
+) -> Option<Vec<f64>> {
+    let found = SingularValues::new(at.count(), &relative(problem, at))?;
+    let null = &found.right[found.rank(share)..];
+    if null.is_empty() {
+        return None;
+    }
+    let values = problem.values(&at.z);
+    let is_relative = |j: usize| values[j] * start[j] > 0.0;
+    let way = |j: usize| match is_relative(j) {
+        true => (values[j] / start[j]).ln(),
+        false => (values[j] - start[j]) / problem.unknowns[j].size(values[j]),
+    };
+    let lengths: Vec<f64> =
+        null.iter().map(|v| v.iter().enumerate().map(|(j, part)| part * way(j)).sum()).collect();
+    let moved = |j: usize| -> f64 { null.iter().zip(&lengths).map(|(v, length)| v[j] * length).sum() };
+    let put = |j: usize| match is_relative(j) {
+        true => values[j] * (-moved(j)).exp(),
+        false => values[j] - problem.unknowns[j].size(values[j]) * moved(j),
+    };
+    Some(problem.unknowns.iter().enumerate().map(|(j, unknown)| unknown.to_search(put(j))).collect())
+}
+
 impl Identifiability {
     /// Judges a point; `elsewhere` gives another point, at which the same directions would have to be without effect.
     pub(crate) fn new(

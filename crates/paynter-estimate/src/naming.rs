@@ -71,7 +71,6 @@ impl EstimateOptions {
         simulation: &Simulation,
         outputs: &[FittedOutput],
     ) -> Result<Vec<Unknown>, QueryError> {
-        let graph = asked.subject.graph;
         let output = |name: &str| {
             outputs.iter().position(|output| output.column.name == flat_name(name)).ok_or_else(|| {
                 refuse(
@@ -126,7 +125,7 @@ impl EstimateOptions {
                     (Quantity::Simulated { lane, place: varied.place }, column, nominal)
                 }
             };
-            let declared = graph.parameters.iter().find(|p| flat_name(&p.name) == column.name);
+            let declared = asked.own.parameters.iter().find(|p| flat_name(&p.name) == column.name);
             let given = |list: &[(String, f64)]| {
                 list.iter()
                     .find(|(known, _)| named(known) == named(name))
@@ -213,13 +212,14 @@ impl EstimateOptions {
     }
 }
 
-/// The model's own value of a parameter or initial state; of the latter the compiled model has forgotten it.
+/// The model's own value of a parameter or initial state; the compiled model has forgotten it, or has it at another
+/// value.
 fn nominal(asked: &Asked<'_, '_>, name: &str, compiled: f64) -> f64 {
-    let Subject { graph, equations, .. } = &asked.subject;
-    let number = |symbol: Symbol| graph.parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
-    let state = equations.states.iter().find(|state| format!("init({})", state.name) == name);
-    match state {
+    let parameters = &asked.own.parameters;
+    let number = |symbol: Symbol| parameters.iter().find(|p| p.symbol == symbol).map(|p| p.number);
+    let states = &asked.subject.equations.states;
+    match states.iter().find(|state| format!("init({})", state.name) == name) {
         Some(state) => asked.pool.eval(state.initial, &number).unwrap_or(0.0),
-        None => compiled,
+        None => parameters.iter().find(|p| flat_name(&p.name) == name).map_or(compiled, |p| p.number),
     }
 }

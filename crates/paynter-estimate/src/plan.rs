@@ -7,8 +7,10 @@ use crate::problem::{Experiment, Problem, Rejection, Validity, Weights};
 use crate::question::{Asked, EstimateOptions, refuse};
 use crate::records::Recorded;
 use crate::search::Cost;
-use crate::tolerance::{ASSUMED_NOISE, DIRECTION_SHARE, PLANNED_SAMPLES, ROUNDED_COUNT};
-use paynter_base::number::shortest;
+use crate::tolerance::{
+    ASSUMED_NOISE, DIRECTION_SHARE, EVEN_SAMPLES, MOST_PLANNED, PLANNED_SAMPLES, ROUNDED_COUNT,
+};
+use paynter_base::number::{plain, shortest};
 use paynter_base::{CancellationToken, QueryError, Remedy};
 use paynter_graph::flat_name;
 use paynter_numerics::linalg::SingularValues;
@@ -31,8 +33,10 @@ pub struct PlanOptions {
 pub struct Plan {
     /// The file of its inputs, or what else acts.
     pub name: String,
-    /// The time between samples.
+    /// The time between samples, on average where they are not even.
     pub sample_time: f64,
+    /// Whether samples are evenly spaced.
+    pub even: bool,
     /// The number of samples.
     pub samples: usize,
     /// The standard deviation of the noise of each output, in SI.
@@ -129,7 +133,8 @@ pub fn plan(
                     Remedy::marked("try it with {ask simulate}"),
                 ),
             })?;
-            plans.push(Plan { name: recorded.name.clone(), sample_time: step, ..found });
+            let even = !planned.sample_times.is_empty() || is_even(&recorded.record.times);
+            plans.push(Plan { name: recorded.name.clone(), sample_time: step, even, ..found });
         }
     }
     Ok(plans)
@@ -153,18 +158,36 @@ fn mean_step(times: &[f64]) -> f64 {
     (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64
 }
 
+/// Whether times are as far apart as on average.
+fn is_even(times: &[f64]) -> bool {
+    let step = mean_step(times);
+    times.windows(2).all(|pair| (pair[1] - pair[0] - step).abs() <= EVEN_SAMPLES * step)
+}
+
 /// Takes samples at other times of the same experiment.
 fn sample_anew(experiment: &mut Experiment, step: f64) -> Result<(), QueryError> {
     let (start, end) = (experiment.whole.t_start, experiment.whole.t_end);
     let count = ((end - start) / step * (1.0 + ROUNDED_COUNT)).floor();
-    if step.is_nan() || step <= 0.0 || !(1.0..1e7).contains(&count) {
+    if step.is_nan() || step <= 0.0 || count < 1.0 {
         return Err(refuse(
             format!(
-                "a sample time of {} does not divide an experiment of {} s",
+                "a sample time of {} s is longer than the experiment, which takes {} s",
                 shortest(step),
                 shortest(end - start)
             ),
             Remedy::marked("give {option sample_time} in seconds, shorter than the experiment"),
+        ));
+    }
+    if count > MOST_PLANNED {
+        return Err(refuse(
+            format!(
+                "a sample time of {} s makes {} samples of an experiment of {} s, more than {}",
+                shortest(step),
+                plain(count, 3),
+                shortest(end - start),
+                plain(MOST_PLANNED, 3)
+            ),
+            "plan fewer: errors fall with one over the square root of the number of samples",
         ));
     }
     let times: Vec<f64> = (0..=count as usize).map(|k| start + k as f64 * step).collect();
@@ -225,6 +248,7 @@ fn predict(
     Ok(Plan {
         name: String::new(),
         sample_time: 0.0,
+        even: true,
         samples: problem.experiments[0].whole.times.len(),
         noise,
         predictions,

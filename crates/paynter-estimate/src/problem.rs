@@ -3,7 +3,7 @@
 
 use crate::loss::Penalty;
 use crate::search::Cost;
-use crate::tolerance::DIFFERENCE_STEP;
+use crate::tolerance::{BESIDE_ZERO, DIFFERENCE_STEP};
 use crate::unknown::{Quantity, Scaling, Unknown};
 use paynter_base::CancellationToken;
 use paynter_numerics::Tables;
@@ -140,7 +140,8 @@ pub struct Problem<'a> {
     pub outputs: Vec<FittedOutput>,
     /// The experiments.
     pub experiments: Vec<Experiment>,
-    pub(crate) penalty: Penalty,
+    /// How much the residuals of each output count.
+    pub(crate) penalties: Vec<Penalty>,
     /// The standard deviation of the noise by which priors are measured; zero where they do not count.
     pub(crate) noise: f64,
     /// Tells whether the equations hold where a parameter has another sign.
@@ -159,9 +160,9 @@ impl<'a> Problem<'a> {
         Problem {
             simulation,
             unknowns,
+            penalties: vec![Penalty::SQUARES; outputs.len()],
             outputs,
             experiments,
-            penalty: Penalty::SQUARES,
             noise: 0.0,
             validity,
         }
@@ -169,7 +170,8 @@ impl<'a> Problem<'a> {
 
     /// The same problem with other unknowns fixed or free, or another start.
     pub(crate) fn with_unknowns(&self, unknowns: Vec<Unknown>) -> Problem<'a> {
-        Problem { unknowns, outputs: self.outputs.clone(), experiments: self.experiments.clone(), ..*self }
+        let (outputs, experiments) = (self.outputs.clone(), self.experiments.clone());
+        Problem { unknowns, outputs, experiments, penalties: self.penalties.clone(), ..*self }
     }
 
     /// The variables of the search at the start.
@@ -206,6 +208,24 @@ impl<'a> Problem<'a> {
             _ => false,
         };
         !self.unknowns.iter().any(turned) || (self.validity)(parameters)
+    }
+
+    /// Where the equations do not hold for parameters that start at zero, as a resistance by which they divide, the
+    /// search begins beside it, on the side for which they were derived.
+    pub(crate) fn begin_beside_zero(&mut self) {
+        let values: Vec<f64> = self.unknowns.iter().map(|unknown| unknown.start).collect();
+        if (0..self.experiments.len()).all(|number| self.is_derived(&self.parameters(number, &values))) {
+            return;
+        }
+        for unknown in &mut self.unknowns {
+            if let Quantity::Simulated { place, .. } = unknown.quantity
+                && unknown.signed
+                && unknown.start == 0.0
+            {
+                let beside = BESIDE_ZERO * self.simulation.parameters[place];
+                unknown.start = beside.clamp(unknown.lower, unknown.upper);
+            }
+        }
     }
 
     /// The derivatives of the unknowns by the variables of the search; zero for those that take no part.
@@ -374,7 +394,7 @@ impl Cost for Problem<'_> {
                     return;
                 }
                 let residual = row.weight * (row.model - row.data);
-                let (rho, share) = self.penalty.of(residual);
+                let (rho, share) = self.penalties[row.output].of(residual);
                 cost += 0.5 * rho;
                 let scale = share.sqrt();
                 for (entry, slope) in line.iter_mut().zip(row.slopes) {

@@ -34,7 +34,7 @@ pub(crate) fn profile(
     let count = at.residuals as f64;
     let freedom = (count - problem.unknowns.len() as f64).max(1.0);
     let rise = confidence.rises[place].unwrap_or(2.0 * at.cost / freedom);
-    let limit = at.cost + 0.5 * confidence.quantile.powi(2) * rise;
+    let limit = at.cost + 0.5 * confidence.quantiles[place].powi(2) * rise;
     let unknown = &problem.unknowns[place];
     let error = confidence.standard_errors[place].map(|error| error / unknown.slope(at.z[place]).abs());
     let first = error.filter(|error| *error > 0.0).unwrap_or(0.05 * at.z[place].abs().max(1e-3));
@@ -43,7 +43,7 @@ pub(crate) fn profile(
     for (side, end) in [-1.0, 1.0].into_iter().zip(&mut ends) {
         let (low, high) = unknown.range();
         let mut near = (at.z[place], at.cost, at.z.clone());
-        let mut width = 0.5 * confidence.quantile * first;
+        let mut width = 0.5 * confidence.quantiles[place] * first;
         for _ in 0..PROFILE_POINTS {
             token.check().map_err(|_| Rejection::Cancelled)?;
             let z = (near.0 + side * width).clamp(low, high);

@@ -5,6 +5,7 @@ use crate::search::Method;
 use paynter_algebra::Pool;
 use paynter_base::number::shortest;
 use paynter_base::{Diagnostic, Diagnostics, QueryError, Remedy, SourceMap, code};
+use paynter_graph::{BondGraph, flat_name};
 use paynter_numerics::program::Hold;
 use paynter_simulate::data::Data;
 use paynter_simulate::experiment::{SimulateOptions, Subject};
@@ -135,8 +136,11 @@ impl Default for EstimateOptions {
 pub struct Asked<'a, 'b> {
     /// The pool of its expressions, to be extended.
     pub pool: &'b mut Pool,
-    /// The graph, its causality and its equations; measured inputs are not in it yet.
+    /// The graph, its causality and its equations; measured inputs are not in it yet. Its values may be others than the
+    /// model's ([`EstimateOptions::derived_at`]).
     pub subject: Subject<'a>,
+    /// The graph at the model's own values.
+    pub own: &'a BondGraph,
     /// The files that findings refer to.
     pub sources: &'b mut SourceMap,
     /// What is found out.
@@ -151,6 +155,36 @@ pub(crate) fn refuse(message: impl Into<String>, help: impl Into<Remedy>) -> Que
 }
 
 impl EstimateOptions {
+    /// The values for which equations have to be derived, in the units that the model declares, where the model's own
+    /// will not do: of what is estimated and starts with another sign. Equations of what is zero may have lost it, so
+    /// that they are derived for a value beside it, on the side where its bounds are.
+    pub fn derived_at(&self, graph: &BondGraph) -> Vec<(String, f64)> {
+        let mut values = Vec::new();
+        for parameter in &*graph.parameters {
+            let name = flat_name(&parameter.name);
+            let is_asked = match self.fit.is_empty() {
+                true => parameter.bounds.is_some(),
+                false => self.fit.iter().any(|fit| flat_name(fit.trim()) == name),
+            };
+            let own = parameter.in_declared_unit(parameter.number);
+            let given = self.start.iter().find(|(known, _)| flat_name(known.trim()) == name);
+            let start = given.map_or(own, |(_, start)| *start);
+            let alike = own != 0.0 && (start == 0.0 || start.signum() == own.signum());
+            if !is_asked || alike || !start.is_finite() {
+                continue;
+            }
+            let bounds = self.bounds.iter().find(|(known, ..)| flat_name(known.trim()) == name);
+            let declared = || {
+                let (low, high) = parameter.bounds.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+                (parameter.in_declared_unit(low), parameter.in_declared_unit(high))
+            };
+            let (low, high) = bounds.map_or_else(declared, |(_, low, high)| (*low, *high));
+            let beside = if high > 0.0 { (0.5 * high).min(1.0) } else { (0.5 * low).max(-1.0) };
+            values.push((name, if start == 0.0 { beside } else { start }));
+        }
+        values
+    }
+
     /// Says what is wrong with the numbers of the question, whatever the model.
     pub fn check(&self) -> Result<(), QueryError> {
         let positive = |value: f64| value > 0.0 && value.is_finite();
@@ -180,6 +214,19 @@ impl EstimateOptions {
                 "every how many samples count, the number of starts and that of shots are 1 at least",
                 "leave them out for 1",
             ));
+        }
+        let lists: [(&str, Vec<&String>); 3] = [
+            ("two starts", self.start.iter().map(|(name, _)| name).collect()),
+            ("two pairs of bounds", self.bounds.iter().map(|(name, ..)| name).collect()),
+            ("two weights", self.weights.iter().map(|(name, _)| name).collect()),
+        ];
+        for (what, names) in lists {
+            let same = |a: &str, b: &str| flat_name(a.trim()) == flat_name(b.trim());
+            let twice =
+                names.iter().enumerate().find(|(at, name)| names[..*at].iter().any(|n| same(n, name)));
+            if let Some((_, name)) = twice {
+                return Err(refuse(format!("`{name}` has {what}"), "give one for each name"));
+            }
         }
         for (name, low, high) in &self.bounds {
             if low.is_nan() || high.is_nan() || low >= high {

@@ -8,6 +8,9 @@ use paynter_graph::{BondGraph, Variable, flat_name};
 use paynter_numerics::Tables;
 use paynter_simulate::data::{Data, Record, Signal};
 
+/// What the column of times is mapped by.
+const TIME: &str = "t";
+
 /// A record with the name of its file.
 pub(crate) struct Recorded {
     pub name: String,
@@ -39,7 +42,7 @@ impl EstimateOptions {
         let outputs =
             graph.outputs.iter().map(|output| (flat_name(&output.name), output.unit.as_ref(), false));
         let all: Vec<_> = inputs.chain(outputs).collect();
-        for (name, _) in map {
+        for (name, _) in map.iter().filter(|(name, _)| name != TIME) {
             if !all.iter().any(|(known, ..)| *known == flat_name(name)) {
                 let near = closest(name, all.iter().map(|(known, ..)| known.as_str()));
                 let help = near.map_or_else(
@@ -74,7 +77,8 @@ impl EstimateOptions {
         let signals = self.signals(asked.subject.graph, map)?;
         let mut records = Vec::new();
         for data in files {
-            let record = Record::read(data, &signals, self.sample_time, asked.sources)
+            let time = map.iter().find(|(name, _)| name == TIME).map(|(_, column)| column.as_str());
+            let record = Record::read(data, &signals, (time, self.sample_time), asked.sources)
                 .map_err(|found| wrong(*found))?;
             // Every file has its number among the sources, so that one that is wrong is found by it.
             asked.sources.add(Source::new(data.path.clone(), ""));
@@ -112,6 +116,14 @@ impl EstimateOptions {
             .collect();
         if places.is_empty() {
             let names: Vec<String> = graph.outputs.iter().map(|output| flat_name(&output.name)).collect();
+            let empty =
+                |place: &usize| fitted.iter().any(|record| record.record.columns[inputs + place].is_some());
+            if let Some(place) = (0..names.len()).find(empty) {
+                return Err(refuse(
+                    format!("the column of `{}` holds no sample that is a number", names[place]),
+                    "an empty cell, `NaN` or `NA` is a missing sample; measure some",
+                ));
+            }
             return Err(refuse(
                 "the data hold no samples of any output",
                 Remedy::marked(

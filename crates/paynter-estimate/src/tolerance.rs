@@ -61,6 +61,17 @@ pub(crate) const WHITENESS_LEVEL: f64 = 0.01;
 /// Autocorrelations of a model of residuals below this are left out of sums.
 pub(crate) const LEAST_AUTOCORRELATION: f64 = 1e-3;
 
+/// Residuals tell the size of noise where the fit has left more than this many of them: half a degree of freedom has
+/// no interval that anybody could use.
+pub(crate) const LEAST_FREEDOM: f64 = 0.5;
+
+/// Noise that nothing is known of may be as large as the data; where even that makes less than this share of the
+/// variance of an estimate, it does not matter.
+pub(crate) const UNKNOWN_NOISE_SHARE: f64 = 1e-3;
+
+/// Samples that differ by less than this share of the largest differ by rounding.
+pub(crate) const CONSTANT_DATA: f64 = 1e-12;
+
 /// Products of rows of the sensitivity matrix that a correction for autocorrelation may take.
 pub(crate) const MOST_LAG_PRODUCTS: usize = 400_000_000;
 
@@ -104,6 +115,20 @@ pub(crate) const ASSUMED_NOISE: f64 = 0.01;
 
 /// The samples of a planned experiment without data and sample time.
 pub(crate) const PLANNED_SAMPLES: usize = 100;
+
+/// A parameter that is zero in the model, where its equations do not hold, starts at this part of the value that they
+/// were derived for: half its range, or one of its units.
+pub(crate) const BESIDE_ZERO: f64 = 1e-3;
+
+/// The most samples of a planned experiment.
+pub(crate) const MOST_PLANNED: f64 = 1e7;
+
+/// Samples are evenly spaced where no two are farther from the mean distance than this part of it, as rounded ones are.
+pub(crate) const EVEN_SAMPLES: f64 = 0.01;
+
+/// The cost may rise by this part where a search that has wandered along what is not determined is put back: what
+/// simulations make of it.
+pub(crate) const RESTORED_COST: f64 = 1e-6;
 
 /// How much the joints of pieces count beside data of the size of one, one after the other: loose at first, firm at
 /// last.

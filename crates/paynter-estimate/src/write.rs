@@ -11,6 +11,9 @@ use paynter_language::ast::{self, Body, Law, Param, Statement};
 /// What a comment about an estimate begins with; an older one in its place is replaced.
 const COMMENT: &str = "// estimated:";
 
+/// How far statements are indented within a model.
+const INDENT: &str = "    ";
+
 /// A change of the text.
 struct Edit {
     from: usize,
@@ -46,14 +49,14 @@ pub fn write(
             continue;
         }
         let half = tolerance.and_then(|level| {
-            let quantile = student_quantile(0.5 + 0.5 * level, found.confidence.freedom);
+            let quantile = student_quantile(0.5 + 0.5 * level, estimate.freedom);
             estimate.standard_error.map(|error| quantile * error / estimate.factor)
         });
         let changes = match name.strip_prefix("init(").and_then(|rest| rest.strip_suffix(')')) {
             Some(state) => initial(text, &syntax, &graph.name, state, estimate),
             None => parameter(&syntax, graph, name, estimate, half),
         };
-        let Some((at, mut changes)) = changes else {
+        let Some((at, changes)) = changes else {
             let message = format!(
                 "`{}` = {} is not written: it has no place of its own in the text of the model",
                 estimate.name,
@@ -62,7 +65,9 @@ pub fn write(
             left_out.push(Diagnostic::new(code::UNWRITTEN, message));
             continue;
         };
-        changes.extend(comment(text, at, found, estimate));
+        // Of edits at one place the first stands first.
+        let opened = edits.iter().any(|edit| (edit.from, edit.to) == (at, at));
+        edits.push(comment(text, (at, opened), found, estimate));
         edits.extend(changes);
     }
     if let Some(lost) = tolerance.and_then(|level| forgotten(found, level)) {
@@ -199,18 +204,42 @@ fn initial(
     }
     let end = range(model.span).1.checked_sub(1)?;
     let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
-    let text = format!("    init {state} = {value}\n");
-    Some((line, vec![Edit { from: line, to: line, text }]))
+    // Where other statements stand on the line of the brace, it begins a new one.
+    let at = if text[line..end].trim().is_empty() { line } else { end };
+    Some((at, vec![Edit { from: at, to: at, text: format!("{INDENT}init {state} = {value}\n") }]))
 }
 
-/// A line above a statement that tells the standard error, in place of an older one.
-fn comment(text: &str, at: usize, found: &Estimation, estimate: &Estimate) -> Option<Edit> {
+/// Whether a line begins there.
+fn is_line_start(text: &str, at: usize) -> bool {
+    at == 0 || text[..at].ends_with('\n')
+}
+
+/// A line above a statement that tells the standard error, in place of an older one; `opened` where another new line
+/// stands there already.
+fn comment(text: &str, (at, opened): (usize, bool), found: &Estimation, estimate: &Estimate) -> Edit {
+    // A new statement stands before the brace that ends the model.
+    if text[at..].trim_start_matches([' ', '\t']).starts_with('}') {
+        let start = if opened || is_line_start(text, at) { "" } else { "\n" };
+        return Edit {
+            from: at,
+            to: at,
+            text: format!("{start}{INDENT}{COMMENT} {}, {}\n", estimate.name, words(found, estimate)),
+        };
+    }
     let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let indent: String = text[line..].chars().take_while(|sign| *sign == ' ' || *sign == '\t').collect();
     let start = format!("{indent}{COMMENT} {}, ", estimate.name);
+    let before = text[..line.saturating_sub(1)].rfind('\n').map_or(0, |end| end + 1);
+    let old = text[before..line].starts_with(&start);
+    let from = if old { before } else { line };
+    Edit { from, to: line, text: format!("{start}{}\n", words(found, estimate)) }
+}
+
+/// How well an estimate is known.
+fn words(found: &Estimation, estimate: &Estimate) -> String {
     let unit = estimate.unit.as_deref().map(|unit| format!(" {unit}")).unwrap_or_default();
     let shown = |value: f64| plain(value / estimate.factor, 4);
-    let words = match (estimate.standard_error, estimate.interval) {
+    match (estimate.standard_error, estimate.interval) {
         (Some(error), Some((low, high))) => format!(
             "standard error {}{unit}, {} % interval {} to {}{unit}",
             shown(error),
@@ -220,9 +249,5 @@ fn comment(text: &str, at: usize, found: &Estimation, estimate: &Estimate) -> Op
         ),
         _ if estimate.at_bound => "at its bound".to_owned(),
         _ => "not determined by the data".to_owned(),
-    };
-    let before = text[..line.saturating_sub(1)].rfind('\n').map_or(0, |end| end + 1);
-    let old = text[before..line].starts_with(&start);
-    let from = if old { before } else { line };
-    Some(Edit { from, to: line, text: format!("{start}{words}\n") })
+    }
 }

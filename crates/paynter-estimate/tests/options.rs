@@ -58,6 +58,8 @@ fn what_the_data_do_not_determine_stays_and_is_named() {
         assert!(found.estimates.iter().all(|estimate| estimate.standard_error.is_none()));
         let [m, k, b] = [0, 1, 2].map(|place| found.estimates[place].value);
         assert!((k / m - 25.0).abs() < 1e-3 && (b / m - 0.2).abs() < 1e-4, "{k} {m} {b}");
+        // The product is where it began.
+        assert!((m * k * b / (2.2 * 52.0 * 0.5) - 1.0).abs() < 1e-6, "{}", m * k * b);
         assert!(model.findings.iter().any(|d| d.code.id() == "BG0851" && d.message.contains("m/k")));
     }
 }
@@ -523,6 +525,19 @@ fn what_cannot_be_asked_is_refused_with_words() {
         ),
         (EstimateOptions { weights: vec![("y".into(), Weight::Even(-1.0))], ..plain.clone() }, "weight -1"),
         (EstimateOptions { validation_share: 1.0, ..plain.clone() }, "leaves nothing to fit"),
+        (EstimateOptions { start: starts(&[("R", 1.0), (" R", 2.0)]), ..plain.clone() }, "two starts"),
+        (
+            EstimateOptions { bounds: vec![("R".into(), 0.1, 9.0), ("R".into(), 1.0, 3.0)], ..plain.clone() },
+            "two pairs of bounds",
+        ),
+        (
+            EstimateOptions {
+                data: vec![file("t,y\n0,0\n1,0.6\n2,0.9\n")],
+                sample_time: Some(0.5),
+                ..plain.clone()
+            },
+            "by the sample time it would be 0.5",
+        ),
         (EstimateOptions { prior: true, ..plain.clone() }, "no estimated parameter has a tolerance"),
         (EstimateOptions { profiles: strings(&["C"]), ..plain.clone() }, "`C` is not estimated"),
         (
@@ -612,6 +627,32 @@ fn estimates_are_written_into_the_text() {
     let both = model.estimate(&twice).unwrap();
     let (_, left_out) = paynter_estimate::write(SPRING, FileId(0), &model.causal.graph, &both, None);
     assert!(left_out.iter().any(|d| d.message.contains("init(spring.q)@2")), "{left_out:?}");
+    // A new statement stands within the model, with its comment above.
+    let momentum = EstimateOptions { fit: strings(&["init(mass.p)", "init(spring.q)"]), ..twice.clone() };
+    for (text, end) in [
+        (SPRING.replace("    init spring.q = 0.1\n", ""), "}"),
+        (
+            SPRING
+                .replace("    init spring.q = 0.1\n", "")
+                .replace("output x = spring.q [cm]\n}", "output x = spring.q [cm] }"),
+            "}",
+        ),
+    ] {
+        let mut bare = Model::new(&text);
+        let found =
+            bare.estimate(&EstimateOptions { data: vec![momentum.data[0].clone()], ..momentum.clone() });
+        let (written, _) =
+            paynter_estimate::write(&text, FileId(0), &bare.causal.graph, &found.unwrap(), None);
+        let lines: Vec<&str> = written.lines().rev().take(5).collect();
+        assert_eq!(lines[0], end, "{written}");
+        for (state, [init, comment]) in [("spring.q", [lines[1], lines[2]]), ("mass.p", [lines[3], lines[4]])]
+        {
+            assert!(init.starts_with(&format!("    init {state} = ")), "{written}");
+            assert!(comment.starts_with(&format!("    // estimated: init({state}), ")), "{written}");
+        }
+        let again = Model::new(&written);
+        assert_eq!(again.equations.states.len(), 2);
+    }
     // Written twice, it has one comment for each.
     let (twice, _) = paynter_estimate::write(&text, FileId(0), &again.causal.graph, &found, None);
     assert_eq!(twice.matches("// estimated: k,").count(), 1, "{twice}");

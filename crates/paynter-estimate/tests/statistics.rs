@@ -40,7 +40,7 @@ fn coverage(memory: f64, count: usize, samples: usize, level: f64) -> [f64; 2] {
         let found = model.estimate(&options).unwrap();
         for (estimate, truth) in found.estimates.iter().zip([2.0, 0.5]) {
             let (low, high) = estimate.interval.unwrap();
-            let half = found.confidence.quantile * estimate.white_error.unwrap();
+            let half = found.confidence.quantiles[0] * estimate.white_error.unwrap();
             inside += usize::from((low..=high).contains(&truth));
             white += usize::from((estimate.value - truth).abs() <= half);
             all += 1;
@@ -65,7 +65,137 @@ fn intervals_cover_the_truth_as_often_as_they_claim() {
     // A short record hides the colour of its noise: tests over many lags do not see it, and the fit follows it.
     let [found, white] = coverage(0.5, count, 60, 0.95);
     println!("coloured noise in a short record: {found}, uncorrected {white}, of 0.95");
+    assert!(found > 0.95 - slack(0.95) && white < 0.85, "{found} {white}");
+    let [found, white] = coverage(0.8, count, 80, 0.95);
+    println!("slower noise in a short record: {found}, uncorrected {white}, of 0.95");
     assert!(found > 0.95 - slack(0.95), "{found} {white}");
+    // White noise in a short record hardly ever looks coloured, and never as if it told more than white noise does.
+    for samples in [8, 12, 20] {
+        let [found, white] = coverage(0.0, count, samples, 0.95);
+        println!("{samples} samples of white noise: {found}, as white {white}, of 0.95");
+        assert!((found - 0.95).abs() < slack(0.95) && (white - 0.95).abs() < slack(0.95), "{found} {white}");
+    }
+}
+
+/// A filter from its voltage at many instants and its current at few: the current alone tells the resistance.
+const FILTER: &str = "model rc { param R = 2; param C = 0.5; input u = 1; Se s = u; 1 l; R r = R; C c = C
+    s -> l; l -> r, c; output y = c.e; output i = r.f }";
+
+/// Noise of an output is known by the residuals that the fit has left of it: rare samples have wide intervals.
+#[test]
+fn rare_samples_have_the_intervals_that_they_deserve() {
+    let count = paynter_testkit::property::seeds(100).count();
+    let mut model = Model::new(FILTER);
+    let fast = times(201, 20.0);
+    for kept in [vec![5, 40], vec![5, 15, 40], vec![5, 10, 15, 25, 40]] {
+        let mut hits = 0;
+        for seed in 0..count {
+            let mut random = Random::sample(7, seed as u64);
+            let mut number = 0;
+            let data = model.measure(&fast, "auto", None, &mut |k, y| {
+                number += 1;
+                let noise = 0.01 * normal(&mut random);
+                // The outputs come in turns.
+                if number % 2 == 0 && !kept.contains(&k) { f64::NAN } else { y + noise }
+            });
+            let options =
+                EstimateOptions { data: vec![data], fit: fit(&["R", "C"]), ..EstimateOptions::default() };
+            let found = model.estimate(&options).unwrap();
+            let (low, high) = found.estimates[0].interval.unwrap();
+            hits += usize::from((low..=high).contains(&2.0));
+        }
+        let share = hits as f64 / count as f64;
+        println!("{} samples of the current: {share} of 0.95", kept.len());
+        assert!((share - 0.95).abs() < 3.0 * (0.05 * 0.95 / count as f64).sqrt() + 0.01, "{kept:?} {share}");
+    }
+    // One sample of each leaves nothing to know noise by.
+    let data = model.measure(&times(3, 2.0), "auto", None, &mut |k, y| if k == 1 { y } else { f64::NAN });
+    let options = EstimateOptions { data: vec![data], fit: fit(&["R", "C"]), ..EstimateOptions::default() };
+    let found = model.estimate(&options).unwrap();
+    assert!(found.estimates.iter().all(|estimate| estimate.standard_error.is_none()));
+    assert!(model.findings.iter().any(|d| d.code.id() == "BG0857"), "{:?}", model.findings);
+}
+
+/// Data of one value, or of values that differ by rounding, count beside their size.
+#[test]
+fn data_without_variance_do_not_decide() {
+    let mut model = Model::new(FILTER);
+    let mut random = Random::new(3);
+    let fast = times(201, 20.0);
+    let mut number = 0;
+    let single = model.measure(&fast, "auto", None, &mut |k, y| {
+        number += 1;
+        if number % 2 == 1 {
+            y + 0.01 * normal(&mut random)
+        } else if k == 5 {
+            y
+        } else {
+            f64::NAN
+        }
+    });
+    // A sensor that sticks, with the last digits swinging.
+    let mut number = 0;
+    let constant = model.measure(&fast, "auto", None, &mut |k, y| {
+        number += 1;
+        if number % 2 == 1 { y } else { 0.3 * (1.0 + 1e-16 * (k % 3) as f64) }
+    });
+    for (data, near) in [(single, true), (constant, false)] {
+        let options = EstimateOptions {
+            data: vec![data],
+            fit: fit(&["R", "C"]),
+            start: vec![("R".to_owned(), 1.0)],
+            ..EstimateOptions::default()
+        };
+        let found = model.estimate(&options).unwrap();
+        let values: Vec<f64> = found.estimates.iter().map(|estimate| estimate.value).collect();
+        println!("{values:?}");
+        if near {
+            assert!((values[0] - 2.0).abs() < 0.1 && (values[1] - 0.5).abs() < 0.05, "{values:?}");
+        }
+        let fit = &found.fits[0];
+        assert!(found.stop.is_converged() && fit.share > 0.3, "{values:?} {fit:?}");
+        assert!(model.findings.iter().any(|d| d.code.id() == "BG0858"), "{:?}", model.findings);
+    }
+}
+
+/// Losses are measured by the noise of each output: standard errors are the scatter of estimates.
+#[test]
+fn robust_losses_know_the_noise_of_each_output() {
+    let count = paynter_testkit::property::seeds(60).count();
+    let mut model = Model::new(FILTER);
+    for loss in [Loss::Huber, Loss::Cauchy] {
+        let (mut hits, mut sum, mut squares, mut errors) = (0, 0.0, 0.0, 0.0);
+        for seed in 0..count {
+            let mut random = Random::sample(9, seed as u64);
+            let mut number = 0;
+            let data = model.measure(&times(200, 6.0), "auto", None, &mut |_, y| {
+                number += 1;
+                // One output has much noise, the other little and now and then a wrong sample.
+                let (scale, far) = if number % 2 == 1 { (0.2, 0.0) } else { (0.005, 0.06) };
+                let outlier = if random.unit() < far { 0.5 * normal(&mut random) } else { 0.0 };
+                y + scale * normal(&mut random) + outlier
+            });
+            let options = EstimateOptions {
+                data: vec![data],
+                fit: fit(&["R", "C", "offset(y)"]),
+                loss,
+                ..EstimateOptions::default()
+            };
+            let found = model.estimate(&options).unwrap();
+            let offset = &found.estimates[2];
+            let (low, high) = offset.interval.unwrap();
+            hits += usize::from((low..=high).contains(&0.0));
+            sum += offset.value;
+            squares += offset.value.powi(2);
+            errors += offset.standard_error.unwrap();
+        }
+        let n = count as f64;
+        let scatter = (squares / n - (sum / n).powi(2)).sqrt();
+        let ratio = scatter / (errors / n);
+        println!("{loss:?}: {} of 0.95, scatter {ratio} of the standard error", hits as f64 / n);
+        assert!((ratio - 1.0).abs() < 3.0 / (2.0 * n).sqrt() + 0.05, "{loss:?} {ratio}");
+        assert!(hits as f64 / n > 0.95 - 3.0 * (0.05 * 0.95 / n).sqrt(), "{loss:?} {hits}");
+    }
 }
 
 #[test]

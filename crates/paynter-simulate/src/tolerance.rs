@@ -409,3 +409,10 @@ pub(crate) const NEGATIVE_AMOUNT: f64 = 1e3;
 pub(crate) const SQUARED_LOGARITHM_FLOOR: &str = "1e-300";
 /// So deep a fraction may be nested for its poles to be found.
 pub(crate) const FRACTION_DEPTH: usize = 8;
+
+/// Times that are written beside a sample time agree with it within this part of it, as rounded ones do.
+pub(crate) const UNEVEN_TIME: f64 = 0.05;
+
+/// Two lines of a table meet where their values differ by no more than this part of what they are made of: some
+/// roundings.
+pub(crate) const LINE_ROUNDING: f64 = 1e-14;

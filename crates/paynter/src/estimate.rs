@@ -3,13 +3,13 @@
 
 use crate::Model;
 use crate::answer::{Answer, Asked, QueryError};
-use paynter_base::{CancellationToken, Diagnostics, FileId, SourceMap, Spelling};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, FileId, SourceMap, Spelling, code};
 use paynter_estimate as est;
 pub use paynter_estimate::{
     Curve, Estimate, EstimateOptions, Estimation, Fit, Iteration, Logarithmic, Loss, Method, Part, Plan,
     PlanOptions, Weight,
 };
-use paynter_graph::BondGraph;
+use paynter_graph::{BondGraph, flat_name};
 use paynter_simulate::data::Measured;
 use paynter_simulate::experiment::Subject;
 use paynter_view::json;
@@ -38,7 +38,13 @@ impl Model {
         token: &CancellationToken,
         pass: impl FnOnce(&mut est::Asked<'_, '_>, est::Validity<'_>) -> Result<T, QueryError>,
     ) -> Asked<T> {
-        let view = self.for_numbers(token)?;
+        let own = self.graph();
+        let values = own.as_ref().map(|graph| options.derived_at(graph)).unwrap_or_default();
+        let model = match values.is_empty() {
+            true => self.clone(),
+            false => self.with(values.iter().map(|(name, value)| (name.as_str(), *value))),
+        };
+        let view = model.for_numbers(token)?;
         let measured = Measured::none(self.tables(options.hold)?);
         let (mut pool, mut findings) = (view.overlay(), Diagnostics::new());
         let mut sources = SourceMap::clone(&view.sources);
@@ -50,10 +56,11 @@ impl Model {
                 equations: &view.equations,
                 measured: &measured,
             },
+            own: own.as_ref().unwrap_or(&view.graph),
             sources: &mut sources,
             findings: &mut findings,
         };
-        let valid = |parameters: &[f64]| self.is_derived_for(&view.graph, parameters, token);
+        let valid = |parameters: &[f64]| model.is_derived_for(&view.graph, parameters, token);
         let found = pass(&mut asked, &valid);
         let answer = view.answer(pool, found, findings)?;
         Ok(Answer { sources: Arc::new(sources), ..answer })
@@ -64,10 +71,20 @@ impl Model {
     pub fn written(&self, found: &Estimation, tolerance: Option<f64>) -> (String, Diagnostics) {
         let file = FileId(0);
         let text = self.sources().get(file).map_or("", |source| source.text.as_str());
-        match &self.0.origin.graph {
-            Some(graph) => est::write(text, file, graph, found, tolerance),
-            None => (text.to_owned(), Diagnostics::new()),
+        let Some(graph) = &self.0.origin.graph else { return (text.to_owned(), Diagnostics::new()) };
+        let (text, mut unwritten) = est::write(text, file, graph, found, tolerance);
+        for (name, value) in &self.0.set {
+            let estimated = found.estimates.iter().any(|estimate| estimate.name == flat_name(name));
+            let measured =
+                found.inputs.iter().any(|(input, measured)| *measured && *input == flat_name(name));
+            if !estimated && !measured {
+                let message =
+                    format!("`{name}` was {value} in the fit, and has its old value in what is written");
+                let help = "write it there by hand: the estimates belong to it";
+                unwritten.push(Diagnostic::new(code::UNWRITTEN, message).help(help));
+            }
         }
+        (text, unwritten)
     }
 
     /// Whether the stages that this model has were derived alike at other values of its parameters.

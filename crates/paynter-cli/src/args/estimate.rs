@@ -151,8 +151,8 @@ fn validation(text: &str) -> Result<Validation, String> {
 /// Reads a percentage between 0 and 100 as a share.
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').trim().parse::<f64>() {
-        Ok(value) if value > 0.0 && value < 100.0 => Ok(value / 100.0),
-        _ => Err("write a number of per cent between 0 and 100, such as 95".to_owned()),
+        Ok(value) if (1.0..100.0).contains(&value) => Ok(value / 100.0),
+        _ => Err("write a number of per cent from 1 to below 100, such as 95".to_owned()),
     }
 }
 

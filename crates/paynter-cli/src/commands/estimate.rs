@@ -95,18 +95,24 @@ fn estimate(arguments: &EstimateArgs, global: &Global) -> Result<Answer, Answer>
     let written = arguments.write.as_ref().map(|file| {
         let (text, unwritten) = model.written(&answer, arguments.tolerance);
         more.extend(unwritten);
-        if let Err(diagnostic) = picture::write_text(&text, file) {
+        if !picture::is_stdout(file)
+            && let Err(diagnostic) = picture::write_text(&text, file)
+        {
             more.push(*diagnostic);
         }
         text
     });
+    let printed = arguments.write.as_deref().is_some_and(picture::is_stdout);
     let mut diagnostics = answer.findings.clone();
     diagnostics.extend(more);
     let mut document = answer.document(&CommandLine);
     document.diagnostics = paynter::json::Diagnostic::list(&diagnostics, &answer.sources, &CommandLine);
     document.ok = !diagnostics.has_errors();
     document.written = written;
-    let output = output(global, document, |_| text(&answer));
+    let output = output(global, document, |document| match &document.written {
+        Some(written) if printed => written.clone(),
+        _ => text(&answer),
+    });
     Ok(Answer::told(output, diagnostics, answer.sources))
 }
 
@@ -156,10 +162,13 @@ fn compared(plans: &[Plan]) -> String {
 fn planned_text(model: &str, plan: &Plan) -> String {
     let noise = plan.noise.iter().map(|(name, noise)| format!("{name} {}", plain(*noise, 3)));
     let mut text = format!(
-        "{model}: an experiment with {}, {} samples every {} s, noise of {} (SI)\n\n",
+        "{model}: an experiment with {}, {} samples {}, noise of {} (SI)\n\n",
         plan.name,
         plan.samples,
-        significant(plan.sample_time),
+        match plan.even {
+            true => format!("every {} s", significant(plan.sample_time)),
+            false => format!("{} s apart on average", significant(plan.sample_time)),
+        },
         noise.collect::<Vec<_>>().join(", ")
     );
     let rows: Vec<[String; 5]> = plan
@@ -186,7 +195,7 @@ fn planned_text(model: &str, plan: &Plan) -> String {
     }
     if let Some(information) = plan.information {
         text.push_str(&format!(
-            "\n  logarithm of the determinant of the Fisher information: {}\n",
+            "\n  logarithm of the determinant of the Fisher information of relative changes: {}\n",
             plain(information, 5)
         ));
     }

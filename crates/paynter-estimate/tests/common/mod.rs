@@ -68,6 +68,7 @@ impl Model {
         let mut asked = Asked {
             pool,
             subject: Subject { graph, causality, equations: &self.equations, measured: &measured },
+            own: graph,
             sources: &mut SourceMap::new(),
             findings: &mut findings,
         };
@@ -89,6 +90,7 @@ impl Model {
         let mut asked = Asked {
             pool,
             subject: Subject { graph, causality, equations: &self.equations, measured: &measured },
+            own: graph,
             sources: &mut SourceMap::new(),
             findings: &mut Diagnostics::new(),
         };
@@ -103,6 +105,7 @@ impl Model {
         let mut asked = Asked {
             pool,
             subject: Subject { graph, causality, equations: &self.equations, measured: &measured },
+            own: graph,
             sources: &mut SourceMap::new(),
             findings: &mut Diagnostics::new(),
         };

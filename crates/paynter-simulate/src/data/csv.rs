@@ -4,6 +4,7 @@
 //! heading may name the unit of its column (`heading.rs`).
 
 use super::heading::Heading;
+use crate::tolerance::UNEVEN_TIME;
 use paynter_base::{Code, Diagnostic, Source, SourceMap, Span, closest, code};
 use paynter_graph::dimension::Unit;
 
@@ -131,6 +132,8 @@ enum Clock {
     Column(usize, f64),
     /// One after the other, so many seconds apart, from zero on.
     Even(f64),
+    /// As the column at this place says, which has to agree with a sample time, unless it holds no numbers.
+    Both(usize, f64, f64),
 }
 
 /// Whether samples may be missing.
@@ -153,11 +156,11 @@ pub(crate) struct Columns {
 impl<'a> Csv<'a> {
     /// Reads the headings of a file with a column of times.
     pub fn new(text: &'a str) -> Result<Csv<'a>, DataError> {
-        Csv::open(text, None)
+        Csv::open(text, None, None)
     }
 
-    /// Reads the headings; a sample time stands in place of a column of times.
-    pub fn open(text: &'a str, sample_time: Option<f64>) -> Result<Csv<'a>, DataError> {
+    /// Reads the headings; the column of times may have a heading of its own, and a sample time stands in its place.
+    pub fn open(text: &'a str, named: Option<&str>, sample_time: Option<f64>) -> Result<Csv<'a>, DataError> {
         let Some(first) = lines(text).next() else {
             let place = Cell { text: "", start: 0 };
             return Err(place.error(
@@ -190,9 +193,10 @@ impl<'a> Csv<'a> {
         }
         // Beside a column `t`, `T` is a temperature.
         let exact = heads.iter().any(|head| head.name == "t");
-        let is_time = |head: &Heading<'_>| match exact {
-            true => head.name == "t" || head.name.eq_ignore_ascii_case("time"),
-            false => ["t", "time"].iter().any(|name| head.name.eq_ignore_ascii_case(name)),
+        let is_time = |head: &Heading<'_>| match (named, exact) {
+            (Some(name), _) => head.is(name),
+            (None, true) => head.name == "t" || head.name.eq_ignore_ascii_case("time"),
+            (None, false) => ["t", "time"].iter().any(|name| head.name.eq_ignore_ascii_case(name)),
         };
         let time = heads.iter().position(is_time);
         if let Some(second) = heads.iter().filter(|head| is_time(head)).nth(1) {
@@ -202,7 +206,21 @@ impl<'a> Csv<'a> {
             ));
         }
         match (time, sample_time) {
-            (_, Some(step)) => Ok(Csv { text, heads, clock: Clock::Even(step) }),
+            (None, _) if named.is_some() => {
+                let csv = Csv { text, heads, clock: Clock::Even(1.0) };
+                csv.place(named.unwrap_or_default()).and(Ok(csv))
+            }
+            (None, Some(step)) => Ok(Csv { text, heads, clock: Clock::Even(step) }),
+            (Some(time), Some(step)) => {
+                // Times of day, say, are nobody's seconds.
+                let seconds = heads[time].seconds().unwrap_or(f64::NAN);
+                let mut body = lines(text).skip(1).filter_map(|line| Some(line.cells().get(time)?.text));
+                let clock = match seconds.is_finite() && body.all(|text| text.parse::<f64>().is_ok() || text.is_empty()) {
+                    true => Clock::Both(time, seconds, step),
+                    false => Clock::Even(step),
+                };
+                Ok(Csv { text, heads, clock })
+            }
             (Some(time), None) => {
                 let seconds = heads[time].seconds()?;
                 Ok(Csv { text, heads, clock: Clock::Column(time, seconds) })
@@ -221,7 +239,7 @@ impl<'a> Csv<'a> {
 
     /// The names of its columns but for the time.
     pub fn others(&self) -> impl Iterator<Item = &'a str> {
-        let is_time = |place: usize| matches!(self.clock, Clock::Column(time, _) if time == place);
+        let is_time = |place: usize| matches!(self.clock, Clock::Column(time, _) | Clock::Both(time, ..) if time == place);
         self.heads.iter().enumerate().filter(move |(place, _)| !is_time(*place)).map(|(_, head)| head.name)
     }
 
@@ -295,8 +313,20 @@ impl<'a> Csv<'a> {
             let number = |place: usize| cells[place].number(self.heads[place].name, line.number);
             let t = match self.clock {
                 Clock::Even(step) => columns.times.len() as f64 * step,
-                Clock::Column(place, seconds) => number(place)? * seconds,
+                Clock::Column(place, seconds) | Clock::Both(place, seconds, _) => number(place)? * seconds,
             };
+            if let Clock::Both(place, _, step) = self.clock {
+                let even = columns.times.first().unwrap_or(&t) + columns.times.len() as f64 * step;
+                if (t - even).abs() > UNEVEN_TIME * step {
+                    return Err(cells[place].error(
+                        format!(
+                            "line {}: the time is {t}, but by the sample time it would be {even}",
+                            line.number
+                        ),
+                        "leave the sample time out, so that the column counts, or delete the column",
+                    ));
+                }
+            }
             if let (Some((before, at)), Clock::Column(place, _)) =
                 (last.filter(|(before, _)| t <= *before), self.clock)
             {
@@ -344,12 +374,21 @@ mod tests {
 
     #[test]
     fn samples_are_counted_and_may_be_missing() {
-        let csv = Csv::open("u,y\n1,2\n3,\n5,NaN\n", Some(0.5)).unwrap();
+        let csv = Csv::open("u,y\n1,2\n3,\n5,NaN\n", None, Some(0.5)).unwrap();
         let columns = csv.read(&[0, 1], Gaps::Kept).unwrap();
         assert_eq!(columns.times, [0.0, 0.5, 1.0]);
         assert_eq!(columns.values[0], [1.0, 3.0, 5.0]);
         assert!(columns.values[1][0] == 2.0 && columns.values[1][1..].iter().all(|value| value.is_nan()));
-        let csv = Csv::open("u,y\n1,x\n", Some(0.5)).unwrap();
+        let named = |text, name| Csv::open(text, Some(name), None).and_then(|csv| csv.read(&[1], Gaps::Kept));
+        assert_eq!(named("Zeit [ms],t\n1,2\n2,3\n", "Zeit").unwrap().times, [1e-3, 2e-3]);
+        assert!(named("t,y\n1,2\n2,3\n", "Zeit").is_err());
+        // Times beside a sample time agree with it, or are none.
+        let timed =
+            |text| Csv::open(text, None, Some(0.5)).unwrap().read(&[1], Gaps::Kept).map(|found| found.times);
+        assert_eq!(timed("t,y\n3,2\n3.5,3\n4.001,5\n"), Ok(vec![3.0, 3.5, 4.001]));
+        assert_eq!(timed("time,y\n12:00,2\n12:01,3\n"), Ok(vec![0.0, 0.5]));
+        assert!(timed("t,y\n0,2\n1,3\n").unwrap_err().message.contains("by the sample time it would be 0.5"));
+        let csv = Csv::open("u,y\n1,x\n", None, Some(0.5)).unwrap();
         assert!(csv.read(&[1], Gaps::Kept).is_err());
     }
 

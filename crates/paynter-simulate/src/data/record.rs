@@ -29,16 +29,16 @@ pub struct Record {
 }
 
 impl Record {
-    /// Reads the columns of some signals; a sample time stands in place of a column of times. The file joins
-    /// the sources where something is wrong with it.
+    /// Reads the columns of some signals; the column of times may have a heading of its own, and a sample time stands in
+    /// its place. The file joins the sources where something is wrong with it.
     pub fn read(
         data: &Data,
         signals: &[Signal],
-        sample_time: Option<f64>,
+        (time, sample_time): (Option<&str>, Option<f64>),
         sources: &mut SourceMap,
     ) -> Result<Record, Box<Diagnostic>> {
         let (text, record) = match decode(&data.content) {
-            Ok(text) => (text, columns(text, signals, sample_time)),
+            Ok(text) => (text, columns(text, signals, (time, sample_time))),
             Err(error) => ("", Err(error)),
         };
         record.map_err(|error| Box::new(error.diagnostic(&data.path, text, sources)))
@@ -53,8 +53,12 @@ impl Record {
     }
 }
 
-fn columns(text: &str, signals: &[Signal], sample_time: Option<f64>) -> Result<Record, DataError> {
-    let csv = Csv::open(text, sample_time)?;
+fn columns(
+    text: &str,
+    signals: &[Signal],
+    (time, sample_time): (Option<&str>, Option<f64>),
+) -> Result<Record, DataError> {
+    let csv = Csv::open(text, time, sample_time)?;
     let known = |signal: &Signal| csv.has(&signal.column);
     let present: Vec<bool> = signals.iter().map(|signal| signal.required || known(signal)).collect();
     let wanted = signals.iter().zip(&present).filter(|(_, present)| **present);

@@ -22,8 +22,12 @@ pub struct Estimation {
     pub hold: String,
     /// How much a residual counts: `squares`, `huber` or `cauchy`.
     pub loss: String,
-    /// The residual, in units of weighted ones, at which the loss departs from squares; `null` for squares.
+    /// The residual, in units of weighted ones, at which the loss departs from squares; `null` for squares, and where
+    /// several outputs have their own (`thresholds`).
     pub threshold: Option<f64>,
+    /// The same for each output that does not count by squares.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub thresholds: BTreeMap<String, f64>,
     /// The solver of the simulations.
     pub solver: String,
     /// The estimates by name.
@@ -84,6 +88,8 @@ pub struct Estimated {
     pub std_error_white: Option<f64>,
     /// The ends of its confidence interval.
     pub interval: Option<[f64; 2]>,
+    /// The degrees of freedom by which its standard error is known.
+    pub degrees_of_freedom: Option<f64>,
     /// Where the search started.
     pub start: f64,
     /// Its bounds; `null` for one that is not there.
@@ -263,6 +269,7 @@ impl Estimation {
             std_error: estimate.standard_error,
             std_error_white: estimate.white_error,
             interval: estimate.interval.map(|(low, high)| [low, high]),
+            degrees_of_freedom: estimate.standard_error.map(|_| estimate.freedom),
             start: estimate.start,
             bounds: [finite(estimate.bounds.0), finite(estimate.bounds.1)],
             at_bound: estimate.at_bound,
@@ -311,14 +318,17 @@ impl Estimation {
             (squares + fit.rms * fit.rms * fit.samples as f64, samples + fit.samples)
         });
         let measured = found.inputs.iter().filter(|(_, measured)| *measured);
+        let thresholds = found.outputs.iter().zip(&found.thresholds);
+        let thresholds = thresholds.filter_map(|(output, at)| Some((output.column.name.clone(), (*at)?)));
         Estimation {
             ok: true,
             model: found.model.clone(),
             method: found.method.name().to_owned(),
             measured_inputs: measured.map(|(name, _)| name.clone()).collect(),
             hold: hold(found.hold).to_owned(),
-            loss: found.loss.0.name().to_owned(),
-            threshold: (found.loss.0 != est::Loss::Squares).then_some(found.loss.1),
+            loss: found.loss.name().to_owned(),
+            threshold: if found.thresholds.len() == 1 { found.thresholds[0] } else { None },
+            thresholds: thresholds.collect(),
             solver: found.solver.clone(),
             estimates: names.iter().cloned().zip(found.estimates.iter().map(estimated)).collect(),
             correlation: found.confidence.correlation.clone(),

@@ -26,6 +26,8 @@ pub struct EstimationPlan {
     pub name: String,
     /// The time between samples.
     pub sample_time: f64,
+    /// Whether samples are evenly spaced; otherwise the sample time is their mean distance.
+    pub even: bool,
     /// The number of samples.
     pub samples: usize,
     /// The standard deviation of the noise of each output.
@@ -55,6 +57,7 @@ impl EstimationPlans {
         let plan = |plan: &est::Plan| EstimationPlan {
             name: plan.name.clone(),
             sample_time: plan.sample_time,
+            even: plan.even,
             samples: plan.samples,
             noise: plan.noise.iter().cloned().collect(),
             predictions: plan.predictions.iter().map(predicted).collect(),
