@@ -1,5 +1,9 @@
 """Wrong arguments: exceptions of the right class that name what is wrong."""
 
+import inspect
+import re
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -63,7 +67,7 @@ HUGE = 10**400
         (lambda m: m.ensemble(2, seed=-1), ValueError, "seed"),
         (lambda m: m.ensemble(2, chunks=0), ValueError, "chunks"),
         (lambda m: m.ensemble(2, confidence=0), ValueError, "percent"),
-        (lambda m: m.ensemble(2, "operating_point", limits={"zz": (0, 1)}), ValueError, "answers are `ia`, `w`"),
+        (lambda m: m.ensemble(2, "operating_point", limit={"zz": (0, 1)}), ValueError, "answers are `ia`, `w`"),
         (lambda m: m.ensemble(2, "operating_point", correlate={"Ra": 0.5}), TypeError, "pairs"),
         (lambda m: m.ensemble(2, "operating_point", vary={"Ra": ("normal", "a", 1)}), TypeError, "distribution of 'Ra'"),
         (lambda m: m.ensemble(2, lambda model: None), TypeError, "the function returns"),
@@ -90,3 +94,38 @@ def test_remedies_are_in_the_words_of_python():
         paynter.parse("")
     assert "`paynter.examples`" in str(caught.value)
     assert _paynter.explain("BG0804") and "--" not in caught.value.errors[0].help
+
+
+#: Options that every answer makes needless: it is data, writes itself and draws itself.
+ANSWERS = {"form", "symbolic", "plot", "figure", "theme", "help"}
+#: Options of all commands, which are those of loading here, or of a terminal.
+GLOBAL = {"json", "set", "model", "hz", "quiet", "color", "version"}
+#: What is asked for otherwise.
+OTHERWISE = {
+    "sensitivity": {"output", "input"},  # svg(output=, input=)
+    "lft": {"graph", "draw", "blocks", "numeric"},  # uncertain_graph, uncertain_blocks, matrices
+    "incremental": {"draw"},  # the model that is returned draws itself
+    "draw": {"output"}, "report": {"output"}, "export": {"output"},  # save, or the text itself
+    "ensemble": {"shard", "merge"},  # map
+    "estimate": {"write"},  # Estimation.text
+}
+
+
+def test_keywords_are_the_options_of_the_command_line(paynter_command):
+    def help_of(*words):
+        return subprocess.run([paynter_command, *words, "--help"], capture_output=True, text=True).stdout
+
+    commands = re.findall(r"(?m)^  ([a-z-]+) ", help_of().split("Commands:")[1].split("Options:")[0])
+    compared = 0
+    for command in commands:
+        method = getattr(paynter.Model, command.replace("-", "_"), None)
+        if method is None:
+            assert command in {"fmt", "examples", "explain", "completions", "help"}, command
+            continue
+        options = set(re.findall(r"(?m)^ +(?:-\w, )?--([a-z-]+)", help_of(command)))
+        options -= ANSWERS | GLOBAL | OTHERWISE.get(command, set())
+        keywords = set(inspect.signature(method).parameters)
+        missing = {option for option in options if option.replace("-", "_") not in keywords}
+        assert not missing, (command, missing)
+        compared += len(options)
+    assert compared > 80

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import paynter
+from paynter._ensemble import correlations, distributions
 
 MOTOR = paynter.examples.dc_motor
 RUN = {"t_end": 0.05, "points": 6, "seed": 3}
@@ -47,9 +48,9 @@ def test_statistics_are_those_of_the_samples():
 def test_samples_keep_their_distributions(design):
     vary = {"Ra": ("normal", 2, 0.1), "La": ("lognormal", 5e-3, 0.2), "kT": (0.09, 0.11)}
     correlate = {("Ra", "La"): 0.8}
-    names, values = MOTOR._native.ensemble_values(
-        MOTOR._ensemble_asked(4096, "operating_point", vary, correlate, design, 1, False), 0, 4096
-    )
+    asked = {"quantities": distributions(vary), "correlations": correlations(correlate), "design": design, "seed": 1}
+    asked |= {"samples": 4096, "indices": False, "shard": (0, 1), "question": "operating_point", "experiment": None}
+    names, values = MOTOR._native.ensemble_values(asked | {"omega": None, "listed": []}, 0, 4096)
     drawn = dict(zip(names, np.array(values).T))
     assert drawn["Ra"].mean() == pytest.approx(2, abs=0.006) and drawn["Ra"].std() == pytest.approx(0.1, rel=0.05)
     assert np.log(drawn["La"]).std() == pytest.approx(0.2, rel=0.05)
@@ -156,6 +157,21 @@ def test_functions_and_questions_of_the_core_agree():
     assert response["w/E"].mean.shape == (3,)
 
 
+def test_any_question_is_asked_by_its_name():
+    seen = MOTOR.ensemble(20, "poles", seed=4)
+    own = MOTOR.ensemble(20, lambda model: [pole for pair in model.poles().document["poles"] for pole in pair], seed=4)
+    # Both poles are real: real and imaginary parts one after the other.
+    listed = [seen[f"poles.{pole}.{part}"].mean[-1] for pole in (0, 1) for part in (0, 1)]
+    assert listed == pytest.approx(own["answer"].mean.tolist(), rel=1e-12)
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        assert same(seen, MOTOR.ensemble(20, "poles", seed=4, map=pool, chunks=5))
+    loop = paynter.examples.two_carts_loop
+    margins = loop.ensemble(4, "robust", keywords={"nodes": 0, "omega": "0.1:1000:3"}, limit={"margin.lower": (0, None)})
+    assert margins["margin.lower"].least[-1] > 0 and margins.yield_["margin.lower"] == 1
+    gains = MOTOR.ensemble(10, "tf", keywords={"numeric": True})
+    assert any(name.startswith("entries.w/E.") for name in gains.statistics)
+
+
 def test_samples_lie_in_the_bands_of_the_sensitivities():
     omega = np.geomspace(1, 300, 20)
     bands = MOTOR.sensitivity(omega=omega)
@@ -188,7 +204,7 @@ def test_indices_of_a_closed_form():
 
 
 def test_limits_give_the_yield():
-    found = MOTOR.ensemble(300, "operating_point", limits={"w": (98, 102)})
+    found = MOTOR.ensemble(300, "operating_point", limit={"w": (98, 102)})
     ends = found.ends["w"]
     assert found.yield_["w"] == np.mean((ends >= 98) & (ends <= 102))
 
@@ -203,7 +219,11 @@ def test_limits_give_the_yield():
         ({"correlate": {("Ra", "La"): 2.0}}, paynter.ModelError, "correlations"),
         ({"correlate": {("Ra", "La"): 0.5}, "indices": True}, paynter.ModelError, "indices"),
         ({"map": 3}, TypeError, "executor"),
-        ({"ask": "poles"}, ValueError, "operating_point"),
+        ({"ask": "pole"}, ValueError, "operating_point"),
+        ({"ask": "check"}, ValueError, "poles"),
+        ({"ask": "poles", "keywords": {"omega": 1}}, TypeError, "omega"),
+        ({"ask": 3}, TypeError, "name of a question"),
+        ({"limit": {"w": 3}}, TypeError, "pair"),
     ],
 )
 def test_bad_ensembles_say_what_to_do(arguments, kind, words):
@@ -232,3 +252,56 @@ def test_the_command_line_gives_the_same_and_joins_parts(paynter_command, tmp_pa
     found = MOTOR.ensemble(50, **RUN)
     assert found["w"].mean.tolist() == whole["statistics"]["w"]["mean"]
     assert found["w"].quantiles[0.95].tolist() == whole["statistics"]["w"]["quantiles"]["0.95"]
+
+
+def test_parts_of_other_ensembles_are_refused_and_limits_kept(paynter_command, tmp_path):
+    file = tmp_path / "motor.bg"
+    file.write_text(MOTOR.text.replace("output w  = rotor.f  [rad/s]", "output w = rotor.f [rpm]"), encoding="utf-8")
+
+    def ask(*words):
+        return subprocess.run([paynter_command, "ensemble", *map(str, words)], capture_output=True, text=True)
+
+    how = ["--samples", 30, "--t-end", 0.05, "--points", 3, "--limit", "w=700:900"]
+    whole = ask(file, *how, "--json").stdout
+    parts = []
+    for part in (1, 2):
+        parts.append(tmp_path / f"{part}.json")
+        parts[-1].write_text(ask(file, *how, "--shard", f"{part}/2", "--json").stdout)
+    assert ask("--merge", *parts, "--json").stdout == whole
+    told = json.loads(whole)
+    # People write and read the declared unit, documents hold SI.
+    assert told["units"][1] == {"unit": "rpm", "size": pytest.approx(np.pi / 30)}
+    assert told["yield"]["w"]["low"] == pytest.approx(700 * np.pi / 30)
+    ends = np.array(told["ends"])[:, told["answers"].index("w")] * 30 / np.pi
+    assert told["yield"]["w"]["share"] == np.mean((ends >= 700) & (ends <= 900)) and 0 < told["yield"]["w"]["share"] < 1
+    shown = ask(file, *how).stdout
+    assert "rpm" in shown and f"{np.mean(ends):.6g}" in shown.replace(" ", "")
+    for other in (["--set", "E=13"], ["--rtol", "1e-4"]):
+        (tmp_path / "other.json").write_text(ask(file, *how, *other, "--shard", "2/2", "--json").stdout)
+        refused = ask("--merge", parts[0], tmp_path / "other.json")
+        assert refused.returncode == 1 and "different models, values or options" in refused.stderr
+
+
+def test_responses_of_samples_are_at_one_grid():
+    model = paynter.parse(
+        "model rlc { param L = 1 ±10%; param r = 0.05; input u = 0; Se s = u; 1 j; C c = 1; R q = r; I l = L\n"
+        "s -> j -> c, q, l\n output y = c.e }"
+    )
+    found = model.ensemble(60, "bode")
+    assert found.answered == 60
+    omega, told = found.axis, found["y/u"]
+    lengths = np.linspace(0.9, 1.1, 4001)[:, None]
+    exact = 1 / np.abs(1 - omega**2 * lengths + 0.05j * omega)
+    assert np.all(told.least >= exact.min(axis=0) * (1 - 1e-9)) and np.all(told.most <= exact.max(axis=0) * (1 + 1e-6))
+    assert np.all(np.abs(told.mean - exact.mean(axis=0)) <= 0.15 * exact.mean(axis=0))
+
+
+def test_samples_answer_where_the_nominal_model_does_not():
+    model = paynter.parse(
+        "model fail { param a = 1 ±50%; param k = 1 ±90%; C tank { e = q; init q = a }; R valve { f = sqrt(e)*k }\n"
+        "Sf drain = -0.5; 0 j; j -> tank, valve; drain -> j\n output level = tank.q }"
+    )
+    with pytest.warns(paynter.ModelWarning):
+        assert not model.simulate(2).complete
+    found = model.ensemble(100, t_end=1.2, points=3)
+    assert 0 < found.answered < 100 and len(found.failures) == 100 - found.answered

@@ -147,7 +147,7 @@ def test_remedies_name_keywords_that_exist(root):
         options |= set(re.findall(r"\{option (\w+)", text)) | set(re.findall(r'\.option\("(\w+)"', text))
         questions |= {name.replace("-", "_") for name in re.findall(r"\{ask ([\w-]+)", text)}
     assert len(options) > 10 and options - left_out <= keywords
-    questions = {"loop_" if name == "loop" else name for name in questions} - {"help", "explain", "examples"}
+    questions = questions - {"help", "explain", "examples"}
     assert questions <= set(methods)
     with pytest.raises(paynter.ModelError, match=r"`t_end"):
         paynter.examples.dc_motor.simulate(-1)
@@ -320,9 +320,9 @@ def test_everything_shows_itself():
     run = motor.simulate(0.1, sensitivity="all")
     for shown in (motor, motor.bode(), motor.poles(), run, motor.sensitivity(omega="1:100:9"), motor.robust(nodes=0)):
         assert shown._repr_svg_().startswith("<svg"), shown
-    for answer in (motor.equations(), motor.tf(), motor.lft(), motor.operating_point()):
+    for answer in (motor.equations(), motor.tf(), motor.lft(), motor.operating_point(), motor.sensitivity()):
         assert "\\" in answer._repr_latex_(), answer
-    for answer in (motor.causality(), motor.operating_point(), motor.sensitivity(), motor.report(), motor.check()):
+    for answer in (motor.causality(), motor.operating_point(), motor.report(), motor.check()):
         assert "<" in answer._repr_html_(), answer
     assert motor.draw(sfg=True).svg.startswith("<svg")
     assert "def " in motor.export("python")
@@ -394,3 +394,38 @@ def test_formulas_are_one_display(thing):
         shown = getattr(paynter.examples[name], thing)()._repr_latex_()
         assert shown is None or (shown.startswith("$$") and shown.count("$$") == 2 and "\n\n" not in shown), shown
         assert "%" not in (shown or "").replace("\\%", "")
+
+
+def test_layouts_keep_positions(tmp_path):
+    motor = paynter.examples.dc_motor
+    drawing = motor.draw()
+    assert "rotor" in drawing.layout and len(drawing.layout) == 9
+    moved = drawing.layout | {"rotor": (11.0, -5.0)}
+    again = motor.draw(layout=moved)
+    assert again.layout["rotor"] == (11.0, -5.0) and again.svg != drawing.svg
+    file = tmp_path / "layout.json"
+    assert motor.draw(layout=file).svg == drawing.svg and file.exists()
+    assert motor.draw(layout=file).layout == drawing.layout
+    with pytest.warns(paynter.ModelWarning, match="'nothing'"):
+        motor.draw(layout={"nothing": (1, 2)})
+    with pytest.raises(ValueError, match="layout"):
+        motor.draw(layout={"rotor": (float("nan"), 2)})
+    assert motor.draw(sfg=True).layout == {}
+    assert "<svg" in motor.uncertain_blocks().svg and motor.uncertain_graph().check().ok
+
+
+def test_reports_estimate_from_data():
+    motor = paynter.examples.dc_motor
+    run = motor.with_(Rm=2e-3).simulate(1.0, points=101)
+    page = motor.report(t_end=0.1, data={"t": run.t, "w": run["w"]}, fit="Rm").html
+    assert "Estimates with intervals" in page and "Estimates with intervals" not in motor.report(t_end=0.1).html
+
+
+def test_sensitivities_are_typeset():
+    sympy = pytest.importorskip("sympy")
+    found = paynter.examples.rc.sensitivity()
+    text = found.to_latex()
+    r, c, s = sympy.symbols("r c s")
+    by_r = sympy.latex(sympy.factor(sympy.diff(1 / (c * r * s + 1), r)))
+    assert text.startswith("\\begin{align*}") and by_r in text
+    assert found._repr_latex_().startswith("$$") and found._repr_html_() is None

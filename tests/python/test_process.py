@@ -45,7 +45,7 @@ LONG = {
     "bode": lambda linear, bent, motor: linear.bode((0.01, 100, 100_000)),
     "sensitivity": lambda linear, bent, motor: linear.sensitivity(omega=(0.1, 10, 100), verify=20_000),
     "robust": lambda linear, bent, motor: ladder(8).robust(nodes=100_000, gap=1e-9),
-    "loop": lambda linear, bent, motor: ladder(12).loop_("b3"),
+    "loop": lambda linear, bent, motor: ladder(12).loop("b3"),
     "simulate": lambda linear, bent, motor: bent.simulate(1000, sensitivity="all"),
     "points": lambda linear, bent, motor: motor.simulate(1e4, points=10_000_000),
     "fixed steps": lambda linear, bent, motor: paynter.examples.duffing.simulate(1e6, solver="rk4", step=1e-2),

@@ -19,7 +19,7 @@ text: str = tf["w", "E"].num
 point: OperatingPoint = motor.operating_point()
 rhs: Rates = motor.rhs
 first: float = float(rhs(0.0, rhs.x0)[0])
-many = motor.ensemble(10, speeds, vary={"Ra": ("normal", 2.0, 0.1)}, limits={"answer": (90, None)})
+many = motor.ensemble(10, speeds, vary={"Ra": ("normal", 2.0, 0.1)}, limit={"answer": (90, None)})
 share: float = many.yield_["answer"]
 graph = Graph("g")
 graph.bond(graph.Se("s", 1), graph.R("r", graph.param("R", 2.0, unit="ohm")))

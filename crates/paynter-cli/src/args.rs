@@ -7,7 +7,7 @@ mod simulate;
 mod solver;
 mod target;
 
-pub use ensemble::{Asked, EnsembleArgs};
+pub use ensemble::{Asked, EnsembleArgs, Limit};
 pub use estimate::{EstimateArgs, EstimateFigure, Validation};
 pub use report::ReportArgs;
 pub use simulate::{Settings, SimulateArgs};

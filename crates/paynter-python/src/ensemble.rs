@@ -135,6 +135,8 @@ impl Model {
             sampling: &sampling,
             axis: axis.as_deref().map(|values| ("axis", values)),
             names: &names,
+            shown: &[],
+            fingerprint: &self.inner.fingerprint("function"),
         };
         Ok(text(&Ensemble::new(&facts, &gathered, &ends, &[], 0.95, Vec::new()).part))
     }

@@ -5,8 +5,10 @@ use crate::answer::{Answer, Reply};
 use crate::ask::ask;
 use crate::failure::findings;
 use crate::model::{Model, Setting};
+use crate::simulate::Measurements;
 use crate::spelling::Python as Spelled;
 use paynter::draw::{DrawOptions, Fold, Positions, SvgStyle, Theme, blocks_svg, draw_at, draw_blocks, svg};
+use paynter::estimate::EstimateOptions;
 use paynter::export::{Target, programs};
 use paynter::json::{self, Naming};
 use paynter::{
@@ -377,16 +379,48 @@ impl Model {
         Ok((self.derived(model, &text), Answer::new(py, reply)?))
     }
 
-    /// The drawing as SVG, as far as the model is known; `options` are those of the command line.
-    fn draw(&self, py: Python<'_>, options: Drawing) -> PyResult<Option<String>> {
-        let found = ask(py, None, |token| options.drawn(&self.inner, token))?;
+    /// The drawing as far as the model is known; `options` are those of the command line.
+    fn draw(&self, py: Python<'_>, options: Drawing) -> PyResult<Option<Drawn>> {
+        let positions = match &options.layout {
+            Some(text) => json::read_layout(text).map_err(|reason| {
+                PyValueError::new_err(format!(
+                    "layout holds positions by name, as in {{'rotor': (3, 2)}}: {reason}"
+                ))
+            })?,
+            None => Positions::default(),
+        };
+        let found = ask(py, None, |token| options.drawn(&self.inner, &positions, token))?;
         found.map_err(|reason| self.unanswered(py, reason, &[]))
     }
 
-    #[pyo3(signature = (t_end=None, progress=None))]
-    fn report(&self, py: Python<'_>, t_end: Option<f64>, progress: Progress<'_>) -> PyResult<Answer> {
+    /// The block diagram of the uncertain model as SVG.
+    #[pyo3(signature = (only=Vec::new(), normalized=false, procedure="new"))]
+    fn uncertain_blocks(
+        &self,
+        py: Python<'_>,
+        only: Vec<String>,
+        normalized: bool,
+        procedure: &str,
+    ) -> PyResult<Option<String>> {
+        let options = lft_options(only, normalized, procedure);
+        let found = ask(py, None, |token| {
+            let blocks = self.inner.uncertain_blocks(&options, token)?;
+            Ok(blocks.map(|diagram| blocks_svg(&draw_blocks(&diagram), &SvgStyle::default())))
+        })?;
+        found.map_err(|reason| self.unanswered(py, reason, &[]))
+    }
+
+    #[pyo3(signature = (t_end=None, measurements=None, progress=None))]
+    fn report(
+        &self,
+        py: Python<'_>,
+        t_end: Option<f64>,
+        measurements: Option<Measurements>,
+        progress: Progress<'_>,
+    ) -> PyResult<Answer> {
+        let estimation = measurements.map(EstimateOptions::try_from).transpose()?;
         self.question(py, &progress, |model, token| {
-            let answer = model.report(t_end, None, token)?;
+            let answer = model.report(t_end, estimation.as_ref(), token)?;
             let document = json::Report {
                 ok: !answer.findings.has_errors(),
                 model: answer.title.clone(),
@@ -453,10 +487,19 @@ pub struct Drawing {
     transparent: bool,
     embed_font: bool,
     scale: f64,
+    layout: Option<String>,
 }
 
+/// A picture as SVG; its positions, where it has any, and the names that a layout places though they are not in it.
+type Drawn = (String, Option<String>, Vec<String>);
+
 impl Drawing {
-    fn drawn(&self, model: &paynter::Model, token: &CancellationToken) -> Result<Option<String>, QueryError> {
+    fn drawn(
+        &self,
+        model: &paynter::Model,
+        positions: &Positions,
+        token: &CancellationToken,
+    ) -> Result<Option<Drawn>, QueryError> {
         let style = SvgStyle {
             theme: theme(self.dark),
             transparent: self.transparent,
@@ -465,7 +508,7 @@ impl Drawing {
         };
         if self.sfg {
             let diagram = model.block_diagram(token)?;
-            return Ok(diagram.map(|diagram| blocks_svg(&draw_blocks(&diagram), &style)));
+            return Ok(diagram.map(|diagram| (blocks_svg(&draw_blocks(&diagram), &style), None, Vec::new())));
         }
         let Some(mut diagram) = model.diagram(token)? else { return Ok(None) };
         if let Some((from, to)) = &self.path {
@@ -486,6 +529,9 @@ impl Drawing {
                 (None, _) => Fold::Automatic,
             },
         };
-        Ok(Some(svg(&draw_at(&diagram, &options, &Positions::default()), &style)))
+        let drawing = draw_at(&diagram, &options, positions);
+        let known: Vec<&str> = drawing.nodes.iter().map(|node| node.name.as_str()).collect();
+        let unknown = positions.unknown(&known).into_iter().map(|name| name.to_string()).collect();
+        Ok(Some((svg(&drawing, &style), Some(json::write_layout(&Positions::of(&drawing))), unknown)))
     }
 }

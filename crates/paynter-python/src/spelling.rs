@@ -34,11 +34,7 @@ impl Spelling for Python {
         if question.name == "examples" {
             return "`paynter.examples`".to_owned();
         }
-        let name = match question.name.as_str() {
-            // Methods may not have the names of commands everywhere.
-            "loop" => "loop_".to_owned(),
-            name => name.replace('-', "_"),
-        };
+        let name = question.name.replace('-', "_");
         let owner = if OF_THE_PACKAGE.contains(&name.as_str()) { "paynter" } else { "model" };
         let arguments = question.arguments.iter().filter(|a| !LEFT_OUT.contains(&a.name.as_str()));
         let arguments: Vec<String> = arguments.map(keyword).collect();

@@ -6,12 +6,19 @@ use crate::{BodeOptions, Model};
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Spelling, closest, code};
 use paynter_ensemble::answer_all;
 pub use paynter_ensemble::{Correlation, Design, Distribution, Gathered, Indices, MergeError, Sampling};
+use paynter_equations::Output;
 use paynter_graph::flat_name;
 use paynter_numerics::parametric::declared_tolerances;
+use paynter_numerics::program::Hold;
+use paynter_simulate::experiment::Column;
 use paynter_view::json;
+use paynter_view::units::Shown;
 
 /// Samples are answered in batches of so many, so that Ctrl-C and memory are kept in sight.
 const BATCH: u64 = 256;
+
+/// Where the nominal model has no answer, so many samples are asked for one before all is given up.
+const LEARNT_FROM: u64 = 32;
 
 /// What each sample is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,14 +63,18 @@ pub struct Ensemble {
     pub axis: Option<(&'static str, Vec<f64>)>,
     /// The names of the answers, each a number for every value of the axis.
     pub names: Vec<String>,
+    /// The units that people are shown the answers in.
+    pub shown: Vec<Shown>,
+    /// What tells the model and the question from others.
+    pub fingerprint: String,
     /// What was gathered.
     pub gathered: Gathered,
     /// By sample: the last number of each answer; NaN where there is none.
     pub ends: Vec<Vec<f64>>,
 }
 
-/// The numbers of one sample: by name, each along the axis.
-type Numbers = (Option<(&'static str, Vec<f64>)>, Vec<(String, Vec<f64>)>);
+/// The numbers of one sample: by name, with the unit that people are shown, each along the axis.
+type Numbers = (Option<(&'static str, Vec<f64>)>, Vec<(String, Shown, Vec<f64>)>);
 
 impl Model {
     /// Asks a question of many samples, or of one part of them.
@@ -73,14 +84,36 @@ impl Model {
         // Parts end with base samples, whose answers belong together.
         let base = |part: u64| sampling.samples * part / parts.max(1) * sampling.group();
         let (from, to) = (base(part), base(part + 1));
-        let nominal = self.numbers(&options.question, token)?;
+        let nominal = match self.numbers(&options.question, token) {
+            // How answers look is learnt from the first sample that has one.
+            Err(QueryError::Wrong(found)) => {
+                let sample = |sample: u64| {
+                    let values = sampling.values(sample);
+                    let settings = names.iter().map(String::as_str).zip(values);
+                    self.with(settings).numbers(&options.question, token).ok()
+                };
+                let tried = (0..LEARNT_FROM.min(sampling.samples)).find_map(sample);
+                token.check()?;
+                tried.ok_or(QueryError::Wrong(found))?
+            }
+            found => found?,
+        };
         let (axis, listed) = nominal.result.clone();
-        let answers: Vec<String> = listed.into_iter().map(|(name, _)| name).collect();
+        let (answers, shown) = listed.into_iter().map(|(name, shown, _)| (name, shown)).unzip();
+        // All samples answer at the frequencies of the nominal model.
+        let question = match (&options.question, &axis) {
+            (EnsembleQuestion::Bode(bode), Some((_, omega))) => {
+                EnsembleQuestion::Bode(BodeOptions { omega: None, listed: omega.clone(), ..bode.clone() })
+            }
+            (question, _) => question.clone(),
+        };
         let size = axis.as_ref().map_or(1, |(_, values)| values.len());
         let mut found = Ensemble {
             quantities: names,
             axis,
             names: answers,
+            shown,
+            fingerprint: self.fingerprint(&format!("{:?}", options.question)),
             gathered: Gathered::begin(from),
             ends: Vec::new(),
             sampling,
@@ -90,7 +123,7 @@ impl Model {
         while at < to {
             let count = BATCH.min(to - at);
             let answered = answer_all(at, at + count, |sample| {
-                let answer = found.sample(self, sample, size, &options.question, token);
+                let answer = found.sample(self, sample, size, &question, token);
                 token.advance(1);
                 answer
             });
@@ -111,6 +144,24 @@ impl Model {
             pool: nominal.pool,
             graph: nominal.graph,
         })
+    }
+
+    /// A short text that differs where the model, its values or a question differ (FNV-1a): parts of different
+    /// ensembles are not joined.
+    pub fn fingerprint(&self, question: &str) -> String {
+        let texts = self.sources().iter().map(|(_, source)| source.text.clone());
+        let set = self.0.set.iter().map(|(name, value)| format!("{name}={value}"));
+        let tables = self.tables(Hold::Linear).unwrap_or_default();
+        let samples = tables.list().iter().flat_map(|table| {
+            table.times().iter().map(|t| format!("{t:e} {:e}", table.value(*t))).collect::<Vec<_>>()
+        });
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for text in texts.chain(set).chain(samples).chain([question.to_owned()]) {
+            for byte in text.bytes().chain([0]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        format!("{hash:016x}")
     }
 
     /// The distributions of the uncertain parameters, and how they are drawn.
@@ -142,10 +193,15 @@ impl Model {
             if !names.contains(&flat_name(name)) {
                 let message = format!("there is no independent parameter `{name}`");
                 let near = closest(&flat_name(name), names.iter().map(String::as_str));
-                return wrong(
-                    message,
-                    &near.map_or_else(String::new, |near| format!("did you mean `{near}`?")),
+                let help = near.map_or_else(
+                    || format!("there are {}", names.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
                 );
+                return wrong(message, &help);
+            }
+            if quantities.iter().filter(|(other, _)| flat_name(other) == flat_name(name)).count() > 1 {
+                let message = format!("`{name}` has two distributions");
+                return wrong(message, "give one for each parameter");
             }
             if let Some(complaint) = distribution.complaint() {
                 return wrong(format!("`{name}`: {complaint}"), "give other numbers");
@@ -194,18 +250,27 @@ impl Model {
                 if outcome.failure.is_some() {
                     return Err(QueryError::Wrong(simulation.explain(&simulation.parameters, &outcome)));
                 }
-                let names = simulation.outputs.iter().map(|column| column.name.clone());
-                let mut numbers: Vec<(String, Vec<f64>)> = names.clone().zip(response.outputs).collect();
-                for (output, by) in names.zip(response.sensitivities) {
-                    let derivatives = simulation.wanted.iter().zip(by);
-                    numbers.extend(derivatives.map(|(name, list)| (format!("d({output})/d({name})"), list)));
+                let shown = |column: &Column| Shown { unit: column.unit.clone(), factor: column.factor };
+                let mut numbers = Vec::new();
+                for (column, list) in simulation.outputs.iter().zip(response.outputs) {
+                    numbers.push((column.name.clone(), shown(column), list));
+                }
+                for (output, by) in simulation.outputs.iter().zip(response.sensitivities) {
+                    let columns = simulation.wanted_columns.iter();
+                    for ((name, column), list) in simulation.wanted.iter().zip(columns).zip(by) {
+                        let unit = shown(output).per(&shown(column));
+                        numbers.push((format!("d({})/d({name})", output.name), unit, list));
+                    }
                 }
                 Ok(simulation.map(|_| (Some(("t", response.t)), numbers)))
             }
             EnsembleQuestion::OperatingPoint => {
                 let steady = self.operating_point(token)?;
-                let outputs = steady.equations.outputs.iter().zip(&steady.point.outputs);
-                let numbers = outputs.map(|(output, value)| (output.name.clone(), vec![*value])).collect();
+                let outputs = steady.equations.outputs.iter().zip(&steady.point.outputs).enumerate();
+                let number = |(place, (output, value)): (usize, (&Output, &f64))| {
+                    (output.name.clone(), Shown::output(&steady.graph, place), vec![*value])
+                };
+                let numbers = outputs.map(number).collect();
                 Ok(steady.map(|_| (None, numbers)))
             }
             EnsembleQuestion::Bode(options) => {
@@ -216,7 +281,12 @@ impl Model {
                 let name = |(o, i): (usize, usize)| {
                     format!("{}/{}", equations.outputs[o].name, equations.inputs[i].name)
                 };
-                let numbers = pairs.enumerate().map(|(entry, pair)| (name(pair), magnitude(entry))).collect();
+                let shown = |(o, i): (usize, usize)| {
+                    Shown::output(&answer.graph, o).per(&Shown::input(&answer.graph, i))
+                };
+                let numbers = pairs.enumerate();
+                let numbers =
+                    numbers.map(|(entry, pair)| (name(pair), shown(pair), magnitude(entry))).collect();
                 let omega = found.omega.clone();
                 Ok(answer.map(|_| (Some(("omega", omega)), numbers)))
             }
@@ -237,8 +307,8 @@ impl Ensemble {
         let values = self.sampling.values(sample);
         let settings = self.quantities.iter().map(String::as_str).zip(values);
         match model.with(settings).numbers(question, token) {
-            Ok(answer) => match answer.1.iter().all(|(_, list)| list.len() == size) {
-                true => Ok(answer.result.1.into_iter().flat_map(|(_, list)| list).collect()),
+            Ok(answer) => match answer.1.iter().all(|(_, _, list)| list.len() == size) {
+                true => Ok(answer.result.1.into_iter().flat_map(|(_, _, list)| list).collect()),
                 false => Err("the answer has another length".to_owned()),
             },
             Err(QueryError::Cancelled) => Err("cancelled".to_owned()),
@@ -265,6 +335,8 @@ impl Answer<Ensemble> {
             sampling: &found.sampling,
             axis: found.axis.as_ref().map(|(name, values)| (*name, values.as_slice())),
             names: &found.names,
+            shown: &found.shown,
+            fingerprint: &found.fingerprint,
         };
         json::Ensemble::new(
             &facts,

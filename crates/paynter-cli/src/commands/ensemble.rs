@@ -1,13 +1,13 @@
 //! `paynter ensemble`: a question asked of many samples.
 
 use crate::answer::{Answer, Exit, output};
-use crate::args::{Asked, EnsembleArgs, Global};
+use crate::args::{Asked, EnsembleArgs, Global, Limit};
 use crate::input;
 use crate::spelling::CommandLine;
 use crate::table::columns;
 use paynter::ensemble::{EnsembleOptions, EnsembleQuestion};
 use paynter::json::{Ensemble, EnsemblePart, SobolIndex, read_ensemble};
-use paynter::number::significant;
+use paynter::number::{significant, unit};
 use paynter::simulate::{Sensitivities, SimulateOptions};
 use paynter::{BodeOptions, Diagnostic, code};
 use std::collections::BTreeMap;
@@ -18,8 +18,13 @@ pub fn run(arguments: &EnsembleArgs, global: &Global) -> Answer {
     answered.unwrap_or_else(|refusal| refusal)
 }
 
-fn limits(arguments: &EnsembleArgs) -> Vec<(String, f64, f64)> {
-    arguments.limit.iter().map(|limit| (limit.0.clone(), limit.1, limit.2)).collect()
+/// The limits in SI: people write them in the units that they are shown.
+fn limits(arguments: &EnsembleArgs, part: &EnsemblePart) -> Vec<(String, f64, f64)> {
+    let of = |limit: &Limit| {
+        let size = part.unit_of(&limit.0).size;
+        (limit.0.clone(), limit.1 * size, limit.2 * size)
+    };
+    arguments.limit.iter().map(of).collect()
 }
 
 fn ask(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
@@ -62,8 +67,10 @@ fn ask(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
     let answer = model
         .ensemble(&options, global.token())
         .map_err(|reason| Answer::unanswered(global, model.sources(), reason))?;
-    let document = answer.document(&limits(arguments), arguments.confidence, &CommandLine);
-    document.part.answers_to(&limits(arguments)).map_err(|message| {
+    let bare = answer.document(&[], arguments.confidence, &CommandLine);
+    let limits = limits(arguments, &bare.part);
+    let document = Ensemble::of(bare.part, &limits, arguments.confidence, bare.diagnostics);
+    document.part.answers_to(&limits).map_err(|message| {
         let diagnostic = Diagnostic::new(code::BAD_SIMULATION, message);
         Answer::refusal(global, diagnostic.help("name answers in `--limit`"), Exit::Wrong)
     })?;
@@ -83,8 +90,9 @@ fn merge(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
         parts.push(read_ensemble(&text).map_err(|error| refuse(format!("`{}`: {error}", data.path)))?);
     }
     let joined = EnsemblePart::join(parts).map_err(refuse)?;
-    joined.answers_to(&limits(arguments)).map_err(refuse)?;
-    let document = Ensemble::of(joined, &limits(arguments), arguments.confidence, Vec::new());
+    let limits = limits(arguments, &joined);
+    joined.answers_to(&limits).map_err(refuse)?;
+    let document = Ensemble::of(joined, &limits, arguments.confidence, Vec::new());
     Ok(Answer::plain(global, document.settled(), text))
 }
 
@@ -96,19 +104,26 @@ fn text(found: &Ensemble) -> String {
     };
     let mut text =
         format!("{}: {} samples ({}, seed {}){range}\n\n", part.model, part.samples, part.design, part.seed);
-    let last = |list: &[f64]| list.last().copied().map_or("–".to_owned(), significant);
-    let rows: Vec<[String; 6]> = found
+    let rows: Vec<[String; 7]> = found
         .statistics
         .iter()
         .map(|(name, told)| {
-            let deviation =
-                told.variance.last().copied().flatten().map_or("–".to_owned(), |v| significant(v.sqrt()));
+            let shown = part.unit_of(name);
+            let number = |value: f64| significant(value / shown.size);
+            let last = |list: &[f64]| list.last().copied().map_or("–".to_owned(), number);
+            let deviation = told.variance.last().copied().flatten();
+            let deviation = deviation.map_or("–".to_owned(), |variance| number(variance.sqrt()));
             let quantile =
                 |share: &str| told.quantiles.get(share).map_or("–".to_owned(), |list| last(list));
-            [name.clone(), last(&told.mean), deviation, last(&told.least), quantile("0.5"), last(&told.most)]
+            let unit = shown.unit.as_deref().map(unit).unwrap_or_default();
+            let [mean, least, most] = [&told.mean, &told.least, &told.most].map(|list| last(list));
+            [name.clone(), mean, unit, deviation, least, quantile("0.5"), most]
         })
         .collect();
-    text.push_str(&columns(["ANSWER (AT ITS END)", "MEAN", "DEVIATION", "LEAST", "MEDIAN", "MOST"], &rows));
+    text.push_str(&columns(
+        ["ANSWER (AT ITS END)", "MEAN", "UNIT", "DEVIATION", "LEAST", "MEDIAN", "MOST"],
+        &rows,
+    ));
     for (name, kept) in &found.shares {
         text.push_str(&format!(
             "\n  {name} keeps its limits in {} % of the samples\n",
@@ -123,9 +138,15 @@ fn text(found: &Ensemble) -> String {
         [] => {}
         failures => {
             text.push_str(&format!("\n{} samples have no answer\n", failures.len()));
-            let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-            failures.iter().for_each(|failure| *reasons.entry(failure.reason.as_str()).or_default() += 1);
-            reasons.iter().for_each(|(reason, count)| text.push_str(&format!("  {count}: {reason}\n")));
+            // Reasons that differ by numbers only, as by a time, are told once.
+            let kind = |reason: &str| reason.replace(|c: char| c.is_ascii_digit() || ".-".contains(c), "");
+            let mut reasons: BTreeMap<String, (&str, usize)> = BTreeMap::new();
+            for failure in failures {
+                reasons.entry(kind(&failure.reason)).or_insert((&failure.reason, 0)).1 += 1;
+            }
+            for (reason, count) in reasons.values() {
+                text.push_str(&format!("  {count}, the first of them: {reason}\n"));
+            }
         }
     }
     text

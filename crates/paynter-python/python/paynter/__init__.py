@@ -18,29 +18,21 @@ from ._model import Examples, Model, Simulator, explain, load, parse
 from ._ensemble import Ensemble, Statistics
 from ._graph import Element, Graph
 from ._rates import Rates
-from ._results import (
-    Causality,
-    Check,
-    Drawing,
-    Equations,
-    Estimation,
+from ._derivation import Causality, Check, Equations, Structure
+from ._estimation import Estimation, Plan
+from ._linear import (
     FrequencyResponse,
-    Interconnection,
-    OpenLoop,
     OperatingPoint,
-    Plan,
     Poles,
-    Report,
-    Result,
-    Robustness,
-    Runs,
     Sensitivity,
     SensitivityResponse,
-    Simulation,
-    Structure,
     TransferEntry,
     TransferFunctions,
 )
+from ._pictures import Drawing, Report
+from ._result import Result
+from ._robustness import Interconnection, OpenLoop, Robustness
+from ._runs import Runs, Simulation
 
 #: The built-in examples.
 examples = Examples()

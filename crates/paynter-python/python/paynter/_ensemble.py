@@ -14,7 +14,7 @@ import numpy as np
 from . import _arguments, _paynter
 from ._errors import EnsembleError, PaynterError
 from ._progress import Bar
-from ._results import Result, _axes, _need, _table
+from ._result import Result, _axes, _need, _table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -196,6 +196,48 @@ def _numbers(answer: Any) -> tuple[list[str], list[float] | None, list[float]]:
     return list(named), axis, np.concatenate([np.atleast_1d(values) for values in named.values()]).tolist()
 
 
+class _Named:
+    """A question by its name, whose answers are all the numbers in its document."""
+
+    def __init__(self, model: "Model", name: str, keywords: dict[str, Any], words: Sequence[str]) -> None:
+        known = [
+            word for word in dir(type(model))
+            if not word.startswith("_") and word not in (*words, "ensemble", "estimate", "compile", "with_")
+            and callable(getattr(type(model), word))
+        ]
+        if name not in known:
+            raise ValueError(f"ask is one of {', '.join(known)}, or a function of the model, not {name!r}")
+        self.name, self.keywords = name, keywords
+
+    def __call__(self, model: "Model") -> dict[str, float]:
+        """The numbers of the answer."""
+        found: dict[str, float] = {}
+        _collect(getattr(model, self.name)(**self.keywords).document, "", found)
+        if not found:
+            raise ValueError(f"the answer to {self.name!r} holds no numbers")
+        return found
+
+
+#: What a document says beside its numbers.
+_ASIDE = ("checks", "diagnostics", "stats", "ok")
+
+
+def _collect(value: Any, path: str, found: dict[str, float]) -> None:
+    """Takes in the numbers of a document by their paths; what is listed by name goes by that."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key not in _ASIDE:
+                _collect(inner, f"{path}.{key}" if path else str(key), found)
+    elif isinstance(value, np.ndarray) or isinstance(value, (list, tuple)):
+        for place, inner in enumerate(value):
+            named = [inner[key] for key in ("output", "input", "parameter", "name") if key in inner] \
+                if isinstance(inner, Mapping) else []
+            label = "/".join(named) if named and all(isinstance(word, str) for word in named) else str(place)
+            _collect(inner, f"{path}.{label}", found)
+    elif isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_)):
+        found[path] = float(value)
+
+
 def _group(asked: Mapping[str, Any], names: int) -> int:
     return names + 2 if asked["indices"] else 1
 
@@ -349,35 +391,30 @@ def _numbered(work: _Chunk, number: int) -> tuple[int, str]:
     return number, work(number)
 
 
-def ensemble(
-    model: "Model",
-    samples: int,
-    question: Any,
-    asked: dict[str, Any],
-    executor: Any,
-    chunks: int | None,
-    limits: Mapping[str, tuple[float | None, float | None]] | None,
-    confidence: float,
-    partial: Mapping[int, str] | None,
-    progress: bool,
-) -> Ensemble:
-    """Asks a question of many samples and joins what chunks of them tell."""
-    ends = [
-        (name, -np.inf if low is None else float(low), np.inf if high is None else float(high))
-        for name, (low, high) in _arguments.mapping(limits, "limits", "{'w': (90, 110)}").items()
-    ]
+def ensemble(model: "Model", question: Any, prepared: dict[str, Any], asked: Mapping[str, Any]) -> Ensemble:
+    """Asks a question of many samples and joins what chunks of them tell: ``prepared`` is for the native module,
+    ``asked`` what was asked for."""
+    confidence = _arguments.percent(asked["confidence"], "confidence")
+    chunks = None if asked["chunks"] is None else _arguments.whole(asked["chunks"], "chunks", 1)
+    executor, samples = asked["map"], prepared["samples"]
+    ends = []
+    for name, pair in _arguments.mapping(asked["limit"], "limit", "{'w': (90, 110)}").items():
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"the limit of {name!r} is a pair (low, high), not {pair!r}")
+        low, high = (None if end is None else _arguments.real(end, f"a limit of {name!r}") for end in pair)
+        ends.append((name, -np.inf if low is None else low, np.inf if high is None else high))
     findings: list[dict[str, Any]] = []
-    with Bar(progress) as bar:
+    with Bar(asked["progress"]) as bar:
         if executor is None and not callable(question):
-            text, answer = model._native.ensemble_part(asked, bar)
+            text, answer = model._native.ensemble_part(prepared, bar)
             from ._model import _told
 
             findings = _told(answer, 4).findings
             parts = {0: text}
         else:
             count = min(samples, chunks or CHUNKS)
-            parts = dict(partial or {})
-            work = _Chunk(model, asked, question, count)
+            parts = dict(asked["partial"] or {})
+            work = _Chunk(model, prepared, question, count)
             missing = [number for number in range(count) if number not in parts]
 
             def done(number: int, text: str) -> None:

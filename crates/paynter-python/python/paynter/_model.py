@@ -10,32 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _arguments, _ensemble, _inputs, _paynter
+from . import _arguments, _asked, _ensemble, _inputs, _paynter, _pictures
 from ._ensemble import Ensemble
 from ._errors import Diagnostic, ModelError, ModelWarning
 from ._progress import Bar
 from ._rates import Rates
-from ._results import (
-    Causality,
-    Check,
-    Drawing,
-    Equations,
-    Estimation,
-    FrequencyResponse,
-    Interconnection,
-    OpenLoop,
-    OperatingPoint,
-    Plan,
-    Poles,
-    Report,
-    Robustness,
-    Runs,
-    Sensitivity,
-    SensitivityResponse,
-    Simulation,
-    Structure,
-    TransferFunctions,
-)
+from ._derivation import Causality, Check, Equations, Structure
+from ._estimation import Estimation, Plan
+from ._linear import FrequencyResponse, OperatingPoint, Poles, Sensitivity, SensitivityResponse, TransferFunctions
+from ._pictures import Drawing, Report
+from ._robustness import Interconnection, OpenLoop, Robustness
+from ._runs import Runs, Simulation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -267,6 +252,14 @@ class Model:
         _arguments.choice(procedure, ("new", "existing"), "procedure")
         return Model(self._native.uncertain_graph(_arguments.names(only), normalized, procedure))
 
+    def uncertain_blocks(self, *, only: Names = None, normalized: bool = False, procedure: str = "new") -> Drawing:
+        """The block diagram of the uncertain model."""
+        _arguments.choice(procedure, ("new", "existing"), "procedure")
+        svg = self._native.uncertain_blocks(_arguments.names(only), normalized, procedure)
+        if svg is None:
+            raise ModelError(self._native.check().findings)
+        return Drawing(svg)
+
     def robust(
         self,
         *,
@@ -296,7 +289,7 @@ class Model:
         )
         return found
 
-    def loop_(
+    def loop(
         self,
         open: str,
         *,
@@ -309,7 +302,7 @@ class Model:
     ) -> OpenLoop:
         """A loop opened at a signal or a bond: margins, crossover, step figures, nominal and within tolerances."""
         asked: dict[str, Any] = {"open": open, "omega": omega, "output": output, "input": input, "over": over}
-        asked |= {"range": range, "question": "loop_"}
+        asked |= {"range": range, "question": "loop"}
         found: OpenLoop = self._ask(
             "open_loop", OpenLoop, asked, progress,
             open, _arguments.grid(omega), _arguments.names(output), _arguments.names(input), over, _arguments.grid(range, "range"),
@@ -351,8 +344,13 @@ class Model:
         transparent: bool = False,
         embed_font: bool = False,
         scale: float = 1.0,
+        layout: Mapping[str, tuple[float, float]] | str | os.PathLike[str] | None = None,
     ) -> Drawing:
-        """The bond graph, or its signal-flow graph with ``sfg=True``, as a picture."""
+        """The bond graph, or its signal-flow graph with ``sfg=True``, as a picture.
+
+        ``layout`` keeps positions: by name, as :attr:`Drawing.layout` of another drawing has them, or in a JSON file,
+        which is written where it does not exist.
+        """
         _arguments.choice(theme, ("light", "dark"), "theme")
         if path is not None and (isinstance(path, str) or len(path) != 2):
             raise TypeError(f"path is the pair of elements at its ends, as in ('supply', 'rotor'), not {path!r}")
@@ -365,16 +363,34 @@ class Model:
             "no_values": no_values, "letters": letters, "boxes": boxes, "fold": fold, "unfold": unfold,
             "dark": theme == "dark", "transparent": transparent, "embed_font": embed_font, "scale": scale,
         }
-        svg = self._native.draw(options)
-        if svg is None:
+        made = self._native.draw(options | {"layout": _pictures.positions(layout)})
+        if made is None:
             raise ModelError(self._native.check().findings)
-        return Drawing(svg)
+        svg, places, unknown = made
+        for name in unknown:
+            warnings.warn(ModelWarning(f"the layout places {name!r}, which is not in the drawing"), stacklevel=2)
+        drawing = Drawing(svg, places)
+        _pictures.keep(drawing, layout)
+        return drawing
 
-    def report(self, *, t_end: float | None = None, progress: bool = False) -> Report:
-        """One page with everything about the model."""
+    def report(
+        self,
+        *,
+        t_end: float | None = None,
+        data: Any = None,
+        map: Mapping[str, str] | None = None,
+        sample_time: float | None = None,
+        hold: str = "linear",
+        fit: Names = None,
+        start: Mapping[str, float] | None = None,
+        progress: bool = False,
+    ) -> Report:
+        """One page with everything about the model; with measured ``data`` also what :meth:`estimate` finds in them."""
+        asked = {name: value for name, value in locals().items() if name not in ("self", "progress")}
         t_end = _arguments.real_or_none(t_end, "t_end")
+        measured = None if data is None else _asked.measurements(asked)[0]
         with Bar(progress) as bar:
-            return Report(self._native.report(t_end, progress=bar), (self, "report", {"t_end": t_end}))
+            return Report(self._native.report(t_end, measured, progress=bar), (self, "report", asked))
 
     def export(self, to: str, *, simulate: bool = False) -> str:
         """The model as a program: python, matlab, c, julia or latex."""
@@ -387,56 +403,6 @@ class Model:
         return Rates(self)
 
     # Runs over time
-
-    def _experiment(
-        self,
-        t_end: float | None,
-        points: int,
-        times: ArrayLike | None,
-        sensitivity: Names,
-        direction: Any,
-        states_only: bool,
-        solver: str,
-        rtol: float,
-        atol: float | None,
-        step: float | None,
-        data: Any,
-        inputs: Mapping[str, Any] | None,
-        hold: str,
-        grid: ArrayLike | None,
-        max_step: float | None,
-        energy: bool,
-    ) -> tuple["Model", dict[str, Any], list[str]]:
-        _arguments.choice(hold, ("linear", "zero"), "hold")
-        t_end, points = _arguments.real_or_none(t_end, "t_end"), _arguments.whole(points, "points")
-        rtol, atol = _arguments.real(rtol, "rtol"), _arguments.real_or_none(atol, "atol")
-        step, max_step = _arguments.real_or_none(step, "step"), _arguments.real_or_none(max_step, "max_step")
-        if not isinstance(solver, str):
-            raise TypeError(f"solver is a name such as 'auto', not {solver!r}")
-        inputs = _arguments.mapping(inputs, "inputs", "{'E': 12}")
-        at = None if times is None else _inputs.rising(times, "times")
-        if at is not None and len(at) == 0:
-            raise ValueError("times is empty: give one time or more")
-        model, file = self, None
-        notes: list[str] = []
-        if data is not None and inputs:
-            raise TypeError("give either data= or inputs=")
-        if data is not None:
-            file = _inputs.measured(data)
-        elif inputs:
-            file, constant, notes = _inputs.driven(inputs, t_end, at, grid, max_step, hold)
-            if constant:
-                model = self.with_(constant)
-        if file is not None and file[0] == "<inputs>" and t_end is None and at is None:
-            raise TypeError("inputs over time need t_end= or times=")
-        directions = _arguments.directions(direction)
-        options = {
-            "t_end": t_end, "points": points,
-            "times": [] if at is None else at.tolist(), "rtol": rtol, "atol": atol, "solver": solver, "step": step,
-            "sensitivity": _arguments.names(sensitivity, "sensitivity"), "direction": directions, "states_only": states_only,
-            "energy": energy, "data": file, "zero_order": hold == "zero",
-        }
-        return model, options, notes
 
     def simulate(
         self,
@@ -476,10 +442,7 @@ class Model:
         ``gradient="integral(w)"`` tells the gradient of a cost.
         """
         asked = {name: value for name, value in locals().items() if name not in ("self", "progress")}
-        model, options, notes = self._experiment(
-            t_end, points, times, sensitivity, direction, states_only, solver, rtol, atol, step, data, inputs, hold,
-            grid, max_step, energy,
-        )
+        model, options, notes = _asked.experiment(self, asked)
         native = model._native
         special = [name for name in ("sweep", "scenario", "perturb", "gradient") if asked[name] is not None]
         if len(special) > 1:
@@ -543,38 +506,15 @@ class Model:
         energy: bool = False,
     ) -> "Simulator":
         """The model compiled for an experiment, to be run many times and at other values."""
-        model, options, notes = self._experiment(
-            t_end, points, times, sensitivity, direction, states_only, solver, rtol, atol, step, data, inputs, hold,
-            grid, max_step, energy,
-        )
+        model, options, notes = _asked.experiment(self, locals())
         return Simulator(model, options, notes)
-
-    def _ensemble_asked(
-        self,
-        samples: int,
-        ask: Any,
-        vary: Mapping[str, Any] | None,
-        correlate: Mapping[tuple[str, str], float] | None,
-        design: str,
-        seed: int,
-        indices: bool,
-        experiment: dict[str, Any] | None = None,
-        omega: Frequencies = None,
-    ) -> dict[str, Any]:
-        grid, listed = _arguments.frequencies(omega)
-        return {
-            "quantities": _ensemble.distributions(vary),
-            "correlations": _ensemble.correlations(correlate),
-            "design": design, "seed": seed, "samples": samples, "indices": indices, "shard": (0, 1),
-            "question": ask if isinstance(ask, str) else "operating_point", "experiment": experiment,
-            "omega": grid, "listed": listed,
-        }
 
     def ensemble(
         self,
         samples: int = 1000,
         ask: Any = "simulate",
         *,
+        keywords: Mapping[str, Any] | None = None,
         map: Any = None,
         vary: Mapping[str, Any] | None = None,
         correlate: Mapping[tuple[str, str], float] | None = None,
@@ -582,7 +522,7 @@ class Model:
         seed: int = 1,
         indices: bool = False,
         confidence: float = 95.0,
-        limits: Mapping[str, tuple[float | None, float | None]] | None = None,
+        limit: Mapping[str, tuple[float | None, float | None]] | None = None,
         chunks: int | None = None,
         partial: Mapping[int, str] | None = None,
         t_end: float | None = None,
@@ -591,6 +531,8 @@ class Model:
         sensitivity: Names = None,
         solver: str = "auto",
         rtol: float = 1e-8,
+        atol: float | None = None,
+        step: float | None = None,
         inputs: Mapping[str, Any] | None = None,
         omega: Frequencies = None,
         progress: bool = False,
@@ -598,32 +540,20 @@ class Model:
         """One question asked of many samples, with statistics that do not hold all answers.
 
         ``ask`` is ``"simulate"`` (with ``t_end``, ``points`` and others), ``"operating_point"``, ``"bode"`` (with
-        ``omega``), or a function of the model at its values that returns a number, a row of numbers or a mapping to
-        such. Samples are drawn from the tolerances, or from ``vary``: ``{"Ra": (1.8, 2.2), "La": ("normal", 5e-3,
-        1e-4), "kT": ("lognormal", 0.1, 0.05)}`` in the units that the model declares, correlated by
-        ``correlate={("Ra", "La"): 0.5}``; ``design`` is ``"latin"``, ``"sobol"`` or ``"random"``.
+        ``omega``), the name of any other question (with its ``keywords``), whose answers are all the numbers in its
+        document by their places there, as ``"margin.lower"`` of ``"robust"``; or a function of the model at its values
+        that returns a number, a row of numbers or a mapping to such. Samples are drawn from the tolerances, or from
+        ``vary``: ``{"Ra": (1.8, 2.2), "La": ("normal", 5e-3, 1e-4), "kT": ("lognormal", 0.1, 0.05)}`` in the units that
+        the model declares, correlated by ``correlate={("Ra", "La"): 0.5}``; ``design`` is ``"latin"``, ``"sobol"`` or
+        ``"random"``.
 
         ``map`` is where chunks of samples run: an executor of :mod:`concurrent.futures` or mpi4py, a Dask client, a
         ``joblib.Parallel``, the module ``ray``, or a function such as :func:`map`; the core's threads where left out.
-        The digits do not depend on it. ``indices=True`` tells Sobol' indices, ``limits={"w": (90, 110)}`` the yield.
+        The digits do not depend on it. ``indices=True`` tells Sobol' indices, ``limit={"w": (90, 110)}`` the yield.
         """
-        if not callable(ask):
-            _arguments.choice(ask, ("simulate", "operating_point", "bode"), "ask")
-        samples, seed = _arguments.whole(samples, "samples"), _arguments.whole(seed, "seed")
-        if samples < 1:
-            raise ValueError("ask for one sample or more")
-        chunks = None if chunks is None else _arguments.whole(chunks, "chunks", 1)
-        share = _arguments.percent(confidence, "confidence")
-        experiment, model = None, self
-        if ask == "simulate":
-            model, experiment, _ = self._experiment(
-                t_end, points, times, sensitivity, None, False, solver, rtol, None, None, None, inputs, "linear",
-                None, None, False,
-            )
-        asked = self._ensemble_asked(samples, ask, vary, correlate, design, seed, indices, experiment, omega)
-        return _ensemble.ensemble(
-            model, samples, ask, asked, map, chunks, limits, share, partial, progress
-        )
+        asked = {name: value for name, value in locals().items() if name != "self"}
+        question, model, prepared = _asked.ensemble(self, asked)
+        return _ensemble.ensemble(model, question, prepared, asked)
 
     def estimate(
         self,
@@ -666,42 +596,15 @@ class Model:
         the model with the estimates in place; ``tolerance=95`` writes half the width of their intervals beside them.
         """
         asked = {name: value for name, value in locals().items() if name not in ("self", "progress")}
-        _arguments.choice(hold, ("linear", "zero"), "hold")
-        decimate, iterations = _arguments.whole(decimate, "decimate", 1), _arguments.whole(iterations, "iterations")
-        starts, shots = _arguments.whole(starts, "starts", 1), _arguments.whole(shots, "shots", 1)
-        seed, level = _arguments.whole(seed, "seed"), _arguments.percent(confidence, "confidence")
-        t_end, rtol = _arguments.real_or_none(t_end, "t_end"), _arguments.real(rtol, "rtol")
-        atol, step = _arguments.real_or_none(atol, "atol"), _arguments.real_or_none(step, "step")
-        start = _arguments.mapping(start, "start", "{'Ra': 2}")
-        bounds = _arguments.mapping(bounds, "bounds", "{'Ra': (1, 3)}")
-        weights = _arguments.mapping(weight, "weight", "{'w': 2}")
-        for name, pair in bounds.items():
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise TypeError(f"the bounds of {name!r} are a pair (low, high), not {pair!r}")
-        share = float(validate) if isinstance(validate, (int, float)) and not isinstance(validate, bool) else 0.0
-        records = [] if validate is None or share else _arguments.records(validate)
-        spacing = [] if sample_time is None else np.atleast_1d(np.asarray(sample_time, dtype=float)).tolist()
-        if len(spacing) > 1 and not plan:
-            raise ValueError("a record has one sample_time; several are compared with plan=True")
-        options = {
-            "data": _arguments.records(data), "validation": records, "validation_share": share, "map": list((map or {}).items()),
-            "validate_map": list((validate_map or {}).items()),
-            "sample_time": spacing[0] if spacing and not plan else None, "zero_order": hold == "zero",
-            "decimate": decimate, "fit": _arguments.names(fit), "local": _arguments.names(local),
-            "start": [(name, _arguments.real(value, f"the start of {name!r}")) for name, value in start.items()],
-            "bounds": [
-                (name, -np.inf if low is None else float(low), np.inf if high is None else float(high))
-                for name, (low, high) in bounds.items()
-            ],
-            "weight": [(name, _arguments.real(w, f"the weight of {name!r}")) for name, w in weights.items() if not isinstance(w, str)],
-            "weight_columns": [(name, w) for name, w in weights.items() if isinstance(w, str)],
-            "loss": loss, "prior": prior, "method": method, "log": _arguments.names(log), "iterations": iterations,
-            "starts": starts, "seed": seed, "shots": shots, "confidence": level,
-            "profile": _arguments.names(profile), "solver": solver, "rtol": rtol, "atol": atol, "step": step,
+        options, spacing = _asked.measurements(asked)
+        t_end = _arguments.real_or_none(t_end, "t_end")
+        noise = {
+            name: _arguments.real(sigma, f"the noise of {name!r}")
+            for name, sigma in _arguments.mapping(noise, "noise", "{'w': 0.1}").items()
         }
         with Bar(progress) as bar:
             if plan:
-                answer = self._native.plan(options, list((noise or {}).items()), t_end, spacing, progress=bar)
+                answer = self._native.plan(options, list(noise.items()), t_end, spacing, progress=bar)
                 return Plan(_told(answer), (self, "estimate", asked))
             share_of = None if tolerance is None else _arguments.percent(tolerance, "tolerance")
             answer, text = self._native.estimate(options, share_of, progress=bar)

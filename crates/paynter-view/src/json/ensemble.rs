@@ -2,6 +2,7 @@
 //! join.
 
 use super::{Diagnostic, finite};
+use crate::units::Shown;
 use paynter_ensemble as ens;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,15 @@ pub struct EnsemblePart {
     pub axis_values: Vec<f64>,
     /// The names of the answers.
     pub answers: Vec<String>,
+    /// The units in which people are shown the answers, in their order.
+    #[serde(default)]
+    pub units: Vec<AnswerUnit>,
+    /// What tells the model, its values and the question from others.
+    #[serde(default)]
+    pub fingerprint: String,
+    /// The limits that answers are asked to keep, in SI.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
     /// The first sample of this part.
     pub from: u64,
     /// One past its last.
@@ -69,6 +79,26 @@ pub struct EnsemblePart {
     pub nodes: Vec<GatheredNode>,
     /// By sample of this part: the last number of each answer; `null` where there is none.
     pub ends: Vec<Vec<Option<f64>>>,
+}
+
+/// The unit of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AnswerUnit {
+    /// As written in the model; `null` for SI.
+    pub unit: Option<String>,
+    /// The value of one such unit in SI.
+    pub size: f64,
+}
+
+/// A limit of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limit {
+    /// The answer.
+    pub answer: String,
+    /// The lower end.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
 }
 
 /// A parameter with its distribution.
@@ -171,6 +201,10 @@ pub struct EnsembleFacts<'a> {
     pub axis: Option<(&'static str, &'a [f64])>,
     /// The names of the answers.
     pub names: &'a [String],
+    /// The units in which people are shown them; where empty, SI.
+    pub shown: &'a [Shown],
+    /// What tells the model and the question from others.
+    pub fingerprint: &'a str,
 }
 
 impl Ensemble {
@@ -208,6 +242,13 @@ impl Ensemble {
             axis: facts.axis.map(|(name, _)| name.to_owned()),
             axis_values: facts.axis.map_or_else(Vec::new, |(_, values)| values.to_vec()),
             answers: facts.names.to_vec(),
+            units: facts
+                .shown
+                .iter()
+                .map(|shown| AnswerUnit { unit: shown.unit.clone(), size: shown.factor })
+                .collect(),
+            fingerprint: facts.fingerprint.to_owned(),
+            limits: Vec::new(),
             from: gathered.from,
             to: gathered.to,
             failures: gathered.failures.iter().map(failure).collect(),
@@ -217,13 +258,21 @@ impl Ensemble {
         Ensemble::of(part, limits, confidence, diagnostics)
     }
 
-    /// The document of parts that were joined.
+    /// The document of parts that were joined; without limits those hold that the parts were asked with.
     pub fn of(
-        part: EnsemblePart,
+        mut part: EnsemblePart,
         limits: &[(String, f64, f64)],
         confidence: f64,
         diagnostics: Vec<Diagnostic>,
     ) -> Ensemble {
+        if !limits.is_empty() {
+            let limit = |(answer, low, high): &(String, f64, f64)| Limit {
+                answer: answer.clone(),
+                low: finite(*low),
+                high: finite(*high),
+            };
+            part.limits = limits.iter().map(limit).collect();
+        }
         let gathered = part.gathered();
         let spread = gathered.spread();
         let size = part.size();
@@ -252,12 +301,14 @@ impl Ensemble {
             true => part.indices(confidence),
             false => BTreeMap::new(),
         };
-        let shares = limits.iter().filter_map(|(name, low, high)| {
-            let answer = part.answers.iter().position(|known| known == name)?;
-            let keeps =
-                |row: &&Vec<Option<f64>>| row[answer].is_some_and(|end| (*low..=*high).contains(&end));
+        let shares = part.limits.iter().filter_map(|limit| {
+            let answer = part.answers.iter().position(|known| *known == limit.answer)?;
+            let within = |end: f64| {
+                limit.low.is_none_or(|low| low <= end) && limit.high.is_none_or(|high| end <= high)
+            };
+            let keeps = |row: &&Vec<Option<f64>>| row[answer].is_some_and(within);
             let share = part.ends.iter().filter(keeps).count() as f64 / part.ends.len() as f64;
-            Some((name.clone(), Yield { low: finite(*low), high: finite(*high), share }))
+            Some((limit.answer.clone(), Yield { low: limit.low, high: limit.high, share }))
         });
         let shares = shares.collect();
         Ensemble {
@@ -294,6 +345,13 @@ impl EnsemblePart {
                 Err(format!("there are limits for `{name}`, which is no answer; the answers are `{known}`"))
             }
         }
+    }
+
+    /// The unit in which people are shown an answer.
+    pub fn unit_of(&self, answer: &str) -> AnswerUnit {
+        let place = self.answers.iter().position(|known| known == answer);
+        let unit = place.and_then(|place| self.units.get(place)).cloned();
+        unit.unwrap_or(AnswerUnit { unit: None, size: 1.0 })
     }
 
     /// How many numbers an answer has.
@@ -334,10 +392,16 @@ impl EnsemblePart {
                 failures: Vec::new(),
                 nodes: Vec::new(),
                 ends: Vec::new(),
+                limits: Vec::new(),
                 ..p.clone()
             };
             if about(&part) != about(&joined) {
-                return Err("the parts are of different ensembles".to_owned());
+                let alike = EnsemblePart { fingerprint: String::new(), ..about(&part) }
+                    == EnsemblePart { fingerprint: String::new(), ..about(&joined) };
+                return Err(match alike {
+                    true => "the parts are of different models, values or options of the question".to_owned(),
+                    false => "the parts are of different ensembles".to_owned(),
+                });
             }
             gathered.join(part.gathered()).map_err(|error| match error {
                 ens::MergeError::Gap(end, begin) if begin > end => {
@@ -347,6 +411,11 @@ impl EnsemblePart {
                 ens::MergeError::Unlike => "the parts have answers of different lengths".to_owned(),
             })?;
             joined.to = part.to;
+            for limit in part.limits {
+                if !joined.limits.iter().any(|known| known.answer == limit.answer) {
+                    joined.limits.push(limit);
+                }
+            }
             joined.failures.extend(part.failures);
             joined.ends.extend(part.ends);
         }

@@ -41,8 +41,8 @@ pub use completions::Completions;
 pub use diagnostic::{Diagnostic, Severity};
 pub use draw::Draw;
 pub use ensemble::{
-    Drawn, Ensemble, EnsembleFacts, EnsemblePart, FailedSample, GatheredNode, SobolIndex, Statistics, Yield,
-    read_ensemble,
+    AnswerUnit, Drawn, Ensemble, EnsembleFacts, EnsemblePart, FailedSample, GatheredNode, Limit, SobolIndex,
+    Statistics, Yield, read_ensemble,
 };
 pub use equations::{Constraint, Definition, Derivation, Equations, Form, Matrix, Offset, Step};
 pub use estimation::{
