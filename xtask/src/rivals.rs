@@ -69,6 +69,7 @@ const BENCHES: &[(&str, Option<&str>)] = &[
     ("derive", None),
     ("sensitivity", None),
     ("estimate", Some("benches/rivals/estimate.py")),
+    ("mu", Some("benches/rivals/mu.py")),
 ];
 
 /// Runs all comparisons.

@@ -69,7 +69,7 @@ fn main() {
         let structure = Structure::new(&system.blocks);
         let mut best = f64::INFINITY;
         let mut peak = 0.0f64;
-        for _ in 0..3 {
+        for _ in 0..if system.channels() > 10 { 3 } else { 20 } {
             let start = Instant::now();
             let found =
                 sweep(&system, &structure, &omega, 1e-6, &CancellationToken::new()).unwrap_or_default();

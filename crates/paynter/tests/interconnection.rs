@@ -303,6 +303,87 @@ fn values_of_either_sign_and_roots_close_exactly() {
     }
 }
 
+/// Tanks in a row, from a pump to the outside, each emptied through an orifice whose law is one of several: the law,
+/// its pressure drop at the flow Q, and the derivative of flow by pressure drop at that point.
+const ORIFICES: [(&str, fn(f64, f64) -> f64, fn(f64, f64, f64) -> f64); 4] = [
+    ("f = K*sqrt(e)", |k, q| (q / k).powi(2), |k, drop, _| k / (2.0 * drop.sqrt())),
+    ("f = K*e^2", |k, q| (q / k).sqrt(), |k, drop, _| 2.0 * k * drop),
+    ("e = K*f^2", |k, q| k * q * q, |k, _, q| 1.0 / (2.0 * k * q)),
+    ("e = f + K*f^3", |k, q| q + k * q.powi(3), |k, _, q| 1.0 / (1.0 + 3.0 * k * q * q)),
+];
+
+/// Closing the loop of a nonlinear model gives the response of its laws linearised at the nominal point, with
+/// parameters at other values.
+#[test]
+fn random_nonlinear_models_close_with_their_point_held() {
+    let token = CancellationToken::new();
+    let mut random = Random::new(2611);
+    for _ in 0..30 {
+        let n = 1 + (random.unit() * 4.0) as usize;
+        let pump = 0.5 + random.unit();
+        let laws: Vec<usize> = (0..n).map(|_| (random.unit() * 4.0) as usize).collect();
+        let sizes: Vec<(f64, f64)> = (0..n).map(|_| (0.5 + random.unit(), 0.5 + random.unit())).collect();
+        let drops: Vec<f64> = (0..n).map(|i| ORIFICES[laws[i]].1(sizes[i].0, pump)).collect();
+        let mut text = format!("model m {{\n input Q = {pump}\n Sf pump = Q\n 0 n0\n pump -> n0\n");
+        for i in 0..n {
+            let ((k, s), law) = (sizes[i], ORIFICES[laws[i]].0.replace('K', &format!("K{i}")));
+            let rest = 1.1 * s * drops[i..].iter().sum::<f64>();
+            text.push_str(&format!(" param K{i} = {k} ±10%\n param S{i} = {s} ±10%\n"));
+            text.push_str(&format!(
+                " C t{i} {{ e = q/S{i}; init q = {rest} }}\n R r{i} {{ {law} }}\n n{i} -> t{i}\n"
+            ));
+            text.push_str(&match i + 1 < n {
+                true => format!(" 1 j{i}\n 0 n{next}\n n{i} -> j{i}\n j{i} -> r{i}, n{next}\n", next = i + 1),
+                false => format!(" n{i} -> r{i}\n output y = t{i}.e\n}}"),
+            });
+        }
+        let nominal = model(&text);
+        for (procedure, normalized) in [(Procedure::New, false), (Procedure::Existing, true)] {
+            let answer = nominal.lft(&options(procedure, normalized), &token).unwrap();
+            let moved: Vec<(f64, f64)> = (sizes.iter())
+                .map(|(k, s)| (k * (0.95 + 0.1 * random.unit()), s * (0.95 + 0.1 * random.unit())))
+                .collect();
+            let change = |name: &str| {
+                let i = name[1..].parse::<usize>().ok()?;
+                if name.starts_with('K') {
+                    Some(moved[i].0 - sizes[i].0)
+                } else {
+                    Some(moved[i].1 - sizes[i].1)
+                }
+            };
+            let parameters = &answer.graph().parameters;
+            let value = |name: &str| match name.strip_prefix("Delta_") {
+                Some(plain) => change(plain),
+                None => parameters.iter().find(|p| p.name == name).map(|p| p.number),
+            };
+            let mut delta = vec![0.0; answer.found.channels.len()];
+            for block in &answer.found.blocks {
+                delta[block.channels.clone()].fill(answer.expression(block.delta).evaluate(&value).unwrap());
+            }
+            let omega = 0.7;
+            let closed = transfer(&answer.found, &delta, omega);
+            // From the last tank to the first: the pressure drops and flows that one unit in the last tank asks for.
+            let admittance = |i: usize| ORIFICES[laws[i]].2(moved[i].0, drops[i], pump);
+            let mut pressure = [1.0, 0.0];
+            let mut flow = [admittance(n - 1), 0.0];
+            for i in (0..n).rev() {
+                if i + 1 < n {
+                    pressure = [pressure[0] + flow[0] / admittance(i), pressure[1] + flow[1] / admittance(i)];
+                }
+                let rate = omega * moved[i].1;
+                flow = [flow[0] - rate * pressure[1], flow[1] + rate * pressure[0]];
+            }
+            let size = flow[0].hypot(flow[1]).powi(2);
+            for (closed, wanted) in closed.iter().zip([flow[0] / size, -flow[1] / size]) {
+                assert!(
+                    (closed - wanted).abs() <= 1e-7 / size.sqrt(),
+                    "{procedure:?} {closed} {wanted}\n{text}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn a_value_changes_with_its_uncertain_parameters_only() {
     let text =
