@@ -462,7 +462,7 @@ fn suggestion(symbol: &str) -> String {
             let near = || paynter_base::closest(symbol, UNITS.iter().map(|unit| unit.0)).map(str::to_owned);
             let plural = || symbol.strip_suffix('s').filter(|one| one.len() > 2 && find(one).is_some());
             let cases = || match other_cases(symbol) {
-                list if list.is_empty() => None,
+                list if list.is_empty() || COMPOUNDS.contains(&symbol) => None,
                 list => Some(list.join("` or `")),
             };
             match plural().map(str::to_owned).or_else(cases).or_else(|| with_signs(symbol)).or_else(near) {
