@@ -86,6 +86,9 @@ fn describe(pool: &Pool, graph: &BondGraph, divisor: Expr) -> Diagnostic {
     match parameter.filter(|parameter| pool.as_symbol(divisor) == Some(parameter.symbol)) {
         Some(parameter) => diagnostic
             .help(format!("give `{}` a value other than zero, or leave the element out", parameter.name)),
+        None if field.is_some() => diagnostic.help(
+            "a field whose ports are perfectly coupled stores as one element does: write one storage and a transformer for its ratio",
+        ),
         None => diagnostic,
     }
 }
