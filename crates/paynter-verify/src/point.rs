@@ -98,15 +98,24 @@ impl Acausal<'_> {
         };
         let of = |symbol| self.value_at(place, symbol, point);
         let mut total = 0.0;
+        // A term without a value, and what stands in its place.
+        let mut open: Option<(Interval, Option<f64>)> = None;
         for term in terms {
             let part = match pool.eval(term, &of) {
                 Ok(part) => part,
-                Err(EvalError::NotFinite(_)) => match self.limit_of(pool, (place, term), point, rounding) {
-                    Some(limit) => limit,
-                    // A part of it may overflow without the whole.
-                    None if self.is_bounded(pool, (place, term), point, rounding) => return None,
-                    None => return Some((f64::INFINITY, size)),
-                },
+                Err(EvalError::NotFinite(_)) => {
+                    let limit = self.limit_of(pool, (place, term), point, rounding);
+                    let range = self.range_about(pool, (place, term), point, rounding);
+                    match (limit, [range.lo().is_finite(), range.hi().is_finite()]) {
+                        // A part of it may overflow without the whole.
+                        (None, [true, true]) => return None,
+                        (None, [false, false]) => return Some((f64::INFINITY, size)),
+                        (limit, _) => {
+                            open = Some((range, limit));
+                            limit.unwrap_or(0.0)
+                        }
+                    }
+                }
                 Err(_) => return None,
             };
             total += part;
@@ -116,6 +125,17 @@ impl Acausal<'_> {
             return None;
         }
         sum -= total;
+        if let Some((range, limit)) = open.filter(|_| relative(sum, size) > POINT) {
+            // At the end of its domain, as ln x where x is nothing but rounding, it may be all on one side.
+            let one_sided = range.lo().is_finite() != range.hi().is_finite();
+            let wanted = sum + limit.unwrap_or(0.0);
+            if one_sided && range.lo() <= wanted && wanted <= range.hi() {
+                return None;
+            }
+            if limit.is_none() {
+                return Some((f64::INFINITY, size));
+            }
+        }
         if relative(sum, size) > POINT {
             for symbol in pool.symbols(value) {
                 let by = match self.meaning(place, symbol) {
@@ -142,14 +162,14 @@ impl Acausal<'_> {
         moves.sum()
     }
 
-    /// Whether a term is bounded about a point, by interval arithmetic.
-    fn is_bounded(
+    /// The range of a term about a point, by interval arithmetic.
+    fn range_about(
         &self,
         pool: &mut Pool,
         (place, term): (Place, Expr),
         point: &Point,
         rounding: &dyn Fn(usize) -> f64,
-    ) -> bool {
+    ) -> Interval {
         let about = |symbol| {
             let Some(value) = self.value_at(place, symbol, point) else { return Interval::ALL };
             match self.meaning(place, symbol) {
@@ -160,8 +180,7 @@ impl Acausal<'_> {
                 _ => Interval::point(value),
             }
         };
-        let range = pool.range(term, &about);
-        range.lo().is_finite() && range.hi().is_finite()
+        pool.range(term, &about)
     }
 
     /// The limit of a term that has no value at a point: what it is where rounding moves the variables, if that
