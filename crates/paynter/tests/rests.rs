@@ -200,6 +200,44 @@ fn laws_that_meet_at_zero_do_not_stick() {
     }
 }
 
+/// Forces that are differences of equal terms at rest, in products with others that vanish there: what is zero has lost
+/// no digits, and the poles are those of the stiffness.
+#[test]
+fn differences_that_vanish_at_rest_are_zero() {
+    let laws = [
+        ("exp(q) - 1", 1.0),
+        ("(1 + q)^3 - 1", 3.0),
+        ("ln(1 + q)", 1.0),
+        ("sqrt(1 + q) - 1", 0.5),
+        ("2*(1/(1 - q))^1.4 - 2", 2.8),
+        ("100*q*(1 - 1/sqrt(1 + q^2))", 0.0),
+    ];
+    for (law, k) in laws {
+        let text = format!(
+            "model product {{ input u = 0; Se push = u; 1 v; I m = 2; R r = 1; C k {{ e = {law} }}; push -> v -> m, r, k
+             output y = k.q; output power = k.e*m.f }}"
+        );
+        let found = poles(&text);
+        let sum: f64 = found.iter().map(|pole| pole[0]).sum();
+        let square = found.iter().map(|pole| pole[0].hypot(pole[1])).product::<f64>();
+        assert!(
+            found.len() == 2 && (sum + 0.5).abs() <= 1e-9 && (square - k / 2.0).abs() <= 1e-9,
+            "{found:?}\n{text}"
+        );
+    }
+}
+
+/// A diode in reverse whose law gives the voltage: the logarithm's argument is nothing but rounding there.
+#[test]
+fn a_diode_in_reverse_rests() {
+    let found = rest(
+        "model diode { input u = -5; Se s = u; 1 j; R rs = 10; 0 n; C c = 1e-9; s -> j -> rs, n; n -> c, r
+         R r { e = 0.02569*ln(f/1e-12 + 1) }; output y = c.e; output i = r.f }",
+    );
+    let [y, i] = ["y", "i"].map(|name| found.point.outputs[name].unwrap());
+    assert!((y + 5.0).abs() <= 1e-9 && (i + 1e-12).abs() <= 1e-15, "{y}, {i}");
+}
+
 /// Two dry frictions on one motion hold it together up to the sum of what they can.
 #[test]
 fn two_frictions_hold_together() {

@@ -235,11 +235,22 @@ fn read_anew(
 }
 
 /// How far the matrices can be believed.
-fn trust(pool: &Pool, linear: &LinearModel) -> Accuracy {
+fn trust(pool: &mut Pool, linear: &LinearModel) -> Accuracy {
     let probes = linear.probes(pool);
     let noise = noise(pool, linear);
-    let entries = linear.space.entries().into_iter().filter(|entry| !noise.contains(entry));
-    probes.judge(pool, &entries.collect::<Vec<_>>()).into_iter().max().unwrap_or(Accuracy::Good)
+    let entries: Vec<Expr> =
+        linear.space.entries().into_iter().filter(|entry| !noise.contains(entry)).collect();
+    let judged = probes.judge(pool, &entries);
+    // What is zero in symbols where variables are has lost nothing by rounding.
+    let zero = pool.zero();
+    let zeros = linear.values.iter().filter(|(_, value)| **value == 0.0);
+    let zeros: FxHashMap<Symbol, Expr> = zeros.map(|(symbol, _)| (*symbol, zero)).collect();
+    let judged = entries.into_iter().zip(judged).filter(|(entry, found)| match found {
+        Accuracy::Good => false,
+        Accuracy::Infinite => true,
+        Accuracy::Reduced | Accuracy::Lost => pool.substitute(*entry, &zeros) != zero,
+    });
+    judged.map(|(_, found)| found).max().unwrap_or(Accuracy::Good)
 }
 
 /// Says which law makes the linear model doubtful, and at what point.

@@ -27,7 +27,8 @@ impl LinearModel {
         if zeros.is_empty() {
             return self.space.clone();
         }
-        let Some(beside) = self.rest_beside(pool, graph) else { return self.space.clone() };
+        // Where no rest is found beside it, as of a linkage whose start has to close, the point itself tells.
+        let Some(beside) = self.rest_beside(pool, graph) else { return without(&self.space, &zeros) };
         let size = |symbol: Symbol| {
             let own = self.point.as_ref().and_then(|point| point.sizes.get(&symbol)).copied();
             own.unwrap_or(0.0).max(beside.get(&symbol).copied().unwrap_or(0.0).abs())
