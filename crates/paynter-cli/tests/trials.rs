@@ -71,7 +71,10 @@ fn static_gains_are_given_or_their_lack_is_said() {
 #[test]
 fn chains_of_definitions_are_short_everywhere() {
     for arguments in [
-        &["equations"][..],
+        &["check"][..],
+        &["causality"],
+        &["simulate", "--points", "3"],
+        &["equations"],
         &["equations", "--form", "latex"],
         &["tf"],
         &["tf", "--method", "mason"],

@@ -153,11 +153,14 @@ fn units_do_not_matter() {
     }
     let found = run(&trial("serca", &[]), &asked(&[0.0, 1.0, 10.0], 1e-8, "auto"));
     near(output(&found, "x_P8")[1], 1.120_804_65e-20, 1e-6, "serca");
-    // States near 1e-33 and times near 1e-15 s, and the same with every unit a power of ten larger.
-    let small = run(&trial("sc1", &[]), &asked(&even(1e-15, 4), 1e-8, "auto"));
-    let stiff = run(&trial("sc1", &[]), &asked(&even(1e-15, 4), 1e-8, "stiff"));
-    for (a, b) in output(&small, "y").iter().zip(output(&stiff, "y")).skip(1) {
-        near(*a, b, 1e-6, "sc1");
+    // States near 1e-33 and times near 1e-15 s, and the same with efforts in 1e-20, flows in 1e-18, times in 1e-15.
+    let others = [("R", "1"), ("L", "0.5"), ("C", "2"), ("K", "0.3"), ("u", "1")];
+    for solver in SOLVERS {
+        let small = run(&trial("sc1", &[]), &asked(&even(1e-15, 4), 1e-8, solver));
+        let large = run(&trial("sc1", &others), &asked(&even(1.0, 4), 1e-8, solver));
+        for (a, b) in output(&small, "y").iter().zip(output(&large, "y")).skip(1) {
+            near(*a, 1e-20 * b, 1e-6, solver);
+        }
     }
 }
 
@@ -271,6 +274,12 @@ fn energies_are_those_of_closed_forms() {
     }
     near(energy("en8", 10.0).1 - energy("en8", 10.0).0, 0.1 * std::f64::consts::PI.sqrt(), 1e-6, "en8");
     near(energy("en9", 0.52).1, 1.656_49, 1e-4, "en9");
+    // Amounts at zero: q ln q is nothing there.
+    let options = SimulateOptions { energy: true, ..asked(&[0.0, 10.0], 1e-8, "auto") };
+    let (simulation, response, _) = run(&trial("glyco", &[]), &options);
+    let accounts = simulation.energy(&response).unwrap().accounts;
+    assert!(accounts.iter().flat_map(|(_, values)| values).all(|energy| energy.is_finite()));
+    assert!(accounts.iter().any(|(_, values)| *values.last().unwrap() > 1e4));
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod common;
 
 use common::{findings, sound};
 use paynter::simulate::SimulateOptions;
-use paynter::{CancellationToken, IncrementalOptions, LoadOptions, MemoryWorld, Model, QueryError};
+use paynter::{CancellationToken, IncrementalOptions, LoadOptions, MemoryWorld, Model, Plain, QueryError};
 use paynter_base::random::Random;
 use paynter_testkit::property::seeds;
 use std::path::Path;
@@ -38,6 +38,10 @@ fn cranes_and_pendulums_swing_at_rest() {
     let found = poles(&trial("crane3", &[]));
     near(found[0].1, 0.759_102, "crane3");
     near(found[1].1, 2.382_176, "crane3");
+    // The load of a trolley that is held swings from a fixed hook: ±√(g/l).
+    let found = trial("crane3", &[]).poles(&CancellationToken::new()).unwrap();
+    let zeros = found.spectrum.entries.iter().flat_map(|entry| &entry.zeros);
+    assert!(zeros.into_iter().any(|zero| (zero.im - (9.81f64 / 6.0).sqrt()).abs() < 1e-5));
     assert!(poles(&trial("crane", &[])).iter().any(|(_, im, _)| (im - 1.252_55).abs() < 1e-4));
     near(poles(&trial("planar_pendulum", &[]))[0].1, (9.81 / 10f64.sqrt()).sqrt(), "pendulum");
 }
@@ -136,6 +140,8 @@ fn what_is_zero_at_rest_is_zero() {
     let entry = &found.spectrum.entries[0];
     assert!(entry.zeros.is_empty(), "{:?}", entry.zeros);
     near(entry.gain, 10.0 / 13.0, "gain");
+    let found = trial("rdmin", &[]).structure(false, &CancellationToken::new()).unwrap().document(&Plain);
+    assert_eq!((found.relative_degree[0].degree, found.relative_degree[0].nominal), (Some(2), Some(2)));
     let found = trial("chain", &[("N", "21")]).poles(&CancellationToken::new()).unwrap();
     assert_eq!(found.spectrum.conserved, 21);
     let zero = &found.spectrum.poles[0];
