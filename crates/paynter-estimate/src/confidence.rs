@@ -1,6 +1,7 @@
 //! Standard errors and correlations, corrected for residuals that are not white.
 
 use crate::distribution::student_quantile;
+use crate::identifiability::{scaled, sizes};
 use crate::loss::Loss;
 use crate::problem::{Evaluation, Problem, Rejection, Row};
 use crate::residuals::Whiteness;
@@ -118,12 +119,16 @@ pub(crate) fn confidence(
         }
     }
     priors.iter().for_each(|row| triangle.push(row));
-    let decomposed = SingularValues::new(m, triangle.rows());
+    // By relative changes, so that no unit decides what is determined.
+    let by = sizes(problem, at);
+    let by: Vec<f64> = free.iter().map(|j| by[*j]).collect();
+    let decomposed = SingularValues::new(m, &scaled(triangle.rows(), &by));
     let rank = decomposed.as_ref().map_or(0, |found| found.rank(rank_share));
     // H⁺ = V Σ⁻² Vᵀ.
     let inverse = |a: usize, b: usize| {
         decomposed.as_ref().map_or(0.0, |found| {
-            (0..rank).map(|k| found.right[k][a] * found.right[k][b] / found.values[k].powi(2)).sum::<f64>()
+            let part = |k: usize| found.right[k][a] * found.right[k][b] / found.values[k].powi(2);
+            by[a] * by[b] * (0..rank).map(part).sum::<f64>()
         })
     };
     let inverse: Vec<Vec<f64>> = (0..m).map(|a| (0..m).map(|b| inverse(a, b)).collect()).collect();

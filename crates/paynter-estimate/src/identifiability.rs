@@ -3,7 +3,8 @@
 
 use crate::problem::{Evaluation, Problem};
 use crate::search::Cost;
-use crate::tolerance::{CLEARLY_LARGER, DIRECTION_SHARE, EXPONENT_ERROR, MOST_DENOMINATOR};
+use crate::tolerance::{CLEARLY_LARGER, DIRECTION_SHARE, EXPONENT_ERROR, MOST_DENOMINATOR, NEXT_TO_NOTHING};
+use crate::unknown::Scaling;
 use paynter_base::number::plain;
 use paynter_numerics::linalg::SingularValues;
 
@@ -33,19 +34,51 @@ pub struct Undetermined {
     pub words: String,
 }
 
+/// By what a relative change of each unknown is measured: its own size, or where that is next to nothing, as much as has
+/// the effect of the others, so that no unit is preferred.
+fn measures(problem: &Problem<'_>, at: &Evaluation) -> Vec<f64> {
+    let lengths = at.lengths();
+    let values = problem.values(&at.z);
+    let slope = |j: usize| problem.unknowns[j].slope(at.z[j]).abs();
+    let own = (0..at.count()).map(|j| values[j].abs() / slope(j) * lengths[j]);
+    let most = own.fold(0.0_f64, |most, effect| if effect > most { effect } else { most });
+    let measure =
+        |j: usize| {
+            let (unknown, value) = (&problem.unknowns[j], values[j].abs());
+            match unknown.scaling {
+                Scaling::Linear(scale) if value <= NEXT_TO_NOTHING * scale => {
+                    if most > 0.0 && lengths[j] > 0.0 { most / lengths[j] * slope(j) } else { scale }
+                }
+                _ => value,
+            }
+        };
+    (0..at.count()).map(measure).collect()
+}
+
+/// The same in the variables of the search.
+pub(crate) fn sizes(problem: &Problem<'_>, at: &Evaluation) -> Vec<f64> {
+    let slopes = problem.unknowns.iter().zip(&at.z).map(|(unknown, z)| unknown.slope(*z).abs());
+    measures(problem, at).iter().zip(slopes).map(|(measure, slope)| measure / slope).collect()
+}
+
+/// Scales the columns of a square matrix that is given row by row.
+pub(crate) fn scaled(rows: &[f64], sizes: &[f64]) -> Vec<f64> {
+    rows.chunks(sizes.len().max(1))
+        .flat_map(|row| row.iter().zip(sizes).map(|(entry, size)| entry * size))
+        .collect()
+}
+
 /// The triangle of the sensitivities by relative changes, row by row.
 fn relative(problem: &Problem<'_>, at: &Evaluation) -> Vec<f64> {
-    let n = at.count();
-    let scale = |j: usize| {
-        let (unknown, z) = (&problem.unknowns[j], at.z[j]);
-        unknown.size(unknown.value(z)) / unknown.slope(z)
-    };
-    let mut rows = at.sensitivities();
-    for j in 0..n {
-        let by = scale(j);
-        (0..n).for_each(|i| rows[i * n + j] *= by);
-    }
-    rows
+    scaled(&at.sensitivities(), &sizes(problem, at))
+}
+
+/// Measures with the signs of the values, and whether they are these values.
+fn signed(problem: &Problem<'_>, at: &Evaluation) -> (Vec<f64>, Vec<bool>) {
+    let (values, measures) = (problem.values(&at.z), measures(problem, at));
+    let pairs = || values.iter().zip(&measures);
+    let own = pairs().map(|(value, measure)| value.abs() == *measure).collect();
+    (pairs().map(|(value, measure)| if *value < 0.0 { -measure } else { *measure }).collect(), own)
 }
 
 /// The variables of the search at a point from which the way since the start along what the data do not determine is
@@ -61,18 +94,18 @@ pub(crate) fn put_back(
     if null.is_empty() {
         return None;
     }
-    let values = problem.values(&at.z);
-    let is_relative = |j: usize| values[j] * start[j] > 0.0;
+    let (values, measures) = (problem.values(&at.z), measures(problem, at));
+    let is_relative = |j: usize| values[j] * start[j] > 0.0 && values[j].abs() == measures[j];
     let way = |j: usize| match is_relative(j) {
         true => (values[j] / start[j]).ln(),
-        false => (values[j] - start[j]) / problem.unknowns[j].size(values[j]),
+        false => (values[j] - start[j]) / measures[j],
     };
     let lengths: Vec<f64> =
         null.iter().map(|v| v.iter().enumerate().map(|(j, part)| part * way(j)).sum()).collect();
     let moved = |j: usize| -> f64 { null.iter().zip(&lengths).map(|(v, length)| v[j] * length).sum() };
     let put = |j: usize| match is_relative(j) {
         true => values[j] * (-moved(j)).exp(),
-        false => values[j] - problem.unknowns[j].size(values[j]) * moved(j),
+        false => values[j] - measures[j] * moved(j),
     };
     Some(problem.unknowns.iter().enumerate().map(|(j, unknown)| unknown.to_search(put(j))).collect())
 }
@@ -98,16 +131,16 @@ impl Identifiability {
             };
         };
         let rank = found.rank(share);
-        let values = problem.values(&at.z);
+        let (values, own) = signed(problem, at);
         let null: Vec<Vec<f64>> = found.right[rank..].to_vec();
         // Only a direction without effect is worth another simulation.
         let other = if null.is_empty() { None } else { elsewhere() };
         let other = other.map(|point| Point {
             rows: relative(problem, &point),
-            values: problem.values(&point.z),
+            values: signed(problem, &point).0,
             share,
         });
-        let undetermined = explain(&names, &null, &values, other.as_ref());
+        let undetermined = explain(&names, &null, (&values, &own), other.as_ref());
         Identifiability { names, singular_values: found.values, directions: found.right, rank, undetermined }
     }
 }
@@ -181,7 +214,12 @@ fn fraction(value: f64) -> Option<(i64, i64)> {
 }
 
 /// Says what a null space of relative changes means.
-fn explain(names: &[String], null: &[Vec<f64>], values: &[f64], other: Option<&Point>) -> Vec<Undetermined> {
+fn explain(
+    names: &[String],
+    null: &[Vec<f64>],
+    (values, own_size): (&[f64], &[bool]),
+    other: Option<&Point>,
+) -> Vec<Undetermined> {
     let n = names.len();
     let mut found = Vec::new();
     if null.is_empty() {
@@ -218,7 +256,11 @@ fn explain(names: &[String], null: &[Vec<f64>], values: &[f64], other: Option<&P
         let rows: Vec<&Vec<f64>> = group.iter().map(|k| &basis[*k]).collect();
         let own: Vec<usize> = group.iter().map(|k| pivots[*k]).collect();
         let rest: Vec<usize> = involved.iter().copied().filter(|j| !own.contains(j)).collect();
-        let determined = products(names, &rows, &own, &rest, other)
+        // Of what is zero, or as good as that, there are no products.
+        let measured = involved.iter().all(|j| own_size[*j]);
+        let determined = measured
+            .then(|| products(names, &rows, &own, &rest, other))
+            .flatten()
             .or_else(|| sums(names, &rows, &own, &rest, values, other));
         let words = match &determined {
             Some(list) => {
@@ -387,7 +429,10 @@ mod tests {
 
     fn said(list: &[&str], null: &[&[f64]], values: &[f64]) -> Vec<Vec<String>> {
         let null: Vec<Vec<f64>> = null.iter().map(|row| row.to_vec()).collect();
-        explain(&names(list), &null, values, None).into_iter().map(|found| found.determined).collect()
+        explain(&names(list), &null, (values, &vec![true; values.len()]), None)
+            .into_iter()
+            .map(|found| found.determined)
+            .collect()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! Fisher information of the sensitivities at the model's values.
 
 use crate::estimation::rank_share;
-use crate::identifiability::Identifiability;
+use crate::identifiability::{Identifiability, scaled, sizes};
 use crate::problem::{Experiment, Problem, Rejection, Validity, Weights};
 use crate::question::{Asked, EstimateOptions, refuse};
 use crate::records::Recorded;
@@ -224,14 +224,15 @@ fn predict(
     let at = problem.evaluate(&z, token)?;
     let identifiability = Identifiability::new(problem, &at, &|| None, share);
     let n = problem.unknowns.len();
-    let found = SingularValues::new(n, &at.sensitivities());
+    let by = sizes(problem, &at);
+    let found = SingularValues::new(n, &scaled(&at.sensitivities(), &by));
     let rank = found.as_ref().map_or(0, |found| found.rank(share));
     let predictions = problem.unknowns.iter().enumerate().map(|(j, unknown)| {
         let error = found.as_ref();
         let error = error.filter(|found| (rank..n).all(|k| found.right[k][j].abs() < DIRECTION_SHARE));
         let error = error.map(|found| {
             let variance: f64 = (0..rank).map(|k| (found.right[k][j] / found.values[k]).powi(2)).sum();
-            variance.sqrt() * unknown.slope(z[j]).abs()
+            variance.sqrt() * by[j] * unknown.slope(z[j]).abs()
         });
         Prediction {
             name: unknown.name.clone(),

@@ -1,6 +1,7 @@
 //! The least squares problem: experiments, unknowns, and one simulation of each experiment that gives residuals
 //! and their derivatives row by row.
 
+use crate::identifiability::sizes;
 use crate::loss::Penalty;
 use crate::search::Cost;
 use crate::tolerance::{BESIDE_ZERO, DIFFERENCE_STEP};
@@ -420,6 +421,10 @@ impl Cost for Problem<'_> {
             return Err(Rejection::NotFinite { experiment: 0, output: 0, t: 0.0, unknown: None });
         }
         Ok(Evaluation { z: z.to_vec(), cost, triangle: triangle.rows().to_vec(), residuals })
+    }
+
+    fn sizes(&self, at: &Evaluation) -> Vec<f64> {
+        sizes(self, at)
     }
 
     fn ranges(&self) -> Vec<(f64, f64)> {

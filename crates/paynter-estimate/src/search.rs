@@ -1,6 +1,7 @@
 //! Searches for the smallest cost: Gauss and Newton's method as in Gawthrop's paper, and that of Levenberg and
 //! Marquardt within bounds.
 
+use crate::identifiability::scaled;
 use crate::problem::{Evaluation, Rejection};
 use crate::tolerance::{
     BOUND_NEARNESS, BOUND_SHARE, COST_TOLERANCE, EXACT_RESIDUAL, FIRST_DAMPING, GRADIENT_TOLERANCE,
@@ -108,6 +109,10 @@ pub(crate) trait Cost {
     fn evaluate(&self, z: &[f64], token: &CancellationToken) -> Result<Evaluation, Rejection>;
     /// The bounds of the variables.
     fn ranges(&self) -> Vec<(f64, f64)>;
+    /// By what changes of the variables are measured where it is decided which directions have no effect.
+    fn sizes(&self, at: &Evaluation) -> Vec<f64> {
+        vec![1.0; at.count()]
+    }
     /// What the variables stand for.
     fn values(&self, z: &[f64]) -> Vec<f64>;
     /// The simulations that an evaluation takes.
@@ -256,10 +261,12 @@ fn gauss_newton(mut search: Search<'_>, limits: Limits) -> Result<Found, Rejecti
             return Ok(search.end(stop));
         }
         let n = search.at.count();
-        let Some(values) = SingularValues::new(n, &search.at.sensitivities()) else {
+        let sizes = search.cost.sizes(&search.at);
+        let Some(values) = SingularValues::new(n, &scaled(&search.at.sensitivities(), &sizes)) else {
             return Ok(search.end(Stop::NoDescent));
         };
         let full = values.solve(values.rank(limits.rank), &search.at.turned());
+        let full: Vec<f64> = full.iter().zip(&sizes).map(|(step, size)| step * size).collect();
         let predicted = search.at.predicted(&full.iter().map(|d| -d).collect::<Vec<f64>>());
         let mut share = 1.0;
         let mut taken = None;

@@ -43,6 +43,10 @@ pub(crate) const RANK_TOLERANCES: f64 = 10.0;
 /// A component of an undetermined direction below this does not belong to it.
 pub(crate) const DIRECTION_SHARE: f64 = 1e-3;
 
+/// A value that is smaller than this part of what it is scaled by, where it began or one of its units, is as good as
+/// zero: relative changes of it say nothing.
+pub(crate) const NEXT_TO_NOTHING: f64 = 1e-3;
+
 /// How near the exponents of an undetermined direction are to small fractions that count as such.
 pub(crate) const EXPONENT_ERROR: f64 = 1e-3;
 

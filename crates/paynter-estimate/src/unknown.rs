@@ -88,9 +88,4 @@ impl Unknown {
         };
         (bound(self.lower), bound(self.upper))
     }
-
-    /// By what a relative change is measured: its own size, or one where it is zero.
-    pub fn size(&self, value: f64) -> f64 {
-        if value == 0.0 || !value.is_finite() { 1.0 } else { value.abs() }
-    }
 }

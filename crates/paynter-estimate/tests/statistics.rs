@@ -291,3 +291,54 @@ fn profiles_agree_with_curvature_whatever_the_noise() {
         assert!((from - low).abs() < slack && (to - high).abs() < slack, "{loss:?} {from} {low} {to} {high}");
     }
 }
+
+/// No unit decides what is determined: capacities from femtofarads to megajoules per kelvin, with an initial state that
+/// begins at zero, have the same relative errors, in estimations and plans.
+#[test]
+fn scales_decide_nothing() {
+    let text = |c: f64, init: f64| {
+        format!(
+            "model rc {{ param R = {:e}; param C = {c:e}; input u = 1; Se s = u; 1 l; R r = R; C c = C
+                s -> l; l -> r, c; init c.q = {:e}; output y = c.e; output i = r.f*{:e} }}",
+            1.0 / c,
+            init * c,
+            1.0 / c
+        )
+    };
+    let mut expected: Option<Vec<f64>> = None;
+    for c in [1.0, 1e-15, 1e-9, 1e-3, 1e6, 1e12] {
+        let mut random = Random::new(8);
+        let data = Model::new(&text(c, 0.1))
+            .measure(&times(101, 5.0), "auto", None, &mut |_, y| y + 0.01 * normal(&mut random));
+        let names = fit(&["R", "C", "init(c.q)"]);
+        let options = EstimateOptions { data: vec![data], fit: names.clone(), ..EstimateOptions::default() };
+        for method in [paynter_estimate::Method::LevenbergMarquardt, paynter_estimate::Method::GaussNewton] {
+            let found =
+                Model::new(&text(c, 0.0)).estimate(&EstimateOptions { method, ..options.clone() }).unwrap();
+            assert_eq!((found.before.rank, found.after.rank), (3, 3), "{c} {method:?}");
+            let shares: Vec<f64> =
+                found.estimates.iter().map(|e| e.standard_error.unwrap() / e.value.abs()).collect();
+            let wanted = expected.get_or_insert_with(|| shares.clone());
+            for (share, wanted) in shares.iter().zip(wanted.iter()) {
+                assert!((share / wanted - 1.0).abs() < 1e-2, "{c} {method:?}: {shares:?}");
+            }
+        }
+        let planned = PlanOptions { t_end: Some(5.0), ..PlanOptions::default() };
+        let plans = Model::new(&text(c, 0.0))
+            .plan(&EstimateOptions { fit: names, ..EstimateOptions::default() }, &planned)
+            .unwrap();
+        assert_eq!(plans[0].identifiability.rank, 3, "{c}");
+        assert!(plans[0].predictions.iter().all(|found| found.standard_error.is_some()), "{c}");
+    }
+    // An offset that comes out at nothing has an effect all the same.
+    let mut model = Model::new(&text(1.0, 0.0));
+    let data = model.measure(&times(101, 5.0), "auto", None, &mut |_, y| y);
+    let options = EstimateOptions {
+        data: vec![data],
+        fit: fit(&["R", "offset(y)"]),
+        start: vec![("offset(y)".to_owned(), 0.1)],
+        ..EstimateOptions::default()
+    };
+    let found = model.estimate(&options).unwrap();
+    assert!(found.after.rank == 2 && found.estimates[1].value.abs() < 1e-6, "{:?}", found.after);
+}

@@ -60,10 +60,8 @@ pub struct EnsemblePart {
     /// The names of the answers.
     pub answers: Vec<String>,
     /// The units in which people are shown the answers, in their order.
-    #[serde(default)]
     pub units: Vec<AnswerUnit>,
     /// What tells the model, its values and the question from others.
-    #[serde(default)]
     pub fingerprint: String,
     /// The limits that answers are asked to keep, in SI.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
