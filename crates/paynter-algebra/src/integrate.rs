@@ -38,7 +38,7 @@ impl Pool {
     }
 
     /// The derivative of something linear in a symbol.
-    fn linear_slope(&mut self, e: Expr, x: Symbol) -> Option<Expr> {
+    fn linear_coefficient(&mut self, e: Expr, x: Symbol) -> Option<Expr> {
         let derivative = self.diff(e, x);
         (!self.depends_on(derivative, x) && !self.is_zero(derivative)).then_some(derivative)
     }
@@ -46,7 +46,7 @@ impl Pool {
     fn antiderivative_of_factor(&mut self, factor: Expr, x: Symbol) -> Option<Expr> {
         let (base, exponent) = self.as_base_exponent(factor);
         if !self.depends_on(exponent, x)
-            && let Some(derivative) = self.linear_slope(base, x)
+            && let Some(derivative) = self.linear_coefficient(base, x)
         {
             let r = self.as_rational(exponent)?.clone();
             let one = self.one();
@@ -62,7 +62,7 @@ impl Pool {
         }
         let Node::Call(f, args) = self.node(factor) else { return None };
         let argument = args[0];
-        let derivative = self.linear_slope(argument, x)?;
+        let derivative = self.linear_coefficient(argument, x)?;
         let value = match f {
             Func::Exp => factor,
             Func::Sin => {
@@ -110,7 +110,7 @@ impl Pool {
         if own != one {
             return None;
         }
-        let derivative = self.linear_slope(inner, x)?;
+        let derivative = self.linear_coefficient(inner, x)?;
         let size = self.call(Func::Abs, &[inner]);
         let more = self.int(if signed { 1 } else { 2 });
         let power = self.add(exponent, more);

@@ -6,7 +6,7 @@
 
 use paynter_draw::draw::{Rect, SvgStyle, Theme, png};
 use paynter_draw::plot::{
-    Axis, Band, Effect, EnergyPart, Family, Figure, Layer, Look, Panel, Response, Scale, Tolerance, Trace,
+    Axis, Band, Effect, EnergyPart, Family, Figure, Layer, Panel, Response, Scale, Style, Tolerance, Trace,
     arrange, bode, energy, family, plot_svg, poles, time, time_axis, tolerance, tornado,
 };
 
@@ -166,7 +166,7 @@ fn gallery() -> Vec<(&'static str, Figure)> {
                     y: Axis::new("magnitude", "dB", Scale::Decibel),
                     layers: vec![Layer::Band {
                         name: "worst case".into(),
-                        look: Look::nth(0),
+                        style: Style::nth(0),
                         x: omega.clone(),
                         lower: omega.iter().map(|w| 20.0 * (1.0 - w / 100.0).log10()).collect(),
                         upper: omega.iter().map(|w| 20.0 * (1.0 + w / 100.0).log10()).collect(),
@@ -231,7 +231,7 @@ fn gallery() -> Vec<(&'static str, Figure)> {
                     y: Axis::new("magnitude", "", Scale::Log),
                     layers: vec![Layer::Line {
                         name: "y".into(),
-                        look: Look::nth(0),
+                        style: Style::nth(0),
                         x: vec![30.0, 160.0],
                         y: vec![2e-3, 7.0],
                     }],
@@ -356,7 +356,7 @@ fn a_small_figure_is_written_as_expected() {
             y: Axis::new("i", "A", Scale::Linear),
             layers: vec![Layer::Line {
                 name: "i".into(),
-                look: Look::nth(0),
+                style: Style::nth(0),
                 x: vec![0.0, 1.0, 2.0],
                 y: vec![0.0, 1e-5, -1e-5],
             }],
@@ -375,7 +375,7 @@ fn runs_of_a_sweep_go_from_dark_to_light_and_some_are_named() {
     let layers = &figure.panels[0].layers;
     let named: Vec<&str> = layers.iter().map(Layer::name).filter(|name| !name.is_empty()).collect();
     assert_eq!((named.len(), named[0], named[named.len() - 1]), (5, "R = 1 Ω", "R = 20 Ω"));
-    let colours: Vec<usize> = layers.iter().map(|layer| layer.look().colour).collect();
+    let colours: Vec<usize> = layers.iter().map(|layer| layer.style().colour).collect();
     assert!(colours.windows(2).all(|pair| pair[0] <= pair[1]) && colours[0] < colours[19], "{colours:?}");
     assert!(sweep(3).panels[0].layers.iter().all(|layer| !layer.name().is_empty()));
 }

@@ -30,7 +30,7 @@ pub enum Distribution {
 
 impl Distribution {
     /// What is wrong with it, in words.
-    pub fn complaint(&self) -> Option<&'static str> {
+    pub fn error(&self) -> Option<&'static str> {
         let finite = |a: f64, b: f64| a.is_finite() && b.is_finite();
         match *self {
             Distribution::Uniform { low, high } if !(finite(low, high) && low <= high) => {

@@ -42,8 +42,8 @@ fn solve(pool: &Pool, equations: &Equations, values: &mut Values) {
             let (old, value) = (values[unknown], at(values, *residual));
             let step = 1e-6 * (1.0 + old.abs());
             values.insert(*unknown, old + step);
-            let slope = (at(values, *residual) - value) / step;
-            values.insert(*unknown, if slope == 0.0 { old } else { old - value / slope });
+            let derivative = (at(values, *residual) - value) / step;
+            values.insert(*unknown, if derivative == 0.0 { old } else { old - value / derivative });
         }
     }
 }

@@ -386,13 +386,13 @@ fn linearisations_are_differences_of_the_implicit_system() {
                     Some(k) => (&tangent.b[k], &tangent.d[k]),
                 };
                 let entry = if i < n { above.get(pool, i, j) } else { below.get(pool, i - n, j) };
-                let Ok(slope) = pool.eval(entry, &|symbol| values.get(&symbol).copied()) else {
+                let Ok(derivative) = pool.eval(entry, &|symbol| values.get(&symbol).copied()) else {
                     return Ok(false);
                 };
                 let wanted = (up[i] - down[i]) / (2.0 * h);
                 let size = up[i].abs().max(1.0);
-                if (slope - wanted).abs() > 1e-4 * wanted.abs().max(size) {
-                    return Err(format!("row {i}, column {j} ({order:?}): {slope} instead of {wanted}"));
+                if (derivative - wanted).abs() > 1e-4 * wanted.abs().max(size) {
+                    return Err(format!("row {i}, column {j} ({order:?}): {derivative} instead of {wanted}"));
                 }
             }
         }

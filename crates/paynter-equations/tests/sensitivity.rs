@@ -324,8 +324,8 @@ fn roots_leave_the_denominator_a_square() {
         let value = |e: Expr| model.pool.eval(e, &number).unwrap();
         let found = value(entry.num) / value(entry.den);
         let h = 1e-5;
-        let slope = (function(n + h)[entry.output] - function(n - h)[entry.output]) / (2.0 * h);
-        assert!((found - slope).abs() < 1e-8, "{found}, not {slope}");
+        let derivative = (function(n + h)[entry.output] - function(n - h)[entry.output]) / (2.0 * h);
+        assert!((found - derivative).abs() < 1e-8, "{found}, not {derivative}");
         let den = model.pool.display(entry.den).to_string();
         assert!(den.contains(")^2") && den.len() < 100, "{den}");
         compared += 1;

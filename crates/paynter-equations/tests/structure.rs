@@ -129,7 +129,7 @@ fn sample(symbol: Symbol) -> f64 {
     0.4 + (x.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / (1u64 << 24) as f64
 }
 
-/// The slopes in the signal-flow graph are those of the linearised equations, implicit laws included.
+/// The gains in the signal-flow graph are those of the linearised equations, implicit laws included.
 #[test]
 fn masons_rule_gives_what_linearised_matrices_give() {
     let mut judged = 0;
@@ -137,7 +137,7 @@ fn masons_rule_gives_what_linearised_matrices_give() {
         let options = Options { junctions: 1..=4, ..Options::nonlinear() };
         let drawn = generate(seed, &options);
         let Some(mut model) = loaded(&drawn.text) else { continue };
-        // A dependent storage's slope counts while it rests, which it does not at a random point.
+        // A dependent storage's gain counts while it rests, which it does not at a random point.
         if model.causality.storages.iter().any(|storage| !storage.integral) {
             continue;
         }

@@ -67,9 +67,9 @@ mod tests {
             let penalty = Penalty { loss, threshold: 0.7 };
             for r in [-3.0, -0.69, -0.1, 0.2, 0.65, 0.8, 5.0] {
                 let h = 1e-6;
-                let slope = (penalty.of(r + h).0 - penalty.of(r - h).0) / (2.0 * h);
+                let derivative = (penalty.of(r + h).0 - penalty.of(r - h).0) / (2.0 * h);
                 let psi = |r: f64| penalty.of(r).1 * r;
-                assert!((0.5 * slope - psi(r)).abs() < 1e-8, "{loss:?} {r}");
+                assert!((0.5 * derivative - psi(r)).abs() < 1e-8, "{loss:?} {r}");
                 let bend = (psi(r + h) - psi(r - h)) / (2.0 * h);
                 assert!((bend - penalty.curvature(r)).abs() < 1e-8, "{loss:?} {r}");
             }

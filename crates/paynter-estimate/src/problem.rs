@@ -85,7 +85,7 @@ pub(crate) struct Row<'a> {
     /// The square root of its weight.
     pub weight: f64,
     /// The derivatives of the model's value by the variables of the search.
-    pub slopes: &'a [f64],
+    pub sensitivities: &'a [f64],
 }
 
 /// Why values of the unknowns give no cost.
@@ -231,12 +231,12 @@ impl<'a> Problem<'a> {
 
     /// The derivatives of the unknowns by the variables of the search; zero for those that take no part.
     pub(crate) fn chain(&self, experiment: usize, z: &[f64]) -> Vec<f64> {
-        let slope = |(unknown, z): (&Unknown, &f64)| match self.belongs(unknown, experiment) && !unknown.fixed
-        {
-            true => unknown.slope(*z),
-            false => 0.0,
-        };
-        self.unknowns.iter().zip(z).map(slope).collect()
+        let derivative =
+            |(unknown, z): (&Unknown, &f64)| match self.belongs(unknown, experiment) && !unknown.fixed {
+                true => unknown.derivative(*z),
+                false => 0.0,
+            };
+        self.unknowns.iter().zip(z).map(derivative).collect()
     }
 
     /// The gain and the offset of the sensor of an output.
@@ -302,7 +302,7 @@ impl<'a> Problem<'a> {
             let (above, below): (Vec<f64>, Vec<f64>) = (beside(half), beside(-half));
             columns.push(Some((outputs(&above)?, outputs(&below)?, 2.0 * half)));
         }
-        let mut slopes = vec![0.0; self.unknowns.len()];
+        let mut sensitivities = vec![0.0; self.unknowns.len()];
         let mut number = 0;
         self.simulate(experiment, z, (all, false), token, &mut |row| {
             let at = number;
@@ -310,10 +310,11 @@ impl<'a> Problem<'a> {
             if at < handed {
                 return;
             }
-            for (slope, column) in slopes.iter_mut().zip(&columns) {
-                *slope = column.as_ref().map_or(0.0, |(above, below, width)| (above[at] - below[at]) / width);
+            for (derivative, column) in sensitivities.iter_mut().zip(&columns) {
+                *derivative =
+                    column.as_ref().map_or(0.0, |(above, below, width)| (above[at] - below[at]) / width);
             }
-            each(&Row { slopes: &slopes, ..*row });
+            each(&Row { sensitivities: &sensitivities, ..*row });
         })
     }
 
@@ -336,7 +337,7 @@ impl<'a> Problem<'a> {
         let sensors: Vec<(f64, f64)> =
             (0..self.outputs.len()).map(|output| self.sensor(output, &values)).collect();
         let lanes = self.simulation.wanted.len();
-        let mut slopes = vec![0.0; self.unknowns.len()];
+        let mut sensitivities = vec![0.0; self.unknowns.len()];
         let mut sample_number = 0;
         let mut wrong: Option<Rejection> = None;
         let options = if all { &record.whole } else { &record.part };
@@ -351,8 +352,9 @@ impl<'a> Problem<'a> {
                 let bare = sample.outputs[fitted.place];
                 let derivatives = &sample.sensitivities[fitted.place * lanes..];
                 let (gain, offset) = sensors[output];
-                for ((unknown, chain), slope) in self.unknowns.iter().zip(&chain).zip(&mut slopes) {
-                    *slope = match unknown.quantity {
+                for ((unknown, chain), derivative) in self.unknowns.iter().zip(&chain).zip(&mut sensitivities)
+                {
+                    *derivative = match unknown.quantity {
                         _ if *chain == 0.0 || !sensitive => 0.0,
                         Quantity::Simulated { lane, .. } => gain * derivatives[lane] * chain,
                         Quantity::Offset(own) if own == output => *chain,
@@ -361,14 +363,14 @@ impl<'a> Problem<'a> {
                     };
                 }
                 let model = gain * bare + offset;
-                let bad = slopes.iter().position(|slope| !slope.is_finite());
+                let bad = sensitivities.iter().position(|derivative| !derivative.is_finite());
                 if !model.is_finite() || bad.is_some() {
                     let unknown = bad.filter(|_| model.is_finite());
                     wrong = Some(Rejection::NotFinite { experiment, output, t: sample.t, unknown });
                     continue;
                 }
                 let weight = record.weights[output].at(number);
-                each(&Row { output, sample: number, model, data, weight, slopes: &slopes });
+                each(&Row { output, sample: number, model, data, weight, sensitivities: &sensitivities });
             }
         });
         match (outcome.failure, wrong) {
@@ -398,8 +400,8 @@ impl Cost for Problem<'_> {
                 let (rho, share) = self.penalties[row.output].of(residual);
                 cost += 0.5 * rho;
                 let scale = share.sqrt();
-                for (entry, slope) in line.iter_mut().zip(row.slopes) {
-                    *entry = scale * row.weight * slope;
+                for (entry, derivative) in line.iter_mut().zip(row.sensitivities) {
+                    *entry = scale * row.weight * derivative;
                 }
                 line[count] = scale * residual;
                 triangle.push(&line);
@@ -411,7 +413,7 @@ impl Cost for Problem<'_> {
                 let Some((mean, deviation)) = unknown.prior else { continue };
                 let scale = self.noise / deviation;
                 line.fill(0.0);
-                line[place] = scale * unknown.slope(z[place]);
+                line[place] = scale * unknown.derivative(z[place]);
                 line[count] = scale * (unknown.value(z[place]) - mean);
                 cost += 0.5 * line[count] * line[count];
                 triangle.push(&line);

@@ -36,7 +36,7 @@ pub(crate) fn profile(
     let rise = confidence.rises[place].unwrap_or(2.0 * at.cost / freedom);
     let limit = at.cost + 0.5 * confidence.quantiles[place].powi(2) * rise;
     let unknown = &problem.unknowns[place];
-    let error = confidence.standard_errors[place].map(|error| error / unknown.slope(at.z[place]).abs());
+    let error = confidence.standard_errors[place].map(|error| error / unknown.derivative(at.z[place]).abs());
     let first = error.filter(|error| *error > 0.0).unwrap_or(0.05 * at.z[place].abs().max(1e-3));
     let mut points = vec![(at.z[place], at.cost)];
     let mut ends = [None, None];

@@ -50,7 +50,7 @@ struct Joined<'a, 'b> {
 /// The end of a piece: states, and their derivatives by the variables.
 struct End {
     states: Vec<f64>,
-    slopes: Vec<Vec<f64>>,
+    sensitivities: Vec<Vec<f64>>,
 }
 
 impl Joined<'_, '_> {
@@ -90,7 +90,7 @@ impl Joined<'_, '_> {
         };
         let (lanes, outputs) = (simulation.wanted.len(), simulation.outputs.len());
         let states = self.sizes.len();
-        let mut end = End { states: vec![0.0; states], slopes: vec![vec![0.0; self.count]; states] };
+        let mut end = End { states: vec![0.0; states], sensitivities: vec![vec![0.0; self.count]; states] };
         let mut number = piece.from;
         let mut line = vec![0.0; self.count];
         let outcome = simulation.trial(&parameters, &record.tables, &piece.options, token, &mut |sample| {
@@ -114,7 +114,7 @@ impl Joined<'_, '_> {
             if at == piece.to || piece.next.is_none() && at + 1 == piece.to {
                 for i in 0..states {
                     end.states[i] = sample.outputs[outputs + i];
-                    turn(&sample.sensitivities[(outputs + i) * lanes..], &mut end.slopes[i], 1.0);
+                    turn(&sample.sensitivities[(outputs + i) * lanes..], &mut end.sensitivities[i], 1.0);
                 }
             }
             if at == piece.to {
@@ -168,8 +168,8 @@ impl Cost for Joined<'_, '_> {
             })?;
             let Some(next) = piece.next else { continue };
             for (i, size) in self.sizes.iter().enumerate() {
-                for (entry, slope) in whole.iter_mut().zip(&end.slopes[i]) {
-                    *entry = self.joint * slope / size;
+                for (entry, derivative) in whole.iter_mut().zip(&end.sensitivities[i]) {
+                    *entry = self.joint * derivative / size;
                 }
                 whole[next + i] -= self.joint;
                 whole[n] = self.joint * (end.states[i] / size - z[next + i]);

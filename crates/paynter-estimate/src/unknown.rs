@@ -73,7 +73,7 @@ impl Unknown {
     }
 
     /// The derivative of the value by the variable of the search.
-    pub fn slope(&self, z: f64) -> f64 {
+    pub fn derivative(&self, z: f64) -> f64 {
         match self.scaling {
             Scaling::Linear(scale) => scale,
             Scaling::Logarithmic => z.exp(),

@@ -56,8 +56,8 @@ fn refuse_derivatives(pool: &mut Pool, graph: &BondGraph, equations: &Equations)
         for derivative in input.symbols.iter().skip(1) {
             for value in &all {
                 if pool.depends_on(*value, *derivative) {
-                    let slope = pool.diff(*value, *derivative);
-                    used = used || !pool.is_zero(slope);
+                    let derivative = pool.diff(*value, *derivative);
+                    used = used || !pool.is_zero(derivative);
                 }
             }
         }

@@ -139,15 +139,15 @@ impl<'t> Parser<'t> {
     /// The kind of the token after the next one (`distance` 1) or farther,
     /// trivia aside, `Newline` where one ends the statement before it.
     fn lookahead(&self, distance: usize) -> SyntaxKind {
-        self.look(distance, self.brackets == 0)
+        self.kind_ahead(distance, self.brackets == 0)
     }
 
     /// The kind of the token after the next one on the same line.
     fn lookahead_on_line(&self) -> SyntaxKind {
-        self.look(1, true)
+        self.kind_ahead(1, true)
     }
 
-    fn look(&self, distance: usize, newlines: bool) -> SyntaxKind {
+    fn kind_ahead(&self, distance: usize, newlines: bool) -> SyntaxKind {
         let mut left = distance;
         for token in self.tokens.get(self.next + 1..).unwrap_or_default() {
             match token.kind {

@@ -42,9 +42,9 @@ fn distribution(kind: &str, first: f64, second: f64) -> PyResult<Distribution> {
             return Err(PyValueError::new_err(message));
         }
     };
-    match made.complaint() {
+    match made.error() {
         None => Ok(made),
-        Some(complaint) => Err(PyValueError::new_err(complaint)),
+        Some(error) => Err(PyValueError::new_err(error)),
     }
 }
 

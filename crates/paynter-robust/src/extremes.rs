@@ -2,7 +2,7 @@
 
 use paynter_base::{CancellationToken, Cancelled};
 
-use crate::tolerance::{BETTER, EXTREME_STEPS, ROUNDED_SLOPE, STEP_FIGURE_DIFFERENCE, TRIED_VERTICES};
+use crate::tolerance::{BETTER, EXTREME_STEPS, ROUNDED_DERIVATIVE, STEP_FIGURE_DIFFERENCE, TRIED_VERTICES};
 
 /// A value that a figure has in the box, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,8 +67,8 @@ pub fn derivatives(figure: &Figure<'_>, count: usize) -> Vec<Option<f64>> {
                 difference(place, 2.0 * STEP_FIGURE_DIFFERENCE)?,
                 difference(place, STEP_FIGURE_DIFFERENCE)?,
             );
-            let slope = (4.0 * half - whole) / 3.0;
-            Some(if slope.abs() <= ROUNDED_SLOPE * nominal.abs() { 0.0 } else { slope })
+            let derivative = (4.0 * half - whole) / 3.0;
+            Some(if derivative.abs() <= ROUNDED_DERIVATIVE * nominal.abs() { 0.0 } else { derivative })
         })
         .collect()
 }
@@ -86,7 +86,7 @@ fn try_out(figure: &Figure<'_>, delta: Vec<f64>, best: &mut Extreme) -> bool {
 fn descend(figure: &Figure<'_>, best: &mut Extreme, token: &CancellationToken) -> Result<(), Cancelled> {
     for _ in 0..EXTREME_STEPS {
         token.check()?;
-        let slope: Vec<f64> = (0..best.delta.len())
+        let gradient: Vec<f64> = (0..best.delta.len())
             .map(|i| {
                 let step = if best.delta[i] > 0.0 { -STEP_FIGURE_DIFFERENCE } else { STEP_FIGURE_DIFFERENCE };
                 let mut beside = best.delta.clone();
@@ -94,17 +94,17 @@ fn descend(figure: &Figure<'_>, best: &mut Extreme, token: &CancellationToken) -
                 figure(&beside).map_or(0.0, |value| (value - best.value) / step)
             })
             .collect();
-        let steepest = slope.iter().fold(0.0f64, |most, g| most.max(g.abs()));
+        let steepest = gradient.iter().fold(0.0f64, |most, g| most.max(g.abs()));
         if steepest == 0.0 || !steepest.is_finite() {
             return Ok(());
         }
-        let vertex: Vec<f64> = slope
+        let vertex: Vec<f64> = gradient
             .iter()
             .zip(&best.delta)
             .map(|(g, x)| if g.abs() > BETTER * steepest { -g.signum() } else { *x })
             .collect();
         let along = |length: f64| -> Vec<f64> {
-            let moved = best.delta.iter().zip(&slope).map(|(x, g)| x - length * g / steepest);
+            let moved = best.delta.iter().zip(&gradient).map(|(x, g)| x - length * g / steepest);
             moved.map(|x| x.clamp(-1.0, 1.0)).collect()
         };
         let mut candidates = vec![vertex];

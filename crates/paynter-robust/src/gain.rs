@@ -261,7 +261,7 @@ impl Climb<'_> {
     fn ascend(&self, at: &AtFrequency, mut delta: Vec<f64>, size: f64) -> (f64, Vec<f64>) {
         let mut value = at.value(&delta, self.measure);
         for _ in 0..GAIN_STEPS {
-            let slope: Vec<f64> = (0..delta.len())
+            let gradient: Vec<f64> = (0..delta.len())
                 .map(|i| {
                     let step = if delta[i] > 0.0 { -1e-6 * size } else { 1e-6 * size };
                     let mut beside = delta.clone();
@@ -269,18 +269,18 @@ impl Climb<'_> {
                     (at.value(&beside, self.measure) - value) / step
                 })
                 .collect();
-            let largest = slope.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+            let largest = gradient.iter().fold(0.0f64, |most, x| most.max(x.abs()));
             if largest == 0.0 || !largest.is_finite() {
                 break;
             }
-            let vertex = slope.iter().zip(&delta).map(|(g, x)| match g.abs() > 1e-9 * largest {
+            let vertex = gradient.iter().zip(&delta).map(|(g, x)| match g.abs() > 1e-9 * largest {
                 true => size.copysign(*g),
                 false => *x,
             });
             let steps = (0..20).map(|k| 2.0 * size * 0.5f64.powi(k));
             let inside = steps.map(|step| {
                 let moved =
-                    delta.iter().zip(&slope).map(|(x, g)| (x + step * g / largest).clamp(-size, size));
+                    delta.iter().zip(&gradient).map(|(x, g)| (x + step * g / largest).clamp(-size, size));
                 moved.collect::<Vec<f64>>()
             });
             let next = [vertex.collect::<Vec<f64>>()].into_iter().chain(inside).find_map(|candidate| {

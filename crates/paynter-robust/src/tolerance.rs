@@ -164,7 +164,7 @@ pub const FARTHEST_FACTOR: f64 = 1e12;
 pub const ROUNDED_ROOT: f64 = 1e-14;
 
 /// A derivative of a step figure below this share of the figure, over half of the box, is the rounding of differences.
-pub const ROUNDED_SLOPE: f64 = 1e-9;
+pub const ROUNDED_DERIVATIVE: f64 = 1e-9;
 
 /// How far beside a crossing that a pencil gives, relative, the change of sign is looked for.
 pub const CROSSING_DISTANCE: f64 = 1e-5;

@@ -3,7 +3,7 @@
 pub mod estimation;
 
 use paynter_draw::plot::{
-    self, Axis, EnergyPart, Family, Figure, Layer, Look, Panel, Scale, Trace, family, time, time_axis,
+    self, Axis, EnergyPart, Family, Figure, Layer, Panel, Scale, Style, Trace, family, time, time_axis,
 };
 use paynter_equations::Role;
 use paynter_simulate::experiment::{Column, Energy, Perturbation, Response, Run, Simulation};
@@ -63,9 +63,9 @@ pub fn perturbation(simulation: &Simulation, found: &Perturbation) -> Figure {
     let t = &found.nominal.t;
     let mut panels = Vec::new();
     for (place, column) in simulation.outputs.iter().enumerate().take(PANEL_CURVES / 2) {
-        let line = |name: &str, look: Look, values: &[f64]| Layer::Line {
+        let line = |name: &str, style: Style, values: &[f64]| Layer::Line {
             name: name.to_owned(),
-            look,
+            style,
             x: t.clone(),
             y: values.iter().map(|value| value / column.factor).collect(),
         };
@@ -78,12 +78,12 @@ pub fn perturbation(simulation: &Simulation, found: &Perturbation) -> Figure {
             origin: false,
         };
         let curves = vec![
-            line("y", Look { colour: 6, dash: 0 }, &found.nominal.outputs[place]),
-            line("exact", Look { colour: 0, dash: 0 }, &found.exact.outputs[place]),
-            line("y + Δy, incremental model", Look { colour: 1, dash: 1 }, &found.incremental(place)),
+            line("y", Style { colour: 6, dash: 0 }, &found.nominal.outputs[place]),
+            line("exact", Style { colour: 0, dash: 0 }, &found.exact.outputs[place]),
+            line("y + Δy, incremental model", Style { colour: 1, dash: 1 }, &found.incremental(place)),
         ];
         panels.push(panel(&column.name, curves, 210.0));
-        let difference = line("y + Δy minus exact", Look { colour: 3, dash: 0 }, &found.difference(place));
+        let difference = line("y + Δy minus exact", Style { colour: 3, dash: 0 }, &found.difference(place));
         panels.push(panel("difference", vec![difference], 120.0));
     }
     let title = format!(

@@ -203,8 +203,8 @@ impl Model {
                 let message = format!("`{name}` has two distributions");
                 return wrong(message, "give one for each parameter");
             }
-            if let Some(complaint) = distribution.complaint() {
-                return wrong(format!("`{name}`: {complaint}"), "give other numbers");
+            if let Some(error) = distribution.error() {
+                return wrong(format!("`{name}`: {error}"), "give other numbers");
             }
         }
         let place = |name: &String| quantities.iter().position(|(known, _)| known == name);

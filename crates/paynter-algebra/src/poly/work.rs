@@ -119,11 +119,11 @@ impl Work {
     pub fn spend(&self, what: &'static str, steps: u64) -> Result<(), PolyError> {
         let spent = self.spent.get().saturating_add(steps);
         self.spent.set(spent);
-        if spent >= self.next_check.get() { self.look(what) } else { Ok(()) }
+        if spent >= self.next_check.get() { self.check_limits(what) } else { Ok(()) }
     }
 
     #[cold]
-    fn look(&self, what: &'static str) -> Result<(), PolyError> {
+    fn check_limits(&self, what: &'static str) -> Result<(), PolyError> {
         self.token.check()?;
         self.next_check.set(self.spent.get().saturating_add(CHECK_EVERY));
         if self.spent.get() > self.budget.steps {

@@ -109,9 +109,9 @@ fn drawn(text: &str) -> Result<(String, Distribution), String> {
         "lognormal" => Distribution::Lognormal { median: first, deviation: second },
         _ => return Err(FORM.to_owned()),
     };
-    match distribution.complaint() {
+    match distribution.error() {
         None => Ok((name, distribution)),
-        Some(complaint) => Err(complaint.to_owned()),
+        Some(error) => Err(error.to_owned()),
     }
 }
 

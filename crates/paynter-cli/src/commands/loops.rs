@@ -188,13 +188,15 @@ fn step_table(step: &StepFigures) -> String {
         let range = step.tolerance.get(key);
         let (between, most) = match range {
             Some(range) => {
-                let steepest = range.sensitivity.iter().filter_map(|(name, slope)| Some((name, (*slope)?)));
-                let steepest = steepest.filter(|(_, slope)| *slope != 0.0);
+                let steepest =
+                    range.sensitivity.iter().filter_map(|(name, derivative)| Some((name, (*derivative)?)));
+                let steepest = steepest.filter(|(_, derivative)| *derivative != 0.0);
                 let steepest = steepest.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
                 (
                     format!("{} … {}", significant(range.low), significant(range.high)),
-                    steepest
-                        .map_or(String::new(), |(name, slope)| format!("∂/∂{name} = {}", significant(slope))),
+                    steepest.map_or(String::new(), |(name, derivative)| {
+                        format!("∂/∂{name} = {}", significant(derivative))
+                    }),
                 )
             }
             None => (String::new(), String::new()),

@@ -1,6 +1,6 @@
 //! The figures of control engineers: Nyquist and Nichols diagrams, root loci and root clouds, bounds over frequency.
 
-use super::figure::{Axis, Figure, Layer, Look, Mark, Panel, Scale};
+use super::figure::{Axis, Figure, Layer, Mark, Panel, Scale, Style};
 use super::kinds::{Response, phase_degrees};
 
 /// A Nyquist diagram shows loop gains up to this magnitude: what matters happens around −1.
@@ -18,8 +18,8 @@ pub struct Curve {
     pub y: Vec<f64>,
 }
 
-fn marks(name: &str, look: Look, mark: Mark, points: Vec<(f64, f64)>) -> Layer {
-    Layer::Marks { name: name.to_owned(), look, mark, points }
+fn marks(name: &str, style: Style, mark: Mark, points: Vec<(f64, f64)>) -> Layer {
+    Layer::Marks { name: name.to_owned(), style, mark, points }
 }
 
 fn single(title: &str, x: Axis, y: Axis, layers: Vec<Layer>, origin: bool) -> Figure {
@@ -36,16 +36,16 @@ pub fn nyquist(title: &str, responses: &[Response]) -> Figure {
         let part = |list: &[f64], sign: f64| -> Vec<f64> {
             (0..list.len()).map(|k| if inside(k) { sign * list[k] } else { f64::NAN }).collect()
         };
-        let look = Look::nth(k);
+        let style = Style::nth(k);
         let (x, y) = (part(&response.re, 1.0), part(&response.im, 1.0));
-        layers.push(Layer::Line { name: response.name.clone(), look, x: x.clone(), y });
-        let (look, y) = (Look { dash: 1, ..look }, part(&response.im, -1.0));
-        layers.push(Layer::Line { name: String::new(), look, x, y });
+        layers.push(Layer::Line { name: response.name.clone(), style, x: x.clone(), y });
+        let (style, y) = (Style { dash: 1, ..style }, part(&response.im, -1.0));
+        layers.push(Layer::Line { name: String::new(), style, x, y });
     }
     let angles = (0..=120).map(|k| f64::from(k) * std::f64::consts::TAU / 120.0);
     let (x, y) = angles.map(|angle| (angle.cos(), angle.sin())).unzip();
-    layers.push(Layer::Line { name: String::new(), look: Look { colour: 3, dash: 2 }, x, y });
-    layers.push(marks("−1", Look::nth(1), Mark::Cross, vec![(-1.0, 0.0)]));
+    layers.push(Layer::Line { name: String::new(), style: Style { colour: 3, dash: 2 }, x, y });
+    layers.push(marks("−1", Style::nth(1), Mark::Cross, vec![(-1.0, 0.0)]));
     let axis = |label: &str| Axis::new(label, "", Scale::Linear);
     single(title, axis("real part"), axis("imaginary part"), layers, true)
 }
@@ -57,9 +57,9 @@ pub fn nichols(title: &str, responses: &[Response]) -> Figure {
         let x = phase_degrees(&response.re, &response.im);
         let y = response.re.iter().zip(&response.im).map(|(re, im)| 20.0 * re.hypot(*im).log10());
         let y = y.map(|level| if level.is_finite() { level } else { f64::NAN }).collect();
-        layers.push(Layer::Line { name: response.name.clone(), look: Look::nth(k), x, y });
+        layers.push(Layer::Line { name: response.name.clone(), style: Style::nth(k), x, y });
     }
-    layers.push(marks("−180°, 0 dB", Look::nth(1), Mark::Cross, vec![(-180.0, 0.0)]));
+    layers.push(marks("−180°, 0 dB", Style::nth(1), Mark::Cross, vec![(-180.0, 0.0)]));
     let phase = Axis::new("phase", "°", Scale::Degrees);
     single(title, phase, Axis::new("magnitude", "dB", Scale::Decibel), layers, false)
 }
@@ -71,7 +71,7 @@ pub fn locus(title: &str, branches: &[Curve]) -> Figure {
         .enumerate()
         .map(|(k, branch)| Layer::Line {
             name: String::new(),
-            look: Look::nth(k),
+            style: Style::nth(k),
             x: branch.x.clone(),
             y: branch.y.clone(),
         })
@@ -80,43 +80,43 @@ pub fn locus(title: &str, branches: &[Curve]) -> Figure {
         let point = |branch: &Curve| Some((*place(&branch.x)?, *place(&branch.y)?));
         branches.iter().filter_map(point).filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
     };
-    layers.push(marks("first value", Look::nth(0), Mark::Cross, ends(<[f64]>::first)));
-    layers.push(marks("last value", Look::nth(1), Mark::Circle, ends(<[f64]>::last)));
+    layers.push(marks("first value", Style::nth(0), Mark::Cross, ends(<[f64]>::first)));
+    layers.push(marks("last value", Style::nth(1), Mark::Circle, ends(<[f64]>::last)));
     plane(title, layers)
 }
 
 /// Poles of many models as dots, with those of the nominal one and of the worst.
 pub fn root_cloud(title: &str, cloud: &[(f64, f64)], nominal: &[(f64, f64)], worst: &[(f64, f64)]) -> Figure {
     let mut layers = vec![
-        marks("within the tolerances", Look::shade(8, 12), Mark::Dot, cloud.to_vec()),
-        marks("nominal", Look::nth(0), Mark::Cross, nominal.to_vec()),
+        marks("within the tolerances", Style::shade(8, 12), Mark::Dot, cloud.to_vec()),
+        marks("nominal", Style::nth(0), Mark::Cross, nominal.to_vec()),
     ];
     if !worst.is_empty() {
-        layers.push(marks("at the margin", Look::nth(1), Mark::Circle, worst.to_vec()));
+        layers.push(marks("at the margin", Style::nth(1), Mark::Circle, worst.to_vec()));
     }
     plane(title, layers)
 }
 
 fn plane(title: &str, mut layers: Vec<Layer>) -> Figure {
     // The origin belongs to the picture: it tells stable from unstable.
-    layers.push(Layer::Line { name: String::new(), look: Look::nth(0), x: vec![0.0], y: vec![0.0] });
+    layers.push(Layer::Line { name: String::new(), style: Style::nth(0), x: vec![0.0], y: vec![0.0] });
     let axis = |label: &str| Axis::new(label, "1/s", Scale::Linear);
     single(title, axis("real part"), axis("imaginary part"), layers, true)
 }
 
 /// An upper and a lower bound over frequency; a lower one of zero is left out.
 pub fn bounds(title: &str, label: &str, omega: &[f64], upper: &[f64], lower: &[f64]) -> Figure {
-    let line = |name: &str, look: Look, y: Vec<f64>| Layer::Line {
+    let line = |name: &str, style: Style, y: Vec<f64>| Layer::Line {
         name: name.to_owned(),
-        look,
+        style,
         x: omega.to_vec(),
         y,
     };
-    let mut layers = vec![line("upper bound", Look::nth(0), upper.to_vec())];
+    let mut layers = vec![line("upper bound", Style::nth(0), upper.to_vec())];
     let attained: Vec<(f64, f64)> =
         omega.iter().zip(lower).filter(|(_, y)| **y > 0.0).map(|(x, y)| (*x, *y)).collect();
     if !attained.is_empty() {
-        layers.push(marks("attained", Look::nth(1), Mark::Dot, attained));
+        layers.push(marks("attained", Style::nth(1), Mark::Dot, attained));
     }
     let panel = Panel {
         x: Axis::tight("ω", "rad/s", Scale::Log),

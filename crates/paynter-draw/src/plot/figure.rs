@@ -74,7 +74,7 @@ pub enum Scale {
 
 /// Colour and dashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Look {
+pub struct Style {
     /// Place in the colours of the theme and then its shades, counted round.
     pub colour: usize,
     /// Place in the dash patterns, counted round: solid, dashed, dotted, dash-dotted.
@@ -88,16 +88,16 @@ pub const SHADES: usize = 12;
 /// The number of dash patterns.
 pub const DASHES: usize = 4;
 
-impl Look {
-    /// The look of the n-th of several: every colour solid first, then dashed.
-    pub fn nth(n: usize) -> Look {
-        Look { colour: n % COLOURS, dash: n / COLOURS % DASHES }
+impl Style {
+    /// The style of the n-th of several: every colour solid first, then dashed.
+    pub fn nth(n: usize) -> Style {
+        Style { colour: n % COLOURS, dash: n / COLOURS % DASHES }
     }
 
-    /// The look of the n-th of several that follow one another: from dark to light.
-    pub fn shade(n: usize, of: usize) -> Look {
+    /// The style of the n-th of several that follow one another: from dark to light.
+    pub fn shade(n: usize, of: usize) -> Style {
         let share = n as f64 / of.saturating_sub(1).max(1) as f64;
-        Look { colour: COLOURS + (share * (SHADES - 1) as f64).round() as usize, dash: 0 }
+        Style { colour: COLOURS + (share * (SHADES - 1) as f64).round() as usize, dash: 0 }
     }
 }
 
@@ -131,7 +131,7 @@ pub enum Layer {
         /// In the legend.
         name: String,
         /// Colour and dashes.
-        look: Look,
+        style: Style,
         /// Places to the right.
         x: Vec<f64>,
         /// Values.
@@ -142,7 +142,7 @@ pub enum Layer {
         /// In the legend.
         name: String,
         /// Its colour.
-        look: Look,
+        style: Style,
         /// Places to the right.
         x: Vec<f64>,
         /// The lower edge.
@@ -157,7 +157,7 @@ pub enum Layer {
         /// In the legend.
         name: String,
         /// Their colour.
-        look: Look,
+        style: Style,
         /// The sign.
         mark: Mark,
         /// Where.
@@ -168,7 +168,7 @@ pub enum Layer {
         /// In the legend.
         name: String,
         /// Their colour.
-        look: Look,
+        style: Style,
         /// The bars.
         bars: Vec<Bar>,
     },
@@ -186,12 +186,12 @@ impl Layer {
     }
 
     /// Its colour and dashes.
-    pub fn look(&self) -> Look {
+    pub fn style(&self) -> Style {
         match self {
-            Layer::Line { look, .. }
-            | Layer::Band { look, .. }
-            | Layer::Marks { look, .. }
-            | Layer::Bars { look, .. } => *look,
+            Layer::Line { style, .. }
+            | Layer::Band { style, .. }
+            | Layer::Marks { style, .. }
+            | Layer::Bars { style, .. } => *style,
         }
     }
 

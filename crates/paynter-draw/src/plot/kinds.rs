@@ -1,6 +1,6 @@
 //! The figures of the field, from plain results.
 
-use super::figure::{Axis, Bar, Figure, Layer, Look, Mark, Panel, Scale};
+use super::figure::{Axis, Bar, Figure, Layer, Mark, Panel, Scale, Style};
 use crate::tolerance::{NEGATIVE_PART, SAME_CONSTANT, SAME_CURVE};
 
 /// The height of a panel that stands with others, and of one alone.
@@ -59,7 +59,7 @@ fn panel(x: Axis, y: Axis, layers: Vec<Layer>, height: f64) -> Panel {
 
 /// Looks for several lines in one frame: one that runs along an earlier one
 /// for all its length is dashed, so that both are seen.
-fn looks(lines: &[&[f64]]) -> Vec<Look> {
+fn styles(lines: &[&[f64]]) -> Vec<Style> {
     let alike = |a: &[f64], b: &[f64]| {
         let size =
             a.iter().filter(|v| v.is_finite()).fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
@@ -67,11 +67,11 @@ fn looks(lines: &[&[f64]]) -> Vec<Look> {
         let near = |(a, b): (&f64, &f64)| (a - b).abs() <= slack || (!a.is_finite() && !b.is_finite());
         a.len() == b.len() && a.iter().any(|v| v.is_finite()) && a.iter().zip(b).all(near)
     };
-    let mut found: Vec<Look> = Vec::new();
+    let mut found: Vec<Style> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
-        let look = Look::nth(index);
+        let style = Style::nth(index);
         let twins = lines[..index].iter().filter(|other| alike(other, line)).count();
-        found.push(Look { dash: look.dash + twins, ..look });
+        found.push(Style { dash: style.dash + twins, ..style });
     }
     found
 }
@@ -82,11 +82,11 @@ pub fn bode(title: &str, omega: &[f64], responses: &[Response]) -> Figure {
         response.re.iter().zip(&response.im).map(|(re, im)| decibel(*re, *im)).collect()
     };
     let all: Vec<Vec<f64>> = responses.iter().map(level).collect();
-    let looks = looks(&all.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let styles = styles(&all.iter().map(Vec::as_slice).collect::<Vec<_>>());
     let zero = |response: &Response| response.re.iter().chain(&response.im).all(|part| *part == 0.0);
     let line = |index: usize, response: &Response, y: Vec<f64>| Layer::Line {
         name: format!("{}{}", response.name, if zero(response) { " (zero)" } else { "" }),
-        look: looks[index],
+        style: styles[index],
         x: omega.to_vec(),
         y,
     };
@@ -163,7 +163,7 @@ pub fn family(title: &str, names: &[String], ordered: bool, quantities: &[Family
         let layers =
             quantity.runs.iter().zip(names).enumerate().map(|(run, ((t, values), name))| Layer::Line {
                 name: if named(run) { name.clone() } else { String::new() },
-                look: if ordered { Look::shade(run, names.len()) } else { Look::nth(run) },
+                style: if ordered { Style::shade(run, names.len()) } else { Style::nth(run) },
                 x: t.clone(),
                 y: values.clone(),
             });
@@ -183,12 +183,12 @@ pub fn time(title: &str, t: &[f64], traces: &[Trace]) -> Figure {
         }
     }
     let own: Vec<&Trace> = traces.iter().filter(|trace| !trace.dashed).collect();
-    let mut free = looks(&own.iter().map(|trace| trace.values.as_slice()).collect::<Vec<_>>()).into_iter();
-    let mut looks: Vec<Look> = Vec::new();
+    let mut free = styles(&own.iter().map(|trace| trace.values.as_slice()).collect::<Vec<_>>()).into_iter();
+    let mut styles: Vec<Style> = Vec::new();
     for trace in traces {
-        let before = looks.last().copied().unwrap_or_default();
-        let look = if trace.dashed { Some(Look { dash: 1, ..before }) } else { free.next() };
-        looks.push(look.unwrap_or_default());
+        let before = styles.last().copied().unwrap_or_default();
+        let style = if trace.dashed { Some(Style { dash: 1, ..before }) } else { free.next() };
+        styles.push(style.unwrap_or_default());
     }
     let height = match units.len() {
         0 | 1 => HEIGHTS.1,
@@ -196,18 +196,18 @@ pub fn time(title: &str, t: &[f64], traces: &[Trace]) -> Figure {
         _ => HEIGHTS.0 - 30.0,
     };
     let panels = units.iter().map(|unit| {
-        let own: Vec<(&Trace, Look)> = traces
+        let own: Vec<(&Trace, Style)> = traces
             .iter()
-            .zip(&looks)
+            .zip(&styles)
             .filter(|(trace, _)| trace.unit == *unit)
             .map(|(t, l)| (t, *l))
             .collect();
         let names: Vec<&str> =
             own.iter().filter(|(trace, _)| !trace.dashed).map(|(trace, _)| trace.name.as_str()).collect();
         let label = if names.len() <= 3 { names.join(", ") } else { String::new() };
-        let layers = own.into_iter().map(|(trace, look)| Layer::Line {
+        let layers = own.into_iter().map(|(trace, style)| Layer::Line {
             name: trace.name.clone(),
-            look,
+            style,
             x: t.to_vec(),
             y: trace.values.clone(),
         });
@@ -240,12 +240,12 @@ pub fn tornado(title: &str, quantity: &str, unit: &str, effects: &[Effect]) -> F
     let layers = vec![
         Layer::Bars {
             name: "parameter at its lower end".to_owned(),
-            look: Look::nth(0),
+            style: Style::nth(0),
             bars: bars(|effect| effect.low),
         },
         Layer::Bars {
             name: "parameter at its upper end".to_owned(),
-            look: Look::nth(1),
+            style: Style::nth(1),
             bars: bars(|effect| effect.high),
         },
     ];
@@ -291,27 +291,27 @@ pub fn tolerance(title: &str, omega: &[f64], magnitude: &Tolerance, phase: &Tole
     let layers = |of: &Tolerance| {
         let band = |name: &str, band: &Band, opacity: f64| Layer::Band {
             name: name.to_owned(),
-            look: Look::nth(0),
+            style: Style::nth(0),
             x: omega.to_vec(),
             lower: band.lower.clone(),
             upper: band.upper.clone(),
             opacity,
         };
-        let line = |name: &str, look: Look, y: &[f64]| Layer::Line {
+        let line = |name: &str, style: Style, y: &[f64]| Layer::Line {
             name: name.to_owned(),
-            look,
+            style,
             x: omega.to_vec(),
             y: y.to_vec(),
         };
         let mut layers = vec![
             band("worst case, first order", &of.worst, 0.16),
             band("root of sum of squares", &of.rss, 0.34),
-            line("nominal", Look::nth(0), &of.nominal),
+            line("nominal", Style::nth(0), &of.nominal),
         ];
         if let Some(sampled) = &of.sampled {
-            let look = Look { colour: 1, dash: 1 };
-            layers.push(line("samples of the exact model", look, &sampled.lower));
-            layers.push(line("samples of the exact model", look, &sampled.upper));
+            let style = Style { colour: 1, dash: 1 };
+            layers.push(line("samples of the exact model", style, &sampled.lower));
+            layers.push(line("samples of the exact model", style, &sampled.upper));
         }
         layers
     };
@@ -333,14 +333,14 @@ pub fn tolerance(title: &str, omega: &[f64], magnitude: &Tolerance, phase: &Tole
 pub fn poles(title: &str, poles: &[(f64, f64)], zeros: &[(f64, f64)]) -> Figure {
     let mut layers = vec![Layer::Marks {
         name: "poles".to_owned(),
-        look: Look::nth(0),
+        style: Style::nth(0),
         mark: Mark::Cross,
         points: poles.to_vec(),
     }];
     if !zeros.is_empty() {
         layers.push(Layer::Marks {
             name: "zeros".to_owned(),
-            look: Look::nth(1),
+            style: Style::nth(1),
             mark: Mark::Circle,
             points: zeros.to_vec(),
         });
@@ -349,7 +349,7 @@ pub fn poles(title: &str, poles: &[(f64, f64)], zeros: &[(f64, f64)]) -> Figure 
     // The origin belongs to the picture: it tells stable from unstable.
     layers.push(Layer::Marks {
         name: String::new(),
-        look: Look::nth(0),
+        style: Style::nth(0),
         mark: Mark::Dot,
         points: vec![(0.0, 0.0)],
     });
@@ -389,7 +389,7 @@ pub fn energy(title: &str, t: &[f64], parts: &[EnergyPart], supplied: &[f64]) ->
         if !stackable {
             layers.push(Layer::Line {
                 name: part.name.clone(),
-                look: Look::nth(index + 1),
+                style: Style::nth(index + 1),
                 x: t.to_vec(),
                 y: part.values.clone(),
             });
@@ -398,7 +398,7 @@ pub fn energy(title: &str, t: &[f64], parts: &[EnergyPart], supplied: &[f64]) ->
         let above: Vec<f64> = below.iter().zip(&part.values).map(|(low, value)| low + value).collect();
         layers.push(Layer::Band {
             name: part.name.clone(),
-            look: Look::nth(index + 1),
+            style: Style::nth(index + 1),
             x: t.to_vec(),
             lower: std::mem::replace(&mut below, above.clone()),
             upper: above,
@@ -407,7 +407,7 @@ pub fn energy(title: &str, t: &[f64], parts: &[EnergyPart], supplied: &[f64]) ->
     }
     layers.push(Layer::Line {
         name: "supplied, and stored at the beginning".to_owned(),
-        look: Look { colour: 0, dash: 1 },
+        style: Style { colour: 0, dash: 1 },
         x: t.to_vec(),
         y: supplied.to_vec(),
     });

@@ -1,6 +1,6 @@
 //! Legends: in rows above what they explain, where they cover nothing.
 
-use super::figure::{Figure, Layer, Look, Mark, Panel};
+use super::figure::{Figure, Layer, Mark, Panel, Style};
 use crate::draw::text_width;
 
 /// Font size of a legend.
@@ -14,15 +14,15 @@ const GAPS: (f64, f64) = (6.0, 18.0);
 /// Entries beyond are counted only.
 const LEGEND_ENTRIES: usize = 28;
 
-/// How a layer looks, in small.
+/// How a layer is drawn, in small.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sample {
     /// A line.
-    Line(Look),
+    Line(Style),
     /// A filled area with its opacity.
-    Area(Look, f64),
+    Area(Style, f64),
     /// A sign.
-    Mark(Look, Mark),
+    Mark(Style, Mark),
     /// Nothing: the rest has no sample.
     None,
 }
@@ -32,7 +32,7 @@ pub enum Sample {
 pub struct Entry {
     /// What it is.
     pub name: String,
-    /// How it looks.
+    /// How it is drawn.
     pub sample: Sample,
     /// Where its sample begins.
     pub x: f64,
@@ -49,10 +49,10 @@ fn names(layers: &[Layer]) -> Vec<(String, Sample)> {
             continue;
         }
         let sample = match layer {
-            Layer::Line { look, .. } => Sample::Line(*look),
-            Layer::Band { look, opacity, .. } => Sample::Area(*look, *opacity),
-            Layer::Marks { look, mark, .. } => Sample::Mark(*look, *mark),
-            Layer::Bars { look, .. } => Sample::Area(*look, 1.0),
+            Layer::Line { style, .. } => Sample::Line(*style),
+            Layer::Band { style, opacity, .. } => Sample::Area(*style, *opacity),
+            Layer::Marks { style, mark, .. } => Sample::Mark(*style, *mark),
+            Layer::Bars { style, .. } => Sample::Area(*style, 1.0),
         };
         found.push((name.to_owned(), sample));
     }

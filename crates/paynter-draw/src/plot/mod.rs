@@ -18,7 +18,7 @@ mod svg;
 mod ticks;
 
 pub use control::{Curve, bounds, locus, nichols, nyquist, root_cloud};
-pub use figure::{Axis, Bar, Figure, Layer, Look, Mark, Panel, Scale};
+pub use figure::{Axis, Bar, Figure, Layer, Mark, Panel, Scale, Style};
 pub(crate) use figure::{COLOURS, SHADES};
 pub use kinds::{
     Band, Effect, EnergyPart, Family, Response, Tolerance, Trace, bode, energy, family, phase_degrees, poles,

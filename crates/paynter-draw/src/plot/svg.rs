@@ -1,7 +1,7 @@
 //! The SVG writer of plots.
 
 use super::curve::{clip_area, pieces};
-use super::figure::{COLOURS, Figure, Layer, Look, Mark, Panel, SHADES};
+use super::figure::{COLOURS, Figure, Layer, Mark, Panel, SHADES, Style};
 use super::layout::{Frame, Label, Layout, arrange};
 use super::legend::{SAMPLE, Sample};
 use crate::draw::{FAMILY, Point, Rect};
@@ -110,15 +110,15 @@ fn write_frame(out: &mut String, frame: &Frame) {
     let _ = writeln!(out, "<path class=\"tick\" d=\"{data}\"/>");
 }
 
-/// The number of a look's colour: the curves, then the shades.
-fn colour(look: Look) -> usize {
-    look.colour % (COLOURS + SHADES)
+/// The number of a style's colour: the curves, then the shades.
+fn colour(style: Style) -> usize {
+    style.colour % (COLOURS + SHADES)
 }
 
-fn line_class(look: Look) -> String {
-    match look.dash % DASHES.len() {
-        0 => format!("line c{}", colour(look)),
-        dash => format!("line c{} d{dash}", colour(look)),
+fn line_class(style: Style) -> String {
+    match style.dash % DASHES.len() {
+        0 => format!("line c{}", colour(style)),
+        dash => format!("line c{} d{dash}", colour(style)),
     }
 }
 
@@ -131,16 +131,16 @@ fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
     };
     let place = |x: &f64, y: &f64| frame.place(panel, *x, *y);
     match layer {
-        Layer::Line { look, x, y, .. } => {
+        Layer::Line { style, x, y, .. } => {
             let drawn = pieces(x.iter().zip(y).map(|(x, y)| place(x, y)), frame.rect);
             if drawn.is_empty() {
                 return;
             }
             named(out, "curve");
             let data: String = drawn.iter().map(|piece| HUNDREDTHS.path(piece)).collect();
-            let _ = writeln!(out, "<path class=\"{}\" d=\"{data}\"/></g>", line_class(*look));
+            let _ = writeln!(out, "<path class=\"{}\" d=\"{data}\"/></g>", line_class(*style));
         }
-        Layer::Band { look, x, lower, upper, opacity, .. } => {
+        Layer::Band { style, x, lower, upper, opacity, .. } => {
             let edges: Vec<(Point, Point)> = x
                 .iter()
                 .zip(lower.iter().zip(upper))
@@ -161,7 +161,7 @@ fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
                     let _ = write!(
                         out,
                         "<path class=\"a{}\" fill-opacity=\"{}\" d=\"{}Z\"/>",
-                        colour(*look),
+                        colour(*style),
                         HUNDREDTHS.number(*opacity),
                         HUNDREDTHS.path(&area)
                     );
@@ -169,7 +169,7 @@ fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
             }
             out.push_str("</g>\n");
         }
-        Layer::Marks { look, mark, points, .. } => {
+        Layer::Marks { style, mark, points, .. } => {
             named(out, "marks");
             for (x, y) in points {
                 let point = place(x, y);
@@ -177,12 +177,12 @@ fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
                 if (within.left..=within.right).contains(&point.x)
                     && (within.top..=within.bottom).contains(&point.y)
                 {
-                    write_mark(out, point, *mark, *look);
+                    write_mark(out, point, *mark, *style);
                 }
             }
             out.push_str("</g>\n");
         }
-        Layer::Bars { look, bars, .. } => {
+        Layer::Bars { style, bars, .. } => {
             named(out, "bars");
             let slots = frame.y_range.1 - frame.y_range.0;
             let slot = frame.rect.height() / slots.max(1.0);
@@ -197,7 +197,7 @@ fn write_layer(out: &mut String, panel: &Panel, frame: &Frame, layer: &Layer) {
                 write_area(
                     out,
                     Rect::new(left, middle - 0.31 * slot, right, middle + 0.31 * slot),
-                    *look,
+                    *style,
                     1.0,
                 );
             }
@@ -215,11 +215,11 @@ fn open_ended(low: Point, high: Point, frame: Rect) -> (Point, Point) {
     }
 }
 
-fn write_area(out: &mut String, rect: Rect, look: Look, opacity: f64) {
+fn write_area(out: &mut String, rect: Rect, style: Style, opacity: f64) {
     let _ = write!(
         out,
         "<rect class=\"a{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill-opacity=\"{}\"/>",
-        colour(look),
+        colour(style),
         HUNDREDTHS.number(rect.left),
         HUNDREDTHS.number(rect.top),
         HUNDREDTHS.number(rect.width()),
@@ -228,8 +228,8 @@ fn write_area(out: &mut String, rect: Rect, look: Look, opacity: f64) {
     );
 }
 
-fn write_mark(out: &mut String, at: Point, mark: Mark, look: Look) {
-    let colour = colour(look);
+fn write_mark(out: &mut String, at: Point, mark: Mark, style: Style) {
+    let colour = colour(style);
     let corner = |dx: f64, dy: f64| Point::new(at.x + dx, at.y + dy);
     let _ = match mark {
         Mark::Cross => {
@@ -255,15 +255,17 @@ fn write_mark(out: &mut String, at: Point, mark: Mark, look: Look) {
 fn write_samples(out: &mut String, layout: &Layout) {
     for (at, sample) in &layout.samples {
         match sample {
-            Sample::Line(look) => {
+            Sample::Line(style) => {
                 let data = rule(*at, Point::new(at.x + SAMPLE, at.y));
-                let _ = write!(out, "<path class=\"{}\" d=\"{data}\"/>", line_class(*look));
+                let _ = write!(out, "<path class=\"{}\" d=\"{data}\"/>", line_class(*style));
             }
-            Sample::Area(look, opacity) => {
+            Sample::Area(style, opacity) => {
                 let rect = Rect::new(at.x, at.y - 5.0, at.x + SAMPLE, at.y + 5.0);
-                write_area(out, rect, *look, *opacity);
+                write_area(out, rect, *style, *opacity);
             }
-            Sample::Mark(look, mark) => write_mark(out, Point::new(at.x + SAMPLE / 2.0, at.y), *mark, *look),
+            Sample::Mark(style, mark) => {
+                write_mark(out, Point::new(at.x + SAMPLE / 2.0, at.y), *mark, *style)
+            }
             Sample::None => {}
         }
     }

@@ -30,7 +30,7 @@ pub fn operating_shift(
     if unknowns.len() > SHIFT_UNKNOWNS {
         return None;
     }
-    let inputs = input_slopes(pool, graph, equations, parameters);
+    let inputs = input_derivatives(pool, graph, equations, parameters);
     let (mut rows, mut right) = (Vec::new(), Vec::new());
     for (_, equation) in &unknowns {
         let mut row = BTreeMap::new();
@@ -72,7 +72,7 @@ pub fn operating_shift(
 }
 
 /// Inputs whose values depend on a parameter, with their derivatives at time zero.
-fn input_slopes(
+fn input_derivatives(
     pool: &mut Pool,
     graph: &BondGraph,
     equations: &Equations,

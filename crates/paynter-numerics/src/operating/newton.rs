@@ -252,8 +252,8 @@ fn polished(task: &Task, mut v: Vec<f64>, sizes: &[f64]) -> Vec<f64> {
     for _ in 0..4 {
         let next = moved(&v, &task.step(&jacobian, &residual), 1.0);
         match measure(&next) {
-            Some((smaller, new_slopes, new_residual)) if smaller < off => {
-                (v, off, jacobian, residual) = (next, smaller, new_slopes, new_residual);
+            Some((smaller, new_jacobian, new_residual)) if smaller < off => {
+                (v, off, jacobian, residual) = (next, smaller, new_jacobian, new_residual);
             }
             _ => break,
         }

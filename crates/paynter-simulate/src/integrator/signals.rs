@@ -31,7 +31,7 @@ impl Signals {
         self.epoch = None;
     }
 
-    /// Takes the stages of a method that count in its error estimate: what others see nobody is told of.
+    /// Takes the stages of a method that have a weight in its error estimate.
     fn bind(&mut self, tableau: &'static Tableau) {
         if self.method.is_some_and(|known| std::ptr::eq(known, tableau)) {
             return;
@@ -47,8 +47,8 @@ impl Signals {
         self.places = (0..tableau.stages).filter(counts).map(|stage| tableau.c[stage]).collect();
     }
 
-    /// Takes in what the stages of a step have seen of each signal.
-    fn look(&mut self, count: usize) {
+    /// Records the range in which the stages of a step have sampled each signal.
+    fn record_ranges(&mut self, count: usize) {
         self.sizes.resize(count, 0.0);
         self.seen.clear();
         for (list, size) in self.samples.chunks_exact_mut(self.places.len()).zip(&mut self.sizes) {
@@ -90,7 +90,7 @@ impl Integrator<'_> {
                 signals.samples[j * stages + stage] = *value;
             }
         }
-        signals.look(count);
+        signals.record_ranges(count);
         // Beside what a signal is over the step, and a trace of what it is over the run, the rest is nothing.
         if signals.epoch != Some(self.system.epoch()) {
             signals.epoch = Some(self.system.epoch());

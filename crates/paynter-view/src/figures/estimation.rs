@@ -1,7 +1,7 @@
 //! Plots of an estimation: the data with the model on its way (Gawthrop 2000, Fig. 8), the estimates against the
 //! iteration (Fig. 7), the residuals and their autocorrelation.
 
-use paynter_draw::plot::{Axis, Figure, Layer, Look, Mark, Panel, Scale, time_axis};
+use paynter_draw::plot::{Axis, Figure, Layer, Mark, Panel, Scale, Style, time_axis};
 use paynter_estimate::{Curve, Estimation};
 
 /// More points of data than this lie on one another.
@@ -32,7 +32,7 @@ pub fn fit(found: &Estimation) -> Figure {
         let points = curve.t.iter().zip(&curve.measured).step_by(every);
         let mut layers = vec![Layer::Marks {
             name: "measured".to_owned(),
-            look: Look { colour: 6, dash: 0 },
+            style: Style { colour: 6, dash: 0 },
             mark: Mark::Dot,
             points: points.map(|(t, value)| (*t, value / column.factor)).collect(),
         }];
@@ -41,7 +41,11 @@ pub fn fit(found: &Estimation) -> Figure {
             let count = list.len().min(curve.t.len());
             layers.push(Layer::Line {
                 name: format!("iteration {number}"),
-                look: if place == last { Look::nth(0) } else { Look { colour: 1 + place, dash: 1 + place } },
+                style: if place == last {
+                    Style::nth(0)
+                } else {
+                    Style { colour: 1 + place, dash: 1 + place }
+                },
                 x: curve.t[..count].to_vec(),
                 y: list[..count].iter().map(|value| value / column.factor).collect(),
             });
@@ -65,7 +69,7 @@ pub fn parameters(found: &Estimation) -> Figure {
         y: Axis::new(&estimate.name, unit(estimate.unit.as_ref()), Scale::Linear),
         layers: vec![Layer::Line {
             name: String::new(),
-            look: Look::nth(place),
+            style: Style::nth(place),
             x: numbers.clone(),
             y: found.history.iter().map(|iteration| iteration.values[place] / estimate.factor).collect(),
         }],
@@ -93,7 +97,7 @@ pub fn residuals(found: &Estimation) -> Figure {
             ),
             layers: vec![Layer::Line {
                 name: String::new(),
-                look: Look::nth(0),
+                style: Style::nth(0),
                 x: curve.t[..model.len().min(curve.t.len())].to_vec(),
                 y: residual.collect(),
             }],
@@ -112,7 +116,7 @@ pub fn residuals(found: &Estimation) -> Figure {
             layers: vec![
                 Layer::Band {
                     name: "white".to_owned(),
-                    look: Look { colour: 6, dash: 0 },
+                    style: Style { colour: 6, dash: 0 },
                     x: lags.clone(),
                     lower: vec![-limit; lags.len()],
                     upper: vec![limit; lags.len()],
@@ -120,7 +124,7 @@ pub fn residuals(found: &Estimation) -> Figure {
                 },
                 Layer::Marks {
                     name: String::new(),
-                    look: Look::nth(0),
+                    style: Style::nth(0),
                     mark: Mark::Dot,
                     points: lags.iter().copied().zip(series.autocorrelation.iter().copied()).collect(),
                 },

@@ -251,14 +251,15 @@ impl Step {
                 StepKind::SettlingTime => "settling_time",
                 StepKind::Overshoot => "overshoot",
             };
-            let slopes = tolerances.iter().zip(&range.derivatives).map(|((place, deviation), slope)| {
-                let name = flat_name(&graph.parameters[*place].name);
-                (name, slope.map(|slope| slope / deviation))
-            });
+            let derivatives =
+                tolerances.iter().zip(&range.derivatives).map(|((place, deviation), derivative)| {
+                    let name = flat_name(&graph.parameters[*place].name);
+                    (name, derivative.map(|derivative| derivative / deviation))
+                });
             let range = FigureRange {
                 low: range.low.value,
                 high: range.high.value,
-                sensitivity: slopes.collect(),
+                sensitivity: derivatives.collect(),
                 low_parameters: values(graph, tolerances, &range.low.delta),
                 high_parameters: values(graph, tolerances, &range.high.delta),
             };

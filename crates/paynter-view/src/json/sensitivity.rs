@@ -310,13 +310,14 @@ impl Sensitivity {
 impl PoleSensitivity {
     fn new(mode: &Mode, names: &[String]) -> PoleSensitivity {
         let own = oscillation(mode.value, Complex64::ZERO).map(|(own, _)| own);
-        let slope = |(name, slope): (&String, &Complex64)| {
-            let changes =
-                oscillation(mode.value, *slope).filter(|_| mode.multiplicity == 1).map(|(_, slope)| slope);
+        let derivative = |(name, derivative): (&String, &Complex64)| {
+            let changes = oscillation(mode.value, *derivative)
+                .filter(|_| mode.multiplicity == 1)
+                .map(|(_, derivative)| derivative);
             PoleDerivative {
                 parameter: name.clone(),
-                re: finite(slope.re),
-                im: finite(slope.im),
+                re: finite(derivative.re),
+                im: finite(derivative.im),
                 natural_frequency: changes.and_then(|[omega, _]| finite(omega)),
                 damping: changes.and_then(|[_, damping]| finite(damping)),
             }
@@ -327,7 +328,7 @@ impl PoleSensitivity {
             multiplicity: mode.multiplicity,
             natural_frequency: own.map(|[omega, _]| omega),
             damping: own.map(|[_, damping]| damping),
-            sensitivities: names.iter().zip(&mode.derivatives).map(slope).collect(),
+            sensitivities: names.iter().zip(&mode.derivatives).map(derivative).collect(),
         }
     }
 }
@@ -339,10 +340,10 @@ fn zero(
     mode: &Mode,
     names: &[String],
 ) -> ZeroSensitivity {
-    let slope = |(name, slope): (&String, &Complex64)| RootDerivative {
+    let derivative = |(name, derivative): (&String, &Complex64)| RootDerivative {
         parameter: name.clone(),
-        re: finite(slope.re),
-        im: finite(slope.im),
+        re: finite(derivative.re),
+        im: finite(derivative.im),
     };
     ZeroSensitivity {
         output: equations.outputs[output].name.clone(),
@@ -350,20 +351,21 @@ fn zero(
         re: mode.value.re,
         im: mode.value.im,
         multiplicity: mode.multiplicity,
-        sensitivities: names.iter().zip(&mode.derivatives).map(slope).collect(),
+        sensitivities: names.iter().zip(&mode.derivatives).map(derivative).collect(),
     }
 }
 
 /// How a static gain changes.
 fn static_gain(graph: &BondGraph, equations: &eq::Equations, gain: &Gain, names: &[String]) -> DcSensitivity {
     let shown = Shown::output(graph, gain.output).per(&Shown::input(graph, gain.input));
-    let slope = |(name, value): (&String, &f64)| GainDerivative { parameter: name.clone(), value: *value };
+    let derivative =
+        |(name, value): (&String, &f64)| GainDerivative { parameter: name.clone(), value: *value };
     DcSensitivity {
         output: equations.outputs[gain.output].name.clone(),
         input: equations.inputs[gain.input].name.clone(),
         value: gain.value,
         value_unit: shown.unit.clone(),
         shown,
-        sensitivities: names.iter().zip(&gain.derivatives).map(slope).collect(),
+        sensitivities: names.iter().zip(&gain.derivatives).map(derivative).collect(),
     }
 }
