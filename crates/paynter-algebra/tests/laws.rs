@@ -1,4 +1,4 @@
-//! Properties of random expressions: construction keeps values, derivatives are slopes, text is read back.
+//! Properties of random expressions: construction keeps values, derivatives are limits of quotients, text is read back.
 
 mod common;
 
@@ -332,5 +332,27 @@ proptest! {
         let _ = pool.collect(e, x);
         let _ = pool.solve_for(e, x, &|_| paynter_algebra::Interval::ALL);
         let _ = pool.solve_for(e, y, &|_| paynter_algebra::Interval::POSITIVE);
+    }
+}
+
+/// The smallest and the largest of several are taken one after the other.
+#[test]
+fn extremes_of_several_are_values() {
+    let mut pool = Pool::new();
+    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| {
+        let symbol = pool.symbol(name);
+        pool.var(symbol)
+    });
+    let numbers = [3.0, -1.0, 7.0, 2.0];
+    let symbols = [a, b, c, d].map(|e| pool.as_symbol(e).unwrap());
+    let value = |symbol| symbols.iter().position(|s| *s == symbol).map(|k| numbers[k]);
+    for (f, wanted) in [(Func::Min, -1.0), (Func::Max, 7.0)] {
+        let e = pool.call(f, &[a, b, c, d]);
+        assert_eq!(pool.eval(e, &value), Ok(wanted));
+        let [one, two, three] = [1, 2, 3].map(|n| pool.int(n));
+        let known = pool.call(f, &[two, one, three]);
+        assert_eq!(known, if f == Func::Min { one } else { three });
+        let alone = pool.call(f, &[a]);
+        assert!(pool.eval(alone, &value).is_err());
     }
 }

@@ -78,6 +78,7 @@ fn names_are_typeset() {
         ("p_1_2", "p_{1,2}"),
         ("x", "x"),
         ("_", "\\_"),
+        ("u_", "\\mathrm{u\\_}"),
         ("der(rotor.p)", "\\dot{p}_{\\mathrm{rotor}}"),
         ("der(der(u))", "\\ddot{u}"),
         ("init(tank.q)", "q_{\\mathrm{tank},0}"),

@@ -175,7 +175,7 @@ pub enum Command {
         /// By `matrix`, or by `mason`'s rule with its paths and loops listed
         #[arg(long, value_name = "METHOD", default_value = "matrix", hide_possible_values = true)]
         method: Method,
-        #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true)]
+        #[arg(long, help = notation_help(), value_name = "NOTATION", default_value = "text", hide_possible_values = true, conflicts_with = "numeric")]
         form: Form,
         /// Write polynomials out up to so many terms
         #[arg(long, value_name = "N", default_value_t = paynter::TERMS)]

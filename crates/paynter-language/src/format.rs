@@ -80,7 +80,7 @@ impl Layout {
             SyntaxElement::Node(statement) => {
                 if let Some(block) = many_lined_block(statement) {
                     self.block_statement(statement, &block, level);
-                } else if let Some(row) = self.rows.last_mut().filter(|_| self.open) {
+                } else if let Some(row) = self.open_row() {
                     row.join(&inline(statement));
                 } else {
                     self.rows.push(statement_row(statement, level));
@@ -88,6 +88,11 @@ impl Layout {
                 self.open = true;
             }
         }
+    }
+
+    /// The row that a statement goes on, unless that only opens a block.
+    fn open_row(&mut self) -> Option<&mut Row> {
+        self.rows.last_mut().filter(|row| self.open && !row.text().ends_with('{'))
     }
 
     /// Lays out a statement with a block over several lines.
@@ -109,7 +114,7 @@ impl Layout {
             head = rows::pad_kind(&head);
         }
         let head = format!("{head} {{");
-        match self.rows.last_mut().filter(|_| self.open) {
+        match self.open_row() {
             Some(row) => row.join(&head),
             None => self.rows.push(Row::plain(level, head)),
         }

@@ -175,6 +175,19 @@ fn operators_keep_the_authors_spaces() {
 }
 
 #[test]
+fn what_follows_a_brace_of_several_lines_begins_a_line() {
+    check(
+        "model m { for i in 1..2 { s[i] -> b[i] // c\n} }",
+        "model m {
+    for i in 1..2 {
+        s[i] -> b[i]  // c
+    }
+}
+",
+    );
+}
+
+#[test]
 fn a_file_with_mistakes_is_left_alone() {
     let diagnostics = format("model m {\n R a = \n}").unwrap_err();
     assert_eq!(diagnostics.len(), 1);

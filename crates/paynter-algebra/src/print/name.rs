@@ -62,11 +62,16 @@ fn parts(name: &str) -> Parts {
         Some((path, last)) => (Some(path), last),
         None => (None, name),
     };
-    let mut pieces = last.split('_').filter(|piece| !piece.is_empty());
-    let head = pieces.next().unwrap_or(last);
-    let (letter, own) = split_head(head);
-    let mut below: Vec<String> = own.into_iter().collect();
-    below.extend(pieces.map(str::to_owned));
+    let mut below: Vec<String> = Vec::new();
+    let letter = if last.split('_').any(str::is_empty) {
+        // `u_` beside `u` keeps the line that tells them apart.
+        last.to_owned()
+    } else {
+        let mut pieces = last.split('_');
+        let (letter, own) = split_head(pieces.next().unwrap_or(last));
+        below.extend(own.into_iter().chain(pieces.map(str::to_owned)));
+        letter
+    };
     if let Some(path) = path {
         below.extend(path.split(['.', '_']).filter(|piece| !piece.is_empty()).map(str::to_owned));
     }

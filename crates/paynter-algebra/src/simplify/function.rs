@@ -6,8 +6,15 @@ use crate::{Rational, number};
 use dashu_int::IBig;
 
 impl Pool {
-    /// Makes a function of its arguments; a wrong number of arguments gives an undefined value.
+    /// Makes a function of its arguments; a wrong number of arguments gives an undefined value. The smallest or the
+    /// largest of more than two is taken one after the other.
     pub fn call(&mut self, f: Func, args: &[Expr]) -> Expr {
+        if let (Func::Min | Func::Max, [first, second, rest @ ..]) = (f, args)
+            && !rest.is_empty()
+        {
+            let first = self.call(f, &[*first, *second]);
+            return rest.iter().fold(first, |found, next| self.call(f, &[found, *next]));
+        }
         if args.len() != f.arity() || args.contains(&self.undefined()) {
             return self.undefined();
         }

@@ -82,7 +82,7 @@ impl Row {
     }
 
     /// The cells with single spaces between them.
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let cells: Vec<&str> = self.cells.iter().map(|(_, cell)| cell.as_str()).collect();
         cells.join(" ")
     }

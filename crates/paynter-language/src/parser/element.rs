@@ -2,7 +2,7 @@
 
 use paynter_base::{Span, code};
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, statement::IN_SI};
 use crate::SyntaxKind;
 use crate::ast::{BinaryOp, Body, Element, Expr, ExprKind, Kind, Law, Statement};
 use crate::words::Word;
@@ -191,7 +191,7 @@ impl Parser<'_> {
                 return self.unexpected("`=`", "write `init q = value` or `init p = value`");
             }
             let value = self.expression()?;
-            self.refuse_unit("an initial state")?;
+            self.refuse_unit("an initial state", IN_SI)?;
             self.close();
             return Some(Law::Init { state, value, span: self.since(start) });
         }
@@ -205,11 +205,11 @@ impl Parser<'_> {
             );
         }
         if !self.eat_definition() {
-            self.refuse_unit("a law")?;
+            self.refuse_unit("a law", IN_SI)?;
             return self.unexpected("`=`", "a law is an equation such as `e = R*f` or `e - k*f^3 = 0`");
         }
         let right = self.expression()?;
-        self.refuse_unit("a law")?;
+        self.refuse_unit("a law", IN_SI)?;
         self.close();
         Some(Law::Equation { left, right, span: self.since(start) })
     }

@@ -16,6 +16,10 @@ const BOND: &str = "a bond is written `a -> b`, several `a -> b, c` or `a -> b -
 /// How the parts of a parameter follow one another.
 const CLAUSES: &str = "the order is: value, [unit], ±tolerance, in [lo, hi], \"text\"";
 
+/// What to do about a unit where numbers are in SI.
+pub(super) const IN_SI: &str =
+    "give the value in SI units, or by a parameter with a unit: `param a = 2 [mm]`";
+
 impl Parser<'_> {
     /// Reads one statement, to its end whatever comes.
     pub(super) fn statement(&mut self, statements: &mut Vec<Statement>) {
@@ -407,7 +411,7 @@ impl Parser<'_> {
             return self.unexpected("`=`", form);
         }
         let value = self.expression()?;
-        self.refuse_unit("an initial state")?;
+        self.refuse_unit("an initial state", IN_SI)?;
         self.close();
         Some(Statement::Init(Init { target, value, span: self.since(start) }))
     }
@@ -479,17 +483,19 @@ impl Parser<'_> {
         let name = self.name("a parameter's name", form)?;
         self.expect(SyntaxKind::Eq, "`=`", form)?;
         let value = self.expression()?;
-        self.refuse_unit("an argument")?;
+        self.refuse_unit(
+            "an argument",
+            "a bare number is in the unit that the submodel declares; for another name a parameter: `param a = 2 [mm]`",
+        )?;
         self.close();
         Some(Argument { name, value })
     }
 
     /// Fails at a unit where the language has none.
-    pub(super) fn refuse_unit(&mut self, what: &str) -> Parsed<()> {
+    pub(super) fn refuse_unit(&mut self, what: &str, help: &'static str) -> Parsed<()> {
         if !self.at(SyntaxKind::LBracket) {
             return Some(());
         }
-        let help = "give the value in SI units, or by a parameter with a unit: `param a = 2 [mm]`";
         let message = format!("{what} has no unit of its own");
         self.fail(code::UNEXPECTED, self.here(), message, help)
     }

@@ -120,18 +120,19 @@ impl LinearModel {
 
     /// Evaluates the matrices at nominal parameters and the operating point.
     pub fn matrices(&self, pool: &Pool) -> Result<Matrices, QueryError> {
-        let mut matrices = Matrices::evaluate(pool, &self.space, &|symbol| self.value(symbol))
-            .map_err(|error| QueryError::Wrong(undefined(pool, error)))?;
+        let value = |symbol| self.value(symbol);
+        let mut matrices = Matrices::evaluate(pool, &self.space, &value)
+            .map_err(|error| QueryError::Wrong(undefined(pool, &value, error)))?;
         matrices.retain(&self.space, |entry| !self.vanishing.contains(&entry));
         Ok(matrices)
     }
 }
 
 /// Says that an expression has no value.
-fn undefined(pool: &Pool, error: EvalError) -> Diagnostics {
+fn undefined(pool: &Pool, value: &dyn Fn(Symbol) -> Option<f64>, error: EvalError) -> Diagnostics {
     let message = match error {
         EvalError::NotFinite(part) => match pool.node(part) {
-            Node::Power(base, _) => {
+            Node::Power(base, _) if pool.eval(base, value) == Ok(0.0) => {
                 format!("`{}` is zero, and the equations divide by it", pool.brief(base))
             }
             _ => format!("`{}` has no finite value", pool.brief(part)),

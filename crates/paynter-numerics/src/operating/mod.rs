@@ -146,7 +146,7 @@ pub fn operating_point(
         let rate = rates.get(i).copied().unwrap_or(0.0);
         if rate != 0.0 {
             let message = format!(
-                "`{}` changes by {} every second; nothing reads it, so that it is left out of the steady state",
+                "`{}` changes by {} every second; no other state depends on it, so that it is left out of the steady state",
                 state.name,
                 significant(rate)
             );
