@@ -98,7 +98,7 @@ pub(crate) fn confidence(
             own.bends += penalty.curvature(residual);
             own.count += 1;
             for (entry, j) in line.iter_mut().zip(&free) {
-                *entry = row.weight * row.slopes[*j];
+                *entry = row.weight * row.sensitivities[*j];
             }
             own.triangle.push(&line);
             if let Some(held) = &mut held {
@@ -206,8 +206,8 @@ pub(crate) fn confidence(
     let error = |covariance: &Covariance| {
         let mut list = vec![None; n];
         for (a, j) in free.iter().enumerate().filter(|(a, _)| known[*a]) {
-            let slope = problem.unknowns[*j].slope(at.z[*j]);
-            list[*j] = Some(covariance.whole[a][a].max(0.0).sqrt() * slope.abs());
+            let derivative = problem.unknowns[*j].derivative(at.z[*j]);
+            list[*j] = Some(covariance.whole[a][a].max(0.0).sqrt() * derivative.abs());
         }
         list
     };
@@ -220,7 +220,7 @@ pub(crate) fn confidence(
     for (a, i) in free.iter().enumerate().filter(|(a, _)| known[*a]) {
         for (b, j) in free.iter().enumerate().filter(|(b, _)| known[*b]) {
             let size = (variance(a) * variance(b)).sqrt();
-            let sign = |k: usize| problem.unknowns[k].slope(at.z[k]).signum();
+            let sign = |k: usize| problem.unknowns[k].derivative(at.z[k]).signum();
             let value =
                 if a == b { 1.0 } else { (full.whole[a][b] / size).clamp(-1.0, 1.0) * sign(*i) * sign(*j) };
             correlation[*i][*j] = Some(value).filter(|value| value.is_finite());
@@ -281,7 +281,7 @@ fn prior_rows(problem: &Problem<'_>, z: &[f64], free: &[usize]) -> Vec<Vec<f64>>
     for (a, j) in free.iter().enumerate().filter(|_| problem.noise > 0.0) {
         if let Some((_, deviation)) = problem.unknowns[*j].prior {
             let mut row = vec![0.0; free.len()];
-            row[a] = problem.noise / deviation * problem.unknowns[*j].slope(z[*j]);
+            row[a] = problem.noise / deviation * problem.unknowns[*j].derivative(z[*j]);
             rows.push(row);
         }
     }
@@ -364,7 +364,7 @@ impl Middle<'_, '_> {
                     return;
                 }
                 for (entry, j) in line.iter_mut().zip(self.free) {
-                    *entry = row.weight * row.slopes[*j];
+                    *entry = row.weight * row.sensitivities[*j];
                 }
                 each(experiment, row.output, row.sample, &line);
             })?;

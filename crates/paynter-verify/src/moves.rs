@@ -61,10 +61,10 @@ impl<'a> Pencil<'a> {
                     if self.system.switches_at(pool, row.place, value, self.point, SWITCHING_WIDTH) {
                         continue;
                     }
-                    let slope = pool.diff(value, declaration.symbol);
+                    let derivative = pool.diff(value, declaration.symbol);
                     let at = |symbol| self.system.value_at(row.place, symbol, self.point);
-                    let Ok(slope) = pool.eval(slope, &at) else { continue };
-                    add(-slope, 0.0);
+                    let Ok(derivative) = pool.eval(derivative, &at) else { continue };
+                    add(-derivative, 0.0);
                 }
                 let residual = if sum == 0.0 { 0.0 } else { sum.abs() / size };
                 if residual > TRANSFER || residual.is_nan() {

@@ -192,9 +192,9 @@ impl Pencil<'_> {
             };
             for (given, ((below, _), (above, _))) in own.iter().zip(below.iter().zip(&above)) {
                 if let (Some(below), Some(above)) = (below, above) {
-                    let slope = (above - below) / (2.0 * step);
+                    let derivative = (above - below) / (2.0 * step);
                     let size = (above.norm() + below.norm()) / step;
-                    found.push((given.output, given.input, *parameter, slope, size));
+                    found.push((given.output, given.input, *parameter, derivative, size));
                 }
             }
         }
