@@ -39,15 +39,15 @@ pub struct Undetermined {
 fn measures(problem: &Problem<'_>, at: &Evaluation) -> Vec<f64> {
     let lengths = at.lengths();
     let values = problem.values(&at.z);
-    let slope = |j: usize| problem.unknowns[j].slope(at.z[j]).abs();
-    let own = (0..at.count()).map(|j| values[j].abs() / slope(j) * lengths[j]);
+    let derivative = |j: usize| problem.unknowns[j].derivative(at.z[j]).abs();
+    let own = (0..at.count()).map(|j| values[j].abs() / derivative(j) * lengths[j]);
     let most = own.fold(0.0_f64, |most, effect| if effect > most { effect } else { most });
     let measure =
         |j: usize| {
             let (unknown, value) = (&problem.unknowns[j], values[j].abs());
             match unknown.scaling {
                 Scaling::Linear(scale) if value <= NEXT_TO_NOTHING * scale => {
-                    if most > 0.0 && lengths[j] > 0.0 { most / lengths[j] * slope(j) } else { scale }
+                    if most > 0.0 && lengths[j] > 0.0 { most / lengths[j] * derivative(j) } else { scale }
                 }
                 _ => value,
             }
@@ -57,8 +57,8 @@ fn measures(problem: &Problem<'_>, at: &Evaluation) -> Vec<f64> {
 
 /// The same in the variables of the search.
 pub(crate) fn sizes(problem: &Problem<'_>, at: &Evaluation) -> Vec<f64> {
-    let slopes = problem.unknowns.iter().zip(&at.z).map(|(unknown, z)| unknown.slope(*z).abs());
-    measures(problem, at).iter().zip(slopes).map(|(measure, slope)| measure / slope).collect()
+    let derivatives = problem.unknowns.iter().zip(&at.z).map(|(unknown, z)| unknown.derivative(*z).abs());
+    measures(problem, at).iter().zip(derivatives).map(|(measure, derivative)| measure / derivative).collect()
 }
 
 /// Scales the columns of a square matrix that is given row by row.

@@ -232,7 +232,7 @@ fn predict(
         let error = error.filter(|found| (rank..n).all(|k| found.right[k][j].abs() < DIRECTION_SHARE));
         let error = error.map(|found| {
             let variance: f64 = (0..rank).map(|k| (found.right[k][j] / found.values[k]).powi(2)).sum();
-            variance.sqrt() * by[j] * unknown.slope(z[j]).abs()
+            variance.sqrt() * by[j] * unknown.derivative(z[j]).abs()
         });
         Prediction {
             name: unknown.name.clone(),
