@@ -110,14 +110,20 @@ impl<'a> Values<'a> {
     }
 
     /// The points to which a parameter, given by place, leads that is a little less and a little more.
-    fn beside(&self, numbers: &[f64], scales: &[f64], parameter: usize, moved: &Moved) -> Option<Beside> {
+    fn beside(
+        &self,
+        numbers: &[f64],
+        sizes: &BTreeMap<Symbol, f64>,
+        parameter: usize,
+        moved: &Moved,
+    ) -> Option<Beside> {
         let nominal = self.graph.parameters[parameter].number;
         let step = CHECKED_DIFFERENCE * if nominal == 0.0 { 1.0 } else { nominal.abs() };
         let moved: BTreeMap<Symbol, f64> = moved.iter().copied().collect();
         let side = |step: f64| {
             let moves = |(symbol, x): (&Symbol, &f64)| x + step * moved.get(symbol).unwrap_or(&0.0);
             let numbers: Vec<f64> = self.symbols.iter().zip(numbers).map(moves).collect();
-            let mut point = self.point(&numbers, scales.to_vec())?;
+            let mut point = self.point(&numbers, self.scales(&numbers, sizes))?;
             point.parameters[parameter] += step;
             Some(point)
         };
@@ -138,7 +144,7 @@ fn located(
     let of = Values::new(pool, graph, equations, symbols)?;
     let scales = of.scales(&numbers, sizes);
     let beside =
-        moves.iter().filter_map(|(place, moved)| of.beside(&numbers, &scales, *place, moved)).collect();
+        moves.iter().filter_map(|(place, moved)| of.beside(&numbers, sizes, *place, moved)).collect();
     Some((of.point(&numbers, scales)?, beside))
 }
 

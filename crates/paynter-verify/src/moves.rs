@@ -3,7 +3,7 @@
 
 use crate::acausal::Point;
 use crate::pencil::Pencil;
-use crate::tolerance::{MOVED_FLOOR, SWITCHING_WIDTH, TRANSFER};
+use crate::tolerance::{MOVED_FLOOR, MOVED_LEAST, SWITCHING_WIDTH, TRANSFER};
 use crate::{Check, Checked, Contradiction};
 use paynter_algebra::Pool;
 
@@ -30,7 +30,7 @@ impl<'a> Pencil<'a> {
     }
 
     /// Checks that these points fulfil the equations as this one does, to first order, and rest as it does, but for
-    /// the variables in `drifting`.
+    /// the variables in `drifting`, in rising order.
     pub fn check_beside(&self, pool: &mut Pool, beside: &[Beside], drifting: &[usize]) -> Checked {
         let (mut most, mut compared) = (0.0f64, false);
         for Beside { parameter, step, points: [below, above] } in beside {
@@ -44,10 +44,14 @@ impl<'a> Pencil<'a> {
             }
             let declaration = &self.system.graph.parameters[*parameter].declaration;
             let what = || format!("the derivative of the operating point by `{}`", declaration.name);
-            let floor =
-                |at: usize| MOVED_FLOOR * self.point.scales[at].max(self.point.variables[at].abs()) / step;
+            // What is zero here may be rounding of what it is made of beside.
+            let all = self.point.variables.iter().fold(0.0f64, |most, z| most.max(z.abs()));
+            let floor = |at: usize| {
+                let [own, beside] = [self.point, above].map(|p| p.scales[at].max(p.variables[at].abs()));
+                (MOVED_FLOOR * own.max(beside)).max(MOVED_LEAST * all) / step
+            };
             for (k, row) in self.system.rows.iter().enumerate() {
-                if row.rate.is_some_and(|state| drifting.contains(&state)) {
+                if row.rate.is_some_and(|state| drifting.binary_search(&state).is_ok()) {
                     continue;
                 }
                 let (mut sum, mut size) = (0.0, 0.0);

@@ -10,7 +10,7 @@ use paynter_algebra::{EvalError, Expr, Func, Interval, Node, Pool};
 
 impl Acausal<'_> {
     /// Checks every law and junction at a point, and the outputs there; at rest also that nothing changes, but
-    /// for the variables in `drifting`.
+    /// for the variables in `drifting`, in rising order.
     pub fn check_point(
         &self,
         pool: &mut Pool,
@@ -31,7 +31,9 @@ impl Acausal<'_> {
             }
         };
         for (k, row) in self.rows.iter().enumerate() {
-            let still = row.rate.is_none_or(|state| rest.is_some_and(|drifting| !drifting.contains(&state)));
+            let still = row
+                .rate
+                .is_none_or(|state| rest.is_some_and(|drifting| drifting.binary_search(&state).is_err()));
             if !still {
                 continue;
             }

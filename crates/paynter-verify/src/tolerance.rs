@@ -40,3 +40,5 @@ pub(crate) const PIVOT: f64 = 0.1;
 pub(crate) const EQUILIBRATION_SWEEPS: usize = 3;
 /// Changes of variables below this part of what makes these up are rounding of their values.
 pub(crate) const MOVED_FLOOR: f64 = 1e-8;
+/// So are those below this part of the largest effort or flow.
+pub(crate) const MOVED_LEAST: f64 = 1e-15;
