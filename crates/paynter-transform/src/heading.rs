@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use paynter_algebra::{Pool, Symbol};
-use paynter_base::{Diagnostic, Diagnostics, code};
-use paynter_graph::{BondGraph, ElementId};
+use paynter_base::{Diagnostic, Diagnostics, Remedy, code};
+use paynter_graph::{BondGraph, Causality, ElementId, Variable};
 
 use crate::incremental::{Begins, Form, Request, all_expressions};
 use crate::pseudo::Sensitivity;
@@ -45,6 +45,34 @@ pub fn sensitivity_comments(graph: &BondGraph, sensitivity: Sensitivity) -> Vec<
         }
     };
     vec![format!("The sensitivity bond graph of {}.", graph.name), names.to_owned()]
+}
+
+/// Warns of two-ports that causality makes divide by a modulus that changes over time and can vanish, which laws of
+/// sensitivity graphs then do as well, and says it in comments.
+pub fn vanishing_moduli(
+    pool: &Pool,
+    graph: &BondGraph,
+    causality: &Causality,
+    findings: &mut Diagnostics,
+) -> Vec<String> {
+    let constant = |symbol| matches!(graph.variables.meaning(symbol), Some(Variable::Parameter(_)));
+    let mut comments = Vec::new();
+    for element in causality.divides.iter().map(|id| graph.element(*id)) {
+        let mut read = element.law.expressions().into_iter().flat_map(|e| pool.symbols(e));
+        if !element.class().is_converter() || read.all(constant) {
+            continue;
+        }
+        let name = &element.name;
+        comments.push(format!("Not to be simulated to where the modulus of {name} is zero."));
+        let message = format!(
+            "the sensitivity bond graph divides by the modulus of `{name}`, which can vanish; a simulation of it that passes zero goes wrong there without a word"
+        );
+        let help = Remedy::marked(
+            "simulate the pair of both graphs ({option pair}), or the model itself with its sensitivities: {ask simulate sensitivity=all}",
+        );
+        findings.push(Diagnostic::new(code::VANISHING_MODULUS, message).at(element.span).help(help));
+    }
+    comments
 }
 
 /// What is said of the initial changes that come from the start of the model.

@@ -22,7 +22,7 @@ mod text;
 mod uncertain;
 mod weightless;
 
-pub use heading::{incremental_comments, sensitivity_comments, without_effect};
+pub use heading::{incremental_comments, sensitivity_comments, vanishing_moduli, without_effect};
 pub use incremental::{Begins, Derived, Form, Request, Start, incremental};
 pub use injection::{Injection, inject};
 pub use numbers::in_numbers;

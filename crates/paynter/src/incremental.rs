@@ -3,15 +3,15 @@
 use crate::Model;
 use crate::answer::{Asked, QueryError, after, optional};
 use crate::model::View;
-use paynter_algebra::{Expr, Pool};
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Remedy, code};
+use paynter_algebra::Pool;
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics};
 use paynter_draw::draw::Diagram;
-use paynter_graph::{BondGraph, Causality, Element, Variable};
+use paynter_graph::{BondGraph, Causality, Variable};
 use paynter_numerics::parametric::chosen_parameters;
 use paynter_numerics::{OperatingPoint, nominal_values};
 use paynter_transform::{
     Form, Request, Sensitivity, Start, in_numbers, incremental, incremental_comments, printed, pseudo,
-    sensitivity_comments, standalone, without_effect,
+    sensitivity_comments, standalone, vanishing_moduli, without_effect,
 };
 use std::sync::Arc;
 
@@ -129,18 +129,7 @@ impl Model {
                 };
                 let made = pseudo(&mut pool, graph, causality, &parameters, sensitivity, &start, token)?;
                 let mut comments = sensitivity_comments(graph, sensitivity);
-                for element in vanishing_moduli(&pool, graph, causality) {
-                    let name = &element.name;
-                    comments.push(format!("Not to be simulated to where the modulus of {name} is zero."));
-                    let message = format!(
-                        "the sensitivity bond graph divides by the modulus of `{name}`, which can vanish; a simulation of it that passes zero goes wrong there without a word"
-                    );
-                    let help = Remedy::marked(
-                        "simulate the pair of both graphs ({option pair}), or the model itself with its sensitivities: {ask simulate sensitivity=all}",
-                    );
-                    let warning = Diagnostic::new(code::VANISHING_MODULUS, message);
-                    findings.push(warning.at(element.span).help(help));
-                }
+                comments.extend(vanishing_moduli(&pool, graph, causality, &mut findings));
                 (made, comments)
             }
         };
@@ -177,21 +166,6 @@ impl Model {
         let (diagram, causality) = (model.diagram(token)?, model.causality_as_known(token)?);
         Ok(DerivedModel { text, model, causality, diagram })
     }
-}
-
-/// The two-ports that causality makes divide by a modulus that changes over time and can vanish.
-fn vanishing_moduli<'a>(
-    pool: &'a Pool,
-    graph: &'a BondGraph,
-    causality: &'a Causality,
-) -> impl Iterator<Item = &'a Element> {
-    let moves = |e: &Expr| {
-        let constant = |symbol| matches!(graph.variables.meaning(symbol), Some(Variable::Parameter(_)));
-        !pool.symbols(*e).into_iter().all(constant)
-    };
-    let elements = causality.divides.iter().map(|id| graph.element(*id));
-    elements
-        .filter(move |element| element.class().is_converter() && element.law.expressions().iter().any(moves))
 }
 
 /// Says why a derived graph is no model, in words about the original.

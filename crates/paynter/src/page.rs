@@ -8,7 +8,6 @@ use crate::{BodeOptions, LftOptions, LinearModel, Model, ResponseOptions};
 use paynter_algebra::poly;
 use paynter_base::{CancellationToken, Diagnostics, Plain, Severity};
 use paynter_equations::transfer;
-use paynter_graph::Variable;
 use paynter_simulate::experiment::{CURVE_SAMPLES, Horizon, source_frequency};
 use paynter_view::figures;
 use paynter_view::json::{self, Naming};
@@ -176,28 +175,8 @@ impl Model {
     /// How large the model is, as far as it is known.
     fn size(&self, token: &CancellationToken) -> Result<Size, QueryError> {
         let Some((pool, graph)) = self.graph_stage() else { return Ok(Size::default()) };
-        let mut places = vec![0u64; graph.parameters.len()];
-        for element in graph.elements.iter() {
-            let mut read: Vec<usize> = Vec::new();
-            for symbol in element.law.expressions().into_iter().flat_map(|e| pool.symbols(e)) {
-                if let Some(Variable::Parameter(k)) = graph.variables.meaning(symbol) {
-                    read.push(k as usize);
-                }
-            }
-            read.sort_unstable();
-            read.dedup();
-            read.into_iter().for_each(|k| places[k] += 1);
-        }
         let states = optional(self.equations_stage(token))?.map_or(0, |stage| stage.equations.states.len());
-        Ok(Size {
-            elements: graph.elements.len(),
-            bonds: graph.bonds.len(),
-            states,
-            inputs: graph.inputs.len(),
-            outputs: graph.outputs.len(),
-            parameters: graph.parameters.len(),
-            repeated: places.into_iter().fold(0, |sum, k| k.saturating_pow(3).saturating_add(sum)),
-        })
+        Ok(Size::new(&pool, &graph, states))
     }
 }
 

@@ -2,8 +2,10 @@
 //! the same page and no model makes anybody wait.
 
 use super::Section;
+use paynter_algebra::Pool;
 use paynter_base::{Question, Remedy};
 use paynter_draw::plot::plain;
+use paynter_graph::{BondGraph, Variable};
 use paynter_numerics::poles::{EIGENVALUE_STATES, ZERO_STATES};
 
 /// Operations that a whole report may take: some seconds.
@@ -35,6 +37,32 @@ pub struct Size {
 }
 
 impl Size {
+    /// Counts a graph whose equations have so many states.
+    pub fn new(pool: &Pool, graph: &BondGraph, states: usize) -> Size {
+        let mut places = vec![0u64; graph.parameters.len()];
+        for element in graph.elements.iter() {
+            let read = element.law.expressions().into_iter().flat_map(|e| pool.symbols(e));
+            let mut read: Vec<usize> = read
+                .filter_map(|symbol| match graph.variables.meaning(symbol) {
+                    Some(Variable::Parameter(k)) => Some(k as usize),
+                    _ => None,
+                })
+                .collect();
+            read.sort_unstable();
+            read.dedup();
+            read.into_iter().for_each(|k| places[k] += 1);
+        }
+        Size {
+            elements: graph.elements.len(),
+            bonds: graph.bonds.len(),
+            states,
+            inputs: graph.inputs.len(),
+            outputs: graph.outputs.len(),
+            parameters: graph.parameters.len(),
+            repeated: places.into_iter().fold(0, |sum, k| k.saturating_pow(3).saturating_add(sum)),
+        }
+    }
+
     /// Nothing that grows with the model.
     pub fn nothing(&self) -> u64 {
         0
