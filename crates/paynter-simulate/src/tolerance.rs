@@ -18,6 +18,10 @@ pub(crate) const NARROWEST_PART: f64 = 1e-7;
 /// So many intervals of time are searched for an event of a function of time alone; each lies a halving deeper
 /// or further on, so that thousands of periods are within reach of one step.
 pub(crate) const TIME_EVENT_SEARCH: i32 = 100_000;
+/// So often an interval is halved to see to which side a function of time leaves its zero: down to rounding.
+pub(crate) const SIDE_HALVINGS: u32 = 50;
+/// Its derivative is of one sign but for this part: what rounding makes of its bounds where it is zero.
+pub(crate) const SIDE_ROUNDING: f64 = 1e-12;
 /// Newton iterations that polish the time of such an event; a straight function needs one.
 pub(crate) const TIME_EVENT_POLISHES: u32 = 2;
 /// Where in an implicit step the defect of its dense output is looked at: away from the stages.

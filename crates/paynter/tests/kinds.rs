@@ -1,6 +1,6 @@
 //! Kinds of models on which runs once were wrong, drawn at random: pulse trains and bumps, blocks and networks of
 //! dry friction, networks of diodes, rectifiers with coils, sawtooths of states, weirs, check
-//! valves, relays that hold themselves, laws with poles, changes of units. Each against a solution of its own: piecewise exact, or
+//! valves, relays that hold themselves, charge pumps clocked by sawtooths, rectifiers that read their current, engines on windows of their angle, laws with poles, changes of units. Each against a solution of its own: piecewise exact, or
 //! small fixed steps on a regularised law. `PAYNTER_RANDOM=N` takes N seeds instead of a few.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -529,6 +529,136 @@ fn laws_with_poles() {
         let (e, f) = (last(&found[0]), last(&found[1]));
         assert!((e - right).abs() <= 300.0 * rtol * right.abs(), "seed {seed}: {e}, not {right}\n{text}");
         assert!((f - flow(e)).abs() <= 1e-9 * f.abs(), "seed {seed}: {f}, not {}\n{text}", flow(e));
+    });
+}
+
+/// A charge pump of two diodes in a loop, clocked by a sawtooth of time that jumps itself.
+#[test]
+fn clocked_charge_pumps() {
+    each(8, |seed| {
+        let mut draw = Draw::new(seed);
+        let (f, duty) = (draw.between(4.0, 30.0), draw.between(0.2, 0.8));
+        let (r, on) = (draw.between(5.0, 30.0), draw.between(2.0, 8.0));
+        let (c, out) = (draw.between(0.5e-4, 3e-4), draw.between(3e-4, 9e-4));
+        let saw = draw.of(&[
+            "0.5 + atan(tan(pi*(F*t - 0.5)))/pi",
+            "0.5 + atan2(sin(2*pi*(F*t - 0.5)), cos(2*pi*(F*t - 0.5)))/(2*pi)",
+        ]);
+        let (saw, leak) = (saw.replace('F', &f.to_string()), draw.of(&["", "; Goff = 1e-7"]));
+        let by = draw.of(&["e", "e", "f"]);
+        let leak = if by == "f" { "; Goff = 1e-7" } else { leak };
+        let text = format!(
+            "model pump {{ signal saw = {saw}; Se ck = if(saw < {duty}, 3.3, 0); Se vin = 3.3
+                1 a; 1 b; 0 n1; 1 k1; 0 out; Sw d1 when (d1.{by} > 0) {{ Ron = {on}{leak} }}
+                Sw d2 when (d2.{by} > 0) {{ Ron = {on}{leak} }}; vin -> a; a -> d1, n1; n1 -> b; b -> d2, out
+                ck -> k1 -> n1; C c1 = {c}; R r1 = {r}; k1 -> c1, r1; C co = {out}; R load = 1e4; out -> co, load
+                output v = co.e }}"
+        );
+        let end = draw.between(0.3, 1.0);
+        let (found, _) = outputs(&text, end, &mut draw);
+        let diode = |e: f64| {
+            if e > 0.0 {
+                e / on
+            } else if leak.is_empty() {
+                0.0
+            } else {
+                1e-7 * e
+            }
+        };
+        let reference = rk4(vec![0.0; 2], end, 100_000, |t, x| {
+            let clock = if (f * t).fract() < duty { 3.3 } else { 0.0 };
+            let (mut low, mut high) = (-20.0, 20.0);
+            for _ in 0..60 {
+                let n: f64 = 0.5 * (low + high);
+                let left = diode(3.3 - n) + (clock - x[0] - n) / r - diode(n - x[1]);
+                if left > 0.0 { low = n } else { high = n }
+            }
+            vec![(clock - x[0] - low) / r / c, (diode(low - x[1]) - x[1] / 1e4) / out]
+        });
+        let v = last(&found[0]);
+        assert!((v - reference[1]).abs() <= 2e-3, "seed {seed}: {v}, not {}\n{text}", reference[1]);
+    });
+}
+
+/// Rectifiers whose diode reads its current, a state that is next to zero while it blocks.
+#[test]
+fn rectifiers_that_read_their_current() {
+    each(8, |seed| {
+        let mut draw = Draw::new(seed);
+        let (coil, load, leak) =
+            (draw.between(5e-3, 5e-2), draw.between(5.0, 40.0), draw.of(&[1e-4, 1e-6, 1e-8]));
+        let (high, w) = (draw.between(3.0, 20.0), draw.between(20.0, 60.0));
+        let (capacity, series) = (draw.between(0.02, 0.1), draw.between(0.2, 1.0));
+        let text = format!(
+            "model rectifier {{ Se s = {high}*sin({w}*t); 0 n; 1 j; s -> j -> n; R rs = {series}; j -> rs; 1 k
+                Sw d when (d.f > 0) {{ Ron = 0.01; Goff = {leak} }}; 0 o; n -> k; k -> d, o; C c = {capacity}
+                R r = {load}; o -> c, r; output v = c.e; I l = {coil}; k -> l }}"
+        );
+        let end = draw.between(0.4, 2.5);
+        let (found, _) = outputs_by(&["auto", "stiff"], &text, end, &mut draw);
+        let (mut i, mut v, mut t, h) = (0.0f64, 0.0f64, 0.0f64, 5e-6);
+        let drive = |t: f64| high * (w * t).sin();
+        let rates =
+            |t: f64, i: f64, v: f64| ((drive(t) - v - (series + 0.01) * i) / coil, (i - v / load) / capacity);
+        while t < end {
+            let h = f64::min(h, end - t);
+            if i > 0.0 || drive(t) > v {
+                let (a, b) = rates(t, i, v);
+                let (c, d) = rates(t + 0.5 * h, i + 0.5 * h * a, v + 0.5 * h * b);
+                (i, v) = (f64::max(i + h * c, 0.0), v + h * d);
+            } else {
+                // The coil is short beside what leaks.
+                v += h * (leak * (drive(t) - v) - v / load) / capacity;
+            }
+            t += h;
+        }
+        let y = last(&found[0]);
+        assert!((y - v).abs() <= 1e-4 * high, "seed {seed}: {y}, not {v}\n{text}");
+    });
+}
+
+/// An engine that fires in a window of its own angle, against small steps that the window's edges divide.
+#[test]
+fn windows_on_states() {
+    each(10, |seed| {
+        let mut draw = Draw::new(seed);
+        let (inertia, drag) = (draw.between(0.5, 3.0), draw.between(0.01, 0.2));
+        let (place, half) = (draw.between(-3.0, 3.0), draw.of(&[0.3, 0.05, 0.01]));
+        let (push, start) = (draw.between(1.0, 6.0) / half, draw.between(5.0, 20.0));
+        let text = format!(
+            "model engine {{ 1 v; I J = {inertia}; R b = {drag}; signal ph = integral(J.f)
+                MSe T = if(cos(ph - {place}) > {}, {push}, 0); T -> v; v -> J, b; init J.p = {}
+                output w = J.f; output p = ph }}",
+            half.cos(),
+            inertia * start
+        );
+        let end = draw.between(5.0, 30.0);
+        let (found, rtol) = outputs(&text, end, &mut draw);
+        // Between edges w' = (T − b·w)/J is solved exactly; edges are found by bisection.
+        let (decay, full) = (drag / inertia, 2.0 * PI);
+        let (mut w, mut ph, mut t) = (start, 0.0f64, 0.0f64);
+        let along = |w: f64, goal: f64, s: f64| {
+            let left = (-decay * s).exp();
+            (goal + (w - goal) * left, goal * s + (w - goal) * (1.0 - left) / decay)
+        };
+        while t < end {
+            let angle = (ph - place + half + 1e-12).rem_euclid(full);
+            let inside = angle < 2.0 * half;
+            let way = if inside { 2.0 * half - angle } else { full - angle } + 1e-12;
+            let goal = if inside { push / drag } else { 0.0 };
+            let (mut s, mut low) = (end - t, 0.0);
+            if along(w, goal, s).1 > way {
+                for _ in 0..100 {
+                    let middle = 0.5 * (low + s);
+                    if along(w, goal, middle).1 > way { s = middle } else { low = middle }
+                }
+            }
+            let (speed, gone) = along(w, goal, s);
+            (w, ph, t) = (speed, ph + gone, t + s);
+        }
+        let (found_w, found_ph) = (last(&found[0]), last(&found[1]));
+        assert!((found_w - w).abs() <= 1e4 * rtol * w, "seed {seed}: {found_w}, not {w}\n{text}");
+        assert!((found_ph - ph).abs() <= 1e4 * rtol * ph, "seed {seed}: {found_ph}, not {ph}\n{text}");
     });
 }
 

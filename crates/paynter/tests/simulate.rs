@@ -400,3 +400,78 @@ fn data_that_cannot_be_used() {
     assert_eq!(refused, "there is no column `w`: did you mean `W`?");
     respond(&load_with(&bare, &[("w", "2")]), &data);
 }
+
+/// A digital column rests exactly at its thresholds: every comparison there is what it is at that value.
+#[test]
+fn digital_columns_are_compared_where_they_rest() {
+    const GATE: &str = "model gate { input g; Se s = if(g > 0, 12, 0); R r = 4; 1 j; I L = 2; s -> j; j -> r, L
+        output i = L.f; output on = if(g > 0, 1, 0); output eq1 = if(g == 1, 1, 0); output ge1 = if(g >= 1, 1, 0)
+        output ne0 = if(g != 0, 1, 0); output below = if(g < 0.5, 1, 0); output side = sign(g) }";
+    let times = vec![0.5, 1.5, 2.5, 3.5, 4.5];
+    for (data, hold, width) in [
+        ("t,g\n0,0\n1,1\n2,0\n3,1\n4,0\n5,0", Hold::Zero, 0.0),
+        ("t,g\n0,0\n1,0\n1.001,1\n2,1\n2.001,0\n3,0\n3.001,1\n4,1\n4.001,0\n5,0", Hold::Linear, 1e-3),
+    ] {
+        for solver in ["auto", "tsit5", "dop853", "stiff"] {
+            let asked =
+                SimulateOptions { times: times.clone(), solver: solver.to_owned(), ..measured(data, hold) };
+            let (_, found) = respond(&load(GATE), &asked);
+            // The gate is open from each rise on until the fall has ended.
+            let (mut i, mut right) = (0.0f64, Vec::new());
+            for (k, t) in times.iter().enumerate() {
+                let open = k % 2 == 1;
+                let until = |i: f64, goal: f64, s: f64| goal + (i - goal) * (-2.0 * s).exp();
+                let since = t.floor() + if open || k == 0 { 0.0 } else { width };
+                if !open && k > 0 {
+                    i = until(i, 3.0, since - (t - 1.0));
+                } else if k > 0 {
+                    i = until(i, 0.0, since - (t - 1.0));
+                }
+                i = until(i, if open { 3.0 } else { 0.0 }, t - since);
+                right.push(i);
+            }
+            assert_near(&found.outputs[0], &right, 1e-7, solver);
+            let high: Vec<f64> = (0..times.len()).map(|k| f64::from(k % 2 == 1)).collect();
+            for output in [1, 2, 3, 4, 6] {
+                assert_eq!(found.outputs[output], high, "{solver} {output}");
+            }
+            let low: Vec<f64> = high.iter().map(|x| 1.0 - x).collect();
+            assert_eq!(found.outputs[5], low, "{solver}");
+        }
+    }
+}
+
+/// What is zero until a time and leaves it then is on its side at once, also where it leaves flat.
+#[test]
+fn functions_of_time_leave_their_zeros() {
+    for (signal, area) in [("2*max(t-1, 0)", 4.0), ("-3*max(t-1, 0)^2", 0.0), ("max(t-1, 0)^3", 4.0)] {
+        let text = format!(
+            "model b {{ input I = {signal}; C c = 1; 0 j; c -> j; Sf k = if(I < 0, 1, if(I > 0, I, 0)); j -> k
+                output q = c.q }}"
+        );
+        let right = if area == 0.0 { -2.0 } else { -area };
+        for solver in ["auto", "tsit5", "dop853", "stiff"] {
+            let asked =
+                SimulateOptions { times: vec![0.0, 1.0, 3.0], solver: solver.to_owned(), ..accurate(3.0) };
+            let (_, found) = respond(&load(&text), &asked);
+            assert!(found.outputs[0][1].abs() < 1e-9, "{signal} {solver}: {:?}", found.outputs[0]);
+            assert!((found.outputs[0][2] - right).abs() < 1e-7, "{signal} {solver}: {:?}", found.outputs[0]);
+        }
+    }
+}
+
+/// Samples of runs at coarse tolerances are given, although roots are regularised as widely.
+#[test]
+fn coarse_roots_are_given() {
+    let text = "model hm { 0 n1; 0 n2; 1 p; C t1 = 1; C t2 = 2; R chk { f = sqrt(max(e, 0)) }
+        R out { f = 0.3*sqrt(abs(e)) }; n1 -> t1, p; p -> n2, chk; n2 -> t2, out; init t1.q = 1; output qc = chk.f }";
+    for rtol in [1e-2, 1e-3, 1e-5] {
+        let times = (0..41).map(|k| 0.2 * f64::from(k)).collect();
+        let answer = load(text)
+            .simulation(&SimulateOptions { times, rtol, ..accurate(8.0) }, &CancellationToken::new())
+            .unwrap();
+        let (_, outcome) = answer.respond(&answer.parameters, &CancellationToken::new());
+        assert_eq!(outcome.failure, None);
+        assert!(answer.check_run(&outcome).is_ok(), "{rtol}");
+    }
+}

@@ -106,15 +106,15 @@ impl ZeroCrossingDetector {
             }
         }
         let share = |k: &usize| {
-            let negligible = changes[*k] <= self.event_tolerance * self.visited[*k];
+            let negligible = changes[*k] <= self.event_tolerance * self.magnitude(system, *k);
             if negligible { 0.0 } else { changes[*k] / sizes[*k] }
         };
         Some(watched.iter().map(share).fold(0.0, f64::max))
     }
 
     /// Within what a function counts as zero in the step that is tried.
-    fn touch(&self, k: usize) -> f64 {
-        self.event_tolerance * self.magnitude(k).max(self.tried[k].abs())
+    fn touch(&self, system: &System<'_>, k: usize) -> f64 {
+        self.event_tolerance * self.magnitude(system, k).max(self.tried[k].abs())
     }
 
     /// A function that has left its zero for good needs no hysteresis.
@@ -239,7 +239,7 @@ impl ZeroCrossingDetector {
             }
             for (place, (k, verdict)) in watched.iter().zip(&verdicts).enumerate() {
                 let value = system.mode(*k) * self.now[*k];
-                let touch = self.touch(*k);
+                let touch = self.touch(system, *k);
                 let watched = &mut known[place];
                 if value < -touch || (value < 0.0 && high >= 1.0) {
                     let low = watched.shallow.unwrap_or(low);
@@ -261,7 +261,7 @@ impl ZeroCrossingDetector {
         // What touches zero between ends that are away from it grazes.
         self.evaluate(system, stages.t, &stages.start)?;
         for ((k, known), end) in watched.iter().zip(&known).zip(&end) {
-            let touch = self.touch(*k);
+            let touch = self.touch(system, *k);
             let start = system.mode(*k) * self.now[*k];
             if let Some(theta) = known.touches.filter(|_| start > touch && *end > touch) {
                 self.grazing.push((*k, theta));
@@ -319,7 +319,7 @@ impl ZeroCrossingDetector {
         let value = side(self.enclosures[k].value.plus(Range::point(shift)));
         let derivative = side(self.enclosures[k].derivative);
         let end = mode * self.now[k];
-        let touch = self.touch(k);
+        let touch = self.touch(system, k);
         if value.lo > 0.0 {
             Verdict::Clear
         } else if derivative.lo > 0.0 && end >= 0.0 {

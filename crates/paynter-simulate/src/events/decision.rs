@@ -304,6 +304,11 @@ impl ZeroCrossingDetector {
                 if derivative.abs() > rounding[k] {
                     return Ok(Some((k, Choice::Leaves(sign(derivative)))));
                 }
+                if let Some(choice) = self.bend_tendency(system, instant, k)
+                    && !matches!(choice, Choice::Redundant(_))
+                {
+                    return Ok(Some((k, choice)));
+                }
             }
             if system.is_sliding(k) || system.own_timed(k) {
                 continue;
@@ -318,7 +323,12 @@ impl ZeroCrossingDetector {
             } else {
                 let derivative = self.derivative(system, t, x, &rates, k)?;
                 if mode == 0.0 || derivative * mode <= rounding[k] {
-                    let choice = self.tendency_of(system, instant, k, rounding[k])?;
+                    let still = derivative.abs() <= rounding[k];
+                    let bend = if still { self.bend_tendency(system, instant, k) } else { None };
+                    let choice = match bend {
+                        Some(choice) => choice,
+                        None => self.tendency_of(system, instant, k, rounding[k])?,
+                    };
                     if choice != Choice::Leaves(mode) {
                         return Ok(Some((k, choice)));
                     }
@@ -354,6 +364,24 @@ impl ZeroCrossingDetector {
         system.set_point_to(point);
         rounding.iter_mut().filter(|rounding| !rounding.is_finite()).for_each(|rounding| *rounding = 0.0);
         rounding
+    }
+
+    /// Where a function goes that is zero with its derivative, and whose second derivative depends on its mode: the
+    /// multiplier that would hold it tells the side. None for other functions.
+    fn bend_tendency(&mut self, system: &mut System<'_>, instant: &Instant<'_>, k: usize) -> Option<Choice> {
+        let j = system.surface(k).filter(|j| system.surfaces()[*j].order == 2)?;
+        let (snapshot, point, mode) = (system.snapshot(), system.point(), system.mode(k));
+        self.choose(system, k, Choice::Slides);
+        let held = self.evaluate(system, instant.t, instant.x).is_ok() && system.is_determined();
+        let multiplier = system.multiplier(j);
+        system.restore(&snapshot);
+        system.set_point_to(point);
+        let _ = self.evaluate(system, instant.t, instant.x);
+        Some(match held {
+            false => Choice::Redundant(if instant.exits.contains(&k) { mode } else { 0.0 }),
+            true if multiplier.abs() > 1.0 => Choice::Leaves(sign(multiplier)),
+            true => Choice::Slides,
+        })
     }
 
     /// Where a function that is zero goes, by its derivatives on both sides.

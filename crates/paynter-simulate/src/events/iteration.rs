@@ -46,8 +46,10 @@ impl ZeroCrossingDetector {
         {
             self.evaluate(system, t, x)?;
         }
-        let zeros: Vec<usize> =
-            (0..self.now.len()).filter(|k| self.now[*k] == 0.0 && !system.is_sliding(*k)).collect();
+        let is_settled = |k: &usize| system.own_timed(*k) && system.mode(*k) != 0.0;
+        let zeros: Vec<usize> = (0..self.now.len())
+            .filter(|k| self.now[*k] == 0.0 && !system.is_sliding(*k) && !is_settled(k))
+            .collect();
         let mut sliding = Vec::new();
         let coupled = zeros.iter().any(|k| system.reacts_at_once(*k));
         for k in zeros {
@@ -163,6 +165,7 @@ impl ZeroCrossingDetector {
         (zeros, settling_rate): (&[usize], Option<f64>),
         given: &[usize],
     ) -> Result<Iteration, EvaluationError> {
+        self.settle_timed(system, t, given);
         let redundant = system.redundant();
         for k in &redundant {
             // What holds them may have changed.
@@ -190,6 +193,39 @@ impl ZeroCrossingDetector {
         iterated
     }
 
+    /// Makes the modes of functions of time alone consistent, which depend on no state: where one jumps others that
+    /// read it may, and what is given by a table may rest exactly at its threshold. Tells whether any has changed.
+    fn settle_timed(&mut self, system: &mut System<'_>, t: f64, given: &[usize]) -> bool {
+        let mut changed = false;
+        for _ in 0..EVENT_ITERATIONS {
+            let mut found = None;
+            for place in 0..system.model.time_functions.len() {
+                let function = &system.model.time_functions[place];
+                let (k, mode) = (function.relation, system.mode(function.relation));
+                // What no event changes crosses by events of its own.
+                if function.fixed && mode != 0.0 {
+                    continue;
+                }
+                let value = system.time_function(place, t);
+                let side = if value == 0.0 {
+                    system.side_after(place, t).filter(|side| *side == 0.0 || mode == 0.0)
+                } else {
+                    let side = sign(value + mode * self.margin[k]);
+                    Some(side).filter(|side| *side != 0.0 && !given.contains(&k))
+                };
+                if let Some(side) = side.filter(|side| *side != mode) {
+                    found = Some((k, side));
+                    break;
+                }
+            }
+            let Some((k, side)) = found else { break };
+            system.set_mode(k, side);
+            system.prepare();
+            changed = true;
+        }
+        changed
+    }
+
     /// Decides laws that bend in loops together, and the other modes one after another, until neither change.
     fn iterate_around_bends(
         &mut self,
@@ -200,7 +236,7 @@ impl ZeroCrossingDetector {
         given: &[usize],
     ) -> Result<Iteration, EvaluationError> {
         let mut bends = self.decide_bends(system, t, x, zeros);
-        let others = |k: usize| !bends.contains(&k) && !system.own_timed(k);
+        let others = |k: usize| !bends.contains(&k) && !system.own_fixed(k);
         if !bends.is_empty() && !(0..system.own_events()).any(others) {
             return Ok(Iteration::Consistent);
         }
@@ -273,6 +309,9 @@ impl ZeroCrossingDetector {
                 {
                     self.enter_sliding(system, t, x, j, settling_rate.unwrap_or(1.0))?;
                 }
+                continue;
+            }
+            if self.settle_timed(system, t, &given) {
                 continue;
             }
             let Some(k) = self.inconsistent(system, t, x, (&given, &turned)) else {

@@ -67,8 +67,8 @@ pub(crate) struct ZeroCrossingDetector {
     intervals: Vec<Intervals>,
     /// The largest value that each function has had, also at the ends of steps that were not taken.
     largest: Vec<f64>,
-    /// And at the ends of steps that were.
-    visited: Vec<f64>,
+    /// And at the ends of steps that were, above and below zero: a current that leaks is small beside one that flows.
+    visited: Vec<[f64; 2]>,
     /// As how large each function must count for its zero to be as wide as the tolerances of its states make it.
     resolved: Vec<f64>,
     /// The values at the end of the step that is tried; where modes are about to change it may never be there.
@@ -102,7 +102,7 @@ impl ZeroCrossingDetector {
     pub fn new(system: &System<'_>, rtol: f64) -> ZeroCrossingDetector {
         ZeroCrossingDetector {
             largest: vec![0.0; system.model.events.len()],
-            visited: vec![0.0; system.model.events.len()],
+            visited: vec![[0.0; 2]; system.model.events.len()],
             event_tolerance: EVENT_TOLERANCE_FACTOR * rtol,
             now: vec![0.0; system.model.events.len()],
             tried: vec![0.0; system.model.events.len()],
@@ -156,9 +156,10 @@ impl ZeroCrossingDetector {
     fn evaluate(&mut self, system: &mut System<'_>, t: f64, x: &[f64]) -> Result<(), EvaluationError> {
         let count = system.model.events.len();
         self.now.resize(count, 0.0);
-        for magnitudes in [&mut self.largest, &mut self.visited, &mut self.tried, &mut self.resolved] {
+        for magnitudes in [&mut self.largest, &mut self.tried, &mut self.resolved] {
             magnitudes.resize(count.max(magnitudes.len()), 0.0);
         }
+        self.visited.resize(count.max(self.visited.len()), [0.0; 2]);
         system.relations(t, x, &mut self.now)?;
         self.apply_hysteresis(system);
         Ok(())
@@ -181,12 +182,13 @@ impl ZeroCrossingDetector {
     ) -> Result<(), EvaluationError> {
         self.evaluate(system, t, x)?;
         record_largest(&mut self.largest, &self.now);
+        self.accept_step();
         Ok(())
     }
 
     /// The size of a function beside which its zero is as wide as the event tolerance.
-    fn magnitude(&self, k: usize) -> f64 {
-        self.visited[k].max(self.resolved[k])
+    fn magnitude(&self, system: &System<'_>, k: usize) -> f64 {
+        self.visited[k][usize::from(system.mode(k) < 0.0)].max(self.resolved[k])
     }
 
     /// Records how well functions are known by the tolerances of the states that they read.
@@ -207,7 +209,11 @@ impl ZeroCrossingDetector {
 
     /// Records how large the functions were where they were evaluated last, at the end of a step that is taken.
     pub fn accept_step(&mut self) {
-        record_largest(&mut self.visited, &self.now);
+        self.visited.resize(self.now.len().max(self.visited.len()), [0.0; 2]);
+        for (visited, now) in self.visited.iter_mut().zip(&self.now) {
+            let side = &mut visited[usize::from(*now < 0.0)];
+            *side = side.max(now.abs());
+        }
     }
 
     /// Records how far in time events are from the zeros of their functions, before modes change.
@@ -226,9 +232,9 @@ impl ZeroCrossingDetector {
         }
     }
 
-    /// The largest value that each function has had.
-    pub fn largest(&self) -> &[f64] {
-        &self.largest
+    /// The largest value that each function has had at the ends of steps that were taken.
+    pub fn largest_visited(&self) -> Vec<f64> {
+        self.visited.iter().map(|[above, below]| above.max(*below)).collect()
     }
 
     /// Evaluates the event functions at the state in `state`.

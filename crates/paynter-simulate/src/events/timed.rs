@@ -4,10 +4,10 @@
 use super::root::narrow_bracket;
 use super::{Changes, ZeroCrossingDetector, sign};
 use crate::method::{Stages, Tolerance};
-use crate::system::{EvaluationError, System};
+use crate::system::{EvaluationError, System, stays_zero};
 use crate::tolerance::{
-    CHATTERING_TOLERANCES, REDUNDANT_TOLERANCES, ROOT_BRACKET, SIMULTANEOUS_TIME_SHARE, TIME_EVENT_POLISHES,
-    TIME_EVENT_SEARCH, ZERO_SWEEPS,
+    CHATTERING_TOLERANCES, REDUNDANT_TOLERANCES, ROOT_BRACKET, SIMULTANEOUS_TIME_SHARE, STATE_ROUNDING,
+    TIME_EVENT_POLISHES, TIME_EVENT_SEARCH, ZERO_SWEEPS,
 };
 use paynter_numerics::program::Range;
 
@@ -74,6 +74,9 @@ impl ZeroCrossingDetector {
         tolerance: &Tolerance,
         functions: &[usize],
     ) -> Result<(), EvaluationError> {
+        let before = x.to_vec();
+        // Their zeros themselves are meant, without hysteresis.
+        functions.iter().for_each(|k| self.margin[*k] = 0.0);
         for k in functions.repeat(ZERO_SWEEPS) {
             self.known_to(system, t, x, tolerance)?;
             let full = &system.model.relations_full;
@@ -90,6 +93,9 @@ impl ZeroCrossingDetector {
                 entries.iter().for_each(|(i, derivative, weight)| x[*i] -= multiple * derivative * weight);
             }
         }
+        // Rounding is all that is left of what has gone to zero.
+        let gone = x.iter_mut().zip(&before).filter(|(x, before)| x.abs() <= STATE_ROUNDING * before.abs());
+        gone.for_each(|(x, _)| *x = 0.0);
         Ok(())
     }
 
@@ -157,11 +163,12 @@ impl ZeroCrossingDetector {
             left -= 1;
             if mode == 0.0 {
                 // It is zero until it leaves it.
-                if found.value != Range::ZERO && (narrow || left <= 0) && end != 0.0 {
+                let zero = stays_zero(&found);
+                if !zero && (narrow || left <= 0) && end != 0.0 {
                     known.next = Some((b, sign(end)));
                     return;
                 }
-                if found.value == Range::ZERO || narrow || left <= 0 {
+                if zero || narrow || left <= 0 {
                     known.clear_until = b;
                     continue;
                 }

@@ -17,7 +17,7 @@ use paynter_transform::{Weightless, divided, weightless};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What the choice of states has taken for granted about values of parameters.
+/// What the choice of states and the compiled equations have taken for granted about values of parameters.
 #[derive(Debug, Default)]
 pub(super) struct Assumptions {
     guards: Vec<Guards>,
@@ -26,6 +26,11 @@ pub(super) struct Assumptions {
 }
 
 impl Assumptions {
+    /// Takes more for granted.
+    pub fn take(&mut self, pool: &Pool, graph: &BondGraph, guards: Vec<Guard>) {
+        self.guards.push(Guards::new(pool, graph, guards));
+    }
+
     /// Tells whether the choice is the same after some parameters have changed; `graph` has the new values.
     pub fn hold(&self, pool: &Arc<Pool>, graph: &BondGraph, changed: &[Symbol]) -> bool {
         !self.only_here && self.guards.iter().all(|guards| guards.hold(pool, graph, changed))
@@ -76,7 +81,7 @@ pub(super) fn chart(
         follows.initial = follows.initial.map(|given| place.copied().unwrap_or(given));
     }
     let signals = initialise(pool, &graph, equations, initials, &mut found, &taken);
-    assumptions.guards.push(Guards::new(pool, &graph, signals));
+    assumptions.take(pool, &graph, signals);
     // Where it cannot begin, the model's own states serve.
     let values: FxHashMap<Symbol, Expr> =
         initials.iter().map(|initial| (initial.symbol, initial.value)).collect();

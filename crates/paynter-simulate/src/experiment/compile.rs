@@ -56,7 +56,7 @@ impl Simulation {
         let mut draft = Draft::new(pool, subject, token)?;
         let (accounts, charted) = draft.add_outputs(pool, options, costs)?;
         let (varied, shifts, moved) = draft.vary(pool, options, measured, &mut wanted)?;
-        let Draft { graph, equations, outputs, names, assumptions, .. } = draft;
+        let Draft { graph, equations, outputs, names, mut assumptions, .. } = draft;
         let places: Vec<Wanted> = wanted.iter().map(|(_, wanted)| *wanted).collect();
         let source = Source {
             graph: &graph,
@@ -67,8 +67,9 @@ impl Simulation {
         };
         let compiled = Compiled::new(pool, &source)
             .map_err(|error| refused(Diagnostic::new(code::CANNOT_SIMULATE, error.to_string())))?;
+        assumptions.take(pool, &graph, compiled.guards.clone());
         let bounds = Bounds::new(pool, &source);
-        let observer = Observer::new(pool, &source, &moved);
+        let observer = Observer::new(pool, &source, &moved, &compiled);
         let directions = places.len() - options.directions.len();
         let wanted_columns = wanted_columns(&graph, &wanted, directions);
         let nominal = nominal_values(pool, &graph, &equations, &places, directions);

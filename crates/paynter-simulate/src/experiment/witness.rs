@@ -1,7 +1,7 @@
 //! Samples with the values of all variables: what a run can be put into the
 //! model's own equations by.
 
-use crate::{Sample, Source, Witness};
+use crate::{Compiled, Sample, Source, Witness};
 use paynter_algebra::{Expr, Pool, Symbol};
 use paynter_base::random::Random;
 use paynter_graph::Variable;
@@ -39,8 +39,15 @@ pub(super) struct Gathered {
 }
 
 impl Observer {
-    /// Compiles what is asked of a model, some of whose parameters are moved along directions.
-    pub fn new(pool: &mut Pool, source: &Source<'_>, moved: &[(usize, Expr)]) -> Option<Observer> {
+    /// Compiles what is asked of a model, some of whose parameters are moved along directions. Outputs of runs in
+    /// which roots are regularised differ from the laws near their zeros by more than rounding; there they are
+    /// not compared.
+    pub fn new(
+        pool: &mut Pool,
+        source: &Source<'_>,
+        moved: &[(usize, Expr)],
+        compiled: &Compiled,
+    ) -> Option<Observer> {
         let (graph, equations) = (source.graph, source.equations);
         let variables = graph.all_variables();
         if variables.len() > MOST_VARIABLES {
@@ -67,7 +74,7 @@ impl Observer {
             program: Program::compile(pool, &values, &arguments).ok()?,
             inputs: equations.inputs.len(),
             moved: moved.iter().map(|(place, _)| *place).collect(),
-            outputs: graph.outputs.len(),
+            outputs: if compiled.regularisations.is_empty() { graph.outputs.len() } else { 0 },
             unknowns: equations.constraints.len(),
         })
     }

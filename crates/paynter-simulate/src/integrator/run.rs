@@ -169,8 +169,8 @@ impl Integrator<'_> {
 
     /// Widens the regularisation of signed powers to the tolerance; fixed steps have none.
     pub(super) fn widen_regularisation(&mut self) {
-        if !self.options.method.is_fixed() {
-            self.system.widen_regularisation(self.detector.largest(), self.options.rtol);
+        if !self.options.method.is_fixed() && !self.system.model.regularisations.is_empty() {
+            self.system.widen_regularisation(&self.detector.largest_visited(), self.options.rtol);
         }
     }
 

@@ -47,8 +47,7 @@ impl Integrator<'_> {
     ) -> Result<bool, Failure> {
         let mut events = taken.events;
         if taken.step == 0.0 {
-            if self.immediate_events == CHATTERING_EVENTS && self.settle_at_zero()? {
-                self.immediate_events = 0;
+            if self.settle_at_zero()? {
                 return Ok(true);
             }
             self.detect_chattering(true, events.first())?;
@@ -71,7 +70,11 @@ impl Integrator<'_> {
             self.immediate_events = 0;
             return Ok(false);
         }
-        self.detect_chattering(taken.step <= SIMULTANEOUS_SPAN_SHARE * span, events.first())?;
+        let at_once = taken.step <= SIMULTANEOUS_SPAN_SHARE * span;
+        if at_once && !at_stop && self.settle_at_zero()? {
+            return Ok(true);
+        }
+        self.detect_chattering(at_once, events.first())?;
         if at_stop {
             events.extend(stop.events);
         }
@@ -90,7 +93,8 @@ impl Integrator<'_> {
             return false;
         }
         self.system.prepare();
-        true
+        // What rests at its threshold from here on, or leaves it, has another mode.
+        !self.system.is_at_threshold(self.t)
     }
 
     /// Takes one step of adapted size, or learns that it was too large; returns the size to try next.
@@ -214,11 +218,15 @@ impl Integrator<'_> {
     fn try_step(&mut self, step: f64, to: f64, smallest: f64) -> Result<Result<Step, f64>, EvaluationError> {
         let mut taken = Step { step, to, error: 0.0, events: Vec::new(), mean_rate: 0.0 };
         let mut pending: Option<Crossing> = None;
-        for _ in 0..EVENT_LOCATION_STEPS {
+        for search in 0..=EVENT_LOCATION_STEPS {
             taken.error = match self.step_state(taken.step)? {
                 error if error <= 1.0 => error,
                 error => return Ok(Err(self.reject(taken.step, error))),
             };
+            // Rounding may hide where it crosses; the step ends where it was seen last.
+            if search == EVENT_LOCATION_STEPS {
+                break;
+            }
             if pending.is_none()
                 && let Some(shorter) = self.unseen_variation(taken.step)
             {
@@ -321,11 +329,12 @@ impl Integrator<'_> {
         Ok(true)
     }
 
-    /// Decides all functions together that are zero within the tolerance of the states they read, as where more
-    /// frictions than motions come to rest, and errors of steps are all that tells them apart; these are taken out
-    /// of the state. Tells whether they could be decided, which is tried once at a time.
+    /// After many events at one instant decides all functions together that are zero within the tolerance of the
+    /// states they read, as where more frictions than motions come to rest, or motion spirals into the zeros of two,
+    /// and errors of steps are all that tells them apart; these are taken out of the state. Tells whether they could
+    /// be decided, which is tried once at a time.
     fn settle_at_zero(&mut self) -> Result<bool, Failure> {
-        if self.settled_at == self.t {
+        if self.immediate_events < CHATTERING_EVENTS || self.settled_at == self.t {
             return Ok(false);
         }
         self.settled_at = self.t;
@@ -339,6 +348,7 @@ impl Integrator<'_> {
         moved.map_err(|error| self.failure(error))?;
         let decided = self.detector.decide(&mut self.system, self.t, &self.x, (&zeros, &[], &[]));
         if decided {
+            self.immediate_events = 0;
             self.begin()?;
         }
         Ok(decided)

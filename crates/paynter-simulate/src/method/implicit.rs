@@ -29,6 +29,9 @@ pub(crate) struct Implicit {
     /// Where there are no sensitivities, the derivatives at the start of a step, and its time and modes.
     values: Values,
     known: Option<(f64, u32)>,
+    /// When it began anew, and the derivatives at the end of the first stage from there.
+    begun: f64,
+    ahead: Values,
     change: Vec<f64>,
     base: Vec<f64>,
     rate: Vec<f64>,
@@ -45,6 +48,8 @@ impl Implicit {
             factored: None,
             values: Values::default(),
             known: None,
+            begun: f64::NAN,
+            ahead: Values::default(),
             change: vec![0.0; n],
             base: vec![0.0; n],
             rate: vec![0.0; n],
@@ -72,6 +77,16 @@ impl Implicit {
         let form = stage_matrix(stages.h * stages.tableau.gamma);
         let by_states = full.by_states(&stages.values[i].data);
         Ok(system.model.linear || self.factors[i].factorise(&full.pattern, by_states, form).is_ok())
+    }
+
+    /// Differentiates where the rates of the start lead in a stage. At a root that is zero the derivatives of the
+    /// start are as good as infinite: with them corrections vanish, whatever is left of the equations.
+    fn differentiate_ahead(&mut self, system: &mut System<'_>, t: f64, x: &[f64], k: f64) -> bool {
+        let rates = &self.stages.k[..x.len()];
+        let along: Vec<f64> = x.iter().zip(rates).map(|(x, rate)| x + k * rate).collect();
+        let found = system.full(t + k, &along, &mut self.ahead).is_ok();
+        system.predict_unknowns(0.0);
+        found
     }
 
     /// Solves stage `i`; the factors `with` serve Newton's method.
@@ -186,6 +201,7 @@ impl Solver for Implicit {
         system.full(t, x, start)?;
         self.stages.k[..x.len()].copy_from_slice(&start.data[..x.len()]);
         self.known = Some((t, system.epoch()));
+        self.begun = t;
         Ok(())
     }
 
@@ -208,7 +224,12 @@ impl Solver for Implicit {
                 system.full(t, x, &mut self.values)?;
                 self.known = Some((t, system.epoch()));
             }
-            let start = if sensitive { &self.stages.values[0] } else { &self.values };
+            let from_zero = self.begun == t && !model.regularisations.is_empty();
+            let start = match from_zero && self.differentiate_ahead(system, t, x, k) {
+                true => &self.ahead,
+                false if sensitive => &self.stages.values[0],
+                false => &self.values,
+            };
             let by_states = model.full.by_states(&start.data);
             if self.factors[0].factorise(&model.full.pattern, by_states, stage_matrix(k)).is_err() {
                 return Ok(f64::INFINITY);

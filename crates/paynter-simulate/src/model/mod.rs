@@ -19,7 +19,7 @@ use crate::model::freeze::{Freezer, Piece, Regularisation, Relation};
 use crate::model::linearised::{Arguments, Linearised};
 use paynter_algebra::{Expr, Func, Node, Pool, Symbol};
 use paynter_equations::Equations;
-use paynter_graph::{BondGraph, ElementId, Variable};
+use paynter_graph::{BondGraph, ElementId, Guard, Variable};
 use paynter_numerics::program::{CompileError, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -122,6 +122,8 @@ pub struct Compiled {
     pub(crate) flags: usize,
     /// Event functions of states at whose zeros the equations bend, and do not jump.
     pub(crate) kinks: Vec<Kink>,
+    /// What it takes for granted about values of parameters.
+    pub(crate) guards: Vec<Guard>,
 }
 
 impl Compiled {
@@ -156,7 +158,7 @@ impl Compiled {
         let residuals = compile(pool, &residuals);
         let outputs = compile(pool, &given);
         let plan = jump::plan(pool, equations, &signals, &mut freezer);
-        let frozen = Frozen {
+        let mut frozen = Frozen {
             time,
             states,
             unknowns,
@@ -170,7 +172,11 @@ impl Compiled {
             widths: freezer.relations.iter().filter_map(|r| r.width).collect(),
         };
         let lines = (freezer.pieces.as_slice(), freezer.regularisations());
+        let moving = [time].iter().chain(&frozen.states).chain(&frozen.unknowns).copied().collect();
+        let timed = of_time_alone(pool, &frozen.relations, time, &moving);
+        let guards = bends::join_branches(pool, graph, &mut frozen, (&freezer.relations, &timed));
         let mut model = assemble(pool, source, &frozen, &lines, &plan)?;
+        model.guards = guards;
         model.kinks = kinks(pool, &frozen, &freezer.relations, &model.timed);
         let jumps = bends::jumps(pool, &frozen, &freezer.relations, &model.timed);
         model.bends_in_loops = bends::in_loops(pool, &frozen, &jumps, &model.timed);
@@ -298,6 +304,7 @@ fn assemble(
         surfaces: Vec::new(),
         jumping: Vec::new(),
         kinks: Vec::new(),
+        guards: Vec::new(),
         sliding: None,
     })
 }

@@ -2,7 +2,10 @@
 
 use super::System;
 use super::workspace::Configuration;
-use crate::tolerance::{KRAWCZYK_INFLATION, KRAWCZYK_ITERATIONS, KRAWCZYK_ROUNDING, KRAWCZYK_UNKNOWNS};
+use crate::tolerance::{
+    KRAWCZYK_INFLATION, KRAWCZYK_ITERATIONS, KRAWCZYK_ROUNDING, KRAWCZYK_UNKNOWNS, SIDE_HALVINGS,
+    SIDE_ROUNDING,
+};
 use paynter_numerics::program::{Enclosure, Program, Range, Scalar};
 
 /// Registers of a program that is run on enclosures.
@@ -82,6 +85,31 @@ impl System<'_> {
         let mut out = [0.0];
         workspaces[place].1.run(&model.time_functions[place].program, &self.configuration, &[t], &mut out);
         out[0]
+    }
+
+    /// Whether an event function of time alone that events change is exactly zero at a time.
+    pub fn is_at_threshold(&mut self, t: f64) -> bool {
+        (0..self.model.time_functions.len())
+            .any(|place| !self.model.time_functions[place].fixed && self.time_function(place, t) == 0.0)
+    }
+
+    /// The side on which an event function of time alone is that is zero at a time: zero where it stays there up to
+    /// the next corner of a table, else the side to which it leaves. None where that is not to be seen.
+    pub fn side_after(&mut self, place: usize, t: f64) -> Option<f64> {
+        let mut until = self.next_corner(t).unwrap_or(t + self.span);
+        if stays_zero(&self.enclose_time_function(place, Range::new(t, until))) {
+            return Some(0.0);
+        }
+        for _ in 0..SIDE_HALVINGS {
+            let derivative = self.enclose_time_function(place, Range::new(t, until)).derivative;
+            let end = self.time_function(place, until);
+            let rounding = SIDE_ROUNDING * derivative.magnitude();
+            if (derivative.lo >= -rounding && end > 0.0) || (derivative.hi <= rounding && end < 0.0) {
+                return Some(end.signum());
+            }
+            until = t + 0.5 * (until - t);
+        }
+        None
     }
 
     /// The signals of time alone that rates read, over an interval of time.
@@ -201,4 +229,9 @@ impl System<'_> {
         }
         false
     }
+}
+
+/// Whether a function that is zero somewhere in an interval is zero throughout.
+pub(crate) fn stays_zero(found: &Enclosure) -> bool {
+    found.value == Range::ZERO || found.derivative == Range::ZERO
 }

@@ -11,6 +11,7 @@ mod singular;
 mod unknowns;
 mod workspace;
 
+pub(crate) use enclosure::stays_zero;
 pub(crate) use modes::Snapshot;
 pub(crate) use workspace::Values;
 

@@ -104,6 +104,11 @@ impl<'a> System<'a> {
         self.own.timed[k]
     }
 
+    /// Whether an event function of the model reads parameters and time only, so that no event changes it.
+    pub fn own_fixed(&self, k: usize) -> bool {
+        self.own.time_functions.iter().any(|function| function.fixed && function.relation == k)
+    }
+
     /// Changes between the model's own equations and those for sliding.
     pub(super) fn take_equations(&mut self, sliding: Vec<f64>) {
         let model = match &self.own.sliding {
