@@ -201,8 +201,8 @@ fn balancing(m: &Complex, structure: &Structure) -> Vec<f64> {
 /// A step to the centre, along basis elements.
 struct Newton {
     step: Vec<f64>,
-    /// How centres move with the bound.
-    tangent: Vec<f64>,
+    /// The factors of the Hessian.
+    hessian: Matrix,
     /// The length of the step in the measure of the barrier.
     decrement: f64,
 }
@@ -343,16 +343,13 @@ impl Centre<'_> {
 
     /// Goes along the path of centres to a smaller bound, not below the end.
     fn advance(&mut self, newton: &Newton, end: f64) -> bool {
+        let tangent = self.tangent(&newton.hessian);
         let mut length = (self.t - end).min(FARTHEST_TOWARDS_BOUNDARY * self.t);
         let mut inside = false;
         while length > NO_ADVANCE * self.t {
             let t = self.t - length;
-            let combined: Vec<f64> = newton
-                .step
-                .iter()
-                .zip(&newton.tangent)
-                .map(|(step, tangent)| step - tangent * length)
-                .collect();
+            let combined: Vec<f64> =
+                newton.step.iter().zip(&tangent).map(|(step, tangent)| step - tangent * length).collect();
             let (d, g) = self.moved(&combined, 1.0);
             if let Some((value, w, inverse)) = self.evaluate(&d, &g, t) {
                 // Drawn back from the boundary once, unless the end itself is inside.
@@ -415,16 +412,15 @@ impl Centre<'_> {
         Matrix::from_fn(n, n, |i, j| self.d[(i, j)] * grows(i))
     }
 
-    /// The Newton step and the tangent of the path of centres.
+    /// The Newton step to the centre.
     fn newton(&self) -> Option<Newton> {
-        let (w, basis, n) = (&self.w, &self.structure.basis, self.structure.channels());
+        let (w, basis) = (&self.w, &self.structure.basis);
         // The products in which gradient and Hessian are sums of few terms.
         let k = self.m.times(w);
         let p = k.times(&self.m.adjoint());
         let adjoint = k.adjoint();
         // κ tr (S/t) is linear: it is in the gradient alone, and takes a multiple of the identity off the inverse of S.
-        let mut pull = w.clone();
-        (0..n).for_each(|i| pull[(i, i)] -= SLACK_WEIGHT / self.weight(i, self.t));
+        let pull = self.pull();
         let pulled = self.m.times(&pull);
         let (both, back) = (pulled.times(&self.m.adjoint()), pulled.adjoint());
         let weight = |element: &Element| self.weight(element.entries[0].0, self.t);
@@ -437,27 +433,6 @@ impl Centre<'_> {
                         let at = (*j, *i);
                         let unit = if i == j { 2.0 } else { 0.0 };
                         (value * (both[at] - pull[at] * weight(element) - self.inverse[at] + unit)).re
-                    }
-                };
-                element.entries.iter().map(entry).sum()
-            })
-            .collect();
-        // The derivative of the gradient by t.
-        let mut v = w.times(&self.growing()).times(w);
-        let growing = (0..n).filter(|i| self.structure.grows[*i]);
-        growing.for_each(|i| v[(i, i)] -= SLACK_WEIGHT / (self.t * self.t));
-        let mv = self.m.times(&v);
-        let mvm = mv.times(&self.m.adjoint());
-        let drift: Vec<f64> = basis
-            .iter()
-            .map(|element| {
-                let grows = self.structure.grows[element.entries[0].0];
-                let entry = |(i, j, value): &(usize, usize, Complex64)| match element.skew {
-                    true => (-Complex64::I * value * (mv[(*j, *i)] - mv[(*i, *j)].conj())).re,
-                    false => {
-                        let at = (*j, *i);
-                        let own = if grows { pull[at] } else { Complex64::ZERO };
-                        (value * (v[at] * weight(element) - mvm[at] - own)).re
                     }
                 };
                 element.entries.iter().map(entry).sum()
@@ -496,9 +471,44 @@ impl Centre<'_> {
         }
         let lower = hessian.cholesky()?;
         let step = solve_factored(&lower, &gradient);
-        let tangent = solve_factored(&lower, &drift);
         let square: f64 = -gradient.iter().zip(&step).map(|(g, x)| g * x).sum::<f64>();
-        Some(Newton { step, tangent, decrement: square.max(0.0).sqrt() })
+        Some(Newton { step, hessian: lower, decrement: square.max(0.0).sqrt() })
+    }
+
+    /// The inverse of S without the pull of κ tr (S/t).
+    fn pull(&self) -> Complex {
+        let mut pull = self.w.clone();
+        for i in 0..self.structure.channels() {
+            pull[(i, i)] -= SLACK_WEIGHT / self.weight(i, self.t);
+        }
+        pull
+    }
+
+    /// How centres move with the bound: the derivative of the gradient by t, solved with the factors of the Hessian.
+    fn tangent(&self, hessian: &Matrix) -> Vec<f64> {
+        let (w, basis, n) = (&self.w, &self.structure.basis, self.structure.channels());
+        let (pull, weight) = (self.pull(), |element: &Element| self.weight(element.entries[0].0, self.t));
+        let mut v = w.times(&self.growing()).times(w);
+        let growing = (0..n).filter(|i| self.structure.grows[*i]);
+        growing.for_each(|i| v[(i, i)] -= SLACK_WEIGHT / (self.t * self.t));
+        let mv = self.m.times(&v);
+        let mvm = mv.times(&self.m.adjoint());
+        let drift: Vec<f64> = basis
+            .iter()
+            .map(|element| {
+                let grows = self.structure.grows[element.entries[0].0];
+                let entry = |(i, j, value): &(usize, usize, Complex64)| match element.skew {
+                    true => (-Complex64::I * value * (mv[(*j, *i)] - mv[(*i, *j)].conj())).re,
+                    false => {
+                        let at = (*j, *i);
+                        let own = if grows { pull[at] } else { Complex64::ZERO };
+                        (value * (v[at] * weight(element) - mvm[at] - own)).re
+                    }
+                };
+                element.entries.iter().map(entry).sum()
+            })
+            .collect();
+        solve_factored(hessian, &drift)
     }
 
     /// The second derivative by an element of D and one of G.
@@ -524,6 +534,9 @@ impl Structure {
 
 /// tr(X E Y F).
 fn form(x: &Complex, y: &Complex, e: &Element, f: &Element) -> Complex64 {
+    if let ([(a, b, u)], [(c, d, v)]) = (&e.entries[..], &f.entries[..]) {
+        return u * v * x[(*d, *a)] * y[(*b, *c)];
+    }
     let mut sum = Complex64::ZERO;
     for (a, b, u) in &e.entries {
         for (c, d, v) in &f.entries {
