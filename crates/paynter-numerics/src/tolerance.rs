@@ -335,6 +335,8 @@ pub(crate) const ROOT_TURN: f64 = 1e-3;
 pub(crate) const VANISHING_DIVISOR_SHARE: f64 = 1e-6;
 /// By this part of their values states are moved to see how large a divisor is nearby: enough to leave its zero.
 pub(crate) const NEARBY: f64 = 1e-2;
+/// By this part moves of states are changed to see what those of other variables are made of.
+pub(crate) const MOVED_SHARE: f64 = 0.1;
 /// So far beside zero a law of dry friction is looked at, and nearer: their squares are numbers, and even flat roots
 /// are much smaller at the second.
 pub(crate) const JUMP_SIDES: [f64; 2] = [1e-50, 1e-150];

@@ -6,7 +6,7 @@ use crate::parametric::{Moved, ResponseSensitivity};
 use crate::program::Program;
 use crate::response::FrequencyResponse;
 use crate::sensitivity::FrequencySensitivity;
-use crate::tolerance::{CHECKED_DIFFERENCE, SMALL_CHANGE};
+use crate::tolerance::{CHECKED_DIFFERENCE, MOVED_SHARE, SMALL_CHANGE};
 use crate::{LinearModel, OperatingPoint, Tables};
 use num_complex::Complex64;
 use paynter_algebra::{Pool, Symbol};
@@ -120,14 +120,25 @@ impl<'a> Values<'a> {
         let nominal = self.graph.parameters[parameter].number;
         let step = CHECKED_DIFFERENCE * if nominal == 0.0 { 1.0 } else { nominal.abs() };
         let moved: BTreeMap<Symbol, f64> = moved.iter().copied().collect();
+        let along = |step: f64, change: f64| -> Vec<f64> {
+            let mut random = Random::new(2);
+            let mut moves = |(symbol, x): (&Symbol, &f64)| {
+                let share = 1.0 + change * (random.unit() - 0.5);
+                x + step * share * moved.get(symbol).unwrap_or(&0.0)
+            };
+            self.symbols.iter().zip(numbers).map(&mut moves).collect()
+        };
         let side = |step: f64| {
-            let moves = |(symbol, x): (&Symbol, &f64)| x + step * moved.get(symbol).unwrap_or(&0.0);
-            let numbers: Vec<f64> = self.symbols.iter().zip(numbers).map(moves).collect();
+            let numbers = along(step, 0.0);
             let mut point = self.point(&numbers, self.scales(&numbers, sizes))?;
             point.parameters[parameter] += step;
             Some(point)
         };
-        Some(Beside { parameter, step, points: [side(-step)?, side(step)?] })
+        let points = [side(-step)?, side(step)?];
+        let others = self.run(&along(step, MOVED_SHARE));
+        let apart = others.iter().zip(&points[1].variables);
+        let sizes = apart.map(|(a, b)| (a - b).abs() / (MOVED_SHARE * step)).collect();
+        Some(Beside { parameter, step, points, sizes })
     }
 }
 

@@ -16,12 +16,14 @@ pub struct Beside {
     pub step: f64,
     /// The points.
     pub points: [Point; 2],
+    /// How large what makes up the move of each variable is, where it cancels.
+    pub sizes: Vec<f64>,
 }
 
 impl<'a> Pencil<'a> {
     /// Takes points beside this one, by which equations that are not linear are differentiated by parameters.
     pub fn set_beside(&mut self, pool: &mut Pool, beside: &'a [Beside]) {
-        for Beside { parameter, step, points: [below, above] } in beside {
+        for Beside { parameter, step, points: [below, above], .. } in beside {
             let mut side = |point| Pencil::new(pool, self.system, point);
             if let (Some(below), Some(above)) = (side(below), side(above)) {
                 self.sides.push((*parameter, *step, [below, above]));
@@ -33,7 +35,7 @@ impl<'a> Pencil<'a> {
     /// the variables in `drifting`, in rising order.
     pub fn check_beside(&self, pool: &mut Pool, beside: &[Beside], drifting: &[usize]) -> Checked {
         let (mut most, mut compared) = (0.0f64, false);
-        for Beside { parameter, step, points: [below, above] } in beside {
+        for Beside { parameter, step, points: [below, above], sizes } in beside {
             let rate = |below: &[f64], above: &[f64]| -> Vec<f64> {
                 below.iter().zip(above).map(|(below, above)| (above - below) / (2.0 * step)).collect()
             };
@@ -48,7 +50,7 @@ impl<'a> Pencil<'a> {
             let all = self.point.variables.iter().fold(0.0f64, |most, z| most.max(z.abs()));
             let floor = |at: usize| {
                 let [own, beside] = [self.point, above].map(|p| p.scales[at].max(p.variables[at].abs()));
-                (MOVED_FLOOR * own.max(beside)).max(MOVED_LEAST * all) / step
+                sizes[at] + (MOVED_FLOOR * own.max(beside)).max(MOVED_LEAST * all) / step
             };
             for (k, row) in self.system.rows.iter().enumerate() {
                 if row.rate.is_some_and(|state| drifting.binary_search(&state).is_ok()) {
