@@ -9,6 +9,7 @@
 mod correlation;
 mod design;
 mod distribution;
+mod draw;
 mod gather;
 mod indices;
 mod normal;
@@ -18,6 +19,7 @@ mod quantile;
 pub use correlation::Correlation;
 pub use design::{Design, MAX_SOBOL_DIMENSIONS, unit};
 pub use distribution::Distribution;
+pub use draw::Draw;
 pub use gather::{Failure, Gathered, MergeError, Node, Spread};
 pub use indices::{Index, Indices, sobol_indices};
 pub use parallel::answer_all;

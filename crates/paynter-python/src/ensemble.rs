@@ -10,7 +10,7 @@ use crate::questions::{Grid, Progress, grid};
 use crate::simulate::Experiment;
 use crate::spelling::Python as Spelled;
 use paynter::BodeOptions;
-use paynter::ensemble::{Design, Distribution, EnsembleOptions, EnsembleQuestion, Gathered, Sampling};
+use paynter::ensemble::{Design, Distribution, Draw, EnsembleOptions, EnsembleQuestion, Gathered, Sampling};
 use paynter::json::{Ensemble, EnsembleFacts, EnsemblePart, read_ensemble, text};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -68,12 +68,14 @@ impl Asked {
             _ => EnsembleQuestion::OperatingPoint,
         };
         Ok(EnsembleOptions {
-            quantities: quantities.collect::<PyResult<_>>()?,
-            correlations: self.correlations,
-            design: *design,
-            seed: self.seed,
-            samples: self.samples,
-            indices: self.indices,
+            draw: Draw {
+                quantities: quantities.collect::<PyResult<_>>()?,
+                correlations: self.correlations,
+                design: *design,
+                seed: self.seed,
+                samples: self.samples,
+                indices: self.indices,
+            },
             question,
             shard: self.shard,
         })

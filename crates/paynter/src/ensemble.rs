@@ -3,9 +3,9 @@
 use crate::answer::{Answer, Asked, QueryError, refused};
 use crate::simulate::SimulateOptions;
 use crate::{BodeOptions, Model};
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Spelling, closest, code};
+use paynter_base::{CancellationToken, Diagnostic, Diagnostics, Spelling, code};
 use paynter_ensemble::answer_all;
-pub use paynter_ensemble::{Correlation, Design, Distribution, Gathered, Indices, MergeError, Sampling};
+pub use paynter_ensemble::{Design, Distribution, Draw, Gathered, Indices, MergeError, Sampling};
 use paynter_equations::Output;
 use paynter_graph::flat_name;
 use paynter_numerics::parametric::declared_tolerances;
@@ -34,18 +34,8 @@ pub enum EnsembleQuestion {
 /// What an ensemble is asked for. Values are in the units that the model declares.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnsembleOptions {
-    /// The uncertain parameters; where empty those with tolerances, uniformly within them.
-    pub quantities: Vec<(String, Distribution)>,
-    /// Correlations of pairs of them.
-    pub correlations: Vec<(String, String, f64)>,
-    /// How samples are spread.
-    pub design: Design,
-    /// Where random numbers begin.
-    pub seed: u64,
-    /// The number of samples; with Sobol' indices that of base samples.
-    pub samples: u64,
-    /// Whether Sobol' indices are wanted.
-    pub indices: bool,
+    /// What is drawn: where no parameters are named those with tolerances, uniformly within them.
+    pub draw: Draw,
     /// What each sample is asked.
     pub question: EnsembleQuestion,
     /// One of several parts, from 0, and the number of parts.
@@ -166,79 +156,24 @@ impl Model {
 
     /// The distributions of the uncertain parameters, and how they are drawn.
     pub fn sampling(&self, options: &EnsembleOptions) -> Result<(Vec<String>, Sampling), QueryError> {
-        let wrong = |message: String, help: &str| {
-            Err(refused(Diagnostic::new(code::BAD_SIMULATION, message).help(help)))
-        };
         let Some(graph) = self.graph() else { return Err(QueryError::Wrong(Diagnostics::new())) };
-        let names: Vec<String> =
-            graph.parameters.iter().map(|parameter| flat_name(&parameter.name)).collect();
-        let quantities: Vec<(String, Distribution)> = match options.quantities.is_empty() {
-            false => options.quantities.clone(),
-            true => declared_tolerances(&graph)
-                .into_iter()
-                .map(|(place, deviation)| {
-                    let parameter = &graph.parameters[place];
-                    let end = |sign: f64| parameter.in_declared_unit(parameter.number + sign * deviation);
-                    (names[place].clone(), Distribution::Uniform { low: end(-1.0), high: end(1.0) })
-                })
-                .collect(),
-        };
-        if quantities.is_empty() {
-            return wrong(
-                "no parameter has a tolerance, so there is nothing to draw".to_owned(),
-                "write tolerances into the model, as in `param R = 2 ±10%`, or give distributions",
-            );
+        let known: Vec<String> = graph.parameters.iter().map(|p| flat_name(&p.name)).collect();
+        let mut draw = options.draw.clone();
+        draw.quantities.iter_mut().for_each(|(name, _)| *name = flat_name(name));
+        draw.correlations.iter_mut().for_each(|(a, b, _)| (*a, *b) = (flat_name(a), flat_name(b)));
+        if draw.quantities.is_empty() {
+            let within = |(place, deviation): (usize, f64)| {
+                let parameter = &graph.parameters[place];
+                let end = |sign: f64| parameter.in_declared_unit(parameter.number + sign * deviation);
+                (known[place].clone(), Distribution::Uniform { low: end(-1.0), high: end(1.0) })
+            };
+            draw.quantities = declared_tolerances(&graph).into_iter().map(within).collect();
         }
-        for (name, distribution) in &quantities {
-            if !names.contains(&flat_name(name)) {
-                let message = format!("there is no independent parameter `{name}`");
-                let near = closest(&flat_name(name), names.iter().map(String::as_str));
-                let help = near.map_or_else(
-                    || format!("there are {}", names.join(", ")),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                return wrong(message, &help);
-            }
-            if quantities.iter().filter(|(other, _)| flat_name(other) == flat_name(name)).count() > 1 {
-                let message = format!("`{name}` has two distributions");
-                return wrong(message, "give one for each parameter");
-            }
-            if let Some(error) = distribution.error() {
-                return wrong(format!("`{name}`: {error}"), "give other numbers");
-            }
+        if draw.samples == 0 || options.shard.0 >= options.shard.1 {
+            let refusal = Diagnostic::new(code::BAD_SIMULATION, "there is no sample to draw");
+            return Err(refused(refusal.help("ask for one sample or more, and a part that exists")));
         }
-        let place = |name: &String| quantities.iter().position(|(known, _)| known == name);
-        let mut pairs = Vec::new();
-        for (a, b, correlation) in &options.correlations {
-            match (place(a), place(b)) {
-                (Some(a), Some(b)) => pairs.push((a, b, *correlation)),
-                _ => {
-                    let message = format!("`{a}` and `{b}` are not both drawn, so they cannot be correlated");
-                    return wrong(message, "name parameters that have distributions");
-                }
-            }
-        }
-        if options.indices && !pairs.is_empty() {
-            let message = "the variance cannot be shared out among parameters that are correlated".to_owned();
-            return wrong(message, "ask for indices without correlations");
-        }
-        let correlation = match pairs.is_empty() {
-            true => Some(Correlation::none()),
-            false => Correlation::new(quantities.len(), &pairs),
-        };
-        let Some(correlation) = correlation else {
-            let message = "no numbers have all these correlations at once".to_owned();
-            return wrong(message, "correlations lie between -1 and 1 and must fit together");
-        };
-        if options.samples == 0 || options.shard.0 >= options.shard.1 {
-            return wrong(
-                "there is no sample to draw".to_owned(),
-                "ask for one sample or more, and a part that exists",
-            );
-        }
-        let (names, distributions) = quantities.into_iter().unzip();
-        let EnsembleOptions { design, seed, samples, indices, .. } = *options;
-        Ok((names, Sampling { distributions, correlation, design, seed, samples, indices }))
+        draw.sampling(&known).map_err(refused)
     }
 
     /// The numbers that a question leads to.

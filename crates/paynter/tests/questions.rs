@@ -6,7 +6,7 @@ mod common;
 
 use common::load_with;
 use paynter::draw::{DrawOptions, SvgStyle, draw, svg};
-use paynter::ensemble::{Design, Distribution, Ensemble, EnsembleOptions, EnsembleQuestion};
+use paynter::ensemble::{Design, Distribution, Draw, Ensemble, EnsembleOptions, EnsembleQuestion};
 use paynter::estimate::{EstimateOptions, Estimation, Plan, PlanOptions};
 use paynter::export::{self, Target};
 use paynter::json::{self, Naming};
@@ -174,12 +174,14 @@ const QUESTIONS: &[Question] = &[
         let near = |number: f64| Distribution::Uniform { low: 0.99 * number, high: 1.01 * number };
         let drawn = graph.parameters.iter().find(|parameter| parameter.number > 0.0);
         let options = EnsembleOptions {
-            quantities: drawn.map(|drawn| (drawn.name.clone(), near(drawn.number))).into_iter().collect(),
-            correlations: Vec::new(),
-            design: Design::LatinHypercube,
-            seed: 1,
-            samples: 3,
-            indices: false,
+            draw: Draw {
+                quantities: drawn.map(|drawn| (drawn.name.clone(), near(drawn.number))).into_iter().collect(),
+                correlations: Vec::new(),
+                design: Design::LatinHypercube,
+                seed: 1,
+                samples: 3,
+                indices: false,
+            },
             question: EnsembleQuestion::OperatingPoint,
             shard: (0, 1),
         };

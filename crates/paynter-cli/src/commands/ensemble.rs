@@ -5,7 +5,7 @@ use crate::args::{Asked, EnsembleArgs, Global, Limit};
 use crate::input;
 use crate::spelling::CommandLine;
 use crate::table::columns;
-use paynter::ensemble::{EnsembleOptions, EnsembleQuestion};
+use paynter::ensemble::{Draw, EnsembleOptions, EnsembleQuestion};
 use paynter::json::{Ensemble, EnsemblePart, SobolIndex, read_ensemble};
 use paynter::number::{significant, unit};
 use paynter::simulate::{Sensitivities, SimulateOptions};
@@ -54,12 +54,14 @@ fn ask(arguments: &EnsembleArgs, global: &Global) -> Result<Answer, Answer> {
         })),
     };
     let options = EnsembleOptions {
-        quantities: arguments.vary.clone(),
-        correlations: arguments.correlate.iter().map(|c| (c.0.clone(), c.1.clone(), c.2)).collect(),
-        design: arguments.design,
-        seed: arguments.seed,
-        samples: arguments.samples,
-        indices: arguments.indices,
+        draw: Draw {
+            quantities: arguments.vary.clone(),
+            correlations: arguments.correlate.iter().map(|c| (c.0.clone(), c.1.clone(), c.2)).collect(),
+            design: arguments.design,
+            seed: arguments.seed,
+            samples: arguments.samples,
+            indices: arguments.indices,
+        },
         question,
         shard: (arguments.shard.0, arguments.shard.1),
     };
