@@ -22,13 +22,14 @@ struct Edit {
 }
 
 /// Writes estimates into the text of the file that a graph was made of. With a level of confidence, half the widths
-/// of the intervals become tolerances. What has no place in the text is told.
+/// of the intervals become tolerances. What has no place in the text is told, and so are values that were set
+/// in place of those in the text.
 pub fn write(
-    text: &str,
-    file: FileId,
+    (text, file): (&str, FileId),
     graph: &BondGraph,
     found: &Estimation,
     tolerance: Option<f64>,
+    set: &[(String, String)],
 ) -> (String, Diagnostics) {
     let (syntax, _) = paynter_language::parse_syntax(text, file);
     let mut edits: Vec<Edit> = Vec::new();
@@ -69,6 +70,17 @@ pub fn write(
         let opened = edits.iter().any(|edit| (edit.from, edit.to) == (at, at));
         edits.push(comment(text, (at, opened), found, estimate));
         edits.extend(changes);
+    }
+    for (name, value) in set {
+        let name = flat_name(name);
+        let estimated = found.estimates.iter().any(|estimate| estimate.name == name);
+        let measured = found.inputs.iter().any(|(input, measured)| *measured && *input == name);
+        if !estimated && !measured {
+            let message =
+                format!("`{name}` was {value} in the fit, and has its old value in what is written");
+            let help = "write it there by hand: the estimates belong to it";
+            left_out.push(Diagnostic::new(code::UNWRITTEN, message).help(help));
+        }
     }
     if let Some(lost) = tolerance.and_then(|level| forgotten(found, level)) {
         left_out.push(lost);

@@ -611,7 +611,7 @@ fn estimates_are_written_into_the_text() {
     };
     let found = model.estimate(&options).unwrap();
     let graph = &model.causal.graph;
-    let (text, left_out) = paynter_estimate::write(SPRING, FileId(0), graph, &found, Some(0.95));
+    let (text, left_out) = paynter_estimate::write((SPRING, FileId(0)), graph, &found, Some(0.95), &[]);
     assert!(
         text.contains("// stiff") && text.contains("\"mass\"") && text.contains("param m = 2   [kg]"),
         "{text}"
@@ -625,7 +625,7 @@ fn estimates_are_written_into_the_text() {
     assert!(left_out.iter().any(|d| d.message.contains("correlated")), "{left_out:?}");
     let twice = EstimateOptions { data: vec![options.data[0].clone(), options.data[0].clone()], ..options };
     let both = model.estimate(&twice).unwrap();
-    let (_, left_out) = paynter_estimate::write(SPRING, FileId(0), &model.causal.graph, &both, None);
+    let (_, left_out) = paynter_estimate::write((SPRING, FileId(0)), &model.causal.graph, &both, None, &[]);
     assert!(left_out.iter().any(|d| d.message.contains("init(spring.q)@2")), "{left_out:?}");
     // A new statement stands within the model, with its comment above.
     let momentum = EstimateOptions { fit: strings(&["init(mass.p)", "init(spring.q)"]), ..twice.clone() };
@@ -642,7 +642,7 @@ fn estimates_are_written_into_the_text() {
         let found =
             bare.estimate(&EstimateOptions { data: vec![momentum.data[0].clone()], ..momentum.clone() });
         let (written, _) =
-            paynter_estimate::write(&text, FileId(0), &bare.causal.graph, &found.unwrap(), None);
+            paynter_estimate::write((&text, FileId(0)), &bare.causal.graph, &found.unwrap(), None, &[]);
         let lines: Vec<&str> = written.lines().rev().take(5).collect();
         assert_eq!(lines[0], end, "{written}");
         for (state, [init, comment]) in [("spring.q", [lines[1], lines[2]]), ("mass.p", [lines[3], lines[4]])]
@@ -654,7 +654,7 @@ fn estimates_are_written_into_the_text() {
         assert_eq!(again.equations.states.len(), 2);
     }
     // Written twice, it has one comment for each.
-    let (twice, _) = paynter_estimate::write(&text, FileId(0), &again.causal.graph, &found, None);
+    let (twice, _) = paynter_estimate::write((&text, FileId(0)), &again.causal.graph, &found, None, &[]);
     assert_eq!(twice.matches("// estimated: k,").count(), 1, "{twice}");
 }
 

@@ -3,13 +3,13 @@
 
 use crate::Model;
 use crate::answer::{Answer, Asked, QueryError};
-use paynter_base::{CancellationToken, Diagnostic, Diagnostics, FileId, SourceMap, Spelling, code};
+use paynter_base::{CancellationToken, Diagnostics, FileId, SourceMap, Spelling};
 use paynter_estimate as est;
 pub use paynter_estimate::{
     Curve, Estimate, EstimateOptions, Estimation, Fit, Iteration, Logarithmic, Loss, Method, Part, Plan,
     PlanOptions, Weight,
 };
-use paynter_graph::{BondGraph, flat_name};
+use paynter_graph::BondGraph;
 use paynter_simulate::data::Measured;
 use paynter_simulate::experiment::Subject;
 use paynter_view::json;
@@ -71,20 +71,10 @@ impl Model {
     pub fn written(&self, found: &Estimation, tolerance: Option<f64>) -> (String, Diagnostics) {
         let file = FileId(0);
         let text = self.sources().get(file).map_or("", |source| source.text.as_str());
-        let Some(graph) = &self.0.origin.graph else { return (text.to_owned(), Diagnostics::new()) };
-        let (text, mut unwritten) = est::write(text, file, graph, found, tolerance);
-        for (name, value) in &self.0.set {
-            let estimated = found.estimates.iter().any(|estimate| estimate.name == flat_name(name));
-            let measured =
-                found.inputs.iter().any(|(input, measured)| *measured && *input == flat_name(name));
-            if !estimated && !measured {
-                let message =
-                    format!("`{name}` was {value} in the fit, and has its old value in what is written");
-                let help = "write it there by hand: the estimates belong to it";
-                unwritten.push(Diagnostic::new(code::UNWRITTEN, message).help(help));
-            }
+        match &self.0.origin.graph {
+            Some(graph) => est::write((text, file), graph, found, tolerance, &self.0.set),
+            None => (text.to_owned(), Diagnostics::new()),
         }
-        (text, unwritten)
     }
 
     /// Whether the stages that this model has were derived alike at other values of its parameters.
