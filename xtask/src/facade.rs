@@ -8,7 +8,7 @@ use std::path::Path;
 /// has an analysis in it that wants another crate; lower this when code leaves.
 /// Loops, robustness, interconnection, estimation and ensembles are asked through it too, the last with units of their
 /// answers and what tells one ensemble from another.
-const LIMIT: usize = 3320;
+const LIMIT: usize = 3240;
 
 /// Says by how much the facade is too long.
 pub fn violations(source: &Path) -> Result<Vec<String>, String> {
