@@ -75,7 +75,8 @@ pub fn steady_sensitivity(
         // What a whole change of the parameter would not show in the last digit is rounding.
         moved.retain(|symbol, derivative| {
             let size = point.sizes.get(symbol).copied().unwrap_or(0.0);
-            (*derivative * numbers[*place]).abs() > f64::EPSILON * size
+            let whole = if numbers[*place] == 0.0 { 1.0 } else { numbers[*place].abs() };
+            (*derivative * whole).abs() > f64::EPSILON * size
         });
         let of = |moved: &FxHashMap<_, f64>, symbol| moved.get(&symbol).copied().unwrap_or(0.0);
         found.states.push(equations.states.iter().map(|state| of(&moved, state.symbol)).collect());
