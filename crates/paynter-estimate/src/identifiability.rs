@@ -449,7 +449,7 @@ mod tests {
         let (c, d) = (0.6 * s, 0.8 * s);
         let found = said(&["a", "b", "c", "d"], &[&[c, -c, d, d], &[-d, d, c, c]], &[1.0, 2.0, 3.0, 4.0]);
         assert_eq!(found, [["a*b"], ["c/d"]]);
-        let none = explain(&names(&["r", "k"]), &[vec![1.0, 0.0]], &[1.0, 1.0], None);
+        let none = explain(&names(&["r", "k"]), &[vec![1.0, 0.0]], (&[1.0, 1.0], &[true; 2]), None);
         assert!(none[0].words.contains("`r` has no effect") && none[0].determined.is_empty());
     }
 
@@ -459,7 +459,7 @@ mod tests {
         let row = [1.0 / 2.0, -1.0 / 3.1];
         assert_eq!(said(&["R1", "R2"], &[&row], &[2.0, 3.1]), [["R1 + R2"]]);
         let odd = [1.0, -std::f64::consts::FRAC_1_PI];
-        let found = explain(&names(&["a", "b"]), &[odd.to_vec()], &[1.0, 1.0], None);
+        let found = explain(&names(&["a", "b"]), &[odd.to_vec()], (&[1.0, 1.0], &[true; 2]), None);
         assert!(found[0].determined.is_empty() && found[0].words.contains("relative changes"), "{found:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 /// Newton's method stops at this decrement: close enough to a centre to follow the path of centres. Half of it costs
 /// a third more steps and gains no digits.
-pub const CENTRED: f64 = 1.5;
+pub const CENTRED: f64 = 0.9;
 
 /// Up to this decrement a whole Newton step is tried before a damped one.
 pub const WHOLE_NEWTON_STEP: f64 = 2.0;
@@ -17,7 +17,7 @@ pub const FARTHEST_TOWARDS_BOUNDARY: f64 = 0.98;
 pub const SHORTER: f64 = 0.7;
 
 /// The share of a step that just stays inside that is gone: further would cost more steps to the next centre.
-pub const REDUCTION: f64 = 0.95;
+pub const REDUCTION: f64 = 0.85;
 
 /// Steps along the path shorter than this share of the bound are none.
 pub const NO_ADVANCE: f64 = 1e-14;

@@ -182,8 +182,15 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_left_out_and_said() {
-        let size =
-            Size { states: 2_500, bonds: 10_000, elements: 10_001, inputs: 1, outputs: 1, parameters: 9 };
+        let size = Size {
+            states: 2_500,
+            bonds: 10_000,
+            elements: 10_001,
+            inputs: 1,
+            outputs: 1,
+            parameters: 9,
+            repeated: 0,
+        };
         let mut budget = Budget::new(size);
         assert!(budget.take("structure", "Structure", size.structure(), "structure").is_ok());
         let cut = budget.take("poles", "Poles", size.poles(), "poles").unwrap_err();
@@ -191,7 +198,8 @@ mod tests {
         let before = budget.steps(size.step(0));
         budget.spend(10, size.step(0));
         assert_eq!(budget.steps(size.step(0)), before - 10);
-        let small = Size { states: 10, inputs: 2, outputs: 2, parameters: 20, bonds: 30, elements: 25 };
+        let small =
+            Size { states: 10, inputs: 2, outputs: 2, parameters: 20, bonds: 30, elements: 25, repeated: 0 };
         let all = [small.drawing(), small.poles(), small.structure(), small.response(), small.sensitivity()];
         assert!(all.iter().sum::<u64>() < OPERATIONS / 20);
     }
