@@ -340,6 +340,9 @@ pub(crate) const MOVED_SHARE: f64 = 0.1;
 /// So far beside zero a law of dry friction is looked at, and nearer: their squares are numbers, and even flat roots
 /// are much smaller at the second.
 pub(crate) const JUMP_SIDES: [f64; 2] = [1e-50, 1e-150];
+/// By so much a law with an infinite derivative is steeper at the nearer of these: roots are by 10⁵⁰, slopes of smooth
+/// laws are equal.
+pub(crate) const STEEPER: f64 = 1e3;
 /// What is left of a jump nearer to it is at least this part.
 pub(crate) const JUMP_SHARE: f64 = 0.5;
 /// So far beside the border of a choice, beside the size of a variable, its branches are looked at: near rounding.

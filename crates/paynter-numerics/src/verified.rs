@@ -138,7 +138,14 @@ impl<'a> Values<'a> {
         let others = self.run(&along(step, MOVED_SHARE));
         let apart = others.iter().zip(&points[1].variables);
         let sizes = apart.map(|(a, b)| (a - b).abs() / (MOVED_SHARE * step)).collect();
-        Some(Beside { parameter, step, points, sizes })
+        // Quotients over half the step tell how far both are from derivatives.
+        let nearer = [side(-0.5 * step)?, side(0.5 * step)?];
+        let quotient = |[below, above]: &[Point; 2], step: f64, k: usize| {
+            (above.variables[k] - below.variables[k]) / (2.0 * step)
+        };
+        let error = |k| 2.0 * (quotient(&points, step, k) - quotient(&nearer, 0.5 * step, k)).abs();
+        let errors = (0..points[0].variables.len()).map(error).collect();
+        Some(Beside { parameter, step, points, sizes, errors })
     }
 }
 

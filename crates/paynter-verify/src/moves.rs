@@ -18,6 +18,9 @@ pub struct Beside {
     pub points: [Point; 2],
     /// How large what makes up the move of each variable is, where it cancels.
     pub sizes: Vec<f64>,
+    /// By how much the quotients of differences to these points may miss derivatives, as beside the kink of a
+    /// derivative.
+    pub errors: Vec<f64>,
 }
 
 impl<'a> Pencil<'a> {
@@ -35,7 +38,7 @@ impl<'a> Pencil<'a> {
     /// the variables in `drifting`, in rising order.
     pub fn check_beside(&self, pool: &mut Pool, beside: &[Beside], drifting: &[usize]) -> Checked {
         let (mut most, mut compared) = (0.0f64, false);
-        for Beside { parameter, step, points: [below, above], sizes } in beside {
+        for Beside { parameter, step, points: [below, above], sizes, errors } in beside {
             let rate = |below: &[f64], above: &[f64]| -> Vec<f64> {
                 below.iter().zip(above).map(|(below, above)| (above - below) / (2.0 * step)).collect()
             };
@@ -50,7 +53,9 @@ impl<'a> Pencil<'a> {
             let all = self.point.variables.iter().fold(0.0f64, |most, z| most.max(z.abs()));
             let floor = |at: usize| {
                 let [own, beside] = [self.point, above].map(|p| p.scales[at].max(p.variables[at].abs()));
-                sizes[at] + (MOVED_FLOOR * own.max(beside)).max(MOVED_LEAST * all) / step
+                sizes[at]
+                    + errors[at] / TRANSFER
+                    + (MOVED_FLOOR * own.max(beside)).max(MOVED_LEAST * all) / step
             };
             for (k, row) in self.system.rows.iter().enumerate() {
                 if row.rate.is_some_and(|state| drifting.binary_search(&state).is_ok()) {

@@ -12,7 +12,7 @@ use paynter_equations::Equations;
 use paynter_graph::{BondGraph, Class, ElementId, Law, Port, Power, Variable};
 
 use super::OperatingPoint;
-use crate::tolerance::{JUMP_SHARE, JUMP_SIDES, ROUNDED_REST, WITHIN_LIMITS};
+use crate::tolerance::{JUMP_SHARE, JUMP_SIDES, ROUNDED_REST, STEEPER, WITHIN_LIMITS};
 
 /// A resistor whose law jumps where its own flow, or effort, is zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,6 +34,8 @@ pub struct Holding {
     pub value: f64,
     /// The sides of the jump.
     pub limits: [f64; 2],
+    /// Whether the law does not jump, but has an infinite derivative: read the other way round it holds zero.
+    pub is_steep: bool,
 }
 
 impl Holding {
@@ -185,9 +187,11 @@ impl Stiction {
         let [low, high] = sides(JUMP_SIDES[0]);
         let [nearer_low, nearer_high] = sides(JUMP_SIDES[1]);
         // What a continuous law gives beside zero vanishes with the distance from it.
-        let jumps = high - low > WITHIN_LIMITS * (high.abs() + low.abs())
-            && nearer_high - nearer_low > JUMP_SHARE * (high - low);
-        jumps.then_some(Holding { value, limits: [low, high] })
+        let rises = high - low > WITHIN_LIMITS * (high.abs() + low.abs());
+        let jumps = rises && nearer_high - nearer_low > JUMP_SHARE * (high - low);
+        let steepness = [(high - low) / JUMP_SIDES[0], (nearer_high - nearer_low) / JUMP_SIDES[1]];
+        let is_steep = rises && !jumps && steepness[1] > STEEPER * steepness[0];
+        (jumps || is_steep).then_some(Holding { value, limits: [low, high], is_steep })
     }
 
     fn variable(&self, power: Power) -> Variable {
@@ -209,6 +213,13 @@ impl Stiction {
             Power::Flow => ("effort", "flow"),
             Power::Effort => ("flow", "effort"),
         };
+        if holding.is_steep {
+            let message = format!(
+                "the law of `{}` is infinitely steep at the operating point: the linear model is that in which its {zero} stays zero",
+                element.name
+            );
+            return Diagnostic::new(code::STICKING, message).at(element.span);
+        }
         let [low, high] = holding.limits.map(significant);
         let mut message = format!(
             "`{}` sticks at the operating point: its {what} is {} there and may be anything from {low} to {high}; the linear model is that of sticking, in which its {zero} stays zero",
