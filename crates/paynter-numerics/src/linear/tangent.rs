@@ -358,16 +358,21 @@ fn beside_borders(
     let value = |symbol: Symbol| values.get(&symbol).copied();
     let mut new = roots.clone();
     for (i, root) in roots.iter().enumerate().filter(|(i, root)| above[*i] != **root && below[*i] != **root) {
-        let agree = above[i] == below[i]
-            || pool.symbols(*root).into_iter().filter(|symbol| moving.contains(symbol)).all(|symbol| {
-                let [a, b] = [above[i], below[i]].map(|side| {
+        let symbols = pool.symbols(*root).into_iter().filter(|symbol| moving.contains(symbol));
+        let derivatives: Vec<[f64; 2]> = symbols
+            .map(|symbol| {
+                [above[i], below[i]].map(|side| {
                     let derivative = pool.diff(side, symbol);
                     pool.eval(derivative, &value).unwrap_or(f64::NAN)
-                });
-                (a - b).abs() <= AGREEING_SIDES * a.abs().max(b.abs())
-            });
+                })
+            })
+            .collect();
+        let agree = |[a, b]: &[f64; 2]| (a - b).abs() <= AGREEING_SIDES * a.abs().max(b.abs());
+        // Where a side has an infinite derivative there is no kink, and both sides together may have a finite one.
+        let finite = derivatives.iter().flatten().all(|x| x.is_finite());
         let [(a, size), (b, _)] = [above[i], below[i]].map(|side| sum_and_size(pool, side, &value));
-        if agree || (a - b).abs() <= AGREEING_SIDES * size {
+        let is_kink = finite && (a - b).abs() <= AGREEING_SIDES * size;
+        if above[i] == below[i] || derivatives.iter().all(agree) || is_kink {
             new[i] = above[i];
         }
     }
