@@ -23,7 +23,7 @@ pub struct Draw {
 
 impl Draw {
     /// The names of what is drawn, and how; `known` are the parameters that there are.
-    pub fn sampling(self, known: &[String]) -> Result<(Vec<String>, Sampling), Diagnostic> {
+    pub fn sampling(self, known: &[String]) -> Result<(Vec<String>, Sampling), Box<Diagnostic>> {
         self.check(known)?;
         let place = |name: &String| self.quantities.iter().position(|(other, _)| other == name);
         let mut pairs = Vec::new();
@@ -52,7 +52,7 @@ impl Draw {
     }
 
     /// Refuses names that nothing has, and distributions that are none.
-    fn check(&self, known: &[String]) -> Result<(), Diagnostic> {
+    fn check(&self, known: &[String]) -> Result<(), Box<Diagnostic>> {
         if self.quantities.is_empty() {
             return Err(refused(
                 "no parameter has a tolerance, so there is nothing to draw",
@@ -79,6 +79,6 @@ impl Draw {
     }
 }
 
-fn refused(message: impl Into<String>, help: &str) -> Diagnostic {
-    Diagnostic::new(code::BAD_SIMULATION, message.into()).help(help)
+fn refused(message: impl Into<String>, help: &str) -> Box<Diagnostic> {
+    Box::new(Diagnostic::new(code::BAD_SIMULATION, message.into()).help(help))
 }

@@ -224,11 +224,10 @@ impl Answer<RobustReport> {
         let gain = gain.map(|(pair, gain)| json::RobustGain::new(pair, &parameters, gain));
         let document = json::Robust::new(
             &self.graph.name,
-            &parameters,
+            (&parameters, &wholes),
             states,
             &found.found,
             verified,
-            &wholes,
             self.findings.iter().any(is_linearised),
             diagnostics,
         );

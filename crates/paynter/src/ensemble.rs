@@ -173,7 +173,7 @@ impl Model {
             let refusal = Diagnostic::new(code::BAD_SIMULATION, "there is no sample to draw");
             return Err(refused(refusal.help("ask for one sample or more, and a part that exists")));
         }
-        draw.sampling(&known).map_err(refused)
+        draw.sampling(&known).map_err(|refusal| refused(*refusal))
     }
 
     /// The numbers that a question leads to.

@@ -303,9 +303,14 @@ fn values_of_either_sign_and_roots_close_exactly() {
     }
 }
 
+/// The pressure drop that a law has with a constant at a flow.
+type PressureDrop = fn(f64, f64) -> f64;
+/// The derivative of the flow by the pressure drop with a constant, at a pressure drop and a flow.
+type Derivative = fn(f64, f64, f64) -> f64;
+
 /// Tanks in a row, from a pump to the outside, each emptied through an orifice whose law is one of several: the law,
 /// its pressure drop at the flow Q, and the derivative of flow by pressure drop at that point.
-const ORIFICES: [(&str, fn(f64, f64) -> f64, fn(f64, f64, f64) -> f64); 4] = [
+const ORIFICES: [(&str, PressureDrop, Derivative); 4] = [
     ("f = K*sqrt(e)", |k, q| (q / k).powi(2), |k, drop, _| k / (2.0 * drop.sqrt())),
     ("f = K*e^2", |k, q| (q / k).sqrt(), |k, drop, _| 2.0 * k * drop),
     ("e = K*f^2", |k, q| k * q * q, |k, _, q| 1.0 / (2.0 * k * q)),

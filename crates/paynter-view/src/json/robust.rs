@@ -230,11 +230,10 @@ impl Robust {
     /// Writes a margin down.
     pub fn new(
         model: &str,
-        parameters: &[Uncertain<'_>],
+        (parameters, wholes): (&[Uncertain<'_>], &[&str]),
         states: &[String],
         Robustness { stability: found, poles, cloud, .. }: &Robustness,
         verified: Option<Complex64>,
-        wholes: &[&str],
         linearised: bool,
         diagnostics: Vec<Diagnostic>,
     ) -> Robust {
