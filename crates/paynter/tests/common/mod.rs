@@ -5,6 +5,7 @@
 
 pub mod kinds;
 pub mod simulation;
+pub mod values;
 
 use paynter::{CancellationToken, Diagnostics, LoadOptions, MemoryWorld, Model, examples};
 use std::path::{Path, PathBuf};
