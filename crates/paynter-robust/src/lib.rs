@@ -12,6 +12,7 @@
 pub mod axis;
 mod basis;
 pub mod branch;
+mod centre;
 pub mod cloud;
 pub mod destabilise;
 mod dominant;

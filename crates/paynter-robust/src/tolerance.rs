@@ -13,7 +13,8 @@ pub const NEWTON_STEPS: usize = 200;
 /// The largest share of the bound that one step along the path of centres takes away.
 pub const FARTHEST_TOWARDS_BOUNDARY: f64 = 0.98;
 
-/// A step that leaves the region is tried again with this share of its length.
+/// A step along the path that leaves the region is tried again with this share of its length, one that stays inside
+/// with its length divided by it.
 pub const SHORTER: f64 = 0.7;
 
 /// The share of a step that just stays inside that is gone: further would cost more steps to the next centre.
