@@ -14,6 +14,7 @@ mod basis;
 pub mod branch;
 mod centre;
 pub mod cloud;
+mod conserved;
 pub mod destabilise;
 mod dominant;
 pub mod extremes;
