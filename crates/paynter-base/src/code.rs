@@ -161,6 +161,7 @@ codes! {
     UNSTABLE_NOMINAL = "BG0745" Error "an unstable nominal model", "make the nominal model stable first: change a parameter or close a loop, and look at {ask poles}";
     FIXED_POLE = "BG0746" Note "a pole at zero that no parameter moves", "keep it: it is set aside, and the margin is that of the rest";
     BAD_RADIUS = "BG0747" Error "a radius of neglected dynamics that cannot be used", "write a positive number, or a stable and proper transfer function in s: {option dynamics=u=(0.1*s + 0.01)/(0.05*s + 1)}";
+    INFINITE_GAIN = "BG0748" Error "a worst-case gain that is infinite already nominally", "ask for an output that does not see the pole, as a rate in place of an amount, or give the model what damps it";
     // 08: simulation
     CANNOT_SIMULATE = "BG0801" Error "a simulation that cannot go on", "look at the law that is named, the initial states, and the solver";
     CHATTERING = "BG0802" Error "switching without end (chattering)", "give the switch a hysteresis, or regularise the jump by a steep law";

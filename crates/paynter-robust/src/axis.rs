@@ -8,7 +8,7 @@ use crate::regular::{Regularised, Verdict};
 use crate::system::Interconnection;
 use crate::tolerance::{
     AXIS_POINTS_PER_DECADE, BEYOND_POLES, BOUND_SLACK, CERTIFICATES, END_WIDTH, NARROW_INTERVAL,
-    REGULARISED_INTERVAL, UPPER_TOLERANCE,
+    REGULARISED_INTERVAL, ROUNDED_ROOT, UPPER_TOLERANCE,
 };
 use crate::upper::{Goal, Upper, upper};
 use std::cell::OnceCell;
@@ -38,9 +38,10 @@ pub struct Axis {
 /// Angular frequencies that show what a model does: about its poles, with zero and infinity.
 pub fn frequencies(system: &Interconnection) -> Vec<f64> {
     let poles = system.a.eigenvalues().unwrap_or_default();
-    let sizes: Vec<f64> = poles.iter().map(|z| z.norm()).filter(|x| *x > 0.0 && x.is_finite()).collect();
-    let low = sizes.iter().copied().fold(f64::INFINITY, f64::min) / 10.0;
-    let high = sizes.iter().copied().fold(0.0, f64::max) * 10.0;
+    let sizes: Vec<f64> = poles.iter().map(|z| z.norm()).filter(|x| x.is_finite()).collect();
+    let fastest = sizes.iter().copied().fold(0.0, f64::max);
+    let moving = sizes.iter().copied().filter(|x| *x > ROUNDED_ROOT * fastest);
+    let (low, high) = (moving.fold(f64::INFINITY, f64::min) / 10.0, fastest * 10.0);
     let mut list = vec![0.0];
     if high > 0.0 {
         list.extend(logarithmic(low, high, AXIS_POINTS_PER_DECADE));

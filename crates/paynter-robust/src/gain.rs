@@ -9,7 +9,7 @@ use crate::basis::{Block, Structure};
 use crate::dominant::dominant;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
-use crate::tolerance::{CONTRADICTION, GAIN_STEPS, SEARCH_TOLERANCE, VERTEX_PARAMETERS};
+use crate::tolerance::{CONTRADICTION, FLAT, GAIN_STEPS, SEARCH_TOLERANCE, VERTEX_PARAMETERS};
 
 type Complex = Matrix<Complex64>;
 
@@ -273,7 +273,7 @@ impl Climb<'_> {
             if largest == 0.0 || !largest.is_finite() {
                 break;
             }
-            let vertex = gradient.iter().zip(&delta).map(|(g, x)| match g.abs() > 1e-9 * largest {
+            let vertex = gradient.iter().zip(&delta).map(|(g, x)| match g.abs() > FLAT * largest {
                 true => size.copysign(*g),
                 false => *x,
             });

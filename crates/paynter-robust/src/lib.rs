@@ -12,7 +12,9 @@
 pub mod axis;
 mod basis;
 pub mod branch;
+mod centre;
 pub mod cloud;
+mod conserved;
 pub mod destabilise;
 mod dominant;
 pub mod extremes;

@@ -82,8 +82,11 @@ impl<T: Number> Matrix<T> {
 
     /// A matrix by its entries.
     pub fn from_fn(rows: usize, columns: usize, mut entry: impl FnMut(usize, usize) -> T) -> Matrix<T> {
-        let places = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j)));
-        Matrix { rows, columns, entries: places.map(|(i, j)| entry(i, j)).collect() }
+        let mut entries = Vec::with_capacity(rows * columns);
+        for i in 0..rows {
+            entries.extend((0..columns).map(|j| entry(i, j)));
+        }
+        Matrix { rows, columns, entries }
     }
 
     /// A matrix by its rows, which all have so many columns.
@@ -127,10 +130,8 @@ impl<T: Number> Matrix<T> {
         let width = other.columns;
         for i in 0..self.rows {
             let target = &mut product.entries[i * width..(i + 1) * width];
-            for (k, factor) in self.row(i).iter().enumerate().filter(|(_, x)| **x != T::default()) {
-                for (sum, x) in target.iter_mut().zip(other.row(k)) {
-                    *sum += *factor * *x;
-                }
+            for (k, factor) in self.row(i).iter().enumerate() {
+                add_row(target, *factor, other.row(k));
             }
         }
         product
@@ -151,7 +152,8 @@ impl<T: Number> Matrix<T> {
         self.zip(other, |a, b| a - b)
     }
 
-    fn zip(&self, other: &Matrix<T>, combine: impl Fn(T, T) -> T) -> Matrix<T> {
+    /// Entry by entry with another matrix.
+    pub fn zip(&self, other: &Matrix<T>, combine: impl Fn(T, T) -> T) -> Matrix<T> {
         let entries = self.entries.iter().zip(&other.entries).map(|(a, b)| combine(*a, *b)).collect();
         Matrix { entries, ..*self }
     }
@@ -235,13 +237,25 @@ impl<T: Number> Matrix<T> {
     pub fn cholesky(&self) -> Option<Matrix<T>> {
         let n = self.rows;
         let mut l: Matrix<T> = Matrix::zeros(n, n);
+        let mut reciprocals = Vec::with_capacity(n);
         for i in 0..n {
+            let (above, below) = l.entries.split_at_mut(i * n);
+            let row = &mut below[..=i];
             for j in 0..=i {
+                let upper = if j < i { &above[j * n..j * n + j] } else { &[] };
                 let mut sum = self[(i, j)];
-                for k in 0..j {
-                    sum = sum - l[(i, k)] * l[(j, k)].conjugate();
+                if j < i {
+                    for (x, y) in row[..j].iter().zip(upper) {
+                        sum = sum - *x * y.conjugate();
+                    }
+                    row[j] = sum * reciprocals[j];
+                } else {
+                    for x in &row[..j] {
+                        sum = sum - *x * x.conjugate();
+                    }
+                    row[j] = T::root(sum)?;
+                    reciprocals.push(row[j].reciprocal());
                 }
-                l[(i, j)] = if i == j { T::root(sum)? } else { sum * l[(j, j)].reciprocal() };
             }
         }
         Some(l)
@@ -251,28 +265,58 @@ impl<T: Number> Matrix<T> {
     pub fn inverse_of_square(&self) -> Matrix<T> {
         let n = self.rows;
         let mut inverse: Matrix<T> = Matrix::zeros(n, n);
-        for j in 0..n {
-            inverse[(j, j)] = self[(j, j)].reciprocal();
-            for i in j + 1..n {
-                let mut sum = T::default();
-                for k in j..i {
-                    sum += self[(i, k)] * inverse[(k, j)];
-                }
-                inverse[(i, j)] = (T::default() - sum) * self[(i, i)].reciprocal();
+        for i in 0..n {
+            let factor = self[(i, i)].reciprocal();
+            let (above, below) = inverse.entries.split_at_mut(i * n);
+            let row = &mut below[..=i];
+            for (k, entry) in self.row(i)[..i].iter().enumerate() {
+                let factor = T::default() - *entry * factor;
+                add_row(&mut row[..=k], factor, &above[k * n..=k * n + k]);
             }
+            row[i] = factor;
         }
         let mut product = Matrix::zeros(n, n);
-        for i in 0..n {
-            for j in 0..=i {
-                let mut sum = T::default();
-                for k in i..n {
-                    sum += inverse[(k, i)].conjugate() * inverse[(k, j)];
-                }
-                product[(i, j)] = sum;
-                product[(j, i)] = sum.conjugate();
+        for k in 0..n {
+            let row = &inverse.entries[k * n..=k * n + k];
+            for i in 0..=k {
+                add_row(&mut product.entries[i * n..=i * n + i], row[i].conjugate(), &row[..=i]);
             }
         }
+        product.mirror();
         product
+    }
+
+    /// The product with another matrix where it is known to be Hermitian.
+    pub fn hermitian_times(&self, other: &Matrix<T>) -> Matrix<T> {
+        let n = self.rows;
+        let mut product = Matrix::zeros(n, n);
+        for i in 0..n {
+            let target = &mut product.entries[i * n..=i * n + i];
+            for (k, factor) in self.row(i).iter().enumerate() {
+                add_row(target, *factor, &other.row(k)[..=i]);
+            }
+        }
+        product.mirror();
+        product
+    }
+
+    /// Makes a Hermitian matrix of its lower triangle.
+    fn mirror(&mut self) {
+        for i in 0..self.rows {
+            for j in 0..i {
+                self[(j, i)] = self[(i, j)].conjugate();
+            }
+        }
+    }
+}
+
+/// Adds a multiple of a row to another.
+#[inline]
+fn add_row<T: Number>(target: &mut [T], factor: T, row: &[T]) {
+    if factor != T::default() {
+        for (sum, x) in target.iter_mut().zip(row) {
+            *sum += factor * *x;
+        }
     }
 }
 

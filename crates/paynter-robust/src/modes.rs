@@ -4,6 +4,7 @@ use num_complex::Complex64;
 use paynter_base::strong_components;
 
 use crate::basis::Block;
+use crate::conserved::without_conserved;
 use crate::matrix::Matrix;
 use crate::system::Interconnection;
 use crate::tolerance::{BESIDE_EIGENVALUE, ON_THE_AXIS, PARTICIPATION, RANK};
@@ -59,6 +60,18 @@ pub fn decoupled(system: &Interconnection) -> Interconnection {
         d: kept(&system.d, &channel, &channel),
         blocks: system.blocks.clone(),
     }
+}
+
+/// The part of a model whose poles Δ moves, and the poles that it does not move.
+pub(crate) fn moved_part(system: &Interconnection) -> (Interconnection, Vec<FixedMode>) {
+    let loops = decoupled(system);
+    let (reduced, mut fixed) = set_aside(&loops.balanced());
+    let (reduced, conserved) = without_conserved(reduced.balanced());
+    if conserved > 0 {
+        let states = participants(&Matrix::identity(loops.states()), &loops.a, Complex64::ZERO);
+        fixed.extend((0..conserved).map(|_| FixedMode { value: Complex64::ZERO, states: states.clone() }));
+    }
+    (reduced.balanced(), fixed)
 }
 
 /// The model without the modes that do not take part between the columns of B and the rows of C, and
@@ -143,7 +156,25 @@ fn span(a: &Matrix, b: &Matrix, n: usize) -> (Matrix, Matrix) {
             found.push(unit);
         }
     }
-    let reached = found.len();
+    let rest = complement(&found, n);
+    let matrix = |list: &[Vec<f64>]| Matrix::from_fn(n, list.len(), |i, j| list[j][i]);
+    (matrix(&found), matrix(&rest))
+}
+
+/// Orthonormal vectors that span those given.
+pub(crate) fn orthonormal(vectors: impl Iterator<Item = Vec<f64>>) -> Vec<Vec<f64>> {
+    let mut found: Vec<Vec<f64>> = Vec::new();
+    for vector in vectors {
+        if let Some(unit) = outside(&found, &vector) {
+            found.push(unit);
+        }
+    }
+    found
+}
+
+/// Orthonormal vectors that span all that is orthogonal to orthonormal ones.
+pub(crate) fn complement(span: &[Vec<f64>], n: usize) -> Vec<Vec<f64>> {
+    let mut found = span.to_vec();
     while found.len() < n {
         let unit = |k: usize| (0..n).map(|i| if i == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
         // The unit vector that lies furthest outside.
@@ -154,8 +185,7 @@ fn span(a: &Matrix, b: &Matrix, n: usize) -> (Matrix, Matrix) {
             None => break,
         }
     }
-    let part = |from: usize, to: usize| Matrix::from_fn(n, to - from, |i, j| found[from + j][i]);
-    (part(0, reached), part(reached, found.len()))
+    found.split_off(span.len())
 }
 
 /// The direction of a vector outside the span of orthonormal ones; nothing where it lies inside.

@@ -2,16 +2,17 @@
 //! performance, and the poles that its box of parameters reaches.
 
 use num_complex::Complex64;
+use paynter_base::number::significant;
 use paynter_base::{CancellationToken, Diagnostic, Diagnostics, QueryError, code};
 
 use crate::axis::frequencies;
 use crate::branch::{Limits, branch_gain};
 use crate::cloud::root_cloud;
 use crate::gain::{WorstGain, worst_gain};
-use crate::modes::set_aside;
+use crate::modes::moved_part;
 use crate::stability::{Stability, stability};
 use crate::system::Interconnection;
-use crate::tolerance::CLOUD_SAMPLES;
+use crate::tolerance::{CLOUD_SAMPLES, ON_THE_AXIS};
 
 /// What is asked about an interconnection.
 #[derive(Debug, Clone)]
@@ -85,7 +86,8 @@ impl RobustQuestion {
         omega: &[f64],
         token: &CancellationToken,
     ) -> Result<GainAnalysis, QueryError> {
-        let question = set_aside(&whole.with_performance(outputs, inputs, 1.0).balanced()).0.balanced();
+        let question = moved_part(&whole.with_performance(outputs, inputs, 1.0)).0;
+        refuse_infinite(&question)?;
         let mut worst = worst_gain(&question, omega, token)?;
         let mut nodes = 0;
         if let Some(limits) = self.limits {
@@ -98,6 +100,21 @@ impl RobustQuestion {
         let responses = worst.responses(&question);
         Ok(GainAnalysis { worst, nodes, responses, performance: performance.transpose()? })
     }
+}
+
+/// Refuses a gain through a pole on the imaginary axis that the input drives and the output sees.
+fn refuse_infinite(question: &Interconnection) -> Result<(), QueryError> {
+    let poles = question.a.eigenvalues().unwrap_or_default();
+    let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
+    let Some(pole) = poles.iter().find(|z| z.re.abs() <= ON_THE_AXIS * scale) else { return Ok(()) };
+    let place = match pole.norm() <= ON_THE_AXIS * scale {
+        true => "0".to_owned(),
+        false => format!("±{}j", significant(pole.im.abs())),
+    };
+    let message = format!(
+        "the gain of the nominal model is infinite: it has a pole at {place} that the input drives and the output sees"
+    );
+    Err(QueryError::from(Diagnostic::new(code::INFINITE_GAIN, message)))
 }
 
 impl Robustness {

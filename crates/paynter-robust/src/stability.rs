@@ -11,11 +11,11 @@ use crate::branch::{Limits, branch_margin};
 use crate::destabilise::{Destabiliser, destabilise, size};
 use crate::gain::mixed_lower;
 use crate::matrix::Matrix;
-use crate::modes::{FixedMode, decoupled, set_aside};
+use crate::modes::{FixedMode, moved_part};
 use crate::regular::Regularised;
 use crate::singular::{Singular, has_pole_at, some_vertices};
 use crate::system::Interconnection;
-use crate::tolerance::{CLOSING, CONTRADICTION, ON_THE_AXIS};
+use crate::tolerance::{CLOSING, CONTRADICTION, END_OF_SCALING, ON_THE_AXIS};
 
 /// What is found out about robust stability.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,8 +92,7 @@ pub fn stability(
     limits: Option<Limits>,
     token: &CancellationToken,
 ) -> Result<Stability, NoMargin> {
-    let (reduced, fixed) = set_aside(&decoupled(system).balanced());
-    let system = reduced.balanced();
+    let (system, fixed) = moved_part(system);
     let poles = system.a.eigenvalues().unwrap_or_default();
     let scale = poles.iter().fold(0.0f64, |most, z| most.max(z.norm()));
     let right = |z: &&Complex64| z.re > ON_THE_AXIS * scale;
@@ -124,6 +123,7 @@ pub fn stability(
         });
     }
     let structure = Structure::new(&system.blocks);
+    let inside = limit * (1.0 - END_OF_SCALING);
     let axis = bound(&system, &structure, omega, token)?;
     let all_real = system.blocks.iter().all(|block| block.is_real());
     let proved = if axis.unresolved.is_empty() { (1.0 / axis.bound).min(limit) } else { 0.0 };
@@ -139,11 +139,11 @@ pub fn stability(
     };
     if all_real {
         let starts = found.attain(&system, token)?;
-        let destabiliser = destabilise(&system, limit, &starts, token)?;
+        let destabiliser = destabilise(&system, inside, &starts, token)?;
         found.close(&system, destabiliser, limits, token)?;
         found.show_worst(&system, &structure, token);
     } else {
-        found.take(destabilise(&system, limit, &[], token)?);
+        found.take(destabilise(&system, inside, &[], token)?);
         found.mix(&system, token)?;
     }
     found.agree();
@@ -191,7 +191,15 @@ impl Stability {
             self.take(destabiliser);
             return Ok(());
         }
-        let branched = branch_margin(system, self.lower, destabiliser, self.limit, omega, limits, token)?;
+        let branched = branch_margin(
+            system,
+            self.lower,
+            destabiliser,
+            self.limit * (1.0 - END_OF_SCALING),
+            omega,
+            limits,
+            token,
+        )?;
         self.lower = branched.lower;
         self.nodes = Some(branched.nodes);
         self.take(branched.destabiliser);

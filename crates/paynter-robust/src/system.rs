@@ -256,6 +256,17 @@ impl Interconnection {
         }
     }
 
+    /// The model with all matrices transposed: it has the same poles.
+    pub(crate) fn transposed(&self) -> Interconnection {
+        Interconnection {
+            a: self.a.adjoint(),
+            b: self.c.adjoint(),
+            c: self.b.adjoint(),
+            d: self.d.adjoint(),
+            blocks: self.blocks.clone(),
+        }
+    }
+
     /// The same model with states scaled by powers of two until what drives each and what it drives are
     /// of one size.
     #[must_use]

@@ -13,7 +13,8 @@ pub const NEWTON_STEPS: usize = 200;
 /// The largest share of the bound that one step along the path of centres takes away.
 pub const FARTHEST_TOWARDS_BOUNDARY: f64 = 0.98;
 
-/// A step that leaves the region is tried again with this share of its length.
+/// A step along the path that leaves the region is tried again with this share of its length, one that stays inside
+/// with its length divided by it.
 pub const SHORTER: f64 = 0.7;
 
 /// The share of a step that just stays inside that is gone: further would cost more steps to the next centre.
@@ -81,6 +82,13 @@ pub const AXIS_OF_MATRIX: f64 = 1e-12;
 
 /// Eigenvalues with a real part up to this share of their magnitude are where a proof is looked at again.
 pub const BESIDE_AXIS: f64 = 0.3;
+
+/// How far before the end of the scaling, relative, searches for unstable parameters end: where a parameter is zero the
+/// equations may have no solution, or fewer states, and neither is a loss of stability.
+pub const END_OF_SCALING: f64 = 1e-6;
+
+/// A derivative below this share of the largest leaves its parameter where it is, where a gain is climbed.
+pub const FLAT: f64 = 1e-9;
 
 /// How much above the largest bound found at a frequency the bound for all frequencies is proved: the
 /// promise is one percent, and half of it makes intervals wide.

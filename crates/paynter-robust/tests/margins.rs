@@ -2,6 +2,7 @@
 
 use num_complex::Complex64;
 use paynter_base::CancellationToken;
+use paynter_base::random::Random;
 use paynter_robust::axis::frequencies;
 use paynter_robust::branch::Limits;
 use paynter_robust::stability::{NoMargin, stability};
@@ -183,4 +184,81 @@ fn poles_at_zero_that_nothing_moves_are_set_aside() {
     let found =
         stability(&system, &frequencies(&system), 10.0, Some(LIMITS), &CancellationToken::new()).unwrap();
     assert_eq!((found.lower, found.upper), (0.0, Some(0.0)));
+}
+
+/// Two flows fill an amount each, and a third through levers m₁ and m₂: m₁ x₁ + m₂ x₂ − x₃ is conserved whatever the
+/// levers are, and what x₃ does to the flows may make the rest unstable.
+fn levers(random: &mut Random) -> (Interconnection, [[f64; 2]; 3]) {
+    let mut pair = || [0.5 + random.symmetric().abs(), 0.5 + random.symmetric().abs()];
+    let (a, m, g) = (pair(), pair(), pair());
+    let g = [g[0], -g[1]];
+    // f = −a x − g x₃, where m and g are uncertain by half of themselves.
+    let flow = |i: usize| -> Vec<f64> {
+        (0..3)
+            .map(|j| {
+                if j == i {
+                    -a[i]
+                } else if j == 2 {
+                    -g[i]
+                } else {
+                    0.0
+                }
+            })
+            .collect()
+    };
+    let third: Vec<f64> = (0..3).map(|j| m[0] * flow(0)[j] + m[1] * flow(1)[j]).collect();
+    let states = Matrix::from_rows(3, &[flow(0), flow(1), third]);
+    // w of the levers fills the third; w of g acts on the flows, and through the levers on the third.
+    let b = Matrix::from_rows(
+        4,
+        &[
+            vec![0.0, 0.0, -0.5 * g[0], 0.0],
+            vec![0.0, 0.0, 0.0, -0.5 * g[1]],
+            vec![0.5 * m[0], 0.5 * m[1], -0.5 * m[0] * g[0], -0.5 * m[1] * g[1]],
+        ],
+    );
+    let c = Matrix::from_rows(3, &[flow(0), flow(1), vec![0.0, 0.0, 1.0], vec![0.0, 0.0, 1.0]]);
+    let d = Matrix::from_rows(
+        4,
+        &[vec![0.0, 0.0, -0.5 * g[0], 0.0], vec![0.0, 0.0, 0.0, -0.5 * g[1]], vec![0.0; 4], vec![0.0; 4]],
+    );
+    (Interconnection { a: states, b, c, d, blocks: vec![Block::Real(1); 4] }, [a, m, g])
+}
+
+/// Amounts whose conserved combination depends on parameters are set aside, and the margin is that of the rest.
+#[test]
+fn conserved_amounts_that_depend_on_parameters_are_set_aside() {
+    let mut unstable = 0;
+    for seed in 0..5 {
+        let mut random = Random::new(seed);
+        let (system, [a, m, g]) = levers(&mut random);
+        // x₃ = m x leaves −(diag a + g mᵀ), of the second order: stable by its trace and determinant.
+        let stable = |delta: &[f64]| {
+            let part = |list: [f64; 2], from: usize| [0, 1].map(|i| list[i] * (1.0 + 0.5 * delta[from + i]));
+            let (m, g) = (part(m, 0), part(g, 2));
+            let trace = a[0] + a[1] + g[0] * m[0] + g[1] * m[1];
+            let determinant = (a[0] + g[0] * m[0]) * (a[1] + g[1] * m[1]) - g[0] * m[1] * g[1] * m[0];
+            trace > 0.0 && determinant > 0.0
+        };
+        let result = stability(&system, &frequencies(&system), 2.0, None, &CancellationToken::new());
+        if !stable(&[0.0; 4]) {
+            assert!(matches!(result, Err(NoMargin::Unstable(_))), "seed {seed}: {result:?}");
+            continue;
+        }
+        let found = result.unwrap();
+        assert_eq!(found.fixed.len(), 1, "seed {seed}");
+        assert!(found.lower > 0.0, "seed {seed}");
+        for _ in 0..2000 {
+            let delta: Vec<f64> = (0..4).map(|_| found.lower * random.symmetric()).collect();
+            assert!(stable(&delta), "seed {seed}: {} is proved, and {delta:?} is not stable", found.lower);
+        }
+        if let Some(worst) = &found.worst {
+            unstable += 1;
+            assert!(
+                !stable(&worst.delta.iter().map(|x| x * (1.0 + 1e-6)).collect::<Vec<_>>()),
+                "seed {seed}"
+            );
+        }
+    }
+    assert!(unstable >= 2, "{unstable}");
 }
