@@ -37,7 +37,7 @@ pub(crate) const EXPLAINED: f64 = 1e-2;
 /// A pivot is at least this part of its row: enough for two or three further digits.
 pub(crate) const PIVOT: f64 = 0.1;
 /// Sweeps in which rows and columns are brought to one size.
-pub(crate) const EQUILIBRATION_SWEEPS: usize = 3;
+pub(crate) const EQUILIBRATION_SWEEPS: usize = 2;
 /// Changes of variables below this part of what makes these up are rounding of their values.
 pub(crate) const MOVED_FLOOR: f64 = 1e-8;
 /// So are those below this part of the largest effort or flow.
