@@ -16,6 +16,8 @@ pub(crate) const GIVEN_FLOOR: f64 = 1e-12;
 /// Arguments of a switching law within this part of the largest value may be on either side of it, and roots there
 /// are regularised.
 pub(crate) const SWITCHING_WIDTH: f64 = 1e-2;
+/// An expression of more choices is not looked at on every branch: there are two to the power of so many.
+pub(crate) const MOST_CHOICES: u32 = 8;
 /// A kink within this part of an operating point is at it: the side in force is that of the linear model.
 pub(crate) const KINK_WIDTH: f64 = 1e-6;
 /// Both sides of a border have one derivative if they agree to this part.
