@@ -4,6 +4,7 @@
 use crate::node::{Expr, Func, Node, Symbol};
 use crate::pool::Pool;
 use crate::traverse::Memo;
+use rustc_hash::FxHashMap;
 
 /// What a node becomes near the point.
 #[derive(Clone, Copy)]
@@ -44,6 +45,35 @@ impl Pool {
                 Decided::Constant(i) => pool.int(i),
             })
         })
+    }
+
+    /// Returns what an expression is on each combination of branches of its choices, as [`Pool::decide_choices`]
+    /// leaves one of them; nothing where it has none, or more than `most`.
+    pub fn branches(&mut self, e: Expr, most: u32) -> Vec<Expr> {
+        let is_choice = |node: &Expr| {
+            matches!(
+                self.node(*node),
+                Node::Call(Func::Abs | Func::Sign | Func::Min | Func::Max, _) | Node::Select(..)
+            )
+        };
+        let choices: Vec<Expr> = self.reachable(&[e]).into_iter().filter(is_choice).collect();
+        if choices.is_empty() || choices.len() > most as usize {
+            return Vec::new();
+        }
+        let places: FxHashMap<Expr, usize> = choices.iter().enumerate().map(|(k, node)| (*node, k)).collect();
+        (0..1u64 << choices.len())
+            .map(|taken| {
+                self.rewrite(e, |pool, node, args| {
+                    let second = taken >> places.get(&node)? & 1 == 1;
+                    Some(match (pool.node(node), second) {
+                        (Node::Call(Func::Sign, _), _) => pool.int(if second { -1 } else { 1 }),
+                        (Node::Call(Func::Abs, _), true) => pool.neg(args[0]),
+                        (Node::Select(..), _) => args[1 + usize::from(second)],
+                        _ => args[usize::from(second)],
+                    })
+                })
+            })
+            .collect()
     }
 
     fn decide(&self, node: Expr, of: &dyn Fn(Expr) -> f64) -> Option<Decided> {
@@ -110,5 +140,9 @@ mod tests {
         assert_eq!(at(&mut pool, 2.0), "x + 1");
         assert_eq!(at(&mut pool, -2.0), "-x - 1");
         assert_eq!(at(&mut pool, 0.0), pool.display(sum).to_string());
+        let all: Vec<String> =
+            pool.branches(sum, 2).into_iter().map(|e| pool.display(e).to_string()).collect();
+        assert_eq!(all, ["x + 1", "-x + 1", "x - 1", "-x - 1"]);
+        assert!(pool.branches(sum, 1).is_empty() && pool.branches(v, 2).is_empty());
     }
 }

@@ -27,7 +27,7 @@ const CHECKED_POLES: [usize; 2] = [2, 8];
 const CHECKED_POLES_OF_STATES: usize = 160;
 
 /// The response is checked with its derivatives by so many parameters.
-const CHECKED_PARAMETERS: usize = 4;
+const CHECKED_PARAMETERS: usize = 3;
 
 /// The places of those among so many parameters by which derivatives are checked.
 pub(crate) fn places_to_check(count: usize) -> Vec<usize> {

@@ -18,6 +18,16 @@ pub(crate) struct Row {
     pub place: Place,
 }
 
+impl Row {
+    /// Two variables that this says to be one.
+    pub fn equality(&self) -> Option<(usize, usize)> {
+        match (&self.terms[..], self.rate, self.value) {
+            ([(a, 1.0), (b, -1.0)], None, None) => Some((*a, *b)),
+            _ => None,
+        }
+    }
+}
+
 /// Where an equation comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Place {

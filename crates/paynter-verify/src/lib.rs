@@ -9,6 +9,7 @@
 //! graph's equations, not more.
 
 mod acausal;
+mod factors;
 mod moves;
 mod pencil;
 mod point;

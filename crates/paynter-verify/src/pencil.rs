@@ -1,13 +1,14 @@
 //! The acausal equations for small changes about a point: (M₀ + s·M₁)·z = N·u.
 
 use crate::acausal::{Acausal, Meaning, Place, Point};
-use crate::tolerance::{AGREEING_SIDES, EQUILIBRATION_SWEEPS, KINK_WIDTH, PIVOT};
+use crate::factors::{Condensed, Entries};
+use crate::tolerance::{AGREEING_SIDES, KINK_WIDTH};
 use num_complex::Complex64;
-use paynter_algebra::elimination::{Arithmetic, Echelon, Elimination, Row, eliminate};
-use paynter_algebra::{Expr, Pool, Symbol};
+use paynter_algebra::{Expr, Node, Pool, Symbol};
 use paynter_base::random::Random;
 use rustc_hash::FxHashMap;
-use std::convert::Infallible;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
 /// The equations of small changes about a point.
 #[derive(Debug, Clone)]
@@ -21,12 +22,26 @@ pub struct Pencil<'a> {
     /// The rows that read each parameter.
     pub(crate) readers: FxHashMap<usize, Vec<usize>>,
     /// By output: what it reads of the variables, and of the inputs.
-    pub(crate) outputs: Vec<[Vec<(usize, f64)>; 2]>,
+    pub(crate) outputs: Vec<Mixed>,
     /// Whether no entry changes with the point.
     pub(crate) linear: bool,
     /// Parameters, by how much they are less and more, and the equations of small changes about the points to which
     /// that leads.
     pub(crate) sides: Vec<(usize, f64, [Pencil<'a>; 2])>,
+    /// The matrix, once it is condensed.
+    condensed: OnceCell<Rc<Condensed>>,
+    /// By parameter: what it changes in the equations, once that is asked.
+    moved: RefCell<FxHashMap<usize, Rc<Moved>>>,
+}
+
+/// Variables and inputs with their factors: a sum of small changes.
+pub(crate) type Mixed = [Vec<(usize, f64)>; 2];
+
+/// What a parameter changes in linear equations: what stands in rows, and in outputs.
+#[derive(Debug, Clone)]
+pub(crate) struct Moved {
+    pub rows: Vec<(usize, Mixed)>,
+    pub outputs: Vec<Mixed>,
 }
 
 /// The derivatives of an expression by variables and by inputs, and whether none of them changes with the point.
@@ -50,6 +65,8 @@ impl<'a> Pencil<'a> {
             outputs: Vec::new(),
             linear: true,
             sides: Vec::new(),
+            condensed: OnceCell::new(),
+            moved: RefCell::default(),
         };
         for (place, row) in system.rows.iter().enumerate() {
             let mut entries = row.terms.clone();
@@ -86,6 +103,9 @@ impl<'a> Pencil<'a> {
 
     fn gradient(&self, pool: &mut Pool, place: Place, value: Expr) -> Option<Gradient> {
         let (system, point) = (self.system, self.point);
+        if let Some(found) = self.coefficients(pool, place, value) {
+            return Some(found);
+        }
         let mut found =
             Gradient { variables: Vec::new(), inputs: Vec::new(), parameters: Vec::new(), linear: true };
         for symbol in pool.symbols(value) {
@@ -109,6 +129,55 @@ impl<'a> Pencil<'a> {
                 _ => {}
             }
         }
+        Some(found)
+    }
+
+    /// The derivatives of a sum of variables and inputs with factors that only parameters are in: what most laws are.
+    fn coefficients(&self, pool: &Pool, place: Place, value: Expr) -> Option<Gradient> {
+        let terms = match pool.node(value) {
+            Node::Sum(terms) => terms,
+            _ => std::slice::from_ref(&value),
+        };
+        let mut found =
+            Gradient { variables: Vec::new(), inputs: Vec::new(), parameters: Vec::new(), linear: true };
+        for term in terms {
+            let factors = match pool.node(*term) {
+                Node::Product(factors) => factors,
+                _ => std::slice::from_ref(term),
+            };
+            let (mut of, mut coefficient) = (None, 1.0);
+            for factor in factors {
+                let meaning = match pool.as_symbol(*factor) {
+                    Some(symbol) => self.system.meaning(place, symbol)?,
+                    None => {
+                        for symbol in pool.symbols(*factor) {
+                            let Meaning::Parameter(k) = self.system.meaning(place, symbol)? else {
+                                return None;
+                            };
+                            found.parameters.push(k);
+                        }
+                        let at = |symbol| self.system.value_at(place, symbol, self.point);
+                        coefficient *= pool.eval(*factor, &at).ok()?;
+                        continue;
+                    }
+                };
+                match meaning {
+                    Meaning::Parameter(k) => {
+                        found.parameters.push(k);
+                        coefficient *= *self.point.parameters.get(k)?;
+                    }
+                    Meaning::Variable(..) | Meaning::Input(_) if of.is_none() => of = Some(meaning),
+                    _ => return None,
+                }
+            }
+            match of {
+                Some(Meaning::Variable(at, sign)) => found.variables.push((at, sign * coefficient)),
+                Some(Meaning::Input(k)) => found.inputs.push((k, coefficient)),
+                _ => {}
+            }
+        }
+        found.parameters.sort_unstable();
+        found.parameters.dedup();
         Some(found)
     }
 
@@ -137,24 +206,69 @@ impl<'a> Pencil<'a> {
         ((above - below).abs() <= AGREEING_SIDES * above.abs().max(below.abs())).then_some(above)
     }
 
-    /// The rows of M₀ + s·M₁; entries are changed at random by a small part where a seed is given.
-    pub(crate) fn rows(&self, s: Complex64, change: Option<(u64, f64)>) -> Vec<Row<Complex64>> {
-        let width = self.system.width;
-        let mut rows: Vec<Row<Complex64>> = vec![Row::new(); width];
-        let mut draw = change.map(|(seed, size)| (Random::new(seed), size));
-        let mut add = |i: usize, j: usize, value: Complex64| {
-            let factor =
-                draw.as_mut().map_or(1.0, |(random, size)| 1.0 + *size * (2.0 * random.unit() - 1.0));
-            *rows[i].entry(j).or_default() += factor * value;
-        };
-        for (i, (row, entries)) in self.system.rows.iter().zip(&self.entries).enumerate() {
-            entries.iter().for_each(|(j, c)| add(i, *j, Complex64::from(*c)));
-            if let Some(state) = row.rate {
-                add(i, state, s);
+    /// What a parameter changes in linear equations.
+    pub(crate) fn moved(&self, pool: &mut Pool, parameter: usize) -> Rc<Moved> {
+        if let Some(known) = self.moved.borrow().get(&parameter) {
+            return known.clone();
+        }
+        let graph = self.system.graph;
+        let rows = self.readers.get(&parameter).into_iter().flatten().filter_map(|place| {
+            let row = &self.system.rows[*place];
+            Some((*place, self.mixed(pool, row.place, row.value?, parameter)))
+        });
+        let rows = rows.collect();
+        let outputs = graph.outputs.iter();
+        let outputs =
+            outputs.map(|output| self.mixed(pool, Place::Nowhere, output.value, parameter)).collect();
+        let moved = Rc::new(Moved { rows, outputs });
+        self.moved.borrow_mut().insert(parameter, moved.clone());
+        moved
+    }
+
+    /// The derivative by a parameter of what a linear expression makes of small changes.
+    fn mixed(&self, pool: &mut Pool, place: Place, value: Expr, parameter: usize) -> Mixed {
+        let symbol = self.system.graph.parameters[parameter].declaration.symbol;
+        let mut found = Mixed::default();
+        if !pool.depends_on(value, symbol) {
+            return found;
+        }
+        for other in pool.symbols(value) {
+            let meaning = self.system.meaning(place, other);
+            let Some(Meaning::Variable(..) | Meaning::Input(_)) = meaning else { continue };
+            let derivative = pool.diff(value, other);
+            let derivative = pool.diff(derivative, symbol);
+            let at = |s| self.system.value_at(place, s, self.point);
+            let derivative = pool.eval(derivative, &at).unwrap_or(f64::NAN);
+            match meaning {
+                Some(Meaning::Variable(at, sign)) => found[0].push((at, sign * derivative)),
+                Some(Meaning::Input(k)) => found[1].push((k, derivative)),
+                _ => {}
             }
         }
-        rows.iter_mut().for_each(|row| row.retain(|_, value| *value != Complex64::ZERO));
-        rows
+        found
+    }
+
+    /// M₀ + s·M₁, condensed; entries are changed at random by a small part where a seed is given.
+    pub(crate) fn condensed(&self, change: Option<(u64, f64)>) -> Rc<Condensed> {
+        match change {
+            None => self.condensed.get_or_init(|| Rc::new(self.condense(None))).clone(),
+            change => Rc::new(self.condense(change)),
+        }
+    }
+
+    fn condense(&self, change: Option<(u64, f64)>) -> Condensed {
+        let mut rows: Vec<Entries> = vec![Vec::new(); self.system.width];
+        let mut draw = change.map(|(seed, size)| (Random::new(seed), size));
+        for (row, entries) in rows.iter_mut().zip(&self.entries) {
+            for (j, value) in entries {
+                let factor =
+                    draw.as_mut().map_or(1.0, |(random, size)| 1.0 + *size * (2.0 * random.unit() - 1.0));
+                row.push((*j, Complex64::from(factor * value)));
+            }
+        }
+        let equalities =
+            self.system.rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.equality()?)));
+        Condensed::new(&rows, &self.rates().collect::<Vec<_>>(), &equalities.collect::<Vec<_>>())
     }
 
     /// N·u for a unit of one input.
@@ -168,133 +282,4 @@ impl<'a> Pencil<'a> {
     pub(crate) fn rates(&self) -> impl Iterator<Item = (usize, usize)> {
         self.system.rows.iter().enumerate().filter_map(|(i, row)| Some((i, row.rate?)))
     }
-}
-
-/// Complex numbers, with what right-hand sides have to follow.
-#[derive(Default)]
-struct Complex {
-    /// Multiples of rows that were subtracted: from which, of which, the factor.
-    subtracted: Vec<(usize, usize, Complex64)>,
-}
-
-impl Arithmetic for Complex {
-    type Scalar = Complex64;
-
-    fn divisor(&mut self, pivot: &Complex64) -> Complex64 {
-        pivot.inv()
-    }
-
-    fn quotient(&mut self, entry: &Complex64, divisor: &Complex64) -> Complex64 {
-        entry * divisor
-    }
-
-    fn difference(
-        &mut self,
-        old: Option<&Complex64>,
-        factor: &Complex64,
-        value: &Complex64,
-    ) -> Option<Complex64> {
-        let new = old.copied().unwrap_or_default() - factor * value;
-        (new != Complex64::ZERO).then_some(new)
-    }
-
-    fn subtracted(&mut self, from: usize, pivot: usize, factor: &Complex64) {
-        self.subtracted.push((from, pivot, *factor));
-    }
-}
-
-/// The factors of a square sparse matrix.
-pub(crate) struct Factors {
-    echelon: Echelon<Complex64>,
-    subtracted: Vec<(usize, usize, Complex64)>,
-    row_scales: Vec<f64>,
-    scales: Vec<f64>,
-}
-
-impl Factors {
-    /// Factorises a matrix; nothing where it is singular.
-    pub fn new(mut rows: Vec<Row<Complex64>>) -> Option<Factors> {
-        let n = rows.len();
-        let (row_scales, scales) = equilibrate(&mut rows);
-        let choose = |_: &mut Complex, state: &Elimination<Complex64>| {
-            let pivot = state.open().first().and_then(|(_, i)| {
-                let row = state.row(*i);
-                let least = PIVOT * row.values().fold(0.0f64, |most, x| most.max(x.l1_norm()));
-                let entries = row.iter().filter(|(_, x)| x.l1_norm() >= least);
-                entries.map(|(j, _)| *j).min_by_key(|j| state.count(*j)).map(|j| (*i, j))
-            });
-            Ok::<_, Infallible>(pivot)
-        };
-        let mut arithmetic = Complex::default();
-        let Ok(echelon) = eliminate(&mut arithmetic, rows, n, choose);
-        let subtracted = arithmetic.subtracted;
-        (echelon.pivots.len() == n).then_some(Factors { echelon, subtracted, row_scales, scales })
-    }
-
-    /// Solves for a right-hand side.
-    pub fn solve(&self, side: &[Complex64]) -> Vec<Complex64> {
-        let mut side: Vec<Complex64> =
-            side.iter().zip(&self.row_scales).map(|(b, scale)| b * scale).collect();
-        for (from, pivot, factor) in &self.subtracted {
-            if side[*pivot] != Complex64::ZERO {
-                let change = factor * side[*pivot];
-                side[*from] -= change;
-            }
-        }
-        let mut x = vec![Complex64::ZERO; side.len()];
-        for (i, j) in self.echelon.pivots.iter().rev() {
-            let row = &self.echelon.rows[*i];
-            let mut value = side[*i];
-            for (column, entry) in row.iter().filter(|(column, _)| *column != j) {
-                value -= entry * x[*column];
-            }
-            x[*j] = value / row[j];
-        }
-        x.iter_mut().zip(&self.scales).for_each(|(x, scale)| *x *= scale);
-        x
-    }
-
-    /// Solves the transposed system for a right-hand side.
-    pub fn solve_transposed(&self, side: &[Complex64]) -> Vec<Complex64> {
-        let mut side: Vec<Complex64> = side.iter().zip(&self.scales).map(|(b, scale)| b * scale).collect();
-        let mut x = vec![Complex64::ZERO; side.len()];
-        for (i, j) in &self.echelon.pivots {
-            let row = &self.echelon.rows[*i];
-            let value = side[*j] / row[j];
-            row.iter().for_each(|(column, entry)| side[*column] -= entry * value);
-            x[*i] = value;
-        }
-        for (from, pivot, factor) in self.subtracted.iter().rev() {
-            let change = factor * x[*from];
-            x[*pivot] -= change;
-        }
-        x.iter_mut().zip(&self.row_scales).for_each(|(x, scale)| *x *= scale);
-        x
-    }
-}
-
-/// Brings rows and columns to one size, so that pivots can be compared; returns their scales.
-fn equilibrate(rows: &mut [Row<Complex64>]) -> (Vec<f64>, Vec<f64>) {
-    let n = rows.len();
-    let (mut row_scales, mut scales) = (vec![1.0; n], vec![1.0; n]);
-    for _ in 0..EQUILIBRATION_SWEEPS {
-        let mut largest = vec![0.0f64; n];
-        for (row, scale) in rows.iter_mut().zip(&mut row_scales) {
-            let most = row.values().fold(0.0f64, |most, x| most.max(x.l1_norm()));
-            if most > 0.0 {
-                let factor = most.sqrt().recip();
-                *scale *= factor;
-                row.values_mut().for_each(|x| *x *= factor);
-            }
-            row.iter().for_each(|(j, x)| largest[*j] = largest[*j].max(x.l1_norm()));
-        }
-        for (scale, most) in scales.iter_mut().zip(&mut largest) {
-            *most = if *most > 0.0 { most.sqrt().recip() } else { 1.0 };
-            *scale *= *most;
-        }
-        for row in rows.iter_mut() {
-            row.iter_mut().for_each(|(j, x)| *x *= largest[*j]);
-        }
-    }
-    (row_scales, scales)
 }

@@ -2,7 +2,8 @@
 //! nearly singular system, one from each side, tell how far the pole is.
 
 use crate::acausal::Acausal;
-use crate::pencil::{Factors, Pencil};
+use crate::factors::Condensed;
+use crate::pencil::Pencil;
 use crate::tolerance::{ENTRY_CHANGE, EXPLAINED, POLE, POLE_FLOOR};
 use crate::{Check, Checked, Contradiction};
 use num_complex::Complex64;
@@ -12,17 +13,18 @@ impl Pencil<'_> {
     /// Checks that the equations are singular at each of these poles; `fastest` is the size of the largest.
     pub fn check_poles(&self, what: &str, poles: &[Complex64], fastest: f64) -> Checked {
         let mut worst: Option<(f64, Complex64, usize)> = None;
+        let (own, mut changed) = (self.condensed(None), None);
         for pole in poles {
-            let Some((distance, row)) = self.distance(*pole, None) else { continue };
+            let Some((distance, row)) = self.distance(&own, *pole) else { continue };
             let size = pole.norm() + POLE_FLOOR / POLE * fastest;
             let relative = if distance == 0.0 { 0.0 } else { distance / size };
-            if relative > POLE
-                && self
-                    .distance(*pole, Some((1, ENTRY_CHANGE)))
-                    .is_none_or(|(other, _)| (other - distance).abs() > EXPLAINED * distance)
-            {
-                // Entries decide that nobody knows so well: a cluster of poles, or one far from others.
-                continue;
+            if relative > POLE {
+                let changed = changed.get_or_insert_with(|| self.condensed(Some((1, ENTRY_CHANGE))));
+                let other = self.distance(changed, *pole);
+                if other.is_none_or(|(other, _)| (other - distance).abs() > EXPLAINED * distance) {
+                    // Entries decide that nobody knows so well: a cluster of poles, or one far from others.
+                    continue;
+                }
             }
             if worst.as_ref().is_none_or(|(most, ..)| relative > *most || relative.is_nan()) {
                 worst = Some((relative, *pole, row));
@@ -38,7 +40,7 @@ impl Pencil<'_> {
     }
 
     /// How far a pole is from a number, to first order, and the equation that takes most part in it.
-    fn distance(&self, s: Complex64, change: Option<(u64, f64)>) -> Option<(f64, usize)> {
+    fn distance(&self, matrix: &Condensed, s: Complex64) -> Option<(f64, usize)> {
         let n = self.system.width;
         let side = |seed: u64| -> Vec<Complex64> {
             let mut random = Random::new(seed);
@@ -46,7 +48,7 @@ impl Pencil<'_> {
         };
         let (right, left) = (side(11), side(12));
         // Exactly singular is what a pole should make it.
-        let Some(factors) = Factors::new(self.rows(s, change)) else { return Some((0.0, 0)) };
+        let Some(factors) = matrix.at(s) else { return Some((0.0, 0)) };
         let (v, u) = (factors.solve(&right), factors.solve_transposed(&left));
         let above: Complex64 = u.iter().zip(&right).map(|(u, r)| u * r).sum();
         let below: Complex64 = self.rates().map(|(i, state)| u[i] * v[state]).sum();

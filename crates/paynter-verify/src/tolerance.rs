@@ -16,6 +16,8 @@ pub(crate) const GIVEN_FLOOR: f64 = 1e-12;
 /// Arguments of a switching law within this part of the largest value may be on either side of it, and roots there
 /// are regularised.
 pub(crate) const SWITCHING_WIDTH: f64 = 1e-2;
+/// An expression of more choices is not looked at on every branch: there are two to the power of so many.
+pub(crate) const MOST_CHOICES: u32 = 8;
 /// A kink within this part of an operating point is at it: the side in force is that of the linear model.
 pub(crate) const KINK_WIDTH: f64 = 1e-6;
 /// Both sides of a border have one derivative if they agree to this part.
@@ -37,7 +39,7 @@ pub(crate) const EXPLAINED: f64 = 1e-2;
 /// A pivot is at least this part of its row: enough for two or three further digits.
 pub(crate) const PIVOT: f64 = 0.1;
 /// Sweeps in which rows and columns are brought to one size.
-pub(crate) const EQUILIBRATION_SWEEPS: usize = 3;
+pub(crate) const EQUILIBRATION_SWEEPS: usize = 2;
 /// Changes of variables below this part of what makes these up are rounding of their values.
 pub(crate) const MOVED_FLOOR: f64 = 1e-8;
 /// So are those below this part of the largest effort or flow.

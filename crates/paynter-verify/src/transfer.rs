@@ -1,12 +1,11 @@
 //! Transfer values and their derivatives by parameters: the equations are
 //! solved for a unit of each input.
 
-use crate::acausal::{Meaning, Place};
-use crate::pencil::{Factors, Pencil};
+use crate::pencil::{Mixed, Pencil};
 use crate::tolerance::{ENTRY_CHANGE, EXPLAINED, TRANSFER, TRANSFER_FLOOR};
 use crate::{Check, Checked, Contradiction};
 use num_complex::Complex64;
-use paynter_algebra::{Expr, Pool};
+use paynter_algebra::Pool;
 use paynter_base::number::short;
 
 /// A value that an answer gives for one output and input, with a name of what it is.
@@ -113,7 +112,8 @@ impl Pencil<'_> {
         let mut inputs: Vec<usize> = given.iter().map(|given| given.input).collect();
         inputs.sort_unstable();
         inputs.dedup();
-        let factors = Factors::new(self.rows(s, change))?;
+        let matrix = self.condensed(change);
+        let factors = matrix.at(s)?;
         let driven: Vec<Vec<Complex64>> =
             inputs.iter().map(|input| factors.solve(&self.driven_by(*input))).collect();
         let of = |input: usize| inputs.iter().position(|other| *other == input).unwrap_or(0);
@@ -124,44 +124,44 @@ impl Pencil<'_> {
             .collect();
         asked.sort_unstable();
         asked.dedup();
-        let moved: Vec<Vec<Complex64>> = asked
-            .iter()
-            .map(|(parameter, input)| {
-                factors.solve(&self.moved_by(pool, *parameter, *input, &driven[of(*input)]))
-            })
-            .collect();
-        let curved = self.curved(pool, s, given, change);
-        let read = |terms: &[(usize, f64)], z: &[Complex64]| {
-            terms.iter().fold((Complex64::ZERO, 0.0), |(sum, size), (at, c)| {
-                let term = *c * z[*at];
-                (sum + term, size + term.norm())
-            })
+        // What small changes and a unit of an input make of a sum, and how large its terms are.
+        let read = |[variables, through]: &Mixed, z: &[Complex64], unit: Option<usize>| {
+            let terms = variables.iter().map(|(at, c)| *c * z[*at]);
+            let through = through.iter().filter(|(k, _)| Some(*k) == unit).map(|(_, c)| Complex64::from(*c));
+            terms
+                .chain(through)
+                .fold((Complex64::ZERO, 0.0), |(sum, size), term| (sum + term, size + term.norm()))
         };
+        // −∂(M·z − N·u)/∂p at the solution; a value stands with a minus sign in its row.
+        let mut moved: Vec<Vec<Complex64>> = Vec::with_capacity(asked.len());
+        for (parameter, input) in &asked {
+            let mut side = vec![Complex64::ZERO; self.system.width];
+            for (place, terms) in &self.moved(pool, *parameter).rows {
+                side[*place] = read(terms, &driven[of(*input)], Some(*input)).0;
+            }
+            moved.push(factors.solve(&side));
+        }
+        let curved = self.curved(pool, s, given, change);
         Some(
             given
                 .iter()
                 .map(|given| {
                     let z = &driven[of(given.input)];
-                    let [variables, through] = &self.outputs[given.output];
+                    let output = &self.outputs[given.output];
                     let Some(parameter) = given.parameter else {
-                        let (mut sum, mut size) = read(variables, z);
-                        for (_, c) in through.iter().filter(|(k, _)| *k == given.input) {
-                            sum += c;
-                            size += c.abs();
-                        }
+                        let (sum, size) = read(output, z, Some(given.input));
                         return (Some(sum), size);
                     };
-                    let place = asked.iter().position(|other| *other == (parameter, given.input));
-                    let Some(place) = place else {
+                    let Ok(place) = asked.binary_search(&(parameter, given.input)) else {
                         let known = |(output, input, by, ..): &&DerivativeEntry| {
                             (*output, *input, *by) == (given.output, given.input, parameter)
                         };
                         let known = curved.iter().find(known);
                         return known.map_or((None, 0.0), |(.., value, size)| (Some(*value), *size));
                     };
-                    let (sum, size) = read(variables, &moved[place]);
-                    let output = self.system.graph.outputs[given.output].value;
-                    let own = self.derivative(pool, Place::Nowhere, output, parameter, given.input, z);
+                    let (sum, size) = read(output, &moved[place], None);
+                    let own = &self.moved(pool, parameter).outputs[given.output];
+                    let (own, _) = read(own, z, Some(given.input));
                     (Some(sum + own), size + own.norm())
                 })
                 .collect(),
@@ -199,47 +199,5 @@ impl Pencil<'_> {
             }
         }
         found
-    }
-
-    /// −∂(M·z − N·u)/∂p at a solution.
-    fn moved_by(&self, pool: &mut Pool, parameter: usize, input: usize, z: &[Complex64]) -> Vec<Complex64> {
-        let mut side = vec![Complex64::ZERO; self.system.width];
-        for place in self.readers.get(&parameter).into_iter().flatten() {
-            let row = &self.system.rows[*place];
-            // The value stands with a minus sign in the row.
-            if let Some(value) = row.value {
-                side[*place] = self.derivative(pool, row.place, value, parameter, input, z);
-            }
-        }
-        side
-    }
-
-    /// The derivative by a parameter of what a linear expression makes of small changes.
-    fn derivative(
-        &self,
-        pool: &mut Pool,
-        place: Place,
-        value: Expr,
-        parameter: usize,
-        input: usize,
-        z: &[Complex64],
-    ) -> Complex64 {
-        let symbol = self.system.graph.parameters[parameter].declaration.symbol;
-        if !pool.depends_on(value, symbol) {
-            return Complex64::ZERO;
-        }
-        let mut sum = Complex64::ZERO;
-        for other in pool.symbols(value) {
-            let (amount, sign) = match self.system.meaning(place, other) {
-                Some(Meaning::Variable(at, sign)) => (z[at], sign),
-                Some(Meaning::Input(k)) if k == input => (Complex64::ONE, 1.0),
-                _ => continue,
-            };
-            let derivative = pool.diff(value, other);
-            let derivative = pool.diff(derivative, symbol);
-            let at = |s| self.system.value_at(place, s, self.point);
-            sum += sign * pool.eval(derivative, &at).unwrap_or(f64::NAN) * amount;
-        }
-        sum
     }
 }

@@ -14,6 +14,7 @@ use paynter::{
 };
 use paynter_graph::flat_name;
 use paynter_testkit::property::{demand, seeds};
+use paynter_testkit::rng::Rng;
 use paynter_testkit::{Options, generate};
 use std::collections::BTreeMap;
 
@@ -395,6 +396,59 @@ fn a_parameter_that_is_zero_moves_modes_all_the_same() {
         .document(Naming::Flat, &Plain);
     assert!((found.poles[0].sensitivities[0].re.unwrap() + 0.5).abs() < 1e-12, "{:?}", found.poles);
     assert!((found.dc_gain[0].sensitivities[0].value + 1.0 / 32.0).abs() < 1e-13, "{:?}", found.dc_gain);
+}
+
+/// A source behind a resistor charges a storage directly and others through levers: Σ of the moduli times their
+/// charges less the charge of the first is conserved, by combinations that change with the moduli. At rest
+/// u = q/c + Σ mᵢ eᵢ with eᵢ = mᵢ q/cᵢ, so that eᵢ/u = mᵢ/(cᵢ S) with S = 1/c + Σ mᵢ²/cᵢ.
+#[test]
+fn static_gains_move_within_amounts_that_change_with_parameters() {
+    for seed in seeds(6) {
+        let mut rng = Rng::new(seed);
+        let count = rng.within(1, 3);
+        let mut draw = || rng.within(1, 40) as f64 / 8.0;
+        let (r, c) = (draw(), draw());
+        let levers: Vec<[f64; 2]> = (0..count).map(|_| [draw(), draw()]).collect();
+        let mut text = format!(
+            "model levers {{ param c = {c}; input u = 1; Se push = u; 1 path; R r = {r}; C a = c; push -> path; path -> r, a\n"
+        );
+        for (k, [m, c]) in levers.iter().enumerate() {
+            text.push_str(&format!(
+                "param m{k} = {m}; param c{k} = {c}; TF l{k} = m{k}; C b{k} = c{k}; path -> l{k} -> b{k}; output y{k} = b{k}.e\n"
+            ));
+        }
+        text.push('}');
+        let found = load(&text).sensitivity(&SensitivityOptions::default(), &CancellationToken::new());
+        let found = found.unwrap().document(Naming::Flat, &Plain);
+        let sum = 1.0 / c + levers.iter().map(|[m, c]| m * m / c).sum::<f64>();
+        assert_eq!(found.dc_gain.len(), count, "{text}");
+        for (i, gain) in found.dc_gain.iter().enumerate() {
+            let [m, own] = levers[i];
+            let near = |found: f64, right: f64, what: &str| {
+                assert!(
+                    (found - right).abs() < 1e-10 * (1.0 + right.abs()),
+                    "{what}: {found} for {right}\n{text}"
+                );
+            };
+            near(gain.value, m / (own * sum), "the gain");
+            for slope in &gain.sensitivities {
+                // d/dx of mᵢ/(cᵢ S).
+                let by = |direct: f64, of_sum: f64| direct - m / (own * sum * sum) * of_sum;
+                let right = match (slope.parameter.as_str(), slope.parameter[1..].parse::<usize>()) {
+                    ("c", _) => by(0.0, -1.0 / (c * c)),
+                    (name, Ok(k)) => {
+                        let ([mk, ck], here) = (levers[k], f64::from(u8::from(k == i)));
+                        match name.starts_with('m') {
+                            true => by(here / (own * sum), 2.0 * mk / ck),
+                            false => by(-here * m / (own * own * sum), -mk * mk / (ck * ck)),
+                        }
+                    }
+                    _ => continue,
+                };
+                near(slope.value, right, &slope.parameter);
+            }
+        }
+    }
 }
 
 #[test]

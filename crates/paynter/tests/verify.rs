@@ -351,6 +351,37 @@ fn wrong_samples_of_a_run_are_caught() {
     }
 }
 
+/// A converter, sampled where its transistor switches: the diode's law may be that of the other side, but what is
+/// broken elsewhere is caught all the same.
+#[test]
+fn wrong_values_at_an_event_are_caught() {
+    let token = CancellationToken::new();
+    let text = "model boost { Se source = 12; 1 choke; I coil = 1e-4; R copper = 0.05; 0 node
+         Sw transistor when (sin(2*pi*20e3*t) > 0) { Ron = 0.02; Goff = 1e-6 }; 1 path
+         Sw diode when (diode.e > 0) { Ron = 0.05; Goff = 1e-6 }; 0 out; C cap = 1e-4; R load = 50
+         source -> choke -> coil, copper, node; node -> transistor, path; path -> diode, out; out -> cap, load
+         output u = cap.e }";
+    let options = SimulateOptions { t_end: Some(1e-3), points: 5, ..SimulateOptions::default() };
+    let answer = sound(text).simulation(&options, &token).unwrap();
+    let (_, outcome) = answer.respond(&answer.parameters, &token);
+    assert_eq!(answer.check_run(&outcome).unwrap().len(), 1);
+    let graph = answer.graph();
+    let size = |place: usize| outcome.witnesses.iter().map(|w| w.variables[place].abs()).fold(0.0, f64::max);
+    for (place, variable) in graph.all_variables().into_iter().enumerate().take(2 * graph.bonds.len()) {
+        let mut broken = outcome.clone();
+        broken.witnesses.last_mut().unwrap().variables[place] += 1e-2 * size(place);
+        assert!(
+            answer.check_run(&broken).is_err(),
+            "{variable:?} passes: {:?} {}",
+            outcome.witnesses.last(),
+            size(place)
+        );
+    }
+    let mut broken = outcome.clone();
+    broken.witnesses.last_mut().unwrap().outputs[0] *= 1.01;
+    assert!(answer.check_run(&broken).is_err(), "the output passes");
+}
+
 /// The loop of two carts has a direct gain of 1e11 that cancels: the derivative of its force by the lag of the
 /// controller, at 40 digits, is 14.386033455185 + 16.920390536892 j.
 #[test]

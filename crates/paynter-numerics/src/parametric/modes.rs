@@ -233,32 +233,71 @@ fn static_inverse(a: &Sparse) -> Option<Mat<Complex64>> {
     is_regular.then_some(solved)
 }
 
-/// The combinations of states that A leaves alone, ℓ A = 0, and A made regular by what changes nothing where they
-/// are zero; none where there are no such, or a pole at zero is more than they are.
-fn within_conserved(a: &Sparse) -> Option<(Vec<Vec<f64>>, Sparse)> {
-    let mut rows: Rows = vec![Vec::new(); a.rows];
-    a.entries.iter().filter(|(_, _, x)| *x != 0.0).for_each(|(i, j, x)| rows[*i].push((*j, *x)));
-    let null = |rows: &Rows| -> Vec<Vec<f64>> {
-        let mut basis = Elimination::new(rows, a.columns, NEGLIGIBLE_PIVOT).null_space(0.0);
-        for vector in &mut basis {
-            let largest = vector.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-            vector.iter_mut().for_each(|x| *x /= largest);
+/// The combinations of states that A leaves alone, ℓ A = 0, the directions r in which it does not, A r = 0, and A made
+/// regular by what changes nothing where the combinations are zero: A − size Σ r ℓ.
+struct Conserved {
+    left: Vec<Vec<f64>>,
+    right: Vec<Vec<f64>>,
+    size: f64,
+    regular: Sparse,
+}
+
+impl Conserved {
+    /// Finds them; none where there are no such, or a pole at zero is more than they are.
+    fn of(a: &Sparse) -> Option<Conserved> {
+        let mut rows: Rows = vec![Vec::new(); a.rows];
+        a.entries.iter().filter(|(_, _, x)| *x != 0.0).for_each(|(i, j, x)| rows[*i].push((*j, *x)));
+        let null = |rows: &Rows| -> Vec<Vec<f64>> {
+            let mut basis = Elimination::new(rows, a.columns, NEGLIGIBLE_PIVOT).null_space(0.0);
+            for vector in &mut basis {
+                let largest = vector.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+                vector.iter_mut().for_each(|x| *x /= largest);
+            }
+            basis
+        };
+        let (left, right) = (null(&transposed(&rows, a.columns)), null(&rows));
+        if left.is_empty() || left.len() != right.len() {
+            return None;
         }
-        basis
-    };
-    let (left, right) = (null(&transposed(&rows, a.columns)), null(&rows));
-    if left.is_empty() || left.len() != right.len() {
-        return None;
-    }
-    let size = a.entries.iter().fold(0.0f64, |a, (_, _, value)| a.max(value.abs()));
-    let mut regular = a.clone();
-    for (l, r) in left.iter().zip(&right) {
-        for (i, r) in r.iter().enumerate().filter(|(_, r)| **r != 0.0) {
-            let moves = l.iter().enumerate().filter(|(_, l)| **l != 0.0);
-            regular.entries.extend(moves.map(|(j, l)| (i, j, -size * r * l)));
+        let size = a.entries.iter().fold(0.0f64, |a, (_, _, value)| a.max(value.abs()));
+        let mut regular = a.clone();
+        for (l, r) in left.iter().zip(&right) {
+            for (i, r) in r.iter().enumerate().filter(|(_, r)| **r != 0.0) {
+                let moves = l.iter().enumerate().filter(|(_, l)| **l != 0.0);
+                regular.entries.extend(moves.map(|(j, l)| (i, j, -size * r * l)));
+            }
         }
+        Some(Conserved { left, right, size, regular })
     }
-    Some((left, regular))
+
+    /// Whether nothing is fed into a conserved amount, where it would stay for ever: a pole at zero.
+    fn keep(&self, parts: &[(usize, f64)]) -> bool {
+        self.left.iter().all(|l| is_nothing(parts.iter().map(|(i, v)| l[*i] * v)))
+    }
+
+    /// Whether as much is conserved after a small change of A.
+    fn last(&self, change: &Sparse) -> bool {
+        let product =
+            |l: &Vec<f64>, r: &Vec<f64>| is_nothing(change.entries.iter().map(|(i, j, v)| l[*i] * v * r[*j]));
+        self.left.iter().all(|l| self.right.iter().all(|r| product(l, r)))
+    }
+
+    /// The terms of c·z′ that are due to a change of what is conserved, ℓ′ = ℓ A′ (−A_r)⁻¹ with ℓ′ r = 0: where z is
+    /// to have ℓ z = 0 still, ℓ z′ = −ℓ′ z. `adjoint` is c (−A_r)⁻¹, `solved` (−A_r)⁻¹ z.
+    fn turned(&self, change: &Sparse, adjoint: &[f64], solved: &[f64]) -> Vec<f64> {
+        let term = |(l, r): (&Vec<f64>, &Vec<f64>)| {
+            let turned: f64 = change.entries.iter().map(|(i, j, v)| l[*i] * v * solved[*j]).sum();
+            let seen: f64 = adjoint.iter().zip(r).map(|(adjoint, r)| adjoint * r).sum();
+            -self.size * seen * turned
+        };
+        self.left.iter().zip(&self.right).map(term).collect()
+    }
+}
+
+/// Whether a sum is rounding of its terms.
+fn is_nothing(terms: impl Iterator<Item = f64>) -> bool {
+    let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x: f64| (sum + x, size + x.abs()));
+    sum.abs() <= CONSERVED_SUM * size
 }
 
 /// Finds the static gains D − C A⁻¹ B and their derivatives: within the amounts that are conserved, where there
@@ -266,21 +305,18 @@ fn within_conserved(a: &Sparse) -> Option<(Vec<Vec<f64>>, Sparse)> {
 pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
     let n = matrices.a.rows;
     let (conserved, solved) = match static_inverse(&matrices.a) {
-        Some(solved) => (Vec::new(), Some(solved)),
-        None => match within_conserved(&matrices.a) {
-            Some((conserved, regular)) => (conserved, static_inverse(&regular)),
-            None => (Vec::new(), None),
-        },
+        Some(solved) => (None, Some(solved)),
+        None => {
+            let conserved = Conserved::of(&matrices.a);
+            let solved = conserved.as_ref().and_then(|conserved| static_inverse(&conserved.regular));
+            (conserved, solved)
+        }
     };
     let Some(solved) = solved else { return Vec::new() };
-    // What is fed into a conserved amount stays there for ever: a pole at zero.
-    let keeps = |parts: &[(usize, f64)]| {
-        conserved.iter().all(|l| {
-            let sum: f64 = parts.iter().map(|(i, v)| l[*i] * v).sum();
-            let size: f64 = parts.iter().map(|(i, v)| (l[*i] * v).abs()).sum();
-            sum.abs() <= CONSERVED_SUM * size
-        })
-    };
+    let keeps = |parts: &[(usize, f64)]| conserved.as_ref().is_none_or(|conserved| conserved.keep(parts));
+    if conserved.as_ref().is_some_and(|conserved| !derivatives.iter().all(|m| conserved.last(&m.a))) {
+        return Vec::new();
+    }
     let b = |m: &Matrices, j: usize| -> Vec<(usize, f64)> {
         m.b.first().map_or_else(Vec::new, |b| {
             b.entries.iter().filter(|(_, column, _)| *column == j).map(|(i, _, v)| (*i, *v)).collect()
@@ -315,11 +351,14 @@ pub fn gains(matrices: &Matrices, derivatives: &[Matrices]) -> Vec<Gain> {
             if !keeps(&column) || !derivatives.iter().all(|m| keeps(&moved(m))) {
                 continue;
             }
+            let again: Vec<f64> = (0..n).map(|i| (0..n).map(|k| solved[(i, k)].re * z[k]).sum()).collect();
             let derivative = |m: &Matrices| {
+                let turned = conserved.as_ref().map(|conserved| conserved.turned(&m.a, &adjoint, &again));
                 let inner = m.a.entries.iter().map(|(i, j, v)| adjoint[*i] * v * z[*j]);
                 let from_c = c(m, output).into_iter().map(|(k, v)| v * z[k]);
                 let from_b = b(m, input).into_iter().map(|(k, v)| v * adjoint[k]);
-                settled(&mut inner.chain(from_c).chain(from_b).chain([d(m, output, input)]))
+                let own = inner.chain(from_c).chain(from_b).chain([d(m, output, input)]);
+                settled(&mut own.chain(turned.into_iter().flatten()))
             };
             let through = row.iter().map(|(k, v)| v * z[*k]);
             all.push(Gain {

@@ -17,11 +17,20 @@ const MOST_VARIABLES: usize = 5000;
 /// The part by which everything is changed to see what it makes up.
 const SMALL_CHANGE: f64 = 1e-6;
 
+/// A sample at an instant at which something switches is on one side of it: that far from it by rounding, in parts of
+/// the time.
+const BESIDE_AN_EVENT: f64 = 8.0 * f64::EPSILON;
+
+/// A sample is on a side of an event where its unknowns and outputs fit within this part of what they are made of.
+const SIDE_MISFIT: f64 = 1e-6;
+
 /// Calculates all variables of a model.
 #[derive(Debug)]
 pub(super) struct Observer {
     /// Variables, inputs, then parameters that are moved; over parameters, time, states, unknowns.
     program: Program,
+    /// Residuals, then outputs, by which the side of an event shows, where the model has events.
+    sides: Option<Program>,
     inputs: usize,
     /// The places of parameters that are moved along directions.
     moved: Vec<usize>,
@@ -70,13 +79,49 @@ impl Observer {
         arguments.push(time);
         arguments.extend(equations.states.iter().map(|state| state.symbol));
         arguments.extend(equations.constraints.iter().map(|constraint| constraint.unknown));
+        let residuals = equations.constraints.iter().map(|constraint| constraint.residual);
+        let shown: Vec<Expr> = residuals.chain(equations.outputs.iter().map(|output| output.value)).collect();
+        let shown = pool.substitute_all(&shown, &signals);
+        let sides = (!compiled.events.is_empty()).then(|| Program::compile(pool, &shown, &arguments).ok());
         Some(Observer {
             program: Program::compile(pool, &values, &arguments).ok()?,
+            sides: sides.flatten(),
             inputs: equations.inputs.len(),
             moved: moved.iter().map(|(place, _)| *place).collect(),
             outputs: if compiled.regularisations.is_empty() { graph.outputs.len() } else { 0 },
             unknowns: equations.constraints.len(),
         })
+    }
+
+    fn arguments(&self, sample: &Sample<'_>, parameters: &[f64], t: f64) -> Vec<f64> {
+        [parameters, &[t], sample.states, &sample.unknowns[..self.unknowns]].concat()
+    }
+
+    /// The time of a sample, or right before or after it where its unknowns and outputs are those of that side.
+    fn side(&self, sample: &Sample<'_>, parameters: &[f64], tables: &Tables) -> f64 {
+        let Some(program) = &self.sides else { return sample.t };
+        let run = |arguments: &[f64]| {
+            let mut values = vec![0.0; program.results()];
+            program.run_with(arguments, tables, &mut Vec::new(), &mut values);
+            values
+        };
+        let now = self.arguments(sample, parameters, sample.t);
+        let own = run(&now);
+        let sizes = sizes(&own, &now, &run);
+        let misfit = |values: &[f64]| {
+            let wanted = std::iter::repeat_n(&0.0, self.unknowns).chain(sample.outputs);
+            let parts = values.iter().zip(wanted).zip(&sizes);
+            parts
+                .map(|((value, wanted), size)| (value - wanted).abs() / (size + wanted.abs()))
+                .fold(0.0, f64::max)
+        };
+        let here = misfit(&own);
+        if here <= SIDE_MISFIT {
+            return sample.t;
+        }
+        let beside = [-BESIDE_AN_EVENT, BESIDE_AN_EVENT].map(|part| sample.t + part * sample.t.abs());
+        let fits = |t: &f64| misfit(&run(&self.arguments(sample, parameters, *t))) <= SIDE_MISFIT;
+        beside.into_iter().find(fits).unwrap_or(sample.t)
     }
 
     /// Keeps a sample, if it is one of those to be kept.
@@ -94,30 +139,38 @@ impl Observer {
             });
             gathered.skipped = 2 * gathered.skipped + 1;
         }
-        let arguments = [parameters, &[sample.t], sample.states, &sample.unknowns[..self.unknowns]].concat();
-        let mut values = vec![0.0; self.program.results()];
-        self.program.run_with(&arguments, tables, &mut Vec::new(), &mut values);
+        let t = self.side(sample, parameters, tables);
+        let arguments = self.arguments(sample, parameters, t);
+        let run = |arguments: &[f64]| {
+            let mut values = vec![0.0; self.program.results()];
+            self.program.run_with(arguments, tables, &mut Vec::new(), &mut values);
+            values
+        };
+        let mut values = run(&arguments);
         if !values.iter().all(|value| value.is_finite()) {
             return;
         }
-        // What each variable is made of shows when all that it is made from changes a little.
-        let mut random = Random::new(1);
-        let moved: Vec<f64> =
-            arguments.iter().map(|x| x * (1.0 + SMALL_CHANGE * (random.unit() - 0.5))).collect();
-        let mut scales = vec![0.0; values.len()];
-        self.program.run_with(&moved, tables, &mut Vec::new(), &mut scales);
-        scales
-            .iter_mut()
-            .zip(&values)
-            .for_each(|(moved, value)| *moved = (*moved - value).abs() / SMALL_CHANGE);
+        let mut scales = sizes(&values, &arguments, &run);
         let moved = values.split_off(values.len() - self.moved.len());
         let inputs = values.split_off(values.len() - self.inputs);
         scales.truncate(values.len());
         let outputs = sample.outputs.iter().copied().take(self.outputs).collect();
         let mut parameters = parameters.to_vec();
         self.moved.iter().zip(moved).for_each(|(place, value)| parameters[*place] = value);
-        gathered.list.push(Witness { t: sample.t, parameters, inputs, variables: values, scales, outputs });
+        gathered.list.push(Witness { t, parameters, inputs, variables: values, scales, outputs });
     }
+}
+
+/// What each value is made of, which shows when all that it is made from changes a little; to the side where no more
+/// changes, since a branch may change on the other.
+fn sizes(values: &[f64], arguments: &[f64], run: &dyn Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+    let [more, less] = [SMALL_CHANGE, -SMALL_CHANGE].map(|change| {
+        let mut random = Random::new(1);
+        let moved = arguments.iter().map(|x| x * (1.0 + change * (random.unit() - 0.5)));
+        run(&moved.collect::<Vec<_>>())
+    });
+    let moves = values.iter().zip(more.iter().zip(&less));
+    moves.map(|(value, (more, less))| (more - value).abs().min((less - value).abs()) / SMALL_CHANGE).collect()
 }
 
 impl Gathered {
