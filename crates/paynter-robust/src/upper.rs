@@ -15,8 +15,8 @@ use crate::matrix::Matrix;
 use crate::parts::{Part, joined, strong_parts};
 use crate::tolerance::{
     BALANCED, BALANCING_SWEEPS, CENTRED, FARTHEST_TOWARDS_BOUNDARY, LAST_SHARE, NEGLIGIBLE_BOUND,
-    NEWTON_STEPS, NO_ADVANCE, REDUCTION, RIDGE, RIDGE_OF_G, SHORTER, SLACK_WEIGHT, WARM_STARTS,
-    WHOLE_NEWTON_STEP,
+    NEWTON_STEPS, NO_ADVANCE, PART_TOLERANCE, REDUCTION, RIDGE, RIDGE_OF_G, SHORTER, SLACK_WEIGHT,
+    WARM_STARTS, WHOLE_NEWTON_STEP,
 };
 
 type Complex = Matrix<Complex64>;
@@ -282,7 +282,9 @@ impl Centre<'_> {
         let mut alone = self.structure.restricted(&kept);
         alone.grows.fill(true);
         let part = self.m.part(&kept, &kept);
-        let Some(proof) = upper(&part, &alone, None, Goal::Below(1.0, 1e-3), token) else { return false };
+        let Some(proof) = upper(&part, &alone, None, Goal::Below(1.0, PART_TOLERANCE), token) else {
+            return false;
+        };
         if proof.beta > 1.0 {
             return false;
         }
